@@ -1,0 +1,116 @@
+"""suffice: the parameters of graphical models, learnt from sufficient statistics and proven on every fit.
+
+For complete data, the data enters a fit only through its sufficient statistics. So we collect statistics where the
+data lives, add them, estimate parameters from them, and certify the result::
+
+    table ──▶ blocks of codes ──▶ statistics ──▶ solution ──▶ Fit(model, certificate, notes)
+     data/         data/           stats/ (+)     learn/       models/  certify/  result/
+
+Examples
+--------
+>>> import suffice as sf
+>>> data = {"rain": ["no", "no", "no", "yes"], "wet": ["no", "no", "yes", "yes"]}
+>>> fit = sf.fit(sf.DAG("rain -> wet"), data)
+>>> print(fit.model.cpd("wet"))
+p(wet | rain)
+rain      no     yes
+----  ------  ------
+no    0.6667  0.3333
+yes        0       1
+"""
+
+from __future__ import annotations
+
+import importlib
+from typing import TYPE_CHECKING, Any
+
+from suffice.version import __version__
+
+
+# Where each public name lives. Modules load when a name is first used, so that `import suffice` costs nothing.
+_HOMES = {
+    "suffice.errors": (
+        "SufficeError",
+        "ArgumentError",
+        "DataError",
+        "SchemaError",
+        "StructureError",
+        "StatisticsError",
+        "EstimationError",
+        "ModelError",
+        "FileFormatError",
+        "FileAccessError",
+        "UnknownNameError",
+    ),
+    "suffice.data.schema": ("Schema", "categorical", "continuous"),
+    "suffice.data.variable": ("Variable",),
+    "suffice.data.labelled": ("LabelledTable",),
+    "suffice.data.readers.csv_file": ("CSV",),
+    "suffice.data.readers.contingency": ("Contingency",),
+    "suffice.stats.needs": ("Count", "Sum"),
+    "suffice.stats.counts": ("Counts",),
+    "suffice.stats.statistics": ("Statistics",),
+    "suffice.structures.dag": ("DAG",),
+    "suffice.structures.hypotheses": ("Hypotheses",),
+    "suffice.models.bayes_net": ("BayesianNetwork",),
+    "suffice.priors.dirichlet": ("Dirichlet", "K2", "Jeffreys", "BDeu"),
+    "suffice.certify.certificate": ("Certificate",),
+    "suffice.result.fit": ("Fit",),
+    "suffice.result.notes": ("Note",),
+    "suffice.fitting": ("fit", "collect", "estimate"),
+    "suffice.io": ("read", "write"),
+}
+_HOME = {name: module for module, names in _HOMES.items() for name in names}
+
+__all__ = [*_HOME, "__version__"]  # noqa: PLE0604
+
+if TYPE_CHECKING:
+    from suffice.certify.certificate import Certificate as Certificate
+    from suffice.data.labelled import LabelledTable as LabelledTable
+    from suffice.data.readers.contingency import Contingency as Contingency
+    from suffice.data.readers.csv_file import CSV as CSV
+    from suffice.data.schema import Schema as Schema
+    from suffice.data.schema import categorical as categorical
+    from suffice.data.schema import continuous as continuous
+    from suffice.data.variable import Variable as Variable
+    from suffice.errors import ArgumentError as ArgumentError
+    from suffice.errors import DataError as DataError
+    from suffice.errors import EstimationError as EstimationError
+    from suffice.errors import FileAccessError as FileAccessError
+    from suffice.errors import FileFormatError as FileFormatError
+    from suffice.errors import ModelError as ModelError
+    from suffice.errors import SchemaError as SchemaError
+    from suffice.errors import StatisticsError as StatisticsError
+    from suffice.errors import StructureError as StructureError
+    from suffice.errors import SufficeError as SufficeError
+    from suffice.errors import UnknownNameError as UnknownNameError
+    from suffice.fitting import collect as collect
+    from suffice.fitting import estimate as estimate
+    from suffice.fitting import fit as fit
+    from suffice.io import read as read
+    from suffice.io import write as write
+    from suffice.models.bayes_net import BayesianNetwork as BayesianNetwork
+    from suffice.priors.dirichlet import K2 as K2
+    from suffice.priors.dirichlet import BDeu as BDeu
+    from suffice.priors.dirichlet import Dirichlet as Dirichlet
+    from suffice.priors.dirichlet import Jeffreys as Jeffreys
+    from suffice.result.fit import Fit as Fit
+    from suffice.result.notes import Note as Note
+    from suffice.stats.counts import Counts as Counts
+    from suffice.stats.needs import Count as Count
+    from suffice.stats.needs import Sum as Sum
+    from suffice.stats.statistics import Statistics as Statistics
+    from suffice.structures.dag import DAG as DAG
+    from suffice.structures.hypotheses import Hypotheses as Hypotheses
+
+
+def __getattr__(name: str) -> Any:
+    if name not in _HOME:
+        raise AttributeError(f"module 'suffice' has no attribute {name!r}")
+    value = getattr(importlib.import_module(_HOME[name]), name)
+    globals()[name] = value
+    return value
+
+
+def __dir__() -> list[str]:
+    return sorted({*globals(), *_HOME})

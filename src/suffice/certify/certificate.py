@@ -1,0 +1,146 @@
+"""Certificate: what was measured, and a verdict in one sentence."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping
+from dataclasses import asdict, dataclass, fields
+from typing import Any
+
+from suffice.text import html_table, number, plain_table
+
+
+@dataclass(frozen=True)
+class Certificate:
+    """The proof that a fit carries.
+
+    Attributes
+    ----------
+    ok : bool
+        The first-order condition of the objective that the fit claims to optimise holds within ``tol``.
+    claim : str
+        What the fit claims to be, such as ``maximum likelihood``.
+    gradient_norm : float
+        Largest violation of the first-order condition. For tables: max |m(x_pa, x_v)/m(x_pa) − θ| over rows with data.
+    worst : str
+        Where the largest violation is.
+    moment_gap : float or None
+        Largest gap between empirical and model moments, for undirected models.
+    log_likelihood : float
+        Recomputed.
+    log_likelihood_gap : float
+        Relative distance from the fitter's own value.
+    normalisation : float
+        Largest distance of a distribution's total from one.
+    exists : {"yes", "no", "undecided"}
+        Whether the estimate exists.
+    kl : float or None
+        KL(p̃‖p), only where the distinct rows were collected.
+    data_gap : float or None
+        Largest difference between the statistics and a second count of the data (``certify="data"``).
+    tol : float
+    verdict : str
+    """
+
+    ok: bool
+    claim: str
+    gradient_norm: float
+    worst: str
+    log_likelihood: float
+    log_likelihood_gap: float
+    normalisation: float
+    exists: str
+    verdict: str
+    tol: float
+    moment_gap: float | None = None
+    kl: float | None = None
+    data_gap: float | None = None
+
+    def _cells(self) -> tuple[list[str], list[list[str]], str]:
+        rows = [
+            ["first-order residual", number(self.gradient_norm, 3), f"at most {self.tol:g}"],
+            ["normalisation", number(self.normalisation, 3), f"at most {self.tol:g}"],
+            [
+                "log-likelihood, recomputed",
+                f"{self.log_likelihood:.6f}",
+                f"differs by {number(self.log_likelihood_gap, 3)} (relative)",
+            ],
+            ["estimate exists", self.exists, ""],
+        ]
+        if self.moment_gap is not None:
+            rows.append(["moment gap", number(self.moment_gap, 3), f"at most {self.tol:g}"])
+        if self.kl is not None:
+            rows.append(["KL(data, model)", number(self.kl, 6), ""])
+        if self.data_gap is not None:
+            rows.append(["second count of the data", number(self.data_gap, 3), "must be 0"])
+        return ["measured", "value", "wanted"], rows, "<><"
+
+    def __str__(self) -> str:
+        return f"{self.verdict}\n\n{plain_table(*self._cells())}"
+
+    def _repr_html_(self) -> str:
+        return html_table(*self._cells(), caption=self.verdict)
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return the certificate as JSON-able data."""
+        return asdict(self)
+
+    @classmethod
+    def from_dict(cls, entry: Mapping[str, Any]) -> Certificate:
+        """Rebuild from `to_dict`'s data."""
+        return cls(**{f.name: entry[f.name] for f in fields(cls)})
+
+
+@dataclass(frozen=True)
+class Measured:
+    """The raw numbers from which `verdict` makes a certificate."""
+
+    claim: str
+    residual: float
+    worst: str
+    log_likelihood: float
+    normalisation: float
+    exists: str = "yes"
+    condition: str = "the first-order condition"
+    data_gap: float | None = None
+    data_worst: str = ""
+
+
+def verdict(measured: Measured, claimed_log_likelihood: float, tol: float, interrupted: bool = False) -> Certificate:
+    """Judge the numbers, and say it in one sentence."""
+    gap = _relative(measured.log_likelihood, claimed_log_likelihood)
+    faults = []
+    if not measured.residual <= tol:
+        faults.append(f"{measured.condition} is violated by {measured.residual:.3g} at {measured.worst}")
+    if not measured.normalisation <= tol:
+        faults.append(f"a distribution misses its total of one by {measured.normalisation:.3g}")
+    if not gap <= tol:
+        faults.append(f"the log-likelihood, recomputed, differs by {gap:.3g} (relative)")
+    if measured.data_gap is not None and not measured.data_gap <= 1e-9:
+        faults.append(f"a second count of the data differs by {measured.data_gap:.6g} at {measured.data_worst}")
+    if interrupted:
+        faults.append("the method was interrupted")
+    if faults:
+        sentence = f"Not certified as {measured.claim}: {'; '.join(faults)}."
+    else:
+        within = f"holds within {measured.residual:.2g} (tolerance {tol:g})"
+        sentence = f"Certified: {measured.claim}; {measured.condition} {within}."
+    return Certificate(
+        ok=not faults,
+        claim=measured.claim,
+        gradient_norm=measured.residual,
+        worst=measured.worst,
+        log_likelihood=measured.log_likelihood,
+        log_likelihood_gap=gap,
+        normalisation=measured.normalisation,
+        exists=measured.exists,
+        verdict=sentence,
+        tol=tol,
+        data_gap=measured.data_gap,
+    )
+
+
+def _relative(found: float, claimed: float) -> float:
+    if found == claimed or (math.isnan(found) and math.isnan(claimed)):
+        return 0.0
+    return abs(found - claimed) / max(1.0, abs(found))

@@ -1,0 +1,30 @@
+"""Claim: what a fit says of itself, and all that a certifier may look at."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import Any
+
+from suffice.stats.source import Source
+from suffice.stats.statistics import Statistics
+
+
+@dataclass(frozen=True)
+class Claim:
+    """That ``model`` is the estimate ``point`` of ``structure`` under ``prior``, given ``statistics``.
+
+    ``source`` is the data itself when the pass over it is to be repeated (``certify="data"``).
+    """
+
+    structure: Any
+    model: Any
+    statistics: Statistics
+    log_likelihood: float
+    point: str = "mle"
+    prior: Any = None
+    posterior: Any = None
+    fixed: Mapping[str, Any] = field(default_factory=dict)
+    source: Source | None = None
+    tol: float = 1e-8
+    interrupted: bool = False

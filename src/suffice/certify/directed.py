@@ -1,0 +1,95 @@
+"""Proof of a Bayesian network's fit: the score residual of every table.
+
+The marginals of the parents are no part of it: a DAG's model marginals need not equal the empirical ones.
+"""
+
+from __future__ import annotations
+
+import math
+from functools import reduce
+from operator import add
+from typing import Any
+
+import numpy as np
+
+from suffice.certify.certificate import Certificate, Measured, verdict
+from suffice.certify.claim import Claim
+from suffice.certify.recount import recount_gap
+from suffice.models.cpds import CPD, kind_named
+
+CLAIMS = {
+    "mle": "maximum likelihood",
+    "mean": "posterior mean, which is no optimum",
+    "map": "posterior mode",
+}
+
+
+def certify(claim: Claim) -> Certificate:
+    """Measure every node's residual, through the distribution that users see."""
+    residual, worst, normalisation = 0.0, "no node", 0.0
+    terms: list[float] = []
+    for group in claim.structure.groups:
+        statistic, fixed = _together(claim, group), None
+        for node in group:
+            cpd = claim.model.cpd(node)
+            kind = kind_named(cpd.kind)
+            if any(name in claim.fixed for name in group):
+                given = next(claim.fixed[name] for name in group if name in claim.fixed)
+                with_given, fixed = kind.fix(cpd, given)
+                if not _equal(with_given, cpd):
+                    residual, worst = math.inf, f"{node!r}, where a given row was changed"
+            pseudo = None if claim.prior is None else claim.prior.pseudo(statistic_family(claim, group), claim.point)
+            found = kind.residual(cpd, statistic.renamed(_renaming(claim, group[0], node)), pseudo, fixed)
+            if not found <= residual:
+                residual, worst = found, f"node {node!r}"
+            normalisation = max(normalisation, kind.normalisation(cpd))
+            terms += _log_likelihood_terms(cpd, claim.statistics[kind.need(cpd.family)])
+    data_gap, data_worst = (None, "") if claim.source is None else recount_gap(claim.source, claim.statistics)
+    return verdict(
+        Measured(
+            claim=CLAIMS[claim.point],
+            residual=residual,
+            worst=worst,
+            log_likelihood=math.fsum(terms),
+            normalisation=normalisation,
+            condition="the conjugate formula" if claim.point == "mean" else "the first-order condition",
+            data_gap=data_gap,
+            data_worst=data_worst,
+        ),
+        claim.log_likelihood,
+        claim.tol,
+        claim.interrupted,
+    )
+
+
+def statistic_family(claim: Claim, group: tuple[str, ...]) -> Any:
+    """Return the family whose prior a group shares: the first node's."""
+    return claim.model.cpd(group[0]).family
+
+
+def _renaming(claim: Claim, old: str, new: str) -> dict[str, Any]:
+    before, after = claim.model.cpd(old).family, claim.model.cpd(new).family
+    return dict(zip(before.scope, after.variables, strict=True))
+
+
+def _together(claim: Claim, group: tuple[str, ...]) -> Any:
+    parts = []
+    for node in group:
+        cpd = claim.model.cpd(node)
+        statistic = claim.statistics[kind_named(cpd.kind).need(cpd.family)]
+        parts.append(statistic.renamed(_renaming(claim, node, group[0])))
+    return reduce(add, parts)
+
+
+def _log_likelihood_terms(cpd: CPD, statistic: Any) -> list[float]:
+    """Return m · log p of every cell that occurs, through the distribution's own log_prob."""
+    cells, m = statistic.nonzero()
+    columns = {variable.name: cells[:, axis] for axis, variable in enumerate(statistic.variables)}
+    return [float(weight) * float(log_p) for weight, log_p in zip(m, cpd.log_prob(columns), strict=True)]
+
+
+def _equal(first: CPD, second: CPD) -> bool:
+    mine, other = first.to_dict(), second.to_dict()
+    return all(
+        np.array_equal(np.asarray(mine[key], float), np.asarray(other[key], float), equal_nan=True) for key in mine
+    )

@@ -1,0 +1,141 @@
+"""``suffice fit STRUCTURE DATA``."""
+
+from __future__ import annotations
+
+from typing import Annotated, Any
+
+import typer
+
+from suffice.cli.shared import (
+    JsonOption,
+    MissingOption,
+    NaOption,
+    QuietOption,
+    SeparatorOption,
+    UnknownOption,
+    WeightsOption,
+    bar,
+    reported,
+    schema_from,
+    table,
+)
+from suffice.errors import ArgumentError
+
+
+def fit(
+    structure: Annotated[
+        str,
+        typer.Argument(
+            metavar="STRUCTURE", help="'A -> B <- C', '[A][B|A]', a model file, or a structure file (.toml, .json)."
+        ),
+    ],
+    data: Annotated[str, typer.Argument(metavar="DATA", help="A CSV file with the variables as columns.")],
+    prior: Annotated[
+        str | None,
+        typer.Option(
+            "--prior",
+            help="bdeu:10, dirichlet:1, k2, jeffreys, or uniform (for hypotheses); maximum likelihood without it.",
+        ),
+    ] = None,
+    point: Annotated[str | None, typer.Option("--point", help="The estimate under a prior: mean or map.")] = None,
+    method: Annotated[str, typer.Option("--method", help="The method of estimation.")] = "auto",
+    weights: WeightsOption = None,
+    unseen_parents: Annotated[
+        str, typer.Option("--unseen-parents", help="Parent configurations without data: error, uniform or nan.")
+    ] = "error",
+    missing: MissingOption = "error",
+    unknown_states: UnknownOption = "error",
+    categorical: Annotated[
+        list[str] | None,
+        typer.Option("--categorical", metavar="COL[=a,b,c]", help="Declare a column discrete; may be repeated."),
+    ] = None,
+    continuous: Annotated[
+        list[str] | None,
+        typer.Option("--continuous", metavar="COL", help="Declare a column continuous; may be repeated."),
+    ] = None,
+    separator: SeparatorOption = None,
+    na: NaOption = None,
+    certify: Annotated[
+        str, typer.Option("--certify", help="statistics, or data to repeat the pass over the data.")
+    ] = "statistics",
+    show: Annotated[
+        list[str] | None, typer.Option("--show", metavar="NODE", help="Also print a node's table; may be repeated.")
+    ] = None,
+    out: Annotated[str | None, typer.Option("--out", metavar="FILE", help="Write the model alone (.json).")] = None,
+    out_fit: Annotated[
+        str | None,
+        typer.Option("--out-fit", metavar="FILE", help="Write the whole fit with its certificate and notes (.json)."),
+    ] = None,
+    quiet: QuietOption = False,
+    as_json: JsonOption = False,
+) -> None:
+    """Learn the parameters of STRUCTURE from the table DATA, and prove the result."""
+    with reported(as_json):
+        import suffice
+        from suffice.io.structure_file import read_structure
+
+        result = suffice.fit(
+            read_structure(structure),
+            table(data, separator, na),
+            prior=read_prior(prior),
+            point=point,
+            method=method,
+            weights=weights,
+            schema=schema_from(categorical or [], continuous or []),
+            missing=missing,
+            unknown_states=unknown_states,
+            unseen_parents=unseen_parents,
+            certify=certify,
+            progress=bar(quiet),
+        )
+        _report(result, show or [], out, out_fit, as_json)
+    if not result.certificate.ok:
+        raise typer.Exit(1)
+
+
+def _report(result: Any, show: list[str], out: str | None, out_fit: str | None, as_json: bool) -> None:
+    from suffice.io import write
+
+    for node in show:
+        result.model.cpd(node)  # an unknown name must fail before anything is written
+    if out:
+        write(result.model, out)
+    if out_fit:
+        write(result, out_fit)
+    if as_json:
+        import json
+
+        from suffice.io.own_json import document
+
+        print(json.dumps(document(result), ensure_ascii=False, indent=1))
+        return
+    from suffice.cli.show import show_fit
+
+    show_fit(result, show)
+    for path, what in ((out, "model"), (out_fit, "fit")):
+        if path:
+            print(f"\nWrote the {what} to {path}")
+
+
+def read_prior(text: str | None) -> Any:
+    """Read ``bdeu:10``, ``dirichlet:1``, ``k2``, ``jeffreys`` or ``uniform``."""
+    if text is None:
+        return None
+    from suffice.priors import dirichlet
+
+    name, sign, size = text.partition(":")
+    try:
+        number = [float(size)] if sign else []
+    except ValueError:
+        raise ArgumentError(f"The prior {text!r} must end in a number, such as bdeu:10.") from None
+    known: dict[str, Any] = {
+        "bdeu": dirichlet.BDeu,
+        "dirichlet": dirichlet.Dirichlet,
+        "k2": dirichlet.K2,
+        "jeffreys": dirichlet.Jeffreys,
+    }
+    if name == "uniform" and not number:
+        return "uniform"
+    if name not in known or (number and name in ("k2", "jeffreys")):
+        raise ArgumentError(f"The prior must be bdeu:10, dirichlet:1, k2, jeffreys or uniform. Got {text!r} instead.")
+    return known[name](*number)

@@ -1,0 +1,70 @@
+"""``suffice score MODEL DATA``."""
+
+from __future__ import annotations
+
+import json
+from typing import Annotated
+
+import typer
+
+from suffice.cli.shared import (
+    JsonOption,
+    MissingOption,
+    NaOption,
+    QuietOption,
+    SeparatorOption,
+    UnknownOption,
+    WeightsOption,
+    bar,
+    reported,
+    table,
+)
+
+
+def score(
+    model: Annotated[str, typer.Argument(metavar="MODEL", help="A model file.")],
+    data: Annotated[str, typer.Argument(metavar="DATA", help="A CSV file with the variables as columns.")],
+    weights: WeightsOption = None,
+    missing: MissingOption = "error",
+    unknown_states: UnknownOption = "error",
+    separator: SeparatorOption = None,
+    na: NaOption = None,
+    quiet: QuietOption = False,
+    as_json: JsonOption = False,
+) -> None:
+    """Print the log-likelihood of the table DATA under MODEL."""
+    with reported(as_json):
+        from suffice.cli.show import show_table
+        from suffice.data.table import open_table
+        from suffice.io import read
+        from suffice.models.score import log_likelihood
+        from suffice.progress import watch_for
+        from suffice.stats.source import BlockSource
+        from suffice.text import fixed, number
+
+        loaded = read(model)
+        network = getattr(loaded, "model", loaded)
+        encoded = open_table(
+            table(data, separator, na),
+            network.variables,
+            schema=network.schema,
+            weights=weights,
+            missing=missing,
+            unknown_states=unknown_states,
+        )
+        total = log_likelihood(network, BlockSource(encoded, watch_for(bar(quiet))))
+        n = float(encoded.n_rows if encoded.weights is None else encoded.weights.sum())
+        mean = total / n if n else float("nan")
+        if as_json:
+            from suffice.io.own_json import plain
+
+            facts = {"n": n, "n_dropped": encoded.n_dropped, "log_likelihood": total, "mean_log_likelihood": mean}
+            print(json.dumps(plain(facts), indent=1))
+            return
+        rows = [
+            ["rows, with their weights", number(n, 12)],
+            ["rows dropped", number(encoded.n_dropped)],
+            ["log-likelihood", fixed(total)],
+            ["mean log-likelihood of a row", fixed(mean, 6)],
+        ]
+        show_table((["", ""], rows, "<>"))

@@ -1,0 +1,97 @@
+"""What the commands share: their common options, error reports and exit codes.
+
+Exit codes: 0 when all went well; 1 when a fit could not be certified (its model is written all the same); 2 for any
+error, with the message on standard error; 130 after Ctrl-C.
+"""
+
+from __future__ import annotations
+
+import json
+import sys
+from collections.abc import Iterator
+from contextlib import contextmanager
+from typing import Annotated, Any
+
+import typer
+
+from suffice.errors import ArgumentError, SufficeError
+
+JsonOption = Annotated[bool, typer.Option("--json", help="Print one JSON document instead of tables.")]
+WeightsOption = Annotated[
+    str | None, typer.Option("--weights", metavar="COL", help="Column with the rows' frequencies.")
+]
+MissingOption = Annotated[str, typer.Option("--missing", help="Rows with missing values: error or drop.")]
+UnknownOption = Annotated[
+    str, typer.Option("--unknown-states", help="Values outside the declared states: error or missing.")
+]
+SeparatorOption = Annotated[str | None, typer.Option("--separator", help="Character between the fields of a CSV file.")]
+NaOption = Annotated[
+    list[str] | None,
+    typer.Option(
+        "--na", metavar="TEXT", help="A field that means a missing value; may be repeated [default: empty, ?]."
+    ),
+]
+QuietOption = Annotated[bool, typer.Option("--quiet", "-q", help="No progress bar.")]
+
+
+@contextmanager
+def reported(as_json: bool) -> Iterator[None]:
+    """Turn errors into a message on standard error and exit code 2."""
+    try:
+        yield
+    except SufficeError as error:
+        _complain(str(error), type(error).__name__, as_json)
+        raise typer.Exit(2) from None
+    except (MemoryError, RecursionError) as error:
+        _complain(f"{type(error).__name__}: {error}", type(error).__name__, as_json)
+        raise typer.Exit(2) from None
+    except BrokenPipeError:
+        raise typer.Exit(0) from None
+    except KeyboardInterrupt:
+        _complain("Interrupted; nothing was written.", "KeyboardInterrupt", as_json)
+        raise typer.Exit(130) from None
+
+
+def _complain(message: str, kind: str, as_json: bool) -> None:
+    if as_json:
+        print(json.dumps({"error": {"type": kind, "message": message}}, ensure_ascii=False), file=sys.stderr)
+    else:
+        print(f"error: {message}", file=sys.stderr)
+
+
+def table(path: str, separator: str | None, na: list[str] | None) -> Any:
+    """Return the data argument: a path as it is, or a CSV file with its options."""
+    if separator is None and not na:
+        return path
+    from suffice.data.readers.csv_file import CSV
+
+    separator = {"tab": "\t", "\\t": "\t"}.get(separator or "", separator)
+    return CSV(path, separator, ("", "?") if not na else tuple(na))
+
+
+def bar(quiet: bool) -> bool:
+    """Whether to show a progress bar: on a terminal, unless told not to."""
+    return not quiet and sys.stderr.isatty()
+
+
+def schema_from(categorical: list[str], continuous: list[str]) -> dict[str, Any] | None:
+    """Read ``--categorical COL`` or ``COL=a,b,c`` and ``--continuous COL``."""
+    from suffice.data import schema
+
+    found: dict[str, Any] = {name: schema.continuous() for name in continuous}
+    for entry in categorical:
+        name, sign, states = entry.partition("=")
+        if name in found:
+            raise ArgumentError(f"The column {name!r} is declared more than once.")
+        found[name] = schema.categorical(_states(states) if sign else None)
+    return found or None
+
+
+def _states(text: str) -> list[str | int]:
+    """Split ``a,b,c``; states are whole numbers when all of them look so, as in a CSV file."""
+    import csv
+
+    from suffice.data.raw import CANONICAL_INTEGER
+
+    states = next(csv.reader([text]))
+    return [int(state) for state in states] if all(map(CANONICAL_INTEGER.fullmatch, states)) else list(states)

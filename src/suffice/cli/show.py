@@ -1,0 +1,62 @@
+"""Printing for people: rich tables on a terminal, plain ones in a pipe."""
+
+from __future__ import annotations
+
+import sys
+from typing import Any
+
+from suffice.text import plain_table, shorten
+
+Cells = tuple[list[str], list[list[str]], str]
+
+
+def show_table(cells: Cells, title: str = "") -> None:
+    """Print header, rows and alignment as a table."""
+    if not sys.stdout.isatty():
+        print((title + "\n" if title else "") + plain_table(*cells))
+        return
+    from rich import box
+    from rich.console import Console
+    from rich.table import Table
+    from rich.text import Text
+
+    header, rows, align = cells
+    # Text, never markup: a state may be called [red].
+    table = Table(title=Text(title) if title else None, title_justify="left", box=box.SIMPLE_HEAD, pad_edge=False)
+    for name, side in zip(header, align, strict=True):
+        table.add_column(Text(shorten(name)), justify="right" if side == ">" else "left")
+    for row in rows:
+        table.add_row(*(Text(shorten(cell)) for cell in row))
+    Console().print(table)
+
+
+def show_fit(fit: Any, nodes: list[str]) -> None:
+    """Print a fit's summary, and the tables of some nodes."""
+    from suffice.result.summary import facts, family_cells
+
+    if not sys.stdout.isatty():
+        print(fit)
+    else:
+        _show_summary(fit, facts(fit), family_cells(fit))
+    for node in nodes:
+        cpd = fit.model.cpd(node)
+        print()
+        show_table(cpd._cells(), cpd.title)
+
+
+def _show_summary(fit: Any, facts: list[tuple[str, str]], families: Cells | None) -> None:
+    from rich.console import Console
+    from rich.table import Table
+    from rich.text import Text
+
+    console = Console()
+    grid = Table.grid(padding=(0, 2))
+    for name, value in facts:
+        grid.add_row(Text(name, style="dim"), Text(value))
+    console.print(grid)
+    colour = "green" if fit.certificate.ok else "bold red"
+    console.print(Text(f"\n{'✓' if fit.certificate.ok else '✗'} {fit.certificate.verdict}", style=colour))
+    if families is not None:
+        show_table(families)
+    for note in fit.notes:
+        console.print(Text(f"note: {note}", style="yellow"))

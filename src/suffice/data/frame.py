@@ -1,0 +1,37 @@
+"""Handing tables back: to pandas, Polars or PyArrow, whichever the user has or names."""
+
+from __future__ import annotations
+
+import importlib.util
+from collections.abc import Mapping
+from typing import Any
+
+from suffice.errors import ArgumentError, require_choice
+
+BACKENDS = ("pandas", "polars", "pyarrow")
+
+
+def to_native(columns: Mapping[str, Any], backend: str | None = None) -> Any:
+    """Build a frame from columns (lists, NumPy arrays or Arrow arrays).
+
+    Parameters
+    ----------
+    columns : mapping from str to column
+    backend : {"pandas", "polars", "pyarrow"}, optional
+        The first of them that is installed, unless named.
+    """
+    import pyarrow as pa
+
+    if backend is None:
+        backend = next(name for name in BACKENDS if importlib.util.find_spec(name))
+    require_choice("backend", backend, BACKENDS)
+    if not importlib.util.find_spec(backend):
+        raise ArgumentError(f"The backend {backend!r} is not installed. Install it, or choose another of {BACKENDS}.")
+    table = pa.table(dict(columns))
+    if backend == "pandas":
+        return table.to_pandas()
+    if backend == "polars":
+        import polars
+
+        return polars.from_arrow(table)
+    return table

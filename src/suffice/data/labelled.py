@@ -1,0 +1,140 @@
+"""Labelled tables: numbers over the states of variables, which print well and know what they mean."""
+
+from __future__ import annotations
+
+import itertools
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import dataclass, field
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from suffice.data.frame import to_native
+from suffice.data.variable import Label, Variable
+from suffice.errors import UnknownNameError, listing, suggestion
+from suffice.text import html_table, number, plain_table, probability
+
+SHOWN_ROWS = 60
+
+
+@dataclass(frozen=True, eq=False)
+class LabelledTable:
+    """Numbers over the joint states of discrete variables.
+
+    Attributes
+    ----------
+    variables : tuple of Variable
+        One an axis.
+    values : array, shape (n_states_1, …, n_states_d)
+    name : str
+        What the numbers are, such as ``p`` or ``count``.
+
+    Examples
+    --------
+    >>> table = LabelledTable((Variable("A", ("no", "yes")), Variable("B", ("u", "v"))), np.array([[.1, .9], [.5, .5]]))
+    >>> print(table)
+    A         u       v
+    ---  ------  ------
+    no   0.1000  0.9000
+    yes  0.5000  0.5000
+    >>> table[{"A": "no", "B": "v"}]
+    0.9
+    """
+
+    variables: tuple[Variable, ...]
+    values: NDArray[Any] = field(repr=False)
+    name: str = "p"
+
+    def __post_init__(self) -> None:
+        values = np.array(self.values)
+        values.flags.writeable = False
+        object.__setattr__(self, "values", values)
+
+    @property
+    def names(self) -> tuple[str, ...]:
+        """Names of the axes."""
+        return tuple(variable.name for variable in self.variables)
+
+    def __getitem__(self, where: Mapping[str, Label]) -> Any:
+        """Return the number at one configuration, or the slice at a partial one."""
+        for name in where:
+            if name not in self.names:
+                raise UnknownNameError(
+                    f"The table has no variable {name!r}. It is over {listing(self.names)}."
+                    + suggestion(name, self.names)
+                )
+        index = tuple(v.code(where[v.name]) if v.name in where else slice(None) for v in self.variables)
+        picked = self.values[index]
+        rest = tuple(variable for variable in self.variables if variable.name not in where)
+        return LabelledTable(rest, picked, self.name) if rest else picked.item()
+
+    def to_numpy(self) -> NDArray[Any]:
+        """Return the numbers as a new array, one axis a variable."""
+        return self.values.copy()
+
+    def to_frame(self, backend: str | None = None) -> Any:
+        """Return a frame with one row a configuration: a column a variable, and the numbers.
+
+        Parameters
+        ----------
+        backend : {"pandas", "polars", "pyarrow"}, optional
+            The first of them that is installed, unless named.
+        """
+        grid = np.indices(self.values.shape).reshape(len(self.variables), -1)
+        columns: dict[str, Any] = {
+            variable.name: [variable.labels[code] for code in codes]
+            for variable, codes in zip(self.variables, grid, strict=True)
+        }
+        columns[self.name if self.name not in columns else f"{self.name}_"] = self.values.reshape(-1)
+        return to_native(columns, backend)
+
+    def _cells(self) -> tuple[list[str], list[list[str]], str]:
+        *rows, last = self.variables
+        count = self.values.reshape(-1, last.n_states)
+        configurations = itertools.product(*(variable.labels for variable in rows))
+        return row_cells(tuple(rows), last, configurations, count, self.name)
+
+    def __str__(self) -> str:
+        return plain_table(*self._cells()) if self.variables else number(self.values.item())
+
+    def _repr_html_(self) -> str:
+        return html_table(*self._cells())
+
+
+def row_cells(
+    parents: tuple[Variable, ...],
+    child: Variable,
+    configurations: Iterator[tuple[Label, ...]],
+    values: NDArray[Any],
+    name: str,
+) -> tuple[list[str], list[list[str]], str]:
+    """Lay out rows of numbers for printing: parents' states on the left, the child's states across.
+
+    Returns header, rows and alignment for `suffice.text.plain_table`. A child with many states goes down instead.
+    """
+    form: Callable[[float], str] = probability if name == "p" else number
+    if not parents:
+        cells = [[str(label), form(value)] for label, value in zip(child.labels, values[0], strict=True)]
+        return [child.name, name], _cut(cells, len(cells)), "<>"
+    head = [variable.name for variable in parents]
+    if child.n_states > 8:
+        cells = [
+            [*map(str, labels), str(label), form(value)]
+            for labels, row in zip(itertools.islice(configurations, SHOWN_ROWS), values, strict=False)
+            for label, value in zip(child.labels, row, strict=True)
+        ]
+        return [*head, child.name, name], _cut(cells, values.size), "<" * len(head) + "<>"
+    cells = [
+        [*map(str, labels), *map(form, row)]
+        for labels, row in zip(itertools.islice(configurations, SHOWN_ROWS + 1), values, strict=False)
+    ]
+    align = "<" * len(head) + ">" * child.n_states
+    return head + [str(label) for label in child.labels], _cut(cells, len(values)), align
+
+
+def _cut(cells: list[list[str]], total: int) -> list[list[str]]:
+    if total <= SHOWN_ROWS:
+        return cells
+    filler = [f"… {total - SHOWN_ROWS} more rows"] + [""] * (len(cells[0]) - 1)
+    return [*cells[:SHOWN_ROWS], filler]

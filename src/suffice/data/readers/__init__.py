@@ -1,0 +1,35 @@
+"""One reader per kind of table. A reader is a file with ``accepts(data)`` and ``open_table(data)``, and a line here."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any, NamedTuple
+
+from suffice.data.raw import RawTable
+from suffice.data.readers import columns, contingency, csv_file, frames
+from suffice.errors import DataError
+
+
+class Reader(NamedTuple):
+    """How to recognise one kind of table, and how to open it."""
+
+    accepts: Callable[[Any], bool]
+    open_table: Callable[[Any], RawTable]
+    wants: str
+
+
+READERS: dict[str, Reader] = {
+    "csv": Reader(csv_file.accepts, csv_file.open_table, "a path to a CSV file, or sf.CSV(path, …)"),
+    "contingency": Reader(contingency.accepts, contingency.open_table, "sf.Contingency(array, states)"),
+    "columns": Reader(columns.accepts, columns.open_table, "a dict of columns"),
+    "frame": Reader(frames.accepts, frames.open_table, "a pandas, Polars or PyArrow table"),
+}
+
+
+def open_raw(data: object) -> RawTable:
+    """Open ``data`` with the first reader that recognises it."""
+    for reader in READERS.values():
+        if reader.accepts(data):
+            return reader.open_table(data)
+    wanted = "; ".join(reader.wants for reader in READERS.values())
+    raise DataError(f"Cannot read a table from {type(data).__name__} {str(data)[:60]!r}. Pass one of: {wanted}.")

@@ -1,0 +1,49 @@
+"""A dict of columns: lists, NumPy arrays, Series or Arrow arrays of one length."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+import numpy as np
+import pyarrow as pa
+
+from suffice.data.raw import RawTable
+from suffice.data.readers.frames import mixed_types
+from suffice.errors import DataError
+
+
+def accepts(data: object) -> bool:
+    """Whether ``data`` is a mapping from names to columns."""
+    return isinstance(data, Mapping)
+
+
+def open_table(data: Mapping[str, Any]) -> RawTable:
+    """Open a dict of columns."""
+    arrays = {name: _arrow(name, values) for name, values in data.items()}
+    lengths = {name: len(array) for name, array in arrays.items()}
+    if len(set(lengths.values())) > 1:
+        short, long = min(lengths, key=lengths.__getitem__), max(lengths, key=lengths.__getitem__)
+        raise DataError(
+            f"Columns differ in length: {short!r} has {lengths[short]} rows, {long!r} has {lengths[long]}. "
+            "All columns of a table need the same number of rows."
+        )
+    n_rows = next(iter(lengths.values()), 0)
+    return RawTable(tuple(arrays), arrays.__getitem__, n_rows, "dict of columns")
+
+
+def _arrow(name: str, values: Any) -> pa.ChunkedArray:
+    if not isinstance(name, str):
+        raise DataError(f"Column names must be strings. Got {name!r} instead.")
+    if isinstance(values, str | bytes) or not hasattr(values, "__len__"):
+        raise DataError(f"Column {name!r} must be a list or an array. Got {values!r} instead.")
+    if isinstance(values, pa.ChunkedArray):
+        return values
+    if isinstance(values, np.ndarray) and values.ndim != 1:
+        raise DataError(f"Column {name!r} must be one-dimensional. Got an array of shape {values.shape} instead.")
+    if isinstance(values, np.ndarray) and values.dtype.kind in "US":
+        values = values.tolist()
+    try:
+        return pa.chunked_array([pa.array(values, from_pandas=True)])
+    except (pa.ArrowInvalid, pa.ArrowTypeError, pa.ArrowNotImplementedError) as error:
+        raise mixed_types(name, error) from None

@@ -1,0 +1,62 @@
+"""pandas, Polars and PyArrow tables (any eager frame that narwhals knows)."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import narwhals.stable.v2 as nw
+import pyarrow as pa
+
+from suffice.data.raw import RawTable
+from suffice.errors import DataError
+
+
+def accepts(data: object) -> bool:
+    """Whether ``data`` is an eager frame."""
+    if isinstance(data, pa.RecordBatch):
+        return True
+    try:
+        return isinstance(nw.from_native(data, pass_through=True, eager_only=True), nw.DataFrame)
+    except ValueError:  # narwhals refuses frames with repeated names, which open_table explains
+        return True
+
+
+def open_table(data: Any) -> RawTable:
+    """Open a frame; columns become Arrow columns one at a time, when asked for."""
+    if isinstance(data, pa.RecordBatch):
+        data = pa.table(data)
+    try:
+        frame = nw.from_native(data, eager_only=True)
+        names = tuple(map(str, frame.columns))
+    except ValueError as error:
+        raise DataError(f"The table cannot be read: {error}") from None
+    if len(set(names)) < len(names):
+        repeated = next(name for name in names if names.count(name) > 1)
+        raise DataError(f"Column {repeated!r} occurs more than once. Rename or drop the others.")
+    kind = f"{frame.implementation.name.capitalize()} table".replace("Pyarrow", "PyArrow").replace("Pandas", "pandas")
+    original = dict(zip(names, frame.columns, strict=True))
+
+    def column(name: str) -> pa.ChunkedArray:
+        return _arrow(name, frame.get_column(original[name]))
+
+    return RawTable(names, column, len(frame), kind)
+
+
+def _arrow(name: str, series: nw.Series[Any]) -> pa.ChunkedArray:
+    if series.dtype == nw.Categorical and series.implementation.is_polars():
+        # Polars keeps one pool of categories for the whole process: an encoding, not a declaration as Enum is.
+        series = series.cast(nw.String())
+    try:
+        array = series.to_arrow()
+    except (pa.ArrowInvalid, pa.ArrowTypeError, TypeError) as error:
+        raise mixed_types(name, error) from None
+    return array if isinstance(array, pa.ChunkedArray) else pa.chunked_array([array])
+
+
+def mixed_types(name: str, error: Exception) -> DataError:
+    """Say that a column's values are not of one type."""
+    detail = str(error).splitlines()[0]
+    return DataError(
+        f"Column {name!r} mixes values of different types ({detail}). Convert it to one type first, "
+        "for instance to text."
+    )

@@ -1,0 +1,191 @@
+"""What a variable is: its name and, when it is discrete, its states in order."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Any
+
+from suffice.errors import SchemaError, UnknownNameError, listing, suggestion
+
+Label = str | int | float | bool
+
+
+@dataclass(frozen=True, eq=False)
+class Variable:
+    """A named variable, discrete with ordered states or continuous.
+
+    Parameters
+    ----------
+    name : str
+    states : tuple of labels or None
+        The states of a discrete variable, in order; None when it is continuous.
+    declared : bool
+        True when a person or a categorical type listed the states; such lists are kept whole and in order, and two
+        tables can only be added when they agree. Inferred states are sorted, and unite when tables are added.
+
+    Examples
+    --------
+    >>> smoker = Variable("smoker", ("no", "yes"))
+    >>> smoker.n_states, smoker.code("yes")
+    (2, 1)
+    >>> flag = Variable("flag", (False, True))
+    >>> flag.code("TRUE")
+    1
+    """
+
+    name: str
+    states: tuple[Label, ...] | None = None
+    declared: bool = False
+
+    def __post_init__(self) -> None:
+        if not isinstance(self.name, str) or not self.name:
+            raise SchemaError(f"A variable's name must be a non-empty string. Got {self.name!r} instead.")
+        if self.states is None:
+            return
+        for state in self.states:
+            if not isinstance(state, Label):
+                raise SchemaError(
+                    f"Variable {self.name!r}: state {state!r} is of type {type(state).__name__}. "
+                    "States are strings, whole numbers, floats or bools; convert the column first."
+                )
+        if len({_sort_of(state) for state in self.states}) > 1:
+            raise SchemaError(
+                f"Variable {self.name!r}: its states {listing(self.states)} mix text, numbers or bools. "
+                "Write all of them as text."
+            )
+        if len(self._exact) != len(self.states):
+            keys = [_key(state) for state in self.states]
+            repeated = next(key[1] for key in keys if keys.count(key) > 1)
+            raise SchemaError(f"Variable {self.name!r}: state {repeated!r} is listed more than once.")
+
+    def __eq__(self, other: object) -> bool:
+        # Python holds (False, True) equal to (0, 1); states of different types are not the same states.
+        return isinstance(other, Variable) and self._identity == other._identity
+
+    def __hash__(self) -> int:
+        return hash(self._identity)
+
+    @property
+    def _identity(self) -> tuple[object, ...]:
+        return (self.name, self.declared, None if self.states is None else tuple(map(_key, self.states)))
+
+    @property
+    def is_discrete(self) -> bool:
+        """Whether the variable has states."""
+        return self.states is not None
+
+    @property
+    def n_states(self) -> int:
+        """Number of states; an error for a continuous variable."""
+        return len(self.labels)
+
+    @property
+    def labels(self) -> tuple[Label, ...]:
+        """The states; an error for a continuous variable."""
+        if self.states is None:
+            raise SchemaError(
+                f"Variable {self.name!r} is continuous, where a discrete one is needed. "
+                f"Declare it: schema={{{self.name!r}: sf.categorical()}}, or cut it into classes first."
+            )
+        return self.states
+
+    def code(self, label: object) -> int:
+        """Return the position of a state.
+
+        The label itself is looked up first. Where types differ, ``TRUE``, ``True`` and ``true`` match a bool, and
+        the text ``1`` matches the number 1.
+        """
+        code = self.find(label)
+        if code is None:
+            raise UnknownNameError(
+                f"Variable {self.name!r} has no state {label!r}. It is one of {listing(self.labels)}."
+                + suggestion(label, self.labels)
+            )
+        return code
+
+    def find(self, label: object) -> int | None:
+        """Return the position of a state, or None when it is not one."""
+        exact = self._exact.get(_key(label))
+        return exact if exact is not None else self._loose.get((_spelling(label), not isinstance(label, str)))
+
+    @cached_property
+    def _exact(self) -> dict[tuple[str, Any], int]:
+        return {_key(state): code for code, state in enumerate(self.states or ())}
+
+    @cached_property
+    def _loose(self) -> dict[tuple[str, bool], int | None]:
+        """Spelling and whether the *label looked up* is not text, to code; None where two states are spelled alike."""
+        table: dict[tuple[str, bool], int | None] = {}
+        for code, state in enumerate(self.states or ()):
+            spelling = _spelling(state)
+            # Text states are found by numbers and bools; number and bool states by text, and by other numbers.
+            for not_text in (True,) if isinstance(state, str) else (True, False):
+                table[spelling, not_text] = None if (spelling, not_text) in table else code
+        return table
+
+
+def _key(label: object) -> tuple[str, Any]:
+    """Tell True from 1 and 1 from 1.0, which Python's dict would not."""
+    try:
+        hash(label)
+    except TypeError:
+        return ("unhashable", None)
+    return (type(label).__name__, label)
+
+
+def _sort_of(label: Label) -> str:
+    return "text" if isinstance(label, str) else "bool" if isinstance(label, bool) else "number"
+
+
+def _spelling(label: object) -> str:
+    if isinstance(label, bool):
+        return "true" if label else "false"
+    if isinstance(label, float) and label.is_integer():
+        return str(int(label))
+    text = str(label)
+    return text.lower() if text.lower() in ("true", "false") else text
+
+
+def sort_labels(labels: Iterable[Label]) -> tuple[Label, ...]:
+    """Sort labels by value: bools, then numbers, then text."""
+    return tuple(sorted(labels, key=lambda label: (isinstance(label, str), label)))
+
+
+def unite(first: Variable, second: Variable) -> Variable:
+    """Return the variable that both tables can be expressed in.
+
+    Two inferred lists of states unite; declared ones must be equal; an inferred list must lie within a declared one.
+    """
+    if first == second:
+        return first
+    if first.name != second.name:
+        raise SchemaError(f"Variables {first.name!r} and {second.name!r} are not the same.")
+    if first.states is None or second.states is None:
+        if first.states is None and second.states is None:
+            return Variable(first.name, None, first.declared or second.declared)
+        raise SchemaError(
+            f"Variable {first.name!r} is continuous in one part and discrete in the other. "
+            "Declare it for both: schema={" + repr(first.name) + ": sf.categorical()} or sf.continuous()."
+        )
+    if first.declared and second.declared:
+        raise SchemaError(
+            f"Variable {first.name!r} is declared with states {listing(first.states)} in one part and "
+            f"{listing(second.states)} in the other. Declared states must be equal, order included; "
+            "collect both parts with the same schema."
+        )
+    if first.declared or second.declared:
+        kept, other = (first, second) if first.declared else (second, first)
+        return _cover(kept, other)
+    return Variable(first.name, sort_labels({_key(state): state for state in first.states + second.states}.values()))
+
+
+def _cover(kept: Variable, other: Variable) -> Variable:
+    outside = [state for state in other.labels if kept.find(state) is None]
+    if outside:
+        raise SchemaError(
+            f"Variable {kept.name!r} is declared with states {listing(kept.labels)}, but the other part also has "
+            f"{listing(outside)}. Add them to the declaration, or collect both parts with the same schema."
+        )
+    return kept

@@ -1,0 +1,325 @@
+"""fit, collect, estimate: the whole spine on one screen.
+
+``fit(structure, data)`` is ``estimate(structure, collect(structure, data))`` for methods that need one pass over the
+data; for the others the source goes along.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+from numpy.typing import NDArray
+
+from suffice.certify import Claim, certify
+from suffice.data.schema import SchemaLike
+from suffice.data.table import open_table
+from suffice.errors import ArgumentError, DataError, SchemaError, require_choice
+from suffice.learn.method import Method, Problem, Solution, check_options
+from suffice.learn.registry import choose, methods_for
+from suffice.progress import Display, Watch, watch_for
+from suffice.result.fit import Fit
+from suffice.result.notes import Note, notes_on
+from suffice.stats.source import BlockSource, Source
+from suffice.stats.statistics import Statistics
+from suffice.text import plural
+
+Weights = str | Sequence[float] | NDArray[Any] | None
+
+
+def fit(
+    structure: Any,
+    data: Any,
+    *,
+    prior: Any = None,
+    point: str | None = None,
+    method: str = "auto",
+    weights: Weights = None,
+    schema: SchemaLike | None = None,
+    missing: str = "error",
+    unknown_states: str = "error",
+    unseen_parents: str = "error",
+    fixed: Mapping[str, Any] | None = None,
+    init: Any = None,
+    tol: float = 1e-8,
+    max_iter: int = 1000,
+    seed: int | None = None,
+    progress: bool | Display = False,
+    certify: str = "statistics",
+    options: Mapping[str, Any] | None = None,
+) -> Fit:
+    """Learn the parameters of a structure from a table.
+
+    Parameters
+    ----------
+    structure : DAG, Hypotheses
+        What is known before the data.
+    data : table
+        A pandas, Polars or PyArrow table, a dict of columns, the path of a CSV file, or a contingency table.
+    prior : Prior, optional
+        Without one the fit is by maximum likelihood.
+    point : {"mean", "map"}, optional
+        The estimate under a prior: the posterior mean (default where the prior is conjugate) or the mode.
+    method : str
+        ``"auto"`` takes the first exact method.
+    weights : str or sequence, optional
+        Frequencies of the rows, or the column that holds them; N is their sum.
+    schema : mapping, optional
+        Declarations such as ``{"grade": sf.categorical(["a", "b"]), "age": sf.continuous()}``.
+    missing : {"error", "drop"}
+        What to do with rows that lack a value.
+    unknown_states : {"error", "missing"}
+        What to do with values outside the declared states.
+    unseen_parents : {"error", "uniform", "nan"}
+        What to do with parent configurations without data under maximum likelihood.
+    fixed : mapping, optional
+        Tables, or rows of tables, that an expert gives and that are left alone.
+    init, tol, max_iter, seed, options
+        Settings of iterative methods; ``tol`` is also the certificate's tolerance.
+    progress : bool or Display
+        Show a progress bar.
+    certify : {"statistics", "data"}
+        ``"data"`` also repeats the pass over the data.
+
+    Returns
+    -------
+    Fit
+        The model, its certificate, and everything that is known about it.
+
+    Examples
+    --------
+    >>> import suffice as sf
+    >>> data = {"rain": ["no", "no", "no", "yes"], "wet": ["no", "no", "yes", "yes"]}
+    >>> fit = sf.fit(sf.DAG("rain -> wet"), data)
+    >>> fit.model.cpd("wet").table[{"rain": "no", "wet": "yes"}]
+    0.3333333333333333
+    >>> fit.certificate.ok
+    True
+    """
+    methods_for(structure)
+    watch = watch_for(progress)
+    source = _source(
+        structure, data, watch, weights=weights, schema=schema, missing=missing, unknown_states=unknown_states
+    )
+    name, chosen = choose(structure, method, source.schema)
+    settings = _settings(
+        name,
+        chosen,
+        prior=prior,
+        point=point,
+        unseen_parents=unseen_parents,
+        fixed=fixed,
+        init=init,
+        tol=tol,
+        max_iter=max_iter,
+        seed=seed,
+        options=options,
+        certify=certify,
+    )
+    statistics = source.gather(chosen.needs(structure, source.schema))
+    return _finish(structure, statistics, source, name, chosen, watch, settings)
+
+
+def collect(
+    structure: Any,
+    data: Any,
+    *,
+    method: str = "auto",
+    weights: Weights = None,
+    schema: SchemaLike | None = None,
+    missing: str = "error",
+    unknown_states: str = "error",
+    progress: bool | Display = False,
+) -> Statistics:
+    """Collect the statistics that a structure needs, in one pass; parts collected anywhere can be added.
+
+    Examples
+    --------
+    >>> import suffice as sf
+    >>> dag = sf.DAG("A -> B")
+    >>> parts = [{"A": ["x"], "B": ["u"]}, {"A": ["y"], "B": ["u"]}]
+    >>> stats = sf.collect(dag, parts[0]) + sf.collect(dag, parts[1])
+    >>> sf.estimate(dag, stats).n
+    2.0
+    """
+    methods_for(structure)
+    watch = watch_for(progress)
+    source = _source(
+        structure, data, watch, weights=weights, schema=schema, missing=missing, unknown_states=unknown_states
+    )
+    return source.gather(choose(structure, method, source.schema)[1].needs(structure, source.schema))
+
+
+def estimate(
+    structure: Any,
+    statistics: Statistics,
+    *,
+    prior: Any = None,
+    point: str | None = None,
+    method: str = "auto",
+    unseen_parents: str = "error",
+    fixed: Mapping[str, Any] | None = None,
+    init: Any = None,
+    tol: float = 1e-8,
+    max_iter: int = 1000,
+    seed: int | None = None,
+    progress: bool | Display = False,
+    certify: str = "statistics",
+    data: Any = None,
+    weights: Weights = None,
+    missing: str = "error",
+    options: Mapping[str, Any] | None = None,
+) -> Fit:
+    """Estimate parameters from statistics that were collected before; see `fit` for the arguments.
+
+    ``data`` (with its ``weights`` and ``missing``) is needed for ``certify="data"`` and for methods of many passes.
+    """
+    if not isinstance(statistics, Statistics):
+        raise ArgumentError(
+            f"The 'statistics' argument must come from sf.collect(…). Got {type(statistics).__name__} instead; "
+            "to fit a table directly use sf.fit(structure, data)."
+        )
+    methods_for(structure)
+    watch = watch_for(progress)
+    absent = [name for name in structure.columns if name not in statistics.schema]
+    if absent:
+        raise ArgumentError(
+            f"The statistics know nothing of {absent[0]!r}; they are over {list(statistics.schema)}. "
+            "Collect them for this structure: sf.collect(structure, data)."
+        )
+    name, chosen = choose(structure, method, statistics.schema)
+    settings = _settings(
+        name,
+        chosen,
+        prior=prior,
+        point=point,
+        unseen_parents=unseen_parents,
+        fixed=fixed,
+        init=init,
+        tol=tol,
+        max_iter=max_iter,
+        seed=seed,
+        options=options,
+        certify=certify,
+    )
+    source: Source | None = None
+    if data is not None:
+        source = _source(structure, data, watch, weights=weights, schema=statistics.schema, missing=missing)
+    elif certify == "data" or chosen.passes == "many":
+        raise ArgumentError(
+            f"The {'certificate' if certify == 'data' else 'method'} needs the data itself; pass data=…."
+        )
+    return _finish(structure, statistics, source, name, chosen, watch, settings)
+
+
+def _source(
+    structure: Any, data: Any, watch: Watch, *, schema: SchemaLike | None = None, **policies: Any
+) -> BlockSource:
+    table = open_table(
+        data,
+        structure.columns,
+        schema={**structure.declared, **(schema or {})} if structure.declared else schema,
+        continuous=structure.continuous,
+        **policies,
+    )
+    return BlockSource(table, watch)
+
+
+def _settings(
+    name: str, method: Method, *, prior: Any, point: str | None, options: Any, certify: str, **rest: Any
+) -> dict[str, Any]:
+    """Check the arguments that do not depend on the data."""
+    require_choice("certify", certify, ("statistics", "data"))
+    require_choice("unseen_parents", rest["unseen_parents"], ("error", "uniform", "nan"))
+    if point is not None:
+        require_choice("point", point, ("mean", "map"))
+        if prior is None:
+            raise ArgumentError(
+                f"point={point!r} asks for an estimate under a prior; pass prior=…, such as sf.BDeu(10)."
+            )
+    chosen = "mle" if prior is None else point or "mean"
+    if chosen not in method.points:
+        raise ArgumentError(f"The method {name!r} gives {list(method.points)}, not {chosen!r}.")
+    if not 0 < rest["tol"] < 1:
+        raise ArgumentError(f"The 'tol' argument must lie between 0 and 1. Got {rest['tol']!r} instead.")
+    check_options(name, method, options or {})
+    fixed = rest.pop("fixed") or {}
+    return {**rest, "fixed": fixed, "prior": prior, "point": chosen, "options": options or {}, "certify": certify}
+
+
+def _finish(
+    structure: Any,
+    statistics: Statistics,
+    source: Source | None,
+    name: str,
+    method: Method,
+    watch: Watch,
+    settings: dict[str, Any],
+) -> Fit:
+    certify_by = settings.pop("certify")
+    _require_rows(structure, statistics, settings["prior"])
+    problem = Problem(structure, statistics, source=source, watch=watch, **settings)
+    solution = method.solve(problem)
+    claim = Claim(
+        structure=structure,
+        model=solution.model,
+        statistics=statistics,
+        log_likelihood=solution.log_likelihood,
+        point=problem.point,
+        prior=problem.prior,
+        posterior=solution.posterior,
+        fixed=problem.fixed,
+        source=source if certify_by == "data" else None,
+        tol=problem.tol,
+        interrupted=solution.interrupted,
+    )
+    return Fit(
+        model=solution.model,
+        structure=structure,
+        statistics=statistics,
+        method=name,
+        point=problem.point,
+        prior=problem.prior,
+        log_likelihood=solution.log_likelihood,
+        local=solution.local,
+        n_free=solution.n_free,
+        n_free_adjusted=solution.n_free_adjusted,
+        posterior=solution.posterior,
+        log_marginal_likelihood=solution.log_marginal_likelihood,
+        certificate=certify(claim),
+        trace=solution.trace,
+        notes=_notes(statistics, solution),
+    )
+
+
+def _require_rows(structure: Any, statistics: Statistics, prior: Any) -> None:
+    if statistics.weight > 0:
+        return
+    empty = [
+        variable.name for variable in statistics.schema.variables if variable.is_discrete and not variable.n_states
+    ]
+    if prior is None:
+        raise DataError(
+            f"There is nothing to learn from: the table has {plural(statistics.n_read, 'row')}, "
+            f"{statistics.n_dropped:,} of them dropped, and a total weight of zero. Pass data with at least one row, "
+            "or a prior and a schema with states."
+        )
+    if empty:
+        raise SchemaError(
+            f"The table has no rows, so the states of {empty[0]!r} are not known. Declare them in the schema."
+        )
+
+
+def _notes(statistics: Statistics, solution: Solution) -> tuple[Note, ...]:
+    notes = list(notes_on("data", statistics.remarks))
+    if statistics.n_dropped:
+        notes.append(
+            Note(
+                "data",
+                f"{plural(statistics.n_dropped, 'row')} of {statistics.n_read:,} with missing values were dropped.",
+            )
+        )
+    notes += notes_on("estimate", solution.remarks)
+    if solution.interrupted:
+        notes.append(Note("estimate", "Interrupted: this is the best point so far, not the optimum."))
+    return tuple(notes)

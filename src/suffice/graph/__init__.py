@@ -1,0 +1,1 @@
+"""Algorithms on bare graphs: names and edges in, orders and cliques out."""

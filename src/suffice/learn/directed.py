@@ -1,0 +1,153 @@
+"""Bayesian networks from complete data: every node by itself, from its own family's statistic.
+
+ℓ(θ) = Σ_v ℓ_v(θ_v): the likelihood falls apart into one term a family, and each term has its maximum in closed form.
+Tied nodes add their statistics first and share the result.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from functools import reduce
+from operator import add
+from typing import Any
+
+from suffice.data.schema import Schema
+from suffice.errors import StatisticsError, StructureError, UnknownNameError, listing, suggestion
+from suffice.learn.method import Method, Problem, Solution
+from suffice.models.bayes_net import BayesianNetwork
+from suffice.models.cpds import CPD, Family, NodeKind, kind_for
+from suffice.models.cpds.rows import given_rows
+from suffice.priors.network_posterior import NetworkPosterior
+from suffice.stats.needs import Need
+from suffice.stats.statistics import Statistics
+from suffice.structures.dag import DAG
+
+
+def refuses(dag: DAG, schema: Schema) -> str | None:
+    """Refuse latent variables, which have no counts."""
+    if dag.latent:
+        return f"{dag.latent[0][0]!r} is latent, and the closed form needs every variable observed."
+    return None
+
+
+def needs(dag: DAG, schema: Schema) -> tuple[Need, ...]:
+    """Return what every node's kind asks for."""
+    return tuple(kind_of(dag, schema, node).need(family_of(dag, schema, node)) for node in dag.nodes)
+
+
+def family_of(dag: DAG, schema: Schema, node: str) -> Family:
+    """Return a node with its parents, as variables."""
+    return Family(schema[node], tuple(schema[parent] for parent in dag.parents[node]))
+
+
+def kind_of(dag: DAG, schema: Schema, node: str) -> NodeKind:
+    """Return the kind that was named for a node, or the one its variables call for."""
+    return kind_for(family_of(dag, schema, node), dict(dag.kinds).get(node))
+
+
+@dataclass(frozen=True)
+class NodeFit:
+    """What is found for one node, or for several that are tied: of these, the first stands for all."""
+
+    cpd: CPD
+    posterior: Any
+    n_free: int
+    n_free_adjusted: int
+    remarks: tuple[str, ...]
+
+
+def solve(problem: Problem) -> Solution:
+    """Fit every group of tied nodes, and put the network together."""
+    dag, schema, statistics = problem.structure, problem.schema, problem.statistics
+    _check_fixed(dag, problem.fixed)
+    fits = {group: _fit_group(problem, group) for group in dag.groups}
+    cpds: dict[str, CPD] = {}
+    posteriors: dict[str, Any] = {}
+    for group, found in fits.items():
+        for node in group:
+            family = family_of(dag, schema, node)
+            cpds[node] = found.cpd.renamed(family)
+            posteriors[node] = found.posterior and found.posterior.renamed(family)
+    local = {
+        node: cpds[node].log_likelihood(statistics[kind_of(dag, schema, node).need(cpds[node].family)])
+        for node in dag.nodes
+    }
+    posterior = None
+    if problem.prior is not None:
+        evidence = sum(found.posterior.log_marginal_likelihood for found in fits.values())
+        posterior = NetworkPosterior(dag, tuple(posteriors[node] for node in dag.nodes), evidence)
+    return Solution(
+        model=BayesianNetwork(dag, cpds),
+        log_likelihood=sum(local.values()),
+        n_free=sum(found.n_free for found in fits.values()),
+        n_free_adjusted=sum(found.n_free_adjusted for found in fits.values()),
+        local=local,
+        posterior=posterior,
+        log_marginal_likelihood=None if posterior is None else posterior.log_marginal_likelihood,
+        remarks=tuple(remark for found in fits.values() for remark in found.remarks),
+    )
+
+
+def _fit_group(problem: Problem, group: tuple[str, ...]) -> NodeFit:
+    lead = group[0]
+    kind = kind_of(problem.structure, problem.schema, lead)
+    family = family_of(problem.structure, problem.schema, lead)
+    statistic = tied_statistic(problem.structure, problem.statistics, group)
+    given = [problem.fixed[node] for node in group if node in problem.fixed]
+    fixed = given_rows(family, given[0]) if given else None
+    if problem.prior is None:
+        posterior, cpd = None, kind.mle(family, statistic)
+    else:
+        posterior = problem.prior.posterior(kind.name, family, statistic, fixed)
+        cpd = posterior.mode() if problem.point == "map" else posterior.mean()
+    remarks: tuple[str, ...] = ()
+    if fixed is not None:
+        cpd, rows = kind.fix(cpd, given[0])
+        remarks += (f"{', '.join(group)}: {len(rows)} of the rows were given and left alone.",)
+    cpd, more = kind.complete(cpd, problem.unseen_parents)
+    n_fixed = 0 if fixed is None else len(fixed[0])
+    adjusted = kind.n_free_adjusted(family, statistic, None if fixed is None else fixed[0])
+    return NodeFit(cpd, posterior, kind.n_free(family, n_fixed), adjusted, remarks + more)
+
+
+def tied_statistic(dag: DAG, statistics: Statistics, group: tuple[str, ...]) -> Any:
+    """Return the sum of the tied nodes' statistics, expressed in the first one's variables."""
+    schema = statistics.schema
+    lead = family_of(dag, schema, group[0])
+    return reduce(add, _in_terms_of(lead, dag, statistics, group))
+
+
+def _in_terms_of(lead: Family, dag: DAG, statistics: Statistics, group: tuple[str, ...]) -> Iterator[Any]:
+    schema = statistics.schema
+    for node in group:
+        family = family_of(dag, schema, node)
+        if kind_of(dag, schema, node) is not kind_of(dag, schema, group[0]):
+            raise StructureError(f"Tied nodes {group[0]!r} and {node!r} are of different kinds.")
+        for mine, other in zip(lead.variables, family.variables, strict=True):
+            if mine.states != other.states:
+                raise StatisticsError(
+                    f"Nodes {group[0]!r} and {node!r} are tied, but {mine.name!r} has the states "
+                    f"{listing(mine.labels)} and {other.name!r} has {listing(other.labels)}. Declare equal states: "
+                    f"schema={{{mine.name!r}: […], {other.name!r}: […]}}."
+                )
+        statistic = statistics[kind_of(dag, schema, node).need(family)]
+        renaming = dict(zip(family.scope, lead.variables, strict=True))
+        yield statistic if family == lead else statistic.renamed(renaming)
+
+
+def _check_fixed(dag: DAG, fixed: Mapping[str, Any]) -> None:
+    for node in fixed:
+        if node not in dag.nodes:
+            raise UnknownNameError(
+                f"The 'fixed' argument names {node!r}, which is not a node. The nodes are {listing(dag.nodes, 12)}."
+                + suggestion(node, dag.nodes)
+            )
+    for group in dag.tie:
+        if sum(node in fixed for node in group) > 1:
+            raise StructureError(
+                f"The tied nodes {group} share one table, so 'fixed' can give it for one of them only."
+            )
+
+
+METHOD = Method(refuses=refuses, needs=needs, solve=solve, passes="one", exact=True)

@@ -1,0 +1,110 @@
+"""Finite hypothesis spaces: weigh every hypothesis by its strong-sampling likelihood.
+
+log p(D | h) = −N log(size of h) when all of the data lies in h, −inf otherwise.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+from numpy.typing import NDArray
+
+from suffice.data.schema import Schema
+from suffice.errors import EstimationError, listing
+from suffice.learn.method import Method, Problem, Solution
+from suffice.models.hypothesis_mixture import HypothesisMixture
+from suffice.priors.hypothesis_weights import HypothesisPosterior, prior_weights
+from suffice.stats.counts import Counts
+from suffice.stats.needs import Count, Need
+from suffice.structures.hypotheses import Hypotheses
+
+
+def refuses(hypotheses: Hypotheses, schema: Schema) -> str | None:
+    """Refuse a schema that was changed from the outcomes of the hypotheses."""
+    if schema[hypotheses.over].states != hypotheses.variable.states:
+        return f"the states of {hypotheses.over!r} must be the outcomes of the hypotheses; leave it out of the schema."
+    return None
+
+
+def needs(hypotheses: Hypotheses, schema: Schema) -> tuple[Need, ...]:
+    """Ask how often each outcome was seen."""
+    return (Count((hypotheses.over,)),)
+
+
+def log_likelihoods(hypotheses: Hypotheses, counts: Counts) -> NDArray[np.float64]:
+    """Return log p(data | h) for every hypothesis; shape (n_hypotheses,)."""
+    m = counts.table()
+    inside = np.zeros((len(hypotheses.sets), len(m)), bool)
+    for row, outcomes in enumerate(hypotheses.sets):
+        inside[row, [hypotheses.variable.code(label) for label in outcomes]] = True
+    sizes = inside.sum(axis=1)
+    outside = (m * ~inside).sum(axis=1) > 0
+    return np.where(outside, -np.inf, -m.sum() * np.log(sizes))  # eq A6
+
+
+def solve(problem: Problem) -> Solution:
+    """Weigh the hypotheses and return the best one, or their average."""
+    hypotheses: Hypotheses = problem.structure
+    counts: Counts = problem.statistics[Count((hypotheses.over,))]
+    likelihoods = log_likelihoods(hypotheses, counts)
+    if np.isneginf(likelihoods).all():
+        seen = [label for label, m in zip(hypotheses.variable.labels, counts.table(), strict=True) if m > 0]
+        reasons = [
+            f"{name!r} lacks {next(label for label in seen if label not in hypotheses.outcomes(name))!r}"
+            for name in hypotheses.names
+        ]
+        raise EstimationError(
+            f"No hypothesis contains all of the data: {'; '.join(reasons[:6])}. Add a hypothesis that does."
+        )
+    posterior: HypothesisPosterior | None = None
+    remarks: tuple[str, ...] = ()
+    if problem.prior is None:
+        weights, remarks = _winner(hypotheses, likelihoods, "likelihood")
+    else:
+        posterior = _posterior(hypotheses, likelihoods, prior_weights(hypotheses, problem.prior))
+        if problem.point == "map":
+            weights, remarks = _winner(hypotheses, posterior.log_weights, "posterior probability")
+        else:
+            weights = np.exp(posterior.log_weights)
+            weights /= weights.sum()
+    model = HypothesisMixture(hypotheses, weights)
+    m = counts.table()
+    with np.errstate(divide="ignore"):
+        log_likelihood = float(np.sum(m[m > 0] * np.log(model.table.values[m > 0])))
+    return Solution(
+        model=model,
+        log_likelihood=log_likelihood,
+        n_free=0,
+        n_free_adjusted=0,
+        local={hypotheses.over: log_likelihood},
+        posterior=posterior,
+        log_marginal_likelihood=None if posterior is None else posterior.log_marginal_likelihood,
+        remarks=remarks,
+    )
+
+
+def _winner(
+    hypotheses: Hypotheses, scores: NDArray[np.float64], what: str
+) -> tuple[NDArray[np.float64], tuple[str, ...]]:
+    best = scores == scores.max()
+    tied = [name for name, top in zip(hypotheses.names, best, strict=True) if top]
+    remarks = (f"The hypotheses {listing(tied)} have equal {what}; the first was taken.",) if len(tied) > 1 else ()
+    weights = np.zeros(len(scores))
+    weights[int(np.argmax(best))] = 1.0
+    return weights, remarks
+
+
+def _posterior(
+    hypotheses: Hypotheses, likelihoods: NDArray[np.float64], prior: NDArray[np.float64]
+) -> HypothesisPosterior:
+    with np.errstate(divide="ignore"):
+        joint = np.log(prior) + likelihoods
+    if np.isneginf(joint).all():
+        raise EstimationError(
+            "The prior gives weight zero to every hypothesis that is consistent with the data. "
+            "Give some weight to one that is."
+        )
+    evidence = float(np.logaddexp.reduce(joint))
+    return HypothesisPosterior(hypotheses, joint - evidence, evidence)
+
+
+METHOD = Method(refuses=refuses, needs=needs, solve=solve, passes="one", exact=True)

@@ -1,0 +1,139 @@
+"""Problem, Solution and Method: the three types that every way of learning shares."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
+from typing import Any, Literal
+
+from suffice.data.schema import Schema
+from suffice.errors import ArgumentError, listing, suggestion
+from suffice.progress import Watch
+from suffice.stats.needs import Need
+from suffice.stats.source import Source
+from suffice.stats.statistics import Statistics
+
+
+@dataclass(frozen=True)
+class Problem:
+    """Everything a method may look at.
+
+    Attributes
+    ----------
+    structure : Structure
+    statistics : Statistics
+        At least what the method's ``needs`` asked for.
+    prior : Prior or None
+        None means maximum likelihood.
+    point : {"mle", "mean", "map"}
+        Which estimate is wanted.
+    unseen_parents : {"error", "uniform", "nan"}
+    fixed : mapping
+        Parameters that an expert gave, by node.
+    source : Source or None
+        The data itself, for methods of many passes.
+    init, tol, max_iter, seed, options
+        Settings of iterative methods; ``options`` are the method's own.
+    watch : Watch
+        Progress and interruption.
+    """
+
+    structure: Any
+    statistics: Statistics
+    prior: Any = None
+    point: str = "mle"
+    unseen_parents: str = "error"
+    fixed: Mapping[str, Any] = field(default_factory=dict)
+    source: Source | None = None
+    init: Any = None
+    tol: float = 1e-8
+    max_iter: int = 1000
+    seed: int | None = None
+    options: Mapping[str, Any] = field(default_factory=dict)
+    watch: Watch = field(default_factory=Watch)
+
+    @property
+    def schema(self) -> Schema:
+        """The variables with their states."""
+        return self.statistics.schema
+
+
+@dataclass(frozen=True)
+class Step:
+    """One step of an iterative method: its number and the objective after it."""
+
+    number: int
+    objective: float
+
+
+@dataclass(frozen=True)
+class Solution:
+    """What a method returns.
+
+    Attributes
+    ----------
+    model : Model
+    log_likelihood : float
+    local : dict of str to float
+        Local log-likelihood of each family; they add up to the whole for directed models.
+    n_free, n_free_adjusted : int
+        Free parameters of the structure, and those that the data's zeros leave.
+    posterior : object or None
+    log_marginal_likelihood : float or None
+    trace : tuple of Step
+    remarks : tuple of str
+    interrupted : bool
+        The best point so far, after Ctrl-C.
+    """
+
+    model: Any
+    log_likelihood: float
+    n_free: int
+    n_free_adjusted: int
+    local: Mapping[str, float] = field(default_factory=dict)
+    posterior: Any = None
+    log_marginal_likelihood: float | None = None
+    trace: tuple[Step, ...] = ()
+    remarks: tuple[str, ...] = ()
+    interrupted: bool = False
+
+
+@dataclass(frozen=True)
+class Method:
+    """One way of learning: a row of the registry.
+
+    Attributes
+    ----------
+    refuses : callable
+        ``refuses(structure, schema)`` returns the reason, or None.
+    needs : callable
+        ``needs(structure, schema)`` returns the statistics to collect.
+    solve : callable
+        ``solve(problem)`` returns a `Solution`.
+    passes : {"one", "many"}
+        Whether statistics suffice, or the source goes along.
+    exact : bool
+        Whether the result is the optimum of the stated objective; ``method="auto"`` takes no other.
+    points : tuple of str
+        The estimates that it can give.
+    options : tuple of str
+        The names of its own settings.
+    """
+
+    refuses: Callable[[Any, Schema], str | None]
+    needs: Callable[[Any, Schema], tuple[Need, ...]]
+    solve: Callable[[Problem], Solution]
+    passes: Literal["one", "many"] = "one"
+    exact: bool = True
+    points: tuple[str, ...] = ("mle", "mean", "map")
+    options: tuple[str, ...] = ()
+
+
+def check_options(name: str, method: Method, options: Mapping[str, Any]) -> None:
+    """Refuse settings that a method does not have."""
+    for option in options:
+        if option not in method.options:
+            known = f"It takes {listing(method.options)}." if method.options else "It has none."
+            raise ArgumentError(
+                f"The method {name!r} has no option {option!r}. {known}{suggestion(option, method.options)}"
+            )

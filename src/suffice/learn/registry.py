@@ -1,0 +1,48 @@
+"""The methods, by structure type and name. ``method="auto"`` takes the first exact one that does not refuse."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from suffice.data.schema import Schema
+from suffice.errors import ArgumentError, EstimationError, UnknownNameError, listing, suggestion
+from suffice.learn import directed, enumeration
+from suffice.learn.method import Method
+from suffice.structures.dag import DAG
+from suffice.structures.hypotheses import Hypotheses
+
+METHODS: dict[type[Any], dict[str, Method]] = {
+    DAG: {"closed_form": directed.METHOD},
+    Hypotheses: {"enumeration": enumeration.METHOD},
+}
+
+
+def methods_for(structure: object) -> dict[str, Method]:
+    """Return the methods that know a structure."""
+    if type(structure) not in METHODS:
+        known = ", ".join(f"sf.{kind.__name__}" for kind in METHODS)
+        raise ArgumentError(f"A structure is one of {known}. Got {type(structure).__name__} {structure!r} instead.")
+    return METHODS[type(structure)]
+
+
+def choose(structure: object, name: str, schema: Schema) -> tuple[str, Method]:
+    """Return the method by its name, or by itself under ``"auto"``, with its name."""
+    methods = methods_for(structure)
+    if name == "auto":
+        reasons = {}
+        for candidate, method in methods.items():
+            if method.exact:
+                reasons[candidate] = method.refuses(structure, schema)
+                if reasons[candidate] is None:
+                    return candidate, method
+        listed = " ".join(f"{candidate!r}: {reason}" for candidate, reason in reasons.items())
+        raise EstimationError(f"No exact method can fit this structure. {listed}")
+    if name not in methods:
+        raise UnknownNameError(
+            f"There is no method {name!r} for {type(structure).__name__}. The methods are "
+            f"{listing(['auto', *methods])}.{suggestion(name, methods)}"
+        )
+    reason = methods[name].refuses(structure, schema)
+    if reason:
+        raise EstimationError(f"The method {name!r} cannot fit this structure: {reason}")
+    return name, methods[name]

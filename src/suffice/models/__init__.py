@@ -1,0 +1,1 @@
+"""Structure and parameters together: frozen distributions that can be evaluated and sampled."""

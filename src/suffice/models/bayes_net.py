@@ -1,0 +1,186 @@
+"""BayesianNetwork: a DAG with a conditional distribution at every node."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from suffice.data.block import Block
+from suffice.data.schema import Schema, SchemaLike, declarations
+from suffice.data.table import open_table
+from suffice.data.variable import Variable
+from suffice.errors import ModelError, SchemaError, UnknownNameError, listing, suggestion
+from suffice.models.cpds import CPD, Family, kind_named, tabular
+from suffice.models.sampling import sample_blocks, to_frame
+from suffice.stats.source import BlockSource
+from suffice.structures.dag import DAG
+from suffice.text import plural
+
+
+@dataclass(frozen=True, init=False, eq=False)
+class BayesianNetwork:
+    """The distribution p(x) = Π p(x_v | x_pa(v)).
+
+    Parameters
+    ----------
+    dag : DAG
+    tables : mapping from str to CPD or array
+        The distribution of every node. Arrays have shape (…parents' states, child's states) and need ``schema``.
+    schema : mapping, optional
+        The states of every variable, when tables are arrays.
+
+    Examples
+    --------
+    >>> network = BayesianNetwork(
+    ...     DAG("rain -> wet"),
+    ...     {"rain": [0.8, 0.2], "wet": [[0.9, 0.1], [0.05, 0.95]]},
+    ...     schema={"rain": ["no", "yes"], "wet": ["no", "yes"]},
+    ... )
+    >>> float(np.exp(network.log_prob({"rain": ["yes"], "wet": ["yes"]}))[0])
+    0.19
+    """
+
+    dag: DAG
+    cpds: tuple[CPD, ...]
+
+    def __init__(self, dag: DAG, tables: Mapping[str, Any], *, schema: SchemaLike | None = None) -> None:
+        object.__setattr__(self, "dag", dag)
+        for name in tables:
+            if name not in dag.nodes:
+                raise UnknownNameError(
+                    f"There is a table for {name!r}, which is not a node. The nodes are {listing(dag.nodes, 12)}."
+                    + suggestion(name, dag.nodes)
+                )
+        missing = [node for node in dag.nodes if node not in tables]
+        if missing:
+            raise ModelError(f"Node {missing[0]!r} has no table. Give one for every node of the graph.")
+        variables = _variables(dag, tables, schema)
+        cpds = []
+        for node, parents in dag.parents.items():
+            table = tables[node]
+            family = Family(variables[node], tuple(variables[parent] for parent in parents))
+            cpd = table if isinstance(table, CPD) else tabular.from_array(family, table)
+            if cpd.family != family:
+                raise ModelError(
+                    f"The table of {node!r} is over {cpd.family.scope} with states that differ from the network's "
+                    f"{family.scope}. Parents must come in the order of the graph, with equal states everywhere."
+                )
+            cpds.append(cpd)
+        object.__setattr__(self, "cpds", tuple(cpds))
+
+    # What it says ---------------------------------------------------------------------------------------------
+
+    @cached_property
+    def _by_name(self) -> dict[str, CPD]:
+        return {cpd.family.child.name: cpd for cpd in self.cpds}
+
+    @property
+    def variables(self) -> tuple[str, ...]:
+        """The names of the variables, in the order of the graph."""
+        return self.dag.nodes
+
+    @cached_property
+    def schema(self) -> Schema:
+        """The variables with their states."""
+        return Schema(tuple(cpd.family.child for cpd in self.cpds))
+
+    def cpd(self, node: str) -> Any:
+        """Return the conditional distribution of one node."""
+        if node not in self._by_name:
+            raise UnknownNameError(
+                f"The network has no node {node!r}. Its nodes are {listing(self.dag.nodes, 12)}."
+                + suggestion(node, self.dag.nodes)
+            )
+        return self._by_name[node]
+
+    def __repr__(self) -> str:
+        return f"BayesianNetwork({plural(len(self.cpds), 'node')}, {plural(len(self.dag.edges), 'edge')})"
+
+    def __str__(self) -> str:
+        return "\n\n".join(str(cpd) for cpd in self.cpds)
+
+    def _repr_html_(self) -> str:
+        return "".join(cpd._repr_html_() for cpd in self.cpds if hasattr(cpd, "_repr_html_"))
+
+    # What it computes -----------------------------------------------------------------------------------------
+
+    def log_prob(self, data: Any, *, unknown_states: str = "error") -> NDArray[np.float64]:
+        """Return log p(x) of every row of a table; shape (n_rows,).
+
+        Rows that meet an unknown (NaN) row of a table have the value NaN, impossible rows −inf.
+        """
+        table = open_table(data, self.variables, schema=self.schema, unknown_states=unknown_states)
+        parts = list(BlockSource(table).each(lambda block: self.log_prob_of(block.columns, block.n_rows)))
+        return np.concatenate(parts)
+
+    def log_prob_of(self, columns: Mapping[str, NDArray[Any]], n_rows: int) -> NDArray[np.float64]:
+        """Return log p(x) of every row of codes; shape (n_rows,)."""
+        total = np.zeros(n_rows)
+        for cpd in self.cpds:
+            total += cpd.log_prob({name: columns[name] for name in cpd.family.scope})
+        return total
+
+    def sample(self, n: int, *, seed: int | None = None, backend: str | None = None) -> Any:
+        """Draw ``n`` rows by ancestral sampling.
+
+        Parameters
+        ----------
+        n : int
+        seed : int, optional
+            The same seed gives the same rows; the first rows do not depend on ``n``.
+        backend : {"pandas", "polars", "pyarrow"}, optional
+            The kind of frame to return: the first of them that is installed, unless named.
+
+        Returns
+        -------
+        frame
+            One column a variable; discrete ones as categoricals with all their states in order.
+        """
+        return to_frame(self.schema, self.sample_blocks(n, seed=seed), backend)
+
+    def sample_blocks(self, n: int, *, seed: int | None = None) -> Iterator[Block]:
+        """Yield ``n`` drawn rows as blocks of codes, in bounded memory."""
+
+        def draw(uniform: Callable[[], NDArray[np.float64]]) -> dict[str, NDArray[Any]]:
+            columns: dict[str, NDArray[Any]] = {}
+            for node in self.dag.order:
+                columns[node] = self._by_name[node].sample(columns, uniform())
+            return columns
+
+        return sample_blocks(self.schema, draw, n, seed)
+
+    # Files ----------------------------------------------------------------------------------------------------
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return the model as JSON-able data."""
+        return {
+            "type": "BayesianNetwork",
+            "dag": self.dag.to_dict(),
+            "schema": self.schema.to_dict(),
+            "cpds": [{"kind": cpd.kind, **cpd.to_dict()} for cpd in self.cpds],
+        }
+
+    @classmethod
+    def from_dict(cls, entry: Mapping[str, Any]) -> BayesianNetwork:
+        """Rebuild the model from `to_dict`'s data."""
+        dag, schema = DAG.from_dict(entry["dag"]), Schema.from_dict(entry["schema"])
+        tables = {}
+        for node, cpd in zip(dag.nodes, entry["cpds"], strict=True):
+            family = Family(schema[node], tuple(schema[parent] for parent in dag.parents[node]))
+            tables[node] = kind_named(cpd["kind"]).cpd_type.from_dict(family, cpd)
+        return cls(dag, tables)
+
+
+def _variables(dag: DAG, tables: Mapping[str, Any], schema: SchemaLike | None) -> dict[str, Variable]:
+    known = {name: table.family.child for name, table in tables.items() if isinstance(table, CPD)}
+    for name, declaration in declarations(schema).items():
+        known.setdefault(name, Variable(name, declaration.states, True))
+    for node in dag.nodes:
+        if node not in known:
+            raise SchemaError(f"The states of {node!r} are not known. Pass schema={{{node!r}: ['no', 'yes'], …}}.")
+    return known

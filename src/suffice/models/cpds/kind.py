@@ -1,0 +1,110 @@
+"""What a node kind must provide. A kind is one file in this folder and one line in its registry."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from typing import Any, Protocol, Self, runtime_checkable
+
+from numpy.typing import NDArray
+
+from suffice.data.variable import Variable
+from suffice.stats.needs import Need
+
+Columns = Mapping[str, NDArray[Any]]
+Pseudo = Callable[[NDArray[Any]], NDArray[Any]]
+"""From parent configurations, shape (k, n_parents), to a prior's pseudo-counts, shape (k, n_states)."""
+
+
+@dataclass(frozen=True)
+class Family:
+    """A node with its parents, as variables; its scope lists the parents first and the child last.
+
+    >>> Family(Variable("B", (0, 1)), (Variable("A", ("x", "y", "z")),)).scope
+    ('A', 'B')
+    """
+
+    child: Variable
+    parents: tuple[Variable, ...] = ()
+
+    @property
+    def scope(self) -> tuple[str, ...]:
+        """Names of the parents, then of the child."""
+        return (*(parent.name for parent in self.parents), self.child.name)
+
+    @property
+    def variables(self) -> tuple[Variable, ...]:
+        """The parents, then the child."""
+        return (*self.parents, self.child)
+
+
+@runtime_checkable
+class CPD(Protocol):
+    """A conditional probability distribution p(child | parents): frozen parameters of one node."""
+
+    @property
+    def kind(self) -> str:
+        """The name of the node kind."""
+
+    @property
+    def family(self) -> Family:
+        """The node and its parents."""
+
+    def log_prob(self, columns: Columns) -> NDArray[Any]:
+        """Return log p(child | parents) of every row; shape (n_rows,)."""
+
+    def sample(self, columns: Columns, uniform: NDArray[Any]) -> NDArray[Any]:
+        """Draw the child of every row from one uniform number each; shape (n_rows,)."""
+
+    def log_likelihood(self, statistic: Any) -> float:
+        """Return the local log-likelihood from the node's own statistic."""
+
+    def renamed(self, family: Family) -> Self:
+        """Return the same distribution for a tied family."""
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return the parameters as JSON-able data, its family left out."""
+
+    @classmethod
+    def from_dict(cls, family: Family, entry: Mapping[str, Any]) -> Self:
+        """Rebuild from `to_dict`'s data."""
+
+
+@runtime_checkable
+class NodeKind(Protocol):
+    """How one kind of node is recognised, fitted by maximum likelihood, and proven."""
+
+    @property
+    def name(self) -> str:
+        """The name in the registry."""
+
+    @property
+    def cpd_type(self) -> type[Any]:
+        """The class of its distributions, for reading files."""
+
+    def refuses(self, family: Family) -> str | None:
+        """Return why a family cannot be of this kind, or None when it can."""
+
+    def need(self, family: Family) -> Need:
+        """Return the statistic that a node of this kind is fitted from."""
+
+    def mle(self, family: Family, statistic: Any) -> CPD:
+        """Return the maximum-likelihood distribution; what the data does not determine is NaN."""
+
+    def fix(self, cpd: Any, given: Any) -> tuple[CPD, Any]:
+        """Put an expert's parameters in place; return the distribution and which parent configurations were given."""
+
+    def complete(self, cpd: Any, policy: str) -> tuple[CPD, tuple[str, ...]]:
+        """Apply ``unseen_parents`` to what is still NaN; return the distribution and remarks for the notes."""
+
+    def n_free(self, family: Family, n_fixed: int = 0) -> int:
+        """Return the number of free parameters, ``n_fixed`` parent configurations being given."""
+
+    def n_free_adjusted(self, family: Family, statistic: Any, fixed: Any = None) -> int:
+        """Return the dimension that the data's zeros leave."""
+
+    def residual(self, cpd: Any, statistic: Any, pseudo: Pseudo | None = None, fixed: Any = None) -> float:
+        """Return the largest violation of the first-order condition, by other code than `mle`'s."""
+
+    def normalisation(self, cpd: Any) -> float:
+        """Return the largest distance of a distribution's total from one."""

@@ -1,0 +1,342 @@
+"""Tabular nodes: a discrete child of discrete parents, one row of probabilities a parent configuration.
+
+Parameters    θ(x_v | x_pa), rows that sum to one                                              `TabularCPD`
+Statistics    m(x_pa, x_v)                                                                     `Count(scope)`
+Fitting       θ̂ = m(x_pa, x_v) / m(x_pa)                                                       `TabularKind.mle`
+Proof         max |m(x_pa, x_v)/m(x_pa) − θ| over rows with data                               `TabularKind.residual`
+"""
+
+from __future__ import annotations
+
+import itertools
+import math
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, field
+from typing import Any, ClassVar
+
+import numpy as np
+from numpy.typing import NDArray
+
+from suffice.data.encode import code_dtype
+from suffice.data.labelled import LabelledTable, row_cells
+from suffice.data.variable import Label, Variable
+from suffice.errors import ArgumentError, EstimationError, ModelError
+from suffice.models.cpds.kind import Columns, Family, Pseudo
+from suffice.models.cpds.rows import all_configurations, find_rows, given_rows, put_rows
+from suffice.stats.counts import Counts
+from suffice.stats.needs import Count
+from suffice.text import html_table, plain_table, plural
+
+ROW_TOLERANCE = 1e-9
+
+
+@dataclass(frozen=True, eq=False)
+class TabularCPD:
+    """A conditional probability table p(child | parents).
+
+    Attributes
+    ----------
+    family : Family
+    values : array, shape (n_rows, n_states)
+        One row a parent configuration. NaN rows are unknown (``unseen_parents="nan"``).
+    configurations : array, shape (n_rows, n_parents), or None
+        The parent configurations of the rows, as codes in lexicographic order; None when all of them have a row.
+    default_row : array, shape (n_states,), or None
+        The row of every configuration that has none of its own; None when all of them have a row.
+
+    Examples
+    --------
+    >>> import suffice as sf
+    >>> fit = sf.fit(sf.DAG("rain -> wet"), {"rain": ["no", "no", "yes"], "wet": ["no", "yes", "yes"]})
+    >>> print(fit.model.cpd("wet"))
+    p(wet | rain)
+    rain      no     yes
+    ----  ------  ------
+    no    0.5000  0.5000
+    yes        0       1
+    """
+
+    kind: ClassVar[str] = "tabular"
+    family: Family
+    values: NDArray[np.float64] = field(repr=False)
+    configurations: NDArray[np.int64] | None = None
+    default_row: NDArray[np.float64] | None = None
+
+    def __post_init__(self) -> None:
+        n_rows = math.prod(parent.n_states for parent in self.family.parents)
+        stored = n_rows if self.configurations is None else len(self.configurations)
+        values = np.array(self.values, np.float64).reshape(stored, self.family.child.n_states)
+        values.flags.writeable = False
+        object.__setattr__(self, "values", values)
+        self._check(values)
+
+    def _check(self, values: NDArray[np.float64]) -> None:
+        totals = values.sum(axis=1)
+        with np.errstate(invalid="ignore"):
+            bad = (values < 0).any(axis=1) | (np.abs(totals - 1) > ROW_TOLERANCE)
+        bad |= np.isnan(values).any(axis=1) & ~np.isnan(values).all(axis=1)
+        if bad.any():
+            row = int(np.argmax(bad))
+            raise ModelError(
+                f"Node {self.family.child.name!r}: the row for {self.describe_row(row)} is {values[row].tolist()}, "
+                f"which is not a distribution (its sum is {totals[row]:.12g}). Probabilities must not be negative "
+                "and must sum to 1."
+            )
+
+    # What it says ---------------------------------------------------------------------------------------------
+
+    @property
+    def table(self) -> LabelledTable:
+        """The whole table with labels, axes the parents and then the child."""
+        if self.configurations is not None:
+            raise ModelError(
+                f"The table of {self.family.child.name!r} has {math.prod(self._sizes):,} parent configurations, of "
+                f"which {len(self.values):,} have rows of their own; use rows() instead of the whole table."
+            )
+        return LabelledTable(self.family.variables, self.values.reshape([v.n_states for v in self.family.variables]))
+
+    @property
+    def _sizes(self) -> list[int]:
+        return [parent.n_states for parent in self.family.parents]
+
+    def rows(self) -> Iterator[tuple[tuple[Label, ...], NDArray[np.float64]]]:
+        """Yield the parents' states and the row of probabilities of every configuration that has one."""
+        return zip(self._row_labels(), self.values, strict=True)
+
+    def _row_labels(self) -> Iterator[tuple[Label, ...]]:
+        parents = self.family.parents
+        if self.configurations is None:
+            return itertools.product(*(parent.labels for parent in parents))
+        return (
+            tuple(parent.labels[code] for parent, code in zip(parents, row, strict=True)) for row in self.configurations
+        )
+
+    def describe_row(self, row: int) -> str:
+        """Name one row by its parents' states."""
+        if not self.family.parents:
+            return "the node (it has no parents)"
+        stored = self.configurations
+        codes = np.unravel_index(row, self._sizes) if stored is None else stored[row]
+        return describe_configuration(self.family.parents, codes)
+
+    def _cells(self) -> tuple[list[str], list[list[str]], str]:
+        return row_cells(self.family.parents, self.family.child, self._row_labels(), self.values, "p")
+
+    @property
+    def title(self) -> str:
+        """The table's name, ``p(B | A, C)``."""
+        parents = ", ".join(parent.name for parent in self.family.parents)
+        return f"p({self.family.child.name} | {parents})" if parents else f"p({self.family.child.name})"
+
+    def __str__(self) -> str:
+        return f"{self.title}\n{plain_table(*self._cells())}"
+
+    def _repr_html_(self) -> str:
+        return html_table(*self._cells(), caption=self.title)
+
+    # What it computes -----------------------------------------------------------------------------------------
+
+    def probabilities(self, configurations: NDArray[Any]) -> NDArray[np.float64]:
+        """Return the row of each parent configuration, shape (n, n_parents); shape (n, n_states)."""
+        position = find_rows(configurations, self._sizes, self.configurations)
+        picked = self.values[position]
+        if self.default_row is not None:
+            picked[position < 0] = self.default_row
+        return picked
+
+    def _above(self, columns: Columns, n_rows: int) -> NDArray[np.int64]:
+        """Return the parents' codes of every row; shape (n_rows, n_parents)."""
+        codes = [np.asarray(columns[parent.name], np.int64) for parent in self.family.parents]
+        return np.stack(codes, axis=1) if codes else np.zeros((n_rows, 0), np.int64)
+
+    def log_prob(self, columns: Columns) -> NDArray[np.float64]:
+        """Return log θ(x_v | x_pa) of every row of codes; shape (n_rows,)."""
+        child = np.asarray(columns[self.family.child.name], np.int64)
+        rows = self.probabilities(self._above(columns, len(child)))
+        with np.errstate(divide="ignore"):
+            log_p: NDArray[np.float64] = np.log(rows[np.arange(len(child)), child])
+        return log_p
+
+    def sample(self, columns: Columns, uniform: NDArray[np.float64]) -> NDArray[Any]:
+        """Draw the child by inverting its distribution function at ``uniform``; shape (n_rows,)."""
+        above = self._above(columns, len(uniform))
+        rows = self.probabilities(above)
+        unknown = np.isnan(rows).any(axis=1)
+        if unknown.any():
+            at = int(np.argmax(unknown))
+            raise ModelError(
+                f"Cannot sample {self.family.child.name!r}: its row for "
+                f"{describe_configuration(self.family.parents, above[at])} is unknown (NaN), because the data had no "
+                "such case. Fit with unseen_parents='uniform' or with a prior."
+            )
+        reached = np.cumsum(rows, axis=1)
+        drawn = (uniform[:, None] * reached[:, -1:] >= reached).sum(axis=1)
+        # Rounding can carry a draw past the end; the last state that has any probability takes it.
+        last = rows.shape[1] - 1 - np.argmax(rows[:, ::-1] > 0, axis=1)
+        codes: NDArray[Any] = np.minimum(drawn, last).astype(code_dtype(rows.shape[1]))
+        return codes
+
+    def log_likelihood(self, statistic: Counts) -> float:
+        """Return Σ m(x_pa, x_v) log θ(x_v | x_pa)."""
+        configurations, m = statistic.rows()
+        theta = self.values
+        if configurations is not None or self.configurations is not None:
+            wanted = all_configurations(self._sizes) if configurations is None else configurations
+            theta = self.probabilities(wanted)
+        with np.errstate(divide="ignore", invalid="ignore"):
+            terms = np.where(m > 0, m * np.log(theta), 0.0)
+        return float(terms.sum())
+
+    def renamed(self, family: Family) -> TabularCPD:
+        """Return the same table for a tied family."""
+        return TabularCPD(family, self.values, self.configurations, self.default_row)
+
+    # Files ----------------------------------------------------------------------------------------------------
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return the parameters as JSON-able data."""
+        entry: dict[str, Any] = {"values": self.values}
+        if self.configurations is not None:
+            entry |= {"configurations": self.configurations, "default_row": self.default_row}
+        return entry
+
+    @classmethod
+    def from_dict(cls, family: Family, entry: Mapping[str, Any]) -> TabularCPD:
+        """Rebuild from `to_dict`'s data."""
+        if "configurations" not in entry:
+            return cls(family, np.array(entry["values"], np.float64))
+        configurations = np.array(entry["configurations"], np.int64).reshape(-1, len(family.parents))
+        default = entry["default_row"]
+        default_row = None if default is None else np.array(default, np.float64)
+        return cls(family, np.array(entry["values"], np.float64), configurations, default_row)
+
+
+def describe_configuration(parents: tuple[Variable, ...], codes: Any) -> str:
+    """Say ``A='yes', B=2``."""
+    pairs = zip(parents, codes, strict=True)
+    return ", ".join(f"{parent.name}={parent.labels[code]!r}" for parent, code in pairs) or "no parents"
+
+
+@dataclass(frozen=True)
+class TabularKind:
+    """How tables are fitted and proven."""
+
+    name: ClassVar[str] = "tabular"
+    cpd_type: ClassVar[type[TabularCPD]] = TabularCPD
+
+    def refuses(self, family: Family) -> str | None:
+        """Refuse continuous variables and children without states."""
+        for variable in family.variables:
+            if not variable.is_discrete:
+                return f"{variable.name!r} is continuous, and a table needs discrete variables."
+        return None
+
+    def need(self, family: Family) -> Count:
+        """Ask for the family's joint counts, parents first."""
+        return Count(family.scope)
+
+    def mle(self, family: Family, statistic: Counts) -> TabularCPD:
+        """Return θ̂ = m(x_pa, x_v) / m(x_pa); NaN where m(x_pa) = 0."""
+        configurations, m = statistic.rows()
+        with np.errstate(invalid="ignore"):
+            theta = m / m.sum(axis=1, keepdims=True)  # eq B2
+        if configurations is None:
+            return TabularCPD(family, theta)
+        return TabularCPD(family, theta, configurations, np.full(family.child.n_states, np.nan))
+
+    def fix(self, cpd: TabularCPD, given: Any) -> tuple[TabularCPD, NDArray[np.int64]]:
+        """Put given rows, or a whole given table, in place; also return their parent configurations."""
+        configurations, rows = given_rows(cpd.family, given)
+        values, stored = put_rows(cpd.values, cpd.configurations, cpd._sizes, configurations, rows)
+        return TabularCPD(cpd.family, values, stored, cpd.default_row), configurations
+
+    def complete(self, cpd: TabularCPD, policy: str) -> tuple[TabularCPD, tuple[str, ...]]:
+        """Apply ``unseen_parents`` to the rows that are still unknown."""
+        unknown: NDArray[np.bool_] = np.asarray(np.isnan(cpd.values).any(axis=1))
+        rest = cpd.default_row is not None and bool(np.isnan(cpd.default_row).any())
+        n_unknown = int(unknown.sum()) + (math.prod(cpd._sizes) - len(cpd.values) if rest else 0)
+        if not n_unknown:
+            return cpd, ()
+        name = cpd.family.child.name
+        example = cpd.describe_row(int(np.argmax(unknown))) if unknown.any() else "those that do not occur"
+        what = f"{name}: {plural(n_unknown, 'parent configuration')} without data (first: {example})"
+        if policy == "error":
+            raise EstimationError(
+                f"Node {name!r} has {plural(n_unknown, 'parent configuration')} without data (first: {example}), so "
+                "maximum likelihood does not determine their rows. Pass unseen_parents='uniform' or "
+                "unseen_parents='nan' (on the command line --unseen-parents), or a prior such as sf.BDeu(10)."
+            )
+        if policy == "nan":
+            return cpd, (f"{what}; their rows are NaN.",)
+        flat = np.full(cpd.family.child.n_states, 1 / cpd.family.child.n_states)
+        values = np.where(unknown[:, None], flat, cpd.values)
+        default = None if cpd.default_row is None else (flat if rest else cpd.default_row)
+        return TabularCPD(cpd.family, values, cpd.configurations, default), (f"{what}; their rows were set uniform.",)
+
+    def n_free(self, family: Family, n_fixed: int = 0) -> int:
+        """Return (n_states − 1) · (number of parent configurations that are not given)."""
+        n_rows = math.prod(parent.n_states for parent in family.parents)
+        return max(family.child.n_states - 1, 0) * (n_rows - n_fixed)
+
+    def n_free_adjusted(self, family: Family, statistic: Counts, fixed: NDArray[np.int64] | None = None) -> int:
+        """Return Σ (states with a count − 1) over free rows with data: the dimension of the face the MLE lies on."""
+        cells, values = statistic.nonzero()
+        cells = cells[values > 0]
+        free = np.ones(len(cells), bool) if fixed is None else ~_among(cells[:, :-1], fixed)
+        return int(free.sum()) - len(np.unique(cells[free, :-1], axis=0))
+
+    def residual(
+        self, cpd: TabularCPD, statistic: Counts, pseudo: Pseudo | None = None, fixed: NDArray[np.int64] | None = None
+    ) -> float:
+        """Return max |m(x_pa, x_v)/m(x_pa) − θ(x_v | x_pa)| over rows with (pseudo-)data that were not given.
+
+        θ is read through `TabularCPD.log_prob`, one cell at a time, not from the arrays that `mle` filled. Rows whose
+        pseudo-counts cancel (a flat prior without data has no single mode) are left to ``unseen_parents``.
+        """
+        cells, m = statistic.nonzero()
+        if pseudo is not None and cpd.configurations is None:
+            above = all_configurations(cpd._sizes)  # a proper prior determines rows without data, too
+            position = (
+                np.ravel_multi_index(tuple(cells[:, :-1].T), cpd._sizes) if cpd._sizes else np.zeros(len(cells), int)
+            )
+        else:
+            above, position = np.unique(cells[:, :-1], axis=0, return_inverse=True)
+        free = np.ones(len(above), bool) if fixed is None else ~_among(above, fixed)
+        r = cpd.family.child.n_states
+        expected = np.zeros((len(above), r)) if pseudo is None else np.array(pseudo(above), np.float64)
+        np.add.at(expected, (position.reshape(-1), cells[:, -1]), m)
+        totals = np.array([math.fsum(row) for row in expected])
+        free &= totals > 0
+        with np.errstate(invalid="ignore", divide="ignore"):
+            expected /= totals[:, None]
+        columns = {p.name: np.repeat(above[:, axis], r) for axis, p in enumerate(cpd.family.parents)}
+        columns[cpd.family.child.name] = np.tile(np.arange(r), len(above))
+        theta = np.exp(cpd.log_prob(columns)).reshape(len(above), r)
+        gaps = np.abs(expected - theta)[free]
+        gaps = np.where(np.isnan(gaps), np.inf, gaps)
+        return float(gaps.max(initial=0.0))
+
+    def normalisation(self, cpd: TabularCPD) -> float:
+        """Return max |Σ θ − 1| over known rows."""
+        rows = [*cpd.values, *(() if cpd.default_row is None else (cpd.default_row,))]
+        return max((abs(math.fsum(row) - 1) for row in rows if not np.isnan(row).any()), default=0.0)
+
+
+def _among(rows: NDArray[Any], chosen: NDArray[Any]) -> NDArray[np.bool_]:
+    picked = {tuple(row) for row in chosen.tolist()}
+    return np.array([tuple(row) in picked for row in rows.tolist()], bool)
+
+
+KIND = TabularKind()
+
+
+def from_array(family: Family, table: Any) -> TabularCPD:
+    """Build a table from an array of shape (…parents' states, child's states)."""
+    array = np.asarray(table, np.float64)
+    shape = tuple(variable.n_states for variable in family.variables)
+    if array.shape != shape:
+        raise ArgumentError(
+            f"The table of {family.child.name!r} must have shape {shape}: the parents {family.scope[:-1]} in order, "
+            f"then the states of {family.child.name!r}. Got shape {array.shape} instead."
+        )
+    return TabularCPD(family, array)

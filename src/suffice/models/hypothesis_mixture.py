@@ -1,0 +1,108 @@
+"""HypothesisMixture: the predictive distribution of a finite hypothesis space."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import dataclass, field
+from functools import cached_property
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from suffice.data.block import Block
+from suffice.data.labelled import LabelledTable
+from suffice.data.schema import Schema
+from suffice.data.table import open_table
+from suffice.models.cpds import Family
+from suffice.models.cpds.tabular import TabularCPD
+from suffice.models.sampling import sample_blocks, to_frame
+from suffice.stats.source import BlockSource
+from suffice.structures.hypotheses import Hypotheses
+
+
+@dataclass(frozen=True, eq=False)
+class HypothesisMixture:
+    """p(x) = Σ_h w_h · [x ∈ h] / size of h: one hypothesis when its weight is one, their average otherwise.
+
+    Attributes
+    ----------
+    hypotheses : Hypotheses
+    weights : array, shape (n_hypotheses,)
+        Not negative, summing to one.
+
+    Examples
+    --------
+    >>> dice = Hypotheses({"coin": [1, 2], "die": [1, 2, 3, 4, 5, 6]}, over="face")
+    >>> print(HypothesisMixture(dice, np.array([0.5, 0.5])).table)
+    face       p
+    ----  ------
+    1     0.3333
+    2     0.3333
+    3     0.0833
+    4     0.0833
+    5     0.0833
+    6     0.0833
+    """
+
+    hypotheses: Hypotheses
+    weights: NDArray[np.float64] = field(repr=False)
+
+    @cached_property
+    def table(self) -> LabelledTable:
+        """The probabilities of the outcomes."""
+        variable = self.hypotheses.variable
+        p = np.zeros(variable.n_states)
+        for weight, outcomes in zip(self.weights, self.hypotheses.sets, strict=True):
+            p[[variable.code(label) for label in outcomes]] += weight / len(outcomes)
+        return LabelledTable((variable,), p)
+
+    @property
+    def variables(self) -> tuple[str, ...]:
+        """The one observed variable."""
+        return (self.hypotheses.over,)
+
+    @property
+    def schema(self) -> Schema:
+        """The variable with its outcomes."""
+        return Schema((self.hypotheses.variable,))
+
+    def log_prob(self, data: Any, *, unknown_states: str = "error") -> NDArray[np.float64]:
+        """Return log p(x) of every row of a table; shape (n_rows,)."""
+        table = open_table(data, self.variables, schema=self.schema, unknown_states=unknown_states)
+        return np.concatenate(list(BlockSource(table).each(lambda b: self.log_prob_of(b.columns, b.n_rows))))
+
+    def log_prob_of(self, columns: dict[str, NDArray[Any]], n_rows: int) -> NDArray[np.float64]:
+        """Return log p(x) of every row of codes; shape (n_rows,)."""
+        return self._cpd.log_prob(columns)
+
+    @property
+    def _cpd(self) -> TabularCPD:
+        return TabularCPD(Family(self.hypotheses.variable), self.table.values)
+
+    def sample(self, n: int, *, seed: int | None = None, backend: str | None = None) -> Any:
+        """Draw ``n`` outcomes, independently; returns a frame with one column."""
+        return to_frame(self.schema, self.sample_blocks(n, seed=seed), backend)
+
+    def sample_blocks(self, n: int, *, seed: int | None = None) -> Iterator[Block]:
+        """Yield ``n`` drawn rows as blocks of codes, in bounded memory."""
+
+        def draw(uniform: Callable[[], NDArray[np.float64]]) -> dict[str, NDArray[Any]]:
+            return {self.hypotheses.over: self._cpd.sample({}, uniform())}
+
+        return sample_blocks(self.schema, draw, n, seed)
+
+    def __str__(self) -> str:
+        return f"p({self.hypotheses.over})\n{self.table}"
+
+    def _repr_html_(self) -> str:
+        return self.table._repr_html_()
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return the model as JSON-able data."""
+        return {"type": "HypothesisMixture", "hypotheses": self.hypotheses.to_dict(), "weights": self.weights}
+
+    @classmethod
+    def from_dict(cls, entry: Mapping[str, Any]) -> HypothesisMixture:
+        """Rebuild the model from `to_dict`'s data."""
+        return cls(Hypotheses.from_dict(entry["hypotheses"]), np.array(entry["weights"], np.float64))

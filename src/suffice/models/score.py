@@ -1,0 +1,35 @@
+"""Scoring data under a model: the log-likelihood of a source, in one pass."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from suffice.data.block import Block
+from suffice.stats.needs import Need, Sum
+from suffice.stats.source import Source
+from suffice.stats.sums import Sums
+
+LOG_LIKELIHOOD = Sum("log_likelihood", 1)
+
+
+@dataclass(frozen=True)
+class Score:
+    """The task of adding up log p(x) over rows, each with its weight."""
+
+    model: Any
+
+    def __call__(self, block: Block) -> dict[Need, Any]:
+        """Return the log-likelihood of one block."""
+        log_p = self.model.log_prob_of(block.columns, block.n_rows)
+        if block.weights is not None:
+            with np.errstate(invalid="ignore"):  # an impossible row of weight zero costs nothing
+                log_p = np.where(block.weights > 0, log_p * block.weights, 0.0)
+        return {LOG_LIKELIHOOD: Sums("log_likelihood", np.array([log_p.sum()]))}
+
+
+def log_likelihood(model: Any, source: Source) -> float:
+    """Return Σ w · log p(x) over the rows of a source."""
+    return float(source.reduce(Score(model))[LOG_LIKELIHOOD].values[0])

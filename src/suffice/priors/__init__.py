@@ -1,0 +1,1 @@
+"""What is believed before the data, and what is believed after it."""

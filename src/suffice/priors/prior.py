@@ -1,0 +1,47 @@
+"""What a prior on a network's parameters must provide: the posterior from a node's statistic. The rest follows."""
+
+from __future__ import annotations
+
+from typing import Any, Protocol, runtime_checkable
+
+from suffice.models.cpds import CPD, Family
+from suffice.models.cpds.kind import Pseudo
+
+
+@runtime_checkable
+class NodePosterior(Protocol):
+    """What is known of one node's parameters after the data."""
+
+    @property
+    def family(self) -> Family:
+        """The node and its parents."""
+
+    @property
+    def log_marginal_likelihood(self) -> float:
+        """The log-probability of the family's data, the parameters integrated out."""
+
+    def mean(self) -> CPD:
+        """Return the posterior mean: the exact predictive distribution of one new case."""
+
+    def mode(self) -> CPD:
+        """Return the posterior mode; NaN where it is not unique."""
+
+    def renamed(self, family: Family) -> Any:
+        """Return the same posterior for a tied family."""
+
+
+@runtime_checkable
+class Prior(Protocol):
+    """A conjugate prior on the parameters of every node."""
+
+    def posterior(self, kind: str, family: Family, statistic: Any, fixed: Any = None) -> NodePosterior:
+        """Return the posterior of one node, given its statistic and what an expert fixed."""
+
+    def pseudo(self, family: Family, point: str) -> Pseudo:
+        """Return the prior's pseudo-counts by parent configuration, as they enter the estimate ``point``."""
+
+    def describe(self) -> str:
+        """Say in a few words what the prior is."""
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return the prior as JSON-able data."""

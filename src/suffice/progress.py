@@ -1,0 +1,143 @@
+"""Progress and interruption: one protocol for all long work.
+
+A pass over data calls `Watch.advance`; an iterative method loops over `Watch.steps`. What a person sees is a
+`Display`'s business. The first Ctrl-C during `steps` ends the loop after the current step, so that the method can
+return its best point, marked; a second one raises at once. During a pass over data Ctrl-C raises as usual:
+statistics of half a table are of no use.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import signal
+import threading
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+from types import FrameType
+from typing import Any, Protocol
+
+
+class Display(Protocol):
+    """Shows how far the work has come."""
+
+    def begin(self, label: str, total: float | None, unit: str) -> None:
+        """Start one piece of work; ``total`` is None when it is not known."""
+
+    def update(self, done: float, info: str) -> None:
+        """Tell how much is done, and a few words such as the current objective."""
+
+    def end(self) -> None:
+        """Finish the piece of work."""
+
+
+class Silent:
+    """Shows nothing."""
+
+    def begin(self, label: str, total: float | None, unit: str) -> None:
+        """Ignore the start."""
+
+    def update(self, done: float, info: str) -> None:
+        """Ignore the news."""
+
+    def end(self) -> None:
+        """Ignore the end."""
+
+
+class Bar:
+    """A rich progress bar on standard error."""
+
+    def begin(self, label: str, total: float | None, unit: str) -> None:
+        """Open the bar."""
+        from rich.console import Console
+        from rich.progress import BarColumn, Progress, TextColumn, TimeElapsedColumn
+
+        self._bar = Progress(
+            TextColumn("{task.description}"),
+            BarColumn(),
+            TextColumn("{task.completed:,.0f} {task.fields[unit]}"),
+            TextColumn("{task.fields[info]}"),
+            TimeElapsedColumn(),
+            console=Console(stderr=True),
+            transient=True,
+        )
+        self._bar.start()
+        self._task = self._bar.add_task(label, total=total, unit=unit, info="")
+
+    def update(self, done: float, info: str) -> None:
+        """Move the bar."""
+        self._bar.update(self._task, completed=done, info=info)
+
+    def end(self) -> None:
+        """Close the bar."""
+        self._bar.stop()
+
+
+@dataclass
+class Watch:
+    """What long work reports to, and asks whether it should stop.
+
+    Attributes
+    ----------
+    display : Display
+    interrupted : bool
+        True once Ctrl-C ended a `steps` loop early.
+
+    Examples
+    --------
+    >>> watch = Watch()
+    >>> [step for step in watch.steps("halving", 3)]
+    [1, 2, 3]
+    """
+
+    display: Display = field(default_factory=Silent)
+    interrupted: bool = False
+    _done: float = 0.0
+
+    @contextlib.contextmanager
+    def work(self, label: str, total: float | None, unit: str) -> Iterator[None]:
+        """Announce one piece of work for as long as the block runs."""
+        self._done = 0.0
+        self.display.begin(label, total, unit)
+        try:
+            yield
+        finally:
+            self.display.end()
+
+    def advance(self, amount: float, info: str = "") -> None:
+        """Say that ``amount`` more is done."""
+        self._done += amount
+        self.display.update(self._done, info)
+
+    def steps(self, label: str, limit: int) -> Iterator[int]:
+        """Yield 1, 2, … ``limit`` until the caller breaks or Ctrl-C arrives."""
+        with self.work(label, limit, "steps"), _first_interrupt_sets(self):
+            for step in range(1, limit + 1):
+                if self.interrupted:
+                    return
+                yield step
+                self.advance(1)
+
+
+@contextlib.contextmanager
+def _first_interrupt_sets(watch: Watch) -> Iterator[None]:
+    if threading.current_thread() is not threading.main_thread():
+        yield  # only the main thread may handle signals
+        return
+
+    def handle(signum: int, frame: FrameType | None) -> Any:
+        if watch.interrupted:
+            raise KeyboardInterrupt
+        watch.interrupted = True
+
+    before = signal.signal(signal.SIGINT, handle)
+    try:
+        yield
+    finally:
+        signal.signal(signal.SIGINT, before)
+
+
+def watch_for(progress: bool | Display) -> Watch:
+    """Turn the ``progress`` argument of `fit` into a `Watch`: False, True, or a `Display` of your own."""
+    if isinstance(progress, bool):
+        return Watch(Bar() if progress else Silent())
+    return Watch(progress)

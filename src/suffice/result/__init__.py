@@ -1,0 +1,1 @@
+"""What a fit returns: the model with its proof, its account and its notes."""

@@ -1,0 +1,81 @@
+"""The summary of a fit that a statistician expects, as text and as HTML."""
+
+from __future__ import annotations
+
+import html
+import textwrap
+from typing import Any
+
+from suffice.text import fixed, html_table, number, plain_table, plural
+
+WIDTH = 100
+Cells = tuple[list[str], list[list[str]], str]
+
+POINTS = {"mle": "maximum likelihood", "mean": "posterior mean", "map": "posterior mode"}
+
+
+def facts(fit: Any) -> list[tuple[str, str]]:
+    """List the fit's main numbers as (name, value)."""
+    rows = [
+        ("model", repr(fit.model) if len(repr(fit.model)) <= 80 else type(fit.model).__name__),
+        ("estimate", f"{POINTS[fit.point]}, method {fit.method!r}"),
+    ]
+    if fit.prior is not None:
+        rows.append(("prior", fit.prior.describe() if hasattr(fit.prior, "describe") else str(fit.prior)))
+    read, dropped = fit.statistics.n_read, fit.statistics.n_dropped
+    used = plural(read - dropped, "row") + (f" ({dropped:,} of {read:,} dropped)" if dropped else "")
+    rows.append(("data", used if fit.n == read - dropped else f"{used}, total weight {number(fit.n, 10)}"))
+    rows.append(("log-likelihood", fixed(fit.log_likelihood)))
+    if fit.log_marginal_likelihood is not None:
+        rows.append(("log marginal likelihood", fixed(fit.log_marginal_likelihood)))
+    adjusted = f" ({fit.n_free_adjusted:,} with the data's zeros)" if fit.n_free_adjusted != fit.n_free else ""
+    rows.append(("free parameters", f"{fit.n_free:,}{adjusted}"))
+    rows.append(("AIC", fixed(fit.aic)))
+    rows.append(("BIC", fixed(fit.bic)))
+    return rows
+
+
+def family_cells(fit: Any) -> Cells | None:
+    """Lay out the families with their local log-likelihoods, or return None for models without families."""
+    if not hasattr(fit.model, "cpd"):
+        return None
+    rows = []
+    for node, value in fit.local.items():
+        family = fit.model.cpd(node).family
+        states = str(family.child.n_states) if family.child.is_discrete else "-"
+        parents = ", ".join(parent.name for parent in family.parents) or "-"
+        rows.append([node, parents, states, fixed(value)])
+    return ["node", "parents", "states", "log-likelihood"], rows, "<<>>"
+
+
+def plain_summary(fit: Any) -> str:
+    """Return the summary as text."""
+    names = [name for name, _ in facts(fit)]
+    size = max(map(len, names))
+    lines = [f"{name:<{size}}  {value}" for name, value in facts(fit)]
+    mark = "✓" if fit.certificate.ok else "✗"
+    lines += ["", *textwrap.wrap(f"{mark} {fit.certificate.verdict}", WIDTH, subsequent_indent="  ")]
+    cells = family_cells(fit)
+    if cells is not None:
+        header, rows, align = cells
+        shown = rows if len(rows) <= 60 else [*rows[:50], [f"… {len(rows) - 50} more nodes", "", "", ""]]
+        lines += ["", plain_table(header, shown, align)]
+    if fit.notes:
+        lines += ["", "Notes"]
+        for note in fit.notes:
+            lines += textwrap.wrap(f"- {note}", WIDTH, subsequent_indent="  ")
+    return "\n".join(lines)
+
+
+def html_summary(fit: Any) -> str:
+    """Return the summary as HTML, every text escaped."""
+    parts = [html_table(["", ""], [[name, value] for name, value in facts(fit)], "<<")]
+    mark = "✓" if fit.certificate.ok else "✗"
+    parts.append(f"<p><b>{mark}</b> {html.escape(fit.certificate.verdict)}</p>")
+    cells = family_cells(fit)
+    if cells is not None:
+        parts.append(html_table(*cells))
+    if fit.notes:
+        items = "".join(f"<li>{html.escape(str(note))}</li>" for note in fit.notes)
+        parts.append(f"<p>Notes</p><ul>{items}</ul>")
+    return "".join(parts)

@@ -1,0 +1,80 @@
+"""Needs: hashable requests for a statistic.
+
+A need belongs to a structure, a method and a schema; it names what the data must be reduced to, never how.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any, ClassVar, Protocol, Self, runtime_checkable
+
+
+@runtime_checkable
+class Need(Protocol):
+    """A request for one statistic; frozen, hashable and JSON-able."""
+
+    kind: ClassVar[str]
+
+    @property
+    def columns(self) -> tuple[str, ...]:
+        """The columns of the table that the statistic is computed from."""
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return the need as JSON-able data, without its ``kind``."""
+
+    @classmethod
+    def from_dict(cls, entry: dict[str, Any]) -> Self:
+        """Rebuild the need from `to_dict`'s data."""
+
+
+@dataclass(frozen=True)
+class Count:
+    """Joint counts m(x_C) of the discrete variables in ``scope``, in that order of axes.
+
+    >>> Count(("A", "B"))
+    Count(scope=('A', 'B'))
+    """
+
+    kind: ClassVar[str] = "count"
+    scope: tuple[str, ...]
+
+    @property
+    def columns(self) -> tuple[str, ...]:
+        """The variables that are counted."""
+        return self.scope
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return ``{"scope": […]}``."""
+        return {"scope": list(self.scope)}
+
+    @classmethod
+    def from_dict(cls, entry: dict[str, Any]) -> Count:
+        """Rebuild the need from `to_dict`'s data."""
+        return cls(tuple(entry["scope"]))
+
+
+@dataclass(frozen=True)
+class Sum:
+    """A vector of ``size`` numbers added up over rows by a task, known by ``name``.
+
+    >>> Sum("log_likelihood", 1)
+    Sum(name='log_likelihood', size=1)
+    """
+
+    kind: ClassVar[str] = "sum"
+    name: str
+    size: int
+
+    @property
+    def columns(self) -> tuple[str, ...]:
+        """None of its own: the task that fills it knows which columns it reads."""
+        return ()
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return ``{"name": …, "size": …}``."""
+        return {"name": self.name, "size": self.size}
+
+    @classmethod
+    def from_dict(cls, entry: dict[str, Any]) -> Sum:
+        """Rebuild the need from `to_dict`'s data."""
+        return cls(entry["name"], int(entry["size"]))

@@ -1,0 +1,180 @@
+"""Statistics: everything one pass collected, keyed by need. This is what estimators see instead of data."""
+
+from __future__ import annotations
+
+import functools
+import operator
+import os
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import dataclass
+from typing import Any
+
+from numpy.typing import NDArray
+
+from suffice.data.schema import Schema
+from suffice.errors import FileFormatError, SchemaError, StatisticsError, listing
+from suffice.files import read_arrays, write_arrays
+from suffice.stats.counts import Counts
+from suffice.stats.needs import Count, Need, Sum
+from suffice.stats.statistic import Statistic
+from suffice.stats.sums import Sums
+from suffice.text import plural
+
+STATISTICS: dict[str, tuple[Any, type[Any]]] = {
+    "count": (Count, Counts),
+    "sum": (Sum, Sums),
+}
+"""Each kind of need with the type of statistic that answers it."""
+
+FILE_KIND, FILE_VERSION = "statistics", 1
+
+
+@dataclass(frozen=True, eq=False)
+class Statistics(Mapping[Need, Any]):
+    """The sufficient statistics of a table for some structure: additive, scalable, and all that a fit needs.
+
+    Attributes
+    ----------
+    schema : Schema
+        The variables, with the states that were declared or found.
+    items_ : dict from Need to Statistic
+    weight : float
+        Sum of the row weights; N in every formula.
+    n_read, n_dropped : int
+        Rows read, and rows left out because of missing values.
+    remarks : tuple of str
+        Choices that were made while reading.
+
+    Examples
+    --------
+    >>> import suffice as sf
+    >>> dag = sf.DAG("A -> B")
+    >>> first = sf.collect(dag, {"A": ["u", "v"], "B": ["x", "x"]})
+    >>> second = sf.collect(dag, {"A": ["u", "w"], "B": ["y", "x"]})
+    >>> print((first + second)[sf.Count(("A", "B"))].labelled())
+    A  x  y
+    -  -  -
+    u  1  1
+    v  1  0
+    w  1  0
+    """
+
+    schema: Schema
+    items_: dict[Need, Any]
+    weight: float
+    n_read: int = 0
+    n_dropped: int = 0
+    remarks: tuple[str, ...] = ()
+
+    def __getitem__(self, need: Need) -> Any:
+        if need in self.items_:
+            return self.items_[need]
+        raise StatisticsError(
+            f"The statistics do not contain {need}, which this structure and method need. They contain "
+            f"{listing(self.items_, 6)}. Collect again for this structure: sf.collect(structure, data, method=…)."
+        )
+
+    def __iter__(self) -> Iterator[Need]:
+        return iter(self.items_)
+
+    def __len__(self) -> int:
+        return len(self.items_)
+
+    def __contains__(self, need: object) -> bool:
+        return need in self.items_
+
+    def __add__(self, other: Statistics) -> Statistics:
+        if not isinstance(other, Statistics):
+            return NotImplemented
+        if set(self.items_) != set(other.items_):
+            only = [need for need in {**self.items_, **other.items_} if (need in self) != (need in other)]
+            raise StatisticsError(
+                f"These statistics were collected for different structures: {only[0]} is in one of them only. "
+                "Collect both with the same structure and method."
+            )
+        try:
+            schema = self.schema.unite(other.schema)
+        except SchemaError as error:
+            raise StatisticsError(f"These statistics cannot be added. {error}") from None
+        items = {need: mine.reindexed(schema) + other[need].reindexed(schema) for need, mine in self.items_.items()}
+        return Statistics(
+            schema,
+            items,
+            self.weight + other.weight,
+            self.n_read + other.n_read,
+            self.n_dropped + other.n_dropped,
+            tuple(dict.fromkeys(self.remarks + other.remarks)),
+        )
+
+    def __mul__(self, factor: float) -> Statistics:
+        """Return the statistics with every row's weight multiplied by ``factor`` ≥ 0."""
+        if not factor >= 0:
+            raise StatisticsError(f"Statistics can be scaled by numbers that are not negative. Got {factor!r} instead.")
+        items = {need: statistic.scaled(factor) for need, statistic in self.items_.items()}
+        return Statistics(self.schema, items, self.weight * factor, self.n_read, self.n_dropped, self.remarks)
+
+    __rmul__ = __mul__
+
+    def __repr__(self) -> str:
+        return (
+            f"Statistics({plural(self.n_read - self.n_dropped, 'row')}, weight {self.weight:g}, "
+            f"{plural(len(self), 'statistic')} over {plural(len(self.schema), 'variable')})"
+        )
+
+    # Files ----------------------------------------------------------------------------------------------------
+
+    def to_parts(self) -> tuple[dict[str, Any], dict[str, NDArray[Any]]]:
+        """Return JSON-able facts and named arrays, which together are the statistics."""
+        meta = {
+            "schema": self.schema.to_dict(),
+            "needs": [{"kind": need.kind, **need.to_dict()} for need in self],
+            "weight": self.weight.hex(),
+            "n_read": self.n_read,
+            "n_dropped": self.n_dropped,
+            "remarks": list(self.remarks),
+        }
+        arrays: dict[str, NDArray[Any]] = {}
+        for position, statistic in enumerate(self.items_.values()):
+            arrays.update({f"{position}.{name}": array for name, array in statistic.to_arrays().items()})
+        return meta, arrays
+
+    @classmethod
+    def from_parts(cls, meta: Mapping[str, Any], arrays: Mapping[str, NDArray[Any]]) -> Statistics:
+        """Rebuild the statistics from `to_parts`."""
+        schema = Schema.from_dict(meta["schema"])
+        items: dict[Need, Any] = {}
+        by_position: dict[str, dict[str, NDArray[Any]]] = {}
+        for name, array in arrays.items():
+            position, _, part = name.partition(".")
+            by_position.setdefault(position, {})[part] = array
+        for index, entry in enumerate(meta["needs"]):
+            need_type, kind = STATISTICS[entry["kind"]]
+            need = need_type.from_dict(entry)
+            items[need] = kind.from_arrays(need, schema, by_position[str(index)])
+        weight = float.fromhex(meta["weight"])
+        return cls(schema, items, weight, meta["n_read"], meta["n_dropped"], tuple(meta["remarks"]))
+
+    def save(self, path: str | os.PathLike[str]) -> None:
+        """Write to one checksummed file; `load` reads it back with equal bits."""
+        write_arrays(path, FILE_KIND, FILE_VERSION, *self.to_parts())
+
+    @classmethod
+    def load(cls, path: str | os.PathLike[str]) -> Statistics:
+        """Read what `save` wrote."""
+        try:
+            return cls.from_parts(*read_arrays(path, FILE_KIND, FILE_VERSION))
+        except KeyError as error:
+            raise FileFormatError(
+                f"{str(path)!r} lacks the entry {error}; it is not a whole statistics file."
+            ) from None
+
+
+def add_up(parts: Iterable[Statistics]) -> Statistics:
+    """Add statistics of any number of parts, at least one."""
+    return functools.reduce(operator.add, parts)
+
+
+def statistic_type(need: Need) -> type[Statistic]:
+    """Return the type of statistic that answers a need."""
+    kind: type[Statistic] = STATISTICS[need.kind][1]
+    return kind

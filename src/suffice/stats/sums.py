@@ -1,0 +1,74 @@
+"""Sums: a vector that a task adds up over rows, such as a log-likelihood or a gradient."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from suffice.data.block import Block
+from suffice.data.schema import Schema
+from suffice.data.variable import Variable
+from suffice.errors import StatisticsError
+from suffice.stats.needs import Sum
+
+
+@dataclass(frozen=True, eq=False)
+class Sums:
+    """A named vector of sums over rows.
+
+    >>> (Sums("score", np.array([1.0, 2.0])) + Sums("score", np.array([0.5, 0.0]))).values
+    array([1.5, 2. ])
+    """
+
+    name: str
+    values: NDArray[np.float64] = field(repr=False)
+
+    def __post_init__(self) -> None:
+        self.values.flags.writeable = False
+
+    @property
+    def need(self) -> Sum:
+        """The request that this sum answers."""
+        return Sum(self.name, len(self.values))
+
+    def __add__(self, other: Sums) -> Sums:
+        if not isinstance(other, Sums):
+            return NotImplemented
+        if self.need != other.need:
+            raise StatisticsError(f"The sums {self.need} and {other.need} cannot be added.")
+        return Sums(self.name, self.values + other.values)
+
+    def scaled(self, factor: float) -> Sums:
+        """Return the sums multiplied by ``factor`` ≥ 0."""
+        return Sums(self.name, self.values * factor)
+
+    def reindexed(self, schema: Schema) -> Sums:
+        """Return the same sums: they do not depend on states."""
+        return self
+
+    def renamed(self, variables: Mapping[str, Variable]) -> Sums:
+        """Return the same sums: they do not depend on variables."""
+        return self
+
+    def to_arrays(self) -> dict[str, NDArray[Any]]:
+        """Return ``values``."""
+        return {"values": self.values}
+
+    @classmethod
+    def from_arrays(cls, need: Sum, schema: Schema, arrays: Mapping[str, NDArray[Any]]) -> Sums:
+        """Rebuild from `to_arrays`."""
+        return cls(need.name, np.asarray(arrays["values"], np.float64))
+
+    @classmethod
+    def of_block(cls, need: Sum, block: Block) -> Sums:
+        """Refuse: only the task that binds the parameters knows what to add up."""
+        raise StatisticsError(f"The sum {need.name!r} is not a function of the rows alone; pass its task to reduce().")
+
+    @classmethod
+    def zero(cls, need: Sum, schema: Schema) -> Sums:
+        """Return the sums of no rows."""
+        return cls(need.name, np.zeros(need.size))

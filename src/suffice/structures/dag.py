@@ -1,0 +1,266 @@
+"""DAG: the structure of a Bayesian network."""
+
+from __future__ import annotations
+
+import html
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Any
+
+from suffice.data.schema import Declaration
+from suffice.errors import StructureError, UnknownNameError, listing, suggestion
+from suffice.graph.directed import find_cycle, topological_order
+from suffice.structures.dag_text import Edges, parse, quoted
+
+
+@dataclass(frozen=True, init=False)
+class DAG:
+    """A directed acyclic graph over named variables: what is known of a Bayesian network before the data.
+
+    Parameters
+    ----------
+    graph : str, edges, mapping, networkx.DiGraph or DAG
+        ``"Smoking -> Cancer <- Pollution; Cancer -> Xray"``, bnlearn's ``"[A][B|A]"``, ``[("A", "B"), "C"]`` (a bare
+        name is a node without edges), ``{"B": ["A"]}`` (parents by child), or a graph of networkx.
+    latent : mapping from str to int, optional
+        Variables that no column carries, with their number of states.
+    kinds : mapping from str to str, optional
+        The kind of conditional distribution of a node (see `suffice.models.cpds`); chosen from the schema otherwise.
+    tie : iterable of iterables of str, optional
+        Groups of nodes that share one conditional distribution. The parents of tied nodes correspond in their order.
+
+    Examples
+    --------
+    >>> dag = DAG("Smoking -> Cancer <- Pollution; Cancer -> Xray")
+    >>> dag.parents["Cancer"]
+    ('Smoking', 'Pollution')
+    >>> print(dag)
+    Smoking -> Cancer
+    Pollution -> Cancer
+    Cancer -> Xray
+    >>> DAG("[A][B|A]") == DAG({"A": [], "B": ["A"]})
+    True
+    """
+
+    nodes: tuple[str, ...]
+    families: tuple[tuple[str, ...], ...]
+    latent: tuple[tuple[str, int], ...]
+    kinds: tuple[tuple[str, str], ...]
+    tie: tuple[tuple[str, ...], ...]
+
+    def __init__(
+        self,
+        graph: Any,
+        *,
+        latent: Mapping[str, int] | None = None,
+        kinds: Mapping[str, str] | None = None,
+        tie: Iterable[Iterable[str]] | None = None,
+    ) -> None:
+        if isinstance(graph, DAG):
+            latent = dict(graph.latent) if latent is None else latent
+            kinds = dict(graph.kinds) if kinds is None else kinds
+            tie = graph.tie if tie is None else tie
+            graph = graph.parents
+        nodes, edges = _read(graph)
+        parents: dict[str, list[str]] = {node: [] for node in nodes}
+        for parent, child in edges:
+            if parent in parents[child]:
+                raise StructureError(f"The edge {quoted(parent)} -> {quoted(child)} is given twice.")
+            parents[child].append(parent)
+        self._set("nodes", tuple(nodes))
+        self._set("families", tuple(tuple(parents[node]) for node in nodes))
+        if not nodes:
+            raise StructureError("The graph has no nodes. Name at least one, as in sf.DAG('A -> B').")
+        cycle = find_cycle(parents)
+        if cycle:
+            raise StructureError(
+                f"The graph has a cycle: {' -> '.join(map(quoted, cycle))}. A Bayesian network needs a directed graph "
+                "without cycles; remove one of these edges."
+            )
+        self._set("latent", tuple((name, _n_states(name, n)) for name, n in (latent or {}).items()))
+        self._set("kinds", tuple((kinds or {}).items()))
+        self._set("tie", tuple(tuple(group) for group in tie or ()))
+        for name in [*dict(self.latent), *dict(self.kinds), *(node for group in self.tie for node in group)]:
+            self._require(name)
+        self._check_ties()
+
+    def _set(self, name: str, value: object) -> None:
+        object.__setattr__(self, name, value)
+
+    def _require(self, node: str) -> None:
+        if node not in self.nodes:
+            raise UnknownNameError(
+                f"The graph has no node {node!r}. Its nodes are {listing(self.nodes, 12)}."
+                + suggestion(node, self.nodes)
+            )
+
+    def _check_ties(self) -> None:
+        seen: set[str] = set()
+        for group in self.tie:
+            if len(group) < 2 or seen & set(group) or len(set(group)) < len(group):
+                raise StructureError(
+                    f"The tie {group} must name two or more different nodes, each in one tie only: tie=[('B', 'C'), …]."
+                )
+            seen |= set(group)
+            sizes = {node: len(self.parents[node]) for node in group}
+            if len(set(sizes.values())) > 1:
+                raise StructureError(f"Tied nodes need the same number of parents; these have {sizes}.")
+
+    # What the structure says ----------------------------------------------------------------------------------
+
+    @cached_property
+    def parents(self) -> dict[str, tuple[str, ...]]:
+        """The parents of each node, in the order in which they were given."""
+        return dict(zip(self.nodes, self.families, strict=True))
+
+    @property
+    def edges(self) -> list[tuple[str, str]]:
+        """The edges as (parent, child)."""
+        return [(parent, child) for child, above in self.parents.items() for parent in above]
+
+    @cached_property
+    def order(self) -> tuple[str, ...]:
+        """The nodes with parents before children."""
+        return tuple(topological_order(self.parents) or ())
+
+    @cached_property
+    def groups(self) -> tuple[tuple[str, ...], ...]:
+        """The nodes grouped by shared parameters: the ties, and every other node by itself."""
+        tied = {group[0]: group for group in self.tie}
+        later = {node for group in self.tie for node in group[1:]}
+        return tuple(tied.get(node, (node,)) for node in self.nodes if node not in later)
+
+    @property
+    def columns(self) -> tuple[str, ...]:
+        """The columns that the data must have: every node but the latent ones."""
+        hidden = dict(self.latent)
+        return tuple(node for node in self.nodes if node not in hidden)
+
+    @property
+    def continuous(self) -> frozenset[str]:
+        """Columns in a continuous role: none, since every kind so far is chosen by the schema."""
+        return frozenset()
+
+    @property
+    def declared(self) -> dict[str, Declaration]:
+        """Declarations that the graph itself makes: none."""
+        return {}
+
+    # Rendering ------------------------------------------------------------------------------------------------
+
+    def __str__(self) -> str:
+        connected = {node for edge in self.edges for node in edge}
+        lines = [f"{quoted(parent)} -> {quoted(child)}" for parent, child in self.edges]
+        return "\n".join(lines + [quoted(node) for node in self.nodes if node not in connected])
+
+    def __repr__(self) -> str:
+        return f"DAG({'; '.join(str(self).splitlines())!r})"
+
+    def _repr_html_(self) -> str:
+        return f"<pre>{html.escape(str(self))}</pre>"
+
+    def to_bnlearn(self) -> str:
+        """Return bnlearn's model string, ``[A][B|A]``.
+
+        >>> DAG("A -> B <- C").to_bnlearn()
+        '[A][B|A:C][C]'
+        """
+        for node in self.nodes:
+            if set(node) & set("[]|:"):
+                raise StructureError(f"Node {node!r} has a character that bnlearn's notation uses itself.")
+        return "".join(f"[{node}|{':'.join(above)}]" if above else f"[{node}]" for node, above in self.parents.items())
+
+    def to_dot(self) -> str:
+        """Return the graph in Graphviz' DOT language.
+
+        >>> print(DAG("A -> B").to_dot())
+        digraph {
+          "A";
+          "B";
+          "A" -> "B";
+        }
+        """
+
+        def name(node: str) -> str:
+            escaped = node.replace("\\", "\\\\").replace('"', '\\"').replace("\n", "\\n")
+            return f'"{escaped}"'
+
+        shapes = dict(self.latent)
+        lines = [f"  {name(node)}{' [style=dashed]' if node in shapes else ''};" for node in self.nodes]
+        lines += [f"  {name(parent)} -> {name(child)};" for parent, child in self.edges]
+        return "\n".join(["digraph {", *lines, "}"])
+
+    def to_networkx(self) -> Any:
+        """Return a ``networkx.DiGraph``; needs networkx."""
+        import networkx
+
+        graph = networkx.DiGraph()
+        graph.add_nodes_from(self.nodes)
+        graph.add_edges_from(self.edges)
+        return graph
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return the structure as JSON-able data."""
+        return {
+            "type": "DAG",
+            "parents": [[node, list(above)] for node, above in self.parents.items()],
+            "latent": dict(self.latent),
+            "kinds": dict(self.kinds),
+            "tie": [list(group) for group in self.tie],
+        }
+
+    @classmethod
+    def from_dict(cls, entry: Mapping[str, Any]) -> DAG:
+        """Rebuild the structure from `to_dict`'s data."""
+        parents = {node: tuple(above) for node, above in entry["parents"]}
+        return cls(parents, latent=entry["latent"], kinds=entry["kinds"], tie=entry["tie"])
+
+
+def _n_states(name: str, n_states: object) -> int:
+    if not isinstance(n_states, int) or isinstance(n_states, bool) or n_states < 1:
+        raise StructureError(
+            f"Latent variable {name!r} needs its number of states, at least 1. Got {n_states!r} instead."
+        )
+    return n_states
+
+
+def _read(graph: Any) -> tuple[list[str], Edges]:
+    """Return nodes and edges of any accepted description."""
+    if isinstance(graph, str):
+        return parse(graph)
+    if isinstance(graph, Mapping) and not hasattr(graph, "is_directed"):
+        return _from_parents(graph)
+    if hasattr(graph, "is_directed"):
+        if not graph.is_directed():
+            raise StructureError("The networkx graph is undirected. Pass a networkx.DiGraph.")
+        return list(map(str, graph.nodes)), [(str(parent), str(child)) for parent, child in graph.edges]
+    if isinstance(graph, Iterable):
+        return _from_edges(graph)
+    raise StructureError(
+        "A graph is text such as 'A -> B', a list of edges, a dict of parents by child or a networkx.DiGraph. "
+        f"Got {type(graph).__name__} instead."
+    )
+
+
+def _from_parents(graph: Mapping[str, Iterable[str]]) -> tuple[list[str], Edges]:
+    edges = []
+    for child, parents in graph.items():
+        if isinstance(parents, str):
+            raise StructureError(f"The parents of {child!r} must be a list. Write {{{child!r}: [{parents!r}]}}.")
+        edges += [(parent, child) for parent in parents]
+    return list(dict.fromkeys([*graph, *(parent for parent, _ in edges)])), edges
+
+
+def _from_edges(graph: Iterable[Any]) -> tuple[list[str], Edges]:
+    nodes: dict[str, None] = {}
+    edges: Edges = []
+    for item in graph:
+        if isinstance(item, str):
+            nodes.setdefault(item)
+        elif isinstance(item, tuple | list) and len(item) == 2 and all(isinstance(name, str) for name in item):
+            edges.append((item[0], item[1]))
+            nodes.update(dict.fromkeys(item))
+        else:
+            raise StructureError(f"An edge is a pair of names, (parent, child), or a lone name. Got {item!r} instead.")
+    return list(nodes), edges

@@ -1,0 +1,27 @@
+"""What every structure tells: which columns it reads and in which role."""
+
+from __future__ import annotations
+
+from typing import Any, Protocol, runtime_checkable
+
+from suffice.data.schema import Declaration
+
+
+@runtime_checkable
+class Structure(Protocol):
+    """What is known before the data; frozen and without parameters."""
+
+    @property
+    def columns(self) -> tuple[str, ...]:
+        """The columns that the data must have."""
+
+    @property
+    def continuous(self) -> frozenset[str]:
+        """The columns to which the structure gives a continuous role."""
+
+    @property
+    def declared(self) -> dict[str, Declaration]:
+        """Declarations that the structure itself makes; a user's schema goes first."""
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return the structure as JSON-able data."""

@@ -1,0 +1,114 @@
+"""Plain-text and HTML tables: how everything in this library prints.
+
+Cells arrive as strings; numbers are aligned right by the caller's choice. HTML is escaped here and nowhere else.
+"""
+
+from __future__ import annotations
+
+import html
+import math
+import unicodedata
+from collections.abc import Sequence
+
+Row = Sequence[str]
+
+
+def width(text: str) -> int:
+    """Columns that ``text`` takes on a terminal: wide characters take two, combining ones none."""
+    return sum(
+        0 if unicodedata.combining(char) else 2 if unicodedata.east_asian_width(char) in "WF" else 1 for char in text
+    )
+
+
+def pad(text: str, size: int, align: str) -> str:
+    """Fill ``text`` with blanks to ``size`` columns; ``align`` is ``"<"`` or ``">"``."""
+    blanks = " " * max(0, size - width(text))
+    return text + blanks if align == "<" else blanks + text
+
+
+def shorten(text: str, limit: int = 40) -> str:
+    """Cut long text at ``limit`` characters, control characters made visible."""
+    visible = "".join(char if char.isprintable() else repr(char)[1:-1] for char in text)
+    return visible if len(visible) <= limit else visible[: limit - 1] + "…"
+
+
+def plain_table(header: Row, rows: Sequence[Row], align: str) -> str:
+    """Lay out rows under a header, a rule between them.
+
+    Parameters
+    ----------
+    header : sequence of str
+    rows : sequence of sequence of str
+    align : str
+        One character a column, ``<`` or ``>``.
+
+    Examples
+    --------
+    >>> print(plain_table(["state", "p"], [["no", "0.25"], ["yes", "0.75"]], "<>"))
+    state     p
+    -----  ----
+    no     0.25
+    yes    0.75
+    """
+    cells = [[shorten(cell) for cell in row] for row in [header, *rows]]
+    sizes = [max(width(row[j]) for row in cells) for j in range(len(header))]
+    lines = ["  ".join(pad(cell, sizes[j], align[j]) for j, cell in enumerate(row)).rstrip() for row in cells]
+    lines.insert(1, "  ".join("-" * size for size in sizes))
+    return "\n".join(lines)
+
+
+def html_table(header: Row, rows: Sequence[Row], align: str, caption: str = "") -> str:
+    """Return the same table as HTML, every cell escaped."""
+
+    def line(tag: str, row: Row) -> str:
+        style = {"<": "left", ">": "right"}
+        return "".join(
+            f'<{tag} style="text-align:{style[align[j]]}">{html.escape(cell)}</{tag}>' for j, cell in enumerate(row)
+        )
+
+    head = f"<caption>{html.escape(caption)}</caption>" if caption else ""
+    body = "".join(f"<tr>{line('td', row)}</tr>" for row in rows)
+    return f"<table>{head}<thead><tr>{line('th', header)}</tr></thead><tbody>{body}</tbody></table>"
+
+
+def number(value: float | None, digits: int = 6) -> str:
+    """Format a number for people: whole numbers whole, others to ``digits`` significant digits.
+
+    >>> number(12.0), number(0.123456789), number(-23832.1284), number(1e-17), number(None)
+    ('12', '0.123457', '-23832.1', '1e-17', '-')
+    """
+    if value is None:
+        return "-"
+    if math.isfinite(value) and value == int(value) and abs(value) < 1e15:
+        return str(int(value))
+    return f"{value:.{digits}g}"
+
+
+def fixed(value: float | None, decimals: int = 4) -> str:
+    """Format with a fixed number of decimals, for columns of log-likelihoods and criteria."""
+    return "-" if value is None else f"{value:,.{decimals}f}"
+
+
+def probability(value: float) -> str:
+    """Format a probability to four decimals without ever showing 0 or 1 for something in between.
+
+    >>> [probability(p) for p in (0.0, 1e-9, 0.25, 1 - 1e-9, 1.0, float("nan"))]
+    ['0', '<0.0001', '0.2500', '>0.9999', '1', 'nan']
+    """
+    if math.isnan(value):
+        return "nan"
+    if value in (0.0, 1.0):
+        return str(int(value))
+    if 0 < value < 0.00005:
+        return "<0.0001"
+    if 0.99995 <= value < 1:
+        return ">0.9999"
+    return f"{value:.4f}"
+
+
+def plural(count: float, noun: str) -> str:
+    """Say ``1 row``, ``2 rows``, ``5,000 rows``, ``2 families``."""
+    if count == 1:
+        return f"1 {noun}"
+    ending = noun[:-1] + "ies" if noun.endswith("y") and noun[-2:-1] not in "aeiou" else noun + "s"
+    return f"{count:,g} {ending}" if count != int(count) else f"{int(count):,} {ending}"
