@@ -52,7 +52,7 @@ class Schema(Mapping[str, Variable]):
     (1, 2, 3)
     >>> print(schema)
     variable  kind      states
-    --------  --------  ---------------
+    --------  --------  -------------
     A         discrete  ['no', 'yes']
     B         discrete  [1, 2, 3]
     """
