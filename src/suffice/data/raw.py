@@ -70,8 +70,6 @@ class RawColumn:
     def origin(self) -> str:
         """Where the values come from; decides whether the variable is discrete."""
         kind = self.column.type
-        if len(self.column) == self.column.null_count:
-            return "levels" if pa.types.is_dictionary(kind) and len(self.labels) else "empty"
         if pa.types.is_dictionary(kind):
             return "levels"
         if pa.types.is_boolean(kind):
@@ -80,6 +78,8 @@ class RawColumn:
             return "integer"
         if pa.types.is_floating(kind):
             return "float"
+        if pa.types.is_null(kind):
+            return "empty"
         if _is_text(kind):
             return self._origin_of_text() if self.text else "text"
         raise DataError(
@@ -89,6 +89,8 @@ class RawColumn:
 
     def _origin_of_text(self) -> str:
         values = self._dictionary.dictionary.to_pylist()
+        if not values:
+            return "empty"
         if all(CANONICAL_INTEGER.fullmatch(value) for value in values):
             return "integer"
         return "float" if all(map(_is_float, values)) else "text"
@@ -96,6 +98,8 @@ class RawColumn:
     @cached_property
     def _dictionary(self) -> pa.DictionaryArray:
         column = self.column
+        if not len(column) or pa.types.is_null(column.type):
+            return self._without_values()
         if pa.types.is_dictionary(column.type):
             column = column.unify_dictionaries()
         else:
@@ -104,6 +108,14 @@ class RawColumn:
             column = column.dictionary_encode()
         combined = column.combine_chunks()
         return combined if isinstance(combined, pa.DictionaryArray) else combined.chunk(0)
+
+    def _without_values(self) -> pa.DictionaryArray:
+        """Return the codes of a column with no value at all; declared levels stay."""
+        kind, n_rows = self.column.type, len(self.column)
+        levels = pa.array([], pa.string())
+        if pa.types.is_dictionary(kind):
+            levels = self.column.chunk(0).dictionary if self.column.num_chunks else pa.array([], kind.value_type)
+        return pa.DictionaryArray.from_arrays(pa.array([None] * n_rows, pa.int32()), levels)
 
     @cached_property
     def labels(self) -> tuple[Label, ...]:

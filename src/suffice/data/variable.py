@@ -162,6 +162,9 @@ def unite(first: Variable, second: Variable) -> Variable:
         return first
     if first.name != second.name:
         raise SchemaError(f"Variables {first.name!r} and {second.name!r} are not the same.")
+    for one, other in ((first, second), (second, first)):
+        if one.states == () and not one.declared:
+            return other  # a part without any value says nothing
     if first.states is None or second.states is None:
         if first.states is None and second.states is None:
             return Variable(first.name, None, first.declared or second.declared)

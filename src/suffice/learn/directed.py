@@ -17,11 +17,11 @@ from suffice.errors import StatisticsError, StructureError, UnknownNameError, li
 from suffice.learn.method import Method, Problem, Solution
 from suffice.models.bayes_net import BayesianNetwork
 from suffice.models.cpds import CPD, Family, NodeKind, kind_for
-from suffice.models.cpds.rows import given_rows
 from suffice.priors.network_posterior import NetworkPosterior
 from suffice.stats.needs import Need
 from suffice.stats.statistics import Statistics
 from suffice.structures.dag import DAG
+from suffice.text import plural
 
 
 def refuses(dag: DAG, schema: Schema) -> str | None:
@@ -94,21 +94,20 @@ def _fit_group(problem: Problem, group: tuple[str, ...]) -> NodeFit:
     kind = kind_of(problem.structure, problem.schema, lead)
     family = family_of(problem.structure, problem.schema, lead)
     statistic = tied_statistic(problem.structure, problem.statistics, group)
-    given = [problem.fixed[node] for node in group if node in problem.fixed]
-    fixed = given_rows(family, given[0]) if given else None
+    given = next((problem.fixed[node] for node in group if node in problem.fixed), None)
     if problem.prior is None:
         posterior, cpd = None, kind.mle(family, statistic)
     else:
-        posterior = problem.prior.posterior(kind.name, family, statistic, fixed)
+        posterior = problem.prior.posterior(kind.name, family, statistic, given)
         cpd = posterior.mode() if problem.point == "map" else posterior.mean()
+    fixed: Any = None
     remarks: tuple[str, ...] = ()
-    if fixed is not None:
-        cpd, rows = kind.fix(cpd, given[0])
-        remarks += (f"{', '.join(group)}: {len(rows)} of the rows were given and left alone.",)
+    if given is not None:
+        cpd, fixed = kind.fix(cpd, given)
+        remarks = (f"{', '.join(group)}: {plural(len(fixed), 'row')} given and left alone.",)
     cpd, more = kind.complete(cpd, problem.unseen_parents)
-    n_fixed = 0 if fixed is None else len(fixed[0])
-    adjusted = kind.n_free_adjusted(family, statistic, None if fixed is None else fixed[0])
-    return NodeFit(cpd, posterior, kind.n_free(family, n_fixed), adjusted, remarks + more)
+    n_free = kind.n_free(family, 0 if fixed is None else len(fixed))
+    return NodeFit(cpd, posterior, n_free, kind.n_free_adjusted(family, statistic, fixed), (*remarks, *more))
 
 
 def tied_statistic(dag: DAG, statistics: Statistics, group: tuple[str, ...]) -> Any:

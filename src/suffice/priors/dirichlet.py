@@ -16,7 +16,7 @@ from numpy.typing import NDArray
 from suffice.errors import ArgumentError, EstimationError, listing
 from suffice.models.cpds import Family
 from suffice.models.cpds.kind import Pseudo
-from suffice.models.cpds.rows import find_rows
+from suffice.models.cpds.rows import find_rows, given_rows
 from suffice.priors.dirichlet_rows import DirichletRows
 from suffice.stats.counts import Counts
 
@@ -28,12 +28,13 @@ class DirichletPrior:
         """Return α, shape (n_states,) when it is the same for all rows, else (n_rows, n_states)."""
         raise TypeError("use one of sf.Dirichlet, sf.K2, sf.Jeffreys, sf.BDeu")
 
-    def posterior(self, kind: str, family: Family, statistic: Counts, fixed: Any = None) -> DirichletRows:
+    def posterior(self, kind: str, family: Family, statistic: Counts, given: Any = None) -> DirichletRows:
         """Return Dirichlet(α + m) for every row of the node's table."""
         if kind != "tabular":
             raise EstimationError(
                 f"{self.describe()} is a prior on tables, but node {family.child.name!r} is of kind {kind!r}."
             )
+        fixed = None if given is None else given_rows(family, given)
         return DirichletRows.from_counts(family, self.alpha(family), statistic, fixed)
 
     def pseudo(self, family: Family, point: str) -> Pseudo:

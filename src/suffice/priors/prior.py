@@ -34,8 +34,8 @@ class NodePosterior(Protocol):
 class Prior(Protocol):
     """A conjugate prior on the parameters of every node."""
 
-    def posterior(self, kind: str, family: Family, statistic: Any, fixed: Any = None) -> NodePosterior:
-        """Return the posterior of one node, given its statistic and what an expert fixed."""
+    def posterior(self, kind: str, family: Family, statistic: Any, given: Any = None) -> NodePosterior:
+        """Return the posterior of one node from its statistic, and from what an expert gave."""
 
     def pseudo(self, family: Family, point: str) -> Pseudo:
         """Return the prior's pseudo-counts by parent configuration, as they enter the estimate ``point``."""

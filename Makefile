@@ -1,0 +1,55 @@
+# One set-up: `make demo` and `make test` need only Python 3.11 or newer and make.
+PYTHON ?= python3
+VENV ?= .venv
+BIN := $(VENV)/bin
+PIP := $(BIN)/python -m pip --disable-pip-version-check
+
+.PHONY: demo test lint types contract unit test-slow wheel-test clean help
+
+help:  ## Show what can be made.
+	@grep -hE '^[a-z-]+:.*## ' Makefile | sed -E 's/:.*## /\t/' | expand -t 14
+
+demo: $(VENV)/installed  ## Set up, fit a network to a published table, show the result.
+	@mkdir -p build/demo
+	@$(BIN)/suffice demo --out build/demo/berkeley.json
+
+test: lint types contract unit  ## Set up and check everything: lint, types, import contract, tests, doctests.
+
+lint: $(VENV)/installed-dev
+	$(BIN)/ruff check .
+	$(BIN)/ruff format --check .
+
+types: $(VENV)/installed-dev
+	$(BIN)/mypy
+
+contract: $(VENV)/installed-dev
+	$(BIN)/lint-imports
+
+unit: $(VENV)/installed-dev
+	$(BIN)/pytest -n 2 -m "not slow" --cov --cov-report=term
+
+test-slow: $(VENV)/installed-dev  ## Run the slow statistical tests.
+	$(BIN)/pytest -n 2 -m slow tests
+
+wheel-test: $(VENV)/installed-dev  ## Build the wheel, install it alone in a fresh environment, run its demo there.
+	rm -rf build/wheel
+	$(PIP) wheel -q --no-deps -w build/wheel .
+	$(PYTHON) -m venv build/wheel/env
+	build/wheel/env/bin/python -m pip --disable-pip-version-check install -q -c constraints.txt build/wheel/*.whl
+	cd build/wheel && env/bin/suffice demo --out demo.json
+
+$(VENV)/python-checked:
+	@$(PYTHON) -c 'import sys; sys.exit(0 if sys.version_info >= (3, 11) else "suffice needs Python 3.11 or newer; set PYTHON=...")'
+	$(PYTHON) -m venv $(VENV)
+	@touch $@
+
+$(VENV)/installed: $(VENV)/python-checked pyproject.toml constraints.txt
+	$(PIP) install -q -c constraints.txt -e .
+	@touch $@
+
+$(VENV)/installed-dev: $(VENV)/python-checked pyproject.toml constraints.txt
+	$(PIP) install -q -c constraints.txt -e '.[dev]'
+	@touch $@ $(VENV)/installed
+
+clean:  ## Remove the environment and everything that was built.
+	rm -rf $(VENV) build dist .mypy_cache .pytest_cache .ruff_cache .hypothesis .coverage*

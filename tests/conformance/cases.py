@@ -1,0 +1,49 @@
+"""What the conformance tests cross with every registry row: the skeletons, structures with data, and the same table in
+every form."""
+
+from __future__ import annotations
+
+import importlib.util
+import sys
+from pathlib import Path
+from types import ModuleType
+from typing import Any
+
+import suffice as sf
+from suffice.learn.method import Method
+from suffice.learn.registry import METHODS
+from suffice.models.cpds import KINDS, NodeKind
+
+SKELETONS = Path(__file__).resolve().parents[2] / "docs" / "developer"
+
+
+def skeleton(name: str) -> ModuleType:
+    """Load a skeleton of the developer guide as it stands."""
+    spec = importlib.util.spec_from_file_location(f"skeleton_{name}", SKELETONS / f"{name}.py")
+    assert spec is not None
+    assert spec.loader is not None
+    module = importlib.util.module_from_spec(spec)
+    sys.modules[spec.name] = module
+    spec.loader.exec_module(module)
+    return module
+
+
+NODE_KIND, METHOD = skeleton("node_kind"), skeleton("method")
+ALL_KINDS: dict[str, NodeKind] = {**KINDS, "noisy_copy": NODE_KIND.KIND}
+ALL_METHODS: dict[type[Any], dict[str, Method]] = {
+    kind: {**methods, **({"damped": METHOD.METHOD} if kind is sf.DAG else {})} for kind, methods in METHODS.items()
+}
+
+XYZ = {"A": list("xxyyzzxyzx"), "B": list("xxyyzzyzxx"), "C": list("uvuvuvuuvv")}
+
+STRUCTURES: dict[str, tuple[Any, dict[str, list[Any]]]] = {
+    "one node": (sf.DAG("A"), XYZ),
+    "no edges": (sf.DAG(["A", "B", "C"]), XYZ),
+    "chain": (sf.DAG("A -> B -> C"), XYZ),
+    "v-structure with correlated parents": (sf.DAG("A -> C; B"), XYZ),
+    "tied": (sf.DAG("A -> B; C", tie=[("A", "C")]), {**XYZ, "C": list("zyxxyzzyxx")}),
+    "constant column": (sf.DAG("A -> B"), {"A": ["k"] * 4, "B": list("uvuv")}),
+    "one row": (sf.DAG("A -> B"), {"A": ["x"], "B": ["u"]}),
+    "whole numbers and bools": (sf.DAG("n -> b"), {"n": [3, 1, 3, 1, 2], "b": [True, False, True, True, False]}),
+    "hypotheses": (sf.Hypotheses({"even": [2, 4, 6, 8], "small": [1, 2, 3]}, over="n"), {"n": [2, 2]}),
+}

@@ -1,0 +1,151 @@
+"""Every method, the developer guide's skeleton included, on every structure that it knows."""
+
+from __future__ import annotations
+
+import pickle
+import signal
+from itertools import pairwise
+
+import numpy as np
+import pytest
+from tests.conformance.cases import ALL_METHODS, METHOD, STRUCTURES, XYZ
+
+import suffice as sf
+from suffice.certify import CERTIFIERS
+from suffice.data.table import open_table
+from suffice.learn.method import Method
+from suffice.learn.registry import METHODS, choose
+from suffice.progress import Silent
+from suffice.stats.needs import Need
+
+CASES = [
+    (case, name) for case, (structure, _) in STRUCTURES.items() for name in ALL_METHODS[type(structure)]
+]  # fmt: skip
+
+
+@pytest.fixture(autouse=True)
+def with_the_skeleton(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setitem(METHODS[sf.DAG], "damped", METHOD.METHOD)
+
+
+@pytest.mark.parametrize(("case", "name"), CASES)
+class TestEveryMethod:
+    def test_is_certified_and_says_what_it_did(self, case: str, name: str) -> None:
+        structure, data = STRUCTURES[case]
+        fit = sf.fit(structure, data, method=name, unseen_parents="uniform", certify="data")
+        assert fit.certificate.ok, fit.certificate.verdict
+        assert fit.method == name
+        assert fit.log_likelihood == pytest.approx(fit.model.log_prob(data).sum(), rel=1e-7, abs=1e-7)
+        assert fit.log_likelihood == pytest.approx(sum(fit.local.values()))
+        assert fit.n == len(next(iter(data.values())))
+        assert fit.n_free_adjusted <= fit.n_free
+
+    def test_agrees_with_the_default_method(self, case: str, name: str) -> None:
+        structure, data = STRUCTURES[case]
+        fit = sf.fit(structure, data, method=name, unseen_parents="uniform")
+        default = sf.fit(structure, data, unseen_parents="uniform")
+        np.testing.assert_allclose(fit.model.log_prob(data), default.model.log_prob(data), rtol=0, atol=1e-6)
+
+    def test_sees_only_statistics(self, case: str, name: str) -> None:
+        structure, data = STRUCTURES[case]
+        if ALL_METHODS[type(structure)][name].passes == "many":
+            pytest.skip("it reads the data itself")
+        halves = [{k: v[: len(v) // 2] for k, v in data.items()}, {k: v[len(v) // 2 :] for k, v in data.items()}]
+        parts = [sf.collect(structure, half, method=name) for half in halves]
+        ours = sf.estimate(structure, parts[1] + parts[0], method=name, unseen_parents="uniform")
+        whole = sf.fit(structure, data, method=name, unseen_parents="uniform")
+        assert ours.log_likelihood == whole.log_likelihood
+
+    def test_result_can_be_pickled_and_saved(self, case: str, name: str, tmp_path) -> None:
+        structure, data = STRUCTURES[case]
+        fit = sf.fit(structure, data, method=name, unseen_parents="uniform")
+        for again in (pickle.loads(pickle.dumps(fit)), _through_a_file(fit, tmp_path / "fit.json")):
+            np.testing.assert_array_equal(again.model.log_prob(data), fit.model.log_prob(data))
+            assert str(again) == str(fit)
+            assert again.trace == fit.trace
+
+    def test_does_not_change_what_it_is_given(self, case: str, name: str) -> None:
+        structure, data = STRUCTURES[case]
+        before = pickle.dumps((structure, data))
+        statistics = sf.collect(structure, data, method=name)
+        counts = {need: pickle.dumps(statistic) for need, statistic in statistics.items()}
+        sf.estimate(structure, statistics, method=name, unseen_parents="uniform")
+        assert pickle.dumps((structure, data)) == before
+        assert {need: pickle.dumps(statistic) for need, statistic in statistics.items()} == counts
+
+    def test_refuses_unknown_options(self, case: str, name: str) -> None:
+        structure, data = STRUCTURES[case]
+        with pytest.raises(sf.ArgumentError, match="has no option 'nonsense'"):
+            sf.fit(structure, data, method=name, options={"nonsense": 1}, unseen_parents="uniform")
+
+    def test_asks_for_proper_needs(self, case: str, name: str) -> None:
+        structure, data = STRUCTURES[case]
+        method: Method = ALL_METHODS[type(structure)][name]
+        schema = open_table(data, structure.columns, schema=structure.declared or None).schema
+        needs = method.needs(structure, schema)
+        assert needs
+        for need in needs:
+            assert isinstance(need, Need)
+            assert hash(need) == hash(type(need).from_dict(need.to_dict()))
+            assert set(need.columns) <= set(structure.columns)
+
+
+def _through_a_file(fit: sf.Fit, path) -> sf.Fit:
+    sf.write(fit, path)
+    return sf.read(path)
+
+
+def test_every_structure_with_methods_has_a_certifier_and_a_case() -> None:
+    assert set(CERTIFIERS) == set(METHODS) == {type(structure) for structure, _ in STRUCTURES.values()}
+
+
+def test_auto_takes_the_first_exact_method() -> None:
+    schema = open_table(XYZ, ("A", "B")).schema
+    assert choose(sf.DAG("A -> B"), "auto", schema)[0] == "closed_form"
+
+
+def test_auto_reports_every_refusal_when_no_method_is_left() -> None:
+    with pytest.raises(sf.EstimationError, match=r"'closed_form': 'H' is latent"):
+        sf.fit(sf.DAG("H -> A", latent={"H": 2}), XYZ)
+
+
+def test_iterative_likelihood_rises_at_every_step() -> None:
+    fit = sf.fit(sf.DAG("A -> B"), XYZ, method="damped", options={"rate": 0.3}, unseen_parents="uniform")
+    objectives = [step.objective for step in fit.trace]
+    assert len(objectives) > 10
+    assert all(b >= a for a, b in pairwise(objectives))
+
+
+class InterruptsAt(Silent):
+    """Sends Ctrl-C to its own process at one step, as a person would."""
+
+    def __init__(self, step: int) -> None:
+        self.step = step
+
+    def update(self, done: float, info: str) -> None:
+        if done == self.step and not getattr(self, "passed_data", True):
+            signal.raise_signal(signal.SIGINT)
+
+    def begin(self, label: str, total: float | None, unit: str) -> None:
+        self.passed_data = unit != "steps"
+
+
+def test_interrupt_returns_the_best_so_far_and_marks_it() -> None:
+    fit = sf.fit(
+        sf.DAG("A -> B"),
+        XYZ,
+        method="damped",
+        options={"rate": 0.01},
+        unseen_parents="uniform",
+        progress=InterruptsAt(3),
+    )
+    assert len(fit.trace) == 3
+    assert not fit.certificate.ok
+    assert "interrupted" in fit.certificate.verdict
+    assert any("Interrupted" in note.text for note in fit.notes)
+
+
+def test_too_few_steps_are_not_certified() -> None:
+    fit = sf.fit(sf.DAG("A -> B"), XYZ, method="damped", max_iter=2, unseen_parents="uniform")
+    assert not fit.certificate.ok
+    assert fit.certificate.gradient_norm > 1e-3

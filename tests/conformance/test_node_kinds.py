@@ -1,0 +1,142 @@
+"""Every node kind, the developer guide's skeleton included, keeps the protocol's promises."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+from tests.conformance.cases import ALL_KINDS, NODE_KIND, XYZ
+
+import suffice as sf
+from suffice.data.table import open_table
+from suffice.data.variable import Variable
+from suffice.models.cpds import CPD, KINDS, Family, NodeKind
+from suffice.stats.source import BlockSource
+
+FAMILIES = {
+    "tabular": ["A", "A -> B", "A -> C <- B"],
+    "noisy_copy": ["A -> B"],
+}
+CASES = [(kind, graph) for kind in ALL_KINDS for graph in FAMILIES[kind]]
+
+
+def collected(kind: NodeKind, graph: str):
+    dag = sf.DAG(graph)
+    child = dag.order[-1]
+    source = BlockSource(open_table(XYZ, dag.columns), block_rows=3)
+    family = Family(source.schema[child], tuple(source.schema[p] for p in dag.parents[child]))
+    need = kind.need(family)
+    return family, source.gather([need])[need], {name: source.table.columns[name] for name in family.scope}
+
+
+@pytest.mark.parametrize(("name", "graph"), CASES)
+class TestEveryKind:
+    def test_has_the_protocols_type_and_its_own_name(self, name: str, graph: str) -> None:
+        kind = ALL_KINDS[name]
+        family, statistic, _ = collected(kind, graph)
+        assert isinstance(kind, NodeKind)
+        assert kind.name == name
+        assert kind.refuses(family) is None
+        cpd = kind.mle(family, statistic)
+        assert isinstance(cpd, CPD)
+        assert isinstance(cpd, kind.cpd_type)
+        assert cpd.kind == name
+
+    def test_refuses_continuous_variables(self, name: str, graph: str) -> None:
+        parents = (Variable("P", ("x", "y", "z")),)
+        assert ALL_KINDS[name].refuses(Family(Variable("X"), parents))
+
+    def test_local_log_likelihood_is_the_sum_over_rows(self, name: str, graph: str) -> None:
+        kind = ALL_KINDS[name]
+        family, statistic, columns = collected(kind, graph)
+        cpd = kind.mle(family, statistic)
+        assert cpd.log_likelihood(statistic) == pytest.approx(cpd.log_prob(columns).sum(), rel=1e-12)
+
+    def test_mle_has_no_residual_and_a_moved_one_has(self, name: str, graph: str) -> None:
+        kind = ALL_KINDS[name]
+        family, statistic, columns = collected(kind, graph)
+        cpd = kind.complete(kind.mle(family, statistic), "uniform")[0]
+        assert kind.residual(cpd, statistic) < 1e-12
+        assert kind.normalisation(cpd) < 1e-12
+        half = {name: column[:5] for name, column in columns.items()}
+        moved_counts = sf.Counts.sparse(
+            family.variables, np.stack([half[v.name] for v in family.variables], 1), np.ones(5)
+        )
+        moved = kind.complete(kind.mle(family, moved_counts), "uniform")[0]
+        assert kind.residual(moved, statistic) > 1e-3
+
+    def test_statistics_of_parts_add_to_the_whole(self, name: str, graph: str) -> None:
+        kind = ALL_KINDS[name]
+        family, statistic, columns = collected(kind, graph)
+        parts = [
+            sf.Counts.sparse(
+                family.variables, np.stack([columns[v.name][rows] for v in family.variables], 1), np.ones(5, int)
+            )
+            for rows in (slice(0, 5), slice(5, 10))
+        ]
+        ours, whole = kind.mle(family, parts[0] + parts[1]).to_dict(), kind.mle(family, statistic).to_dict()
+        for key in whole:
+            np.testing.assert_array_equal(np.asarray(ours[key], float), np.asarray(whole[key], float))
+
+    def test_survives_a_round_trip_through_plain_data(self, name: str, graph: str) -> None:
+        kind = ALL_KINDS[name]
+        family, statistic, columns = collected(kind, graph)
+        cpd = kind.mle(family, statistic)
+        again = kind.cpd_type.from_dict(family, cpd.to_dict())
+        np.testing.assert_array_equal(again.log_prob(columns), cpd.log_prob(columns))
+
+    def test_samples_follow_its_probabilities(self, name: str, graph: str) -> None:
+        kind = ALL_KINDS[name]
+        family, statistic, _ = collected(kind, graph)
+        cpd = kind.complete(kind.mle(family, statistic), "uniform")[0]
+        n = 20_000
+        one_row = {parent.name: np.zeros(n, np.int8) for parent in family.parents}
+        drawn = cpd.sample(one_row, np.random.default_rng(0).random(n))
+        r = family.child.n_states
+        p = np.exp(cpd.log_prob({**{k: v[:r] for k, v in one_row.items()}, family.child.name: np.arange(r)}))
+        shares = np.bincount(drawn, minlength=r) / n
+        assert np.all(np.abs(shares - p) <= 5 * np.sqrt(p * (1 - p) / n))
+
+    def test_counts_free_parameters(self, name: str, graph: str) -> None:
+        kind = ALL_KINDS[name]
+        family, statistic, _ = collected(kind, graph)
+        assert 0 <= kind.n_free_adjusted(family, statistic) <= kind.n_free(family)
+
+    def test_can_be_renamed_for_a_tied_family(self, name: str, graph: str) -> None:
+        kind = ALL_KINDS[name]
+        family, statistic, columns = collected(kind, graph)
+        other = Family(*_primed(family))
+        cpd = kind.mle(family, statistic)
+        moved = cpd.renamed(other)
+        assert moved.family == other
+        primed = {f"{key}'": column for key, column in columns.items()}
+        np.testing.assert_array_equal(moved.log_prob(primed), cpd.log_prob(columns))
+
+
+def _primed(family: Family) -> tuple[Variable, tuple[Variable, ...]]:
+    child, *parents = [Variable(f"{v.name}'", v.states, v.declared) for v in (family.child, *family.parents)]
+    return child, tuple(parents)
+
+
+def test_every_kind_has_families_to_be_tested_with() -> None:
+    assert set(FAMILIES) == set(ALL_KINDS)
+
+
+def test_a_new_kind_works_in_a_network_after_one_line(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setitem(KINDS, "noisy_copy", NODE_KIND.KIND)
+    dag = sf.DAG("A -> B -> C", kinds={"B": "noisy_copy"})
+    fit = sf.fit(dag, XYZ, certify="data")
+    assert fit.certificate.ok
+    assert fit.model.cpd("B").error == pytest.approx(3 / 10)
+    assert fit.n_free == 2 + 1 + 3
+    assert len(fit.model.sample(10, seed=0)) == 10
+    fixed = sf.fit(dag, XYZ, fixed={"B": 0.25})
+    assert fixed.certificate.ok
+    assert fixed.model.cpd("B").error == 0.25
+    assert fixed.n_free == 2 + 0 + 3
+
+
+def test_a_new_kind_can_be_saved(monkeypatch: pytest.MonkeyPatch, tmp_path) -> None:
+    monkeypatch.setitem(KINDS, "noisy_copy", NODE_KIND.KIND)
+    fit = sf.fit(sf.DAG("A -> B", kinds={"B": "noisy_copy"}), XYZ)
+    sf.write(fit, tmp_path / "fit.json")
+    assert sf.read(tmp_path / "fit.json").model.cpd("B").error == fit.model.cpd("B").error

@@ -1,0 +1,193 @@
+"""Statistics, readers, priors and formats: every registry row keeps its protocol's promises."""
+
+from __future__ import annotations
+
+import dataclasses
+import math
+
+import numpy as np
+import pandas as pd
+import polars as pl
+import pyarrow as pa
+import pytest
+
+import suffice as sf
+from suffice.data.readers import READERS, open_raw
+from suffice.data.schema import Schema
+from suffice.data.table import open_table
+from suffice.data.variable import Variable
+from suffice.io import FORMATS
+from suffice.models.cpds import Family
+from suffice.priors.dirichlet import PRIORS, prior_from_dict
+from suffice.priors.prior import NodePosterior, Prior
+from suffice.stats.needs import Count, Need, Sum
+from suffice.stats.source import BlockSource
+from suffice.stats.statistic import Statistic
+from suffice.stats.statistics import STATISTICS, Statistics
+from suffice.stats.sums import Sums
+
+A, B = Variable("A", ("x", "y")), Variable("B", ("u", "v", "w"))
+SCHEMA = Schema((A, B))
+
+
+def some_counts(seed: int) -> sf.Counts:
+    return sf.Counts.dense((A, B), np.random.default_rng(seed).integers(0, 9, (2, 3)))
+
+
+EXAMPLES = {
+    "count": [some_counts(seed) for seed in range(3)],
+    "sum": [Sums("score", np.random.default_rng(seed).integers(0, 9, 4) / 8) for seed in range(3)],
+}
+
+
+def numbers(statistic: Statistic) -> list[list[float]]:
+    return [array.tolist() for array in statistic.to_arrays().values()]
+
+
+@pytest.mark.parametrize("kind", STATISTICS)
+class TestEveryStatistic:
+    def test_is_a_commutative_monoid(self, kind: str) -> None:
+        a, b, c = EXAMPLES[kind]
+        zero = type(a).zero(a.need, SCHEMA)
+        assert numbers(a + b) == numbers(b + a)
+        assert numbers((a + b) + c) == numbers(a + (b + c))
+        assert numbers(a + zero) == numbers(a) == numbers(zero + a)
+
+    def test_scales(self, kind: str) -> None:
+        a, b, _ = EXAMPLES[kind]
+        assert numbers(a.scaled(2)) == numbers(a + a)
+        assert numbers((a + b).scaled(0.5)) == numbers(a.scaled(0.5) + b.scaled(0.5))
+        assert numbers(a.scaled(0)) == numbers(type(a).zero(a.need, SCHEMA))
+
+    def test_is_what_the_registry_says(self, kind: str) -> None:
+        need_type, statistic_type = STATISTICS[kind]
+        for example in EXAMPLES[kind]:
+            assert isinstance(example, Statistic)
+            assert isinstance(example, statistic_type)
+            assert isinstance(example.need, Need)
+            assert isinstance(example.need, need_type)
+            assert example.need.kind == kind
+            assert need_type.from_dict(example.need.to_dict()) == example.need
+
+    def test_is_frozen(self, kind: str) -> None:
+        example = EXAMPLES[kind][0]
+        with pytest.raises(dataclasses.FrozenInstanceError):
+            example.values = np.zeros(1)
+        with pytest.raises(ValueError, match="read-only"):
+            example.values[...] = 0
+
+    def test_is_saved_and_loaded(self, kind: str, tmp_path) -> None:
+        example = EXAMPLES[kind][0]
+        sf.write(Statistics(SCHEMA, {example.need: example}, 7.5, 9, 1, ("a remark",)), tmp_path / "s.stats")
+        again = sf.read(tmp_path / "s.stats")
+        assert numbers(again[example.need]) == numbers(example)
+        assert (again.weight, again.n_read, again.n_dropped, again.remarks) == (7.5, 9, 1, ("a remark",))
+        assert again.schema == SCHEMA
+
+    def test_does_not_depend_on_names_or_larger_schemas(self, kind: str) -> None:
+        example = EXAMPLES[kind][0]
+        larger = Schema((Variable("A", ("x", "y", "z")), B))
+        moved = example.reindexed(larger)
+        assert sum(map(np.sum, moved.to_arrays().values())) == sum(map(np.sum, example.to_arrays().values()))
+        renamed = example.renamed({"A": Variable("P", A.states), "B": Variable("Q", B.states)})
+        assert numbers(renamed) == numbers(example)
+
+
+def test_every_statistic_has_examples() -> None:
+    assert set(EXAMPLES) == set(STATISTICS)
+
+
+COLUMNS = {"A": ["x", "y", "y", "x"], "B": ["u", "u", "v", "v"]}
+TABLES = {
+    "csv": lambda folder: _csv(folder / "t.csv"),
+    "contingency": lambda folder: sf.Contingency([[1, 1], [1, 1]], {"A": ["x", "y"], "B": ["u", "v"]}),
+    "columns": lambda folder: COLUMNS,
+    "frame": lambda folder: pd.DataFrame(COLUMNS),
+}
+
+
+def _csv(path):
+    pd.DataFrame(COLUMNS).to_csv(path, index=False)
+    return path
+
+
+@pytest.mark.parametrize("name", READERS)
+def test_every_reader_opens_its_kind_of_table_and_no_other_reader_claims_it(name: str, tmp_path) -> None:
+    table = TABLES[name](tmp_path)
+    assert [reader for reader, row in READERS.items() if row.accepts(table)] == [name]
+    raw = open_raw(table)
+    assert raw.names == ("A", "B")
+    assert raw.n_rows == 4
+    assert sf.collect(sf.DAG("A -> B"), table)[Count(("A", "B"))].table().tolist() == [[1, 1], [1, 1]]
+
+
+@pytest.mark.parametrize(
+    "frame", [pd.DataFrame(COLUMNS), pl.DataFrame(COLUMNS), pa.table(COLUMNS), pa.RecordBatch.from_pydict(COLUMNS)]
+)
+def test_every_kind_of_frame_is_opened(frame) -> None:
+    assert open_table(frame, ("A", "B")).schema["A"].states == ("x", "y")
+
+
+FAMILY = Family(B, (A,))
+PRIOR_EXAMPLES = {
+    "Dirichlet": [
+        sf.Dirichlet(2.0),
+        sf.Dirichlet({"B": np.full((2, 3), 1.5)}, rest=1),
+        sf.Dirichlet({"Z": 3}, rest=1.25),
+    ],
+    "K2": [sf.K2()],
+    "Jeffreys": [sf.Jeffreys()],
+    "BDeu": [sf.BDeu(12)],
+}
+
+
+@pytest.mark.parametrize(("name", "prior"), [(name, prior) for name in PRIORS for prior in PRIOR_EXAMPLES[name]])
+class TestEveryPrior:
+    def test_has_the_protocols_type(self, name: str, prior: Prior) -> None:
+        assert isinstance(prior, Prior)
+        assert isinstance(prior, PRIORS[name])
+        assert isinstance(prior.posterior("tabular", FAMILY, some_counts(1)), NodePosterior)
+
+    def test_posterior_is_prior_plus_data(self, name: str, prior: Prior) -> None:
+        m = some_counts(1)
+        alpha = prior.pseudo(FAMILY, "mean")(np.array([[0], [1]]))
+        np.testing.assert_allclose(prior.posterior("tabular", FAMILY, m).concentration, alpha + m.table())
+
+    def test_marginal_likelihood_of_no_data_is_one(self, name: str, prior: Prior) -> None:
+        nothing = sf.Counts.zero(Count(("A", "B")), SCHEMA)
+        assert prior.posterior("tabular", FAMILY, nothing).log_marginal_likelihood == pytest.approx(0, abs=1e-12)
+
+    def test_survives_a_round_trip(self, name: str, prior: Prior) -> None:
+        again = prior_from_dict(prior.to_dict())
+        np.testing.assert_array_equal(again.alpha(FAMILY), prior.alpha(FAMILY))
+
+    def test_fits_a_network_with_a_certificate(self, name: str, prior: Prior) -> None:
+        data = {"A": list("xyxyx"), "B": list("uvwuu")}
+        fit = sf.fit(sf.DAG("A -> B"), data, prior=prior)
+        assert fit.certificate.ok
+        assert fit.point == "mean"
+        assert math.isfinite(fit.log_marginal_likelihood)
+
+
+def test_every_prior_has_examples() -> None:
+    assert set(PRIOR_EXAMPLES) == set(PRIORS)
+
+
+@pytest.mark.parametrize("ending", FORMATS)
+def test_every_format_reads_what_it_writes(ending: str, tmp_path) -> None:
+    dag = sf.DAG("A -> B")
+    things = {".json": sf.fit(dag, COLUMNS), ".stats": sf.collect(dag, COLUMNS)}
+    path = tmp_path / f"thing{ending}"
+    sf.write(things[ending], path)
+    again = sf.read(path)
+    assert type(again) is type(things[ending])
+    first = path.read_bytes()
+    sf.write(again, path)
+    assert path.read_bytes() == first
+    assert [entry.name for entry in tmp_path.iterdir()] == [path.name]
+
+
+def test_sum_needs_are_filled_by_tasks_only() -> None:
+    source = BlockSource(open_table(COLUMNS, ("A",)))
+    with pytest.raises(sf.StatisticsError, match="pass its task to reduce"):
+        source.gather([Sum("score", 2)])
