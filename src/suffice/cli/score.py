@@ -34,7 +34,7 @@ def score(
 ) -> None:
     """Print the log-likelihood of the table DATA under MODEL."""
     with reported(as_json):
-        from suffice.cli.show import show_table
+        from suffice.cli.show import show_facts
         from suffice.data.table import open_table
         from suffice.io import read
         from suffice.models.score import log_likelihood
@@ -62,9 +62,9 @@ def score(
             print(json.dumps(plain(facts), indent=1))
             return
         rows = [
-            ["rows, with their weights", number(n, 12)],
-            ["rows dropped", number(encoded.n_dropped)],
-            ["log-likelihood", fixed(total)],
-            ["mean log-likelihood of a row", fixed(mean, 6)],
+            ("rows, with their weights", number(n, 12)),
+            ("rows dropped", number(encoded.n_dropped)),
+            ("log-likelihood", fixed(total)),
+            ("mean log-likelihood of a row", fixed(mean, 6)),
         ]
-        show_table((["", ""], rows, "<>"))
+        show_facts(rows)

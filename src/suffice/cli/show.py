@@ -30,6 +30,22 @@ def show_table(cells: Cells, title: str = "") -> None:
     Console().print(table)
 
 
+def show_facts(facts: list[tuple[str, str]]) -> None:
+    """Print names and values side by side."""
+    size = max(len(name) for name, _ in facts)
+    if not sys.stdout.isatty():
+        print("\n".join(f"{name:<{size}}  {value}" for name, value in facts))
+        return
+    from rich.console import Console
+    from rich.table import Table
+    from rich.text import Text
+
+    grid = Table.grid(padding=(0, 2))
+    for name, value in facts:
+        grid.add_row(Text(name, style="dim"), Text(value))
+    Console().print(grid)
+
+
 def show_fit(fit: Any, nodes: list[str]) -> None:
     """Print a fit's summary, and the tables of some nodes."""
     from suffice.result.summary import facts, family_cells
@@ -46,14 +62,10 @@ def show_fit(fit: Any, nodes: list[str]) -> None:
 
 def _show_summary(fit: Any, facts: list[tuple[str, str]], families: Cells | None) -> None:
     from rich.console import Console
-    from rich.table import Table
     from rich.text import Text
 
+    show_facts(facts)
     console = Console()
-    grid = Table.grid(padding=(0, 2))
-    for name, value in facts:
-        grid.add_row(Text(name, style="dim"), Text(value))
-    console.print(grid)
     colour = "green" if fit.certificate.ok else "bold red"
     console.print(Text(f"\n{'✓' if fit.certificate.ok else '✗'} {fit.certificate.verdict}", style=colour))
     if families is not None:

@@ -1,0 +1,48 @@
+"""What README and docs show is run here: Python blocks as doctests, console blocks against the real command line."""
+
+from __future__ import annotations
+
+import doctest
+import re
+import shlex
+import shutil
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+ROOT = Path(__file__).resolve().parent.parent
+PAGES = sorted([ROOT / "README.md", *(ROOT / "docs").rglob("*.md")])
+BLOCK = re.compile(r"^```(\w+)\n(.*?)^```$", re.MULTILINE | re.DOTALL)
+
+
+def blocks(page: Path, language: str) -> str:
+    return "\n".join(body for name, body in BLOCK.findall(page.read_text()) if name == language)
+
+
+@pytest.mark.parametrize("page", PAGES, ids=lambda page: str(page.relative_to(ROOT)))
+def test_python_blocks_show_what_they_print(page: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(tmp_path)
+    test = doctest.DocTestParser().get_doctest(blocks(page, "python"), {}, page.name, str(page), 0)
+    lines: list[str] = []
+    result = doctest.DocTestRunner(optionflags=doctest.NORMALIZE_WHITESPACE).run(test, out=lines.append)
+    assert result.failed == 0, "".join(lines)
+
+
+@pytest.mark.parametrize("page", PAGES, ids=lambda page: str(page.relative_to(ROOT)))
+def test_console_blocks_show_what_they_print(page: Path, tmp_path: Path) -> None:
+    shutil.copy(ROOT / "src" / "suffice" / "examples" / "berkeley.csv", tmp_path)
+    for command, expected in re.findall(r"^\$ (.*)\n((?:(?!\$ ).*\n)*)", blocks(page, "console"), re.MULTILINE):
+        program, *arguments = shlex.split(command)
+        assert program == "suffice"
+        done = subprocess.run(
+            [sys.executable, "-m", "suffice", *arguments], cwd=tmp_path, capture_output=True, text=True, check=False
+        )
+        assert done.returncode == 0, done.stderr
+        assert done.stdout.split() == expected.split(), f"{command}\n{done.stdout}"
+
+
+def test_readme_shows_python_and_console() -> None:
+    assert ">>> fit = sf.fit(" in blocks(ROOT / "README.md", "python")
+    assert "$ suffice fit" in blocks(ROOT / "README.md", "console")
