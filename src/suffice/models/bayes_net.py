@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from typing import Any
@@ -33,6 +33,11 @@ class BayesianNetwork:
         The distribution of every node. Arrays have shape (…parents' states, child's states) and need ``schema``.
     schema : mapping, optional
         The states of every variable, when tables are arrays.
+    properties : mapping, optional
+        What a file says of the network beyond its numbers, kept for writing it back: ``name``, ``network``,
+        ``variables`` and ``probabilities``.
+    notes : sequence of str
+        What was done to the numbers on the way in.
 
     Examples
     --------
@@ -47,9 +52,21 @@ class BayesianNetwork:
 
     dag: DAG
     cpds: tuple[CPD, ...]
+    properties: Mapping[str, Any]
+    notes: tuple[str, ...]
 
-    def __init__(self, dag: DAG, tables: Mapping[str, Any], *, schema: SchemaLike | None = None) -> None:
+    def __init__(
+        self,
+        dag: DAG,
+        tables: Mapping[str, Any],
+        *,
+        schema: SchemaLike | None = None,
+        properties: Mapping[str, Any] | None = None,
+        notes: Sequence[str] = (),
+    ) -> None:
         object.__setattr__(self, "dag", dag)
+        object.__setattr__(self, "properties", dict(properties or {}))
+        object.__setattr__(self, "notes", tuple(notes))
         for name in tables:
             if name not in dag.nodes:
                 raise UnknownNameError(
@@ -163,6 +180,8 @@ class BayesianNetwork:
             "dag": self.dag.to_dict(),
             "schema": self.schema.to_dict(),
             "cpds": [{"kind": cpd.kind, **cpd.to_dict()} for cpd in self.cpds],
+            "properties": dict(self.properties),
+            "notes": list(self.notes),
         }
 
     @classmethod
@@ -173,7 +192,7 @@ class BayesianNetwork:
         for node, cpd in zip(dag.nodes, entry["cpds"], strict=True):
             family = Family(schema[node], tuple(schema[parent] for parent in dag.parents[node]))
             tables[node] = kind_named(cpd["kind"]).cpd_type.from_dict(family, cpd)
-        return cls(dag, tables)
+        return cls(dag, tables, properties=entry.get("properties"), notes=entry.get("notes", ()))
 
 
 def _variables(dag: DAG, tables: Mapping[str, Any], schema: SchemaLike | None) -> dict[str, Variable]:

@@ -43,6 +43,8 @@ class TabularCPD:
         The parent configurations of the rows, as codes in lexicographic order; None when all of them have a row.
     default_row : array, shape (n_states,), or None
         The row of every configuration that has none of its own; None when all of them have a row.
+    raw : array, shape (n_rows, n_states), or None
+        The numbers as a file wrote them, for writing them back, where ``values`` had to be normalised.
 
     Examples
     --------
@@ -61,6 +63,7 @@ class TabularCPD:
     values: NDArray[np.float64] = field(repr=False)
     configurations: NDArray[np.int64] | None = None
     default_row: NDArray[np.float64] | None = None
+    raw: NDArray[np.float64] | None = field(default=None, repr=False)
 
     def __post_init__(self) -> None:
         n_rows = math.prod(parent.n_states for parent in self.family.parents)
@@ -69,6 +72,19 @@ class TabularCPD:
         values.flags.writeable = False
         object.__setattr__(self, "values", values)
         self._check(values)
+
+    @classmethod
+    def from_raw(cls, family: Family, raw: Any, tolerance: float = 0.05) -> TabularCPD:
+        """Build from numbers as a file wrote them: rows are normalised for computing, and kept for writing back.
+
+        Rows whose sum is further than ``tolerance`` from one are an error.
+        """
+        rows = np.array(raw, np.float64).reshape(-1, family.child.n_states)
+        totals = rows.sum(axis=1, keepdims=True)
+        if (rows >= 0).all() and (np.abs(totals - 1) <= tolerance).all():
+            values = np.where(totals == 1, rows, rows / totals)
+            return cls(family, values, raw=None if np.array_equal(values, rows) else rows)
+        return cls(family, rows)  # which says what is wrong with which row
 
     def _check(self, values: NDArray[np.float64]) -> None:
         totals = values.sum(axis=1)
@@ -196,6 +212,8 @@ class TabularCPD:
     def to_dict(self) -> dict[str, Any]:
         """Return the parameters as JSON-able data."""
         entry: dict[str, Any] = {"values": self.values}
+        if self.raw is not None:
+            entry["raw"] = self.raw
         if self.configurations is not None:
             entry |= {"configurations": self.configurations, "default_row": self.default_row}
         return entry
@@ -204,7 +222,8 @@ class TabularCPD:
     def from_dict(cls, family: Family, entry: Mapping[str, Any]) -> TabularCPD:
         """Rebuild from `to_dict`'s data."""
         if "configurations" not in entry:
-            return cls(family, np.array(entry["values"], np.float64))
+            raw = np.array(entry["raw"], np.float64) if "raw" in entry else None
+            return cls(family, np.array(entry["values"], np.float64), raw=raw)
         configurations = np.array(entry["configurations"], np.int64).reshape(-1, len(family.parents))
         default = entry["default_row"]
         default_row = None if default is None else np.array(default, np.float64)
