@@ -1,4 +1,4 @@
-"""Slow, obvious twins of what the library does fast: plain loops over plain rows, in exact arithmetic where possible."""
+"""Slow, obvious twins of what the library does fast: plain loops over plain rows, exact where possible."""
 
 from __future__ import annotations
 
@@ -13,6 +13,8 @@ Columns = Mapping[str, Sequence[Any]]
 
 def rows_of(columns: Columns, scope: Sequence[str]) -> list[tuple[Any, ...]]:
     """Return the table's rows, restricted to some columns."""
+    if not scope:
+        return [()] * len(next(iter(columns.values())))
     return list(zip(*(columns[name] for name in scope), strict=True))
 
 

@@ -117,7 +117,7 @@ def fit(
         certify=certify,
     )
     statistics = source.gather(chosen.needs(structure, source.schema))
-    return _finish(structure, statistics, source, name, chosen, watch, settings)
+    return _finish(structure, statistics, source.settled(statistics.schema), name, chosen, watch, settings)
 
 
 def collect(

@@ -16,7 +16,12 @@ Row = Sequence[str]
 def width(text: str) -> int:
     """Columns that ``text`` takes on a terminal: wide characters take two, combining ones none."""
     return sum(
-        0 if unicodedata.combining(char) else 2 if unicodedata.east_asian_width(char) in "WF" else 1 for char in text
+        0
+        if unicodedata.category(char) in ("Mn", "Me", "Cf")
+        else 2
+        if unicodedata.east_asian_width(char) in "WF"
+        else 1
+        for char in text
     )
 
 

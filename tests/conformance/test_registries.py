@@ -60,7 +60,7 @@ class TestEveryStatistic:
         assert numbers(a.scaled(0)) == numbers(type(a).zero(a.need, SCHEMA))
 
     def test_is_what_the_registry_says(self, kind: str) -> None:
-        need_type, statistic_type = STATISTICS[kind]
+        need_type, statistic_type, _ = STATISTICS[kind]
         for example in EXAMPLES[kind]:
             assert isinstance(example, Statistic)
             assert isinstance(example, statistic_type)
@@ -117,7 +117,7 @@ def test_every_reader_opens_its_kind_of_table_and_no_other_reader_claims_it(name
     assert [reader for reader, row in READERS.items() if row.accepts(table)] == [name]
     raw = open_raw(table)
     assert raw.names == ("A", "B")
-    assert raw.n_rows == 4
+    assert raw.n_rows in (4, None)
     assert sf.collect(sf.DAG("A -> B"), table)[Count(("A", "B"))].table().tolist() == [[1, 1], [1, 1]]
 
 
@@ -176,7 +176,8 @@ def test_every_prior_has_examples() -> None:
 @pytest.mark.parametrize("ending", FORMATS)
 def test_every_format_reads_what_it_writes(ending: str, tmp_path) -> None:
     dag = sf.DAG("A -> B")
-    things = {".json": sf.fit(dag, COLUMNS), ".stats": sf.collect(dag, COLUMNS)}
+    fit = sf.fit(dag, COLUMNS)
+    things = {".json": fit, ".stats": fit.statistics, ".bif": fit.model, ".bif.gz": fit.model}
     path = tmp_path / f"thing{ending}"
     sf.write(things[ending], path)
     again = sf.read(path)

@@ -52,18 +52,18 @@ def score(
             missing=missing,
             unknown_states=unknown_states,
         )
-        total = log_likelihood(network, BlockSource(encoded, watch_for(bar(quiet))))
-        n = float(encoded.n_rows if encoded.weights is None else encoded.weights.sum())
+        total, statistics = log_likelihood(network, BlockSource(encoded, watch_for(bar(quiet))))
+        n = statistics.weight
         mean = total / n if n else float("nan")
         if as_json:
             from suffice.io.own_json import plain
 
-            facts = {"n": n, "n_dropped": encoded.n_dropped, "log_likelihood": total, "mean_log_likelihood": mean}
+            facts = {"n": n, "n_dropped": statistics.n_dropped, "log_likelihood": total, "mean_log_likelihood": mean}
             print(json.dumps(plain(facts), indent=1))
             return
         rows = [
             ("rows, with their weights", number(n, 12)),
-            ("rows dropped", number(encoded.n_dropped)),
+            ("rows dropped", number(statistics.n_dropped)),
             ("log-likelihood", fixed(total)),
             ("mean log-likelihood of a row", fixed(mean, 6)),
         ]

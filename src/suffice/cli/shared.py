@@ -91,7 +91,7 @@ def _states(text: str) -> list[str | int]:
     """Split ``a,b,c``; states are whole numbers when all of them look so, as in a CSV file."""
     import csv
 
-    from suffice.data.raw import CANONICAL_INTEGER
+    from suffice.data.encode import CANONICAL_INTEGER
 
     states = next(csv.reader([text]))
     return [int(state) for state in states] if all(map(CANONICAL_INTEGER.fullmatch, states)) else list(states)

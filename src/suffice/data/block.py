@@ -1,17 +1,19 @@
-"""Blocks: the unit in which rows reach the statistics."""
+"""Blocks and tables: the form in which rows reach the statistics."""
 
 from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, Protocol
 
 import numpy as np
 from numpy.typing import NDArray
 
 from suffice.data.schema import Schema
 
-BLOCK_ROWS = 1 << 16
+BLOCK_ROWS = 1 << 20
+EXACT = 2**53
+"""Whole numbers below this have exact floating-point counterparts."""
 
 
 @dataclass(frozen=True)
@@ -21,13 +23,16 @@ class Block:
     Attributes
     ----------
     schema : Schema
-        The variables that the codes refer to.
+        The variables that the codes refer to; the states of a streamed table grow from block to block.
     columns : dict of str to array
         Codes of discrete variables (signed integers), values of continuous ones (float64); shape (n_rows,) each.
     weights : array, shape (n_rows,), or None
         Row weights, integers or floats; None means one each.
+    n_rows : int
     start : int
-        Position of the first row among the kept rows of the table.
+        Position of the first row in the table.
+    n_dropped : int
+        Rows left out of this block because of missing values.
     """
 
     schema: Schema
@@ -35,16 +40,51 @@ class Block:
     weights: NDArray[Any] | None
     n_rows: int
     start: int = 0
+    n_dropped: int = 0
 
     @property
     def weight(self) -> float:
         """Sum of the row weights."""
         return float(self.n_rows) if self.weights is None else float(self.weights.sum())
 
+    def split(self, size: int) -> Iterator[Block]:
+        """Yield the rows in order, at most ``size`` at a time; an empty block yields itself."""
+        for low in range(0, max(self.n_rows, 1), size):
+            high = min(low + size, self.n_rows)
+            columns = {name: values[low:high] for name, values in self.columns.items()}
+            weights = None if self.weights is None else self.weights[low:high]
+            n_dropped = 0 if low else self.n_dropped
+            yield Block(self.schema, columns, weights, high - low, self.start + low, n_dropped)
+
+
+class Table(Protocol):
+    """A table in codes: re-iterable blocks, and what was decided while reading it."""
+
+    @property
+    def schema(self) -> Schema:
+        """The variables; a streamed table knows all of their states only after a pass."""
+
+    @property
+    def description(self) -> str:
+        """A few words, such as ``CSV file 'asia.csv'``."""
+
+    @property
+    def n_expected(self) -> int | None:
+        """The number of rows, where it is known beforehand."""
+
+    def blocks(self) -> Iterator[Block]:
+        """Yield the rows in order; a table without rows yields one empty block."""
+
+    def settled(self) -> tuple[Schema, tuple[str, ...]]:
+        """Return, after a pass, the variables with their states in final order, and remarks on what was decided."""
+
+    def with_schema(self, schema: Schema) -> Table:
+        """Return the same table read against a known schema, for another pass."""
+
 
 @dataclass(frozen=True)
 class EncodedTable:
-    """A whole table in codes: re-iterable blocks, and what was decided while reading it.
+    """A whole table in codes, in memory.
 
     Attributes
     ----------
@@ -67,13 +107,22 @@ class EncodedTable:
         """Rows that are kept."""
         return self.n_read - self.n_dropped
 
-    def blocks(self, size: int = BLOCK_ROWS) -> Iterator[Block]:
-        """Yield the rows in order, at most ``size`` at a time; an empty table yields one empty block."""
-        for start in range(0, max(self.n_rows, 1), size):
-            stop = min(start + size, self.n_rows)
-            columns = {name: values[start:stop] for name, values in self.columns.items()}
-            weights = None if self.weights is None else self.weights[start:stop]
-            yield Block(self.schema, columns, weights, stop - start, start)
+    @property
+    def n_expected(self) -> int:
+        """Rows that are kept."""
+        return self.n_rows
+
+    def blocks(self) -> Iterator[Block]:
+        """Yield the one block that the table is."""
+        yield Block(self.schema, self.columns, self.weights, self.n_rows, 0, self.n_dropped)
+
+    def settled(self) -> tuple[Schema, tuple[str, ...]]:
+        """Return the schema and the remarks, which were known from the start."""
+        return self.schema, self.remarks
+
+    def with_schema(self, schema: Schema) -> EncodedTable:
+        """Return the table itself: its states are final."""
+        return self
 
 
 def whole(weights: NDArray[Any]) -> NDArray[Any]:
@@ -81,5 +130,5 @@ def whole(weights: NDArray[Any]) -> NDArray[Any]:
     if weights.dtype.kind in "iub":
         return weights.astype(np.int64)
     as_float = weights.astype(np.float64)
-    exact = np.isfinite(as_float).all() and (as_float == np.trunc(as_float)).all() and (abs(as_float) < 2**53).all()
+    exact = np.isfinite(as_float).all() and (as_float == np.trunc(as_float)).all() and (abs(as_float) < EXACT).all()
     return as_float.astype(np.int64) if exact else as_float

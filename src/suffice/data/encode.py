@@ -1,31 +1,38 @@
-"""From a raw column to a variable and its codes: the schema's rules, in one place.
+"""From raw columns to variables and codes: the schema's rules, in one place, piece by piece or all at once.
 
 Strings, bools and categoricals are discrete, floats continuous. Integers are discrete while they have at most
 `MAX_INTEGER_STATES` distinct values, and so is a float column of whole numbers and gaps, which is what integers with
-missing values become in a frame. A declaration, or a structure that requires a continuous variable, goes first.
+missing values become in a frame. A declaration, or a structure that requires a continuous variable, goes first. Text of
+a file is typed at the end: whole numbers when all of its values are, and the text as written otherwise.
+
+Whether a variable is discrete is decided by its first piece. Its states grow with the pieces, in order of appearance;
+`ColumnEncoder.settled` gives their final order.
 """
 
 from __future__ import annotations
 
+import re
 from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from suffice.data.raw import RawColumn
+from suffice.data.raw import RawColumn, _is_float
 from suffice.data.schema import Declaration
 from suffice.data.variable import Label, Variable, sort_labels
 from suffice.errors import DataError, SchemaError, listing, suggestion
 
 MAX_INTEGER_STATES = 20
+MANY_STATES = 10_000
 MISSING, UNKNOWN = -1, -2
+CANONICAL_INTEGER = re.compile(r"-?[1-9][0-9]{0,17}|0")
 SPELLINGS_OF_MISSING = frozenset({"NA", "N/A", "n/a", "NaN", "nan", "NULL", "null", "None", "none", "."})
 
 
 @dataclass(frozen=True)
 class Encoded:
-    """A column as the statistics see it: codes (−1 = missing) or numbers (NaN = missing), shape (n_rows,)."""
+    """A whole column as the statistics see it: codes (−1 = missing) or numbers (NaN = missing), shape (n_rows,)."""
 
     variable: Variable
     values: NDArray[Any]
@@ -34,43 +41,205 @@ class Encoded:
     @property
     def missing(self) -> NDArray[np.bool_]:
         """Where the value is missing; shape (n_rows,)."""
-        return self.values < 0 if self.variable.is_discrete else np.isnan(self.values)
+        return missing_in(self.values)
+
+
+def missing_in(values: NDArray[Any]) -> NDArray[np.bool_]:
+    """Return where codes or numbers are missing; shape (n_rows,)."""
+    return np.isnan(values) if values.dtype.kind == "f" else values < 0
 
 
 def encode(
-    raw: RawColumn, declaration: Declaration | None, must_be_continuous: bool = False, unknown_states: str = "error"
+    raw: RawColumn,
+    declaration: Declaration | None,
+    must_be_continuous: bool = False,
+    unknown_states: str = "error",
+    text: bool = False,
 ) -> Encoded:
-    """Encode one column.
+    """Encode a whole column at once; see `ColumnEncoder` for the arguments."""
+    encoder = ColumnEncoder(raw.name, declaration, must_be_continuous, unknown_states, text)
+    values = encoder.encode(raw)
+    variable = encoder.settled()
+    if variable.is_discrete and variable.labels != encoder.variable.labels:
+        position = [variable.find(label) for label in encoder.variable.labels]
+        order = np.array([*(-1 if code is None else code for code in position), MISSING])
+        values = order.astype(code_dtype(variable.n_states))[values]
+    return Encoded(variable, values, encoder.remarks())
+
+
+class ColumnEncoder:
+    """Turns the pieces of one column into codes or numbers, and finds out its variable on the way.
 
     Parameters
     ----------
-    raw : RawColumn
+    name : str
     declaration : Declaration or None
         What the user said of the column.
     must_be_continuous : bool
         The structure gives this variable a continuous role.
     unknown_states : {"error", "missing"}
         What to do with values outside the declared states.
+    text : bool
+        The values are text as a file wrote it.
     """
-    if declaration is None and must_be_continuous:
-        declaration = Declaration("continuous")
-    if declaration is None:
-        return _infer(raw)
-    if declaration.kind == "continuous":
-        return Encoded(Variable(raw.name, None, True), raw.numbers())
-    if declaration.states is None:
-        return _discrete(raw, declared=raw.origin == "levels")
-    return _against(raw, Variable(raw.name, declaration.states, True), unknown_states)
 
+    def __init__(
+        self,
+        name: str,
+        declaration: Declaration | None,
+        must_be_continuous: bool = False,
+        unknown_states: str = "error",
+        text: bool = False,
+    ) -> None:
+        if declaration is None and must_be_continuous:
+            declaration = Declaration("continuous")
+        self.name, self.text, self.unknown_states = name, text, unknown_states
+        self.declaration = declaration
+        self.origin: str | None = None
+        self.continuous: bool | None = None if declaration is None else declaration.kind == "continuous"
+        self.n_unknown, self.first_unknown = 0, None
+        self.levels: tuple[Label, ...] | None = None
+        self.levels_differ = False
+        fixed = declaration is not None and declaration.states is not None
+        self.fixed = Variable(name, declaration.states, True) if fixed and declaration else None
+        self.variable = self.fixed or Variable(name, None if self.continuous else ())
+        self._last: tuple[Any, NDArray[Any]] | None = None
 
-def _infer(raw: RawColumn) -> Encoded:
-    origin = raw.origin
-    if origin == "float" and not _whole_numbers_with_gaps(raw):
-        return Encoded(Variable(raw.name), raw.numbers())
-    if origin in ("integer", "float"):
-        return _integers(raw)
-    encoded = _discrete(raw, declared=origin in ("levels", "bool"))
-    return Encoded(encoded.variable, encoded.values, _spelled_missing(encoded.variable))
+    # Piece by piece -------------------------------------------------------------------------------------------
+
+    def encode(self, raw: RawColumn, first_row: int = 0) -> NDArray[Any]:
+        """Return the piece's codes, states in order of appearance, or its numbers; shape (n_rows,)."""
+        if self.origin in (None, "empty"):
+            self._decide(raw)
+        if self.continuous:
+            return raw.numbers(first_row)
+        codes = self._codes_of_labels(raw)
+        found = _translate(raw.codes, codes)
+        if self.fixed is not None and (codes == UNKNOWN).any():
+            found = self._unknown(raw, found, first_row)
+        return found
+
+    def _decide(self, raw: RawColumn) -> None:
+        """Settle, by the first piece that has values, whether the variable is discrete."""
+        self.origin = self._origin(raw)
+        if self.declaration is None:
+            self.continuous = self.origin == "float" and not _whole_numbers_with_gaps(raw)
+            if self.continuous:
+                self.variable = Variable(self.name)
+        if self.origin == "bool" and self.fixed is None and not self.continuous:
+            self.variable = Variable(self.name, (False, True))
+
+    def _origin(self, raw: RawColumn) -> str:
+        if not self.text:
+            return raw.origin
+        values = [str(label) for label in raw.labels]
+        if not values:
+            return "empty"
+        if all(CANONICAL_INTEGER.fullmatch(value) for value in values):
+            return "integer"
+        return "float" if all(map(_is_float, values)) else "text"
+
+    def _codes_of_labels(self, raw: RawColumn) -> NDArray[Any]:
+        """Return the code of each of the piece's labels; new labels become new states. One look-up a label."""
+        dictionary = getattr(raw, "dictionary", None)
+        if self._last is not None and dictionary is not None and dictionary.equals(self._last[0]):
+            return self._last[1]
+        labels = raw.labels
+        if self.origin == "float" and not self.text:
+            labels = tuple(_plain_number(float(label)) for label in labels)
+        if raw.origin == "levels" and not self.text:
+            self.levels_differ |= self.levels is not None and self.levels != labels
+            self.levels = labels
+        if self.fixed is None:
+            self._grow(labels)
+        found = [self.variable.find(label) for label in labels]
+        codes = np.array([UNKNOWN if code is None else code for code in found], code_dtype(self.variable.n_states))
+        if dictionary is not None:
+            self._last = (dictionary, codes)
+        return codes
+
+    def _grow(self, labels: tuple[Label, ...]) -> None:
+        known = self.variable
+        new = [label for label in labels if known.find_exactly(label) is None]
+        if not new:
+            return
+        self.variable = Variable(self.name, (*known.labels, *new))
+        n_states = self.variable.n_states
+        limit = MAX_INTEGER_STATES if self.origin == "integer" and not self.text else MANY_STATES
+        if self.declaration is None and self.origin in ("integer", "float") and n_states > limit:
+            raise self._too_many(n_states)
+
+    def _unknown(self, raw: RawColumn, found: NDArray[Any], first_row: int) -> NDArray[Any]:
+        unknown = found == UNKNOWN
+        if not unknown.any():
+            return found
+        row = int(np.argmax(unknown))
+        label = raw.labels[raw.codes[row]]
+        if self.unknown_states == "error":
+            states = self.variable.labels
+            raise DataError(
+                f"Column {self.name!r}, row {first_row + row + 1}: state {label!r} is not one of {listing(states)}."
+                f"{suggestion(label, states)} Add it to the schema, or pass unknown_states='missing'."
+            )
+        self.n_unknown += int(unknown.sum())
+        self.first_unknown = label if self.first_unknown is None else self.first_unknown
+        return np.where(unknown, np.array(MISSING, found.dtype), found)
+
+    # At the end -----------------------------------------------------------------------------------------------
+
+    def settled(self) -> Variable:
+        """Return the variable with its states in their final order."""
+        if self.fixed is not None or self.continuous:
+            return self.fixed or Variable(self.name, None, self.declaration is not None)
+        states = self.variable.labels
+        if self.levels is not None and not self.levels_differ:
+            return Variable(self.name, states, True)
+        if self.origin == "bool":
+            return Variable(self.name, states, True)
+        if self.text:
+            states = self._typed(states)
+        if self.declaration is None and _all_whole(states) and len(states) > MAX_INTEGER_STATES:
+            raise self._too_many(len(states))
+        return Variable(self.name, sort_labels(states))
+
+    @staticmethod
+    def _typed(states: tuple[Label, ...]) -> tuple[Label, ...]:
+        """Read the texts of a file as whole numbers when all of them are, with or without a decimal point."""
+        texts = [str(state) for state in states]
+        if texts and all(CANONICAL_INTEGER.fullmatch(text) for text in texts):
+            return tuple(int(text) for text in texts)
+        if texts and all(_is_float(text) and float(text).is_integer() for text in texts):
+            whole = [int(float(text)) for text in texts]
+            return tuple(whole) if len(set(whole)) == len(whole) else tuple(texts)
+        return states
+
+    def _too_many(self, n_states: int) -> SchemaError:
+        return SchemaError(
+            f"Column {self.name!r} holds whole numbers with {n_states} distinct values, so it could be discrete or "
+            f"continuous. Say which: schema={{{self.name!r}: sf.categorical()}} or "
+            f"schema={{{self.name!r}: sf.continuous()}}."
+        )
+
+    def remarks(self) -> tuple[str, ...]:
+        """Say what was decided, once all pieces were seen."""
+        if self.n_unknown:
+            return (
+                f"{self.name}: {self.n_unknown} values outside the declared states were taken as missing "
+                f"(first: {self.first_unknown!r}).",
+            )
+        if self.declaration is not None or self.continuous:
+            return ()
+        variable = self.settled()
+        if variable.labels and not variable.declared and _all_whole(variable.labels):
+            states = listing(variable.labels, 6)
+            return (f"{self.name}: whole numbers read as a discrete variable with states {states}.",)
+        spelled = [state for state in variable.labels if state in SPELLINGS_OF_MISSING]
+        if spelled and not variable.declared:
+            return (
+                f"{self.name}: {spelled[0]!r} is kept as a state. If it means a missing value, read the file with "
+                f"na_values={['', '?', spelled[0]]!r}.",
+            )
+        return ()
 
 
 def _whole_numbers_with_gaps(raw: RawColumn) -> bool:
@@ -80,75 +249,20 @@ def _whole_numbers_with_gaps(raw: RawColumn) -> bool:
     return bool(missing.any() and present.size and np.isfinite(present).all() and (present == np.trunc(present)).all())
 
 
-def _integers(raw: RawColumn) -> Encoded:
-    n_distinct = len(raw.labels)
-    if n_distinct > MAX_INTEGER_STATES:
-        raise SchemaError(
-            f"Column {raw.name!r} holds whole numbers with {n_distinct} distinct values, so it could be discrete or "
-            f"continuous. Say which: schema={{{raw.name!r}: sf.categorical()}} or "
-            f"schema={{{raw.name!r}: sf.continuous()}}."
-        )
-    encoded = _discrete(raw, declared=False)
-    states = listing(encoded.variable.labels, 6)
-    return Encoded(
-        encoded.variable,
-        encoded.values,
-        (f"{raw.name}: whole numbers read as a discrete variable with states {states}.",),
-    )
-
-
-def _discrete(raw: RawColumn, declared: bool) -> Encoded:
-    """Use the values themselves as states: a declared list as it stands, others sorted."""
-    labels: tuple[Label, ...] = raw.labels
-    if raw.origin == "float":
-        labels = tuple(_plain_number(float(label)) for label in labels)
-    if raw.origin == "bool":
-        return _recode(raw, labels, Variable(raw.name, (False, True), True))
-    if raw.origin == "levels":
-        return _recode(raw, labels, Variable(raw.name, labels, declared))
-    return _recode(raw, labels, Variable(raw.name, sort_labels(labels), declared))
+def _all_whole(states: tuple[Label, ...]) -> bool:
+    return bool(states) and all(isinstance(state, int) and not isinstance(state, bool) for state in states)
 
 
 def _plain_number(value: float) -> Label:
     return int(value) if value.is_integer() else value
 
 
-def _spelled_missing(variable: Variable) -> tuple[str, ...]:
-    if variable.declared:
-        return ()
-    found = [state for state in variable.labels if state in SPELLINGS_OF_MISSING]
-    if not found:
-        return ()
-    return (
-        f"{variable.name}: {found[0]!r} is kept as a state. If it means a missing value, read the file with "
-        f"na_values={['', '?', found[0]]!r}.",
-    )
-
-
-def _against(raw: RawColumn, variable: Variable, unknown_states: str) -> Encoded:
-    labels = raw.labels
-    encoded = _recode(raw, labels, variable)
-    unknown = encoded.values == UNKNOWN
-    if not unknown.any():
-        return encoded
-    row = int(np.argmax(unknown))
-    label = labels[raw.codes[row]]
-    if unknown_states == "error":
-        raise DataError(
-            f"Column {raw.name!r}, row {row + 1}: state {label!r} is not one of {listing(variable.labels)}."
-            f"{suggestion(label, variable.labels)} Add it to the schema, or pass unknown_states='missing'."
-        )
-    n_unknown = int(unknown.sum())
-    remark = f"{raw.name}: {n_unknown} values outside the declared states were taken as missing (first: {label!r})."
-    return Encoded(variable, np.where(unknown, np.array(MISSING, encoded.values.dtype), encoded.values), (remark,))
-
-
-def _recode(raw: RawColumn, labels: tuple[Label, ...], variable: Variable) -> Encoded:
-    """Map codes of the raw dictionary to codes of the variable; one look-up a distinct label, none a row."""
-    to_code = [variable.find(label) for label in labels]
-    codes = np.array([UNKNOWN if code is None else code for code in to_code] + [MISSING])
-    small = code_dtype(variable.n_states)
-    return Encoded(variable, codes.astype(small)[raw.codes])
+def _translate(codes: NDArray[Any], table: NDArray[Any]) -> NDArray[Any]:
+    """Replace codes by ``table[code]``, −1 staying −1; the codes themselves where that changes nothing."""
+    if np.array_equal(table, np.arange(len(table))):
+        return codes.astype(table.dtype, copy=False)
+    translated: NDArray[Any] = np.append(table, np.array(MISSING, table.dtype))[codes]
+    return translated
 
 
 def code_dtype(n_states: int) -> type[np.signedinteger[Any]]:

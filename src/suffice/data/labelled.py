@@ -86,10 +86,15 @@ class LabelledTable:
             variable.name: [variable.labels[code] for code in codes]
             for variable, codes in zip(self.variables, grid, strict=True)
         }
-        columns[self.name if self.name not in columns else f"{self.name}_"] = self.values.reshape(-1)
+        name = self.name
+        while name in columns:
+            name += "_"
+        columns[name] = self.values.reshape(-1)
         return to_native(columns, backend)
 
     def _cells(self) -> tuple[list[str], list[list[str]], str]:
+        if not self.variables:
+            return [self.name], [[number(self.values.item())]], ">"
         *rows, last = self.variables
         count = self.values.reshape(-1, last.n_states)
         configurations = itertools.product(*(variable.labels for variable in rows))

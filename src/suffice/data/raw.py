@@ -1,16 +1,16 @@
 """Raw columns: what every reader hands over, whatever the kind of table.
 
-A reader turns its table into Arrow columns; `RawColumn` turns one of them into dictionary codes or numbers. Which of
-the two a variable wants is decided in `suffice.data.encode`.
+A reader turns its table into Arrow columns, whole (`RawTable`) or in pieces (`RawStream`). A `RawColumn` shows one of
+them, or one piece, as dictionary codes or as numbers. Which of the two a variable wants is decided in
+`suffice.data.encode`.
 """
 
 from __future__ import annotations
 
-import re
-from collections.abc import Callable
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from functools import cached_property
-from typing import Any
+from typing import Any, Protocol
 
 import numpy as np
 import pyarrow as pa
@@ -20,47 +20,135 @@ from numpy.typing import NDArray
 from suffice.data.variable import Label
 from suffice.errors import DataError
 
-CANONICAL_INTEGER = re.compile(r"-?[1-9][0-9]{0,17}|0")
+
+class RawColumn(Protocol):
+    """A column, or a piece of one.
+
+    ``origin`` is ``"text"``, ``"bool"``, ``"integer"``, ``"float"``, ``"levels"`` (a categorical type, whose list of
+    states is a declaration) or ``"empty"`` (no value at all).
+    """
+
+    @property
+    def name(self) -> str:
+        """The column's name."""
+
+    @property
+    def origin(self) -> str:
+        """Where the values come from; decides whether the variable is discrete."""
+
+    @property
+    def labels(self) -> tuple[Label, ...]:
+        """The distinct values, in order of appearance, or of declaration for levels."""
+
+    @property
+    def codes(self) -> NDArray[Any]:
+        """Positions in `labels`, −1 where the value is missing; shape (n_rows,)."""
+
+    def numbers(self, first_row: int = 0) -> NDArray[np.float64]:
+        """Return the values as numbers, NaN where missing; shape (n_rows,)."""
 
 
 @dataclass(frozen=True)
 class RawTable:
-    """A table as its reader found it.
+    """A table that is in memory.
 
     Attributes
     ----------
     names : tuple of str
         All columns that there are.
     column : callable
-        From a name to its Arrow column.
+        From a name to its `RawColumn`.
     n_rows : int
     description : str
-        A few words for notes and errors, such as ``CSV file 'asia.csv'``.
+        A few words for notes and errors, such as ``pandas table``.
     weights : array, shape (n_rows,), or None
         Weights that come with the table itself (a contingency array's cells).
-    text : bool
-        True when the columns are text as written in a file, whose types are still to be inferred.
     """
 
     names: tuple[str, ...]
-    column: Callable[[str], pa.ChunkedArray]
+    column: Callable[[str], RawColumn]
     n_rows: int
     description: str
     weights: NDArray[Any] | None = None
-    text: bool = False
 
-    def raw(self, name: str) -> RawColumn:
-        """Return one column."""
-        return RawColumn(name, self.column(name), self.text)
+
+class Batch(Protocol):
+    """A piece of a streamed table."""
+
+    @property
+    def n_rows(self) -> int:
+        """Rows of the piece."""
+
+    def column(self, name: str) -> RawColumn:
+        """Return one column of the piece."""
 
 
 @dataclass(frozen=True)
-class RawColumn:
-    """One Arrow column, seen as codes or as numbers.
+class ArrowBatch:
+    """A piece of a streamed table, as Arrow holds it; ``text`` means fields as a file wrote them."""
 
-    ``origin`` is ``"text"``, ``"bool"``, ``"integer"``, ``"float"``, ``"levels"`` (a categorical type, whose list of
-    states is a declaration) or ``"empty"`` (no value at all).
+    batch: pa.RecordBatch
+    text: bool = False
+
+    @property
+    def n_rows(self) -> int:
+        """Rows of the piece."""
+        return int(self.batch.num_rows)
+
+    def column(self, name: str) -> ArrowColumn:
+        """Return one column of the piece."""
+        return ArrowColumn(name, pa.chunked_array([self.batch.column(name)]), self.text)
+
+
+@dataclass(frozen=True)
+class RawStream:
+    """A table that is read in pieces.
+
+    Attributes
+    ----------
+    names : tuple of str
+        All columns that there are.
+    batches : callable
+        From the columns that are wanted to an iterator over batches; may be called again for another pass.
+    description : str
+        A few words for notes and errors, such as ``CSV file 'asia.csv'``.
+    n_rows : int or None
+        The number of rows, where it is known beforehand.
+    once : bool
+        The data can be read only once.
+    text : bool
+        The values are text as a file wrote it, whose types are still to be inferred.
     """
+
+    names: tuple[str, ...]
+    batches: Callable[[Sequence[str]], Iterator[Batch]]
+    description: str
+    n_rows: int | None = None
+    once: bool = False
+    text: bool = False
+
+
+@dataclass(frozen=True)
+class CodedColumn:
+    """A column that is dictionary codes already, such as a pandas categorical."""
+
+    name: str
+    codes: NDArray[Any]
+    labels: tuple[Label, ...]
+    origin: str = "levels"
+
+    def numbers(self, first_row: int = 0) -> NDArray[np.float64]:
+        """Return the labels as numbers, NaN where missing; shape (n_rows,)."""
+        for code, label in enumerate(self.labels):
+            if not _is_float(label):
+                raise not_a_number(self.name, first_row + int(np.argmax(self.codes == code)), label)
+        values: NDArray[np.float64] = np.array([*map(float, self.labels), np.nan])[self.codes]
+        return values
+
+
+@dataclass(frozen=True)
+class ArrowColumn:
+    """An Arrow column, seen as codes or as numbers."""
 
     name: str
     column: pa.ChunkedArray
@@ -70,30 +158,22 @@ class RawColumn:
     def origin(self) -> str:
         """Where the values come from; decides whether the variable is discrete."""
         kind = self.column.type
-        if pa.types.is_dictionary(kind):
-            return "levels"
-        if pa.types.is_boolean(kind):
-            return "bool"
-        if pa.types.is_integer(kind):
-            return "integer"
-        if pa.types.is_floating(kind):
-            return "float"
-        if pa.types.is_null(kind):
-            return "empty"
-        if _is_text(kind):
-            return self._origin_of_text() if self.text else "text"
+        if self.text:
+            return "text"
+        for check, origin in (
+            (pa.types.is_dictionary, "levels"),
+            (pa.types.is_boolean, "bool"),
+            (pa.types.is_integer, "integer"),
+            (pa.types.is_floating, "float"),
+            (pa.types.is_null, "empty"),
+            (_is_text, "text"),
+        ):
+            if check(kind):
+                return origin
         raise DataError(
             f"Column {self.name!r} has type {kind}, which is neither discrete nor numeric. "
             "Convert it to text, to a number or to a categorical first."
         )
-
-    def _origin_of_text(self) -> str:
-        values = self._dictionary.dictionary.to_pylist()
-        if not values:
-            return "empty"
-        if all(CANONICAL_INTEGER.fullmatch(value) for value in values):
-            return "integer"
-        return "float" if all(map(_is_float, values)) else "text"
 
     @cached_property
     def _dictionary(self) -> pa.DictionaryArray:
@@ -101,12 +181,12 @@ class RawColumn:
         if not len(column) or pa.types.is_null(column.type):
             return self._without_values()
         if pa.types.is_dictionary(column.type):
-            column = column.unify_dictionaries()
+            column = column.unify_dictionaries() if column.num_chunks > 1 else column
         else:
             if pa.types.is_floating(column.type):
                 column = pc.if_else(pc.is_nan(column), pa.scalar(None, column.type), column)
             column = column.dictionary_encode()
-        combined = column.combine_chunks()
+        combined = column.chunk(0) if column.num_chunks == 1 else column.combine_chunks()
         return combined if isinstance(combined, pa.DictionaryArray) else combined.chunk(0)
 
     def _without_values(self) -> pa.DictionaryArray:
@@ -117,12 +197,15 @@ class RawColumn:
             levels = self.column.chunk(0).dictionary if self.column.num_chunks else pa.array([], kind.value_type)
         return pa.DictionaryArray.from_arrays(pa.array([None] * n_rows, pa.int32()), levels)
 
+    @property
+    def dictionary(self) -> pa.Array:
+        """The distinct values as Arrow holds them; equal dictionaries have equal codes."""
+        return self._dictionary.dictionary
+
     @cached_property
     def labels(self) -> tuple[Label, ...]:
         """The distinct values, in order of appearance (or of declaration, for levels)."""
-        values = self._dictionary.dictionary.to_pylist()
-        if self.text and self.origin == "integer":
-            return tuple(int(value) for value in values)
+        values = self.dictionary.to_pylist()
         if any(value is None for value in values):
             raise DataError(
                 f"Column {self.name!r}: its categories contain a missing value. "
@@ -131,13 +214,17 @@ class RawColumn:
         return tuple(values)
 
     @property
-    def codes(self) -> NDArray[np.int64]:
-        """Positions in `labels`, -1 where the value is missing; shape (n_rows,)."""
-        filled: Any = pc.fill_null(self._dictionary.indices.cast(pa.int64()), -1)
-        codes: NDArray[np.int64] = filled.to_numpy(zero_copy_only=False)
+    def codes(self) -> NDArray[Any]:
+        """Positions in `labels`, −1 where the value is missing; shape (n_rows,)."""
+        indices = self._dictionary.indices
+        if pa.types.is_unsigned_integer(indices.type):
+            indices = indices.cast(pa.int64() if indices.type.bit_width > 16 else pa.int32())
+        if indices.null_count:
+            indices = pc.fill_null(indices, -1)
+        codes: NDArray[Any] = indices.to_numpy(zero_copy_only=False)
         return codes
 
-    def numbers(self) -> NDArray[np.float64]:
+    def numbers(self, first_row: int = 0) -> NDArray[np.float64]:
         """Return the values as numbers, NaN where missing; shape (n_rows,)."""
         column = self.column
         if pa.types.is_dictionary(column.type):
@@ -146,12 +233,17 @@ class RawColumn:
             cast = pc.cast(column, pa.float64(), safe=False)
         except (pa.ArrowInvalid, pa.ArrowNotImplementedError):
             row, value = next((i, v) for i, v in enumerate(column.to_pylist()) if v is not None and not _is_float(v))
-            raise DataError(
-                f"Column {self.name!r}, row {row + 1}: {value!r} is not a number, but the column is continuous. "
-                f"Correct it, or declare the column discrete: schema={{{self.name!r}: sf.categorical()}}."
-            ) from None
+            raise not_a_number(self.name, first_row + row, value) from None
         values: NDArray[np.float64] = cast.to_numpy(zero_copy_only=False)
         return values
+
+
+def not_a_number(name: str, row: int, value: object) -> DataError:
+    """Say which value of a continuous column is no number."""
+    return DataError(
+        f"Column {name!r}, row {row + 1}: {value!r} is not a number, but the column is continuous. "
+        f"Correct it, or declare the column discrete: schema={{{name!r}: sf.categorical()}}."
+    )
 
 
 def _is_text(kind: pa.DataType) -> bool:

@@ -1,4 +1,4 @@
-"""Opening a table: find the columns, settle the schema, encode, and deal with missing values and weights."""
+"""Opening a table: find the columns, settle how each is read, and deal with missing values and weights."""
 
 from __future__ import annotations
 
@@ -8,16 +8,17 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from suffice.data.block import EncodedTable, whole
-from suffice.data.encode import Encoded, encode
-from suffice.data.raw import RawTable
+from suffice.data.block import EncodedTable
+from suffice.data.encode import encode
+from suffice.data.raw import RawStream, RawTable
 from suffice.data.readers import open_raw
 from suffice.data.schema import Schema, SchemaLike, declarations
+from suffice.data.stream import Policies, StreamedTable, checked_weights, complete_rows
 from suffice.errors import DataError, SchemaError, listing, require_choice, suggestion
-from suffice.text import plural
 
 MISSING_POLICIES = ("error", "drop")
 UNKNOWN_POLICIES = ("error", "missing")
+Weights = str | Sequence[float] | NDArray[Any] | None
 
 
 def open_table(
@@ -26,10 +27,10 @@ def open_table(
     *,
     schema: SchemaLike | None = None,
     continuous: Collection[str] = (),
-    weights: str | Sequence[float] | NDArray[Any] | None = None,
+    weights: Weights = None,
     missing: str = "error",
     unknown_states: str = "error",
-) -> EncodedTable:
+) -> EncodedTable | StreamedTable:
     """Open any kind of table and encode the columns that a structure names.
 
     Parameters
@@ -49,10 +50,8 @@ def open_table(
     """
     require_choice("missing", missing, MISSING_POLICIES)
     require_choice("unknown_states", unknown_states, UNKNOWN_POLICIES)
-    if isinstance(data, EncodedTable):
-        raise DataError("The table is encoded already.")
     raw = open_raw(data)
-    row_weights, weight_column = _weights(raw, weights)
+    weight_column = _weight_column(raw, weights)
     _require_columns(raw, columns)
     declared = declarations(schema)
     for name in declared:
@@ -61,29 +60,42 @@ def open_table(
                 f"The schema declares {name!r}, but the table has no such column. It has {listing(raw.names, 12)}."
                 + suggestion(name, raw.names)
             )
-    encoded = [encode(raw.raw(name), declared.get(name), name in continuous, unknown_states) for name in columns]
-    keep = _complete_rows(encoded, missing)
-    remarks = [remark for column in encoded for remark in column.remarks]
-    n_dropped = 0
-    if keep is not None:
-        n_dropped = int((~keep).sum())
-        encoded = [Encoded(column.variable, column.values[keep]) for column in encoded]
-        row_weights = None if row_weights is None else row_weights[keep]
+    policies = Policies(tuple(columns), declared, continuous, weight_column, missing, unknown_states)
     ignored = [name for name in raw.names if name not in columns and name != weight_column]
-    if ignored:
-        remarks.append(f"Columns outside the structure were ignored: {listing(ignored, 6)}.")
+    remarks = (f"Columns outside the structure were ignored: {listing(ignored, 6)}.",) if ignored else ()
+    if isinstance(raw, RawStream):
+        if weights is not None and weight_column is None:
+            raise DataError(
+                f"The rows of the {raw.description} are streamed; name the column that holds their weights."
+            )
+        return StreamedTable(raw, policies, raw.text, remarks)
+    return _whole_table(raw, policies, weights, remarks)
+
+
+def _whole_table(raw: RawTable, policies: Policies, weights: Weights, remarks: tuple[str, ...]) -> EncodedTable:
+    """Encode a table that is in memory, all at once."""
+    encoded = [
+        encode(raw.column(name), policies.declared.get(name), name in policies.continuous, policies.unknown_states)
+        for name in policies.columns
+    ]
+    values = {column.variable.name: column.values for column in encoded}
+    row_weights = _row_weights(raw, weights)
+    keep = complete_rows(values, policies.missing)
+    if keep is not None:
+        values = {name: column[keep] for name, column in values.items()}
+        row_weights = None if row_weights is None else row_weights[keep]
     return EncodedTable(
-        Schema(tuple(column.variable for column in encoded)),
-        {column.variable.name: column.values for column in encoded},
-        row_weights,
-        raw.n_rows,
-        n_dropped,
-        tuple(remarks),
-        raw.description,
+        schema=Schema(tuple(column.variable for column in encoded)),
+        columns=values,
+        weights=row_weights,
+        n_read=raw.n_rows,
+        n_dropped=0 if keep is None else int((~keep).sum()),
+        remarks=(*(remark for column in encoded for remark in column.remarks), *remarks),
+        description=raw.description,
     )
 
 
-def _require_columns(raw: RawTable, columns: Sequence[str]) -> None:
+def _require_columns(raw: RawTable | RawStream, columns: Sequence[str]) -> None:
     for name in columns:
         if name not in raw.names:
             raise DataError(
@@ -92,52 +104,29 @@ def _require_columns(raw: RawTable, columns: Sequence[str]) -> None:
             )
 
 
-def _weights(raw: RawTable, weights: Any) -> tuple[NDArray[Any] | None, str | None]:
-    """Return the row weights and, when they are a column, its name."""
+def _weight_column(raw: RawTable | RawStream, weights: Weights) -> str | None:
+    if not isinstance(weights, str):
+        return None
+    if weights not in raw.names:
+        raise DataError(
+            f"The 'weights' argument names the column {weights!r}, but the {raw.description} has only "
+            f"{listing(raw.names, 12)}.{suggestion(weights, raw.names)}"
+        )
+    return weights
+
+
+def _row_weights(raw: RawTable, weights: Weights) -> NDArray[Any] | None:
+    """Return the weights of a table in memory: its own, a column's, or given ones."""
     if weights is None:
-        return (None if raw.weights is None else _checked(raw.weights, "the contingency table")), None
+        return None if raw.weights is None else checked_weights(raw.weights, "the contingency table")
     if raw.weights is not None:
         raise DataError("A contingency table carries its own weights; the 'weights' argument must be left out.")
     if isinstance(weights, str):
-        if weights not in raw.names:
-            raise DataError(
-                f"The 'weights' argument names the column {weights!r}, but the {raw.description} has only "
-                f"{listing(raw.names, 12)}.{suggestion(weights, raw.names)}"
-            )
-        return _checked(raw.raw(weights).numbers(), f"column {weights!r}"), weights
+        return checked_weights(raw.column(weights).numbers(), f"column {weights!r}")
     array = np.asarray(weights)
     if array.shape != (raw.n_rows,) or array.dtype.kind not in "iufb":
         raise DataError(
             f"The 'weights' argument must hold one number a row, shape ({raw.n_rows},). "
             f"Got shape {array.shape} and dtype {array.dtype} instead."
         )
-    return _checked(array, "the 'weights' argument"), None
-
-
-def _checked(weights: NDArray[Any], where: str) -> NDArray[Any]:
-    bad = ~np.isfinite(weights) | (weights < 0)
-    if bad.any():
-        row = int(np.argmax(bad))
-        raise DataError(
-            f"Weight {weights[row]:g} in {where}, row {row + 1}, is not a frequency. "
-            "Weights must be finite and not negative."
-        )
-    return whole(weights)
-
-
-def _complete_rows(encoded: Sequence[Encoded], missing: str) -> NDArray[np.bool_] | None:
-    """Return which rows to keep, or None when all are complete."""
-    incomplete: NDArray[np.bool_] | None = None
-    for column in encoded:
-        gaps = column.missing
-        if not gaps.any():
-            continue
-        if missing == "error":
-            row = int(np.argmax(gaps))
-            raise DataError(
-                f"Column {column.variable.name!r}, row {row + 1}: the value is missing "
-                f"({plural(int(gaps.sum()), 'missing value')} in this column). "
-                "Fill it in, or pass missing='drop' to leave out incomplete rows."
-            )
-        incomplete = gaps if incomplete is None else incomplete | gaps
-    return None if incomplete is None else ~incomplete
+    return checked_weights(array, "the 'weights' argument")

@@ -62,7 +62,7 @@ class Variable:
 
     def __eq__(self, other: object) -> bool:
         # Python holds (False, True) equal to (0, 1); states of different types are not the same states.
-        return isinstance(other, Variable) and self._identity == other._identity
+        return self is other or (isinstance(other, Variable) and self._identity == other._identity)
 
     def __hash__(self) -> int:
         return hash(self._identity)
@@ -107,8 +107,12 @@ class Variable:
 
     def find(self, label: object) -> int | None:
         """Return the position of a state, or None when it is not one."""
-        exact = self._exact.get(_key(label))
+        exact = self.find_exactly(label)
         return exact if exact is not None else self._loose.get((_spelling(label), not isinstance(label, str)))
+
+    def find_exactly(self, label: object) -> int | None:
+        """Return the position of a state of the very same type, or None when it is not one."""
+        return self._exact.get(_key(label))
 
     @cached_property
     def _exact(self) -> dict[tuple[str, Any], int]:
@@ -181,6 +185,9 @@ def unite(first: Variable, second: Variable) -> Variable:
     if first.declared or second.declared:
         kept, other = (first, second) if first.declared else (second, first)
         return _cover(kept, other)
+    short, long = sorted((first.states, second.states), key=len)
+    if long[: len(short)] == short:
+        return Variable(first.name, long)  # pieces of one stream: their states grow, and are put in order at its end
     return Variable(first.name, sort_labels({_key(state): state for state in first.states + second.states}.values()))
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import heapq
 from collections.abc import Mapping, Sequence
 
 
@@ -13,8 +14,12 @@ def topological_order(parents: Mapping[str, Sequence[str]]) -> list[str] | None:
     >>> topological_order({"B": ["A"], "A": [], "C": ["B"]})
     ['A', 'B', 'C']
     """
-    import heapq
+    order = _peeled(parents)
+    return order if len(order) == len(parents) else None
 
+
+def _peeled(parents: Mapping[str, Sequence[str]]) -> list[str]:
+    """Return the nodes in order, parents first, as far as that goes; nodes on or below a cycle are left out."""
     position = {node: index for index, node in enumerate(parents)}
     children: dict[str, list[str]] = {node: [] for node in parents}
     for node, above in parents.items():
@@ -30,7 +35,7 @@ def topological_order(parents: Mapping[str, Sequence[str]]) -> list[str] | None:
             waiting[child] -= 1
             if waiting[child] == 0:
                 heapq.heappush(ready, position[child])
-    return order if len(order) == len(names) else None
+    return order
 
 
 def find_cycle(parents: Mapping[str, Sequence[str]]) -> list[str] | None:
@@ -39,20 +44,18 @@ def find_cycle(parents: Mapping[str, Sequence[str]]) -> list[str] | None:
     >>> find_cycle({"A": ["C"], "B": ["A"], "C": ["B"]})
     ['A', 'B', 'C', 'A']
     """
-    left = set(parents)
-    while True:  # peel off what has no parent left; what stays lies on or below a cycle
-        free = [node for node in left if not any(parent in left for parent in parents[node])]
-        if not free:
-            break
-        left.difference_update(free)
+    left = set(parents).difference(_peeled(parents))  # what cannot be peeled off lies on or below a cycle
     if not left:
         return None
-    path = [next(node for node in parents if node in left)]
+    path = {next(node for node in parents if node in left): 0}
+    node = next(iter(path))
     while True:  # climbing from parent to parent must come back
-        above = next(parent for parent in parents[path[-1]] if parent in left)
-        if above in path:
-            loop = path[path.index(above) :][::-1]
-            start = loop.index(min(loop, key=list(parents).index))
-            loop = loop[start:] + loop[:start]
-            return [*loop, loop[0]]
-        path.append(above)
+        node = next(parent for parent in parents[node] if parent in left)
+        if node in path:
+            break
+        path[node] = len(path)
+    loop = list(path)[path[node] :][::-1]
+    position = {name: index for index, name in enumerate(parents)}
+    start = loop.index(min(loop, key=position.__getitem__))
+    loop = loop[start:] + loop[:start]
+    return [*loop, loop[0]]

@@ -7,7 +7,7 @@ from collections.abc import Callable
 from typing import Any, NamedTuple
 
 from suffice.errors import ArgumentError, UnknownNameError
-from suffice.io import own_json, statistics_file
+from suffice.io import bif, own_json, statistics_file
 
 
 class Format(NamedTuple):
@@ -20,6 +20,8 @@ class Format(NamedTuple):
 
 FORMATS: dict[str, Format] = {
     ".json": Format(own_json.read, own_json.write, "a model or a whole fit, in this library's own JSON"),
+    ".bif": Format(bif.read, bif.write, "a discrete Bayesian network, in the Bayesian Interchange Format"),
+    ".bif.gz": Format(bif.read, bif.write, "the same, packed with gzip"),
     ".stats": Format(statistics_file.read, statistics_file.write, "statistics"),
 }
 

@@ -8,10 +8,12 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from suffice.data.block import BLOCK_ROWS, Block
+from suffice.data.block import Block
 from suffice.data.frame import to_native
 from suffice.data.schema import Schema
 from suffice.errors import ArgumentError
+
+BLOCK_ROWS = 1 << 16
 
 Draw = Callable[[Callable[[], NDArray[np.float64]]], dict[str, NDArray[Any]]]
 """From a supply of uniform numbers, one array of a block's length a call, to the block's columns of codes."""

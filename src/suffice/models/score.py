@@ -10,6 +10,7 @@ import numpy as np
 from suffice.data.block import Block
 from suffice.stats.needs import Need, Sum
 from suffice.stats.source import Source
+from suffice.stats.statistics import Statistics
 from suffice.stats.sums import Sums
 
 LOG_LIKELIHOOD = Sum("log_likelihood", 1)
@@ -30,6 +31,7 @@ class Score:
         return {LOG_LIKELIHOOD: Sums("log_likelihood", np.array([log_p.sum()]))}
 
 
-def log_likelihood(model: Any, source: Source) -> float:
-    """Return Σ w · log p(x) over the rows of a source."""
-    return float(source.reduce(Score(model))[LOG_LIKELIHOOD].values[0])
+def log_likelihood(model: Any, source: Source) -> tuple[float, Statistics]:
+    """Return Σ w · log p(x) over the rows of a source, and the statistics that say how many rows there were."""
+    statistics = source.reduce(Score(model))
+    return float(statistics[LOG_LIKELIHOOD].values[0]), statistics

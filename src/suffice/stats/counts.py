@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from suffice.data.block import Block
+from suffice.data.block import EXACT, Block
 from suffice.data.labelled import LabelledTable
 from suffice.data.schema import Schema
 from suffice.data.variable import Variable, unite
@@ -125,7 +125,7 @@ class Counts:
 
     def scaled(self, factor: float) -> Counts:
         """Return the counts multiplied by ``factor`` ≥ 0."""
-        return Counts(self.variables, self.cells, _exact(self.values * factor))
+        return Counts(self.variables, self.cells, _exact(self.values * require_factor(factor)))
 
     def reindexed(self, schema: Schema) -> Counts:
         """Return the counts over a schema with at least these states."""
@@ -194,6 +194,9 @@ class Counts:
     def marginal(self, scope: Sequence[str]) -> Counts:
         """Return the counts of some of the variables, axes in the order asked for."""
         names = self.need.scope
+        absent = [name for name in scope if name not in names]
+        if absent:
+            raise StatisticsError(f"The counts are over {names}, so they have no marginal over {absent[0]!r}.")
         axes = [names.index(name) for name in scope]
         cells, values = self.nonzero()
         return Counts.sparse([self.variables[axis] for axis in axes], cells[:, axes], values)
@@ -240,12 +243,23 @@ def _exact(values: NDArray[Any]) -> NDArray[Any]:
 
     So the same counts have the same bits, whichever way they were added up.
     """
-    if values.dtype.kind in "iub":
+    if values.dtype.kind in "iub" and (not values.size or int(values.max()) < EXACT):
         return values.astype(np.int64, copy=False)
     values = values.astype(np.float64, copy=False)
-    if values.size and (values == np.trunc(values)).all() and (np.abs(values) < 2**53).all():
+    if (values == np.trunc(values)).all() and (np.abs(values) < EXACT).all():
         return values.astype(np.int64)
     return values
+
+
+def require_factor(factor: object) -> float:
+    """Return a number by which statistics can be scaled: finite and not negative."""
+    try:
+        number = float(factor)  # type: ignore[arg-type]
+    except (TypeError, ValueError, OverflowError):
+        number = math.nan
+    if not 0 <= number < math.inf:
+        raise StatisticsError(f"Statistics are scaled by a finite number, not negative. Got {factor!r} instead.")
+    return number
 
 
 def unique_rows(rows: NDArray[np.int64]) -> tuple[NDArray[np.int64], NDArray[np.int64]]:

@@ -10,11 +10,11 @@ from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 from typing import Any, Protocol, TypeVar
 
-from suffice.data.block import BLOCK_ROWS, Block, EncodedTable
+from suffice.data.block import BLOCK_ROWS, Block, Table
 from suffice.data.schema import Schema
 from suffice.progress import Watch
 from suffice.stats.needs import Need
-from suffice.stats.statistics import Statistics, add_up, statistic_type
+from suffice.stats.statistics import Statistics, add_up, collect_block
 
 Result = TypeVar("Result")
 
@@ -31,17 +31,16 @@ class Source(Protocol):
 
     @property
     def schema(self) -> Schema:
-        """The variables, with their states."""
-
-    @property
-    def remarks(self) -> tuple[str, ...]:
-        """Choices that were made while opening the data."""
+        """The variables; which of them are discrete is known before a pass, all of their states only after one."""
 
     def gather(self, needs: Iterable[Need]) -> Statistics:
         """Collect the statistics that answer ``needs``, in one pass."""
 
     def reduce(self, task: Task) -> Statistics:
         """Add up what ``task`` returns for every block, in one pass."""
+
+    def settled(self, schema: Schema) -> Source:
+        """Return the source for further passes, its states known."""
 
 
 @dataclass(frozen=True)
@@ -52,35 +51,30 @@ class Gather:
 
     def __call__(self, block: Block) -> dict[Need, Any]:
         """Return one statistic a need."""
-        return {need: statistic_type(need).of_block(need, block) for need in self.needs}
+        return collect_block(self.needs, block)
 
 
 @dataclass(frozen=True)
 class BlockSource:
-    """The source over blocks of an encoded table.
+    """The source over the blocks of a table.
 
     Attributes
     ----------
-    table : EncodedTable
+    table : Table
     watch : Watch
         Where progress is reported.
     block_rows : int
-        Rows in a block; results do not depend on it beyond float round-off.
+        Most rows that a task sees at once; results do not depend on it beyond float round-off.
     """
 
-    table: EncodedTable
+    table: Table
     watch: Watch = field(default_factory=Watch)
     block_rows: int = BLOCK_ROWS
 
     @property
     def schema(self) -> Schema:
-        """The variables, with their states."""
+        """The variables; a streamed table knows all of their states only after a pass."""
         return self.table.schema
-
-    @property
-    def remarks(self) -> tuple[str, ...]:
-        """Choices that were made while opening the table."""
-        return self.table.remarks
 
     def gather(self, needs: Iterable[Need]) -> Statistics:
         """Collect the statistics that answer ``needs``, in one pass."""
@@ -88,13 +82,23 @@ class BlockSource:
 
     def reduce(self, task: Task) -> Statistics:
         """Add up what ``task`` returns for every block, in one pass."""
-        total = add_up(self.each(lambda block: Statistics(block.schema, dict(task(block)), block.weight)))
-        table = self.table
-        return Statistics(total.schema, total.items_, total.weight, table.n_read, table.n_dropped, table.remarks)
+        total = add_up(self.each(lambda block: _of_block(task, block)))
+        schema, remarks = self.table.settled()
+        return total.settled(schema, remarks)
 
     def each(self, function: Callable[[Block], Result]) -> Iterator[Result]:
         """Yield ``function(block)`` for the blocks in order; every pass over the rows goes through here."""
-        with self.watch.work(f"reading {self.table.description}", self.table.n_rows, "rows"):
-            for block in self.table.blocks(self.block_rows):
-                yield function(block)
-                self.watch.advance(block.n_rows)
+        with self.watch.work(f"reading {self.table.description}", self.table.n_expected, "rows"):
+            for whole in self.table.blocks():
+                for block in whole.split(self.block_rows):
+                    yield function(block)
+                    self.watch.advance(block.n_rows + block.n_dropped)
+
+    def settled(self, schema: Schema) -> BlockSource:
+        """Return the source for further passes, its states known."""
+        return BlockSource(self.table.with_schema(schema), self.watch, self.block_rows)
+
+
+def _of_block(task: Task, block: Block) -> Statistics:
+    items = dict(task(block))
+    return Statistics(block.schema, items, block.weight, block.n_rows + block.n_dropped, block.n_dropped)

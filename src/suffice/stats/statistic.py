@@ -7,7 +7,6 @@ from typing import Any, Protocol, Self, runtime_checkable
 
 from numpy.typing import NDArray
 
-from suffice.data.block import Block
 from suffice.data.schema import Schema
 from suffice.data.variable import Variable
 from suffice.stats.needs import Need
@@ -42,10 +41,6 @@ class Statistic(Protocol):
     @classmethod
     def from_arrays(cls, need: Any, schema: Schema, arrays: Mapping[str, NDArray[Any]]) -> Self:
         """Rebuild the statistic from `to_arrays`."""
-
-    @classmethod
-    def of_block(cls, need: Any, block: Block) -> Self:
-        """Compute the statistic of one block of rows."""
 
     @classmethod
     def zero(cls, need: Any, schema: Schema) -> Self:

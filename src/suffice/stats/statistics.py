@@ -5,26 +5,35 @@ from __future__ import annotations
 import functools
 import operator
 import os
-from collections.abc import Iterable, Iterator, Mapping
-from dataclasses import dataclass
-from typing import Any
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
+from typing import Any, NamedTuple
 
 from numpy.typing import NDArray
 
+from suffice.data.block import Block
 from suffice.data.schema import Schema
 from suffice.errors import FileFormatError, SchemaError, StatisticsError, listing
 from suffice.files import read_arrays, write_arrays
-from suffice.stats.counts import Counts
+from suffice.stats.counting import count_block
+from suffice.stats.counts import Counts, require_factor
 from suffice.stats.needs import Count, Need, Sum
-from suffice.stats.statistic import Statistic
-from suffice.stats.sums import Sums
+from suffice.stats.sums import Sums, refuse_block
 from suffice.text import plural
 
-STATISTICS: dict[str, tuple[Any, type[Any]]] = {
-    "count": (Count, Counts),
-    "sum": (Sum, Sums),
+
+class StatisticKind(NamedTuple):
+    """One kind of statistic: the need that asks for it, its type, and how a block of rows is reduced to it."""
+
+    need: Any
+    statistic: Any
+    collect: Callable[[Sequence[Any], Block], Mapping[Any, Any]]
+
+
+STATISTICS: dict[str, StatisticKind] = {
+    "count": StatisticKind(Count, Counts, count_block),
+    "sum": StatisticKind(Sum, Sums, refuse_block),
 }
-"""Each kind of need with the type of statistic that answers it."""
 
 FILE_KIND, FILE_VERSION = "statistics", 1
 
@@ -106,12 +115,18 @@ class Statistics(Mapping[Need, Any]):
             tuple(dict.fromkeys(self.remarks + other.remarks)),
         )
 
+    def settled(self, schema: Schema, remarks: tuple[str, ...]) -> Statistics:
+        """Return the statistics in a schema with at least their states, in its order."""
+        if schema == self.schema:
+            return replace(self, remarks=remarks)
+        items = {need: statistic.reindexed(schema) for need, statistic in self.items_.items()}
+        return replace(self, schema=schema, items_=items, remarks=remarks)
+
     def __mul__(self, factor: float) -> Statistics:
         """Return the statistics with every row's weight multiplied by ``factor`` ≥ 0."""
-        if not factor >= 0:
-            raise StatisticsError(f"Statistics can be scaled by numbers that are not negative. Got {factor!r} instead.")
-        items = {need: statistic.scaled(factor) for need, statistic in self.items_.items()}
-        return Statistics(self.schema, items, self.weight * factor, self.n_read, self.n_dropped, self.remarks)
+        number = require_factor(factor)
+        items = {need: statistic.scaled(number) for need, statistic in self.items_.items()}
+        return replace(self, items_=items, weight=self.weight * number)
 
     __rmul__ = __mul__
 
@@ -148,9 +163,9 @@ class Statistics(Mapping[Need, Any]):
             position, _, part = name.partition(".")
             by_position.setdefault(position, {})[part] = array
         for index, entry in enumerate(meta["needs"]):
-            need_type, kind = STATISTICS[entry["kind"]]
-            need = need_type.from_dict(entry)
-            items[need] = kind.from_arrays(need, schema, by_position[str(index)])
+            kind = STATISTICS[entry["kind"]]
+            need = kind.need.from_dict(entry)
+            items[need] = kind.statistic.from_arrays(need, schema, by_position[str(index)])
         weight = float.fromhex(meta["weight"])
         return cls(schema, items, weight, meta["n_read"], meta["n_dropped"], tuple(meta["remarks"]))
 
@@ -174,7 +189,11 @@ def add_up(parts: Iterable[Statistics]) -> Statistics:
     return functools.reduce(operator.add, parts)
 
 
-def statistic_type(need: Need) -> type[Statistic]:
-    """Return the type of statistic that answers a need."""
-    kind: type[Statistic] = STATISTICS[need.kind][1]
-    return kind
+def collect_block(needs: Sequence[Need], block: Block) -> dict[Need, Any]:
+    """Reduce one block of rows to the statistics that answer ``needs``, all needs of one kind together."""
+    found: dict[Need, Any] = {}
+    for name, kind in STATISTICS.items():
+        mine = [need for need in needs if need.kind == name]
+        if mine:
+            found |= kind.collect(mine, block)
+    return {need: found[need] for need in needs}

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -13,6 +13,7 @@ from suffice.data.block import Block
 from suffice.data.schema import Schema
 from suffice.data.variable import Variable
 from suffice.errors import StatisticsError
+from suffice.stats.counts import require_factor
 from suffice.stats.needs import Sum
 
 
@@ -44,7 +45,7 @@ class Sums:
 
     def scaled(self, factor: float) -> Sums:
         """Return the sums multiplied by ``factor`` ≥ 0."""
-        return Sums(self.name, self.values * factor)
+        return Sums(self.name, self.values * require_factor(factor))
 
     def reindexed(self, schema: Schema) -> Sums:
         """Return the same sums: they do not depend on states."""
@@ -64,11 +65,11 @@ class Sums:
         return cls(need.name, np.asarray(arrays["values"], np.float64))
 
     @classmethod
-    def of_block(cls, need: Sum, block: Block) -> Sums:
-        """Refuse: only the task that binds the parameters knows what to add up."""
-        raise StatisticsError(f"The sum {need.name!r} is not a function of the rows alone; pass its task to reduce().")
-
-    @classmethod
     def zero(cls, need: Sum, schema: Schema) -> Sums:
         """Return the sums of no rows."""
         return cls(need.name, np.zeros(need.size))
+
+
+def refuse_block(needs: Sequence[Sum], block: Block) -> Mapping[Sum, Sums]:
+    """Refuse to gather sums: only the task that binds the parameters knows what to add up."""
+    raise StatisticsError(f"The sum {needs[0].name!r} is not a function of the rows alone; pass its task to reduce().")

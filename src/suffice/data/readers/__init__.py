@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any, NamedTuple
 
-from suffice.data.raw import RawTable
+from suffice.data.raw import RawStream, RawTable
 from suffice.data.readers import columns, contingency, csv_file, frames
 from suffice.errors import DataError
 
@@ -14,7 +14,7 @@ class Reader(NamedTuple):
     """How to recognise one kind of table, and how to open it."""
 
     accepts: Callable[[Any], bool]
-    open_table: Callable[[Any], RawTable]
+    open_table: Callable[[Any], RawTable | RawStream]
     wants: str
 
 
@@ -26,7 +26,7 @@ READERS: dict[str, Reader] = {
 }
 
 
-def open_raw(data: object) -> RawTable:
+def open_raw(data: object) -> RawTable | RawStream:
     """Open ``data`` with the first reader that recognises it."""
     for reader in READERS.values():
         if reader.accepts(data):

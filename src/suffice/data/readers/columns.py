@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 import pyarrow as pa
 
-from suffice.data.raw import RawTable
+from suffice.data.raw import ArrowColumn, RawTable
 from suffice.data.readers.frames import mixed_types
 from suffice.errors import DataError
 
@@ -29,7 +29,11 @@ def open_table(data: Mapping[str, Any]) -> RawTable:
             "All columns of a table need the same number of rows."
         )
     n_rows = next(iter(lengths.values()), 0)
-    return RawTable(tuple(arrays), arrays.__getitem__, n_rows, "dict of columns")
+
+    def column(name: str) -> ArrowColumn:
+        return ArrowColumn(name, arrays[name])
+
+    return RawTable(tuple(arrays), column, n_rows, "dict of columns")
 
 
 def _arrow(name: str, values: Any) -> pa.ChunkedArray:

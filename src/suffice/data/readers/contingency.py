@@ -6,10 +6,9 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 import numpy as np
-import pyarrow as pa
 from numpy.typing import NDArray
 
-from suffice.data.raw import RawTable
+from suffice.data.raw import CodedColumn, RawTable
 from suffice.data.variable import Label, Variable
 from suffice.errors import DataError, SchemaError
 
@@ -61,9 +60,8 @@ def open_table(data: Contingency) -> RawTable:
     codes = {variable.name: axis for variable, axis in zip(data.variables, cells, strict=True)}
     by_name = {variable.name: variable for variable in data.variables}
 
-    def column(name: str) -> pa.ChunkedArray:
-        labels = pa.array(list(by_name[name].labels))
-        return pa.chunked_array([pa.DictionaryArray.from_arrays(pa.array(codes[name]), labels)])
+    def column(name: str) -> CodedColumn:
+        return CodedColumn(name, codes[name], by_name[name].labels)
 
     weights = data.array[cells]
     return RawTable(tuple(by_name), column, len(weights), "contingency table", weights)

@@ -1,4 +1,4 @@
-"""CSV files: text as written, types inferred afterwards.
+"""CSV files: text as written, read in pieces, types inferred at the end.
 
 Every field is read as text, so that ``007``, ``TRUE`` and ``1.50`` keep the spelling they have in the file. A column
 whose values all are whole numbers or all are numbers is then read as such; see `suffice.data.encode`.
@@ -6,21 +6,33 @@ whose values all are whole numbers or all are numbers is then read as such; see 
 
 from __future__ import annotations
 
+import bz2
 import csv
 import gzip
 import io
+import lzma
 import os
-from collections.abc import Sequence
+import zlib
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
+from typing import Any, BinaryIO
 
 import pyarrow as pa
 
-from suffice.data.raw import RawTable
+from suffice.data.raw import ArrowBatch, RawStream
 from suffice.errors import DataError, FileAccessError
 
-SUFFIXES = (".csv", ".tsv", ".csv.gz", ".tsv.gz")
+COMPRESSIONS: dict[str, Callable[[Any], Any]] = {
+    "": lambda file: file,
+    ".gz": gzip.open,
+    ".xz": lzma.open,
+    ".bz2": bz2.open,
+}
+SUFFIXES = tuple(kind + packed for kind in (".csv", ".tsv") for packed in COMPRESSIONS)
+MAGIC: dict[bytes, Callable[[Any], Any]] = {b"\x1f\x8b": gzip.open, b"\xfd7zXZ": lzma.open, b"BZh": bz2.open}
+PIECE_BYTES = 1 << 24
 
 
 @dataclass(frozen=True)
@@ -30,29 +42,47 @@ class CSV:
     Parameters
     ----------
     path : str or path
-        Plain or gzip-compressed text in UTF-8, the names of the columns in the first line.
+        Plain text, or text compressed by gzip, xz or bzip2.
     separator : str, optional
         The character between fields; a tab for ``.tsv``, else a comma.
     na_values : sequence of str
         Fields that mean a missing value.
+    names : sequence of str, optional
+        The names of the columns, for a file whose first line is data.
+    encoding : str
+        The text's encoding.
 
     Examples
     --------
     >>> import suffice as sf
-    >>> sf.CSV("survey.csv", separator=";", na_values=["", "NA"])
-    CSV(path='survey.csv', separator=';', na_values=('', 'NA'))
+    >>> file = sf.CSV("survey.csv", separator=";", na_values=["", "NA"])
+    >>> file.na_values
+    ('', 'NA')
     """
 
     path: str | os.PathLike[str]
     separator: str | None = None
     na_values: Sequence[str] = ("", "?")
+    names: Sequence[str] | None = None
+    encoding: str = "utf-8"
 
     def __post_init__(self) -> None:
         if isinstance(self.na_values, str):
             raise DataError(f"The 'na_values' argument must be a list of texts. Got {self.na_values!r} instead.")
         object.__setattr__(self, "na_values", tuple(self.na_values))
+        if self.names is not None:
+            object.__setattr__(self, "names", tuple(self.names))
         if self.separator is not None and len(self.separator) != 1:
             raise DataError(f"The 'separator' argument must be one character. Got {self.separator!r} instead.")
+        try:
+            "".encode(self.encoding)
+        except LookupError:
+            raise DataError(f"There is no encoding {self.encoding!r}; common ones are 'utf-8' and 'latin-1'.") from None
+
+    @property
+    def delimiter(self) -> str:
+        """The character between fields."""
+        return self.separator or ("\t" if ".tsv" in "".join(Path(self.path).suffixes).lower() else ",")
 
 
 def accepts(data: object) -> bool:
@@ -60,82 +90,113 @@ def accepts(data: object) -> bool:
     return isinstance(data, CSV) or (isinstance(data, str | os.PathLike) and str(data).lower().endswith(SUFFIXES))
 
 
-def open_table(data: CSV | str | os.PathLike[str]) -> RawTable:
-    """Read the whole file as text columns."""
+def open_table(data: CSV | str | os.PathLike[str]) -> RawStream:
+    """Open a file; its first line is read now, the rest in pieces."""
     source = data if isinstance(data, CSV) else CSV(data)
-    path = Path(source.path)
-    separator = source.separator or ("\t" if ".tsv" in "".join(path.suffixes).lower() else ",")
-    content = _content(path)
-    names = _header(path, content, separator)
-    table = _parse(path, content, names, separator, source.na_values)
-    return RawTable(names, table.column, table.num_rows, f"CSV file {path.name!r}", text=True)
-
-
-def _content(path: Path) -> bytes:
-    try:
-        content = path.read_bytes()
-        return gzip.decompress(content) if content[:2] == b"\x1f\x8b" else content
-    except (gzip.BadGzipFile, EOFError) as error:
-        raise DataError(f"CSV file {str(path)!r} is not complete: {error}.") from None
-    except OSError as error:
-        raise FileAccessError(f"Cannot read {str(path)!r}: {error.strerror or error}.") from None
-
-
-def _header(path: Path, content: bytes, separator: str) -> tuple[str, ...]:
-    try:
-        text = io.TextIOWrapper(io.BytesIO(content), encoding="utf-8-sig", newline="")
-        names = tuple(next(csv.reader(text, delimiter=separator), []))
-    except UnicodeDecodeError as error:
-        raise _not_utf8(path, error) from None
-    if not names:
-        raise DataError(f"CSV file {str(path)!r} is empty. Its first line must name the columns.")
+    names = tuple(source.names) if source.names else _header(source)
     for name in names:
         if names.count(name) > 1:
-            raise DataError(f"CSV file {str(path)!r}: column {name!r} occurs more than once in the first line.")
+            raise DataError(f"CSV file {str(source.path)!r}: column {name!r} occurs more than once in the first line.")
+
+    def batches(columns: Sequence[str]) -> Iterator[ArrowBatch]:
+        return _batches(source, names, columns)
+
+    return RawStream(names, batches, f"CSV file {Path(source.path).name!r}", text=True)
+
+
+@contextmanager
+def _opened(source: CSV) -> Iterator[BinaryIO]:
+    """Open the file, decompressing what is compressed."""
+    with ExitStack() as stack:
+        try:
+            file: Any = stack.enter_context(open(source.path, "rb"))
+            start = file.read(6)
+            file.seek(0)
+        except (OSError, ValueError) as error:
+            raise FileAccessError(f"Cannot read {str(source.path)!r}: {getattr(error, 'strerror', error)}.") from None
+        for magic, decompress in MAGIC.items():
+            if start.startswith(magic):
+                file = stack.enter_context(decompress(file))
+                break
+        yield file
+
+
+def _header(source: CSV) -> tuple[str, ...]:
+    encoding = "utf-8-sig" if source.encoding.lower().replace("_", "-") in ("utf-8", "utf8") else source.encoding
+    with _explained(source), _opened(source) as file:
+        text = io.TextIOWrapper(file, encoding=encoding, newline="")
+        names = tuple(next(csv.reader(text, delimiter=source.delimiter), []))
+    if not names:
+        raise DataError(f"CSV file {str(source.path)!r} is empty. Its first line must name the columns.")
     return names
 
 
-def _parse(path: Path, content: bytes, names: tuple[str, ...], separator: str, na_values: Sequence[str]) -> pa.Table:
-    from pyarrow import csv as arrow_csv
+class _explained:  # noqa: N801
+    """Turn what goes wrong in a file into errors that name it."""
 
-    bad: list[Any] = []
+    def __init__(self, source: CSV) -> None:
+        self.path = str(source.path)
+        self.encoding = source.encoding
+        self.bad_row: Any = None
 
-    def refuse(row: Any) -> str:
-        bad.append(row)
+    def refuse(self, row: Any) -> str:
+        """Remember a row with too few or too many fields."""
+        self.bad_row = row
         return "error"
 
-    try:
-        return arrow_csv.read_csv(
-            io.BytesIO(content),
+    def __enter__(self) -> _explained:
+        return self
+
+    def __exit__(self, kind: Any, error: BaseException | None, trace: Any) -> None:
+        if error is None or isinstance(error, FileAccessError | DataError):
+            return
+        if isinstance(error, UnicodeDecodeError) or (isinstance(error, pa.ArrowInvalid) and "UTF8" in str(error)):
+            raise DataError(
+                f"CSV file {self.path!r} is not text in {self.encoding} ({error}). "
+                "Name its encoding: sf.CSV(path, encoding='latin-1')."
+            ) from None
+        if isinstance(error, EOFError | gzip.BadGzipFile | lzma.LZMAError | zlib.error):
+            raise DataError(f"CSV file {self.path!r} is not complete: {error}. Copy it again.") from None
+        if isinstance(error, pa.ArrowInvalid) and self.bad_row is not None:
+            row = self.bad_row
+            where = "" if row.number is None else f", row {row.number - 1}"
+            raise DataError(
+                f"CSV file {self.path!r}{where}: expected {row.expected_columns} fields, found {row.actual_columns}: "
+                f"{row.text[:80]!r}. Correct the row, or name another separator: sf.CSV(path, separator=';')."
+            ) from None
+        if isinstance(error, pa.ArrowInvalid):
+            raise DataError(f"CSV file {self.path!r} cannot be read: {error}") from None
+        if isinstance(error, OSError):
+            raise FileAccessError(f"Cannot read {self.path!r}: {error.strerror or error}.") from None
+
+
+def _batches(source: CSV, names: tuple[str, ...], columns: Sequence[str]) -> Iterator[ArrowBatch]:
+    from pyarrow import csv as arrow_csv
+
+    with _explained(source) as explained, _opened(source) as file:
+        reader = arrow_csv.open_csv(
+            pa.PythonFile(file, mode="r"),
             # One thread, because only then does Arrow know the row's number when it refuses a row.
             read_options=arrow_csv.ReadOptions(
-                column_names=list(names), skip_rows=0, skip_rows_after_names=1, use_threads=False
+                column_names=list(names),
+                skip_rows_after_names=0 if source.names else 1,
+                use_threads=False,
+                block_size=PIECE_BYTES,
+                encoding=source.encoding,
             ),
             parse_options=arrow_csv.ParseOptions(
-                delimiter=separator,
+                delimiter=source.delimiter,
                 newlines_in_values=True,
                 ignore_empty_lines=len(names) > 1,
-                invalid_row_handler=refuse,
+                invalid_row_handler=explained.refuse,
             ),
             convert_options=arrow_csv.ConvertOptions(
-                column_types=dict.fromkeys(names, pa.string()),
-                null_values=list(na_values),
+                include_columns=list(columns),
+                column_types=dict.fromkeys(names, pa.dictionary(pa.int32(), pa.string())),
+                null_values=list(source.na_values),
                 strings_can_be_null=True,
                 quoted_strings_can_be_null=True,
             ),
         )
-    except pa.ArrowInvalid as error:
-        if bad:
-            row = bad[0]
-            where = "" if row.number is None else f", row {row.number - 1}"
-            raise DataError(
-                f"CSV file {str(path)!r}{where}: expected {row.expected_columns} fields, found {row.actual_columns}: "
-                f"{row.text[:80]!r}. Correct the row, or name another separator: sf.CSV(path, separator=';')."
-            ) from None
-        if "UTF8" in str(error):
-            raise _not_utf8(path, error) from None
-        raise DataError(f"CSV file {str(path)!r} cannot be read: {error}") from None
-
-
-def _not_utf8(path: Path, error: Exception) -> DataError:
-    return DataError(f"CSV file {str(path)!r} is not UTF-8 text ({error}). Save it as UTF-8 first.")
+        for batch in reader:
+            yield ArrowBatch(batch, text=True)

@@ -7,7 +7,8 @@ from typing import Any
 import narwhals.stable.v2 as nw
 import pyarrow as pa
 
-from suffice.data.raw import RawTable
+from suffice.data.raw import ArrowColumn, CodedColumn, RawColumn, RawTable
+from suffice.data.variable import Label
 from suffice.errors import DataError
 
 
@@ -36,8 +37,14 @@ def open_table(data: Any) -> RawTable:
     kind = f"{frame.implementation.name.capitalize()} table".replace("Pyarrow", "PyArrow").replace("Pandas", "pandas")
     original = dict(zip(names, frame.columns, strict=True))
 
-    def column(name: str) -> pa.ChunkedArray:
-        return _arrow(name, frame.get_column(original[name]))
+    def column(name: str) -> RawColumn:
+        series = frame.get_column(original[name])
+        if series.dtype in (nw.Categorical, nw.Enum) and series.implementation.is_pandas():
+            native = series.to_native().cat
+            labels = native.categories.tolist()
+            if all(isinstance(label, Label) for label in labels):
+                return CodedColumn(name, native.codes.to_numpy(), tuple(labels))  # no value is touched
+        return ArrowColumn(name, _arrow(name, series))
 
     return RawTable(names, column, len(frame), kind)
 

@@ -333,7 +333,18 @@ class TabularKind:
         theta = np.exp(cpd.log_prob(columns)).reshape(len(above), r)
         gaps = np.abs(expected - theta)[free]
         gaps = np.where(np.isnan(gaps), np.inf, gaps)
-        return float(gaps.max(initial=0.0))
+        return max(float(gaps.max(initial=0.0)), self._default_residual(cpd, pseudo))
+
+    @staticmethod
+    def _default_residual(cpd: TabularCPD, pseudo: Pseudo | None) -> float:
+        """Return how far the row of configurations without data is from what the prior alone says."""
+        if pseudo is None or cpd.default_row is None:
+            return 0.0
+        alpha = pseudo(np.zeros((1, len(cpd._sizes)), np.int64))[0]
+        if not math.fsum(alpha) > 0:
+            return 0.0
+        gap = float(np.abs(alpha / math.fsum(alpha) - cpd.default_row).max(initial=0.0))
+        return math.inf if math.isnan(gap) else gap
 
     def normalisation(self, cpd: TabularCPD) -> float:
         """Return max |Σ θ − 1| over known rows."""

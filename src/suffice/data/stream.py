@@ -1,0 +1,187 @@
+"""Streamed tables: encoded piece by piece, in bounded memory whatever the table's size."""
+
+from __future__ import annotations
+
+import itertools
+from collections.abc import Collection, Iterator, Mapping
+from dataclasses import dataclass, field, replace
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from suffice.data.block import EXACT, Block, whole
+from suffice.data.encode import ColumnEncoder, missing_in
+from suffice.data.raw import Batch, RawStream
+from suffice.data.schema import Declaration, Schema
+from suffice.errors import DataError
+from suffice.text import plural
+
+
+@dataclass(frozen=True)
+class Policies:
+    """How a table is to be read: declarations by column, roles, weights, and what to do with gaps."""
+
+    columns: tuple[str, ...]
+    declared: Mapping[str, Declaration]
+    continuous: Collection[str] = ()
+    weights: str | None = None
+    missing: str = "error"
+    unknown_states: str = "error"
+
+    def encoder(self, name: str, text: bool) -> ColumnEncoder:
+        """Return a fresh encoder for one column."""
+        return ColumnEncoder(name, self.declared.get(name), name in self.continuous, self.unknown_states, text)
+
+
+@dataclass
+class _Pass:
+    """One pass over the pieces: its encoders, and what the first piece showed."""
+
+    encoders: dict[str, ColumnEncoder]
+    pieces: Iterator[tuple[Batch, int]]
+
+    @property
+    def schema(self) -> Schema:
+        return Schema(tuple(encoder.variable for encoder in self.encoders.values()))
+
+
+@dataclass(frozen=True)
+class StreamedTable:
+    """A table that is read in pieces.
+
+    The first piece is read when the table is opened, to learn which variables are discrete. A pass reads the rest.
+    """
+
+    stream: RawStream
+    policies: Policies
+    text: bool
+    remarks: tuple[str, ...] = ()
+    _passes: list[_Pass] = field(default_factory=list, repr=False)
+    _done: list[_Pass] = field(default_factory=list, repr=False)
+
+    @property
+    def description(self) -> str:
+        """A few words on the table."""
+        return self.stream.description
+
+    @property
+    def n_expected(self) -> int | None:
+        """The number of rows, where it is known beforehand."""
+        return self.stream.n_rows
+
+    @property
+    def schema(self) -> Schema:
+        """The variables as far as they are known: after the first piece, or after the last pass."""
+        if self._done:
+            return self.settled()[0]
+        if not self._passes:
+            self._passes.append(self._begin())
+        return self._passes[0].schema
+
+    def _begin(self) -> _Pass:
+        """Open the stream and encode its first piece, for its schema alone."""
+        if self.stream.once and self._done:
+            raise DataError(f"The {self.description} can be read only once. Pass a file, a dataset or a frame instead.")
+        policies = self.policies
+        wanted = [*policies.columns, *([policies.weights] if policies.weights else [])]
+        batches = self.stream.batches(wanted)
+        first = next(batches, None)
+        probe = {name: policies.encoder(name, self.text) for name in policies.columns}
+        if first is not None:
+            for name, encoder in probe.items():
+                encoder.encode(first.column(name))
+        pieces = itertools.chain([] if first is None else [first], batches)
+        return _Pass(probe, _numbered(pieces))
+
+    def blocks(self) -> Iterator[Block]:
+        """Yield one block a piece."""
+        started = self._passes.pop() if self._passes else self._begin()
+        started.encoders = {name: self.policies.encoder(name, self.text) for name in self.policies.columns}
+        empty = True
+        for piece, start in started.pieces:
+            yield self._block(started, piece, start)
+            empty = False
+        self._done[:] = [started]
+        if empty:
+            columns: dict[str, NDArray[Any]] = {
+                name: np.zeros(0, np.float64 if encoder.continuous else np.int8)
+                for name, encoder in started.encoders.items()
+            }
+            yield Block(started.schema, columns, None, 0)
+
+    def _block(self, current: _Pass, piece: Batch, start: int) -> Block:
+        columns = {name: encoder.encode(piece.column(name), start) for name, encoder in current.encoders.items()}
+        weights = None
+        if self.policies.weights:
+            numbers = piece.column(self.policies.weights).numbers(start)
+            weights = checked_weights(numbers, f"column {self.policies.weights!r}", start)
+        keep = complete_rows(columns, self.policies.missing, start)
+        n_dropped = 0
+        if keep is not None:
+            n_dropped = int((~keep).sum())
+            columns = {name: values[keep] for name, values in columns.items()}
+            weights = None if weights is None else weights[keep]
+        return Block(current.schema, columns, weights, piece.n_rows - n_dropped, start, n_dropped)
+
+    def settled(self) -> tuple[Schema, tuple[str, ...]]:
+        """Return the variables with their states in final order, and remarks on what was decided."""
+        if not self._done:
+            raise DataError("The states of a streamed table are known only after a pass over it.")
+        encoders = self._done[0].encoders.values()
+        remarks = [remark for encoder in encoders for remark in encoder.remarks()]
+        return Schema(tuple(encoder.settled() for encoder in encoders)), (*remarks, *self.remarks)
+
+    def with_schema(self, schema: Schema) -> StreamedTable:
+        """Return the same table read against a known schema, for another pass."""
+        declared = {
+            v.name: Declaration("continuous") if v.states is None else Declaration("discrete", v.states)
+            for v in schema.variables
+        }
+        known = replace(self.policies, declared=declared)
+        return StreamedTable(self.stream, known, self.text, self.remarks, [], self._done if self.stream.once else [])
+
+
+def _numbered(pieces: Iterator[Batch]) -> Iterator[tuple[Batch, int]]:
+    """Yield each piece with the number of rows before it."""
+    start = 0
+    for piece in pieces:
+        yield piece, start
+        start += piece.n_rows
+
+
+def checked_weights(weights: NDArray[Any], where: str, first_row: int = 0) -> NDArray[Any]:
+    """Return weights as exact numbers, or name the row whose weight is no frequency."""
+    bad = ~np.isfinite(weights) | (weights < 0)
+    if bad.any():
+        row = int(np.argmax(bad))
+        raise DataError(
+            f"Weight {weights[row]:g} in {where}, row {first_row + row + 1}, is not a frequency. "
+            "Weights must be finite and not negative."
+        )
+    total = float(weights.sum(dtype=np.float64))
+    if not total < EXACT:
+        raise DataError(
+            f"The weights in {where} add up to {total:.6g}, beyond the 2**53 up to which counts are exact. "
+            "Divide them by a common factor."
+        )
+    return whole(weights)
+
+
+def complete_rows(columns: Mapping[str, NDArray[Any]], missing: str, first_row: int = 0) -> NDArray[np.bool_] | None:
+    """Return which rows to keep, or None when all are complete."""
+    incomplete: NDArray[np.bool_] | None = None
+    for name, values in columns.items():
+        if values.dtype.kind != "f" and (not values.size or values.min() >= 0):
+            continue
+        gaps = missing_in(values)
+        if not gaps.any():
+            continue
+        if missing == "error":
+            raise DataError(
+                f"Column {name!r}, row {first_row + int(np.argmax(gaps)) + 1}: the value is missing "
+                f"({plural(int(gaps.sum()), 'missing value')} in this column). "
+                "Fill it in, or pass missing='drop' to leave out incomplete rows."
+            )
+        incomplete = gaps if incomplete is None else incomplete | gaps
+    return None if incomplete is None else ~incomplete

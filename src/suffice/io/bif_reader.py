@@ -1,0 +1,131 @@
+"""Reading BIF: the blocks of a file become a network, and whatever does not fit becomes an error with its place."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+
+import numpy as np
+
+from suffice.data.variable import Variable
+from suffice.errors import StructureError, listing, suggestion
+from suffice.graph.directed import find_cycle
+from suffice.io.bif_blocks import Document, ProbabilityBlock, parse
+from suffice.io.bif_lexer import Name, Source, load
+from suffice.io.bif_tables import Node
+from suffice.models.bayes_net import BayesianNetwork
+from suffice.models.cpds import Family
+from suffice.models.cpds.tabular import TabularCPD
+from suffice.structures.dag import DAG
+from suffice.text import plural, shorten
+
+ROUND_OFF = 1e-12
+MAX_FILLED = 2**24
+
+
+def read(path: str) -> BayesianNetwork:
+    """Read a network; see `suffice.io.bif`."""
+    source = load(path)
+    document = parse(source)
+    nodes = _nodes(source, document)
+    dag = _dag(source, nodes)
+    _check_sizes(source, nodes)
+    tables = {node.name: node.cpd() for node in nodes}
+    properties = {
+        "name": document.name,
+        "network": document.properties,
+        "variables": {name: block.properties for name, block in document.variables.items() if block.properties},
+        "probabilities": {node.name: node.block.properties for node in nodes if node.block.properties},
+    }
+    notes = (*source.notes, *_notes(tables))
+    return BayesianNetwork(dag, tables, properties=properties, notes=notes)
+
+
+# The graph ----------------------------------------------------------------------------------------------------
+
+
+def _nodes(source: Source, document: Document) -> list[Node]:
+    """Join the blocks of every variable, in the order in which the variables are declared."""
+    variables = {name: Variable(name, block.states, True) for name, block in document.variables.items()}
+    if not variables:
+        raise source.error(len(source.text), "The network has no variables. Add a variable block for each of them.")
+    codes = {
+        name: {state: code for code, state in enumerate(block.states)} for name, block in document.variables.items()
+    }
+    nodes: dict[str, Node] = {}
+    for block in document.probabilities:
+        names = _family_names(source, block, variables)
+        child = names[0].text
+        if child in nodes:
+            before = source.line(nodes[child].block.at)
+            raise source.error(names[0].at, f"Node {child!r} has numbers at line {before} already. Remove one of them.")
+        family = Family(variables[child], tuple(variables[name.text] for name in names[1:]))
+        nodes[child] = Node(source, block, family, [codes[name.text] for name in names[1:]])
+    for name, variable in document.variables.items():
+        if name not in nodes:
+            raise source.error(variable.name.at, f"Variable {name!r} has no probability block. Add one.")
+    return [nodes[name] for name in variables]
+
+
+def _family_names(source: Source, block: ProbabilityBlock, variables: Mapping[str, Variable]) -> list[Name]:
+    """Return the child and its parents. A bar, commas and, where names are known to have none, blanks separate them."""
+    names: list[Name] = []
+    for piece in source.names(block.names):
+        words = [piece] if piece.text in variables else source.words((piece.at, piece.end))
+        names += words if all(word.text in variables for word in words) else [piece]
+    if not names:
+        raise source.error(block.at, "This block names no variable. Write 'probability ( child | parent, parent ) {'.")
+    seen: set[str] = set()
+    for name in names:
+        if name.text not in variables:
+            raise source.error(
+                name.at,
+                f"{shorten(name.text)!r} is not a variable of the file; they are {listing(variables, 12)}."
+                f"{suggestion(shorten(name.text), variables)} Declare it in a variable block.",
+            )
+        if name.text in seen:
+            raise source.error(
+                name.at, f"{name.text!r} is named twice here. A node's parents are other nodes, once each."
+            )
+        seen.add(name.text)
+    return names
+
+
+def _dag(source: Source, nodes: Sequence[Node]) -> DAG:
+    parents = {node.name: node.family.scope[:-1] for node in nodes}
+    try:
+        return DAG(parents)
+    except StructureError as error:
+        cycle = find_cycle(parents) or [nodes[0].name]
+        at = next(node.block.at for node in nodes if node.name == cycle[-1])
+        raise source.error(at, str(error)) from None
+
+
+def _check_sizes(source: Source, nodes: Sequence[Node]) -> None:
+    """Refuse tables that no file this small can list, and that defaults would fill beyond reason."""
+    limit = max(MAX_FILLED, len(source.text))
+    total = 0
+    for node in nodes:
+        total += node.n_rows * node.family.child.n_states
+        if total > limit:
+            raise source.error(
+                node.block.at,
+                f"With the table of {node.name!r}, the tables have more than {limit:,} numbers in all, which a file "
+                "this long cannot list and a default entry may not fill. Give the node fewer parents.",
+            )
+
+
+# Notes --------------------------------------------------------------------------------------------------------
+
+
+def _notes(tables: Mapping[str, TabularCPD]) -> list[str]:
+    notes = []
+    gaps = {name: float(np.abs(cpd.raw.sum(axis=1) - 1).max()) for name, cpd in tables.items() if cpd.raw is not None}
+    uneven = [name for name, gap in gaps.items() if gap > ROUND_OFF]
+    if uneven:
+        worst = max(uneven, key=gaps.__getitem__)
+        notes.append(
+            f"Rows that do not sum to one were normalised for computing, in {plural(len(uneven), 'table')}: "
+            f"{listing(uneven, 12)}. The largest distance of a sum from one is {gaps[worst]:.3g}, at {worst!r}. "
+            "The file's own numbers are kept for writing."
+        )
+    return notes

@@ -1,0 +1,186 @@
+"""Counting kernels: many families at once over one tile of rows.
+
+A *tile* holds the codes of some columns, one a row of the array. A *family* is a list of columns; its table is laid
+out in C order, the last column fastest, in a stretch of one flat buffer.
+
+===========  ==================================================================================================
+``members``  the columns of all families, one family after the other
+``starts``   where each family begins in ``members``; one entry more than there are families
+``sizes``    numbers of states, by column
+``offsets``  where each family's table begins in ``out``; one entry more than there are families
+===========  ==================================================================================================
+
+Small tables are counted by *bit masks*: one mask a column and state, with a bit a row; a cell's count is the number of
+bits that the masks of its states share. The cost grows with the cells, so larger tables use a *histogram*.
+"""
+
+# mypy: disable-error-code="no-untyped-def,no-untyped-call,call-arg"
+
+from __future__ import annotations
+
+import numpy as np
+from numba.core import types
+from numba.extending import intrinsic
+
+from suffice.kernels.jit import kernel
+
+BYTES = np.uint64(0x0101010101010101)
+LOW_BITS = np.uint64(0x7F7F7F7F7F7F7F7F)
+HIGH_BITS = np.uint64(0x8080808080808080)
+PACK = np.uint64(0x0102040810204080)
+SEVEN, TOP_BYTE, ALL = np.uint64(7), np.uint64(56), np.uint64(0xFFFFFFFFFFFFFFFF)
+
+
+@intrinsic
+def _popcount(typing_context, word):
+    """Count the bits of a 64-bit word, by the processor's own instruction."""
+
+    def generate(context, builder, signature, arguments):
+        function = builder.module.declare_intrinsic("llvm.ctpop", [arguments[0].type])
+        return builder.call(function, arguments)
+
+    return types.uint64(types.uint64), generate
+
+
+@kernel
+def build_masks(words, n_rows, sizes, first, masks):
+    """Fill one bit mask a column and state.
+
+    Parameters
+    ----------
+    words : uint64 array, shape (n_columns, 8 · n_words)
+        A tile of int8 codes, eight rows a word. Codes must lie within the column's states.
+    n_rows : int
+        Rows of the tile that count; at most 64 · n_words.
+    sizes, first : int64 arrays, shape (n_columns,)
+        Numbers of states, and where each column's masks begin.
+    masks : uint64 array, shape (Σ sizes, n_words)
+        Output; bit i of word w stands for row 64 w + i.
+    """
+    n_words = masks.shape[1]
+    for c in range(words.shape[0]):
+        row = words[c]
+        rest = masks[first[c] + sizes[c] - 1]
+        for w in range(n_words):
+            left = n_rows - 64 * w
+            rest[w] = ALL if left >= 64 else (ALL >> np.uint64(64 - left) if left > 0 else np.uint64(0))
+        for s in range(sizes[c] - 1):
+            pattern = np.uint64(s) * BYTES
+            out = masks[first[c] + s]
+            for w in range(n_words):
+                bits = np.uint64(0)
+                for b in range(8):
+                    x = row[8 * w + b] ^ pattern
+                    equal = ~(((x & LOW_BITS) + LOW_BITS) | x) & HIGH_BITS  # high bit of every byte that is zero
+                    bits |= (((equal >> SEVEN) * PACK) >> TOP_BYTE) << np.uint64(8 * b)
+                out[w] = bits & rest[w]
+                rest[w] &= ~bits  # what no other state has taken is left to the last one
+
+
+@kernel
+def count_masks(masks, first, members, starts, sizes, out, offsets, shared):
+    """Add the counts of families to ``out``, from the masks of their columns.
+
+    ``shared`` is scratch space, uint64, shape (n_words,): the rows that have one parent configuration.
+    """
+    n_words = masks.shape[1]
+    for f in range(starts.shape[0] - 1):
+        a, k = starts[f], starts[f + 1] - starts[f]
+        last = members[a + k - 1]
+        n_above = 1
+        for j in range(k - 1):
+            n_above *= sizes[members[a + j]]
+        cell = offsets[f]
+        for p in range(n_above):
+            for w in range(n_words):
+                shared[w] = ALL
+            code = p
+            for j in range(k - 2, -1, -1):
+                column = members[a + j]
+                mask = masks[first[column] + code % sizes[column]]
+                code //= sizes[column]
+                for w in range(n_words):
+                    shared[w] &= mask[w]
+            for s in range(sizes[last]):
+                mask = masks[first[last] + s]
+                total = np.uint64(0)
+                for w in range(n_words):
+                    total += _popcount(shared[w] & mask[w])
+                out[cell] += np.int64(total)
+                cell += 1
+
+
+@kernel
+def count_histogram(tile, n_rows, members, starts, sizes, out, offsets):
+    """Add the counts of families to ``out``, by one histogram a family.
+
+    ``tile`` is an int32 array, shape (n_columns, at least n_rows).
+    """
+    for f in range(starts.shape[0] - 1):
+        a, k = starts[f], starts[f + 1] - starts[f]
+        base = offsets[f]
+        if k == 1:
+            x = tile[members[a]]
+            for i in range(n_rows):
+                out[np.uint64(base + x[i])] += 1
+        elif k == 2:
+            x, y, y_size = tile[members[a]], tile[members[a + 1]], np.int64(sizes[members[a + 1]])
+            for i in range(n_rows):
+                out[np.uint64(base + x[i] * y_size + y[i])] += 1
+        elif k == 3:
+            x, y, z = tile[members[a]], tile[members[a + 1]], tile[members[a + 2]]
+            y_size, z_size = np.int64(sizes[members[a + 1]]), np.int64(sizes[members[a + 2]])
+            for i in range(n_rows):
+                out[np.uint64(base + (x[i] * y_size + y[i]) * z_size + z[i])] += 1
+        else:
+            for i in range(n_rows):
+                cell = np.int64(tile[members[a], i])
+                for j in range(1, k):
+                    cell = cell * sizes[members[a + j]] + tile[members[a + j], i]
+                out[np.uint64(base + cell)] += 1
+
+
+@kernel
+def count_weighted(tile, n_rows, weights, members, starts, sizes, out, offsets):
+    """Add weighted counts of families to ``out``, whose type is the weights'."""
+    for f in range(starts.shape[0] - 1):
+        a, k = starts[f], starts[f + 1] - starts[f]
+        for i in range(n_rows):
+            cell = np.int64(tile[members[a], i])
+            for j in range(1, k):
+                cell = cell * sizes[members[a + j]] + tile[members[a + j], i]
+            out[np.uint64(offsets[f] + cell)] += weights[i]
+
+
+@kernel
+def count_keys(keys, weights, table_keys, table_values, n_used):
+    """Add weights to a hash table with open addressing; return how many keys went in, and how many slots are used.
+
+    Parameters
+    ----------
+    keys : int64 array, shape (n,)
+        Not negative.
+    weights : array, shape (n,) or (0,)
+        Empty means one each.
+    table_keys : int64 array, shape (a power of two,)
+        −1 where a slot is free.
+    table_values : array, the same shape
+    n_used : int
+        Slots in use before the call. The call stops when half of them are, so that the caller can enlarge the table.
+    """
+    mask = np.uint64(table_keys.shape[0] - 1)
+    limit = table_keys.shape[0] // 2
+    for i in range(keys.shape[0]):
+        if n_used >= limit:
+            return i, n_used
+        key = keys[i]
+        mixed = np.uint64(key) * np.uint64(0x9E3779B97F4A7C15)
+        slot = (mixed ^ (mixed >> np.uint64(32))) & mask
+        while table_keys[slot] != key:
+            if table_keys[slot] < 0:
+                table_keys[slot] = key
+                n_used += 1
+                break
+            slot = (slot + np.uint64(1)) & mask
+        table_values[slot] += weights[i] if weights.shape[0] else 1
+    return keys.shape[0], n_used

@@ -1,0 +1,206 @@
+"""Counting many scopes in one pass over a block: which kernel counts which scope, tile by tile.
+
+Small jobs go through NumPy, one scope at a time, so that a first fit need not load Numba. Larger ones go through the
+kernels: bit masks for small tables, histograms for larger ones, a hash table where only observed configurations are
+kept. Threads take fixed ranges of rows, and their results are added in the order of the ranges.
+"""
+
+from __future__ import annotations
+
+import math
+import sys
+from collections.abc import Iterable, Sequence
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from suffice.config import settings
+from suffice.data.block import Block
+from suffice.stats import counts as dense_or_sparse
+from suffice.stats.counts import Counts, n_cells
+from suffice.stats.needs import Count
+
+SMALL_JOB = 20_000_000
+"""Rows times scopes below which NumPy is quicker than loading Numba and its kernels."""
+SMALL_JOB_LOADED = 200_000
+"""The same, once Numba is loaded."""
+MASK_CELLS = 96
+"""Tables up to this size are counted by bit masks: their cost grows with the cells, a histogram's does not."""
+RANGE_ROWS = 1 << 17
+TILE_BYTES = 1 << 19
+
+
+def count_block(needs: Sequence[Count], block: Block) -> dict[Count, Counts]:
+    """Count all scopes over one block of rows."""
+    job = block.n_rows * len(needs)
+    if job < (SMALL_JOB_LOADED if "numba" in sys.modules else SMALL_JOB):
+        return {need: Counts.of_block(need, block) for need in needs}
+    dense = [need for need in needs if need.scope and _n_cells(need, block) <= dense_or_sparse.DENSE_CELLS]
+    counted = _count_dense(dense, block)
+    for need in needs:
+        if need not in counted:
+            counted[need] = _count_sparse(need, block) if need.scope else Counts.of_block(need, block)
+    return {need: counted[need] for need in needs}
+
+
+def _n_cells(need: Count, block: Block) -> int:
+    return n_cells([block.schema[name] for name in need.scope])
+
+
+# Dense tables -------------------------------------------------------------------------------------------------
+
+
+@dataclass(frozen=True)
+class Layout:
+    """Scopes as the kernels see them: columns by number, tables in one flat buffer."""
+
+    names: tuple[str, ...]
+    members: NDArray[np.int64]
+    starts: NDArray[np.int64]
+    sizes: NDArray[np.int64]
+    offsets: NDArray[np.int64]
+
+    @classmethod
+    def of(cls, needs: Iterable[Count], block: Block) -> Layout:
+        """Lay out some scopes; neighbours share columns, so that tiles stay in cache."""
+        scopes = [need.scope for need in needs]
+        names = tuple(dict.fromkeys(name for scope in scopes for name in scope))
+        number = {name: position for position, name in enumerate(names)}
+        sizes = np.array([block.schema[name].n_states for name in names], np.int64)
+        tables = [math.prod(block.schema[name].n_states for name in scope) for scope in scopes]
+        return cls(
+            names,
+            np.array([number[name] for scope in scopes for name in scope], np.int64),
+            np.cumsum([0, *map(len, scopes)], dtype=np.int64),
+            sizes,
+            np.cumsum([0, *tables], dtype=np.int64),
+        )
+
+    def split(self, out: NDArray[Any], needs: Sequence[Count], block: Block) -> dict[Count, Counts]:
+        """Cut the flat buffer into the tables of the scopes."""
+        counted = {}
+        for f, need in enumerate(needs):
+            variables = tuple(block.schema[name] for name in need.scope)
+            table = out[self.offsets[f] : self.offsets[f + 1]].reshape([variable.n_states for variable in variables])
+            counted[need] = Counts.dense(variables, table)
+        return counted
+
+
+def _count_dense(needs: list[Count], block: Block) -> dict[Count, Counts]:
+    small = [] if block.weights is not None else [need for need in needs if _n_cells(need, block) <= MASK_CELLS]
+    large = [need for need in needs if need not in set(small)]
+    counted: dict[Count, Counts] = {}
+    for group, count in ((small, _by_masks), (large, _by_histogram)):
+        if group:
+            layout = Layout.of(group, block)
+            counted |= layout.split(_over_ranges(layout, block, count), group, block)
+    return counted
+
+
+def _over_ranges(layout: Layout, block: Block, count: Any) -> NDArray[Any]:
+    """Count fixed ranges of rows on a pool of threads, and add the results in order."""
+    starts = range(0, block.n_rows, RANGE_ROWS)
+
+    def one(start: int) -> NDArray[Any]:
+        counted: NDArray[Any] = count(layout, block, start, min(start + RANGE_ROWS, block.n_rows))
+        return counted
+
+    threads = min(settings().threads, len(starts))
+    if threads <= 1:
+        return sum(map(one, starts), np.zeros(1, np.int64))
+    with ThreadPoolExecutor(threads) as pool:
+        return sum(pool.map(one, starts), np.zeros(1, np.int64))
+
+
+def _tile_rows(layout: Layout, item_bytes: int) -> int:
+    """Rows of a tile that fits a processor's cache, a multiple of 64."""
+    rows = TILE_BYTES // (item_bytes * max(len(layout.names), 1))
+    return max(1024, min(16384, rows // 64 * 64))
+
+
+def _fill(tile: NDArray[Any], layout: Layout, block: Block, start: int, stop: int) -> None:
+    for row, name in enumerate(layout.names):
+        tile[row, : stop - start] = block.columns[name][start:stop]
+
+
+def _by_masks(layout: Layout, block: Block, start: int, stop: int) -> NDArray[np.int64]:
+    from suffice.kernels.counting import build_masks, count_masks
+
+    rows = _tile_rows(layout, 1)
+    tile = np.zeros((len(layout.names), rows), np.int8)
+    first = np.cumsum([0, *layout.sizes[:-1]], dtype=np.int64)
+    masks = np.zeros((int(layout.sizes.sum()), rows // 64), np.uint64)
+    shared = np.zeros(rows // 64, np.uint64)
+    out = np.zeros(int(layout.offsets[-1]), np.int64)
+    for low in range(start, stop, rows):
+        high = min(low + rows, stop)
+        _fill(tile, layout, block, low, high)
+        build_masks(tile.view(np.uint64), high - low, layout.sizes, first, masks)
+        count_masks(masks, first, layout.members, layout.starts, layout.sizes, out, layout.offsets, shared)
+    return out
+
+
+def _by_histogram(layout: Layout, block: Block, start: int, stop: int) -> NDArray[Any]:
+    from suffice.kernels.counting import count_histogram, count_weighted
+
+    rows = _tile_rows(layout, 4)
+    tile = np.zeros((len(layout.names), rows), np.int32)
+    weights = block.weights
+    out = np.zeros(int(layout.offsets[-1]), np.int64 if weights is None else weights.dtype)
+    where = (layout.members, layout.starts, layout.sizes, out, layout.offsets)
+    for low in range(start, stop, rows):
+        high = min(low + rows, stop)
+        _fill(tile, layout, block, low, high)
+        if weights is None:
+            count_histogram(tile, high - low, *where)
+        else:
+            count_weighted(tile, high - low, weights[low:high], *where)
+    return out
+
+
+# Sparse tables ------------------------------------------------------------------------------------------------
+
+
+def _count_sparse(need: Count, block: Block) -> Counts:
+    """Count the configurations that occur: by a hash table where they fit one whole number, else by sorting."""
+    variables = [block.schema[name] for name in need.scope]
+    if n_cells(variables) >= 2**62:
+        return Counts.of_block(need, block)
+    sizes = [variable.n_states for variable in variables]
+    keys = np.zeros(block.n_rows, np.int64)
+    for size, name in zip(sizes, need.scope, strict=True):
+        keys *= size
+        keys += block.columns[name]
+    found, values = _count_keys(keys, block.weights)
+    cells = np.stack(np.unravel_index(found, sizes), axis=1)
+    return Counts.sparse(variables, cells, values)
+
+
+def _count_keys(keys: NDArray[np.int64], weights: NDArray[Any] | None) -> tuple[NDArray[np.int64], NDArray[Any]]:
+    """Return the distinct keys in order, and the sum of the weights of each."""
+    from suffice.kernels.counting import count_keys
+
+    dtype = np.dtype(np.int64) if weights is None else weights.dtype
+    each = np.zeros(0, dtype) if weights is None else weights
+    table, values, used, done = np.full(1 << 12, -1, np.int64), np.zeros(1 << 12, dtype), 0, 0
+    while True:
+        went_in, used = count_keys(keys[done:], each[done:], table, values, used)
+        done += went_in
+        if done == len(keys):
+            break
+        table, values, used = _enlarged(table, values)
+    present = table >= 0
+    order = np.argsort(table[present])
+    return table[present][order], values[present][order]
+
+
+def _enlarged(table: NDArray[np.int64], values: NDArray[Any]) -> tuple[NDArray[np.int64], NDArray[Any], int]:
+    from suffice.kernels.counting import count_keys
+
+    present = table >= 0
+    larger, sums = np.full(4 * len(table), -1, np.int64), np.zeros(4 * len(table), values.dtype)
+    _, used = count_keys(table[present], values[present], larger, sums, 0)
+    return larger, sums, used

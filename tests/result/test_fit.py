@@ -1,0 +1,152 @@
+"""What a fit says of itself: its numbers, its notes, on paper and in a notebook."""
+
+from __future__ import annotations
+
+import dataclasses
+import math
+from typing import Any
+
+import numpy as np
+import pytest
+
+import suffice as sf
+
+DATA = {"A": list("xxyyyx"), "B": list("uvuuvu")}
+DAG = sf.DAG("A -> B")
+
+
+def test_print_contains_the_numbers() -> None:
+    fit = sf.fit(DAG, DATA)
+    printed = str(fit)
+    # A: 3 x and 3 y; B: two thirds u in both rows
+    value = 6 * math.log(0.5) + 4 * math.log(2 / 3) + 2 * math.log(1 / 3)
+    assert fit.log_likelihood == pytest.approx(value, rel=1e-13)
+    for number in (value, -2 * value + 2 * 3, -2 * value + 3 * math.log(6), 6 * math.log(0.5)):
+        assert f"{number:,.4f}" in printed
+    for text in ("maximum likelihood", "6 rows", "BayesianNetwork(2 nodes, 1 edge)", "closed_form"):
+        assert text in printed
+    assert "✓" in printed
+    assert "prior" not in printed
+    assert "Notes" not in printed
+
+
+def test_print_of_a_bayesian_fit() -> None:
+    fit = sf.fit(DAG, DATA, prior=sf.BDeu(10), point="map")
+    printed = str(fit)
+    assert "posterior mode" in printed
+    assert "BDeu(ess=10.0)" in printed
+    assert f"{fit.log_marginal_likelihood:,.4f}" in printed
+
+
+def test_print_shows_weights_zeros_and_dropped_rows() -> None:
+    weighted = str(sf.fit(DAG, DATA, weights=[0.5, 1, 1, 2, 1, 1]))
+    assert "total weight 6.5" in weighted
+    zeros = sf.fit(DAG, {"A": list("xxy"), "B": list("uvu")})
+    assert zeros.n_free == 3
+    assert zeros.n_free_adjusted == 2
+    assert "3 (2 with" in str(zeros)
+    dropped = str(sf.fit(DAG, {"A": ["x", None, "x"], "B": list("uvv")}, missing="drop"))
+    assert "2 rows (1 of 3 dropped)" in dropped
+
+
+def test_print_shows_an_uncertified_fit() -> None:
+    fit = sf.fit(DAG, DATA)
+    wrong = dataclasses.replace(fit.certificate, ok=False, verdict="Not certified as maximum likelihood: because.")
+    printed = str(dataclasses.replace(fit, certificate=wrong))
+    assert "✗ Not certified as maximum likelihood: because." in printed
+    assert "✓" not in printed
+
+
+def test_print_of_many_nodes_is_cut() -> None:
+    names = [f"N{i:02}" for i in range(70)]
+    fit = sf.fit(sf.DAG(names), {name: ["x", "y"] for name in names})
+    assert "… 20 more nodes" in str(fit)
+    assert "N49" in str(fit)
+    assert "N50" not in str(fit)
+
+
+def test_html_escapes_names_states_and_notes() -> None:
+    evil = "<script>alert('x')</script>"
+    data = {evil: ["<b>a</b>", "c"], "B": list("uv"), "<img src=x>": [1, 2], "D": list("pq")}
+    fit = sf.fit(sf.DAG({"D": [evil, "B"]}), data, unseen_parents="uniform")
+    page = fit._repr_html_()
+    for tag in ("<script>", "<b>a", "<img"):
+        assert tag not in page
+    assert "&lt;script&gt;" in page
+    assert "&lt;img src=x&gt;" in page
+    assert "&lt;b&gt;a&lt;/b&gt;" in page
+    assert f"{fit.log_likelihood:,.4f}" in page
+
+
+def test_notes_list_every_choice() -> None:
+    data = {
+        "grade": [1, 2, 2, 3, 1, 1],
+        "sex": ["f", "m", "f", "m", None, "f"],
+        "pass": ["no", "yes", "yes", "yes", "no", "no"],
+        "id": list("abcdef"),
+    }
+    fit = sf.fit(
+        sf.DAG("grade -> pass <- sex"),
+        data,
+        missing="drop",
+        unseen_parents="nan",
+        fixed={"pass": {(2, "f"): [0.5, 0.5]}},
+    )
+    notes = [str(note) for note in fit.notes]
+    assert len(notes) == len(set(notes))
+
+    def noted(*words: str) -> bool:
+        return any(all(word in note for word in words) for note in notes)
+
+    assert noted("grade", "discrete"), notes
+    assert noted("ignored", "id"), notes
+    assert noted("1 row", "of 6", "dropped"), notes
+    assert noted("pass", "given and left alone"), notes
+    assert noted("pass", "2 parent configurations", "NaN"), notes  # (1, m) and (3, f)
+    assert {note.topic for note in fit.notes} == {"data", "estimate"}
+    for note in notes:
+        assert " ".join(note.split()[:3]) in str(fit)
+
+
+def test_notes_of_parts_are_kept_once() -> None:
+    part = sf.collect(DAG, {**DATA, "C": list("pqrstu")})
+    fit = sf.estimate(DAG, part + part)
+    assert len([note for note in fit.notes if "ignored" in str(note)]) == 1
+
+
+def test_fit_cannot_be_changed() -> None:
+    fit = sf.fit(DAG, DATA)
+    with pytest.raises(dataclasses.FrozenInstanceError):
+        fit.log_likelihood = 0.0  # type: ignore[misc]
+    with pytest.raises(dataclasses.FrozenInstanceError):
+        fit.certificate.ok = True  # type: ignore[misc]
+    with pytest.raises(ValueError, match="read-only"):
+        fit.statistics[sf.Count(("A", "B"))].values[0, 0] = 7
+
+
+def test_fit_does_not_change_what_it_is_given() -> None:
+    columns = {"A": np.array(list("xxyyyx")), "B": np.array(list("uvuuvu"))}
+    weights = np.array([1.0, 2, 3, 4, 5, 6])
+    alpha, table = np.ones((2, 2)), np.array([0.5, 0.5])
+    copies: list[Any] = [a.copy() for a in (*columns.values(), weights, alpha, table)]
+    prior = sf.Dirichlet({"B": alpha}, rest=1)
+    sf.fit(DAG, columns, weights=weights, prior=prior, fixed={"A": table})
+    for before, after in zip(copies, (*columns.values(), weights, alpha, table), strict=True):
+        assert np.array_equal(before, after)
+
+
+def test_impossible_data_under_fixed_tables_prints() -> None:
+    fit = sf.fit(sf.DAG("A"), {"A": list("xy")}, fixed={"A": [1.0, 0.0]})
+    assert fit.log_likelihood == -math.inf
+    assert fit.aic == math.inf
+    assert "-inf" in str(fit)
+
+
+def test_hypothesis_fits_print() -> None:
+    fit = sf.fit(
+        sf.Hypotheses({"<i>h</i>": [1, 2], "g": [1, 2, 3]}, over="x"), {"x": [1]}, prior={"<i>h</i>": 1, "g": 3}
+    )
+    printed = str(fit)
+    assert f"{fit.log_likelihood:,.4f}" in printed
+    assert "posterior mean" in printed
+    assert "<i>" not in fit._repr_html_()

@@ -1,0 +1,799 @@
+"""Every error a user can meet: its class, what was wrong with which value, where, and what to do about it."""
+
+from __future__ import annotations
+
+import ast
+import gzip
+import hashlib
+import json
+import os
+from collections.abc import Callable
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import networkx
+import numpy as np
+import pandas as pd
+import pyarrow as pa
+import pytest
+
+import suffice
+import suffice as sf
+from suffice.files import write_arrays
+from suffice.io.structure_file import read_structure
+
+SOURCE = Path(suffice.__file__).parent
+
+
+class World:
+    """The small things that the entries of the catalogue spoil, in a folder of their own."""
+
+    def __init__(self, folder: Path) -> None:
+        self.folder = folder
+        self.dag = sf.DAG("A -> B")
+        self.data = {"A": ["x", "x", "y"], "B": ["u", "v", "v"]}
+        self.schema = {"A": ["x", "y"], "B": ["u", "v"]}
+        self.hypotheses = sf.Hypotheses({"even": [2, 4], "odd": [1, 3]}, over="n")
+
+    def fit(self, **options: Any) -> sf.Fit:
+        return sf.fit(self.dag, self.data, **options)
+
+    def stats(self) -> sf.Statistics:
+        return sf.collect(self.dag, self.data)
+
+    def hypothesis_fit(self, **options: Any) -> sf.Fit:
+        return sf.fit(self.hypotheses, {"n": [2, 4]}, **options)
+
+    def path(self, name: str) -> str:
+        return str(self.folder / name)
+
+    def file(self, name: str, content: str | bytes) -> str:
+        path = self.folder / name
+        path.write_bytes(content if isinstance(content, bytes) else content.encode())
+        return str(path)
+
+    def csv(self, content: str | bytes) -> str:
+        return self.file("table.csv", content)
+
+    def fit_entry(self, **options: Any) -> dict[str, Any]:
+        sf.write(self.fit(**options), self.path("whole.json"))
+        return json.loads((self.folder / "whole.json").read_text(encoding="utf-8"))
+
+    def edited(self, change: Callable[[dict[str, Any]], Any], **options: Any) -> str:
+        entry = self.fit_entry(**options)
+        change(entry)
+        return self.file("edited.json", json.dumps(entry))
+
+    def stats_bytes(self) -> bytes:
+        sf.write(self.stats(), self.path("whole.stats"))
+        return (self.folder / "whole.stats").read_bytes()
+
+    def big(self, **options: Any) -> sf.Fit:
+        """A table too large to hold: 33⁴ cells, a handful of them seen."""
+        names = ("a", "b", "c", "d")
+        states = [f"s{i}" for i in range(33)]
+        columns = {name: ["s0", "s1", "s2"] for name in names}
+        return sf.fit(sf.DAG({"d": ["a", "b", "c"]}), columns, schema=dict.fromkeys(names, states), **options)
+
+    def network(self, **tables: Any) -> sf.BayesianNetwork:
+        return sf.BayesianNetwork(self.dag, {"A": [0.5, 0.5], "B": [[1, 0], [0, 1]], **tables}, schema=self.schema)
+
+
+@dataclass(frozen=True)
+class Entry:
+    """One way to go wrong, and what the message must say."""
+
+    name: str
+    call: Callable[[World], Any]
+    error: type[Exception]
+    says: tuple[str, ...]
+
+
+CATALOGUE: list[Entry] = []
+
+
+def entry(name: str, error: type[Exception], call: Callable[[World], Any], *says: str) -> None:
+    assert says, "an entry must look at the message"
+    CATALOGUE.append(Entry(name, call, error, says))
+
+
+# Structures ---------------------------------------------------------------------------------------------------
+
+S = sf.StructureError
+entry("cycle", S, lambda w: sf.DAG("A -> B -> C -> A"), "cycle: A -> B -> C -> A", "remove one of these edges")
+entry("self-loop", S, lambda w: sf.DAG("A -> A"), "cycle: A -> A", "remove")
+entry("cycle with odd names", S, lambda w: sf.DAG([("M. Work", "B"), ("B", "M. Work")]), "'M. Work' -> B -> 'M. Work'")
+entry("edge twice", S, lambda w: sf.DAG("A -> B; A -> B"), "A -> B", "twice")
+entry("no nodes", S, lambda w: sf.DAG(""), "no nodes", "sf.DAG('A -> B')")
+entry("kind of no node", sf.UnknownNameError, lambda w: sf.DAG("Rain", kinds={"Rian": "tabular"}),
+      "no node 'Rian'", "['Rain']", "Did you mean 'Rain'?")  # fmt: skip
+entry("latent of no node", sf.UnknownNameError, lambda w: sf.DAG("A", latent={"H": 2}), "no node 'H'", "['A']")
+entry("latent without states", S, lambda w: sf.DAG("H -> A", latent={"H": 0}), "'H'", "at least 1", "Got 0 instead")
+entry("tie of one", S, lambda w: sf.DAG("A; B", tie=[("A",)]), "('A',)", "two or more", "tie=[('B', 'C'), …]")
+entry("tied twice", S, lambda w: sf.DAG("A; B; C", tie=[("A", "B"), ("B", "C")]), "('B', 'C')", "one tie only")
+entry("tied parents differ", S, lambda w: sf.DAG("A -> B; C", tie=[("B", "C")]), "same number of parents",
+      "{'B': 1, 'C': 0}")  # fmt: skip
+entry("bnlearn signs", S, lambda w: sf.DAG(["a|b"]).to_bnlearn(), "'a|b'", "bnlearn")
+entry("undirected networkx", S, lambda w: sf.DAG(networkx.Graph([("A", "B")])), "undirected", "networkx.DiGraph")
+entry("not a graph", S, lambda w: sf.DAG(3), "'A -> B'", "list of edges", "Got int instead")
+entry("parents as text", S, lambda w: sf.DAG({"B": "A"}), "parents of 'B'", "{'B': ['A']}")
+entry("edge of three", S, lambda w: sf.DAG([("A", "B", "C")]), "pair of names", "Got ('A', 'B', 'C') instead")
+entry("empty bracket", S, lambda w: sf.DAG("[A][|A]"), "empty name", "'[|A]'", "character 4")
+entry("bracket twice", S, lambda w: sf.DAG("[A][A]"), "'A'", "described twice")
+entry("bracket rubbish", S, lambda w: sf.DAG("[A]B"), "character 4: 'B'", "[A][B|A:C]")
+entry("bracket parent unknown", S, lambda w: sf.DAG("[B|A]"), "'B' has the parent 'A'", "add [A]")
+entry("names without arrow", S, lambda w: sf.DAG("M. Work -> B"), "Two names", "'Work' at character 4", "in quotes")
+entry("arrow without name", S, lambda w: sf.DAG("A -> -> B"), "missing before '->' at character 6")
+entry("open end", S, lambda w: sf.DAG("A ->"), "ends after '->'", "a name must follow")
+entry("open quote", S, lambda w: sf.DAG("A -> 'B"), "character 6", '"\'B"', "quote left open")
+entry("hypothesis as text", S, lambda w: sf.Hypotheses({"h": "abc"}), "'h'", "set of outcomes", "'abc'")
+entry("hypothesis without outcomes", S, lambda w: sf.Hypotheses({"h": []}), "'h'", "no outcomes")
+entry("no hypotheses", S, lambda w: sf.Hypotheses({}), "no hypotheses", "at least one")
+entry("unknown hypothesis", sf.UnknownNameError, lambda w: w.hypotheses.outcomes("evne"), "'evne'",
+      "['even', 'odd']", "Did you mean 'even'?")  # fmt: skip
+entry("not a structure", sf.ArgumentError, lambda w: sf.fit("A -> B", w.data), "sf.DAG, sf.Hypotheses", "str 'A -> B'")
+
+# Variables and schemas ----------------------------------------------------------------------------------------
+
+C = sf.SchemaError
+entry("nameless variable", C, lambda w: sf.Variable(""), "non-empty string", "Got '' instead")
+entry("state of odd type", C, lambda w: sf.Variable("A", ((1, 2),)), "'A'", "(1, 2)", "tuple", "convert")
+entry("states of mixed types", C, lambda w: w.fit(schema={"A": ["x", 1]}), "'A'", "['x', 1]", "as text")
+entry("state listed twice", C, lambda w: w.fit(schema={"A": ["x", "y", "x"]}), "'A'", "'x'", "more than once")
+entry("states of a continuous variable", C, lambda w: sf.Variable("age").n_states, "'age' is continuous",
+      "schema={'age': sf.categorical()}")  # fmt: skip
+entry("unknown state", sf.UnknownNameError, lambda w: w.fit().model.schema["A"].code("xx"), "'A' has no state 'xx'",
+      "['x', 'y']")  # fmt: skip
+entry("unknown variable", sf.UnknownNameError, lambda w: w.fit().model.schema["C"], "no variable 'C'", "['A', 'B']")
+entry("variable twice", C, lambda w: sf.Schema((sf.Variable("A"), sf.Variable("A"))), "'A' occurs twice")
+entry("states as text", C, lambda w: sf.categorical("yes"), "list of labels", "the text 'yes'")
+entry("schema of the wrong type", C, lambda w: w.fit(schema=5), "'schema' argument", "sf.categorical", "Got int")
+entry("schema entry of the wrong type", C, lambda w: w.fit(schema={"A": 3}), "'A'", "sf.continuous()", "Got 3")
+entry("schema of no column", C, lambda w: w.fit(schema={"C": ["x"]}), "declares 'C'", "no such column", "['A', 'B']")
+entry("many whole numbers", C, lambda w: sf.fit(sf.DAG("age"), {"age": list(range(21))}), "'age'",
+      "21 distinct values", "schema={'age': sf.categorical()}", "schema={'age': sf.continuous()}")  # fmt: skip
+entry("empty table, states unknown", C, lambda w: sf.fit(w.dag, {"A": ["x"], "B": [None]}, missing="drop",
+      prior=sf.K2()), "no rows", "'B'", "Declare")  # fmt: skip
+
+# Tables -------------------------------------------------------------------------------------------------------
+
+D = sf.DataError
+entry("not a table", D, lambda w: sf.fit(w.dag, 5), "int '5'", "sf.CSV", "dict of columns", "pandas")
+entry("missing column", D, lambda w: sf.fit(sf.DAG("Smoking -> Cancer"), {"Smokin": ["x"], "Cancer": ["y"]}),
+      "'Smoking'", "dict of columns has no such column", "['Smokin', 'Cancer']", "Did you mean 'Smokin'?")  # fmt: skip
+entry("misspelt state", D, lambda w: sf.fit(sf.DAG("smoke"), {"smoke": ["no", "mabye"]},
+      schema={"smoke": ["no", "maybe"]}), "Column 'smoke', row 2: state 'mabye' is not one of ['no', 'maybe']",
+      "Did you mean 'maybe'?", "Add it to the schema", "unknown_states='missing'")  # fmt: skip
+entry("None", D, lambda w: sf.fit(w.dag, {"A": ["x", None, None], "B": ["u", "v", "u"]}), "Column 'A', row 2",
+      "missing", "2 missing values", "missing='drop'")  # fmt: skip
+entry("NaN", D, lambda w: sf.fit(sf.DAG("A"), {"A": [1.0, 2.0, float("nan")]}), "Column 'A', row 3", "missing='drop'")
+entry("NaN in pandas", D, lambda w: sf.fit(sf.DAG("A"), pd.DataFrame({"A": ["x", np.nan]})), "Column 'A', row 2",
+      "1 missing value ")  # fmt: skip
+entry("field of a CSV missing", D, lambda w: sf.fit(w.dag, w.csv("A,B\nx,u\n?,v\n")), "Column 'A', row 2")
+entry("empty table", D, lambda w: sf.fit(w.dag, w.csv("A,B\n")), "nothing to learn from", "0 rows", "a prior")
+entry("empty columns", D, lambda w: sf.fit(w.dag, {"A": [], "B": []}), "nothing to learn from", "0 rows", "a prior")
+entry("nothing left", D, lambda w: sf.fit(w.dag, {"A": ["x", None], "B": [None, "u"]}, missing="drop"),
+      "nothing to learn from", "2 rows, 2 of them dropped")  # fmt: skip
+entry("weight zero", D, lambda w: w.fit(weights=[0, 0, 0]), "3 rows", "total weight of zero")
+entry("unknown weights", D, lambda w: w.fit(weights="freq"), "'weights' argument", "'freq'", "['A', 'B']")
+entry("too few weights", D, lambda w: w.fit(weights=[1]), "'weights' argument", "shape (3,)", "Got shape (1,)")
+entry("negative weight", D, lambda w: w.fit(weights=[1, -2, 1]), "Weight -2", "'weights' argument, row 2",
+      "finite and not negative")  # fmt: skip
+entry("negative weight in a column", D, lambda w: sf.fit(sf.DAG("A"), {"A": ["x", "y"], "w": [1, -3]}, weights="w"),
+      "Weight -3 in column 'w', row 2")  # fmt: skip
+entry("weight NaN", D, lambda w: w.fit(weights=[1, 1, float("nan")]), "Weight nan", "row 3")
+entry("weights of a contingency table", D, lambda w: sf.fit(sf.DAG("A"), sf.Contingency([1, 2], {"A": ["x", "y"]}),
+      weights=[1, 2]), "carries its own weights", "left out")  # fmt: skip
+entry("negative cell", D, lambda w: sf.fit(sf.DAG("A"), sf.Contingency([1, -2], {"A": ["x", "y"]})), "Weight -2",
+      "contingency table")  # fmt: skip
+entry("contingency of text", D, lambda w: sf.Contingency(["a"], {"A": ["x"]}), "must hold numbers", "dtype <U1")
+entry("contingency of another shape", C, lambda w: sf.Contingency([1, 2, 3], {"A": ["x", "y"]}), "shape (3,)",
+      "shape (2,)", "('A',)")  # fmt: skip
+entry("columns of different lengths", D, lambda w: sf.fit(w.dag, {"A": ["x"], "B": ["u", "v"]}), "'A' has 1 rows",
+      "'B' has 2", "same number")  # fmt: skip
+entry("column name of no text", D, lambda w: sf.fit(w.dag, {1: ["x"]}), "must be strings", "Got 1")
+entry("column of no list", D, lambda w: sf.fit(w.dag, {"A": "xy", "B": ["u"]}), "Column 'A'", "list", "Got 'xy'")
+entry("column of two dimensions", D, lambda w: sf.fit(w.dag, {"A": np.zeros((2, 2))}), "'A'", "shape (2, 2)")
+entry("column of mixed types", D, lambda w: sf.fit(w.dag, {"A": ["x", 1], "B": ["u", "v"]}), "'A' mixes", "to text")
+entry("column of mixed types in pandas", D, lambda w: sf.fit(sf.DAG("A"), pd.DataFrame({"A": ["x", 1]})), "'A' mixes")
+entry("column of dates", D, lambda w: sf.fit(sf.DAG("A"), {"A": np.array(["2020-01-01"], "M8[D]")}), "'A'", "date32",
+      "Convert it")  # fmt: skip
+entry("text in a continuous column", D, lambda w: w.fit(schema={"A": sf.continuous()}), "Column 'A', row 1: 'x'",
+      "not a number", "schema={'A': sf.categorical()}")  # fmt: skip
+entry("category None", D, lambda w: sf.fit(sf.DAG("A"), pa.table(
+      {"A": pa.DictionaryArray.from_arrays(pa.array([0, 1]), pa.array(["x", None]))})), "'A'",
+      "categories contain a missing value")  # fmt: skip
+entry("column twice in pandas", D, lambda w: sf.fit(sf.DAG("A"), pd.DataFrame([["x", "y"]], columns=["A", "A"])),
+      "Column 'A' occurs more than once", "Rename")  # fmt: skip
+entry("column twice as text", D, lambda w: sf.fit(sf.DAG("1"), pd.DataFrame([["x", "y"]], columns=[1, "1"])),
+      "Column '1' occurs more than once", "Rename")  # fmt: skip
+entry("unreadable CSV", sf.FileAccessError, lambda w: sf.fit(w.dag, w.path("nope.csv")), "nope.csv", "No such file")
+entry("CSV folder", sf.FileAccessError, lambda w: (os.mkdir(w.path("d.csv")), sf.fit(w.dag, w.path("d.csv"))),
+      "d.csv", "Is a directory")  # fmt: skip
+entry("CSV empty", D, lambda w: sf.fit(w.dag, w.csv("")), "table.csv", "is empty", "first line")
+entry("CSV column twice", D, lambda w: sf.fit(w.dag, w.csv("A,A\nx,y\n")), "column 'A'", "more than once")
+entry("CSV row too short", D, lambda w: sf.fit(w.dag, w.csv("A,B\nx,u\ny\n")), "table.csv", "row 2",
+      "expected 2 fields, found 1", "'y'", "separator=';'")  # fmt: skip
+entry("CSV header not UTF-8", D, lambda w: sf.fit(w.dag, w.csv(b"\xff,B\nx,u\n")), "not UTF-8", "Save it as UTF-8")
+entry("CSV body not UTF-8", D, lambda w: sf.fit(w.dag, w.csv(b"A,B\nx,u\n" + 9000 * b"x,u\n" + b"\xff,u\n")),
+      "not UTF-8", "Save it as UTF-8")  # fmt: skip
+entry("CSV cut off", D, lambda w: sf.fit(w.dag, w.csv(gzip.compress(b"A,B\nx,u\n")[:-9])), "not complete")
+entry("na_values as text", D, lambda w: sf.CSV("x.csv", na_values="NA"), "'na_values' argument", "Got 'NA'")
+entry("separator too long", D, lambda w: sf.CSV("x.csv", separator=";;"), "one character", "Got ';;'")
+entry("missing policy", sf.ArgumentError, lambda w: w.fit(missing="skip"), "'missing'", "['error', 'drop']",
+      "Got 'skip' instead")  # fmt: skip
+entry("unknown_states policy", sf.ArgumentError, lambda w: w.fit(unknown_states="x"), "['error', 'missing']")
+entry("frame backend", sf.ArgumentError, lambda w: w.fit().model.sample(1, backend="dask"), "'backend'", "polars")
+
+# Statistics ---------------------------------------------------------------------------------------------------
+
+T = sf.StatisticsError
+entry("statistic not collected", T, lambda w: sf.estimate(sf.DAG("B -> A"), w.stats()), "Count(scope=('B',))",
+      "They contain", "sf.collect(structure, data")  # fmt: skip
+entry("statistics of other structures", T, lambda w: w.stats() + sf.collect(sf.DAG("B -> A"), w.data),
+      "different structures", "Count(scope=('A',))", "same structure")  # fmt: skip
+entry("declared states differ", T, lambda w: sf.collect(w.dag, w.data, schema=w.schema)
+      + sf.collect(w.dag, w.data, schema={**w.schema, "A": ["y", "x"]}), "'A'", "['x', 'y']", "['y', 'x']",
+      "same schema")  # fmt: skip
+entry("undeclared state", T, lambda w: sf.collect(w.dag, w.data, schema=w.schema)
+      + sf.collect(w.dag, {"A": ["z"], "B": ["u"]}), "'A'", "['x', 'y']", "['z']", "Add them")  # fmt: skip
+entry("parts over other variables", C, lambda w: w.fit().model.schema.unite(sf.Schema((sf.Variable("A"),))),
+      "different variables", "['B']")  # fmt: skip
+entry("continuous here, discrete there", C, lambda w: sf.Schema((sf.Variable("A"),)).unite(
+      sf.Schema((sf.Variable("A", ("x",)),))), "'A' is continuous in one part", "sf.categorical()")  # fmt: skip
+entry("negative factor", T, lambda w: w.stats() * -1, "not negative", "Got -1 instead")
+entry("NaN factor", T, lambda w: w.stats() * float("nan"), "Got nan instead")
+entry("counts of another shape", T, lambda w: sf.Counts.dense((sf.Variable("A", ("x",)),), np.array([1, 2])),
+      "shape (2,)", "(1,)")  # fmt: skip
+entry("counts over other scopes", T, lambda w: w.stats()[sf.Count(("A",))] + w.stats()[sf.Count(("A", "B"))],
+      "('A',)", "('A', 'B')")  # fmt: skip
+entry("table too large to hold", T, lambda w: sf.Counts.sparse(
+      [sf.Variable(c, tuple(range(100))) for c in "abcde"], np.zeros((1, 5)), np.ones(1)).table(),
+      "10,000,000,000 cells", "75 GiB", "nonzero()")  # fmt: skip
+
+# Calls of fit and estimate ------------------------------------------------------------------------------------
+
+A = sf.ArgumentError
+entry("estimate from data", A, lambda w: sf.estimate(w.dag, w.data), "sf.collect(…)", "Got dict", "sf.fit")
+entry("estimate without the variable", A, lambda w: sf.estimate(sf.DAG("A -> C"), w.stats()), "'C'", "['A', 'B']",
+      "sf.collect")  # fmt: skip
+entry("certify the data without it", A, lambda w: sf.estimate(w.dag, w.stats(), certify="data"), "pass data=…")
+entry("point without prior", A, lambda w: w.fit(point="map"), "point='map'", "pass prior=", "sf.BDeu(10)")
+entry("unknown point", A, lambda w: w.fit(point="mode", prior=sf.K2()), "'point'", "['mean', 'map']", "Got 'mode'")
+entry("unknown certify", A, lambda w: w.fit(certify="yes"), "'certify'", "['statistics', 'data']", "Got 'yes'")
+entry("unknown unseen_parents", A, lambda w: w.fit(unseen_parents="x"), "['error', 'uniform', 'nan']", "Got 'x'")
+entry("tol", A, lambda w: w.fit(tol=-1), "'tol' argument", "between 0 and 1", "Got -1 instead")
+entry("unknown method", sf.UnknownNameError, lambda w: w.fit(method="closed"), "no method 'closed' for DAG",
+      "['auto', 'closed_form']", "Did you mean 'closed_form'?")  # fmt: skip
+entry("unknown option", A, lambda w: w.fit(options={"step": 1}), "'closed_form' has no option 'step'", "It has none")
+E_ = sf.EstimationError
+entry("latent variable", E_, lambda w: sf.fit(sf.DAG("H -> A", latent={"H": 2}), w.data), "No exact method",
+      "'H' is latent")  # fmt: skip
+entry("latent variable by name", E_, lambda w: sf.fit(sf.DAG("H -> A", latent={"H": 2}), w.data,
+      method="closed_form"), "'closed_form' cannot", "'H' is latent")  # fmt: skip
+entry("unseen parents", E_, lambda w: w.fit(schema={"A": ["x", "y", "z"]}), "Node 'B'",
+      "1 parent configuration without data (first: A='z')", "unseen_parents='uniform'", "unseen_parents='nan'",
+      "sf.BDeu(10)")  # fmt: skip
+entry("unknown kind", sf.UnknownNameError, lambda w: sf.fit(sf.DAG("A", kinds={"A": "tabulr"}), w.data),
+      "no node kind 'tabulr'", "Did you mean 'tabular'?")  # fmt: skip
+entry("kind that does not fit", S, lambda w: sf.fit(sf.DAG("A", kinds={"A": "tabular"}), {"A": [0.5, 1.5]}),
+      "'A' cannot be of kind 'tabular'", "'A' is continuous")  # fmt: skip
+entry("no kind fits", S, lambda w: sf.fit(sf.DAG("A"), {"A": [0.5, 1.5]}), "No node kind fits 'A'", "continuous")
+entry("tied states differ", T, lambda w: sf.fit(sf.DAG("A; B", tie=[("A", "B")]), w.data), "'A' and 'B' are tied",
+      "['x', 'y']", "['u', 'v']", "schema={'A': […], 'B': […]}")  # fmt: skip
+entry("fixed of no node", sf.UnknownNameError, lambda w: w.fit(fixed={"C": [1]}), "'fixed' argument", "'C'",
+      "['A', 'B']")  # fmt: skip
+entry("fixed for two tied nodes", S, lambda w: sf.fit(sf.DAG("A; B", tie=[("A", "B")]), {"A": ["x"], "B": ["x"]},
+      fixed={"A": [1], "B": [1]}), "('A', 'B') share one table", "one of them only")  # fmt: skip
+entry("fixed of another shape", A, lambda w: w.fit(fixed={"B": [0.5, 0.5]}), "fixed['B']", "shape (2, 2)",
+      "('A',)", "Got shape (2,)", "mapping")  # fmt: skip
+entry("fixed key of another length", A, lambda w: w.fit(fixed={"B": {("x", "x"): [1, 0]}}), "fixed['B']",
+      "('x', 'x')", "('A',)")  # fmt: skip
+entry("fixed row of another length", A, lambda w: w.fit(fixed={"B": {"x": [1]}}), "fixed['B']", "2 probabilities",
+      "Got [1] instead")  # fmt: skip
+entry("fixed without a state", A, lambda w: w.fit(fixed={"A": {"x": 1}}), "fixed['A']", "'y' has no probability")
+entry("fixed row without a state", A, lambda w: w.fit(fixed={"B": {"x": {"u": 1}}}), "fixed['B']",
+      "'v' has no probability")  # fmt: skip
+entry("fixed that does not sum", A, lambda w: w.fit(fixed={"A": [0.5, 0.6]}), "fixed['A']", "[0.5, 0.6]",
+      "its sum is 1.1")  # fmt: skip
+entry("fixed of an unknown state", sf.UnknownNameError, lambda w: w.fit(fixed={"B": {"z": [1, 0]}}), "'A'", "'z'")
+
+# Priors -------------------------------------------------------------------------------------------------------
+
+entry("size of a prior", A, lambda w: sf.BDeu(-1), "'ess'", "positive and finite", "Got -1 instead")
+entry("alpha as text", A, lambda w: sf.Dirichlet("one"), "'alpha'", "Got 'one'")
+entry("alpha of a node", A, lambda w: sf.Dirichlet({"A": [1, 0]}), "alpha['A']", "Got [1, 0]")
+entry("prior without a node", A, lambda w: w.fit(prior=sf.Dirichlet({"A": 1})), "node 'B'", "['A']", "rest=1.0")
+entry("prior of the wrong shape", A, lambda w: w.fit(prior=sf.Dirichlet({"B": [1, 2, 3]}, rest=1)), "node 'B'",
+      "shape (2, 2)", "('A',)", "Got shape (3,) instead")  # fmt: skip
+entry("no interior mode", E_, lambda w: w.fit(prior=sf.Dirichlet(0.5), point="map"), "Node 'B'",
+      "no interior posterior mode", "A='y'", "α + m is 0.5", "point='mean'", "at least 1")  # fmt: skip
+entry("no interior mode, sparse", E_, lambda w: w.big(prior=sf.Dirichlet(0.5), point="map"),
+      "no interior posterior mode", "point='mean'")  # fmt: skip
+entry("fixed rows of a large table", E_, lambda w: w.big(prior=sf.K2(), fixed={"d": {("s9", "s9", "s9"):
+      [1] + 32 * [0]}}), "Node 'd'", "cannot be fixed")  # fmt: skip
+entry("credible level", A, lambda w: w.fit(prior=sf.K2()).posterior["A"].interval(95), "'level'", "Got 95 instead")
+entry("posterior of no node", sf.UnknownNameError, lambda w: w.fit(prior=sf.K2()).posterior["C"], "'C'", "['A', 'B']")
+entry("prior of hypotheses", A, lambda w: w.hypothesis_fit(prior=3), "'uniform'", "{'even': 0.5, …}", "Got 3")
+entry("prior of one hypothesis", A, lambda w: w.hypothesis_fit(prior={"even": 1}), "['even', 'odd']", "'odd'")
+entry("prior of no hypothesis", A, lambda w: w.hypothesis_fit(prior={"even": 1, "odd": 1, "eve": 1}), "'eve'",
+      "Did you mean 'even'?")  # fmt: skip
+entry("prior weights", A, lambda w: w.hypothesis_fit(prior={"even": -1, "odd": 1}), "not negative", "'even': -1")
+entry("no hypothesis fits", E_, lambda w: sf.fit(w.hypotheses, {"n": [1, 2]}), "No hypothesis contains",
+      "'even' lacks 1", "'odd' lacks 2", "Add a hypothesis")  # fmt: skip
+entry("prior excludes the data", E_, lambda w: w.hypothesis_fit(prior={"even": 0, "odd": 1}), "weight zero",
+      "consistent with the data")  # fmt: skip
+entry("schema of hypotheses", E_, lambda w: w.hypothesis_fit(schema={"n": [2, 4]}), "'n'", "leave it out")
+entry("posterior of no hypothesis", sf.UnknownNameError, lambda w: w.hypothesis_fit(prior="uniform").posterior["x"],
+      "'x'", "['even', 'odd']")  # fmt: skip
+
+# Models -------------------------------------------------------------------------------------------------------
+
+M = sf.ModelError
+entry("table of no node", sf.UnknownNameError, lambda w: w.network(C=[1]), "'C'", "not a node", "['A', 'B']")
+entry("node without table", M, lambda w: sf.BayesianNetwork(w.dag, {"A": [1]}, schema=w.schema), "'B' has no table")
+entry("table without schema", C, lambda w: sf.BayesianNetwork(sf.DAG("A"), {"A": [1]}), "states of 'A'", "schema={'A'")
+entry("table of another shape", A, lambda w: w.network(B=[0.5, 0.5]), "'B'", "shape (2, 2)", "Got shape (2,)")
+entry("row that does not sum", M, lambda w: w.network(B=[[1, 0], [0.5, 0.6]]), "Node 'B'", "A='y'", "[0.5, 0.6]",
+      "1.1", "must sum to 1")  # fmt: skip
+entry("row half NaN", M, lambda w: w.network(A=[float("nan"), 1]), "Node 'A'", "no parents", "nan")
+entry("table of another network", M, lambda w: sf.BayesianNetwork(w.dag, {"A": w.fit().model.cpd("A"),
+      "B": sf.fit(sf.DAG("B"), w.data).model.cpd("B")}), "'B'", "('A', 'B')", "order of the graph")  # fmt: skip
+entry("unknown node", sf.UnknownNameError, lambda w: w.fit().model.cpd("C"), "no node 'C'", "['A', 'B']")
+entry("rows to sample", A, lambda w: w.fit().model.sample(2.5), "whole number", "Got 2.5 instead")
+entry("seed", A, lambda w: w.fit().model.sample(2, seed=-1), "'seed' argument", "2**64 - 1", "Got -1 instead")
+entry("sampling the unknown", M, lambda w: sf.fit(w.dag, {**w.data, "A": ["x", "x", "x"]}, schema={"A": ["x", "y"]},
+      unseen_parents="nan", fixed={"A": [0, 1]}).model.sample(9), "Cannot sample 'B'", "A='y'", "NaN",
+      "unseen_parents='uniform'")  # fmt: skip
+entry("log_prob without a column", D, lambda w: w.fit().model.log_prob({"A": ["x"]}), "'B'", "no such column")
+entry("log_prob of a new state", D, lambda w: w.fit().model.log_prob({"A": ["z"], "B": ["u"]}), "row 1", "'z'",
+      "['x', 'y']")  # fmt: skip
+entry("whole table of a sparse one", M, lambda w: w.big(unseen_parents="nan").model.cpd("d").table, "'d'",
+      "35,937 parent configurations", "rows()")  # fmt: skip
+entry("axis of a table", sf.UnknownNameError, lambda w: w.fit().model.cpd("B").table[{"C": "x"}], "'C'", "['A', 'B']")
+entry("state of a table", sf.UnknownNameError, lambda w: w.fit().model.cpd("B").table[{"A": "z"}], "'z'", "['x', 'y']")
+
+# Files --------------------------------------------------------------------------------------------------------
+
+F, X = sf.FileFormatError, sf.FileAccessError
+NEXT = 2
+
+
+def newer(content: bytes, place: slice) -> bytes:
+    return content[: place.start] + NEXT.to_bytes(4, "little") + content[place.stop :]
+
+
+def resealed(content: bytes) -> bytes:
+    return content[:-32] + hashlib.sha256(content[:-32]).digest()
+
+
+entry("path of no type", A, lambda w: sf.read(5), "path", "Got 5")
+entry("ending of no format", sf.UnknownNameError, lambda w: sf.write(w.fit(), w.path("x.xyz")), "x.xyz", ".json",
+      ".stats")  # fmt: skip
+entry("no such file", X, lambda w: sf.read(w.path("no.json")), "no.json", "No such file")
+entry("no such statistics", X, lambda w: sf.read(w.path("no.stats")), "no.stats", "No such file")
+entry("JSON of the wrong thing", A, lambda w: sf.write(w.stats(), w.path("x.json")), "fit or a model", "Got Statistics")
+entry("statistics of the wrong thing", A, lambda w: sf.write(w.fit(), w.path("x.stats")), "sf.collect(…)", "Got Fit")
+entry("JSON cut off", F, lambda w: sf.read(w.file("x.json", '{"format": "suffice", ')), "x.json", "line 1, column 23",
+      "cut off")  # fmt: skip
+entry("JSON not UTF-8", F, lambda w: sf.read(w.file("x.json", b'"\xff"')), "x.json", "not valid JSON")
+entry("JSON nested too deeply", F, lambda w: sf.read(w.file("x.json", 100_000 * "[")), "x.json", "not valid JSON")
+entry("foreign JSON", F, lambda w: sf.read(w.file("x.json", '{"a": 1}')), "x.json", '"format": "suffice"')
+entry("JSON of the future", F, lambda w: sf.read(w.edited(lambda e: e.update(version=NEXT))), "edited.json",
+      "format version 2", "up to 1", "Upgrade suffice")  # fmt: skip
+entry("JSON without an entry", F, lambda w: sf.read(w.edited(lambda e: e["content"].pop("notes"))), "edited.json",
+      "'notes' is missing", "again")  # fmt: skip
+entry("JSON with a wrong sum", F, lambda w: sf.read(w.edited(
+      lambda e: e["content"]["model"]["cpds"][0].update(values=[[0.5, 0.6]]))), "edited.json", "Node 'A'",
+      "[0.5, 0.6]", "1.1")  # fmt: skip
+entry("JSON with a negative count", F, lambda w: sf.read(w.edited(
+      lambda e: e["content"]["statistics"]["arrays"].update({"0.values": [-1, 4]}))), "('A',)",
+      "at least zero")  # fmt: skip
+entry("foreign statistics", F, lambda w: sf.read(w.file("x.stats", b"PK\3\4")), "x.stats", "not a suffice array file")
+entry("statistics cut off", F, lambda w: sf.read(w.file("x.stats", w.stats_bytes()[:40])), "cut off after 40 bytes",
+      "copy it again")  # fmt: skip
+entry("statistics damaged", F, lambda w: sf.read(w.file("x.stats", w.stats_bytes().replace(b'"x"', b'"X"'))),
+      "x.stats", "checksum", "copy it again")  # fmt: skip
+entry("container of the future", F, lambda w: sf.read(w.file("x.stats", newer(w.stats_bytes(), slice(8, 12)))),
+      "x.stats", "format version 2", "up to 1", "Upgrade suffice")  # fmt: skip
+entry("statistics of the future", F, lambda w: sf.read(w.file("x.stats", resealed(
+      w.stats_bytes().replace(b'"version": 1', b'"version": 2')))), "format version 2", "Upgrade suffice")  # fmt: skip
+entry("container of another kind", F, lambda w: (write_arrays(w.path("x.stats"), "checkpoint", 1, {}, {}),
+      sf.read(w.path("x.stats"))), "'checkpoint'", "'statistics' was expected")  # fmt: skip
+entry("statistics without an entry", F, lambda w: (write_arrays(w.path("x.stats"), "statistics", 1, {}, {}),
+      sf.read(w.path("x.stats"))), "x.stats", "'schema'")  # fmt: skip
+entry("output in no folder", X, lambda w: sf.write(w.fit(), w.path("no/x.json")), "no/x.json", "No such file",
+      "Nothing was changed", "folder that exists")  # fmt: skip
+entry("output is a folder", X, lambda w: (os.mkdir(w.path("d.json")), sf.write(w.fit(), w.path("d.json"))),
+      "d.json", "Nothing was changed")  # fmt: skip
+entry("output beneath a file", X, lambda w: sf.write(w.stats(), w.file("f", "") + "/x.stats"), "x.stats",
+      "Not a directory", "Nothing was changed")  # fmt: skip
+entry("structure file damaged", F, lambda w: read_structure(w.file("x.toml", "type = ")), "x.toml", "not valid TOML")
+entry("structure file without type", F, lambda w: read_structure(w.file("x.toml", "a = 1")), "x.toml",
+      "['DAG', 'Hypotheses']", "Got None")  # fmt: skip
+entry("structure file with an unknown entry", S, lambda w: read_structure(w.file("x.toml",
+      'type = "DAG"\ngraph = "A"\ncolour = 3')), "x.toml", "DAG", "colour")  # fmt: skip
+entry("structure of statistics", S, lambda w: (sf.write(w.stats(), w.path("x.stats")),
+      read_structure(w.path("x.stats"))), "Statistics has no structure")  # fmt: skip
+
+
+def in_catalogue(selected: list[Entry]) -> Any:
+    return pytest.mark.parametrize("case", selected, ids=lambda case: case.name.replace(" ", "-"))
+
+
+@in_catalogue(CATALOGUE)
+def test_message_says_what_where_and_what_to_do(case: Entry, tmp_path: Path) -> None:
+    with pytest.raises(sf.SufficeError) as caught:
+        case.call(World(tmp_path))
+    message = str(caught.value)
+    assert type(caught.value) is case.error, message
+    for part in case.says:
+        assert part in message
+    assert message[0] != '"', "a KeyError must not show the repr of its message"
+    assert message.rstrip()[-1] in ".?", message
+
+
+def test_names_of_the_catalogue_are_different() -> None:
+    assert len({case.name for case in CATALOGUE}) == len(CATALOGUE)
+
+
+UNREACHABLE = (
+    "The sums {self.need}",  # sums are added inside one reduce, of one task
+    "The sum {need.name!r} is not a function of the rows",  # no structure needs a sum
+    "The table is encoded already",  # the public API never hands an encoded table out
+    "The method {name!r} gives",  # every method so far gives every point
+    "are of different kinds",  # there is one kind so far
+    "is a prior on tables",  # there is one kind so far
+    "are not the same.",  # unite() is only called on variables of one name
+    "is not installed",  # tested below, with the backends hidden
+    "cannot be read: {error}",  # whatever else Arrow may complain about in a CSV file
+)
+
+
+def places(error: BaseException | None) -> set[tuple[str, int]]:
+    """Where an error was raised, and the errors that it replaced."""
+    found = set()
+    while error is not None:
+        trace = error.__traceback__
+        while trace is not None and trace.tb_next is not None:
+            trace = trace.tb_next
+        if trace is not None:
+            found.add((trace.tb_frame.f_code.co_filename, trace.tb_lineno))
+        error = error.__context__
+    return found
+
+
+def test_every_raise_of_the_library_is_in_the_catalogue(tmp_path: Path) -> None:
+    reached: set[tuple[str, int]] = set()
+    for number, case in enumerate(CATALOGUE):
+        folder = tmp_path / str(number)
+        folder.mkdir()
+        try:
+            case.call(World(folder))
+        except Exception as error:
+            reached |= places(error)
+    missing = []
+    for path in sorted(SOURCE.rglob("*.py")):
+        if "cli" in path.parts:
+            continue  # the commands' own errors are tested in tests/cli
+        text = path.read_text(encoding="utf-8")
+        for node in ast.walk(ast.parse(text)):
+            if not isinstance(node, ast.Raise) or node.exc is None:
+                continue
+            said = ast.get_source_segment(text, node) or ""
+            if any(name in said for name in ("raise TypeError", "raise AttributeError", "raise KeyboardInterrupt")):
+                continue
+            lines = range(node.lineno, (node.end_lineno or node.lineno) + 1)
+            hit = any((str(path), line) in reached for line in lines)
+            if not hit and not any(words in said for words in UNREACHABLE):
+                missing.append(f"{path.relative_to(SOURCE)}:{node.lineno}: {said.splitlines()[0]}")
+    assert not missing, "\n".join(missing)
+
+
+def test_backend_that_is_not_installed_is_named(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    model = World(tmp_path).fit().model
+    monkeypatch.setattr("suffice.data.frame.importlib.util.find_spec", lambda name: None)
+    with pytest.raises(sf.ArgumentError, match="'polars' is not installed"):
+        model.sample(1, backend="polars")
+
+
+# The errors themselves ----------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("error", "builtin"),
+    [
+        ("ArgumentError", ValueError),
+        ("DataError", ValueError),
+        ("SchemaError", ValueError),
+        ("StructureError", ValueError),
+        ("StatisticsError", ValueError),
+        ("EstimationError", ValueError),
+        ("ModelError", ValueError),
+        ("FileFormatError", ValueError),
+        ("FileAccessError", OSError),
+        ("UnknownNameError", KeyError),
+    ],
+)
+def test_errors_are_also_the_builtin_error_that_a_python_reader_expects(error: str, builtin: type[Exception]) -> None:
+    assert issubclass(getattr(sf, error), sf.SufficeError)
+    assert issubclass(getattr(sf, error), builtin)
+
+
+def test_unknown_name_shows_its_message_and_not_the_repr_of_it() -> None:
+    assert str(sf.UnknownNameError("no 'x'")) == "no 'x'"
+    assert str(sf.UnknownNameError()) == ""
+
+
+# Unwritable outputs change nothing ----------------------------------------------------------------------------
+
+
+def snapshot(folder: Path) -> dict[str, bytes | None]:
+    """Every path beneath a folder, with the bytes of files."""
+    return {str(path.relative_to(folder)): path.read_bytes() if path.is_file() else None for path in folder.rglob("*")}
+
+
+def no_folder(folder: Path, ending: str) -> Path:
+    return folder / "absent" / f"x{ending}"
+
+
+def a_folder(folder: Path, ending: str) -> Path:
+    (folder / f"x{ending}").mkdir()
+    (folder / f"x{ending}" / "kept.txt").write_text("kept")
+    return folder / f"x{ending}"
+
+
+def beneath_a_file(folder: Path, ending: str) -> Path:
+    (folder / "file").write_text("kept")
+    return folder / "file" / f"x{ending}"
+
+
+def name_too_long(folder: Path, ending: str) -> Path:
+    return folder / (400 * "x" + ending)
+
+
+def behind_a_dangling_folder_link(folder: Path, ending: str) -> Path:
+    (folder / "link").symlink_to(folder / "gone")
+    return folder / "link" / f"x{ending}"
+
+
+@pytest.mark.parametrize("ending", [".json", ".stats"])
+@pytest.mark.parametrize("target", [no_folder, a_folder, beneath_a_file, name_too_long, behind_a_dangling_folder_link])
+def test_unwritable_output_changes_nothing(tmp_path: Path, target: Callable[[Path, str], Path], ending: str) -> None:
+    world = World(tmp_path)
+    thing = world.fit() if ending == ".json" else world.stats()
+    path = target(tmp_path, ending)
+    before = snapshot(tmp_path)
+    with pytest.raises(sf.FileAccessError, match="Nothing was changed"):
+        sf.write(thing, path)
+    assert snapshot(tmp_path) == before
+
+
+@pytest.mark.parametrize("ending", [".json", ".stats"])
+@pytest.mark.parametrize("failing", ["os.replace", "os.fsync"])
+def test_failing_rename_or_flush_keeps_the_old_file(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, failing: str, ending: str
+) -> None:
+    world = World(tmp_path)
+    thing = world.fit() if ending == ".json" else world.stats()
+    path = tmp_path / f"x{ending}"
+    path.write_bytes(b"old")
+    before = snapshot(tmp_path)
+
+    def fail(*arguments: object) -> None:
+        raise OSError(28, "No space left on device")
+
+    monkeypatch.setattr(failing, fail)
+    with pytest.raises(sf.FileAccessError, match="No space left on device"):
+        sf.write(thing, path)
+    assert snapshot(tmp_path) == before
+
+
+@pytest.mark.parametrize("name", ["x.json", "x.stats"])
+def test_writing_the_wrong_thing_keeps_the_old_file(tmp_path: Path, name: str) -> None:
+    (tmp_path / name).write_bytes(b"old")
+    with pytest.raises(sf.ArgumentError):
+        sf.write(3, tmp_path / name)
+    assert snapshot(tmp_path) == {name: b"old"}
+
+
+# Bad arguments never escape as raw errors ---------------------------------------------------------------------
+
+BAD_CALLS: dict[str, Callable[[World], Any]] = {
+    "fit(None, None)": lambda w: sf.fit(None, None),
+    "fit(dag, None)": lambda w: sf.fit(w.dag, None),
+    "fit(dag, 5)": lambda w: sf.fit(w.dag, 5),
+    "fit(dag, [1, 2])": lambda w: sf.fit(w.dag, [1, 2]),
+    "fit(dag, array)": lambda w: sf.fit(w.dag, np.zeros((3, 2))),
+    "fit(dag, 'nope')": lambda w: sf.fit(w.dag, "nope"),
+    "data={'A': 3}": lambda w: sf.fit(w.dag, {"A": 3, "B": 4}),
+    "data={'A': [[1]]}": lambda w: sf.fit(w.dag, {"A": [[1]], "B": [1]}),
+    "data={'A': [object()]}": lambda w: sf.fit(w.dag, {"A": [object()], "B": ["x"]}),
+    "data={'A': [b'x']}": lambda w: sf.fit(w.dag, {"A": [b"x"], "B": ["x"]}),
+    "data={'A': [1j]}": lambda w: sf.fit(w.dag, {"A": [1j], "B": ["x"]}),
+    "data={'A': [2**70]}": lambda w: sf.fit(w.dag, {"A": [2**70], "B": ["x"]}),
+    "data={'A': 0-d}": lambda w: sf.fit(w.dag, {"A": np.array(3), "B": ["x"]}),
+    "data={'A': []}": lambda w: sf.fit(w.dag, {"A": [], "B": []}),
+    "data={'A': []}, prior": lambda w: sf.fit(w.dag, {"A": [], "B": []}, prior=sf.K2()),
+    "data='a\\0b.csv'": lambda w: sf.fit(w.dag, "a\0b.csv"),
+    "data=CSV(3)": lambda w: sf.fit(w.dag, sf.CSV(3)),
+    "data=CSV(None)": lambda w: sf.fit(w.dag, sf.CSV(None)),
+    "prior=3": lambda w: w.fit(prior=3),
+    "prior='bdeu'": lambda w: w.fit(prior="bdeu"),
+    "prior=BDeu": lambda w: w.fit(prior=sf.BDeu),
+    "prior={}": lambda w: w.fit(prior={}),
+    "prior='uniform'": lambda w: w.fit(prior="uniform"),
+    "hypotheses, prior=K2()": lambda w: w.hypothesis_fit(prior=sf.K2()),
+    "hypotheses, prior of text": lambda w: w.hypothesis_fit(prior={"even": "x", "odd": 1}),
+    "hypotheses, prior None": lambda w: w.hypothesis_fit(prior={"even": None, "odd": 1}),
+    "hypotheses, schema=5": lambda w: w.hypothesis_fit(schema=5),
+    "hypotheses, fixed": lambda w: w.hypothesis_fit(fixed={"n": [1, 0, 0, 0]}),
+    "point='x'": lambda w: w.fit(point="x"),
+    "point=array": lambda w: w.fit(point=np.array([1, 2])),
+    "point without prior": lambda w: w.fit(point="mean"),
+    "tol=-1": lambda w: w.fit(tol=-1),
+    "tol=nan": lambda w: w.fit(tol=float("nan")),
+    "tol='x'": lambda w: w.fit(tol="x"),
+    "tol=None": lambda w: w.fit(tol=None),
+    "method='x'": lambda w: w.fit(method="x"),
+    "method=None": lambda w: w.fit(method=None),
+    "method=[]": lambda w: w.fit(method=[]),
+    "options={'a': 1}": lambda w: w.fit(options={"a": 1}),
+    "options=5": lambda w: w.fit(options=5),
+    "options='a'": lambda w: w.fit(options="a"),
+    "max_iter=-1": lambda w: w.fit(max_iter=-1),
+    "max_iter='x'": lambda w: w.fit(max_iter="x"),
+    "seed='x'": lambda w: w.fit(seed="x"),
+    "seed=-1": lambda w: w.fit(seed=-1),
+    "fixed=3": lambda w: w.fit(fixed=3),
+    "fixed='A'": lambda w: w.fit(fixed="A"),
+    "fixed={'A': 'x'}": lambda w: w.fit(fixed={"A": "x"}),
+    "fixed={'A': None}": lambda w: w.fit(fixed={"A": None}),
+    "fixed={'A': object()}": lambda w: w.fit(fixed={"A": object()}),
+    "fixed={'A': [0.5, 'x']}": lambda w: w.fit(fixed={"A": [0.5, "x"]}),
+    "fixed={'A': ragged}": lambda w: w.fit(fixed={"A": [[0.5, 0.5], [0.5]]}),
+    "fixed={'A': {'x': 'a'}}": lambda w: w.fit(fixed={"A": {"x": "a", "y": "b"}}),
+    "fixed={'A': {unknown state}}": lambda w: w.fit(fixed={"A": {"x": 0.5, "y": 0.5, "z": 0.7}}),
+    "fixed={'B': {}}": lambda w: w.fit(fixed={"B": {}}),
+    "fixed={'B': {'x': 3}}": lambda w: w.fit(fixed={"B": {"x": 3}}),
+    "fixed={'B': {'x': ['a', 'b']}}": lambda w: w.fit(fixed={"B": {"x": ["a", "b"]}}),
+    "fixed={'B': {'x': {'u': 'p'}}}": lambda w: w.fit(fixed={"B": {"x": {"u": "p", "v": 1}}}),
+    "fixed={'B': {'z': …}}": lambda w: w.fit(fixed={"B": {"z": [1, 0]}}),
+    "weights='nope'": lambda w: w.fit(weights="nope"),
+    "weights='A'": lambda w: w.fit(weights="A"),
+    "weights=[1]": lambda w: w.fit(weights=[1]),
+    "weights=3": lambda w: w.fit(weights=3),
+    "weights=['a', …]": lambda w: w.fit(weights=["a", "b", "c"]),
+    "weights=ragged": lambda w: w.fit(weights=[1, [2], 3]),
+    "weights=[None]": lambda w: w.fit(weights=[1, None, 3]),
+    "weights too large for whole numbers": lambda w: w.fit(weights=[2**62, 2**62, 2**62 + 1]),
+    "weights whose sum wraps around": lambda w: sf.fit(
+        sf.DAG("A"), {"A": 3 * ["x"]}, weights=[2**63 - 1, 2**63 - 1, 5]
+    ),
+    "weights too large for floats": lambda w: w.fit(weights=[1e308, 1e308, 1e308]),
+    "schema=5": lambda w: w.fit(schema=5),
+    "schema='A'": lambda w: w.fit(schema="A"),
+    "schema={'A': 3}": lambda w: w.fit(schema={"A": 3}),
+    "schema={'A': None}": lambda w: w.fit(schema={"A": None}),
+    "schema={'A': [[1]]}": lambda w: w.fit(schema={"A": [[1], [2]]}),
+    "schema={'A': []}": lambda w: w.fit(schema={"A": []}),
+    "missing=None": lambda w: w.fit(missing=None),
+    "missing=[]": lambda w: w.fit(missing=[]),
+    "certify=True": lambda w: w.fit(certify=True),
+    "progress='x'": lambda w: w.fit(progress="x"),
+    "progress=None": lambda w: w.fit(progress=None),
+    "collect(None)": lambda w: sf.collect(None, w.data),
+    "collect(dag, None)": lambda w: sf.collect(w.dag, None),
+    "estimate(dag, data)": lambda w: sf.estimate(w.dag, w.data),
+    "estimate(None, stats)": lambda w: sf.estimate(None, w.stats()),
+    "estimate, data=5": lambda w: sf.estimate(w.dag, w.stats(), certify="data", data=5),
+    "stats * 'x'": lambda w: w.stats() * "x",
+    "stats * None": lambda w: w.stats() * None,
+    "stats * inf": lambda w: w.stats() * float("inf"),
+    "counts.marginal('Z')": lambda w: w.stats()[sf.Count(("A", "B"))].marginal(("Z",)),
+    "counts.scaled(-1)": lambda w: w.stats()[sf.Count(("A",))].scaled(-1),
+    "read(5)": lambda w: sf.read(5),
+    "read(None)": lambda w: sf.read(None),
+    "read('.')": lambda w: sf.read("."),
+    "read NUL": lambda w: sf.read("a\0b.json"),
+    "read NUL statistics": lambda w: sf.read("a\0b.stats"),
+    "read surrogate": lambda w: sf.read("\ud800.json"),
+    "write(3)": lambda w: sf.write(3, w.path("x.json")),
+    "write(fit, 'x.unknown')": lambda w: sf.write(w.fit(), w.path("x.unknown")),
+    "write(fit, 5)": lambda w: sf.write(w.fit(), 5),
+    "write NUL": lambda w: sf.write(w.fit(), w.path("a\0b.json")),
+    "write NUL statistics": lambda w: sf.write(w.stats(), w.path("a\0b.stats")),
+    "write surrogate": lambda w: sf.write(w.fit(), w.path("\ud800.json")),
+    "sample(-1)": lambda w: w.fit().model.sample(-1),
+    "sample(2.5)": lambda w: w.fit().model.sample(2.5),
+    "sample('x')": lambda w: w.fit().model.sample("x"),
+    "sample(True)": lambda w: w.fit().model.sample(True),
+    "sample, seed=-1": lambda w: w.fit().model.sample(3, seed=-1),
+    "sample, seed='x'": lambda w: w.fit().model.sample(3, seed="x"),
+    "sample, backend=3": lambda w: w.fit().model.sample(3, backend=3),
+    "log_prob(None)": lambda w: w.fit().model.log_prob(None),
+    "log_prob, missing column": lambda w: w.fit().model.log_prob({"A": ["x"]}),
+    "log_prob, unknown as missing": lambda w: w.fit().model.log_prob(
+        {"A": ["z"], "B": ["u"]}, unknown_states="missing"),
+    "cpd('nope')": lambda w: w.fit().model.cpd("nope"),
+    "cpd(None)": lambda w: w.fit().model.cpd(None),
+    "cpd([])": lambda w: w.fit().model.cpd([]),
+    "posterior['nope']": lambda w: w.fit(prior=sf.K2()).posterior["nope"],
+    "interval('x')": lambda w: w.fit(prior=sf.K2()).posterior["A"].interval("x"),
+    "posterior.sample(-1)": lambda w: w.fit(prior=sf.K2()).posterior["A"].sample(-1),
+    "posterior.sample('x')": lambda w: w.fit(prior=sf.K2()).posterior["A"].sample("x"),
+    "posterior.sample, seed=-1": lambda w: w.fit(prior=sf.K2()).posterior["A"].sample(2, seed=-1),
+    "posterior.sample, seed='x'": lambda w: w.fit(prior=sf.K2()).posterior.sample(seed="x"),
+    "network posterior.sample, seed=-1": lambda w: w.fit(prior=sf.K2()).posterior.sample(seed=-1),
+    "log_predictive(None)": lambda w: w.fit(prior=sf.K2()).posterior.log_predictive(None),
+    "table[{'nope': 1}]": lambda w: w.fit().model.cpd("B").table[{"nope": 1}],
+    "table['A']": lambda w: w.fit().model.cpd("B").table["A"],
+    "table[3]": lambda w: w.fit().model.cpd("B").table[3],
+    "table[{'A': []}]": lambda w: w.fit().model.cpd("B").table[{"A": []}],
+    "schema[[]]": lambda w: w.fit().model.schema[[]],
+    "schema.unite(3)": lambda w: w.fit().model.schema.unite(3),
+    "DAG(None)": lambda w: sf.DAG(None),
+    "DAG(bytes)": lambda w: sf.DAG(b"A -> B"),
+    "DAG([1, 2])": lambda w: sf.DAG([1, 2]),
+    "DAG({'A': 3})": lambda w: sf.DAG({"A": 3}),
+    "DAG({'A': [3]})": lambda w: sf.DAG({"A": [3]}),
+    "DAG({'A': [[]]})": lambda w: sf.DAG({"A": [["B"]]}),
+    "DAG({1: ['A']})": lambda w: sf.DAG({1: ["A"]}),
+    "DAG({'': []})": lambda w: sf.DAG({"": []}),
+    "DAG(multigraph)": lambda w: sf.DAG(networkx.MultiDiGraph([("A", "B"), ("A", "B")])),
+    "latent=3": lambda w: sf.DAG("A", latent=3),
+    "latent=['A']": lambda w: sf.DAG("A", latent=["A"]),
+    "kinds=3": lambda w: sf.DAG("A", kinds=3),
+    "kinds={'A': 'nope'}": lambda w: sf.fit(sf.DAG("A", kinds={"A": "nope"}), w.data),
+    "kinds={'A': []}": lambda w: sf.fit(sf.DAG("A", kinds={"A": []}), w.data),
+    "tie=3": lambda w: sf.DAG("A", tie=3),
+    "tie=[3]": lambda w: sf.DAG("A", tie=[3]),
+    "tie='AB'": lambda w: sf.DAG("A; B", tie="AB"),
+    "latent variable": lambda w: sf.fit(sf.DAG("H -> A", latent={"H": 2}), w.data),
+    "Hypotheses(None)": lambda w: sf.Hypotheses(None),
+    "Hypotheses([1])": lambda w: sf.Hypotheses([1]),
+    "Hypotheses({'a': 3})": lambda w: sf.Hypotheses({"a": 3}),
+    "Hypotheses({'a': [[1]]})": lambda w: sf.Hypotheses({"a": [[1]]}),
+    "Hypotheses({'a': [None, 1]})": lambda w: sf.Hypotheses({"a": [None, 1]}),
+    "Hypotheses({3: [1]})": lambda w: sf.Hypotheses({3: [1]}),
+    "Hypotheses(over=3)": lambda w: sf.Hypotheses({"a": [1]}, over=3),
+    "BDeu(0)": lambda w: sf.BDeu(0),
+    "BDeu('x')": lambda w: sf.BDeu("x"),
+    "BDeu([1])": lambda w: sf.BDeu([1]),
+    "BDeu(1j)": lambda w: sf.BDeu(1j),
+    "Dirichlet(None)": lambda w: sf.Dirichlet(None),
+    "Dirichlet([1, 2])": lambda w: sf.Dirichlet([1, 2]),
+    "Dirichlet(ragged)": lambda w: sf.Dirichlet({"A": [[1], [1, 2]]}),
+    "Dirichlet of no node": lambda w: w.fit(prior=sf.Dirichlet({"nope": 1}, rest=1)),
+    "Dirichlet(1e308)": lambda w: w.fit(prior=sf.Dirichlet(1e308)),
+    "CSV(separator='')": lambda w: sf.CSV("x.csv", separator=""),
+    "CSV(separator=3)": lambda w: sf.CSV("x.csv", separator=3),
+    "CSV(na_values=3)": lambda w: sf.CSV("x.csv", na_values=3),
+    "CSV(na_values=[3])": lambda w: sf.fit(w.dag, sf.CSV(w.csv("A,B\nx,u\n"), na_values=[3])),
+    "CSV(separator='ä')": lambda w: sf.fit(w.dag, sf.CSV(w.csv("AäB\nxäu\n"), separator="ä")),
+    "CSV(separator='\\n')": lambda w: sf.fit(w.dag, sf.CSV(w.csv("A,B\nx,u\n"), separator="\n")),
+    "Contingency(None, None)": lambda w: sf.Contingency(None, None),
+    "Contingency, states=3": lambda w: sf.Contingency([1, 2], {"A": 3}),
+    "Contingency(ragged)": lambda w: sf.Contingency([[1], [1, 2]], {"A": ["x"]}),
+    "Contingency, states as text": lambda w: sf.Contingency([1, 2], {"A": "xy"}),
+    "Variable('A', 3)": lambda w: sf.Variable("A", 3),
+    "Variable('A', 'xy')": lambda w: sf.Variable("A", "xy"),
+    "Schema(3)": lambda w: sf.Schema(3),
+    "Schema((3,))": lambda w: sf.Schema((3,)),
+    "categorical(3)": lambda w: sf.categorical(3),
+    "BayesianNetwork(None, None)": lambda w: sf.BayesianNetwork(None, None),
+    "BayesianNetwork(dag, None)": lambda w: sf.BayesianNetwork(w.dag, None),
+    "BayesianNetwork('A -> B')": lambda w: sf.BayesianNetwork("A -> B", {"A": [1], "B": [[1]]}, schema=w.schema),
+    "BayesianNetwork, table of text": lambda w: w.network(A=["a", "b"]),
+    "BayesianNetwork, ragged table": lambda w: w.network(A=[[1], [1, 2]]),
+    "BayesianNetwork, table None": lambda w: w.network(A=None),
+    "BayesianNetwork, infinite": lambda w: w.network(A=[np.inf, -np.inf]),
+    "BayesianNetwork, schema=5": lambda w: sf.BayesianNetwork(w.dag, {"A": [1], "B": [[1]]}, schema=5),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("name", BAD_CALLS)
+def test_bad_arguments_raise_only_errors_of_the_library(name: str, tmp_path: Path) -> None:
+    with pytest.raises(sf.SufficeError):
+        BAD_CALLS[name](World(tmp_path))

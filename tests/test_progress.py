@@ -1,0 +1,178 @@
+"""Progress and interruption: the first Ctrl-C ends a loop well, the second one at once."""
+
+from __future__ import annotations
+
+import signal
+import threading
+
+import pytest
+
+from suffice.progress import Bar, Silent, Watch, watch_for
+
+
+class Recorder:
+    """A display that keeps what it is told."""
+
+    def __init__(self):
+        self.events = []
+
+    def begin(self, label, total, unit):
+        self.events.append(("begin", label, total, unit))
+
+    def update(self, done, info):
+        self.events.append(("update", done, info))
+
+    def end(self):
+        self.events.append(("end",))
+
+
+@pytest.fixture(autouse=True)
+def handler_is_restored():
+    """Every test leaves the interrupt as it found it."""
+    before = signal.getsignal(signal.SIGINT)
+    yield
+    after = signal.getsignal(signal.SIGINT)
+    signal.signal(signal.SIGINT, before)
+    assert after is before
+
+
+def interrupt():
+    signal.raise_signal(signal.SIGINT)
+
+
+@pytest.mark.parametrize("limit", [0, 1, 5])
+def test_steps_count_from_one_to_the_limit(limit):
+    assert list(Watch().steps("work", limit)) == list(range(1, limit + 1))
+
+
+def test_steps_tell_the_display_how_far_they_are():
+    recorder = Recorder()
+    list(Watch(recorder).steps("halving", 2))
+    assert recorder.events == [
+        ("begin", "halving", 2, "steps"),
+        ("update", 1.0, ""),
+        ("update", 2.0, ""),
+        ("end",),
+    ]
+
+
+def test_first_interrupt_ends_the_loop_after_the_current_step():
+    watch, done = Watch(), []
+    for step in watch.steps("work", 10):
+        if step == 3:
+            interrupt()
+        done.append(step)
+    assert done == [1, 2, 3]
+    assert watch.interrupted
+
+
+def test_second_interrupt_raises_at_once():
+    watch, done = Watch(), []
+
+    def work():
+        for step in watch.steps("work", 10):
+            interrupt()
+            interrupt()
+            done.append(step)
+
+    with pytest.raises(KeyboardInterrupt):
+        work()
+    assert done == []
+
+
+def test_without_an_interrupt_nothing_is_marked():
+    watch = Watch()
+    list(watch.steps("work", 3))
+    assert not watch.interrupted
+
+
+def test_handler_stands_only_while_the_loop_runs():
+    before = signal.getsignal(signal.SIGINT)
+    seen = [signal.getsignal(signal.SIGINT) for _ in Watch().steps("work", 2)]
+    assert all(handler is not before for handler in seen)
+    assert signal.getsignal(signal.SIGINT) is before
+
+
+def test_leaving_the_loop_early_restores_the_handler_and_closes_the_display():
+    before, recorder = signal.getsignal(signal.SIGINT), Recorder()
+    for _ in Watch(recorder).steps("work", 10):
+        break
+    assert signal.getsignal(signal.SIGINT) is before
+    assert recorder.events[-1] == ("end",)
+
+
+def test_error_within_the_loop_restores_the_handler_and_closes_the_display():
+    before, recorder = signal.getsignal(signal.SIGINT), Recorder()
+
+    def work():
+        for _ in Watch(recorder).steps("work", 10):
+            raise RuntimeError("broken step")
+
+    with pytest.raises(RuntimeError, match="broken step"):
+        work()
+    assert signal.getsignal(signal.SIGINT) is before
+    assert recorder.events[-1] == ("end",)
+
+
+def test_interrupt_during_other_work_raises_as_usual():
+    watch, recorder = Watch(), Recorder()
+    watch.display = recorder
+
+    def work():
+        with watch.work("reading", None, "rows"):
+            interrupt()
+
+    with pytest.raises(KeyboardInterrupt):
+        work()
+    assert not watch.interrupted
+    assert recorder.events[-1] == ("end",)
+
+
+def test_steps_run_in_other_threads_without_touching_signals():
+    before, result = signal.getsignal(signal.SIGINT), []
+    thread = threading.Thread(target=lambda: result.extend(Watch().steps("work", 3)))
+    thread.start()
+    thread.join()
+    assert result == [1, 2, 3]
+    assert signal.getsignal(signal.SIGINT) is before
+
+
+def test_every_piece_of_work_starts_from_zero():
+    recorder = Recorder()
+    watch = Watch(recorder)
+    for _ in range(2):
+        with watch.work("reading", 10, "rows"):
+            watch.advance(4)
+            watch.advance(6, "nearly")
+    updates = [event for event in recorder.events if event[0] == "update"]
+    assert updates == [("update", 4.0, ""), ("update", 10.0, "nearly")] * 2
+
+
+@pytest.mark.parametrize("total", [3, None, 0])
+@pytest.mark.parametrize("label", ["reading", "CSV file '[b].csv'", "{0}", "日本"])
+def test_bar_shows_any_work_without_crashing(label, total, capsys):
+    watch = Watch(Bar())
+    with watch.work(label, total, "rows"):
+        watch.advance(1, "log-likelihood −3.5")
+        watch.advance(1e9, "{}")
+    assert capsys.readouterr().out == ""
+
+
+def test_bar_can_be_used_for_several_pieces_of_work():
+    watch = Watch(Bar())
+    assert [list(watch.steps("work", 2)) for _ in range(2)] == [[1, 2], [1, 2]]
+
+
+def test_progress_argument_is_false_true_or_a_display():
+    recorder = Recorder()
+    assert isinstance(watch_for(False).display, Silent)
+    assert isinstance(watch_for(True).display, Bar)
+    assert watch_for(recorder).display is recorder
+
+
+def test_silence_is_silent(capsys):
+    watch = Watch()
+    with watch.work("reading", 2, "rows"):
+        watch.advance(1)
+    captured = capsys.readouterr()
+    assert captured.out == captured.err == ""
