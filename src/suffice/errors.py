@@ -16,7 +16,9 @@ The graph has a cycle: A -> B -> A. A Bayesian network needs a directed graph wi
 from __future__ import annotations
 
 import difflib
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
+from numbers import Integral, Real
+from typing import Any
 
 
 class SufficeError(Exception):
@@ -86,9 +88,73 @@ def suggestion(name: object, known: Iterable[object]) -> str:
     return f" Did you mean {close[0]!r}?" if close else ""
 
 
-def require_choice(argument: str, value: object, choices: Sequence[object]) -> None:
-    """Raise unless ``value`` is one of the words that ``argument`` takes."""
-    if value not in choices:
+# Checks at the boundary ---------------------------------------------------------------------------------------
+# ``place`` is what the value was given as: an argument of a call, an entry of a file.
+
+
+def shown(value: object, limit: int = 80) -> str:
+    """Return the representation of a value, cut where it runs long.
+
+    >>> shown("x"), shown([1] * 100, limit=9)
+    ("'x'", '[1, 1, 1…')
+    """
+    text = str(value) if isinstance(value, int) and abs(value) < 10**limit else ""
+    text = text or (f"a whole number of {value.bit_length():,} bits" if isinstance(value, int) else repr(value))
+    return text if len(text) <= limit else text[: limit - 1] + "…"
+
+
+def require_choice(name: str, value: object, choices: Sequence[str], place: str = "argument") -> None:
+    """Raise unless ``value`` is one of the words that ``name`` takes."""
+    if not isinstance(value, str) or value not in choices:
         raise ArgumentError(
-            f"The {argument!r} argument must be one of {listing(choices, limit=20)}. Got {value!r} instead."
+            f"The {name!r} {place} must be one of {listing(choices, limit=20)}. Got {shown(value)} instead."
         )
+
+
+def require_text(name: str, value: object, place: str = "argument") -> str:
+    """Return ``value``, which must be text and not empty."""
+    if not isinstance(value, str) or not value:
+        raise ArgumentError(f"The {name!r} {place} must be text, and not empty. Got {shown(value)} instead.")
+    return value
+
+
+def require_mapping(name: str, value: object, example: str, place: str = "argument") -> Mapping[Any, Any]:
+    """Return ``value``, which must be a mapping such as ``example``."""
+    if not isinstance(value, Mapping):
+        raise ArgumentError(f"The {name!r} {place} must be a mapping such as {example}. Got {shown(value)} instead.")
+    return value
+
+
+def require_whole(name: str, value: object, least: int = 0, place: str = "argument") -> int:
+    """Return ``value``, which must be a whole number of at least ``least``."""
+    if not isinstance(value, Integral) or isinstance(value, bool) or value < least:
+        raise ArgumentError(
+            f"The {name!r} {place} must be a whole number, at least {least}. Got {shown(value)} instead."
+        )
+    return int(value)
+
+
+def require_number(name: str, value: object, place: str = "argument") -> float:
+    """Return ``value``, which must be a number that a float can hold."""
+    if not isinstance(value, Real) or isinstance(value, bool) or (isinstance(value, int) and abs(value) > 1e308):
+        raise ArgumentError(f"The {name!r} {place} must be a number. Got {shown(value)} instead.")
+    return float(value)
+
+
+def require_fraction(name: str, value: object) -> float:
+    """Return ``value``, which must be a number between 0 and 1, both excluded."""
+    number = require_number(name, value)
+    if not 0 < number < 1:
+        raise ArgumentError(f"The {name!r} argument must lie between 0 and 1. Got {shown(value)} instead.")
+    return number
+
+
+def require_seed(seed: object) -> int | None:
+    """Return the seed of random numbers: None, or a whole number of 64 bits."""
+    if seed is None:
+        return None
+    if not isinstance(seed, Integral) or isinstance(seed, bool) or not 0 <= seed < 2**64:
+        raise ArgumentError(
+            f"The 'seed' argument must be a whole number from 0 to 2**64 - 1, or None. Got {shown(seed)} instead."
+        )
+    return int(seed)

@@ -100,6 +100,8 @@ def test_every_statistic_has_examples() -> None:
 COLUMNS = {"A": ["x", "y", "y", "x"], "B": ["u", "u", "v", "v"]}
 TABLES = {
     "csv": lambda folder: _csv(folder / "t.csv"),
+    "parquet": lambda folder: _parquet(folder / "t.parquet"),
+    "batches": lambda folder: pl.LazyFrame(COLUMNS),
     "contingency": lambda folder: sf.Contingency([[1, 1], [1, 1]], {"A": ["x", "y"], "B": ["u", "v"]}),
     "columns": lambda folder: COLUMNS,
     "frame": lambda folder: pd.DataFrame(COLUMNS),
@@ -108,6 +110,11 @@ TABLES = {
 
 def _csv(path):
     pd.DataFrame(COLUMNS).to_csv(path, index=False)
+    return path
+
+
+def _parquet(path):
+    pd.DataFrame(COLUMNS).to_parquet(path)
     return path
 
 

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
-
 import numpy as np
 from hypothesis import given
 from hypothesis import strategies as st
@@ -16,7 +14,7 @@ from suffice.data.table import open_table
 def test_blocks_are_the_rows_in_order(n_rows, size):
     data = {"x": [f"s{i % 7}" for i in range(n_rows)]}
     table = open_table(data, ["x"], weights=list(range(n_rows)), schema={"x": [f"s{i}" for i in range(7)]})
-    blocks = list(replace(table, block_rows=size).blocks())
+    blocks = [piece for block in table.blocks() for piece in block.split(size)]
     assert np.concatenate([block.columns["x"] for block in blocks]).tolist() == [i % 7 for i in range(n_rows)]
     assert np.concatenate([block.weights for block in blocks]).tolist() == list(range(n_rows))
     assert all(block.n_rows <= size for block in blocks)
@@ -25,9 +23,9 @@ def test_blocks_are_the_rows_in_order(n_rows, size):
 
 
 def test_blocks_can_be_iterated_again():
-    table = replace(open_table({"x": ["a", "b", "a"]}, ["x"]), block_rows=2)
+    table = open_table({"x": ["a", "b", "a"]}, ["x"])
     for _ in range(2):
-        assert [block.columns["x"].tolist() for block in table.blocks()] == [[0, 1], [0]]
+        assert [block.columns["x"].tolist() for block in table.blocks()] == [[0, 1, 0]]
 
 
 def test_weight_of_a_block_without_weights_is_its_rows():

@@ -21,7 +21,8 @@ def open_table(data, columns, **options):
     """Open a file and read all of it, as codes of the final states."""
     opened = tables.open_table(data, columns, **options)
     blocks = list(opened.blocks())
-    schema, remarks = opened.settled()
+    settled = opened.settled()
+    schema, remarks = settled.schema, settled.remarks
     again = list(opened.with_schema(schema).blocks())
     n_dropped = sum(block.n_dropped for block in blocks)
     n_rows = sum(block.n_rows for block in blocks)
@@ -331,8 +332,9 @@ def test_names_and_values_in_any_script(read):
     assert labels_of(table, "😀") == ["日本"]
 
 
-def test_null_character_in_the_header_loses_no_row(read):
-    assert labels_of(read(b"a\0,b\nx,y\nu,v\n", ["b"]), "b") == ["y", "v"]
+def test_null_character_in_the_header_is_refused_in_words(read):
+    with pytest.raises(DataError, match="NUL character in its first line"):
+        read(b"a\0,b\nx,y\nu,v\n", ["b"])
 
 
 def test_compressed_files_are_read(read):
@@ -352,7 +354,7 @@ def test_separator_can_be_named(read):
 
 @pytest.mark.parametrize("separator", ["", ";;", "ab"])
 def test_separator_must_be_one_character(separator):
-    with pytest.raises(DataError, match="'separator' argument must be one character"):
+    with pytest.raises(DataError, match="'separator' argument must be one ASCII character"):
         sf.CSV("table.csv", separator=separator)
 
 
@@ -428,8 +430,9 @@ def test_quote_left_open_is_refused(read):
         read('x,y\n"a,b\nc,d\n', ["x"])
 
 
-def test_header_of_one_very_long_name_is_no_crash(read):
-    assert labels_of(read("x," + "y" * 200_000 + "\na,b\n", ["x"]), "x") == ["a"]
+def test_header_of_one_very_long_name_is_refused_in_words(read):
+    with pytest.raises(DataError, match="first line cannot be read"):
+        read("x," + "y" * 200_000 + "\na,b\n", ["x"])
 
 
 def test_missing_file_is_an_error_that_names_it(tmp_path):

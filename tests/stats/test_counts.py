@@ -5,7 +5,6 @@ from __future__ import annotations
 import itertools
 import math
 import pickle
-from dataclasses import replace
 
 import numpy as np
 import pytest
@@ -39,7 +38,7 @@ def table_of(table_rows, weights=None, schema=None):
 
 def count(table_rows, weights=None, need=NEED, block_rows=1 << 16, schema=None):
     table = table_of(table_rows, None if weights is None else list(weights), schema)
-    return BlockSource(replace(table, block_rows=block_rows)).gather([need])[need]
+    return BlockSource(table, block_rows=block_rows).gather([need])[need]
 
 
 def as_dict(counts):

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
-
 import numpy as np
 import pandas as pd
 import pytest
@@ -176,7 +174,7 @@ def test_repeated_needs_are_collected_once():
 @given(rows, st.integers(1, 15))
 def test_reduce_adds_what_a_task_returns_for_every_block(table_rows, block_rows):
     data = {"a": [a for a, _ in table_rows], "b": [b for _, b in table_rows]}
-    source = BlockSource(replace(open_table(data, ["a", "b"]), block_rows=block_rows))
+    source = BlockSource(open_table(data, ["a", "b"]), block_rows=block_rows)
 
     def task(block):
         return {sf.Sum("rows", 2): Sums("rows", np.array([block.n_rows, block.columns["a"].sum()], float))}

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any, Protocol
 
 import numpy as np
@@ -57,6 +57,25 @@ class Block:
             yield Block(self.schema, columns, weights, high - low, self.start + low, n_dropped)
 
 
+@dataclass(frozen=True)
+class SettledTable:
+    """What is known of a table after a pass.
+
+    Attributes
+    ----------
+    schema : Schema
+        The variables with their states in final order.
+    remarks : tuple of str
+        What was decided on the way.
+    recoding : dict of str to array
+        For variables whose blocks had another order: the final code of each code.
+    """
+
+    schema: Schema
+    remarks: tuple[str, ...]
+    recoding: dict[str, NDArray[Any]] = field(default_factory=dict)
+
+
 class Table(Protocol):
     """A table in codes: re-iterable blocks, and what was decided while reading it."""
 
@@ -75,8 +94,8 @@ class Table(Protocol):
     def blocks(self) -> Iterator[Block]:
         """Yield the rows in order; a table without rows yields one empty block."""
 
-    def settled(self) -> tuple[Schema, tuple[str, ...]]:
-        """Return, after a pass, the variables with their states in final order, and remarks on what was decided."""
+    def settled(self) -> SettledTable:
+        """Return, after a pass, the variables with their states in final order, and what was decided."""
 
     def with_schema(self, schema: Schema) -> Table:
         """Return the same table read against a known schema, for another pass."""
@@ -116,9 +135,9 @@ class EncodedTable:
         """Yield the one block that the table is."""
         yield Block(self.schema, self.columns, self.weights, self.n_rows, 0, self.n_dropped)
 
-    def settled(self) -> tuple[Schema, tuple[str, ...]]:
+    def settled(self) -> SettledTable:
         """Return the schema and the remarks, which were known from the start."""
-        return self.schema, self.remarks
+        return SettledTable(self.schema, self.remarks)
 
     def with_schema(self, schema: Schema) -> EncodedTable:
         """Return the table itself: its states are final."""

@@ -18,7 +18,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from suffice.data.raw import RawColumn, _is_float
+from suffice.data.raw import RawColumn, is_number
 from suffice.data.schema import Declaration
 from suffice.data.variable import Label, Variable, sort_labels
 from suffice.errors import DataError, SchemaError, listing, suggestion
@@ -59,12 +59,21 @@ def encode(
     """Encode a whole column at once; see `ColumnEncoder` for the arguments."""
     encoder = ColumnEncoder(raw.name, declaration, must_be_continuous, unknown_states, text)
     values = encoder.encode(raw)
-    variable = encoder.settled()
-    if variable.is_discrete and variable.labels != encoder.variable.labels:
-        position = [variable.find(label) for label in encoder.variable.labels]
-        order = np.array([*(-1 if code is None else code for code in position), MISSING])
-        values = order.astype(code_dtype(variable.n_states))[values]
-    return Encoded(variable, values, encoder.remarks())
+    settled = encoder.settled()
+    if settled.order is not None:
+        values = _translate(values, settled.order.astype(code_dtype(settled.variable.n_states)))
+    return Encoded(settled.variable, values, encoder.remarks())
+
+
+@dataclass(frozen=True)
+class Settled:
+    """A variable with its states in final order, and the final code of each code in order of appearance.
+
+    ``order`` is None for continuous variables. Two spellings of one number share a final code.
+    """
+
+    variable: Variable
+    order: NDArray[np.int64] | None
 
 
 class ColumnEncoder:
@@ -137,7 +146,7 @@ class ColumnEncoder:
             return "empty"
         if all(CANONICAL_INTEGER.fullmatch(value) for value in values):
             return "integer"
-        return "float" if all(map(_is_float, values)) else "text"
+        return "float" if all(map(is_number, values)) else "text"
 
     def _codes_of_labels(self, raw: RawColumn) -> NDArray[Any]:
         """Return the code of each of the piece's labels; new labels become new states. One look-up a label."""
@@ -147,7 +156,7 @@ class ColumnEncoder:
         labels = raw.labels
         if self.origin == "float" and not self.text:
             labels = tuple(_plain_number(float(label)) for label in labels)
-        if raw.origin == "levels" and not self.text:
+        if raw.origin == "levels":
             self.levels_differ |= self.levels is not None and self.levels != labels
             self.levels = labels
         if self.fixed is None:
@@ -160,7 +169,7 @@ class ColumnEncoder:
 
     def _grow(self, labels: tuple[Label, ...]) -> None:
         known = self.variable
-        new = [label for label in labels if known.find_exactly(label) is None]
+        new = dict.fromkeys(label for label in labels if known.find_exactly(label) is None)
         if not new:
             return
         self.variable = Variable(self.name, (*known.labels, *new))
@@ -187,31 +196,21 @@ class ColumnEncoder:
 
     # At the end -----------------------------------------------------------------------------------------------
 
-    def settled(self) -> Variable:
+    def settled(self) -> Settled:
         """Return the variable with its states in their final order."""
-        if self.fixed is not None or self.continuous:
-            return self.fixed or Variable(self.name, None, self.declaration is not None)
-        states = self.variable.labels
-        if self.levels is not None and not self.levels_differ:
-            return Variable(self.name, states, True)
-        if self.origin == "bool":
-            return Variable(self.name, states, True)
-        if self.text:
-            states = self._typed(states)
-        if self.declaration is None and _all_whole(states) and len(states) > MAX_INTEGER_STATES:
-            raise self._too_many(len(states))
-        return Variable(self.name, sort_labels(states))
-
-    @staticmethod
-    def _typed(states: tuple[Label, ...]) -> tuple[Label, ...]:
-        """Read the texts of a file as whole numbers when all of them are, with or without a decimal point."""
-        texts = [str(state) for state in states]
-        if texts and all(CANONICAL_INTEGER.fullmatch(text) for text in texts):
-            return tuple(int(text) for text in texts)
-        if texts and all(_is_float(text) and float(text).is_integer() for text in texts):
-            whole = [int(float(text)) for text in texts]
-            return tuple(whole) if len(set(whole)) == len(whole) else tuple(texts)
-        return states
+        if self.continuous:
+            return Settled(Variable(self.name, None, self.declaration is not None), None)
+        found = self.variable.labels
+        if self.fixed is not None:
+            return Settled(self.fixed, np.arange(len(found)))
+        states = _typed(found) if self.text else found
+        if (self.levels is not None and not self.levels_differ) or self.origin == "bool":
+            variable = Variable(self.name, states, True)
+        elif self.declaration is None and _all_whole(states) and len(set(states)) > MAX_INTEGER_STATES:
+            raise self._too_many(len(set(states)))
+        else:
+            variable = Variable(self.name, sort_labels(dict.fromkeys(states)))
+        return Settled(variable, np.array([variable.code(state) for state in states], np.int64))
 
     def _too_many(self, n_states: int) -> SchemaError:
         return SchemaError(
@@ -229,7 +228,7 @@ class ColumnEncoder:
             )
         if self.declaration is not None or self.continuous:
             return ()
-        variable = self.settled()
+        variable = self.settled().variable
         if variable.labels and not variable.declared and _all_whole(variable.labels):
             states = listing(variable.labels, 6)
             return (f"{self.name}: whole numbers read as a discrete variable with states {states}.",)
@@ -240,6 +239,14 @@ class ColumnEncoder:
                 f"na_values={['', '?', spelled[0]]!r}.",
             )
         return ()
+
+
+def _typed(states: tuple[Label, ...]) -> tuple[Label, ...]:
+    """Read the texts of a file as whole numbers when all of them are, with or without a decimal point."""
+    texts = [str(state) for state in states]
+    if texts and all(is_number(text) and float(text).is_integer() for text in texts):
+        return tuple(int(text) if CANONICAL_INTEGER.fullmatch(text) else int(float(text)) for text in texts)
+    return states
 
 
 def _whole_numbers_with_gaps(raw: RawColumn) -> bool:

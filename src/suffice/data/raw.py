@@ -7,6 +7,8 @@ them, or one piece, as dictionary codes or as numbers. Which of the two a variab
 
 from __future__ import annotations
 
+import math
+import re
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from functools import cached_property
@@ -19,6 +21,21 @@ from numpy.typing import NDArray
 
 from suffice.data.variable import Label
 from suffice.errors import DataError
+
+NUMBER = re.compile(
+    r"[+-]?(?:(?:0|[1-9][0-9]*)(?:\.[0-9]*)?|\.[0-9]+)(?:[eE][+-]?[0-9]+)?|[+-]?(?:inf|nan)", re.IGNORECASE
+)
+
+
+LABEL_TYPES = (
+    pa.types.is_string,
+    pa.types.is_large_string,
+    pa.types.is_string_view,
+    pa.types.is_integer,
+    pa.types.is_floating,
+    pa.types.is_boolean,
+    pa.types.is_null,
+)
 
 
 class RawColumn(Protocol):
@@ -85,10 +102,15 @@ class Batch(Protocol):
 
 @dataclass(frozen=True)
 class ArrowBatch:
-    """A piece of a streamed table, as Arrow holds it; ``text`` means fields as a file wrote them."""
+    """A piece of a streamed table, as Arrow holds it.
+
+    ``text`` means fields as a file wrote them. Dictionary columns in ``levels`` are categoricals, whose states are
+    declared; in other columns the dictionary is an encoding and no more.
+    """
 
     batch: pa.RecordBatch
     text: bool = False
+    levels: frozenset[str] = frozenset()
 
     @property
     def n_rows(self) -> int:
@@ -97,7 +119,7 @@ class ArrowBatch:
 
     def column(self, name: str) -> ArrowColumn:
         """Return one column of the piece."""
-        return ArrowColumn(name, pa.chunked_array([self.batch.column(name)]), self.text)
+        return ArrowColumn(name, pa.chunked_array([self.batch.column(name)]), self.text or name not in self.levels)
 
 
 @dataclass(frozen=True)
@@ -140,7 +162,7 @@ class CodedColumn:
     def numbers(self, first_row: int = 0) -> NDArray[np.float64]:
         """Return the labels as numbers, NaN where missing; shape (n_rows,)."""
         for code, label in enumerate(self.labels):
-            if not _is_float(label):
+            if not is_number(label):
                 raise not_a_number(self.name, first_row + int(np.argmax(self.codes == code)), label)
         values: NDArray[np.float64] = np.array([*map(float, self.labels), np.nan])[self.codes]
         return values
@@ -152,14 +174,19 @@ class ArrowColumn:
 
     name: str
     column: pa.ChunkedArray
-    text: bool = False
+    encoding_only: bool = False
 
     @cached_property
     def origin(self) -> str:
         """Where the values come from; decides whether the variable is discrete."""
         kind = self.column.type
-        if self.text:
-            return "text"
+        if pa.types.is_dictionary(kind):
+            if not any(check(kind.value_type) for check in LABEL_TYPES):
+                raise DataError(
+                    f"Column {self.name!r} has categories of type {kind.value_type}. Categories are text, numbers or "
+                    "bools; convert them first, for instance to text."
+                )
+            kind = kind.value_type if self.encoding_only else kind
         for check, origin in (
             (pa.types.is_dictionary, "levels"),
             (pa.types.is_boolean, "bool"),
@@ -206,7 +233,7 @@ class ArrowColumn:
     def labels(self) -> tuple[Label, ...]:
         """The distinct values, in order of appearance (or of declaration, for levels)."""
         values = self.dictionary.to_pylist()
-        if any(value is None for value in values):
+        if any(value is None or (isinstance(value, float) and math.isnan(value)) for value in values):
             raise DataError(
                 f"Column {self.name!r}: its categories contain a missing value. "
                 "Remove it from the categories; missing entries need no category."
@@ -229,10 +256,13 @@ class ArrowColumn:
         column = self.column
         if pa.types.is_dictionary(column.type):
             column = column.cast(column.type.value_type)
+        if _is_text(column.type):
+            column = pc.utf8_trim_whitespace(column)
         try:
             cast = pc.cast(column, pa.float64(), safe=False)
         except (pa.ArrowInvalid, pa.ArrowNotImplementedError):
-            row, value = next((i, v) for i, v in enumerate(column.to_pylist()) if v is not None and not _is_float(v))
+            listed = enumerate(column.to_pylist())
+            row, value = next(((i, v) for i, v in listed if v is not None and not is_number(v)), (0, column.type))
             raise not_a_number(self.name, first_row + row, value) from None
         values: NDArray[np.float64] = cast.to_numpy(zero_copy_only=False)
         return values
@@ -250,10 +280,10 @@ def _is_text(kind: pa.DataType) -> bool:
     return bool(pa.types.is_string(kind) or pa.types.is_large_string(kind) or pa.types.is_string_view(kind))
 
 
-def _is_float(value: object) -> bool:
-    try:
-        float(value)  # type: ignore[arg-type]
-    except (TypeError, ValueError):
-        return False
-    # Python reads 1_000 as a number; no data file means that.
-    return "_" not in str(value)
+def is_number(value: object) -> bool:
+    """Whether a value is a number, or text that a data file would mean as one: ``007`` is a code, not a number.
+
+    >>> [is_number(text) for text in ("1.5", "-2e3", ".5", "NaN", "007", "1_000", " 1", "x")]
+    [True, True, True, True, False, False, False, False]
+    """
+    return NUMBER.fullmatch(value) is not None if isinstance(value, str) else isinstance(value, int | float)

@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from suffice.data.block import EXACT, Block, whole
+from suffice.data.block import EXACT, Block, SettledTable, whole
 from suffice.data.encode import ColumnEncoder, missing_in
 from suffice.data.raw import Batch, RawStream
 from suffice.data.schema import Declaration, Schema
@@ -74,7 +74,7 @@ class StreamedTable:
     def schema(self) -> Schema:
         """The variables as far as they are known: after the first piece, or after the last pass."""
         if self._done:
-            return self.settled()[0]
+            return self.settled().schema
         if not self._passes:
             self._passes.append(self._begin())
         return self._passes[0].schema
@@ -124,13 +124,15 @@ class StreamedTable:
             weights = None if weights is None else weights[keep]
         return Block(current.schema, columns, weights, piece.n_rows - n_dropped, start, n_dropped)
 
-    def settled(self) -> tuple[Schema, tuple[str, ...]]:
-        """Return the variables with their states in final order, and remarks on what was decided."""
+    def settled(self) -> SettledTable:
+        """Return the variables with their states in final order, and what was decided."""
         if not self._done:
             raise DataError("The states of a streamed table are known only after a pass over it.")
-        encoders = self._done[0].encoders.values()
-        remarks = [remark for encoder in encoders for remark in encoder.remarks()]
-        return Schema(tuple(encoder.settled() for encoder in encoders)), (*remarks, *self.remarks)
+        encoders = self._done[0].encoders
+        found = {name: encoder.settled() for name, encoder in encoders.items()}
+        remarks = [remark for encoder in encoders.values() for remark in encoder.remarks()]
+        recoding = {name: settled.order for name, settled in found.items() if settled.order is not None}
+        return SettledTable(Schema(tuple(s.variable for s in found.values())), (*remarks, *self.remarks), recoding)
 
     def with_schema(self, schema: Schema) -> StreamedTable:
         """Return the same table read against a known schema, for another pass."""

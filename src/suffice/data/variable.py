@@ -7,6 +7,8 @@ from dataclasses import dataclass
 from functools import cached_property
 from typing import Any
 
+import numpy as np
+
 from suffice.errors import SchemaError, UnknownNameError, listing, suggestion
 
 Label = str | int | float | bool
@@ -44,6 +46,7 @@ class Variable:
             raise SchemaError(f"A variable's name must be a non-empty string. Got {self.name!r} instead.")
         if self.states is None:
             return
+        object.__setattr__(self, "states", tuple(plain_label(state) for state in self.states))
         for state in self.states:
             if not isinstance(state, Label):
                 raise SchemaError(
@@ -107,6 +110,9 @@ class Variable:
 
     def find(self, label: object) -> int | None:
         """Return the position of a state, or None when it is not one."""
+        label = plain_label(label)
+        if not isinstance(label, Label):
+            return None
         exact = self.find_exactly(label)
         return exact if exact is not None else self._loose.get((_spelling(label), not isinstance(label, str)))
 
@@ -128,6 +134,11 @@ class Variable:
             for not_text in (True,) if isinstance(state, str) else (True, False):
                 table[spelling, not_text] = None if (spelling, not_text) in table else code
         return table
+
+
+def plain_label(label: Any) -> Any:
+    """Return Python's own str, int, float or bool for NumPy's."""
+    return label.item() if isinstance(label, np.generic) else label
 
 
 def _key(label: object) -> tuple[str, Any]:
@@ -186,7 +197,7 @@ def unite(first: Variable, second: Variable) -> Variable:
         kept, other = (first, second) if first.declared else (second, first)
         return _cover(kept, other)
     short, long = sorted((first.states, second.states), key=len)
-    if long[: len(short)] == short:
+    if [_key(state) for state in long[: len(short)]] == [_key(state) for state in short]:
         return Variable(first.name, long)  # pieces of one stream: their states grow, and are put in order at its end
     return Variable(first.name, sort_labels({_key(state): state for state in first.states + second.states}.values()))
 

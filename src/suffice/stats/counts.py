@@ -50,7 +50,12 @@ class Counts:
     values: NDArray[Any] = field(repr=False)
 
     def __post_init__(self) -> None:
-        self.values.flags.writeable = False
+        for name in ("cells", "values"):
+            array = getattr(self, name)
+            if array is not None and array.flags.writeable:
+                frozen = np.array(array)  # what the caller does to its own array changes nothing here
+                frozen.flags.writeable = False
+                object.__setattr__(self, name, frozen)
 
     # Building -------------------------------------------------------------------------------------------------
 
@@ -70,16 +75,16 @@ class Counts:
     def sparse(cls, variables: Sequence[Variable], cells: NDArray[Any], values: NDArray[Any]) -> Counts:
         """Build from configurations and their counts; repeated configurations are added up."""
         values = _exact(np.asarray(values))
-        cells = np.asarray(cells, np.int64).reshape(-1, len(variables))
+        cells = np.asarray(cells, np.int64).reshape(len(values), len(variables))
         if n_cells(variables) <= DENSE_CELLS:
             table = np.zeros([variable.n_states for variable in variables], values.dtype)
-            np.add.at(table, tuple(cells.T), values)
-            return cls(tuple(variables), None, table)
+            np.add.at(table, tuple(cells.T) if variables else ..., values if variables else values.sum())
+            return cls(tuple(variables), None, _exact(table))
         distinct, position = unique_rows(cells)
         summed = np.zeros(len(distinct), values.dtype)
         np.add.at(summed, position, values)
         present = summed != 0
-        return cls(tuple(variables), distinct[present], summed[present])
+        return cls(tuple(variables), distinct[present], _exact(summed[present]))
 
     @classmethod
     def of_block(cls, need: Count, block: Block) -> Counts:
@@ -94,7 +99,7 @@ class Counts:
         for n_states, column in zip(shape, codes, strict=True):
             flat *= n_states
             flat += column
-        return cls(variables, None, _histogram(flat, block.weights, math.prod(shape)).reshape(shape))
+        return cls(variables, None, _exact(_histogram(flat, block.weights, math.prod(shape))).reshape(shape))
 
     @classmethod
     def zero(cls, need: Count, schema: Schema) -> Counts:
@@ -125,20 +130,28 @@ class Counts:
 
     def scaled(self, factor: float) -> Counts:
         """Return the counts multiplied by ``factor`` ≥ 0."""
-        return Counts(self.variables, self.cells, _exact(self.values * require_factor(factor)))
+        cells, values = self.nonzero()
+        return Counts.sparse(self.variables, cells, values * require_factor(factor))
 
     def reindexed(self, schema: Schema) -> Counts:
         """Return the counts over a schema with at least these states."""
         variables = tuple(schema[variable.name] for variable in self.variables)
         if variables == self.variables:
             return self
-        maps = [
-            np.array([new.code(s) for s in old.labels], np.int64)
+        recoding = {
+            old.name: np.array([new.code(state) for state in old.labels], np.int64)
             for old, new in zip(self.variables, variables, strict=True)
-        ]
+        }
+        return self.recoded(schema, recoding)
+
+    def recoded(self, schema: Schema, recoding: Mapping[str, NDArray[Any]]) -> Counts:
+        """Return the counts with code c of a variable replaced by ``recoding[variable][c]``."""
         cells, values = self.nonzero()
-        moved = [axis_map[cells[:, axis]] for axis, axis_map in enumerate(maps)]
-        return Counts.sparse(variables, np.stack(moved, axis=1) if moved else cells, values)
+        moved = np.array(cells)
+        for axis, variable in enumerate(self.variables):
+            if variable.name in recoding:
+                moved[:, axis] = recoding[variable.name][cells[:, axis]]
+        return Counts.sparse([schema[variable.name] for variable in self.variables], moved, values)
 
     def renamed(self, variables: Mapping[str, Variable]) -> Counts:
         """Return the same counts for other variables with the same states."""

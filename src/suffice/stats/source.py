@@ -83,8 +83,7 @@ class BlockSource:
     def reduce(self, task: Task) -> Statistics:
         """Add up what ``task`` returns for every block, in one pass."""
         total = add_up(self.each(lambda block: _of_block(task, block)))
-        schema, remarks = self.table.settled()
-        return total.settled(schema, remarks)
+        return total.settled(self.table.settled())
 
     def each(self, function: Callable[[Block], Result]) -> Iterator[Result]:
         """Yield ``function(block)`` for the blocks in order; every pass over the rows goes through here."""

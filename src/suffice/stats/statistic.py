@@ -32,6 +32,9 @@ class Statistic(Protocol):
     def reindexed(self, schema: Schema) -> Self:
         """Return the same statistic expressed in a schema with at least its states."""
 
+    def recoded(self, schema: Schema, recoding: Mapping[str, NDArray[Any]]) -> Self:
+        """Return the same statistic with code c of a variable replaced by ``recoding[variable][c]``."""
+
     def renamed(self, variables: Mapping[str, Variable]) -> Self:
         """Return the same numbers for other variables with the same states; this is how tied nodes are added."""
 

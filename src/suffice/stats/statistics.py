@@ -11,9 +11,9 @@ from typing import Any, NamedTuple
 
 from numpy.typing import NDArray
 
-from suffice.data.block import Block
+from suffice.data.block import Block, SettledTable
 from suffice.data.schema import Schema
-from suffice.errors import FileFormatError, SchemaError, StatisticsError, listing
+from suffice.errors import FileFormatError, SchemaError, StatisticsError, SufficeError, listing
 from suffice.files import read_arrays, write_arrays
 from suffice.stats.counting import count_block
 from suffice.stats.counts import Counts, require_factor
@@ -115,12 +115,12 @@ class Statistics(Mapping[Need, Any]):
             tuple(dict.fromkeys(self.remarks + other.remarks)),
         )
 
-    def settled(self, schema: Schema, remarks: tuple[str, ...]) -> Statistics:
-        """Return the statistics in a schema with at least their states, in its order."""
-        if schema == self.schema:
-            return replace(self, remarks=remarks)
-        items = {need: statistic.reindexed(schema) for need, statistic in self.items_.items()}
-        return replace(self, schema=schema, items_=items, remarks=remarks)
+    def settled(self, table: SettledTable) -> Statistics:
+        """Return the statistics with states in the order that their table settled on after the pass."""
+        if table.schema == self.schema:
+            return replace(self, remarks=table.remarks)
+        items = {need: statistic.recoded(table.schema, table.recoding) for need, statistic in self.items_.items()}
+        return replace(self, schema=table.schema, items_=items, remarks=table.remarks)
 
     def __mul__(self, factor: float) -> Statistics:
         """Return the statistics with every row's weight multiplied by ``factor`` ≥ 0."""
@@ -176,12 +176,12 @@ class Statistics(Mapping[Need, Any]):
     @classmethod
     def load(cls, path: str | os.PathLike[str]) -> Statistics:
         """Read what `save` wrote."""
+        parts = read_arrays(path, FILE_KIND, FILE_VERSION)
         try:
-            return cls.from_parts(*read_arrays(path, FILE_KIND, FILE_VERSION))
-        except KeyError as error:
-            raise FileFormatError(
-                f"{str(path)!r} lacks the entry {error}; it is not a whole statistics file."
-            ) from None
+            return cls.from_parts(*parts)
+        except (SufficeError, KeyError, TypeError, ValueError, AttributeError, IndexError, OverflowError) as error:
+            detail = f"the entry {error} is missing" if type(error) is KeyError else str(error)
+            raise FileFormatError(f"{str(path)!r} does not hold proper statistics: {detail}. Write it again.") from None
 
 
 def add_up(parts: Iterable[Statistics]) -> Statistics:

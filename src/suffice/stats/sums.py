@@ -29,7 +29,9 @@ class Sums:
     values: NDArray[np.float64] = field(repr=False)
 
     def __post_init__(self) -> None:
-        self.values.flags.writeable = False
+        frozen = np.array(self.values, np.float64)  # what the caller does to its own array changes nothing here
+        frozen.flags.writeable = False
+        object.__setattr__(self, "values", frozen)
 
     @property
     def need(self) -> Sum:
@@ -48,6 +50,10 @@ class Sums:
         return Sums(self.name, self.values * require_factor(factor))
 
     def reindexed(self, schema: Schema) -> Sums:
+        """Return the same sums: they do not depend on states."""
+        return self
+
+    def recoded(self, schema: Schema, recoding: Mapping[str, NDArray[Any]]) -> Sums:
         """Return the same sums: they do not depend on states."""
         return self
 

@@ -6,7 +6,7 @@ from collections.abc import Callable
 from typing import Any, NamedTuple
 
 from suffice.data.raw import RawStream, RawTable
-from suffice.data.readers import columns, contingency, csv_file, frames
+from suffice.data.readers import batches, columns, contingency, csv_file, frames, parquet
 from suffice.errors import DataError
 
 
@@ -19,7 +19,13 @@ class Reader(NamedTuple):
 
 
 READERS: dict[str, Reader] = {
-    "csv": Reader(csv_file.accepts, csv_file.open_table, "a path to a CSV file, or sf.CSV(path, …)"),
+    "csv": Reader(csv_file.accepts, csv_file.open_table, "a path or glob of CSV files, or sf.CSV(path, …)"),
+    "parquet": Reader(parquet.accepts, parquet.open_table, "a path, glob or folder of Parquet files"),
+    "batches": Reader(
+        batches.accepts,
+        batches.open_table,
+        "a PyArrow dataset or record-batch reader, a Polars lazy frame, a DuckDB relation",
+    ),
     "contingency": Reader(contingency.accepts, contingency.open_table, "sf.Contingency(array, states)"),
     "columns": Reader(columns.accepts, columns.open_table, "a dict of columns"),
     "frame": Reader(frames.accepts, frames.open_table, "a pandas, Polars or PyArrow table"),

@@ -5,11 +5,12 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
+import narwhals.stable.v2 as nw
 import numpy as np
 import pyarrow as pa
 
 from suffice.data.raw import ArrowColumn, RawTable
-from suffice.data.readers.frames import mixed_types
+from suffice.data.readers.frames import mixed_types, series_to_arrow
 from suffice.errors import DataError
 
 
@@ -43,6 +44,9 @@ def _arrow(name: str, values: Any) -> pa.ChunkedArray:
         raise DataError(f"Column {name!r} must be a list or an array. Got {values!r} instead.")
     if isinstance(values, pa.ChunkedArray):
         return values
+    series = nw.from_native(values, series_only=True, pass_through=True)
+    if isinstance(series, nw.Series):
+        return series_to_arrow(name, series)
     if isinstance(values, np.ndarray) and values.ndim != 1:
         raise DataError(f"Column {name!r} must be one-dimensional. Got an array of shape {values.shape} instead.")
     if isinstance(values, np.ndarray) and values.dtype.kind in "US":

@@ -15,14 +15,15 @@ import os
 import zlib
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import ExitStack, contextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any, BinaryIO
 
 import pyarrow as pa
 
 from suffice.data.raw import ArrowBatch, RawStream
-from suffice.errors import DataError, FileAccessError
+from suffice.data.readers.paths import expand, names_files
+from suffice.errors import DataError, FileAccessError, listing
 
 COMPRESSIONS: dict[str, Callable[[Any], Any]] = {
     "": lambda file: file,
@@ -72,8 +73,8 @@ class CSV:
         object.__setattr__(self, "na_values", tuple(self.na_values))
         if self.names is not None:
             object.__setattr__(self, "names", tuple(self.names))
-        if self.separator is not None and len(self.separator) != 1:
-            raise DataError(f"The 'separator' argument must be one character. Got {self.separator!r} instead.")
+        if self.separator is not None and not (len(self.separator) == 1 and self.separator.isascii()):
+            raise DataError(f"The 'separator' argument must be one ASCII character. Got {self.separator!r} instead.")
         try:
             "".encode(self.encoding)
         except LookupError:
@@ -86,22 +87,37 @@ class CSV:
 
 
 def accepts(data: object) -> bool:
-    """Whether ``data`` is a `CSV` or the path of a CSV file."""
-    return isinstance(data, CSV) or (isinstance(data, str | os.PathLike) and str(data).lower().endswith(SUFFIXES))
+    """Whether ``data`` is a `CSV`, the path or glob of CSV files, or a folder of them."""
+    return isinstance(data, CSV) or names_files(data, SUFFIXES)
 
 
 def open_table(data: CSV | str | os.PathLike[str]) -> RawStream:
-    """Open a file; its first line is read now, the rest in pieces."""
+    """Open the files; their first line is read now, the rest in pieces."""
     source = data if isinstance(data, CSV) else CSV(data)
-    names = tuple(source.names) if source.names else _header(source)
+    files = [replace(source, path=path) for path in expand(source.path, SUFFIXES)]
+    names, _ = _names(files[0])
+
+    def batches(columns: Sequence[str]) -> Iterator[ArrowBatch]:
+        for file in files:
+            found, no_rows = _names(file)
+            absent = [name for name in columns if name not in found]
+            if absent:
+                raise DataError(
+                    f"CSV file {str(file.path)!r} has no column {absent[0]!r}. It has {listing(found, 12)}."
+                )
+            if not no_rows:
+                yield from _batches(file, found, columns)
+
+    one = f"CSV file {Path(source.path).name!r}"
+    return RawStream(names, batches, one if len(files) == 1 else f"{len(files)} CSV files", text=True)
+
+
+def _names(source: CSV) -> tuple[tuple[str, ...], bool]:
+    names, no_rows = (tuple(source.names), False) if source.names else _header(source)
     for name in names:
         if names.count(name) > 1:
             raise DataError(f"CSV file {str(source.path)!r}: column {name!r} occurs more than once in the first line.")
-
-    def batches(columns: Sequence[str]) -> Iterator[ArrowBatch]:
-        return _batches(source, names, columns)
-
-    return RawStream(names, batches, f"CSV file {Path(source.path).name!r}", text=True)
+    return names, no_rows
 
 
 @contextmanager
@@ -121,14 +137,18 @@ def _opened(source: CSV) -> Iterator[BinaryIO]:
         yield file
 
 
-def _header(source: CSV) -> tuple[str, ...]:
+def _header(source: CSV) -> tuple[tuple[str, ...], bool]:
+    """Return the names in the first line, and whether nothing follows it."""
     encoding = "utf-8-sig" if source.encoding.lower().replace("_", "-") in ("utf-8", "utf8") else source.encoding
     with _explained(source), _opened(source) as file:
         text = io.TextIOWrapper(file, encoding=encoding, newline="")
         names = tuple(next(csv.reader(text, delimiter=source.delimiter), []))
+        no_rows = not text.read(1)
     if not names:
         raise DataError(f"CSV file {str(source.path)!r} is empty. Its first line must name the columns.")
-    return names
+    if any("\0" in name for name in names):
+        raise DataError(f"CSV file {str(source.path)!r} has a NUL character in its first line; it is not a text file.")
+    return names, no_rows
 
 
 class _explained:  # noqa: N801
@@ -155,6 +175,8 @@ class _explained:  # noqa: N801
                 f"CSV file {self.path!r} is not text in {self.encoding} ({error}). "
                 "Name its encoding: sf.CSV(path, encoding='latin-1')."
             ) from None
+        if isinstance(error, csv.Error):
+            raise DataError(f"CSV file {self.path!r}: its first line cannot be read ({error}).") from None
         if isinstance(error, EOFError | gzip.BadGzipFile | lzma.LZMAError | zlib.error):
             raise DataError(f"CSV file {self.path!r} is not complete: {error}. Copy it again.") from None
         if isinstance(error, pa.ArrowInvalid) and self.bad_row is not None:

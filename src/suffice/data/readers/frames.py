@@ -44,12 +44,13 @@ def open_table(data: Any) -> RawTable:
             labels = native.categories.tolist()
             if all(isinstance(label, Label) for label in labels):
                 return CodedColumn(name, native.codes.to_numpy(), tuple(labels))  # no value is touched
-        return ArrowColumn(name, _arrow(name, series))
+        return ArrowColumn(name, series_to_arrow(name, series))
 
     return RawTable(names, column, len(frame), kind)
 
 
-def _arrow(name: str, series: nw.Series[Any]) -> pa.ChunkedArray:
+def series_to_arrow(name: str, series: nw.Series[Any]) -> pa.ChunkedArray:
+    """Return a column of a frame as Arrow holds it."""
     if series.dtype == nw.Categorical and series.implementation.is_polars():
         # Polars keeps one pool of categories for the whole process: an encoding, not a declaration as Enum is.
         series = series.cast(nw.String())

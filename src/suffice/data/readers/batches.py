@@ -1,0 +1,100 @@
+"""Tables that hand over record batches: PyArrow datasets and readers, Polars lazy frames, DuckDB relations."""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Iterator, Sequence
+from typing import Any
+
+import pyarrow as pa
+
+from suffice.data.raw import ArrowBatch, RawStream
+from suffice.errors import DataError
+
+BATCH_ROWS = 1 << 17
+
+
+def accepts(data: object) -> bool:
+    """Whether ``data`` is one of these kinds of table."""
+    return isinstance(data, pa.RecordBatchReader) or any(_is(data, *kind) for kind in OPENERS)
+
+
+def open_table(data: Any) -> RawStream:
+    """Open the table; nothing is read yet."""
+    if isinstance(data, pa.RecordBatchReader):
+        return _reader(data)
+    return next(opener for kind, opener in OPENERS.items() if _is(data, *kind))(data)
+
+
+def _is(data: object, module: str, name: str) -> bool:
+    """Whether ``data`` is of a class in a module that need not be installed."""
+    kind = getattr(sys.modules.get(module), name, None)
+    return kind is not None and isinstance(data, kind)
+
+
+def _reader(reader: pa.RecordBatchReader) -> RawStream:
+    def batches(columns: Sequence[str]) -> Iterator[ArrowBatch]:
+        for batch in reader:
+            yield ArrowBatch(batch.select(list(columns)), levels=_levels(reader.schema))
+
+    return RawStream(tuple(reader.schema.names), _explained(batches), "PyArrow record-batch reader", once=True)
+
+
+def _dataset(dataset: Any) -> RawStream:
+    def batches(columns: Sequence[str]) -> Iterator[ArrowBatch]:
+        for batch in dataset.to_batches(columns=list(columns), batch_size=BATCH_ROWS):
+            yield ArrowBatch(batch, levels=_levels(dataset.schema))
+
+    return RawStream(tuple(dataset.schema.names), _explained(batches), "PyArrow dataset")
+
+
+def _lazy_frame(frame: Any) -> RawStream:
+    import polars
+
+    schema = frame.collect_schema()
+
+    def batches(columns: Sequence[str]) -> Iterator[ArrowBatch]:
+        # Polars keeps one pool of categories for the whole process: an encoding, not a declaration as Enum is.
+        pooled = [name for name in columns if schema[name] == polars.Categorical]
+        query = (
+            frame.select(columns).with_columns(polars.col(pooled).cast(polars.String))
+            if pooled
+            else frame.select(columns)
+        )
+        for piece in query.collect_batches(chunk_size=BATCH_ROWS):
+            for batch in piece.to_arrow().to_batches():
+                yield ArrowBatch(batch, levels=frozenset(columns))
+
+    return RawStream(tuple(schema.names()), _explained(batches), "Polars lazy frame")
+
+
+def _relation(relation: Any) -> RawStream:
+    def batches(columns: Sequence[str]) -> Iterator[ArrowBatch]:
+        quoted = ", ".join('"' + name.replace('"', '""') + '"' for name in columns)
+        for batch in relation.project(quoted).fetch_record_batch(BATCH_ROWS):
+            yield ArrowBatch(batch, levels=frozenset(columns))
+
+    return RawStream(tuple(relation.columns), _explained(batches), "DuckDB relation")
+
+
+def _levels(schema: pa.Schema) -> frozenset[str]:
+    return frozenset(field.name for field in schema if pa.types.is_dictionary(field.type))
+
+
+def _explained(batches: Any) -> Any:
+    """Turn what goes wrong in an engine into an error of ours."""
+
+    def safely(columns: Sequence[str]) -> Iterator[ArrowBatch]:
+        try:
+            yield from batches(columns)
+        except (pa.ArrowException, OSError) as error:
+            raise DataError(f"The table cannot be read any further: {str(error).splitlines()[0][:200]}") from None
+
+    return safely
+
+
+OPENERS = {
+    ("pyarrow.dataset", "Dataset"): _dataset,
+    ("polars", "LazyFrame"): _lazy_frame,
+    ("duckdb", "DuckDBPyRelation"): _relation,
+}

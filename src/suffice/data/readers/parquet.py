@@ -1,0 +1,97 @@
+"""Parquet files, globs and folders: read by row group, text as dictionary codes."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterator, Sequence
+from pathlib import Path
+from typing import Any
+
+import pyarrow as pa
+
+from suffice.data.raw import ArrowBatch, RawStream
+from suffice.data.readers.paths import expand, names_files
+from suffice.errors import DataError, FileAccessError, listing
+from suffice.text import plural
+
+ENDINGS = (".parquet", ".pq")
+BATCH_ROWS = 1 << 17
+
+
+def accepts(data: object) -> bool:
+    """Whether ``data`` is the path or glob of Parquet files, or a folder of them."""
+    return names_files(data, ENDINGS)
+
+
+def open_table(data: str | os.PathLike[str]) -> RawStream:
+    """Open the files; only their footers are read now."""
+    paths = expand(data, ENDINGS)
+    first = _opened(paths[0], ())
+    with first:
+        names = tuple(first.schema_arrow.names)
+
+    def batches(columns: Sequence[str]) -> Iterator[ArrowBatch]:
+        for path in paths:
+            yield from _batches(path, columns)
+
+    label = repr(paths[0].name) if len(paths) == 1 else f"{plural(len(paths), 'file')} of {Path(data).name!r}"
+    return RawStream(names, batches, f"Parquet file {label}" if len(paths) == 1 else f"Parquet {label}", _n_rows(paths))
+
+
+def _n_rows(paths: list[Path]) -> int | None:
+    if len(paths) > 1000:
+        return None  # reading so many footers would take longer than not knowing
+    total = 0
+    for path in paths:
+        with _opened(path, ()) as file:
+            total += file.metadata.num_rows
+    return total
+
+
+def _opened(path: Path, columns: Sequence[str]) -> Any:
+    """Open one file; the text among ``columns`` will be read as dictionary codes."""
+    from pyarrow import parquet
+
+    try:
+        file = parquet.ParquetFile(path)
+        absent = [name for name in columns if name not in file.schema_arrow.names]
+        if absent:
+            names = file.schema_arrow.names
+            file.close()
+            raise DataError(f"Parquet file {str(path)!r} has no column {absent[0]!r}. It has {listing(names, 12)}.")
+        text = [name for name in columns if _is_text(file.schema_arrow.field(name).type)]
+        if text:
+            file.close()
+            file = parquet.ParquetFile(path, read_dictionary=text)
+        return file
+    except FileNotFoundError:
+        raise FileAccessError(f"Cannot read {str(path)!r}: no such file.") from None
+    except (pa.ArrowInvalid, pa.ArrowException, OSError) as error:
+        if isinstance(error, DataError):
+            raise
+        raise _damaged(path, error) from None
+
+
+def _batches(path: Path, columns: Sequence[str]) -> Iterator[ArrowBatch]:
+    declared = _dictionary_columns(path)
+    with _opened(path, columns) as file:
+        try:
+            for batch in file.iter_batches(batch_size=BATCH_ROWS, columns=list(columns)):
+                yield ArrowBatch(batch, levels=declared)
+        except (pa.ArrowException, OSError) as error:
+            raise _damaged(path, error) from None
+
+
+def _dictionary_columns(path: Path) -> frozenset[str]:
+    """Return the columns that were categoricals when the file was written; other dictionaries are an encoding only."""
+    with _opened(path, ()) as file:
+        return frozenset(field.name for field in file.schema_arrow if pa.types.is_dictionary(field.type))
+
+
+def _is_text(kind: pa.DataType) -> bool:
+    return bool(pa.types.is_string(kind) or pa.types.is_large_string(kind) or pa.types.is_string_view(kind))
+
+
+def _damaged(path: Path, error: Exception) -> DataError:
+    reason = str(error).splitlines()[0][:200]
+    return DataError(f"Parquet file {str(path)!r} is damaged or cut off: {reason} Write or copy it again.")

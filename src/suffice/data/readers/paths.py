@@ -1,0 +1,49 @@
+"""From a path, a glob or a folder to the files it names."""
+
+from __future__ import annotations
+
+import glob
+import os
+from pathlib import Path
+
+from suffice.errors import FileAccessError
+
+
+def names_files(data: object, endings: tuple[str, ...]) -> bool:
+    """Whether ``data`` is a path or glob with one of the endings, or a folder that holds such files."""
+    if not isinstance(data, str | os.PathLike):
+        return False
+    text = os.fspath(data)
+    return text.lower().endswith(endings) or (_is_folder(text) and bool(_inside(text, endings)))
+
+
+def expand(data: str | os.PathLike[str], endings: tuple[str, ...]) -> list[Path]:
+    """Return the files in order of their names; at least one."""
+    text = os.fspath(data)
+    if _is_folder(text):
+        inside = _inside(text, endings)
+        if not inside:
+            raise FileAccessError(f"The folder {text!r} holds no files that end in {' or '.join(endings)}.")
+        return inside
+    if glob.has_magic(text) and not os.path.exists(text):
+        found = sorted(Path(name) for name in glob.glob(text, recursive=True))
+        if not found:
+            raise FileAccessError(f"No file matches {text!r}.")
+        return found
+    return [Path(text)]
+
+
+def _is_folder(text: str) -> bool:
+    try:
+        return os.path.isdir(text)
+    except ValueError:  # a path with a NUL byte
+        return False
+
+
+def _inside(folder: str, endings: tuple[str, ...]) -> list[Path]:
+    # Names that begin with a dot or an underscore are marks of other programs, such as _SUCCESS.
+    return sorted(
+        path
+        for path in Path(folder).rglob("*")
+        if path.name.lower().endswith(endings) and not path.name.startswith((".", "_")) and path.is_file()
+    )
