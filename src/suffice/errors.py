@@ -18,7 +18,7 @@ from __future__ import annotations
 import difflib
 from collections.abc import Iterable, Mapping, Sequence
 from numbers import Integral, Real
-from typing import Any
+from typing import Any, TypeGuard
 
 
 class SufficeError(Exception):
@@ -98,9 +98,19 @@ def shown(value: object, limit: int = 80) -> str:
     >>> shown("x"), shown([1] * 100, limit=9)
     ("'x'", '[1, 1, 1…')
     """
-    text = str(value) if isinstance(value, int) and abs(value) < 10**limit else ""
-    text = text or (f"a whole number of {value.bit_length():,} bits" if isinstance(value, int) else repr(value))
+    # Python refuses to spell out whole numbers of many thousand digits.
+    text = repr(value) if not isinstance(value, int) or value.bit_length() < 1000 else "a huge whole number"
     return text if len(text) <= limit else text[: limit - 1] + "…"
+
+
+def is_whole(value: object) -> TypeGuard[int]:
+    """Whether a value is a whole number, of Python or of NumPy, and no bool."""
+    return isinstance(value, Integral) and type(value) is not bool
+
+
+def is_number(value: object) -> TypeGuard[float]:
+    """Whether a value is a number that a float can hold, and no bool."""
+    return isinstance(value, Real) and type(value) is not bool and not (is_whole(value) and abs(value) > 1e308)
 
 
 def require_choice(name: str, value: object, choices: Sequence[str], place: str = "argument") -> None:
@@ -127,7 +137,7 @@ def require_mapping(name: str, value: object, example: str, place: str = "argume
 
 def require_whole(name: str, value: object, least: int = 0, place: str = "argument") -> int:
     """Return ``value``, which must be a whole number of at least ``least``."""
-    if not isinstance(value, Integral) or isinstance(value, bool) or value < least:
+    if not is_whole(value) or value < least:
         raise ArgumentError(
             f"The {name!r} {place} must be a whole number, at least {least}. Got {shown(value)} instead."
         )
@@ -136,7 +146,7 @@ def require_whole(name: str, value: object, least: int = 0, place: str = "argume
 
 def require_number(name: str, value: object, place: str = "argument") -> float:
     """Return ``value``, which must be a number that a float can hold."""
-    if not isinstance(value, Real) or isinstance(value, bool) or (isinstance(value, int) and abs(value) > 1e308):
+    if not is_number(value):
         raise ArgumentError(f"The {name!r} {place} must be a number. Got {shown(value)} instead.")
     return float(value)
 
@@ -153,7 +163,7 @@ def require_seed(seed: object) -> int | None:
     """Return the seed of random numbers: None, or a whole number of 64 bits."""
     if seed is None:
         return None
-    if not isinstance(seed, Integral) or isinstance(seed, bool) or not 0 <= seed < 2**64:
+    if not is_whole(seed) or not 0 <= seed < 2**64:
         raise ArgumentError(
             f"The 'seed' argument must be a whole number from 0 to 2**64 - 1, or None. Got {shown(seed)} instead."
         )

@@ -163,12 +163,12 @@ def _header(data: bytes, shown: str) -> tuple[dict[str, Any], int]:
     """Return the header, and where the arrays begin."""
     end = 20 + int.from_bytes(data[12:20], "little")
     try:
-        header = json.loads(data[20:end]) if end <= len(data) - 32 else None
+        header: Any = json.loads(data[20:end]) if end <= len(data) - 32 else None
     except (ValueError, RecursionError):
         header = None
     match header:
         case {"kind": str(), "version": int(), "meta": dict(), "arrays": list(arrays)} if all(map(_is_entry, arrays)):
-            return header, end
+            return dict(header), end
     raise FileFormatError(f"{shown} is damaged: its header does not describe arrays. Write or copy it again.")
 
 

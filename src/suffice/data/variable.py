@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterable
 from dataclasses import dataclass
 from functools import cached_property
@@ -12,6 +13,7 @@ import numpy as np
 from suffice.errors import SchemaError, UnknownNameError, listing, suggestion
 
 Label = str | int | float | bool
+WHOLE_FLOAT = re.compile(r"-?(?:0|[1-9][0-9]*)\.0*")
 
 
 @dataclass(frozen=True, eq=False)
@@ -160,6 +162,8 @@ def _spelling(label: object) -> str:
     if isinstance(label, float) and label.is_integer():
         return str(int(label))
     text = str(label)
+    if WHOLE_FLOAT.fullmatch(text):
+        return text.partition(".")[0]
     return text.lower() if text.lower() in ("true", "false") else text
 
 

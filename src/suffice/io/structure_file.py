@@ -13,25 +13,28 @@ from __future__ import annotations
 import json
 import os
 import tomllib
-from collections.abc import Callable, Mapping
-from typing import Any
+from collections.abc import Callable
+from typing import Any, NamedTuple
 
-from suffice.errors import FileFormatError, StructureError
+from suffice.errors import FileFormatError, StructureError, SufficeError, listing, shown, suggestion
 from suffice.files import read_bytes
 from suffice.io import read
 from suffice.structures.dag import DAG
 from suffice.structures.hypotheses import Hypotheses
 
 
-def _dag(entry: Mapping[str, Any]) -> DAG:
-    return DAG(entry["graph"], **{name: value for name, value in entry.items() if name not in ("type", "graph")})
+class Kind(NamedTuple):
+    """A type of structure: what makes it, the entry it needs, and those it may have."""
+
+    make: Callable[..., Any]
+    needs: str
+    takes: tuple[str, ...]
 
 
-def _hypotheses(entry: Mapping[str, Any]) -> Hypotheses:
-    return Hypotheses(**{name: value for name, value in entry.items() if name != "type"})
-
-
-TYPES: dict[str, Callable[[Mapping[str, Any]], Any]] = {"DAG": _dag, "Hypotheses": _hypotheses}
+TYPES: dict[str, Kind] = {
+    "DAG": Kind(DAG, "graph", ("latent", "kinds", "tie")),
+    "Hypotheses": Kind(Hypotheses, "sets", ("over",)),
+}
 
 
 def read_structure(text: str) -> Any:
@@ -43,7 +46,7 @@ def read_structure(text: str) -> Any:
     ending = os.path.splitext(text)[1].lower()
     if ending in (".toml", ".json"):
         return _from_file(text, ending)
-    if os.path.exists(text) and not os.path.isdir(text):
+    if os.path.isfile(text):
         return _structure_of(read(text))
     return DAG(text)
 
@@ -51,18 +54,32 @@ def read_structure(text: str) -> Any:
 def _from_file(path: str, ending: str) -> Any:
     content = read_bytes(path)
     try:
-        entry = tomllib.loads(content.decode("utf-8-sig")) if ending == ".toml" else json.loads(content)
-    except (tomllib.TOMLDecodeError, json.JSONDecodeError, UnicodeDecodeError) as error:
-        raise FileFormatError(f"{path!r} is not valid {ending[1:].upper()}: {error}.") from None
+        text = content.decode("utf-8-sig")
+        entry = tomllib.loads(text) if ending == ".toml" else json.loads(text)
+    except (ValueError, RecursionError) as error:
+        raise FileFormatError(f"{path!r} is not valid {ending[1:].upper()}: {error}. Correct it.") from None
     if isinstance(entry, dict) and entry.get("format") == "suffice":
         return _structure_of(read(path))
     kind = entry.get("type") if isinstance(entry, dict) else None
-    if kind not in TYPES:
-        raise FileFormatError(f"{path!r} must name its type, one of {list(TYPES)}. Got {kind!r} instead.")
+    if not isinstance(kind, str) or kind not in TYPES:
+        raise FileFormatError(f"{path!r} must name its type, one of {list(TYPES)}. Got {shown(kind)} instead.")
+    return _structure(path, kind, {name: value for name, value in entry.items() if name != "type"})
+
+
+def _structure(path: str, name: str, entries: dict[str, Any]) -> Any:
+    kind = TYPES[name]
+    if kind.needs not in entries:
+        raise StructureError(f"{path!r} does not describe a {name}: the entry {kind.needs!r} is missing. Add it.")
+    for entry in entries:
+        if entry not in (kind.needs, *kind.takes):
+            raise StructureError(
+                f"{path!r} does not describe a {name}: it has no entry {entry!r}, only "
+                f"{listing((kind.needs, *kind.takes))}.{suggestion(entry, kind.takes)}"
+            )
     try:
-        return TYPES[kind](entry)
-    except (TypeError, KeyError, AttributeError) as error:
-        raise StructureError(f"{path!r} does not describe a {kind}: {error}.") from None
+        return kind.make(**entries)
+    except SufficeError as error:
+        raise StructureError(f"{path!r} does not describe a {name}: {error}") from None
 
 
 def _structure_of(thing: Any) -> Any:
@@ -70,4 +87,4 @@ def _structure_of(thing: Any) -> Any:
     for attribute in ("structure", "dag", "hypotheses"):
         if hasattr(thing, attribute):
             return getattr(thing, attribute)
-    raise StructureError(f"{type(thing).__name__} has no structure that could be fitted.")
+    raise StructureError(f"{type(thing).__name__} has no structure that could be fitted. Pass a model or a fit.")

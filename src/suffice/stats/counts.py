@@ -78,7 +78,8 @@ class Counts:
         cells = np.asarray(cells, np.int64).reshape(len(values), len(variables))
         if n_cells(variables) <= DENSE_CELLS:
             table = np.zeros([variable.n_states for variable in variables], values.dtype)
-            np.add.at(table, tuple(cells.T) if variables else ..., values if variables else values.sum())
+            where: Any = tuple(cells.T) if variables else ...
+            np.add.at(table, where, values if variables else values.sum())
             return cls(tuple(variables), None, _exact(table))
         distinct, position = unique_rows(cells)
         summed = np.zeros(len(distinct), values.dtype)

@@ -9,7 +9,16 @@ from functools import cached_property
 from typing import Any
 
 from suffice.data.schema import Declaration
-from suffice.errors import StructureError, UnknownNameError, listing, suggestion
+from suffice.errors import (
+    StructureError,
+    UnknownNameError,
+    is_whole,
+    listing,
+    require_mapping,
+    require_text,
+    shown,
+    suggestion,
+)
 from suffice.graph.directed import find_cycle, topological_order
 from suffice.structures.dag_text import Edges, parse, quoted
 
@@ -62,25 +71,13 @@ class DAG:
             kinds = dict(graph.kinds) if kinds is None else kinds
             tie = graph.tie if tie is None else tie
             graph = graph.parents
-        nodes, edges = _read(graph)
-        parents: dict[str, list[str]] = {node: [] for node in nodes}
-        for parent, child in edges:
-            if parent in parents[child]:
-                raise StructureError(f"The edge {quoted(parent)} -> {quoted(child)} is given twice.")
-            parents[child].append(parent)
-        self._set("nodes", tuple(nodes))
-        self._set("families", tuple(tuple(parents[node]) for node in nodes))
-        if not nodes:
-            raise StructureError("The graph has no nodes. Name at least one, as in sf.DAG('A -> B').")
-        cycle = find_cycle(parents)
-        if cycle:
-            raise StructureError(
-                f"The graph has a cycle: {' -> '.join(map(quoted, cycle))}. A Bayesian network needs a directed graph "
-                "without cycles; remove one of these edges."
-            )
-        self._set("latent", tuple((name, _n_states(name, n)) for name, n in (latent or {}).items()))
-        self._set("kinds", tuple((kinds or {}).items()))
-        self._set("tie", tuple(tuple(group) for group in tie or ()))
+        parents = _parents(*_read(graph))
+        self._set("nodes", tuple(parents))
+        self._set("families", tuple(map(tuple, parents.values())))
+        self._set("latent", tuple((name, _n_states(name, n)) for name, n in _by_node("latent", latent, 3).items()))
+        kind_of = _by_node("kinds", kinds, "tabular")
+        self._set("kinds", tuple((name, require_text(f"kinds[{name!r}]", kind)) for name, kind in kind_of.items()))
+        self._set("tie", _groups(tie))
         for name in [*dict(self.latent), *dict(self.kinds), *(node for group in self.tie for node in group)]:
             self._require(name)
         self._check_ties()
@@ -217,12 +214,50 @@ class DAG:
         return cls(parents, latent=entry["latent"], kinds=entry["kinds"], tie=entry["tie"])
 
 
-def _n_states(name: str, n_states: object) -> int:
-    if not isinstance(n_states, int) or isinstance(n_states, bool) or n_states < 1:
+def _parents(nodes: list[str], edges: Edges) -> dict[str, list[str]]:
+    """Return the parents of every node, the graph being proper."""
+    parents: dict[str, list[str]] = {_name(node): [] for node in nodes}
+    if not parents:
+        raise StructureError("The graph has no nodes. Name at least one, as in sf.DAG('A -> B').")
+    for parent, child in edges:
+        if parent in parents[child]:
+            raise StructureError(f"The edge {quoted(parent)} -> {quoted(child)} is given twice. Give it once.")
+        parents[child].append(parent)
+    cycle = find_cycle(parents)
+    if cycle:
         raise StructureError(
-            f"Latent variable {name!r} needs its number of states, at least 1. Got {n_states!r} instead."
+            f"The graph has a cycle: {' -> '.join(map(quoted, cycle))}. A Bayesian network needs a directed graph "
+            "without cycles; remove one of these edges."
+        )
+    return parents
+
+
+def _n_states(name: str, n_states: object) -> int:
+    if not is_whole(n_states) or n_states < 1:
+        raise StructureError(
+            f"Latent variable {name!r} needs its number of states, at least 1. Got {shown(n_states)} instead."
         )
     return n_states
+
+
+def _name(node: object) -> str:
+    if not isinstance(node, str) or not node:
+        raise StructureError(f"The name of a node must be text, and not empty. Got {shown(node)} instead.")
+    return node
+
+
+def _by_node(argument: str, given: object, example: object) -> Mapping[Any, Any]:
+    return {} if given is None else require_mapping(argument, given, f"{{'A': {example!r}}}")
+
+
+def _groups(tie: Any) -> tuple[tuple[str, ...], ...]:
+    groups = list(tie or ()) if isinstance(tie, Iterable | None) else [tie]
+    for group in groups:
+        if isinstance(group, str) or not isinstance(group, Iterable):
+            raise StructureError(
+                f"The 'tie' argument lists groups of nodes, tie=[('B', 'C'), …]. Got {shown(tie)} instead."
+            )
+    return tuple(tuple(map(_name, group)) for group in groups)
 
 
 def _read(graph: Any) -> tuple[list[str], Edges]:
@@ -234,7 +269,7 @@ def _read(graph: Any) -> tuple[list[str], Edges]:
     if hasattr(graph, "is_directed"):
         if not graph.is_directed():
             raise StructureError("The networkx graph is undirected. Pass a networkx.DiGraph.")
-        return list(map(str, graph.nodes)), [(str(parent), str(child)) for parent, child in graph.edges]
+        return list(map(str, graph.nodes)), [(str(parent), str(child)) for parent, child in graph.edges()]
     if isinstance(graph, Iterable):
         return _from_edges(graph)
     raise StructureError(
@@ -243,12 +278,14 @@ def _read(graph: Any) -> tuple[list[str], Edges]:
     )
 
 
-def _from_parents(graph: Mapping[str, Iterable[str]]) -> tuple[list[str], Edges]:
-    edges = []
+def _from_parents(graph: Mapping[Any, Any]) -> tuple[list[str], Edges]:
+    edges: Edges = []
     for child, parents in graph.items():
         if isinstance(parents, str):
             raise StructureError(f"The parents of {child!r} must be a list. Write {{{child!r}: [{parents!r}]}}.")
-        edges += [(parent, child) for parent in parents]
+        if not isinstance(parents, Iterable):
+            raise StructureError(f"The parents of {child!r} must be a list of names. Got {shown(parents)} instead.")
+        edges += [(_name(parent), _name(child)) for parent in parents]
     return list(dict.fromkeys([*graph, *(parent for parent, _ in edges)])), edges
 
 

@@ -9,7 +9,7 @@ from typing import Any
 
 from suffice.data.schema import Declaration
 from suffice.data.variable import Label, Variable, sort_labels
-from suffice.errors import StructureError, UnknownNameError, listing, suggestion
+from suffice.errors import StructureError, UnknownNameError, listing, require_mapping, require_text, shown, suggestion
 from suffice.text import plain_table, shorten
 
 
@@ -43,20 +43,13 @@ class Hypotheses:
     over: str
 
     def __init__(self, sets: Mapping[str, Iterable[Label]], over: str = "x") -> None:
-        listed = {}
-        for name, outcomes in sets.items():
-            if isinstance(outcomes, str):
-                raise StructureError(
-                    f"Hypothesis {name!r} must be a set of outcomes. Got the text {outcomes!r} instead."
-                )
-            listed[name] = Variable(name, sort_labels(dict.fromkeys(outcomes))).labels
-            if not listed[name]:
-                raise StructureError(f"Hypothesis {name!r} has no outcomes, so that nothing could be drawn from it.")
+        given = require_mapping("sets", sets, "{'even': [2, 4, 6], …}")
+        listed = {require_text("hypothesis", name, "name"): _outcomes(name, labels) for name, labels in given.items()}
         if not listed:
             raise StructureError("There are no hypotheses. Name at least one, with its outcomes.")
         object.__setattr__(self, "names", tuple(listed))
         object.__setattr__(self, "sets", tuple(listed.values()))
-        object.__setattr__(self, "over", over)
+        object.__setattr__(self, "over", require_text("over", over))
 
     @cached_property
     def variable(self) -> Variable:
@@ -104,3 +97,16 @@ class Hypotheses:
     def from_dict(cls, entry: Mapping[str, Any]) -> Hypotheses:
         """Rebuild the structure from `to_dict`'s data."""
         return cls(dict(entry["sets"]), entry["over"])
+
+
+def _outcomes(name: str, outcomes: Any) -> tuple[Label, ...]:
+    """Return the outcomes of one hypothesis, sorted, each once."""
+    if isinstance(outcomes, str) or not isinstance(outcomes, Iterable):
+        raise StructureError(f"Hypothesis {name!r} must be a set of outcomes. Got {shown(outcomes)} instead.")
+    labels = list(outcomes)
+    if not labels:
+        raise StructureError(
+            f"Hypothesis {name!r} has no outcomes, so that nothing could be drawn from it. Give it one, or leave it out."
+        )
+    distinct = dict.fromkeys(Variable(name, (label,)).labels[0] for label in labels)
+    return Variable(name, sort_labels(distinct)).labels
