@@ -105,12 +105,14 @@ def shown(value: object, limit: int = 80) -> str:
 
 def is_whole(value: object) -> TypeGuard[int]:
     """Whether a value is a whole number, of Python or of NumPy, and no bool."""
-    return isinstance(value, Integral) and type(value) is not bool
+    return not isinstance(value, bool) and isinstance(value, Integral)
 
 
 def is_number(value: object) -> TypeGuard[float]:
     """Whether a value is a number that a float can hold, and no bool."""
-    return isinstance(value, Real) and type(value) is not bool and not (is_whole(value) and abs(value) > 1e308)
+    if isinstance(value, bool) or not isinstance(value, Real):
+        return False
+    return not is_whole(value) or abs(value) < 1 << 1023
 
 
 def require_choice(name: str, value: object, choices: Sequence[str], place: str = "argument") -> None:

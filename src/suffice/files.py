@@ -17,6 +17,7 @@ so that any flipped byte is found before a number is used.
 from __future__ import annotations
 
 import contextlib
+import errno
 import hashlib
 import json
 import math
@@ -45,6 +46,8 @@ def atomic_write(path: str | os.PathLike[str], binary: bool = False) -> Iterator
     """
     target = Path(path)
     try:
+        if target.is_dir():
+            raise IsADirectoryError(errno.EISDIR, os.strerror(errno.EISDIR))
         beside = _beside(target)
         handle: IO[Any] = open(beside, "xb") if binary else open(beside, "x", encoding="utf-8", newline="")  # noqa: SIM115
     except (OSError, ValueError) as error:  # a ValueError says that the name is none

@@ -12,9 +12,18 @@ from typing import Any
 from numpy.typing import NDArray
 
 from suffice.certify import Claim, certify
-from suffice.data.schema import SchemaLike
+from suffice.data.schema import SchemaLike, declarations
 from suffice.data.table import open_table
-from suffice.errors import ArgumentError, DataError, SchemaError, require_choice
+from suffice.errors import (
+    ArgumentError,
+    DataError,
+    SchemaError,
+    require_choice,
+    require_fraction,
+    require_mapping,
+    require_seed,
+    require_whole,
+)
 from suffice.learn.method import Method, Problem, Solution, check_options
 from suffice.learn.registry import choose, methods_for
 from suffice.progress import Display, Watch, watch_for
@@ -103,6 +112,7 @@ def fit(
     )
     name, chosen = choose(structure, method, source.schema)
     settings = _settings(
+        structure,
         name,
         chosen,
         prior=prior,
@@ -189,6 +199,7 @@ def estimate(
         )
     name, chosen = choose(structure, method, statistics.schema)
     settings = _settings(
+        structure,
         name,
         chosen,
         prior=prior,
@@ -204,7 +215,9 @@ def estimate(
     )
     source: Source | None = None
     if data is not None:
-        source = _source(structure, data, watch, weights=weights, schema=statistics.schema, missing=missing)
+        source = _source(
+            structure, data, watch, weights=weights, schema=statistics.schema.select(structure.columns), missing=missing
+        )
     elif certify == "data" or chosen.passes == "many":
         raise ArgumentError(
             f"The {'certificate' if certify == 'data' else 'method'} needs the data itself; pass data=…."
@@ -218,7 +231,7 @@ def _source(
     table = open_table(
         data,
         structure.columns,
-        schema={**structure.declared, **(schema or {})} if structure.declared else schema,
+        schema={**structure.declared, **declarations(schema)} if structure.declared else schema,
         continuous=structure.continuous,
         **policies,
     )
@@ -226,7 +239,7 @@ def _source(
 
 
 def _settings(
-    name: str, method: Method, *, prior: Any, point: str | None, options: Any, certify: str, **rest: Any
+    structure: Any, name: str, method: Method, *, prior: Any, point: str | None, options: Any, certify: str, **rest: Any
 ) -> dict[str, Any]:
     """Check the arguments that do not depend on the data."""
     require_choice("certify", certify, ("statistics", "data"))
@@ -240,11 +253,14 @@ def _settings(
     chosen = "mle" if prior is None else point or "mean"
     if chosen not in method.points:
         raise ArgumentError(f"The method {name!r} gives {list(method.points)}, not {chosen!r}.")
-    if not 0 < rest["tol"] < 1:
-        raise ArgumentError(f"The 'tol' argument must lie between 0 and 1. Got {rest['tol']!r} instead.")
-    check_options(name, method, options or {})
-    fixed = rest.pop("fixed") or {}
-    return {**rest, "fixed": fixed, "prior": prior, "point": chosen, "options": options or {}, "certify": certify}
+    rest["tol"] = require_fraction("tol", rest["tol"])
+    rest["max_iter"] = require_whole("max_iter", rest["max_iter"])
+    rest["seed"] = require_seed(rest["seed"])
+    rest["options"] = {} if options is None else options
+    check_options(name, method, rest["options"])
+    rest["fixed"] = {} if rest["fixed"] is None else require_mapping("fixed", rest["fixed"], "{'A': [0.5, 0.5]}")
+    method.check(structure, prior, rest["fixed"])
+    return {**rest, "prior": prior, "point": chosen, "certify": certify}
 
 
 def _finish(

@@ -14,9 +14,12 @@ import threading
 from collections.abc import Iterator
 from dataclasses import dataclass, field
 from types import FrameType
-from typing import Any, Protocol
+from typing import Any, Protocol, runtime_checkable
+
+from suffice.errors import ArgumentError, shown
 
 
+@runtime_checkable
 class Display(Protocol):
     """Shows how far the work has come."""
 
@@ -52,10 +55,10 @@ class Bar:
         from rich.progress import BarColumn, Progress, TextColumn, TimeElapsedColumn
 
         self._bar = Progress(
-            TextColumn("{task.description}"),
+            TextColumn("{task.description}", markup=False),
             BarColumn(),
             TextColumn("{task.completed:,.0f} {task.fields[unit]}"),
-            TextColumn("{task.fields[info]}"),
+            TextColumn("{task.fields[info]}", markup=False),
             TimeElapsedColumn(),
             console=Console(stderr=True),
             transient=True,
@@ -140,4 +143,9 @@ def watch_for(progress: bool | Display) -> Watch:
     """Turn the ``progress`` argument of `fit` into a `Watch`: False, True, or a `Display` of your own."""
     if isinstance(progress, bool):
         return Watch(Bar() if progress else Silent())
+    if not isinstance(progress, Display):
+        raise ArgumentError(
+            "The 'progress' argument must be True, False, or an object with begin, update and end. "
+            f"Got {shown(progress)} instead."
+        )
     return Watch(progress)

@@ -31,10 +31,19 @@ def pad(text: str, size: int, align: str) -> str:
     return text + blanks if align == "<" else blanks + text
 
 
+def visible(text: str) -> str:
+    r"""Spell out control characters, which a terminal would obey.
+
+    >>> print(visible("a\tb\x1b[31m"))
+    a\tb\x1b[31m
+    """
+    return "".join(char if char.isprintable() else repr(char)[1:-1] for char in text)
+
+
 def shorten(text: str, limit: int = 40) -> str:
     """Cut long text at ``limit`` characters, control characters made visible."""
-    visible = "".join(char if char.isprintable() else repr(char)[1:-1] for char in text)
-    return visible if len(visible) <= limit else visible[: limit - 1] + "…"
+    whole = visible(text)
+    return whole if len(whole) <= limit else whole[: limit - 1] + "…"
 
 
 def plain_table(header: Row, rows: Sequence[Row], align: str) -> str:

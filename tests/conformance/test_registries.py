@@ -140,7 +140,7 @@ PRIOR_EXAMPLES = {
     "Dirichlet": [
         sf.Dirichlet(2.0),
         sf.Dirichlet({"B": np.full((2, 3), 1.5)}, rest=1),
-        sf.Dirichlet({"Z": 3}, rest=1.25),
+        sf.Dirichlet({"A": 3}, rest=1.25),
     ],
     "K2": [sf.K2()],
     "Jeffreys": [sf.Jeffreys()],

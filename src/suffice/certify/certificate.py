@@ -3,8 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping
-from dataclasses import asdict, dataclass, fields
+from dataclasses import asdict, dataclass
 from typing import Any
 
 from suffice.text import html_table, number, plain_table
@@ -87,11 +86,6 @@ class Certificate:
     def to_dict(self) -> dict[str, Any]:
         """Return the certificate as JSON-able data."""
         return asdict(self)
-
-    @classmethod
-    def from_dict(cls, entry: Mapping[str, Any]) -> Certificate:
-        """Rebuild from `to_dict`'s data."""
-        return cls(**{f.name: entry[f.name] for f in fields(cls)})
 
 
 @dataclass(frozen=True)

@@ -38,18 +38,24 @@ class Recount:
 
 
 def recount_gap(source: Source, statistics: Statistics) -> tuple[float, str]:
-    """Return the largest relative difference between the statistics and a second count, and where it is."""
-    scopes = tuple(need for need in statistics if isinstance(need, Count))
+    """Return the largest difference between the statistics and a second count, and where it is.
+
+    Whole counts must agree exactly; real ones are compared relative to their size, since sums of them round.
+    """
+    known = set(source.schema)
+    scopes = tuple(need for need in statistics if isinstance(need, Count) and known.issuperset(need.scope))
     again = source.reduce(Recount(scopes))
     worst, where = abs(again.weight - statistics.weight) / max(1.0, again.weight), "the total weight"
     for need in scopes:
         mine = statistics[need]
-        other = again[need].reindexed(statistics.schema)
+        other = again[need].reindexed(statistics.schema.select(source.schema))
         (cells, m), (other_cells, n) = mine.nonzero(), other.nonzero()
         both = Counts.sparse(
             mine.variables, np.concatenate([cells, other_cells]), np.concatenate([m.astype(float), -n.astype(float)])
         )
-        gap = float(np.abs(both.values).max(initial=0.0)) / max(1.0, float(np.abs(n).max(initial=0.0)))
+        exact = m.dtype.kind == n.dtype.kind == "i"
+        gap = float(np.abs(both.values).max(initial=0.0))
+        gap = gap if exact else gap / max(1.0, float(np.abs(n).max(initial=0.0)))
         if gap > worst:
             worst, where = gap, " × ".join(need.scope)
     return worst, where

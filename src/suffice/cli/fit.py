@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from typing import Annotated, Any
 
 import typer
@@ -20,6 +21,7 @@ from suffice.cli.shared import (
     table,
 )
 from suffice.errors import ArgumentError
+from suffice.text import visible
 
 
 def fit(
@@ -94,27 +96,33 @@ def fit(
 
 
 def _report(result: Any, show: list[str], out: str | None, out_fit: str | None, as_json: bool) -> None:
-    from suffice.io import write
+    _check_shown(result.model, show)
+    _write(result, out, out_fit)
+    from suffice.cli.show import show_document, show_fit
 
-    for node in show:
-        result.model.cpd(node)  # an unknown name must fail before anything is written
-    if out:
-        write(result.model, out)
-    if out_fit:
-        write(result, out_fit)
     if as_json:
-        import json
-
-        from suffice.io.own_json import document
-
-        print(json.dumps(document(result), ensure_ascii=False, indent=1))
+        show_document(result)
         return
-    from suffice.cli.show import show_fit
-
     show_fit(result, show)
     for path, what in ((out, "model"), (out_fit, "fit")):
         if path:
-            print(f"\nWrote the {what} to {path}")
+            print(f"\nWrote the {what} to {visible(path)}")
+
+
+def _check_shown(model: Any, show: list[str]) -> None:
+    """Find names that cannot be shown before anything is written."""
+    if show and not hasattr(model, "cpd"):
+        raise ArgumentError(f"A {type(model).__name__} has no tables of nodes to show. Leave --show out.")
+    for node in show:
+        model.cpd(node)
+
+
+def _write(result: Any, out: str | None, out_fit: str | None) -> None:
+    from suffice.io import write_together
+
+    if out and out_fit and os.path.realpath(out) == os.path.realpath(out_fit):
+        raise ArgumentError(f"--out and --out-fit name the same file, {out!r}. Give each a path of its own.")
+    write_together({path: thing for path, thing in ((out, result.model), (out_fit, result)) if path})
 
 
 def read_prior(text: str | None) -> Any:

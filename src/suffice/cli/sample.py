@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import json
 import sys
+from collections.abc import Iterator
 from typing import Annotated, Any
 
 import typer
 
-from suffice.cli.shared import JsonOption, reported
+from suffice.cli.shared import JsonOption, read_model, reported
 from suffice.errors import ArgumentError
 
 
@@ -20,23 +22,20 @@ def sample(
     ] = None,
     as_json: JsonOption = False,
 ) -> None:
-    """Draw rows from MODEL as CSV."""
+    """Draw rows from MODEL as CSV; with --json and without --out, as one JSON document."""
     with reported(as_json):
         from suffice.files import atomic_write
-        from suffice.io import read
 
-        loaded = read(model)
-        network = getattr(loaded, "model", loaded)
+        network = read_model(model)
         if out is None:
-            write_rows(network, n, seed, sys.stdout)
+            write = write_json if as_json else write_rows
+            write(network, n, seed, sys.stdout)
             return
         if not out.lower().endswith(".csv"):
             raise ArgumentError(f"The rows are written as CSV, to a path that ends in .csv. Got {out!r} instead.")
         with atomic_write(out) as file:
             write_rows(network, n, seed, file)
         if as_json:
-            import json
-
             print(json.dumps({"rows": n, "seed": seed, "out": out}))
         else:
             print(f"Wrote {n:,} rows to {out}")
@@ -46,11 +45,29 @@ def write_rows(model: Any, n: int, seed: int | None, file: Any) -> None:
     """Write drawn rows as CSV, a block at a time."""
     import csv
 
+    blocks = model.sample_blocks(n, seed=seed)  # which checks n and seed before the header is written
     writer = csv.writer(file, lineterminator="\n")
     writer.writerow(model.variables)
-    for block in model.sample_blocks(n, seed=seed):
-        columns = [
-            [variable.labels[code] for code in block.columns[variable.name].tolist()]
-            for variable in block.schema.variables
-        ]
-        writer.writerows(zip(*columns, strict=True))
+    for block in blocks:
+        writer.writerows(_labelled(block))
+
+
+def write_json(model: Any, n: int, seed: int | None, file: Any) -> None:
+    """Write drawn rows as one JSON document, a row a line."""
+    from suffice.io.own_json import plain
+
+    blocks = model.sample_blocks(n, seed=seed)
+    file.write(f'{{"variables": {json.dumps(model.variables, ensure_ascii=False)},\n"rows": [')
+    between = "\n"
+    for block in blocks:
+        for row in _labelled(block):
+            file.write(between + json.dumps(plain(row), ensure_ascii=False))
+            between = ",\n"
+    file.write("]}\n")
+
+
+def _labelled(block: Any) -> Iterator[tuple[Any, ...]]:
+    columns = [
+        [variable.labels[code] for code in block.columns[variable.name].tolist()] for variable in block.schema.variables
+    ]
+    return zip(*columns, strict=True)

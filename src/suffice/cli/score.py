@@ -16,6 +16,7 @@ from suffice.cli.shared import (
     UnknownOption,
     WeightsOption,
     bar,
+    read_model,
     reported,
     table,
 )
@@ -36,14 +37,12 @@ def score(
     with reported(as_json):
         from suffice.cli.show import show_facts
         from suffice.data.table import open_table
-        from suffice.io import read
         from suffice.models.score import log_likelihood
         from suffice.progress import watch_for
         from suffice.stats.source import BlockSource
         from suffice.text import fixed, number
 
-        loaded = read(model)
-        network = getattr(loaded, "model", loaded)
+        network = read_model(model)
         encoded = open_table(
             table(data, separator, na),
             network.variables,

@@ -7,14 +7,16 @@ error, with the message on standard error; 130 after Ctrl-C.
 from __future__ import annotations
 
 import json
+import os
 import sys
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from typing import Annotated, Any
 
 import typer
 
 from suffice.errors import ArgumentError, SufficeError
+from suffice.text import visible
 
 JsonOption = Annotated[bool, typer.Option("--json", help="Print one JSON document instead of tables.")]
 WeightsOption = Annotated[
@@ -39,6 +41,7 @@ def reported(as_json: bool) -> Iterator[None]:
     """Turn errors into a message on standard error and exit code 2."""
     try:
         yield
+        sys.stdout.flush()
     except SufficeError as error:
         _complain(str(error), type(error).__name__, as_json)
         raise typer.Exit(2) from None
@@ -46,17 +49,28 @@ def reported(as_json: bool) -> Iterator[None]:
         _complain(f"{type(error).__name__}: {error}", type(error).__name__, as_json)
         raise typer.Exit(2) from None
     except BrokenPipeError:
+        _abandon_output()
         raise typer.Exit(0) from None
+    except OSError as error:  # of standard output: files have errors of their own
+        _abandon_output()
+        _complain(f"Cannot print: {error.strerror or error}.", type(error).__name__, as_json)
+        raise typer.Exit(2) from None
     except KeyboardInterrupt:
         _complain("Interrupted; nothing was written.", "KeyboardInterrupt", as_json)
         raise typer.Exit(130) from None
+
+
+def _abandon_output() -> None:
+    """Keep Python from writing again, as it ends, to an output that failed."""
+    with suppress(OSError, ValueError):  # an output of tests is no file
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
 
 
 def _complain(message: str, kind: str, as_json: bool) -> None:
     if as_json:
         print(json.dumps({"error": {"type": kind, "message": message}}, ensure_ascii=False), file=sys.stderr)
     else:
-        print(f"error: {message}", file=sys.stderr)
+        print(f"error: {visible(message)}", file=sys.stderr)
 
 
 def table(path: str, separator: str | None, na: list[str] | None) -> Any:
@@ -67,6 +81,20 @@ def table(path: str, separator: str | None, na: list[str] | None) -> Any:
 
     separator = {"tab": "\t", "\\t": "\t"}.get(separator or "", separator)
     return CSV(path, separator, ("", "?") if not na else tuple(na))
+
+
+def read_model(path: str) -> Any:
+    """Read a model, alone or from a whole fit."""
+    from suffice.io import read
+
+    loaded = read(path)
+    model = getattr(loaded, "model", loaded)
+    if not hasattr(model, "sample_blocks"):
+        raise ArgumentError(
+            f"{path!r} holds {type(loaded).__name__}, where a model is needed. Fit one: suffice fit STRUCTURE DATA "
+            "--out model.json."
+        )
+    return model
 
 
 def bar(quiet: bool) -> bool:
@@ -90,8 +118,15 @@ def schema_from(categorical: list[str], continuous: list[str]) -> dict[str, Any]
 def _states(text: str) -> list[str | int]:
     """Split ``a,b,c``; states are whole numbers when all of them look so, as in a CSV file."""
     import csv
+    import io
 
     from suffice.data.encode import CANONICAL_INTEGER
 
-    states = next(csv.reader([text]))
+    try:
+        (states,) = csv.reader(io.StringIO(text, newline=""))
+    except (ValueError, csv.Error):  # no line, or several
+        raise ArgumentError(
+            f"The states {text!r} cannot be read. Separate them by commas, and put one with a comma or a line break in "
+            "quotes: --categorical 'A=\"a,b\",c'."
+        ) from None
     return [int(state) for state in states] if all(map(CANONICAL_INTEGER.fullmatch, states)) else list(states)

@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
+import json
 import sys
 from typing import Any
 
-from suffice.text import plain_table, shorten
+from suffice.text import plain_table, shorten, visible
 
 Cells = tuple[list[str], list[list[str]], str]
 
@@ -42,7 +43,7 @@ def show_facts(facts: list[tuple[str, str]]) -> None:
 
     grid = Table.grid(padding=(0, 2))
     for name, value in facts:
-        grid.add_row(Text(name, style="dim"), Text(value))
+        grid.add_row(Text(name, style="dim"), Text(visible(value)))
     Console().print(grid)
 
 
@@ -66,9 +67,16 @@ def _show_summary(fit: Any, facts: list[tuple[str, str]], families: Cells | None
 
     show_facts(facts)
     console = Console()
-    colour = "green" if fit.certificate.ok else "bold red"
-    console.print(Text(f"\n{'✓' if fit.certificate.ok else '✗'} {fit.certificate.verdict}", style=colour))
+    mark, colour = ("✓", "green") if fit.certificate.ok else ("✗", "bold red")
+    console.print(Text(f"\n{mark} {visible(fit.certificate.verdict)}", style=colour))
     if families is not None:
         show_table(families)
     for note in fit.notes:
-        console.print(Text(f"note: {note}", style="yellow"))
+        console.print(Text(f"note: {visible(str(note))}", style="yellow"))
+
+
+def show_document(fit: Any) -> None:
+    """Print the whole fit as the JSON document that a file would hold."""
+    from suffice.io.own_json import document
+
+    print(json.dumps(document(fit), ensure_ascii=False, indent=1))

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import Any
 
@@ -95,6 +95,10 @@ class Variable:
                 f"Declare it: schema={{{self.name!r}: sf.categorical()}}, or cut it into classes first."
             )
         return self.states
+
+    def has_states_of(self, other: Variable) -> bool:
+        """Whether both have the same states in the same order, of the same types."""
+        return replace(self, name=other.name, declared=other.declared) == other
 
     def code(self, label: object) -> int:
         """Return the position of a state.

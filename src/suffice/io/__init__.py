@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+import contextlib
 import os
-from collections.abc import Callable
+import tempfile
+from collections.abc import Callable, Mapping
 from typing import Any, NamedTuple
 
 from suffice.errors import ArgumentError, UnknownNameError
+from suffice.files import atomic_write, read_bytes
 from suffice.io import bif, own_json, statistics_file
 
 
@@ -46,12 +49,25 @@ def write(thing: Any, path: str | os.PathLike[str]) -> None:
     _format(path).write(thing, os.fspath(path))
 
 
+def write_together(things: Mapping[str, Any]) -> None:
+    """Write several things, by path, or none of them: all are written before the first is renamed into place."""
+    with tempfile.TemporaryDirectory() as folder, contextlib.ExitStack() as stack:
+        for path, thing in things.items():
+            staged = os.path.join(folder, f"staged{_ending(path)}")
+            FORMATS[_ending(path)].write(thing, staged)
+            stack.enter_context(atomic_write(path, binary=True)).write(read_bytes(staged))
+
+
 def _format(path: str | os.PathLike[str]) -> Format:
+    return FORMATS[_ending(path)]
+
+
+def _ending(path: str | os.PathLike[str]) -> str:
     if not isinstance(path, str | os.PathLike):
         raise ArgumentError(f"A path must be text or a path object. Got {path!r} instead.")
     name = os.fspath(path).lower()
-    for ending, found in FORMATS.items():
+    for ending in FORMATS:
         if name.endswith(ending):
-            return found
+            return ending
     known = "; ".join(f"{ending} ({found.holds})" for ending, found in FORMATS.items())
     raise UnknownNameError(f"The ending of {os.fspath(path)!r} names no format that is known. Known: {known}.")

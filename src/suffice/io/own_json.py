@@ -1,7 +1,8 @@
 """The library's own JSON: a model alone, or a whole fit with its statistics, posterior, certificate and notes.
 
 Numbers are written with as many digits as they need to be read back exactly. JSON has no NaN and no infinity: NaN is
-``null``, infinities are the texts ``"inf"`` and ``"-inf"``.
+``null``, infinities are the texts ``"inf"`` and ``"-inf"``; as a state, which may be text, infinity is
+``{"float": "inf"}``.
 """
 
 from __future__ import annotations
@@ -9,14 +10,17 @@ from __future__ import annotations
 import json
 import math
 from collections.abc import Callable, Mapping
+from dataclasses import fields
 from typing import Any
 
 import numpy as np
 
 from suffice.certify import Certificate
-from suffice.errors import ArgumentError, FileFormatError, SufficeError
-from suffice.files import atomic_write, read_bytes
+from suffice.errors import ArgumentError, FileFormatError, SufficeError, is_whole, require_choice, shown
+from suffice.files import atomic_write, json_bytes, read_bytes
+from suffice.io.json_values import flag, number, number_or_none, text, texts, whole
 from suffice.learn.method import Step
+from suffice.learn.registry import methods_for
 from suffice.models.bayes_net import BayesianNetwork
 from suffice.models.hypothesis_mixture import HypothesisMixture
 from suffice.priors.dirichlet import DirichletPrior, prior_from_dict
@@ -43,9 +47,9 @@ MODELS: dict[str, Callable[[Mapping[str, Any]], Any]] = {
 
 def write(thing: Any, path: str) -> None:
     """Write a model or a fit."""
-    text = json.dumps(document(thing), ensure_ascii=False, allow_nan=False, indent=1)
-    with atomic_write(path) as file:
-        file.write(text + "\n")
+    content = json_bytes(document(thing), indent=1)
+    with atomic_write(path, binary=True) as file:
+        file.write(content + b"\n")
 
 
 def document(thing: Any) -> dict[str, Any]:
@@ -93,18 +97,18 @@ def _posterior_content(posterior: Any) -> Any:
     return None if posterior is None else {"type": "hypotheses", **posterior.to_dict()}
 
 
-def plain(value: Any) -> Any:
+def plain(value: Any, as_state: bool = False) -> Any:
     """Turn arrays, tuples and non-finite numbers into what JSON has."""
     if isinstance(value, Mapping):
-        return {str(key): plain(entry) for key, entry in value.items()}
+        return {str(key): plain(entry, key == "states" and isinstance(entry, list)) for key, entry in value.items()}
     if isinstance(value, np.ndarray):
         return plain(value.tolist())
     if isinstance(value, list | tuple):
-        return [plain(entry) for entry in value]
+        return [plain(entry, as_state) for entry in value]
     if isinstance(value, np.generic):
         value = value.item()
     if isinstance(value, float) and not math.isfinite(value):
-        return None if math.isnan(value) else ("inf" if value > 0 else "-inf")
+        return {"float": str(value)} if as_state else None if math.isnan(value) else str(value)
     return value
 
 
@@ -115,12 +119,10 @@ def read(path: str) -> Any:
     """Read a model or a fit."""
     entry = load(path)
     try:
-        if entry["kind"] == "fit":
-            return _fit(entry["content"])
-        return MODELS[entry["content"]["type"]](entry["content"])
+        return CONTENTS[text(entry, "kind")](entry["content"])
     except SufficeError as error:
         raise FileFormatError(f"{path!r} does not describe a proper model: {error}") from None
-    except (KeyError, TypeError, ValueError, AttributeError, IndexError) as error:
+    except (KeyError, TypeError, ValueError, AttributeError, IndexError, OverflowError, RecursionError) as error:
         detail = f"the entry {error} is missing" if isinstance(error, KeyError) else str(error)
         raise FileFormatError(f"{path!r} is damaged: {detail}. Write it again.") from None
 
@@ -134,66 +136,110 @@ def load(path: str) -> dict[str, Any]:
             f"{path!r} is not valid JSON: {error.msg} at line {error.lineno}, column {error.colno}. "
             "It may be cut off; write or copy it again."
         ) from None
-    except (UnicodeDecodeError, RecursionError) as error:
-        raise FileFormatError(f"{path!r} is not valid JSON text: {error}.") from None
+    except (ValueError, RecursionError) as error:
+        raise FileFormatError(f"{path!r} is not valid JSON text: {error}. Write or copy it again.") from None
     if not isinstance(entry, dict) or entry.get("format") != "suffice":
-        raise FileFormatError(f'{path!r} is not a file of this library: it lacks "format": "suffice".')
-    version = entry.get("version")
-    if not isinstance(version, int) or version > VERSION:
         raise FileFormatError(
-            f"{path!r} was written in format version {version!r}; this version of suffice reads up to {VERSION}. "
+            f'{path!r} is not a file of this library: it lacks "format": "suffice". Pass a file that sf.write wrote.'
+        )
+    version = entry.get("version")
+    if not is_whole(version) or version < 1:
+        raise FileFormatError(f"{path!r} has the format version {shown(version)}, which never was. Write it again.")
+    if version > VERSION:
+        raise FileFormatError(
+            f"{path!r} was written in format version {shown(version)}; this version of suffice reads up to {VERSION}. "
             "Upgrade suffice to read it."
         )
     return entry
 
 
+def _model(content: Mapping[str, Any]) -> Any:
+    return MODELS[content["type"]](_with_states(content) if "schema" in content else content)
+
+
+def _with_states(content: Mapping[str, Any]) -> dict[str, Any]:
+    """Return the content with the states of its schema as they were before `plain`."""
+
+    def states(labels: list[Any] | None) -> list[Any] | None:
+        return labels and [float(label["float"]) if isinstance(label, dict) else label for label in labels]
+
+    return {**content, "schema": [{**entry, "states": states(entry["states"])} for entry in content["schema"]]}
+
+
 def _fit(content: Mapping[str, Any]) -> Fit:
     structure = STRUCTURES[content["structure"]["type"]](content["structure"])
-    model = MODELS[content["model"]["type"]](content["model"])
-    arrays = {name: np.array(values) for name, values in content["statistics"]["arrays"].items()}
-    statistics = Statistics.from_parts(content["statistics"]["meta"], arrays)
-    prior = content["prior"]
-    if isinstance(prior, dict) and "type" in prior and isinstance(structure, DAG):
-        prior = prior_from_dict(prior)
+    model = _model(content["model"])
+    _check_structure(structure, model)
+    require_choice("point", content["point"], ("mle", "mean", "map"), "entry")
+    require_choice("method", content["method"], list(methods_for(structure)), "entry")
     return Fit(
         model=model,
         structure=structure,
-        statistics=statistics,
+        statistics=_statistics(content["statistics"]),
         method=content["method"],
         point=content["point"],
-        prior=prior,
-        log_likelihood=_number(content["log_likelihood"]),
-        local={node: _number(value) for node, value in content["local"].items()},
-        n_free=content["n_free"],
-        n_free_adjusted=content["n_free_adjusted"],
+        prior=_prior(content["prior"], structure, content["method"]),
+        log_likelihood=number(content, "log_likelihood"),
+        local=_local(content["local"], model),
+        n_free=whole(content, "n_free"),
+        n_free_adjusted=whole(content, "n_free_adjusted"),
         posterior=_posterior(content["posterior"], structure, model),
-        log_marginal_likelihood=None
-        if content["log_marginal_likelihood"] is None
-        else _number(content["log_marginal_likelihood"]),
-        certificate=Certificate.from_dict(_certificate(content["certificate"])),
-        trace=tuple(Step(number, objective) for number, objective in content["trace"]),
-        notes=tuple(Note(note["topic"], note["text"]) for note in content["notes"]),
+        log_marginal_likelihood=number_or_none(content, "log_marginal_likelihood"),
+        certificate=_certificate(content["certificate"]),
+        trace=tuple(Step(whole(step, "number"), number(step, "objective")) for step in map(_step, content["trace"])),
+        notes=tuple(Note(text(note, "topic"), text(note, "text")) for note in content["notes"]),
     )
+
+
+def _check_structure(structure: Any, model: Any) -> None:
+    owned = model.dag if isinstance(model, BayesianNetwork) else model.hypotheses
+    if owned != structure:
+        raise FileFormatError(f"The model is of another structure, {owned!r}, than the fit, {structure!r}.")
+
+
+def _statistics(entry: Mapping[str, Any]) -> Statistics:
+    meta, arrays = entry["meta"], entry["arrays"]
+    read, dropped = whole(meta, "n_read"), whole(meta, "n_dropped")
+    if dropped > read:
+        raise FileFormatError(f"Of {read:,} rows {dropped:,} cannot have been dropped.")
+    texts(meta, "remarks")
+    return Statistics.from_parts(_with_states(meta), {name: np.array(values) for name, values in arrays.items()})
+
+
+def _prior(entry: Any, structure: Any, method: str) -> Any:
+    prior = prior_from_dict(entry) if entry is not None and isinstance(structure, DAG) else entry
+    methods_for(structure)[method].check(structure, prior, {})
+    return prior
+
+
+def _local(entry: Mapping[str, Any], model: Any) -> dict[str, float]:
+    for name in entry:
+        require_choice("local", name, model.variables, "entry")
+    return {name: number(entry, name) for name in entry}
+
+
+def _step(entry: list[Any]) -> dict[str, Any]:
+    return dict(zip(("number", "objective"), entry, strict=True))
 
 
 def _posterior(entry: Any, structure: Any, model: Any) -> Any:
     if entry is None:
         return None
+    evidence = number(entry, "log_marginal_likelihood")
     if entry["type"] == "network":
         nodes = tuple(
             DirichletRows.from_dict(model.cpd(node).family, values)
             for node, values in zip(structure.nodes, entry["nodes"], strict=True)
         )
-        return NetworkPosterior(structure, nodes, _number(entry["log_marginal_likelihood"]))
-    return HypothesisPosterior(
-        structure, np.array(entry["log_weights"], np.float64), _number(entry["log_marginal_likelihood"])
-    )
+        return NetworkPosterior(structure, nodes, evidence)
+    log_weights = np.array(entry["log_weights"], np.float64).reshape(len(structure.names))
+    return HypothesisPosterior(structure, log_weights, evidence)
 
 
-def _certificate(entry: Mapping[str, Any]) -> dict[str, Any]:
-    numbers = ("gradient_norm", "log_likelihood", "log_likelihood_gap", "normalisation", "tol")
-    return {**entry, **{name: _number(entry[name]) for name in numbers}}
+def _certificate(entry: Mapping[str, Any]) -> Certificate:
+    readers: dict[str, Callable[[Mapping[str, Any], str], Any]]
+    readers = {"bool": flag, "str": text, "float": number, "float | None": number_or_none}
+    return Certificate(**{field.name: readers[str(field.type)](entry, field.name) for field in fields(Certificate)})
 
 
-def _number(value: Any) -> float:
-    return math.nan if value is None else float(value)
+CONTENTS: dict[str, Callable[[Mapping[str, Any]], Any]] = {"fit": _fit, "model": _model}

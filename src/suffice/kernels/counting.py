@@ -91,21 +91,30 @@ def count_masks(masks, first, members, starts, sizes, out, offsets, shared):
         for j in range(k - 1):
             n_above *= sizes[members[a + j]]
         cell = offsets[f]
-        for p in range(n_above):
-            for w in range(n_words):
-                shared[w] = ALL
-            code = p
-            for j in range(k - 2, -1, -1):
-                column = members[a + j]
-                mask = masks[first[column] + code % sizes[column]]
-                code //= sizes[column]
-                for w in range(n_words):
-                    shared[w] &= mask[w]
+        if k == 1:
             for s in range(sizes[last]):
                 mask = masks[first[last] + s]
                 total = np.uint64(0)
                 for w in range(n_words):
-                    total += _popcount(shared[w] & mask[w])
+                    total += _popcount(mask[w])
+                out[cell] += np.int64(total)
+                cell += 1
+            continue
+        for p in range(n_above):
+            above = masks[first[members[a + k - 2]] + p % sizes[members[a + k - 2]]]
+            code = p // sizes[members[a + k - 2]]
+            for j in range(k - 3, -1, -1):
+                column = members[a + j]
+                mask = masks[first[column] + code % sizes[column]]
+                code //= sizes[column]
+                for w in range(n_words):
+                    shared[w] = above[w] & mask[w]
+                above = shared
+            for s in range(sizes[last]):
+                mask = masks[first[last] + s]
+                total = np.uint64(0)
+                for w in range(n_words):
+                    total += _popcount(above[w] & mask[w])
                 out[cell] += np.int64(total)
                 cell += 1
 

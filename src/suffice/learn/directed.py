@@ -13,11 +13,20 @@ from operator import add
 from typing import Any
 
 from suffice.data.schema import Schema
-from suffice.errors import StatisticsError, StructureError, UnknownNameError, listing, suggestion
+from suffice.errors import (
+    ArgumentError,
+    StatisticsError,
+    StructureError,
+    UnknownNameError,
+    listing,
+    shown,
+    suggestion,
+)
 from suffice.learn.method import Method, Problem, Solution
 from suffice.models.bayes_net import BayesianNetwork
 from suffice.models.cpds import CPD, Family, NodeKind, kind_for
 from suffice.priors.network_posterior import NetworkPosterior
+from suffice.priors.prior import Prior
 from suffice.stats.needs import Need
 from suffice.stats.statistics import Statistics
 from suffice.structures.dag import DAG
@@ -50,6 +59,7 @@ def kind_of(dag: DAG, schema: Schema, node: str) -> NodeKind:
 class NodeFit:
     """What is found for one node, or for several that are tied: of these, the first stands for all."""
 
+    kind: NodeKind
     cpd: CPD
     posterior: Any
     n_free: int
@@ -60,19 +70,16 @@ class NodeFit:
 def solve(problem: Problem) -> Solution:
     """Fit every group of tied nodes, and put the network together."""
     dag, schema, statistics = problem.structure, problem.schema, problem.statistics
-    _check_fixed(dag, problem.fixed)
     fits = {group: _fit_group(problem, group) for group in dag.groups}
     cpds: dict[str, CPD] = {}
     posteriors: dict[str, Any] = {}
+    local: dict[str, float] = {}
     for group, found in fits.items():
         for node in group:
             family = family_of(dag, schema, node)
             cpds[node] = found.cpd.renamed(family)
             posteriors[node] = found.posterior and found.posterior.renamed(family)
-    local = {
-        node: cpds[node].log_likelihood(statistics[kind_of(dag, schema, node).need(cpds[node].family)])
-        for node in dag.nodes
-    }
+            local[node] = cpds[node].log_likelihood(statistics[found.kind.need(family)])
     posterior = None
     if problem.prior is not None:
         evidence = sum(found.posterior.log_marginal_likelihood for found in fits.values())
@@ -82,7 +89,7 @@ def solve(problem: Problem) -> Solution:
         log_likelihood=sum(local.values()),
         n_free=sum(found.n_free for found in fits.values()),
         n_free_adjusted=sum(found.n_free_adjusted for found in fits.values()),
-        local=local,
+        local={node: local[node] for node in dag.nodes},
         posterior=posterior,
         log_marginal_likelihood=None if posterior is None else posterior.log_marginal_likelihood,
         remarks=tuple(remark for found in fits.values() for remark in found.remarks),
@@ -107,13 +114,15 @@ def _fit_group(problem: Problem, group: tuple[str, ...]) -> NodeFit:
         remarks = (f"{', '.join(group)}: {plural(len(fixed), 'row')} given and left alone.",)
     cpd, more = kind.complete(cpd, problem.unseen_parents)
     n_free = kind.n_free(family, 0 if fixed is None else len(fixed))
-    return NodeFit(cpd, posterior, n_free, kind.n_free_adjusted(family, statistic, fixed), (*remarks, *more))
+    return NodeFit(kind, cpd, posterior, n_free, kind.n_free_adjusted(family, statistic, fixed), (*remarks, *more))
 
 
 def tied_statistic(dag: DAG, statistics: Statistics, group: tuple[str, ...]) -> Any:
     """Return the sum of the tied nodes' statistics, expressed in the first one's variables."""
     schema = statistics.schema
     lead = family_of(dag, schema, group[0])
+    if len(group) == 1:
+        return statistics[kind_of(dag, schema, group[0]).need(lead)]
     return reduce(add, _in_terms_of(lead, dag, statistics, group))
 
 
@@ -124,7 +133,7 @@ def _in_terms_of(lead: Family, dag: DAG, statistics: Statistics, group: tuple[st
         if kind_of(dag, schema, node) is not kind_of(dag, schema, group[0]):
             raise StructureError(f"Tied nodes {group[0]!r} and {node!r} are of different kinds.")
         for mine, other in zip(lead.variables, family.variables, strict=True):
-            if mine.states != other.states:
+            if not mine.has_states_of(other):
                 raise StatisticsError(
                     f"Nodes {group[0]!r} and {node!r} are tied, but {mine.name!r} has the states "
                     f"{listing(mine.labels)} and {other.name!r} has {listing(other.labels)}. Declare equal states: "
@@ -135,7 +144,19 @@ def _in_terms_of(lead: Family, dag: DAG, statistics: Statistics, group: tuple[st
         yield statistic if family == lead else statistic.renamed(renaming)
 
 
-def _check_fixed(dag: DAG, fixed: Mapping[str, Any]) -> None:
+def check(dag: DAG, prior: Any, fixed: Mapping[str, Any]) -> None:
+    """Refuse what is no prior on tables, and names that are no nodes."""
+    if prior is not None and (isinstance(prior, type) or not isinstance(prior, Prior)):
+        raise ArgumentError(
+            "The 'prior' argument of a Bayesian network must be a prior such as sf.BDeu(10), sf.Dirichlet(1.0) "
+            f"or sf.K2(). Got {shown(prior)} instead."
+        )
+    for node in () if prior is None else prior.nodes:
+        if node not in dag.nodes:
+            raise UnknownNameError(
+                f"The prior has pseudo-counts for {node!r}, which is not a node. The nodes are "
+                f"{listing(dag.nodes, 12)}.{suggestion(node, dag.nodes)}"
+            )
     for node in fixed:
         if node not in dag.nodes:
             raise UnknownNameError(
@@ -149,4 +170,4 @@ def _check_fixed(dag: DAG, fixed: Mapping[str, Any]) -> None:
             )
 
 
-METHOD = Method(refuses=refuses, needs=needs, solve=solve, passes="one", exact=True)
+METHOD = Method(refuses=refuses, needs=needs, solve=solve, passes="one", exact=True, check=check)

@@ -5,17 +5,23 @@ log p(D | h) = −N log(size of h) when all of the data lies in h, −inf otherw
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+from typing import Any
+
 import numpy as np
 from numpy.typing import NDArray
 
 from suffice.data.schema import Schema
-from suffice.errors import EstimationError, listing
+from suffice.errors import ArgumentError, EstimationError, listing
 from suffice.learn.method import Method, Problem, Solution
 from suffice.models.hypothesis_mixture import HypothesisMixture
 from suffice.priors.hypothesis_weights import HypothesisPosterior, prior_weights
 from suffice.stats.counts import Counts
 from suffice.stats.needs import Count, Need
 from suffice.structures.hypotheses import Hypotheses
+
+TIE = 1e-12
+"""Scores that differ by less, relative to their size, are what rounding makes of equal ones."""
 
 
 def refuses(hypotheses: Hypotheses, schema: Schema) -> str | None:
@@ -28,6 +34,17 @@ def refuses(hypotheses: Hypotheses, schema: Schema) -> str | None:
 def needs(hypotheses: Hypotheses, schema: Schema) -> tuple[Need, ...]:
     """Ask how often each outcome was seen."""
     return (Count((hypotheses.over,)),)
+
+
+def check(hypotheses: Hypotheses, prior: Any, fixed: Mapping[str, Any]) -> None:
+    """Refuse what is no prior on the hypotheses, and given parameters: there are none."""
+    if fixed:
+        raise ArgumentError(
+            "A hypothesis space has no tables, so the 'fixed' argument has nothing to give. Leave it out, or put the "
+            "weight of a hypothesis in prior={…}."
+        )
+    if prior is not None:
+        prior_weights(hypotheses, prior)
 
 
 def log_likelihoods(hypotheses: Hypotheses, counts: Counts) -> NDArray[np.float64]:
@@ -85,7 +102,7 @@ def solve(problem: Problem) -> Solution:
 def _winner(
     hypotheses: Hypotheses, scores: NDArray[np.float64], what: str
 ) -> tuple[NDArray[np.float64], tuple[str, ...]]:
-    best = scores == scores.max()
+    best = scores >= scores.max() - TIE * max(1.0, abs(float(scores.max())))
     tied = [name for name, top in zip(hypotheses.names, best, strict=True) if top]
     remarks = (f"The hypotheses {listing(tied)} have equal {what}; the first was taken.",) if len(tied) > 1 else ()
     weights = np.zeros(len(scores))
@@ -107,4 +124,4 @@ def _posterior(
     return HypothesisPosterior(hypotheses, joint - evidence, evidence)
 
 
-METHOD = Method(refuses=refuses, needs=needs, solve=solve, passes="one", exact=True)
+METHOD = Method(refuses=refuses, needs=needs, solve=solve, passes="one", exact=True, check=check)

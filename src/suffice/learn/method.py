@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 from typing import Any, Literal
 
 from suffice.data.schema import Schema
-from suffice.errors import ArgumentError, listing, suggestion
+from suffice.errors import ArgumentError, listing, require_mapping, suggestion
 from suffice.progress import Watch
 from suffice.stats.needs import Need
 from suffice.stats.source import Source
@@ -114,6 +114,9 @@ class Method:
         Whether statistics suffice, or the source goes along.
     exact : bool
         Whether the result is the optimum of the stated objective; ``method="auto"`` takes no other.
+    check : callable
+        ``check(structure, prior, fixed)`` raises when it has no use for a prior or for given parameters; it is called
+        before the data is read.
     points : tuple of str
         The estimates that it can give.
     options : tuple of str
@@ -125,13 +128,14 @@ class Method:
     solve: Callable[[Problem], Solution]
     passes: Literal["one", "many"] = "one"
     exact: bool = True
+    check: Callable[[Any, Any, Mapping[str, Any]], None] = lambda structure, prior, fixed: None
     points: tuple[str, ...] = ("mle", "mean", "map")
     options: tuple[str, ...] = ()
 
 
-def check_options(name: str, method: Method, options: Mapping[str, Any]) -> None:
+def check_options(name: str, method: Method, options: object) -> None:
     """Refuse settings that a method does not have."""
-    for option in options:
+    for option in require_mapping("options", options, "{'rate': 0.5}"):
         if option not in method.options:
             known = f"It takes {listing(method.options)}." if method.options else "It has none."
             raise ArgumentError(

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from suffice.data.schema import Schema
-from suffice.errors import ArgumentError, EstimationError, UnknownNameError, listing, suggestion
+from suffice.errors import ArgumentError, EstimationError, UnknownNameError, listing, shown, suggestion
 from suffice.learn import directed, enumeration
 from suffice.learn.method import Method
 from suffice.structures.dag import DAG
@@ -28,7 +28,7 @@ def methods_for(structure: object) -> dict[str, Method]:
 def choose(structure: object, name: str, schema: Schema) -> tuple[str, Method]:
     """Return the method by its name, or by itself under ``"auto"``, with its name."""
     methods = methods_for(structure)
-    if name == "auto":
+    if isinstance(name, str) and name == "auto":
         reasons = {}
         for candidate, method in methods.items():
             if method.exact:
@@ -37,9 +37,9 @@ def choose(structure: object, name: str, schema: Schema) -> tuple[str, Method]:
                     return candidate, method
         listed = " ".join(f"{candidate!r}: {reason}" for candidate, reason in reasons.items())
         raise EstimationError(f"No exact method can fit this structure. {listed}")
-    if name not in methods:
+    if not isinstance(name, str) or name not in methods:
         raise UnknownNameError(
-            f"There is no method {name!r} for {type(structure).__name__}. The methods are "
+            f"There is no method {shown(name)} for {type(structure).__name__}. The methods are "
             f"{listing(['auto', *methods])}.{suggestion(name, methods)}"
         )
     reason = methods[name].refuses(structure, schema)

@@ -11,11 +11,19 @@ import numpy as np
 from numpy.typing import NDArray
 
 from suffice.data.block import Block
-from suffice.data.schema import Schema, SchemaLike, declarations
+from suffice.data.schema import Schema, SchemaLike
 from suffice.data.table import open_table
-from suffice.data.variable import Variable
-from suffice.errors import ModelError, SchemaError, UnknownNameError, listing, suggestion
-from suffice.models.cpds import CPD, Family, kind_named, tabular
+from suffice.errors import (
+    ArgumentError,
+    ModelError,
+    UnknownNameError,
+    listing,
+    require_mapping,
+    shown,
+    suggestion,
+)
+from suffice.models.by_hand import cpd_from, variables_of
+from suffice.models.cpds import CPD, Family, kind_named
 from suffice.models.sampling import sample_blocks, to_frame
 from suffice.stats.source import BlockSource
 from suffice.structures.dag import DAG
@@ -64,24 +72,16 @@ class BayesianNetwork:
         properties: Mapping[str, Any] | None = None,
         notes: Sequence[str] = (),
     ) -> None:
+        _check_tables(dag, tables)
         object.__setattr__(self, "dag", dag)
         object.__setattr__(self, "properties", dict(properties or {}))
         object.__setattr__(self, "notes", tuple(notes))
-        for name in tables:
-            if name not in dag.nodes:
-                raise UnknownNameError(
-                    f"There is a table for {name!r}, which is not a node. The nodes are {listing(dag.nodes, 12)}."
-                    + suggestion(name, dag.nodes)
-                )
-        missing = [node for node in dag.nodes if node not in tables]
-        if missing:
-            raise ModelError(f"Node {missing[0]!r} has no table. Give one for every node of the graph.")
-        variables = _variables(dag, tables, schema)
+        variables = variables_of(dag, tables, schema)
         cpds = []
         for node, parents in dag.parents.items():
             table = tables[node]
             family = Family(variables[node], tuple(variables[parent] for parent in parents))
-            cpd = table if isinstance(table, CPD) else tabular.from_array(family, table)
+            cpd = cpd_from(family, table)
             if cpd.family != family:
                 raise ModelError(
                     f"The table of {node!r} is over {cpd.family.scope} with states that differ from the network's "
@@ -108,7 +108,7 @@ class BayesianNetwork:
 
     def cpd(self, node: str) -> Any:
         """Return the conditional distribution of one node."""
-        if node not in self._by_name:
+        if not isinstance(node, str) or node not in self._by_name:
             raise UnknownNameError(
                 f"The network has no node {node!r}. Its nodes are {listing(self.dag.nodes, 12)}."
                 + suggestion(node, self.dag.nodes)
@@ -195,11 +195,16 @@ class BayesianNetwork:
         return cls(dag, tables, properties=entry.get("properties"), notes=entry.get("notes", ()))
 
 
-def _variables(dag: DAG, tables: Mapping[str, Any], schema: SchemaLike | None) -> dict[str, Variable]:
-    known = {name: table.family.child for name, table in tables.items() if isinstance(table, CPD)}
-    for name, declaration in declarations(schema).items():
-        known.setdefault(name, Variable(name, declaration.states, True))
+def _check_tables(dag: object, tables: object) -> None:
+    if not isinstance(dag, DAG):
+        raise ArgumentError(f"The 'dag' argument must be a graph, sf.DAG('A -> B'). Got {shown(dag)} instead.")
+    names = require_mapping("tables", tables, "{'A': [0.5, 0.5], …}")
+    for name in names:
+        if name not in dag.nodes:
+            raise UnknownNameError(
+                f"There is a table for {name!r}, which is not a node. The nodes are {listing(dag.nodes, 12)}."
+                + suggestion(name, dag.nodes)
+            )
     for node in dag.nodes:
-        if node not in known:
-            raise SchemaError(f"The states of {node!r} are not known. Pass schema={{{node!r}: ['no', 'yes'], …}}.")
-    return known
+        if node not in names:
+            raise ModelError(f"Node {node!r} has no table. Give one for every node of the graph.")

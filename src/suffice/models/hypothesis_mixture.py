@@ -14,11 +14,14 @@ from suffice.data.block import Block
 from suffice.data.labelled import LabelledTable
 from suffice.data.schema import Schema
 from suffice.data.table import open_table
+from suffice.errors import ModelError, listing, shown
 from suffice.models.cpds import Family
+from suffice.models.cpds.rows import is_distribution
 from suffice.models.cpds.tabular import TabularCPD
 from suffice.models.sampling import sample_blocks, to_frame
 from suffice.stats.source import BlockSource
 from suffice.structures.hypotheses import Hypotheses
+from suffice.text import shorten
 
 
 @dataclass(frozen=True, eq=False)
@@ -47,6 +50,16 @@ class HypothesisMixture:
 
     hypotheses: Hypotheses
     weights: NDArray[np.float64] = field(repr=False)
+
+    def __post_init__(self) -> None:
+        weights = np.array(self.weights, np.float64)
+        if weights.shape != (len(self.hypotheses.names),) or not is_distribution(weights[None, :])[0]:
+            raise ModelError(
+                f"The weights of the hypotheses {listing(self.hypotheses.names)} must not be negative and must sum to "
+                f"1, one for each. Got {shown(weights.tolist())} instead."
+            )
+        weights.flags.writeable = False
+        object.__setattr__(self, "weights", weights)
 
     @cached_property
     def table(self) -> LabelledTable:
@@ -93,7 +106,7 @@ class HypothesisMixture:
         return sample_blocks(self.schema, draw, n, seed)
 
     def __str__(self) -> str:
-        return f"p({self.hypotheses.over})\n{self.table}"
+        return f"p({shorten(self.hypotheses.over)})\n{self.table}"
 
     def _repr_html_(self) -> str:
         return self.table._repr_html_()

@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 from suffice.data.block import Block
 from suffice.data.frame import to_native
 from suffice.data.schema import Schema
-from suffice.errors import ArgumentError
+from suffice.errors import require_seed, require_whole
 
 BLOCK_ROWS = 1 << 16
 
@@ -25,9 +25,12 @@ def sample_blocks(schema: Schema, draw: Draw, n: int, seed: int | None) -> Itera
     Every block has a random stream of its own, keyed by seed and block number: rows depend on seed and position, never
     on how the work was shared out, and the first rows do not depend on ``n``.
     """
-    if not isinstance(n, int | np.integer) or isinstance(n, bool) or n < 0:
-        raise ArgumentError(f"The number of rows to sample must be a whole number, at least 0. Got {n!r} instead.")
-    key = stream_key(seed)
+    return _blocks(
+        schema, draw, require_whole("n", n, place="argument, the number of rows,"), stream_key(seed)
+    )  # checked before the first row is asked for
+
+
+def _blocks(schema: Schema, draw: Draw, n: int, key: int) -> Iterator[Block]:
     for number, start in enumerate(range(0, max(n, 1), BLOCK_ROWS)):
         stream = np.random.Generator(np.random.Philox(key=np.array([key, number], np.uint64)))
         size = min(BLOCK_ROWS, n - start)
@@ -41,11 +44,8 @@ def sample_blocks(schema: Schema, draw: Draw, n: int, seed: int | None) -> Itera
 
 def stream_key(seed: int | None) -> int:
     """Return the key of the random streams: the seed itself, or fresh entropy without one."""
-    if seed is None:
-        return int(np.random.SeedSequence().generate_state(1, np.uint64)[0])
-    if not isinstance(seed, int | np.integer) or isinstance(seed, bool) or not 0 <= seed < 2**64:
-        raise ArgumentError(f"The 'seed' argument must be a whole number from 0 to 2**64 - 1. Got {seed!r} instead.")
-    return int(seed)
+    known = require_seed(seed)
+    return int(np.random.SeedSequence().generate_state(1, np.uint64)[0]) if known is None else known
 
 
 def to_frame(schema: Schema, blocks: Iterator[Block], backend: str | None) -> Any:

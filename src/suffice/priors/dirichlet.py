@@ -13,16 +13,24 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from suffice.errors import ArgumentError, EstimationError, listing
+from suffice.errors import ArgumentError, EstimationError, listing, shown
 from suffice.models.cpds import Family
 from suffice.models.cpds.kind import Pseudo
-from suffice.models.cpds.rows import find_rows, given_rows
+from suffice.models.cpds.rows import as_numbers, find_rows, given_rows
 from suffice.priors.dirichlet_rows import DirichletRows
 from suffice.stats.counts import Counts
+
+LARGEST = 1e100
+"""The largest pseudo-count, so that sums of them stay finite."""
 
 
 class DirichletPrior:
     """What all Dirichlet priors share; a subclass says how large α is for a family."""
+
+    @property
+    def nodes(self) -> tuple[str, ...]:
+        """The nodes that have pseudo-counts of their own."""
+        return ()
 
     def alpha(self, family: Family) -> NDArray[np.float64]:
         """Return α, shape (n_states,) when it is the same for all rows, else (n_rows, n_states)."""
@@ -88,6 +96,11 @@ class Dirichlet(DirichletPrior):
             stored = _number("alpha", alpha)
         object.__setattr__(self, "alpha_", stored)
         object.__setattr__(self, "rest", None if rest is None else _number("rest", rest))
+
+    @property
+    def nodes(self) -> tuple[str, ...]:
+        """The nodes that have pseudo-counts of their own."""
+        return tuple(self.alpha_) if isinstance(self.alpha_, dict) else ()
 
     def alpha(self, family: Family) -> NDArray[np.float64]:
         """Return α for a family, its shape checked."""
@@ -184,13 +197,12 @@ def _number(argument: str, value: object) -> float:
 
 
 def _positive(argument: str, value: object, scalar: bool = False) -> NDArray[np.float64]:
-    try:
-        array = np.array(value, np.float64)
-    except (TypeError, ValueError):
-        array = np.array(np.nan)
-    if not (np.isfinite(array).all() and (array > 0).all()) or (scalar and array.shape != ()):
+    array = as_numbers(f"The {argument!r} of a Dirichlet prior, positive and finite,", value)
+    if not ((array > 0) & (array <= LARGEST)).all() or (scalar and array.shape != ()):
+        what = "a number" if scalar else "an array of numbers"
         raise ArgumentError(
-            f"The {argument!r} of a Dirichlet prior must be positive and finite. Got {value!r} instead."
+            f"The {argument!r} of a Dirichlet prior must be {what}, positive and finite (at most {LARGEST:g}). "
+            f"Got {shown(value)} instead."
         )
     array.flags.writeable = False
     return array

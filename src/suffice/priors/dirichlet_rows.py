@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 from typing import Any
@@ -9,11 +10,11 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from suffice.errors import ArgumentError, EstimationError
+from suffice.errors import EstimationError, require_fraction, require_seed, require_whole
 from suffice.models.cpds import Family
 from suffice.models.cpds.rows import find_rows
 from suffice.models.cpds.tabular import TabularCPD
-from suffice.stats.counts import Counts
+from suffice.stats.counts import Counts, unique_rows
 
 
 @dataclass(frozen=True, eq=False)
@@ -54,6 +55,14 @@ class DirichletRows:
     given: NDArray[np.bool_] | None = field(default=None, repr=False)
     given_rows: NDArray[np.float64] | None = field(default=None, repr=False)
 
+    def __post_init__(self) -> None:
+        for name in ("concentration", "configurations", "default", "given", "given_rows"):
+            array = getattr(self, name)
+            if array is not None and array.flags.writeable:
+                frozen = array.view()
+                frozen.flags.writeable = False
+                object.__setattr__(self, name, frozen)
+
     @classmethod
     def from_counts(
         cls,
@@ -75,14 +84,12 @@ class DirichletRows:
         configurations, m = counts.rows()
         if alpha.ndim == 2 and configurations is not None:  # an array for every row was given, so all rows fit
             configurations, m = None, counts.table().reshape(alpha.shape)
-        prior = np.broadcast_to(alpha, m.shape)
         given = given_rows = None
+        if fixed is not None and configurations is not None:
+            configurations, m = _with_rows(configurations, m, fixed[0])
+        prior = np.broadcast_to(alpha, m.shape)
         if fixed is not None:
             position = find_rows(fixed[0], [p.n_states for p in family.parents], configurations)
-            if (position < 0).any():
-                raise EstimationError(
-                    f"Node {family.child.name!r}: rows without data cannot be fixed in a table this large."
-                )
             given, given_rows = np.zeros(len(m), bool), np.full(m.shape, np.nan)
             given[position], given_rows[position] = True, fixed[1]
         return cls(
@@ -115,8 +122,15 @@ class DirichletRows:
             When some α + m < 1, so that the density grows without bound at the border.
         """
         rows = self._modes(self.concentration, self.given)
-        default = None if self.default is None else self._modes(self.default[None, :], None)[0]
+        default = self.default
+        if default is not None:
+            default = self._modes(default[None, :], None)[0] if self._n_unstored else np.full_like(default, np.nan)
         return self._table(rows, default)
+
+    @property
+    def _n_unstored(self) -> int:
+        """How many parent configurations have no row of their own."""
+        return math.prod(parent.n_states for parent in self.family.parents) - len(self.concentration)
 
     def _modes(self, concentration: NDArray[np.float64], given: NDArray[np.bool_] | None) -> NDArray[np.float64]:
         if concentration.shape[1] == 1:
@@ -127,12 +141,9 @@ class DirichletRows:
             low &= ~given
         if low.any():
             row = int(np.argmax(low))
-            whole = len(concentration) == len(self.concentration)
-            where = (
-                TabularCPD(self.family, np.full(excess.shape, np.nan), self.configurations).describe_row(row)
-                if whole
-                else "unseen parents"
-            )
+            where = "parents' states without data"
+            if concentration is self.concentration:
+                where = TabularCPD(self.family, np.full(excess.shape, np.nan), self.configurations).describe_row(row)
             raise EstimationError(
                 f"Node {self.family.child.name!r} has no interior posterior mode: for {where} the smallest α + m is "
                 f"{concentration[row].min():g}, below 1. Use point='mean', or a prior with pseudo-counts of at least 1."
@@ -159,8 +170,7 @@ class DirichletRows:
         """
         from scipy.special import betaincinv
 
-        if not 0 < level < 1:
-            raise ArgumentError(f"The 'level' argument must lie between 0 and 1. Got {level!r} instead.")
+        require_fraction("level", level)
         a = self.concentration
         b = a.sum(axis=1, keepdims=True) - a
         if a.shape[1] == 1:
@@ -174,25 +184,28 @@ class DirichletRows:
             return numbers
         return np.where(self.given[:, None], self.given_rows if value is None else value, numbers)
 
-    def row_totals(self, rows: NDArray[np.int64]) -> NDArray[np.float64]:
-        """Return Σ(α + m) of rows named by their number in the whole table; infinite where a row was fixed."""
+    def row_totals(self, configurations: NDArray[np.int64]) -> NDArray[np.float64]:
+        """Return Σ(α + m) of the rows of parent configurations, shape (n, n_parents); infinite for fixed rows."""
         totals: NDArray[np.float64] = self.concentration.sum(axis=1)
         if self.given is not None:
             totals = np.where(self.given, np.inf, totals)
-        if self.configurations is None or self.default is None:
-            picked: NDArray[np.float64] = totals[rows]
-            return picked
+        if self.default is not None:
+            totals = np.append(totals, self.default.sum())  # found at position −1
         sizes = [parent.n_states for parent in self.family.parents]
-        stored = find_rows(self.configurations, sizes, None)
-        position = np.searchsorted(stored, rows).clip(max=max(len(stored) - 1, 0))
-        found: NDArray[np.float64] = np.where(stored[position] == rows, totals[position], self.default.sum())
+        found: NDArray[np.float64] = totals[find_rows(configurations, sizes, self.configurations)]
         return found
 
     def sample(self, n: int, *, seed: int | None = None) -> NDArray[np.float64]:
         """Draw ``n`` tables from the posterior; shape (n, n_rows, n_states)."""
-        draw = np.random.Generator(np.random.Philox(seed))
-        gamma = draw.standard_gamma(np.broadcast_to(self.concentration, (n, *self.concentration.shape)))
-        return self._known(gamma / gamma.sum(axis=2, keepdims=True))
+        draw = np.random.Generator(np.random.Philox(require_seed(seed)))
+        return self._known(_draw(draw, require_whole("n", n), self.concentration))
+
+    def sample_table(self, *, seed: int | None = None) -> TabularCPD:
+        """Draw one table from the posterior; configurations without a row of their own share one draw."""
+        draw = np.random.Generator(np.random.Philox(require_seed(seed)))
+        rows = self._known(_draw(draw, 1, self.concentration)[0])
+        default = None if self.default is None else _draw(draw, 1, self.default[None, :])[0, 0]
+        return TabularCPD(self.family, rows, self.configurations, default)
 
     # Files ----------------------------------------------------------------------------------------------------
 
@@ -219,6 +232,29 @@ class DirichletRows:
             array("given", bool),
             array("given_rows", np.float64),
         )
+
+
+def _draw(stream: np.random.Generator, n: int, concentration: NDArray[np.float64]) -> NDArray[np.float64]:
+    """Draw Dirichlet rows by normalised gammas, in log space: gammas of small shape are too small for floats.
+
+    If g ~ Gamma(a + 1) and u is uniform, then g · u^(1/a) ~ Gamma(a).
+    """
+    shape = (n, *concentration.shape)
+    larger = stream.standard_gamma(np.broadcast_to(concentration + 1, shape))
+    log_gamma = np.log(larger) + np.log1p(-stream.random(shape)) / concentration
+    weights: NDArray[np.float64] = np.exp(log_gamma - log_gamma.max(axis=-1, keepdims=True))
+    weights /= weights.sum(axis=-1, keepdims=True)
+    return weights
+
+
+def _with_rows(
+    configurations: NDArray[np.int64], m: NDArray[Any], more: NDArray[np.int64]
+) -> tuple[NDArray[np.int64], NDArray[Any]]:
+    """Add empty rows for configurations that have none."""
+    distinct, position = unique_rows(np.concatenate([configurations, more]))
+    wider = np.zeros((len(distinct), m.shape[1]), m.dtype)
+    wider[position[: len(m)]] = m
+    return distinct, wider
 
 
 def _log_marginal(

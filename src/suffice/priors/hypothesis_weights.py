@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from suffice.errors import ArgumentError, UnknownNameError, listing, suggestion
+from suffice.errors import ArgumentError, UnknownNameError, listing, require_number, suggestion
 from suffice.structures.hypotheses import Hypotheses
 from suffice.text import html_table, plain_table, probability
 
@@ -29,7 +29,7 @@ def prior_weights(hypotheses: Hypotheses, prior: object) -> NDArray[np.float64]:
                 f"The prior must give a weight to each of {listing(hypotheses.names)}, and to no other; "
                 f"{name!r} is on one side only.{suggestion(name, hypotheses.names)}"
             )
-    weights = np.array([float(prior[name]) for name in hypotheses.names])
+    weights = np.array([require_number(f"prior[{name!r}]", prior[name]) for name in hypotheses.names])
     if not (np.isfinite(weights).all() and (weights >= 0).all() and weights.sum() > 0):
         raise ArgumentError(
             f"The prior's weights must be finite, not negative and not all zero. Got {dict(prior)} instead."

@@ -11,10 +11,9 @@ from numpy.typing import NDArray
 
 from suffice.data.schema import Schema
 from suffice.data.table import open_table
-from suffice.errors import UnknownNameError, listing, suggestion
+from suffice.errors import UnknownNameError, listing, require_seed, suggestion
 from suffice.models.bayes_net import BayesianNetwork
 from suffice.models.cpds import Family
-from suffice.models.cpds.rows import find_rows
 from suffice.priors.dirichlet_rows import DirichletRows
 from suffice.stats.source import BlockSource
 from suffice.structures.dag import DAG
@@ -70,13 +69,10 @@ class NetworkPosterior(Mapping[str, Any]):
     def sample(self, *, seed: int | None = None) -> BayesianNetwork:
         """Draw one network from the posterior; tied nodes share their draw."""
         tables: dict[str, Any] = {}
-        seeds = np.random.SeedSequence(seed).generate_state(len(self.dag.groups), np.uint64)
+        seeds = np.random.SeedSequence(require_seed(seed)).generate_state(len(self.dag.groups), np.uint64)
         for group, group_seed in zip(self.dag.groups, seeds, strict=True):
-            lead = self[group[0]]
-            drawn = lead.sample(1, seed=int(group_seed))[0]
-            for node in group:
-                mean = self[node].mean()
-                tables[node] = type(mean)(mean.family, drawn, mean.configurations, mean.default_row)
+            drawn = self[group[0]].sample_table(seed=int(group_seed))
+            tables |= {node: drawn.renamed(self[node].family) for node in group}
         return BayesianNetwork(self.dag, tables)
 
     def log_predictive(self, data: Any) -> NDArray[np.float64]:
@@ -107,21 +103,22 @@ class NetworkPosterior(Mapping[str, Any]):
         uses: list[tuple[NDArray[np.int64], NDArray[np.int64]]] = []
         for node in group:
             posterior: DirichletRows = self[node]
-            row, state = _cell(posterior.family, columns, n_rows)
+            above, state = _cell(posterior.family, columns, n_rows)
             p = np.exp(posterior.mean().log_prob(columns))
-            size = posterior.row_totals(row)
-            same_row = sum(((row == r).astype(float) for r, _ in uses), np.zeros(n_rows))
-            same_cell = sum((((row == r) & (state == s)).astype(float) for r, s in uses), np.zeros(n_rows))
+            size = posterior.row_totals(above)
+            same_row = [(above == earlier).all(axis=1) for earlier, _ in uses]
+            same_cell = [same & (state == earlier) for same, (_, earlier) in zip(same_row, uses, strict=True)]
+            n_row, n_cell = np.sum(same_row, axis=0, initial=0.0), np.sum(same_cell, axis=0, initial=0.0)
             with np.errstate(divide="ignore", invalid="ignore"):
-                total += np.log(np.where(np.isinf(size), p, (p * size + same_cell) / (size + same_row)))
-            uses.append((row, state))
+                total += np.log(np.where(np.isinf(size), p, (p * size + n_cell) / (size + n_row)))
+            uses.append((above, state))
         return total
 
 
 def _cell(
     family: Family, columns: Mapping[str, NDArray[Any]], n_rows: int
 ) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
+    """Return the parents' codes, shape (n_rows, n_parents), and the child's, shape (n_rows,)."""
     codes = [np.asarray(columns[parent.name], np.int64) for parent in family.parents]
-    wanted = np.stack(codes, axis=1) if codes else np.zeros((n_rows, 0), np.int64)
-    sizes = [parent.n_states for parent in family.parents]
-    return find_rows(wanted, sizes, None), np.asarray(columns[family.child.name], np.int64)
+    above = np.stack(codes, axis=1) if codes else np.zeros((n_rows, 0), np.int64)
+    return above, np.asarray(columns[family.child.name], np.int64)

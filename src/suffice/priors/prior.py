@@ -34,6 +34,10 @@ class NodePosterior(Protocol):
 class Prior(Protocol):
     """A conjugate prior on the parameters of every node."""
 
+    @property
+    def nodes(self) -> tuple[str, ...]:
+        """The nodes that the prior names; it may speak of all nodes alike and name none."""
+
     def posterior(self, kind: str, family: Family, statistic: Any, given: Any = None) -> NodePosterior:
         """Return the posterior of one node from its statistic, and from what an expert gave."""
 

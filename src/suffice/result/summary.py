@@ -6,7 +6,7 @@ import html
 import textwrap
 from typing import Any
 
-from suffice.text import fixed, html_table, number, plain_table, plural
+from suffice.text import fixed, html_table, number, plain_table, plural, visible
 
 WIDTH = 100
 Cells = tuple[list[str], list[list[str]], str]
@@ -52,9 +52,9 @@ def plain_summary(fit: Any) -> str:
     """Return the summary as text."""
     names = [name for name, _ in facts(fit)]
     size = max(map(len, names))
-    lines = [f"{name:<{size}}  {value}" for name, value in facts(fit)]
+    lines = [f"{name:<{size}}  {visible(value)}" for name, value in facts(fit)]
     mark = "✓" if fit.certificate.ok else "✗"
-    lines += ["", *textwrap.wrap(f"{mark} {fit.certificate.verdict}", WIDTH, subsequent_indent="  ")]
+    lines += ["", *textwrap.wrap(f"{mark} {visible(fit.certificate.verdict)}", WIDTH, subsequent_indent="  ")]
     cells = family_cells(fit)
     if cells is not None:
         header, rows, align = cells
@@ -63,7 +63,7 @@ def plain_summary(fit: Any) -> str:
     if fit.notes:
         lines += ["", "Notes"]
         for note in fit.notes:
-            lines += textwrap.wrap(f"- {note}", WIDTH, subsequent_indent="  ")
+            lines += textwrap.wrap(f"- {visible(str(note))}", WIDTH, subsequent_indent="  ")
     return "\n".join(lines)
 
 

@@ -22,6 +22,7 @@ from suffice.data.block import Block
 from suffice.stats import counts as dense_or_sparse
 from suffice.stats.counts import Counts, n_cells
 from suffice.stats.needs import Count
+from suffice.stats.plan import plan
 
 SMALL_JOB = 20_000_000
 """Rows times scopes below which NumPy is quicker than loading Numba and its kernels."""
@@ -35,6 +36,7 @@ TILE_BYTES = 1 << 19
 
 def count_block(needs: Sequence[Count], block: Block) -> dict[Count, Counts]:
     """Count all scopes over one block of rows."""
+    plan(needs, block.schema).require_memory()
     job = block.n_rows * len(needs)
     if job < (SMALL_JOB_LOADED if "numba" in sys.modules else SMALL_JOB):
         return {need: Counts.of_block(need, block) for need in needs}

@@ -106,7 +106,7 @@ def _outcomes(name: str, outcomes: Any) -> tuple[Label, ...]:
     labels = list(outcomes)
     if not labels:
         raise StructureError(
-            f"Hypothesis {name!r} has no outcomes, so that nothing could be drawn from it. Give it one, or leave it out."
+            f"Hypothesis {name!r} has no outcomes, so nothing could be drawn from it. Give it one, or leave it out."
         )
     distinct = dict.fromkeys(Variable(name, (label,)).labels[0] for label in labels)
     return Variable(name, sort_labels(distinct)).labels

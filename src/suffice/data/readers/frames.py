@@ -40,10 +40,10 @@ def open_table(data: Any) -> RawTable:
     def column(name: str) -> RawColumn:
         series = frame.get_column(original[name])
         if series.dtype in (nw.Categorical, nw.Enum) and series.implementation.is_pandas():
-            native = series.to_native().cat
+            native = series.to_native().array
             labels = native.categories.tolist()
             if all(isinstance(label, Label) for label in labels):
-                return CodedColumn(name, native.codes.to_numpy(), tuple(labels))  # no value is touched
+                return CodedColumn(name, native.codes, tuple(labels))  # no value is touched
         return ArrowColumn(name, series_to_arrow(name, series))
 
     return RawTable(names, column, len(frame), kind)

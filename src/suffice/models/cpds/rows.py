@@ -9,9 +9,14 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from suffice.errors import ArgumentError
+from suffice.data.labelled import LabelledTable
+from suffice.data.variable import Variable
+from suffice.errors import ArgumentError, listing, shown
 from suffice.models.cpds.kind import Family
 from suffice.stats.counts import unique_rows
+
+ROW_TOLERANCE = 1e-9
+"""How far the sum of a row of probabilities may be from one."""
 
 
 def find_rows(
@@ -50,6 +55,13 @@ def all_configurations(sizes: Sequence[int]) -> NDArray[np.int64]:
     return np.indices(sizes).reshape(len(sizes), math.prod(sizes)).T.astype(np.int64)
 
 
+def in_order(configurations: NDArray[np.int64]) -> bool:
+    """Whether parent configurations are in lexicographic order, each once."""
+    steps = np.pad(np.diff(configurations, axis=0), ((0, 0), (0, 1)))
+    first = np.argmax(steps != 0, axis=1)
+    return bool((steps[np.arange(len(steps)), first] > 0).all())
+
+
 def put_rows(
     values: NDArray[np.float64],
     stored: NDArray[np.int64] | None,
@@ -79,49 +91,110 @@ def given_rows(family: Family, given: Any) -> tuple[NDArray[np.int64], NDArray[n
     """
     name = family.child.name
     if isinstance(given, Mapping) and not family.parents:
-        given = [given[state] if state in given else _absent(name, state) for state in family.child.labels]
-    if isinstance(given, Mapping):
-        keys = [key if isinstance(key, tuple) else (key,) for key in given]
-        for key in keys:
-            if len(key) != len(family.parents):
-                raise ArgumentError(
-                    f"fixed[{name!r}]: the key {key!r} must name one state for each of the parents {family.scope[:-1]}."
-                )
-        codes = [[parent.code(label) for parent, label in zip(family.parents, key, strict=True)] for key in keys]
+        given = [_row(family, given)]
+    elif isinstance(given, Mapping):
+        codes = [_configuration(family, key) for key in given]
+        for key, code in zip(given, codes, strict=True):
+            if codes.count(code) > 1:
+                raise ArgumentError(f"fixed[{name!r}] gives the row for {key!r} twice.")
         rows = [_row(family, row) for row in given.values()]
-        return np.array(codes, np.int64).reshape(-1, len(family.parents)), _proper(family, np.array(rows))
-    table = np.asarray(given.to_numpy() if hasattr(given, "to_numpy") else given, np.float64)
+        if not rows:
+            raise ArgumentError(f"fixed[{name!r}] gives no rows. Give at least one, or leave the node out.")
+        return np.array(codes, np.int64), _proper(family, np.array(rows))
+    else:
+        given = whole_table(f"fixed[{name!r}]", family, given)
+    return all_configurations([parent.n_states for parent in family.parents]), _proper(family, np.array(given))
+
+
+def whole_table(what: str, family: Family, given: Any) -> NDArray[np.float64]:
+    """Read a whole table, an array of shape (…parents' states, child's states); returns shape (n_rows, n_states)."""
+    given = getattr(given, "table", given)  # a CPD shows its table
+    table = in_order_of(what, family, given) if isinstance(given, LabelledTable) else as_numbers(what, given)
     shape = tuple(variable.n_states for variable in family.variables)
     if table.shape != shape:
         raise ArgumentError(
-            f"fixed[{name!r}] must have shape {shape}: the parents {family.scope[:-1]} in order, then the states of "
-            f"{name!r}. Got shape {table.shape} instead. Single rows are given as a mapping from the parents' states."
+            f"{what} must have shape {shape}: the parents {family.scope[:-1]} in order, then the states of "
+            f"{family.child.name!r}. Got shape {table.shape} instead. Rows of 'fixed' may also be given one by one, as "
+            "a mapping from the parents' states."
         )
-    return all_configurations(shape[:-1]), _proper(family, table.reshape(-1, shape[-1]))
+    return table.reshape(-1, shape[-1])
 
 
-def _row(family: Family, row: Any) -> list[float]:
+def in_order_of(what: str, family: Family, table: LabelledTable) -> NDArray[np.float64]:
+    """Return a labelled table's numbers with axes and states in the family's order."""
+    if sorted(table.names) != sorted(family.scope):
+        raise ArgumentError(f"{what} is over {table.names}, where {family.scope} is needed: the parents, and the node.")
+    array = np.transpose(np.asarray(table.values, np.float64), [table.names.index(name) for name in family.scope])
+    for axis, variable in enumerate(family.variables):
+        given = table.variables[table.names.index(variable.name)]
+        if {given.find(label) for label in variable.labels} != set(range(given.n_states)):
+            raise ArgumentError(
+                f"{what} gives {variable.name!r} the states {listing(given.labels)}, where the data has "
+                f"{listing(variable.labels)}."
+            )
+        array = np.take(array, [given.code(label) for label in variable.labels], axis=axis)
+    return array
+
+
+def as_numbers(what: str, given: Any) -> NDArray[np.float64]:
+    """Return an array of numbers, from nested lists, an array or a labelled table."""
+    try:
+        return np.array(given.to_numpy() if hasattr(given, "to_numpy") else given, np.float64)
+    except (TypeError, ValueError, OverflowError):
+        raise ArgumentError(
+            f"{what} must be an array of numbers, its rows of equal length. Got {shown(given)} instead."
+        ) from None
+
+
+def _configuration(family: Family, key: Any) -> list[int]:
+    labels = key if isinstance(key, tuple) else (key,)
+    if len(labels) != len(family.parents):
+        raise ArgumentError(
+            f"fixed[{family.child.name!r}]: the key {labels!r} must name one state for each of the parents "
+            f"{family.scope[:-1]}."
+        )
+    return [parent.code(label) for parent, label in zip(family.parents, labels, strict=True)]
+
+
+def _row(family: Family, row: Any) -> NDArray[np.float64]:
     child = family.child
     if isinstance(row, Mapping):
-        by_code = {child.code(label): float(p) for label, p in row.items()}
-        row = [
-            by_code[code] if code in by_code else _absent(child.name, child.labels[code])
-            for code in range(child.n_states)
-        ]
-    if len(row) != child.n_states:
-        raise ArgumentError(f"fixed[{child.name!r}]: a row needs {child.n_states} probabilities. Got {row!r} instead.")
-    return [float(p) for p in row]
+        by_code = {child.code(label): p for label, p in row.items()}
+        row = [by_code[code] if code in by_code else _absent(child, code) for code in range(child.n_states)]
+    numbers = as_numbers(f"fixed[{child.name!r}]", row)
+    if numbers.shape != (child.n_states,):
+        raise ArgumentError(
+            f"fixed[{child.name!r}]: a row needs {child.n_states} probabilities. Got {shown(row)} instead."
+        )
+    return numbers
 
 
-def _absent(name: str, state: object) -> float:
-    raise ArgumentError(f"fixed[{name!r}]: the state {state!r} has no probability. Give one for every state.")
+def _absent(child: Variable, code: int) -> float:
+    raise ArgumentError(
+        f"fixed[{child.name!r}]: the state {child.labels[code]!r} has no probability. Give one for every state."
+    )
 
 
 def _proper(family: Family, rows: NDArray[np.float64]) -> NDArray[np.float64]:
-    bad = ~((rows >= 0).all(axis=1) & (np.abs(rows.sum(axis=1) - 1) <= 1e-9))
+    bad = ~is_distribution(rows)
     if bad.any():
         row = rows[int(np.argmax(bad))]
         raise ArgumentError(
-            f"fixed[{family.child.name!r}]: the row {row.tolist()} is not a distribution (its sum is {row.sum():.12g})."
+            f"fixed[{family.child.name!r}]: the row {row.tolist()} is not a distribution (its sum is {total(row)}). "
+            "Probabilities must not be negative and must sum to 1."
         )
     return rows
+
+
+def is_distribution(rows: NDArray[np.float64]) -> NDArray[np.bool_]:
+    """Return for every row whether its numbers are probabilities that sum to one; shape (n_rows,)."""
+    finite: NDArray[np.bool_] = np.asarray(np.isfinite(rows).all(axis=1))
+    known = np.where(finite[:, None], rows, 0.0)
+    proper: NDArray[np.bool_] = finite & (known >= 0).all(axis=1) & (np.abs(known.sum(axis=1) - 1) <= ROW_TOLERANCE)
+    return proper
+
+
+def total(row: NDArray[np.float64]) -> str:
+    """Return the sum of a row for an error message; infinities may cancel to NaN."""
+    with np.errstate(invalid="ignore"):
+        return f"{row.sum():.12g}"

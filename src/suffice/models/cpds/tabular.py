@@ -12,6 +12,7 @@ import itertools
 import math
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
+from functools import cached_property
 from typing import Any, ClassVar
 
 import numpy as np
@@ -20,14 +21,21 @@ from numpy.typing import NDArray
 from suffice.data.encode import code_dtype
 from suffice.data.labelled import LabelledTable, row_cells
 from suffice.data.variable import Label, Variable
-from suffice.errors import ArgumentError, EstimationError, ModelError
+from suffice.errors import EstimationError, ModelError
 from suffice.models.cpds.kind import Columns, Family, Pseudo
-from suffice.models.cpds.rows import all_configurations, find_rows, given_rows, put_rows
+from suffice.models.cpds.rows import (
+    all_configurations,
+    find_rows,
+    given_rows,
+    in_order,
+    is_distribution,
+    put_rows,
+    total,
+    whole_table,
+)
 from suffice.stats.counts import Counts
 from suffice.stats.needs import Count
-from suffice.text import html_table, plain_table, plural
-
-ROW_TOLERANCE = 1e-9
+from suffice.text import html_table, plain_table, plural, shorten
 
 
 @dataclass(frozen=True, eq=False)
@@ -66,12 +74,18 @@ class TabularCPD:
     raw: NDArray[np.float64] | None = field(default=None, repr=False)
 
     def __post_init__(self) -> None:
-        n_rows = math.prod(parent.n_states for parent in self.family.parents)
-        stored = n_rows if self.configurations is None else len(self.configurations)
-        values = np.array(self.values, np.float64).reshape(stored, self.family.child.n_states)
-        values.flags.writeable = False
-        object.__setattr__(self, "values", values)
-        self._check(values)
+        n_rows, n_states = math.prod(self._sizes), self.family.child.n_states
+        if self.configurations is not None:
+            self._check_configurations(self.configurations)
+            n_rows = len(self.configurations)
+            default = np.full(n_states, np.nan) if self.default_row is None else self.default_row
+            self._keep("default_row", np.array(default, np.float64).reshape(n_states))
+        self._keep("values", np.array(self.values, np.float64).reshape(n_rows, n_states))
+        self._check()
+
+    def _keep(self, name: str, array: NDArray[np.float64]) -> None:
+        array.flags.writeable = False
+        object.__setattr__(self, name, array)
 
     @classmethod
     def from_raw(cls, family: Family, raw: Any, tolerance: float = 0.05) -> TabularCPD:
@@ -86,17 +100,27 @@ class TabularCPD:
             return cls(family, values, raw=None if np.array_equal(values, rows) else rows)
         return cls(family, rows)  # which says what is wrong with which row
 
-    def _check(self, values: NDArray[np.float64]) -> None:
-        totals = values.sum(axis=1)
-        with np.errstate(invalid="ignore"):
-            bad = (values < 0).any(axis=1) | (np.abs(totals - 1) > ROW_TOLERANCE)
-        bad |= np.isnan(values).any(axis=1) & ~np.isnan(values).all(axis=1)
+    def _check(self) -> None:
+        rows = self.values if self.default_row is None else np.concatenate([self.values, self.default_row[None, :]])
+        bad = ~(is_distribution(rows) | np.isnan(rows).all(axis=1))
         if bad.any():
             row = int(np.argmax(bad))
+            where = self.describe_row(row) if row < len(self.values) else "all other parents' states"
             raise ModelError(
-                f"Node {self.family.child.name!r}: the row for {self.describe_row(row)} is {values[row].tolist()}, "
-                f"which is not a distribution (its sum is {totals[row]:.12g}). Probabilities must not be negative "
-                "and must sum to 1."
+                f"Node {self.family.child.name!r}: the row for {where} is {rows[row].tolist()}, which is not a "
+                f"distribution (its sum is {total(rows[row])}). Probabilities must not be negative and must sum to 1."
+            )
+
+    def _check_configurations(self, configurations: NDArray[np.int64]) -> None:
+        outside = ((configurations < 0) | (configurations >= self._sizes)).any(axis=1)
+        if outside.any():
+            raise ModelError(
+                f"Node {self.family.child.name!r}: the parent configuration {configurations[outside][0].tolist()} is "
+                f"outside the parents' states, of which there are {self._sizes}."
+            )
+        if not in_order(configurations):
+            raise ModelError(
+                f"Node {self.family.child.name!r}: its parent configurations must be in order, each once. Sort them."
             )
 
     # What it says ---------------------------------------------------------------------------------------------
@@ -141,8 +165,8 @@ class TabularCPD:
     @property
     def title(self) -> str:
         """The table's name, ``p(B | A, C)``."""
-        parents = ", ".join(parent.name for parent in self.family.parents)
-        return f"p({self.family.child.name} | {parents})" if parents else f"p({self.family.child.name})"
+        child, parents = shorten(self.family.child.name), [shorten(parent.name) for parent in self.family.parents]
+        return f"p({child} | {', '.join(parents)})" if parents else f"p({child})"
 
     def __str__(self) -> str:
         return f"{self.title}\n{plain_table(*self._cells())}"
@@ -154,11 +178,13 @@ class TabularCPD:
 
     def probabilities(self, configurations: NDArray[Any]) -> NDArray[np.float64]:
         """Return the row of each parent configuration, shape (n, n_parents); shape (n, n_states)."""
-        position = find_rows(configurations, self._sizes, self.configurations)
-        picked = self.values[position]
-        if self.default_row is not None:
-            picked[position < 0] = self.default_row
+        picked: NDArray[np.float64] = self._rows[find_rows(configurations, self._sizes, self.configurations)]
         return picked
+
+    @cached_property
+    def _rows(self) -> NDArray[np.float64]:
+        """The rows, with the one for all other configurations last, where position −1 finds it."""
+        return self.values if self.default_row is None else np.vstack([self.values, self.default_row])
 
     def _above(self, columns: Columns, n_rows: int) -> NDArray[np.int64]:
         """Return the parents' codes of every row; shape (n_rows, n_parents)."""
@@ -176,21 +202,33 @@ class TabularCPD:
     def sample(self, columns: Columns, uniform: NDArray[np.float64]) -> NDArray[Any]:
         """Draw the child by inverting its distribution function at ``uniform``; shape (n_rows,)."""
         above = self._above(columns, len(uniform))
-        rows = self.probabilities(above)
-        unknown = np.isnan(rows).any(axis=1)
+        position = find_rows(above, self._sizes, self.configurations)
+        steps = self._steps
+        drawn = np.zeros(len(uniform), code_dtype(len(steps)))
+        for step in steps[:-1]:
+            drawn += uniform >= step[position]
+        unknown = np.isnan(steps[-1][position])
         if unknown.any():
-            at = int(np.argmax(unknown))
             raise ModelError(
                 f"Cannot sample {self.family.child.name!r}: its row for "
-                f"{describe_configuration(self.family.parents, above[at])} is unknown (NaN), because the data had no "
-                "such case. Fit with unseen_parents='uniform' or with a prior."
+                f"{describe_configuration(self.family.parents, above[int(np.argmax(unknown))])} is unknown (NaN), "
+                "because the data had no such case. Fit with unseen_parents='uniform' or with a prior."
             )
+        return drawn
+
+    @cached_property
+    def _steps(self) -> NDArray[np.float64]:
+        """The distribution function of every row, state by state; shape (n_states, n_rows, or one more by default).
+
+        From the last state that has any probability on it is infinite, so that rounding carries no draw past it.
+        """
+        rows = self._rows
         reached = np.cumsum(rows, axis=1)
-        drawn = (uniform[:, None] * reached[:, -1:] >= reached).sum(axis=1)
-        # Rounding can carry a draw past the end; the last state that has any probability takes it.
-        last = rows.shape[1] - 1 - np.argmax(rows[:, ::-1] > 0, axis=1)
-        codes: NDArray[Any] = np.minimum(drawn, last).astype(code_dtype(rows.shape[1]))
-        return codes
+        reached /= reached[:, -1:]
+        after = np.cumsum(rows[:, ::-1], axis=1)[:, ::-1] - rows
+        steps: NDArray[np.float64] = np.where(after > 0, reached, np.inf)
+        steps[np.isnan(rows)] = np.nan
+        return np.ascontiguousarray(steps.T)
 
     def log_likelihood(self, statistic: Counts) -> float:
         """Return Σ m(x_pa, x_v) log θ(x_v | x_pa)."""
@@ -205,6 +243,8 @@ class TabularCPD:
 
     def renamed(self, family: Family) -> TabularCPD:
         """Return the same table for a tied family."""
+        if family == self.family:
+            return self
         return TabularCPD(family, self.values, self.configurations, self.default_row)
 
     # Files ----------------------------------------------------------------------------------------------------
@@ -225,8 +265,7 @@ class TabularCPD:
             raw = np.array(entry["raw"], np.float64) if "raw" in entry else None
             return cls(family, np.array(entry["values"], np.float64), raw=raw)
         configurations = np.array(entry["configurations"], np.int64).reshape(-1, len(family.parents))
-        default = entry["default_row"]
-        default_row = None if default is None else np.array(default, np.float64)
+        default_row = np.array(entry["default_row"], np.float64)
         return cls(family, np.array(entry["values"], np.float64), configurations, default_row)
 
 
@@ -299,10 +338,12 @@ class TabularKind:
 
     def n_free_adjusted(self, family: Family, statistic: Counts, fixed: NDArray[np.int64] | None = None) -> int:
         """Return Σ (states with a count − 1) over free rows with data: the dimension of the face the MLE lies on."""
-        cells, values = statistic.nonzero()
-        cells = cells[values > 0]
-        free = np.ones(len(cells), bool) if fixed is None else ~_among(cells[:, :-1], fixed)
-        return int(free.sum()) - len(np.unique(cells[free, :-1], axis=0))
+        configurations, m = statistic.rows()
+        seen = m > 0
+        if fixed is not None:
+            above = all_configurations([parent.n_states for parent in family.parents])
+            seen = seen[~_among(above if configurations is None else configurations, fixed)]
+        return int(np.count_nonzero(seen)) - int(np.count_nonzero(seen.any(axis=1)))
 
     def residual(
         self, cpd: TabularCPD, statistic: Counts, pseudo: Pseudo | None = None, fixed: NDArray[np.int64] | None = None
@@ -315,16 +356,15 @@ class TabularKind:
         cells, m = statistic.nonzero()
         if pseudo is not None and cpd.configurations is None:
             above = all_configurations(cpd._sizes)  # a proper prior determines rows without data, too
-            position = (
-                np.ravel_multi_index(tuple(cells[:, :-1].T), cpd._sizes) if cpd._sizes else np.zeros(len(cells), int)
-            )
+            position = _row_keys(cells[:, :-1], cpd._sizes)
         else:
-            above, position = np.unique(cells[:, :-1], axis=0, return_inverse=True)
+            _, first, position = np.unique(_row_keys(cells[:, :-1], cpd._sizes), return_index=True, return_inverse=True)
+            above = cells[first, :-1]
         free = np.ones(len(above), bool) if fixed is None else ~_among(above, fixed)
         r = cpd.family.child.n_states
         expected = np.zeros((len(above), r)) if pseudo is None else np.array(pseudo(above), np.float64)
         np.add.at(expected, (position.reshape(-1), cells[:, -1]), m)
-        totals = np.array([math.fsum(row) for row in expected])
+        totals = np.array([math.fsum(row) for row in expected.tolist()])
         free &= totals > 0
         with np.errstate(invalid="ignore", divide="ignore"):
             expected /= totals[:, None]
@@ -338,7 +378,7 @@ class TabularKind:
     @staticmethod
     def _default_residual(cpd: TabularCPD, pseudo: Pseudo | None) -> float:
         """Return how far the row of configurations without data is from what the prior alone says."""
-        if pseudo is None or cpd.default_row is None:
+        if pseudo is None or cpd.default_row is None or len(cpd.values) == math.prod(cpd._sizes):
             return 0.0
         alpha = pseudo(np.zeros((1, len(cpd._sizes)), np.int64))[0]
         if not math.fsum(alpha) > 0:
@@ -348,8 +388,18 @@ class TabularKind:
 
     def normalisation(self, cpd: TabularCPD) -> float:
         """Return max |Σ θ − 1| over known rows."""
-        rows = [*cpd.values, *(() if cpd.default_row is None else (cpd.default_row,))]
-        return max((abs(math.fsum(row) - 1) for row in rows if not np.isnan(row).any()), default=0.0)
+        rows = [*cpd.values.tolist(), *([] if cpd.default_row is None else [cpd.default_row.tolist()])]
+        gaps = (abs(math.fsum(row) - 1) for row in rows)
+        return max((gap for gap in gaps if not math.isnan(gap)), default=0.0)
+
+
+def _row_keys(configurations: NDArray[Any], sizes: list[int]) -> NDArray[Any]:
+    """Return one number for each configuration, equal where they are: its row, or its rank where rows are too many."""
+    if not sizes:
+        return np.zeros(len(configurations), np.int64)
+    if math.prod(sizes) < 2**62:
+        return np.asarray(np.ravel_multi_index(tuple(configurations.T), tuple(sizes)))
+    return np.unique(configurations, axis=0, return_inverse=True)[1].reshape(-1)
 
 
 def _among(rows: NDArray[Any], chosen: NDArray[Any]) -> NDArray[np.bool_]:
@@ -362,11 +412,4 @@ KIND = TabularKind()
 
 def from_array(family: Family, table: Any) -> TabularCPD:
     """Build a table from an array of shape (…parents' states, child's states)."""
-    array = np.asarray(table, np.float64)
-    shape = tuple(variable.n_states for variable in family.variables)
-    if array.shape != shape:
-        raise ArgumentError(
-            f"The table of {family.child.name!r} must have shape {shape}: the parents {family.scope[:-1]} in order, "
-            f"then the states of {family.child.name!r}. Got shape {array.shape} instead."
-        )
-    return TabularCPD(family, array)
+    return TabularCPD(family, whole_table(f"The table of {family.child.name!r}", family, table))

@@ -1,0 +1,91 @@
+"""``suffice info STRUCTURE [DATA]``."""
+
+from __future__ import annotations
+
+import json
+from typing import Annotated, Any
+
+import typer
+
+from suffice.cli.shared import JsonOption, NaOption, SeparatorOption, WeightsOption, reported, table
+
+
+def info(
+    structure: Annotated[
+        str, typer.Argument(metavar="STRUCTURE", help="'A -> B', '[A][B|A]', a model file, or a structure file.")
+    ],
+    data: Annotated[str | None, typer.Argument(metavar="DATA", help="A table, to plan a fit of it.")] = None,
+    weights: WeightsOption = None,
+    separator: SeparatorOption = None,
+    na: NaOption = None,
+    as_json: JsonOption = False,
+) -> None:
+    """Describe a structure or model: its size and, with DATA, what its statistics would take."""
+    with reported(as_json):
+        from suffice.io.structure_file import read_structure
+
+        found = read_structure(structure)
+        schema = _schema(structure, found, data, weights, separator, na)
+        facts = _facts(found)
+        plan = None if schema is None else _plan(found, schema)
+        if plan is not None:
+            facts |= _planned(found, schema, plan)
+        if as_json:
+            tables = [] if plan is None else [vars(storage) for storage in plan.tables]
+            print(json.dumps({**facts, "tables": tables}, ensure_ascii=False, indent=1))
+            return
+        _show(facts, plan)
+
+
+def _schema(text: str, structure: Any, data: str | None, weights: str | None, separator: Any, na: Any) -> Any:
+    """Return the variables with their states: from the data, or from a model file."""
+    if data is not None:
+        from suffice.fitting import collect
+
+        return collect(structure, table(data, separator, na), weights=weights).schema
+    from suffice.errors import SufficeError
+    from suffice.io import read
+
+    try:
+        thing = read(text)
+    except SufficeError:
+        return None  # text, or a structure file: no states are known
+    return getattr(thing, "model", thing).schema
+
+
+def _facts(structure: Any) -> dict[str, Any]:
+    facts: dict[str, Any] = {"structure": type(structure).__name__}
+    if hasattr(structure, "nodes"):
+        sizes = [len(above) for above in structure.parents.values()]
+        facts |= {"nodes": len(structure.nodes), "edges": len(structure.edges), "most parents": max(sizes)}
+    return facts
+
+
+def _plan(structure: Any, schema: Any) -> Any:
+    from suffice.learn.registry import choose
+    from suffice.stats.plan import plan
+
+    return plan(choose(structure, "auto", schema)[1].needs(structure, schema), schema)
+
+
+def _planned(structure: Any, schema: Any, plan: Any) -> dict[str, Any]:
+    facts: dict[str, Any] = {}
+    if hasattr(structure, "groups"):
+        from suffice.learn.directed import family_of, kind_of
+
+        leads = [group[0] for group in structure.groups]
+        facts["free parameters"] = sum(
+            kind_of(structure, schema, node).n_free(family_of(structure, schema, node)) for node in leads
+        )
+    return {**facts, "cells": plan.n_cells, "memory of dense tables": plan.n_bytes}
+
+
+def _show(facts: dict[str, Any], plan: Any) -> None:
+    from suffice.cli.show import show_facts, show_table
+    from suffice.stats.plan import in_bytes
+
+    shown = {name: in_bytes(value) if name.startswith("memory") else value for name, value in facts.items()}
+    show_facts([(name, f"{value:,}" if isinstance(value, int) else str(value)) for name, value in shown.items()])
+    if plan is not None:
+        print()
+        show_table(plan.cells())
