@@ -8,7 +8,7 @@ import sys
 import numpy as np
 import pytest
 
-from suffice.config import config, settings
+from suffice.settings import config, settings
 from suffice.errors import ArgumentError
 
 
@@ -117,7 +117,7 @@ def test_as_many_threads_as_the_process_may_use_by_default(monkeypatch):
         "pass",
         "sf.fit(sf.DAG('A'), {'A': ['x', 'y']})",
         "import suffice.stats.counting",
-        "import suffice.config",
+        "import suffice.settings",
     ],
 )
 def test_config_can_be_called_whatever_was_used_before(first):

@@ -42,7 +42,7 @@ _HOMES = {
         "FileAccessError",
         "UnknownNameError",
     ),
-    "suffice.config": ("config",),
+    "suffice.settings": ("config",),
     "suffice.data.schema": ("Schema", "categorical", "continuous"),
     "suffice.data.variable": ("Variable",),
     "suffice.data.labelled": ("LabelledTable",),
@@ -67,7 +67,7 @@ __all__ = [*_HOME, "__version__"]  # noqa: PLE0604
 
 if TYPE_CHECKING:
     from suffice.certify.certificate import Certificate as Certificate
-    from suffice.config import config as config
+    from suffice.settings import config as config
     from suffice.data.labelled import LabelledTable as LabelledTable
     from suffice.data.readers.contingency import Contingency as Contingency
     from suffice.data.readers.csv_file import CSV as CSV

@@ -13,7 +13,7 @@ from tests import naive
 
 import suffice as sf
 import suffice.stats.counts as counts_module
-from suffice.config import config
+from suffice.settings import config
 from suffice.data.block import Block
 from suffice.data.encode import code_dtype
 from suffice.stats import counting

@@ -17,8 +17,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from suffice.config import settings
 from suffice.data.block import Block
+from suffice.settings import settings
 from suffice.stats import counts as dense_or_sparse
 from suffice.stats.counts import Counts, n_cells
 from suffice.stats.needs import Count

@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Iterable
 from dataclasses import dataclass
 
-from suffice.config import settings
 from suffice.data.schema import Schema
 from suffice.errors import StatisticsError
+from suffice.settings import settings
 from suffice.stats import counts
 from suffice.stats.needs import Count, Need
 from suffice.text import plain_table
