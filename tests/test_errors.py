@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ast
+import datetime
 import gzip
 import hashlib
 import json
@@ -17,10 +18,13 @@ import numpy as np
 import pandas as pd
 import pyarrow as pa
 import pytest
+from pyarrow.dataset import dataset
+from pyarrow.parquet import write_table
 
 import suffice
 import suffice as sf
 from suffice.files import write_arrays
+from suffice.io.rows_file import require_ending
 from suffice.io.structure_file import read_structure
 from suffice.models.cpds import Family
 from suffice.models.cpds.tabular import TabularCPD
@@ -67,6 +71,14 @@ class World:
         entry = self.fit_entry(**options)
         change(entry)
         return self.file("edited.json", json.dumps(entry))
+
+    def parquet(self, name: str, **columns: Any) -> str:
+        write_table(pa.table(columns), self.path(f"{name}.parquet"))
+        return self.path(f"{name}.parquet")
+
+    def damaged_parquet(self) -> str:
+        content = Path(self.parquet("t", A=["x", "y"] * 100)).read_bytes()
+        return self.file("t.parquet", content[:4] + 40 * b"\xff" + content[44:])
 
     def stats_bytes(self) -> bytes:
         sf.write(self.stats(), self.path("whole.stats"))
@@ -141,7 +153,8 @@ entry("unknown hypothesis", sf.UnknownNameError, lambda w: w.hypotheses.outcomes
 entry("name of a node", S, lambda w: sf.DAG({"A": [3]}), "name of a node", "Got 3 instead")
 entry("parents that are no list", S, lambda w: sf.DAG({"A": 3}), "parents of 'A'", "list of names", "Got 3")
 entry("tie of no groups", S, lambda w: sf.DAG("A", tie=[3]), "'tie' argument", "tie=[('B', 'C'), …]", "Got [3]")
-entry("latent of no mapping", sf.ArgumentError, lambda w: sf.DAG("A", latent=3), "'latent' argument", "{'A': 3}", "Got 3")
+entry("latent of no mapping", sf.ArgumentError, lambda w: sf.DAG("A", latent=3), "'latent' argument", "{'A': 3}",
+      "Got 3")  # fmt: skip
 entry("kind of no text", sf.ArgumentError, lambda w: sf.DAG("A", kinds={"A": []}), "kinds['A']", "text", "Got []")
 entry("not a structure", sf.ArgumentError, lambda w: sf.fit("A -> B", w.data), "sf.DAG, sf.Hypotheses", "str 'A -> B'")
 
@@ -169,7 +182,7 @@ entry("empty table, states unknown", C, lambda w: sf.fit(w.dag, {"A": ["x"], "B"
 
 # Tables -------------------------------------------------------------------------------------------------------
 
-D = sf.DataError
+D, X = sf.DataError, sf.FileAccessError
 entry("not a table", D, lambda w: sf.fit(w.dag, 5), "int '5'", "sf.CSV", "dict of columns", "pandas")
 entry("missing column", D, lambda w: sf.fit(sf.DAG("Smoking -> Cancer"), {"Smokin": ["x"], "Cancer": ["y"]}),
       "'Smoking'", "dict of columns has no such column", "['Smokin', 'Cancer']", "Did you mean 'Smokin'?")  # fmt: skip
@@ -226,12 +239,36 @@ entry("CSV empty", D, lambda w: sf.fit(w.dag, w.csv("")), "table.csv", "is empty
 entry("CSV column twice", D, lambda w: sf.fit(w.dag, w.csv("A,A\nx,y\n")), "column 'A'", "more than once")
 entry("CSV row too short", D, lambda w: sf.fit(w.dag, w.csv("A,B\nx,u\ny\n")), "table.csv", "row 2",
       "expected 2 fields, found 1", "'y'", "separator=';'")  # fmt: skip
-entry("CSV header not UTF-8", D, lambda w: sf.fit(w.dag, w.csv(b"\xff,B\nx,u\n")), "not text in utf-8", "encoding='latin-1'")
+entry("CSV header not UTF-8", D, lambda w: sf.fit(w.dag, w.csv(b"\xff,B\nx,u\n")), "not text in utf-8",
+      "encoding='latin-1'")  # fmt: skip
 entry("CSV body not UTF-8", D, lambda w: sf.fit(w.dag, w.csv(b"A,B\nx,u\n" + 9000 * b"x,u\n" + b"\xff,u\n")),
       "not text in utf-8", "encoding='latin-1'")  # fmt: skip
 entry("CSV cut off", D, lambda w: sf.fit(w.dag, w.csv(gzip.compress(b"A,B\nx,u\n")[:-9])), "not complete")
 entry("na_values as text", D, lambda w: sf.CSV("x.csv", na_values="NA"), "'na_values' argument", "Got 'NA'")
 entry("separator too long", D, lambda w: sf.CSV("x.csv", separator=";;"), "one ASCII character", "Got ';;'")
+entry("CSV with many whole numbers", C, lambda w: sf.fit(sf.DAG("age"), w.csv("age\n" + "\n".join(map(str, range(21))))),
+      "'age'", "21 distinct values", "schema={'age': sf.categorical()}")  # fmt: skip
+entry("text categories in a continuous column", D, lambda w: sf.fit(sf.DAG("A"), pd.DataFrame(
+      {"A": pd.Categorical(["x"])}), schema={"A": sf.continuous()}), "Column 'A', row 1: 'x'")  # fmt: skip
+entry("categories of dates", D, lambda w: sf.fit(sf.DAG("A"), pa.table({"A": pa.DictionaryArray.from_arrays(
+      pa.array([0]), pa.array([datetime.date(2020, 1, 1)]))})), "'A'", "date32", "convert")  # fmt: skip
+entry("CSV with NUL", D, lambda w: sf.fit(w.dag, w.csv(b"A\0,B\nx,u\n")), "table.csv", "NUL")
+entry("CSV with a name without end", D, lambda w: sf.fit(w.dag, w.csv(200_000 * "A")), "table.csv", "first line")
+entry("CSV in no encoding", D, lambda w: sf.CSV("x.csv", encoding="nope"), "'nope'", "'latin-1'")
+entry("CSV not packed", X, lambda w: sf.fit(w.dag, w.file("t.csv.bz2", b"nonsense")), "t.csv.bz2", "Invalid data")
+entry("CSV files that differ", D, lambda w: (w.file("t1.csv", "A,B\nx,u\n"), w.file("t2.csv", "A\nx\n"),
+      sf.fit(w.dag, w.path("t*.csv"))), "t2.csv", "no column 'B'", "['A']")  # fmt: skip
+entry("no file of a pattern", X, lambda w: sf.fit(w.dag, w.path("no*.csv")), "no*.csv")
+entry("weights of a file as a list", D, lambda w: sf.fit(w.dag, w.csv("A,B\nx,u\n"), weights=[1]), "name the column")
+entry("weights of a file too large", D, lambda w: sf.fit(sf.DAG("A"), w.csv("A,w\nx,1e17\n"), weights="w"),
+      "column 'w'", "2**53")  # fmt: skip
+entry("Parquet file absent", X, lambda w: sf.fit(w.dag, w.path("no.parquet")), "no.parquet", "no such file")
+entry("Parquet file of another kind", D, lambda w: sf.fit(w.dag, w.file("x.parquet", b"nonsense")), "x.parquet")
+entry("Parquet files that differ", D, lambda w: (w.parquet("t1", A=["x"], B=["u"]), w.parquet("t2", A=["x"]),
+      sf.fit(w.dag, w.path("t*.parquet"))), "t2.parquet", "no column 'B'", "['A']")  # fmt: skip
+entry("Parquet file damaged", D, lambda w: sf.fit(sf.DAG("A"), w.damaged_parquet()), "t.parquet")
+entry("dataset damaged", D, lambda w: sf.fit(w.dag, dataset(w.csv("A,B\nx,u\n" + 9**6 * "x,u\n" + "y\n"),
+      format="csv")), "cannot be read")  # fmt: skip
 entry("missing policy", sf.ArgumentError, lambda w: w.fit(missing="skip"), "'missing'", "['error', 'drop']",
       "Got 'skip' instead")  # fmt: skip
 entry("unknown_states policy", sf.ArgumentError, lambda w: w.fit(unknown_states="x"), "['error', 'missing']")
@@ -253,6 +290,9 @@ entry("parts over other variables", C, lambda w: w.fit().model.schema.unite(sf.S
       "different variables", "['B']")  # fmt: skip
 entry("continuous here, discrete there", C, lambda w: sf.Schema((sf.Variable("A"),)).unite(
       sf.Schema((sf.Variable("A", ("x",)),))), "'A' is continuous in one part", "sf.categorical()")  # fmt: skip
+entry("marginal over no variable", T, lambda w: w.stats()[sf.Count(("A",))].marginal(("Z",)), "('A',)", "'Z'")
+entry("threads", sf.ArgumentError, lambda w: sf.config(threads=0), "'threads' argument", "at least 1", "Got 0")
+entry("memory", sf.ArgumentError, lambda w: sf.config(memory="much"), "'memory' argument", "'4GB'", "Got 'much'")
 entry("negative factor", T, lambda w: w.stats() * -1, "not negative", "Got -1 instead")
 entry("NaN factor", T, lambda w: w.stats() * float("nan"), "Got nan instead")
 entry("counts of another shape", T, lambda w: sf.Counts.dense((sf.Variable("A", ("x",)),), np.array([1, 2])),
@@ -316,7 +356,13 @@ entry("fixed row without a state", A, lambda w: w.fit(fixed={"B": {"x": {"u": 1}
 entry("fixed that does not sum", A, lambda w: w.fit(fixed={"A": [0.5, 0.6]}), "fixed['A']", "[0.5, 0.6]",
       "its sum is 1.1")  # fmt: skip
 entry("fixed without a row", A, lambda w: w.fit(fixed={"B": {}}), "fixed['B']", "no rows", "leave the node out")
-entry("fixed of no numbers", A, lambda w: w.fit(fixed={"A": ["a", "b"]}), "fixed['A']", "array of numbers", "['a', 'b']")
+entry("fixed of no numbers", A, lambda w: w.fit(fixed={"A": ["a", "b"]}), "fixed['A']", "array of numbers",
+      "['a', 'b']")  # fmt: skip
+entry("fixed twice", A, lambda w: w.fit(fixed={"B": {"x": [1, 0], ("x",): [0, 1]}}), "fixed['B']", "twice")
+entry("fixed table of other variables", A, lambda w: w.fit(fixed={"B": w.fit().model.cpd("A").table}), "fixed['B']",
+      "('A',)", "('A', 'B')")  # fmt: skip
+entry("fixed table of other states", A, lambda w: w.fit(fixed={"A": sf.fit(sf.DAG("A"), {"A": ["x", "z"]}).model
+      .cpd("A").table}), "fixed['A']", "['x', 'z']", "['x', 'y']")  # fmt: skip
 entry("fixed of a state too many", sf.UnknownNameError, lambda w: w.fit(fixed={"A": {"x": 0.5, "y": 0.5, "z": 0.7}}),
       "'A' has no state 'z'", "['x', 'y']")  # fmt: skip
 entry("fixed of an unknown state", sf.UnknownNameError, lambda w: w.fit(fixed={"B": {"z": [1, 0]}}), "'A'", "'z'")
@@ -354,6 +400,13 @@ M = sf.ModelError
 entry("table of no node", sf.UnknownNameError, lambda w: w.network(C=[1]), "'C'", "not a node", "['A', 'B']")
 entry("node without table", M, lambda w: sf.BayesianNetwork(w.dag, {"A": [1]}, schema=w.schema), "'B' has no table")
 entry("network of no graph", A, lambda w: sf.BayesianNetwork("A", {}), "'dag' argument", "sf.DAG('A -> B')", "Got 'A'")
+FRAME = {"A": ["x", "y"], "p": [0.5, 0.5]}
+entry("frame without a column", M, lambda w: w.network(A=pd.DataFrame({"p": [1]})), "'A'", "no column 'A'", "['p']")
+entry("frame with a column too many", M, lambda w: w.network(A=pd.DataFrame({**FRAME, "q": [1, 2]})), "'A'",
+      "exactly one column", "['p', 'q']")  # fmt: skip
+entry("frame with a row twice", M, lambda w: w.network(A=pd.DataFrame({**FRAME, "A": ["x", "x"]})), "'A'", "twice",
+      "row 2")  # fmt: skip
+entry("frame without a row", M, lambda w: w.network(A=pd.DataFrame({"A": ["x"], "p": [1.0]})), "'A'", "no row", "'y'")
 entry("table without schema", C, lambda w: sf.BayesianNetwork(sf.DAG("A"), {"A": [1]}), "states of 'A'", "schema={'A'")
 entry("table of another shape", A, lambda w: w.network(B=[0.5, 0.5]), "'B'", "shape (2, 2)", "Got shape (2,)")
 entry("row that does not sum", M, lambda w: w.network(B=[[1, 0], [0.5, 0.6]]), "Node 'B'", "A='y'", "[0.5, 0.6]",
@@ -383,7 +436,7 @@ entry("state of a table", sf.UnknownNameError, lambda w: w.fit().model.cpd("B").
 
 # Files --------------------------------------------------------------------------------------------------------
 
-F, X = sf.FileFormatError, sf.FileAccessError
+F = sf.FileFormatError
 NEXT = 2
 
 
@@ -451,6 +504,9 @@ entry("statistics without an entry", F, lambda w: (write_arrays(w.path("x.stats"
       sf.read(w.path("x.stats"))), "x.stats", "'schema'")  # fmt: skip
 entry("output in no folder", X, lambda w: sf.write(w.fit(), w.path("no/x.json")), "no/x.json", "No such file",
       "Nothing was changed", "folder that exists")  # fmt: skip
+entry("output of a name too long", X, lambda w: sf.write(w.fit(), w.path(400 * "x" + ".json")), "too long",
+      "Nothing was changed")  # fmt: skip
+entry("rows to no format", A, lambda w: require_ending("x.txt"), ".csv", "Got 'x.txt'")
 entry("output is a folder", X, lambda w: (os.mkdir(w.path("d.json")), sf.write(w.fit(), w.path("d.json"))),
       "d.json", "Nothing was changed")  # fmt: skip
 entry("output beneath a file", X, lambda w: sf.write(w.stats(), w.file("f", "") + "/x.stats"), "x.stats",
@@ -490,11 +546,12 @@ def test_names_of_the_catalogue_are_different() -> None:
 
 UNREACHABLE = (
     "The sums {self.need}",  # sums are added inside one reduce, of one task
-    "The sum {need.name!r} is not a function of the rows",  # no structure needs a sum
+    "is not a function of the rows",  # no structure needs a sum
     "The table is encoded already",  # the public API never hands an encoded table out
     "The method {name!r} gives",  # every method so far gives every point
     "are of different kinds",  # there is one kind so far
     "is a prior on tables",  # there is one kind so far
+    "are known only after a pass",  # fit makes the pass first
     "are not the same.",  # unite() is only called on variables of one name
     "is not installed",  # tested below, with the backends hidden
     "cannot be read: {error}",  # whatever else Arrow may complain about in a CSV file

@@ -6,6 +6,8 @@ import os
 import re
 from dataclasses import dataclass, replace
 
+import numpy as np
+
 from suffice.errors import ArgumentError
 
 UNITS = {"": 1, "B": 1, "KB": 10**3, "MB": 10**6, "GB": 10**9, "KIB": 2**10, "MIB": 2**20, "GIB": 2**30}
@@ -60,23 +62,36 @@ def config(*, threads: int | None = None, memory: int | str | None = None) -> Se
     4000000000
     """
     global _current  # noqa: PLW0603
+    changes = {}
     if threads is not None:
-        if not isinstance(threads, int) or isinstance(threads, bool) or threads < 1:
-            raise ArgumentError(f"The 'threads' argument must be a whole number, at least 1. Got {threads!r} instead.")
-        _current = replace(_current, threads=threads)
+        changes["threads"] = _threads(threads)
     if memory is not None:
-        _current = replace(_current, memory=_bytes(memory))
+        changes["memory"] = _bytes(memory)
+    _current = replace(_current, **changes)
     return _current
 
 
-def _bytes(memory: int | str) -> int:
-    match = re.fullmatch(r"\s*([0-9.]+)\s*([A-Za-z]*)\s*", str(memory))
-    try:
-        size = float(match[1]) * UNITS[match[2].upper()] if match else 0.0
-    except (KeyError, ValueError):
-        size = 0.0
-    if size < 1:
+def _threads(threads: object) -> int:
+    if not isinstance(threads, int | np.integer) or isinstance(threads, bool) or threads < 1:
+        raise ArgumentError(f"The 'threads' argument must be a whole number, at least 1. Got {threads!r} instead.")
+    return int(threads)
+
+
+def _bytes(memory: object) -> int:
+    match = re.fullmatch(r"\s*([0-9]{0,15}\.?[0-9]{1,15})\s*([A-Za-z]*)\s*", str(memory)) if _sized(memory) else None
+    unit = UNITS.get(match[2].upper()) if match else None
+    if match is None or unit is None or float(match[1]) * unit < 1:
+        shown = repr(memory) if _sized(memory) else type(memory).__name__
         raise ArgumentError(
-            f"The 'memory' argument must be a size such as '4GB' or a number of bytes. Got {memory!r} instead."
+            f"The 'memory' argument must be a size such as '4GB' or a number of bytes. Got {shown} instead."
         )
-    return int(size)
+    return int(float(match[1]) * unit)
+
+
+def _sized(memory: object) -> bool:
+    """Whether a value could be a size: text, or a number that is not absurdly long."""
+    if isinstance(memory, bool):
+        return False
+    if isinstance(memory, int | float):
+        return abs(memory) < 1e18
+    return isinstance(memory, str | np.number)

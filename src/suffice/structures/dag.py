@@ -146,13 +146,16 @@ class DAG:
 
     # Rendering ------------------------------------------------------------------------------------------------
 
-    def __str__(self) -> str:
+    def _statements(self) -> list[str]:
         connected = {node for edge in self.edges for node in edge}
         lines = [f"{quoted(parent)} -> {quoted(child)}" for parent, child in self.edges]
-        return "\n".join(lines + [quoted(node) for node in self.nodes if node not in connected])
+        return lines + [quoted(node) for node in self.nodes if node not in connected]
+
+    def __str__(self) -> str:
+        return "\n".join(self._statements())
 
     def __repr__(self) -> str:
-        return f"DAG({'; '.join(str(self).splitlines())!r})"
+        return f"DAG({'; '.join(self._statements())!r})"
 
     def _repr_html_(self) -> str:
         return f"<pre>{html.escape(str(self))}</pre>"

@@ -15,10 +15,10 @@ Edges = list[tuple[str, str]]
 
 TOKEN = re.compile(
     r"""
-    (?P<blank>[ \t\r]+) | (?P<comment>\#[^\n]*) | (?P<end>[;\n]) | (?P<comma>,)
-    | (?P<right>-+>|→) | (?P<left><-+|←)
+    (?P<blank>[^\S\n]+) | (?P<comment>\#[^\n]*) | (?P<end>[;\n]) | (?P<comma>,)
+    | (?P<arrow><*-+>+|<+-+|→|←)
     | '(?P<single>(?:[^']|'')*)' | "(?P<double>(?:[^"]|"")*)"
-    | (?P<bare>(?:(?!-+>|<-+)[^\s;,'"→←\#])+)
+    | (?P<bare>(?:(?!<*-+>|<+-)[^\s;,'"→←\#])+)
     """,
     re.VERBOSE,
 )
@@ -32,7 +32,8 @@ def parse(text: str) -> tuple[list[str], Edges]:
     >>> parse("[A][C][B|A:C]")
     (['A', 'C', 'B'], [('A', 'B'), ('C', 'B')])
     """
-    return _brackets(text.strip()) if text.strip().startswith("[") else _arrows(text)
+    plain = re.sub(r"\A(?:\s*#[^\n]*\n)*", "", text).strip()  # comments may stand above bnlearn's brackets, too
+    return _brackets(plain) if plain.startswith("[") else _arrows(text)
 
 
 def _brackets(text: str) -> tuple[list[str], Edges]:
@@ -111,11 +112,23 @@ def _statements(text: str) -> Iterator[list[tuple[str, str, int]]]:
             current.append(("name", match[kind].replace(2 * quote, quote), position))
         elif kind == "bare":
             current.append(("name", match[0], position))
+        elif kind == "arrow":
+            current.append((_direction(match[0], position), match[0], position))
         elif kind not in ("blank", "comment"):
             current.append((kind, match[0], position))
         position = match.end()
     if current:
         yield current
+
+
+def _direction(arrow: str, place: int) -> str:
+    if re.fullmatch("-+>|→", arrow):
+        return "right"
+    if re.fullmatch("<-+|←", arrow):
+        return "left"
+    raise StructureError(
+        f"The arrow {arrow!r} at character {place + 1} of the structure is none of a Bayesian network's. Use -> or <-."
+    )
 
 
 def _complaint(kind: str, value: str, place: int) -> str:
