@@ -198,7 +198,7 @@ def agreement(reference: Outcome, other: Outcome, sizes: Mapping[str, int]) -> s
 def describe_unseen(row: Sequence[float]) -> str:
     """Say what a library made of a row that has no data."""
     if all(map(math.isnan, row)):
-        return "NaN"
+        return "NaN or absent"
     if all(p == 0 for p in row):
         return "zeros"
     return "uniform" if max(row) - min(row) < 1e-6 else "other"

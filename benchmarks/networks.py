@@ -51,18 +51,24 @@ def arrow_table(request: Mapping[str, Any]) -> Held:
 
 
 def in_order(table: Any, axes: list[str], states: dict[str, list[str]], held: Held, node: str) -> list[float]:
-    """Bring a table's axes and states into the order of the network's description."""
+    """Bring a table's axes and states into the order of the network's description.
+
+    States that a library left out get the probability 0 at the child and NaN at the parents.
+    """
     import numpy as np
 
     scope = held.scope(node)
     moved = np.transpose(np.asarray(table, float), [axes.index(name) for name in scope])
     for axis, name in enumerate(scope):
-        moved = np.take(moved, [states[name].index(state) for state in held.nodes[name]["states"]], axis)
+        absent = [(0, 1) if other == axis else (0, 0) for other in range(len(scope))]
+        moved = np.pad(moved, absent, constant_values=0.0 if name == node else np.nan)
+        found = {state: position for position, state in enumerate(states[name])}
+        moved = np.take(moved, [found.get(state, -1) for state in held.nodes[name]["states"]], axis)
     return [float(p) for p in moved.reshape(-1)]
 
 
 class Suffice:
-    """This library, from pandas categoricals."""
+    """Our library, from pandas categoricals."""
 
     load = staticmethod(pandas_frame)
 
@@ -95,7 +101,7 @@ def suffice_answer(held: Held, fitted: Any) -> Answer:
 
 
 class SufficeArrow(Suffice):
-    """This library, from an Arrow table of dictionaries."""
+    """Our library, from an Arrow table of dictionaries."""
 
     load = staticmethod(arrow_table)
 

@@ -16,9 +16,9 @@ OURS = ("suffice", "numpy", "numba", "pyarrow", "narwhals", "pandas")
 PEERS = ("pgmpy", "pybnesian", "pyAgrum", "duckdb", "polars", "pandas", "numpy", "pyarrow")
 HONESTY = (
     "Ratios are multiples of this library's figure (the first row): above 1 the peer needs more. Times count from what "
-    "the user holds to fitted parameters, our certificate included, kernels compiled before; they are the best of several "
-    "calls in one process, a process a contestant, all on the same data in the same run. `peak` is the most memory the "
-    "process ever held, `(data)` what it held before the first fit. CPU time counts all threads."
+    "the user holds to fitted parameters, our certificate included, kernels compiled before; they are the best of "
+    "several calls in one process, a process a contestant, all on the same data in the same run. `peak` is the most "
+    "memory the process ever held, `(data)` what it held before the first fit. CPU time counts all threads."
 )
 
 
@@ -68,8 +68,8 @@ def head(context: Context, load: float) -> str:
             "This file is written by `benchmarks/run.py`; do not edit it.",
             HONESTY,
             f"- Date: {datetime.date.today().isoformat()}\n- Machine: {machine()}\n"
-            f"- Noise: load average {load:.1f} before the run and {os.getloadavg()[0]:.1f} after it; other people's work "
-            "on the same cores shows in wall times most, in minima of CPU times least (shared caches: some 10–20 %).\n"
+            f"- Noise: load average {load:.1f} before the run and {os.getloadavg()[0]:.1f} after it; other work on "
+            "the same cores shows in wall times most, in minima of CPU times least (shared caches: some 10–20 %).\n"
             f"- Ours: {versions(context.python, OURS)}\n- Peers: {versions(context.peers_python, PEERS)}",
         ]
     )

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-import data
+import samples
 from common import Context, Entry, first_compilation, race, ratio_table
 from networks import OURS, START_LIST, described
 
@@ -14,7 +14,7 @@ N_ROWS = 1_000_000
 def run(context: Context) -> str:
     """Race all contestants, and return a section in Markdown."""
     n_rows = N_ROWS // 100 if context.quick else N_ROWS
-    request = {**data.made(context, "alarm", n_rows, SEED, "frame"), "repeats": 7, "budget": 30}
+    request = {**samples.made(context, "alarm", n_rows, SEED, "frame"), "repeats": 7, "budget": 30}
     sizes = {node: len(entry["states"]) for node, entry in described(request).items()}
     outcomes = race(context, "networks.py", [*START_LIST, Entry("pyAgrum (pandas)", "pyagrum")], request)
     first = first_compilation(context, "networks.py", OURS, request)

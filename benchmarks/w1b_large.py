@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-import data
+import samples
 from common import Context, Entry, race, ratio_table
 from networks import START_LIST, described
 
@@ -23,7 +23,7 @@ def run(context: Context) -> str:
 
 def one(context: Context, network: str, n_rows: int) -> str:
     """Race all contestants on one network."""
-    request = {**data.made(context, network, n_rows, SEED, "frame"), "repeats": 5, "budget": 15}
+    request = {**samples.made(context, network, n_rows, SEED, "frame"), "repeats": 5, "budget": 15}
     sizes = {node: len(entry["states"]) for node, entry in described(request).items()}
     pyagrum = Entry("pyAgrum (pandas)", "pyagrum", options={"smoothing": SMOOTHING, "repeats": 0})
     outcomes = race(context, "networks.py", [*START_LIST, pyagrum], request)

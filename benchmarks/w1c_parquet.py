@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping
 from typing import Any
 
-import data
+import samples
 from common import Answer, Context, Entry, contestant_main, first_compilation, race, ratio_table
 from networks import Held, described, suffice_answer
 
@@ -22,7 +22,7 @@ START_LIST = (
 
 
 class Suffice:
-    """This library, from the path."""
+    """Our library, from the path."""
 
     def prepare(self, request: Mapping[str, Any]) -> Held:
         """Build the structure."""
@@ -126,7 +126,7 @@ CONTESTANTS = {
 def run(context: Context) -> str:
     """Race all contestants, and return a section in Markdown."""
     n_rows = N_ROWS // 100 if context.quick else N_ROWS
-    request = {**data.made(context, "alarm", n_rows, SEED, "text"), "repeats": 5, "budget": 40}
+    request = {**samples.made(context, "alarm", n_rows, SEED, "text"), "repeats": 5, "budget": 40}
     sizes = {node: len(entry["states"]) for node, entry in described(request).items()}
     outcomes = race(context, "w1c_parquet.py", START_LIST, request)
     first = first_compilation(context, "w1c_parquet.py", OURS, request)

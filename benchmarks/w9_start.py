@@ -4,11 +4,13 @@ from __future__ import annotations
 
 import json
 import os
+import re
 import shutil
 import subprocess
 import sys
 import tempfile
 import time
+import tomllib
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
@@ -56,7 +58,7 @@ def start_table(context: Context) -> str:
     scratch = Path(tempfile.mkdtemp(dir=context.work))
     suffice = [context.python, "-m", "suffice"]
     example = ROOT / "src" / "suffice" / "examples" / "berkeley.csv"
-    fit = [*suffice, "fit", str(example), "--dag", "Dept <- Gender; Admit <- Gender, Dept", "--weights", "Freq"]
+    fit = [*suffice, "fit", "Gender -> Dept; Gender -> Admit; Dept -> Admit", str(example), "--weights", "Freq"]
     fit += ["--out", str(scratch / "berkeley.json")]
     untouched = {"PYTHONPYCACHEPREFIX": str(scratch / "bytecode"), "NUMBA_CACHE_DIR": str(scratch / "kernels")}
     jobs: list[tuple[str, list[str], int, Mapping[str, str]]] = [
@@ -98,7 +100,7 @@ for dist in m.distributions():
     paths = [dist.locate_file(f) for f in dist.files or () if '__pycache__' not in str(f)]
     size = sum(p.stat().st_size for p in paths if p.is_file())
     needs = [re.sub('[-_.]+', '-', re.match('[A-Za-z0-9._-]+', r)[0]).lower()
-             for r in dist.requires or () if 'extra ==' not in r and 'sys_platform' not in r]
+             for r in dist.requires or () if 'extra ==' not in r and '_system' not in r and 'sys_platform' not in r]
     found[name] = {'size': size, 'needs': needs}
 print(json.dumps(found))
 """
@@ -107,16 +109,22 @@ print(json.dumps(found))
 def closure_line(context: Context) -> str:
     """Compare the dependency closure with that of scikit-learn, Numba and PyArrow."""
     installed = {**inventory(context.peers_python), **inventory(context.python)}
-    ours, theirs = closure(["suffice"], installed), closure(CLOSURE, installed)
+    ours, theirs = closure(own_requirements(), installed), closure(CLOSURE, installed)
     absent = sorted(name for name in ours | theirs if name not in installed)
     mine, other = (
         sum(installed[name]["size"] for name in names if name in installed) / 1e6 for names in (ours, theirs)
     )
     return (
-        f"Dependency closure on disk without bytecode: suffice {mine:.0f} MB ({len(ours)} distributions), "
+        f"Dependency closure on disk without bytecode: what suffice requires {mine:.0f} MB ({len(ours)} distributions), "
         f"{' + '.join(CLOSURE)} {other:.0f} MB ({len(theirs)}): {100 * (mine / other - 1):+.1f} %."
         + (f" Not installed here, hence not counted: {', '.join(absent)}." if absent else "")
     )
+
+
+def own_requirements() -> list[str]:
+    """Return what this library requires; an editable installation may remember what it required once."""
+    project = tomllib.loads((ROOT / "pyproject.toml").read_text())["project"]
+    return [re.split(r"[<>=!~ \[;]", requirement)[0].lower() for requirement in project["dependencies"]]
 
 
 def inventory(python: str) -> dict[str, Any]:

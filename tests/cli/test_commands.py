@@ -431,13 +431,11 @@ def test_sample_json(model: sf.Fit) -> None:
     assert entry == {"rows": 5, "seed": 1, "out": "rows.csv"}
 
 
-def test_sample_json_without_a_file_prints_json(model: sf.Fit) -> None:
-    result = run("sample", "m.json", "-n", "5", "--seed", "1", "--json")
-    if result.exit_code == 0:
-        json.loads(result.stdout)
-    else:
-        assert result.stdout == ""
-        json.loads(result.stderr)
+def test_sample_json_without_a_file_prints_the_rows(model: sf.Fit) -> None:
+    entry = json.loads(good("sample", "m.json", "-n", "5", "--seed", "1", "--json"))
+    frame = model.model.sample(5, seed=1)
+    assert entry == {"variables": ["A", "B"], "rows": frame.astype(str).to_numpy().tolist()}
+    assert json.loads(good("sample", "m.json", "-n", "0", "--json"))["rows"] == []
 
 
 def test_labels_that_csv_must_quote_survive(folder: Path) -> None:
@@ -504,6 +502,11 @@ def test_demo_fits_berkeley(folder: Path) -> None:
     assert table[{"Gender": "Female", "Dept": "A", "Admit": "Admitted"}] == pytest.approx(89 / 108)
     assert names(folder) == {"t.csv", "berkeley.json"}
     assert len(good("sample", "berkeley.json", "-n", "5", "--seed", "1").splitlines()) == 6
+
+
+def test_demo_json_is_the_fit(folder: Path) -> None:
+    (folder / "saved.json").write_text(good("demo", "--json"), encoding="utf-8")
+    assert sf.read("saved.json").n == 4526
 
 
 def test_demo_writes_where_it_is_told(folder: Path) -> None:

@@ -7,8 +7,10 @@ from typing import Annotated
 import typer
 
 import suffice
+from suffice.cli.convert import convert
 from suffice.cli.demo import demo
 from suffice.cli.fit import fit
+from suffice.cli.info import info
 from suffice.cli.sample import sample
 from suffice.cli.score import score
 
@@ -39,4 +41,6 @@ def options(
 app.command()(fit)
 app.command()(score)
 app.command()(sample)
+app.command()(convert)
+app.command()(info)
 app.command()(demo)

@@ -10,7 +10,6 @@ from typing import Annotated, Any
 import typer
 
 from suffice.cli.shared import JsonOption, read_model, reported
-from suffice.errors import ArgumentError
 
 
 def sample(
@@ -18,45 +17,38 @@ def sample(
     n: Annotated[int, typer.Option("-n", "--rows", help="How many rows.")] = 1000,
     seed: Annotated[int | None, typer.Option("--seed", help="The same seed gives the same rows.")] = None,
     out: Annotated[
-        str | None, typer.Option("--out", metavar="FILE", help="A CSV file to write; standard output without it.")
+        str | None,
+        typer.Option(
+            "--out", metavar="FILE", help="A .csv or .parquet file to write; CSV on standard output without it."
+        ),
     ] = None,
     as_json: JsonOption = False,
 ) -> None:
-    """Draw rows from MODEL as CSV; with --json and without --out, as one JSON document."""
+    """Draw rows from MODEL; with --json and without --out, as one JSON document."""
     with reported(as_json):
-        from suffice.files import atomic_write
+        from suffice.io.rows_file import require_ending, write_csv, write_rows
 
         network = read_model(model)
-        if out is None:
-            write = write_json if as_json else write_rows
-            write(network, n, seed, sys.stdout)
+        blocks = network.sample_blocks(n, seed=seed)  # which checks n and seed before anything is written
+        if out is None and as_json:
+            write_json(network, blocks, sys.stdout)
             return
-        if not out.lower().endswith(".csv"):
-            raise ArgumentError(f"The rows are written as CSV, to a path that ends in .csv. Got {out!r} instead.")
-        with atomic_write(out) as file:
-            write_rows(network, n, seed, file)
+        if out is None:
+            sys.stdout.flush()
+            write_csv(network.schema, blocks, sys.stdout.buffer)
+            return
+        require_ending(out)
+        write_rows(network.schema, blocks, out)
         if as_json:
             print(json.dumps({"rows": n, "seed": seed, "out": out}))
         else:
             print(f"Wrote {n:,} rows to {out}")
 
 
-def write_rows(model: Any, n: int, seed: int | None, file: Any) -> None:
-    """Write drawn rows as CSV, a block at a time."""
-    import csv
-
-    blocks = model.sample_blocks(n, seed=seed)  # which checks n and seed before the header is written
-    writer = csv.writer(file, lineterminator="\n")
-    writer.writerow(model.variables)
-    for block in blocks:
-        writer.writerows(_labelled(block))
-
-
-def write_json(model: Any, n: int, seed: int | None, file: Any) -> None:
+def write_json(model: Any, blocks: Iterator[Any], file: Any) -> None:
     """Write drawn rows as one JSON document, a row a line."""
     from suffice.io.own_json import plain
 
-    blocks = model.sample_blocks(n, seed=seed)
     file.write(f'{{"variables": {json.dumps(model.variables, ensure_ascii=False)},\n"rows": [')
     between = "\n"
     for block in blocks:

@@ -50,6 +50,7 @@ class Hypotheses:
         object.__setattr__(self, "names", tuple(listed))
         object.__setattr__(self, "sets", tuple(listed.values()))
         object.__setattr__(self, "over", require_text("over", over))
+        _ = self.variable  # outcomes that cannot stand together are refused now
 
     @cached_property
     def variable(self) -> Variable:

@@ -24,7 +24,7 @@ def made(context: Context, network: str, n_rows: int, seed: int, kind: str) -> d
         say(f"  sampling {n_rows:,} rows of {network}, seed {seed} …")
         source = context.data / "networks_bif" / f"{network}.bif.gz"
         arguments = [str(source), str(n_rows), str(seed), str(described), kind]
-        subprocess.run([context.python, str(HERE / "data.py"), *arguments], check=True)
+        subprocess.run([context.python, str(HERE / "samples.py"), *arguments], check=True)
     return {"rows": json.loads(described.read_text())["rows"], "network": str(described)}
 
 
