@@ -115,7 +115,7 @@ def closure_line(context: Context) -> str:
         sum(installed[name]["size"] for name in names if name in installed) / 1e6 for names in (ours, theirs)
     )
     return (
-        f"Dependency closure on disk without bytecode: what suffice requires {mine:.0f} MB ({len(ours)} distributions), "
+        f"Dependencies on disk without bytecode: what suffice requires {mine:.0f} MB ({len(ours)} distributions), "
         f"{' + '.join(CLOSURE)} {other:.0f} MB ({len(theirs)}): {100 * (mine / other - 1):+.1f} %."
         + (f" Not installed here, hence not counted: {', '.join(absent)}." if absent else "")
     )

@@ -8,8 +8,8 @@ import sys
 import numpy as np
 import pytest
 
-from suffice.settings import config, settings
 from suffice.errors import ArgumentError
+from suffice.settings import config, settings
 
 
 @pytest.fixture(autouse=True)

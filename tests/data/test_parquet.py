@@ -298,7 +298,7 @@ def test_flipped_bits_give_an_error_of_ours_or_counts_of_as_many_rows(written, t
     path = written(table, row_group_size=20, compression=compression)
     raw = path.read_bytes()
     surprises = {}
-    for position in range(0, len(raw)):
+    for position in range(len(raw)):
         for bit in (0, 7) if position % 2 else (4, 6):
             damaged = bytearray(raw)
             damaged[position] ^= 1 << bit

@@ -13,9 +13,9 @@ from tests import naive
 
 import suffice as sf
 import suffice.stats.counts as counts_module
-from suffice.settings import config
 from suffice.data.block import Block
 from suffice.data.encode import code_dtype
+from suffice.settings import config
 from suffice.stats import counting
 from suffice.stats.counting import count_block
 from suffice.stats.counts import Counts

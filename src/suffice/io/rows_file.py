@@ -56,8 +56,8 @@ def _fields(variable: Variable) -> list[str]:
 
 def _line(fields: Iterable[str]) -> bytes:
     text = io.StringIO()
-    csv.writer(text, lineterminator="").writerow(fields)
-    return text.getvalue().encode()
+    csv.writer(text, lineterminator="\r\n").writerow(fields)  # the writer quotes what its line end holds
+    return text.getvalue().removesuffix("\r\n").encode()
 
 
 def _write_parquet(schema: Schema, blocks: Iterable[Block], file: IO[bytes]) -> None:
