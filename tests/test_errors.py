@@ -151,10 +151,12 @@ entry("bracket rubbish", S, lambda w: sf.DAG("[A]B"), "character 4: 'B'", "[A][B
 entry("bracket parent unknown", S, lambda w: sf.DAG("[B|A]"), "'B' has the parent 'A'", "add [A]")
 entry("names without arrow", S, lambda w: sf.DAG("M. Work -> B"), "Two names", "'Work' at character 4", "in quotes")
 entry("arrow without name", S, lambda w: sf.DAG("A -> -> B"), "missing before '->' at character 6")
+entry("arrow both ways", S, lambda w: sf.DAG("A <-> B"), "'<->' at character 3", "Use -> or <-")
 entry("open end", S, lambda w: sf.DAG("A ->"), "ends after '->'", "a name must follow")
 entry("open quote", S, lambda w: sf.DAG("A -> 'B"), "character 6", '"\'B"', "quote left open")
 entry("hypothesis as text", S, lambda w: sf.Hypotheses({"h": "abc"}), "'h'", "set of outcomes", "'abc'")
 entry("hypothesis without outcomes", S, lambda w: sf.Hypotheses({"h": []}), "'h'", "no outcomes")
+entry("infinite outcome", S, lambda w: sf.Hypotheses({"h": [1.0, float("inf")]}), "'h'", "inf", "Leave it out")
 entry("no hypotheses", S, lambda w: sf.Hypotheses({}), "no hypotheses", "at least one")
 entry("unknown hypothesis", sf.UnknownNameError, lambda w: w.hypotheses.outcomes("evne"), "'evne'",
       "['even', 'odd']", "Did you mean 'even'?")  # fmt: skip
@@ -490,6 +492,9 @@ entry("JSON with text for a flag", F, lambda w: sf.read(w.edited(lambda e: e["co
       "edited.json", "'ok'", "true or false", "Got 'x'")  # fmt: skip
 entry("JSON of two structures", F, lambda w: sf.read(w.edited(lambda e: e["content"]["structure"].update(
       parents=[["A", []], ["B", []]]))), "edited.json", "another structure")  # fmt: skip
+entry("JSON with a negative concentration", F, lambda w: sf.read(w.edited(
+      lambda e: e["content"]["posterior"]["nodes"][0].update(concentration=[[-1, 2]]), prior=sf.K2())), "edited.json",
+      "Node 'A'", "positive and finite", "[[-1, 2]]")  # fmt: skip
 entry("JSON with too many rows dropped", F, lambda w: sf.read(w.edited(
       lambda e: e["content"]["statistics"]["meta"].update(n_dropped=4))), "edited.json", "Of 3 rows 4")  # fmt: skip
 entry("text that no file holds", A, lambda w: sf.write(sf.fit(sf.DAG(["\ud800"]), {"\ud800": ["x"]}),

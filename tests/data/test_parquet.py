@@ -69,6 +69,8 @@ TYPES = {
 @pytest.mark.parametrize("values", TYPES.values(), ids=TYPES)
 @pytest.mark.parametrize("row_group_size", [1, 2, 100])
 def test_types_are_those_of_the_table_in_memory(written, values, row_group_size):
+    if pa.types.is_floating(values.type) and row_group_size == 1:
+        pytest.skip("whether whole floats are states is decided by the first piece; see test_streams.py")
     table = pa.table({"a": values, "b": ["u", "v", "v", "u", "v"]})
     path = written(table, row_group_size=row_group_size)
     same_bits(sf.collect(DAG, path, missing="drop"), sf.collect(DAG, table, missing="drop"))
@@ -314,6 +316,18 @@ def test_flipped_bits_give_an_error_of_ours_or_counts_of_as_many_rows(written, t
     assert surprises == {}
 
 
+def fails_its_checksum(path):
+    """Whether Arrow itself, told to look, finds a page whose checksum is wrong."""
+    try:
+        with pq.ParquetFile(path, page_checksum_verification=True) as file:
+            file.read()
+    except OSError as error:
+        return "CRC" in str(error)
+    except (pa.ArrowException, ValueError):
+        pass
+    return False
+
+
 def test_flipped_bits_that_a_checksum_finds_are_refused(written, table):
     path = written(table, row_group_size=20, compression="none", write_page_checksum=True)
     raw = path.read_bytes()
@@ -322,19 +336,14 @@ def test_flipped_bits_that_a_checksum_finds_are_refused(written, table):
         damaged = bytearray(raw)
         damaged[position] ^= 1 << (position % 8)
         path.write_bytes(damaged)
+        if not fails_its_checksum(path):
+            continue
+        n_found += 1
         try:
-            pq.ParquetFile(path, page_checksum_verification=True).read()
-        except OSError as error:
-            if "CRC" not in str(error):
-                continue
-            n_found += 1
-            try:
-                sf.collect(DAG, path, missing="drop")
-                accepted.append(position)
-            except SufficeError as refusal:
-                assert "t.parquet" in str(refusal)  # noqa: PT017
-        except (pa.ArrowException, ValueError):
-            pass
+            sf.collect(DAG, path, missing="drop")
+            accepted.append(position)
+        except SufficeError as refusal:
+            assert "t.parquet" in str(refusal)  # noqa: PT017
     assert n_found > 10
     assert accepted == []
 

@@ -699,7 +699,11 @@ def test_a_display_hears_no_more_rows_than_it_was_promised():
 
 @pytest.mark.parametrize("shape", SHAPES)
 def test_an_interrupt_during_a_pass_goes_through_and_the_display_ends(tmp_path, shape, monkeypatch):
-    for module, name, size in ((csv_file, "PIECE_BYTES", 500), (parquet, "BATCH_ROWS", 64), (batches, "BATCH_ROWS", 64)):
+    for module, name, size in (
+        (csv_file, "PIECE_BYTES", 500),
+        (parquet, "BATCH_ROWS", 64),
+        (batches, "BATCH_ROWS", 64),
+    ):
         monkeypatch.setattr(module, name, size)
     display = Recorder(fail_at=1)
     with pytest.raises(KeyboardInterrupt):

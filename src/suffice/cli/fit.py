@@ -31,7 +31,7 @@ def fit(
             metavar="STRUCTURE", help="'A -> B <- C', '[A][B|A]', a model file, or a structure file (.toml, .json)."
         ),
     ],
-    data: Annotated[str, typer.Argument(metavar="DATA", help="A CSV file with the variables as columns.")],
+    data: Annotated[str, typer.Argument(metavar="DATA", help="A CSV or Parquet file, glob or folder.")],
     prior: Annotated[
         str | None,
         typer.Option(

@@ -24,7 +24,7 @@ from suffice.cli.shared import (
 
 def score(
     model: Annotated[str, typer.Argument(metavar="MODEL", help="A model file.")],
-    data: Annotated[str, typer.Argument(metavar="DATA", help="A CSV file with the variables as columns.")],
+    data: Annotated[str, typer.Argument(metavar="DATA", help="A CSV or Parquet file, glob or folder.")],
     weights: WeightsOption = None,
     missing: MissingOption = "error",
     unknown_states: UnknownOption = "error",

@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from suffice.errors import EstimationError, require_fraction, require_seed, require_whole
+from suffice.errors import EstimationError, ModelError, require_fraction, require_seed, require_whole, shown
 from suffice.models.cpds import Family
 from suffice.models.cpds.rows import find_rows
 from suffice.models.cpds.tabular import TabularCPD
@@ -223,7 +223,7 @@ class DirichletRows:
         def array(name: str, dtype: type) -> NDArray[Any] | None:
             return None if entry[name] is None else np.array(entry[name], dtype)
 
-        return cls(
+        rows = cls(
             family,
             np.array(entry["concentration"], np.float64).reshape(-1, family.child.n_states),
             float(entry["log_marginal_likelihood"]),
@@ -232,6 +232,13 @@ class DirichletRows:
             array("given", bool),
             array("given_rows", np.float64),
         )
+        if not ((rows.concentration > 0) & np.isfinite(rows.concentration)).all():
+            raise ModelError(
+                f"Node {family.child.name!r}: the concentration of its posterior must be positive and finite. Got "
+                f"{shown(entry['concentration'])} instead."
+            )
+        rows.mean()  # which must be a proper table
+        return rows
 
 
 def _draw(stream: np.random.Generator, n: int, concentration: NDArray[np.float64]) -> NDArray[np.float64]:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from functools import cached_property
@@ -109,5 +110,8 @@ def _outcomes(name: str, outcomes: Any) -> tuple[Label, ...]:
         raise StructureError(
             f"Hypothesis {name!r} has no outcomes, so nothing could be drawn from it. Give it one, or leave it out."
         )
+    for label in labels:
+        if isinstance(label, float) and not math.isfinite(label):
+            raise StructureError(f"Hypothesis {name!r}: the outcome {label} is not finite. Leave it out.")
     distinct = dict.fromkeys(Variable(name, (label,)).labels[0] for label in labels)
     return Variable(name, sort_labels(distinct)).labels
