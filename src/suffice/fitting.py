@@ -64,8 +64,8 @@ def fit(
     structure : DAG, Hypotheses
         What is known before the data.
     data : table
-        A pandas, Polars or PyArrow table, a dict of columns, a contingency table, or a stream: a path, glob or folder of
-        CSV or Parquet files, a PyArrow dataset or reader, a Polars lazy frame, a DuckDB relation.
+        A pandas, Polars or PyArrow table, a dict of columns, a contingency table, or a stream: a path, glob or folder
+        of CSV or Parquet files, a PyArrow dataset or reader, a Polars lazy frame, a DuckDB relation.
     prior : Prior, optional
         Without one the fit is by maximum likelihood.
     point : {"mean", "map"}, optional

@@ -47,6 +47,11 @@ class Block:
         """Sum of the row weights."""
         return float(self.n_rows) if self.weights is None else float(self.weights.sum())
 
+    @property
+    def n_bytes(self) -> int:
+        """Memory of the codes and values."""
+        return sum(column.nbytes for column in self.columns.values())
+
     def split(self, size: int) -> Iterator[Block]:
         """Yield the rows in order, at most ``size`` at a time; an empty block yields itself."""
         for low in range(0, max(self.n_rows, 1), size):

@@ -6,6 +6,7 @@ parameters bound into it; gathering needs is the simplest task. An engine that i
 
 from __future__ import annotations
 
+import time
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 from typing import Any, Protocol, TypeVar
@@ -87,11 +88,15 @@ class BlockSource:
 
     def each(self, function: Callable[[Block], Result]) -> Iterator[Result]:
         """Yield ``function(block)`` for the blocks in order; every pass over the rows goes through here."""
+        began, n_bytes, n_rows = time.monotonic(), 0, 0
         with self.watch.work(f"reading {self.table.description}", self.table.n_expected, "rows"):
             for whole in self.table.blocks():
                 for block in whole.split(self.block_rows):
                     yield function(block)
-                    self.watch.advance(block.n_rows + block.n_dropped)
+                    n_bytes, n_rows = n_bytes + block.n_bytes, n_rows + block.n_rows + block.n_dropped
+                    seconds = max(time.monotonic() - began, 1e-3)
+                    speed = f"{n_rows / seconds:,.0f} rows/s, {n_bytes / seconds / 1e6:,.0f} MB/s"
+                    self.watch.advance(block.n_rows + block.n_dropped, speed)
 
     def settled(self, schema: Schema) -> BlockSource:
         """Return the source for further passes, its states known."""
