@@ -602,11 +602,11 @@ def test_interruption_in_the_middle_of_writing_leaves_the_old_file(
     (folder / "rows.csv").write_text("old")
     before = names(folder)
 
-    def half(model: Any, n: int, seed: int | None, file: Any) -> None:
-        file.write("A,B\nx,")
+    def half(schema: Any, blocks: Any, file: Any) -> None:
+        file.write(b"A,B\nx,")
         raise KeyboardInterrupt
 
-    monkeypatch.setattr("suffice.cli.sample.write_rows", half)
+    monkeypatch.setattr("suffice.io.rows_file.write_csv", half)
     assert run("sample", "m.json", "--out", "rows.csv").exit_code == 130
     assert (folder / "rows.csv").read_text() == "old"
     assert names(folder) == before
@@ -636,7 +636,7 @@ def test_broken_pipe_ends_quietly(model: sf.Fit, monkeypatch: pytest.MonkeyPatch
     def broken(*arguments: Any) -> None:
         raise BrokenPipeError
 
-    monkeypatch.setattr("suffice.cli.sample.write_rows", broken)
+    monkeypatch.setattr("suffice.io.rows_file.write_csv", broken)
     result = run("sample", "m.json")
     assert result.exit_code == 0
     assert result.stderr == ""
