@@ -6,9 +6,7 @@ import os
 import re
 from dataclasses import dataclass, replace
 
-import numpy as np
-
-from suffice.errors import ArgumentError
+from suffice.errors import ArgumentError, is_number, require_whole
 
 UNITS = {"": 1, "B": 1, "KB": 10**3, "MB": 10**6, "GB": 10**9, "KIB": 2**10, "MIB": 2**20, "GIB": 2**30}
 
@@ -64,17 +62,11 @@ def config(*, threads: int | None = None, memory: int | str | None = None) -> Se
     global _current  # noqa: PLW0603
     changes = {}
     if threads is not None:
-        changes["threads"] = _threads(threads)
+        changes["threads"] = require_whole("threads", threads, 1)
     if memory is not None:
         changes["memory"] = _bytes(memory)
     _current = replace(_current, **changes)
     return _current
-
-
-def _threads(threads: object) -> int:
-    if not isinstance(threads, int | np.integer) or isinstance(threads, bool) or threads < 1:
-        raise ArgumentError(f"The 'threads' argument must be a whole number, at least 1. Got {threads!r} instead.")
-    return int(threads)
 
 
 def _bytes(memory: object) -> int:
@@ -90,8 +82,4 @@ def _bytes(memory: object) -> int:
 
 def _sized(memory: object) -> bool:
     """Whether a value could be a size: text, or a number that is not absurdly long."""
-    if isinstance(memory, bool):
-        return False
-    if isinstance(memory, int | float):
-        return abs(memory) < 1e18
-    return isinstance(memory, str | np.number)
+    return isinstance(memory, str) or (is_number(memory) and abs(memory) < 1e18)

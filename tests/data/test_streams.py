@@ -402,7 +402,7 @@ def outcome(collect):
     try:
         return collect()
     except SufficeError as error:
-        assert "'a'" in str(error)
+        assert "'a'" in str(error)  # noqa: PT017
         return None
 
 

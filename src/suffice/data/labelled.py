@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 
 from suffice.data.frame import to_native
 from suffice.data.variable import Label, Variable
-from suffice.errors import UnknownNameError, listing, suggestion
+from suffice.errors import UnknownNameError, listing, require_mapping, suggestion
 from suffice.text import html_table, number, plain_table, probability
 
 SHOWN_ROWS = 60
@@ -58,6 +58,7 @@ class LabelledTable:
 
     def __getitem__(self, where: Mapping[str, Label]) -> Any:
         """Return the number at one configuration, or the slice at a partial one."""
+        require_mapping("where", where, "{'A': 'yes'}")
         for name in where:
             if name not in self.names:
                 raise UnknownNameError(

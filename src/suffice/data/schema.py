@@ -7,8 +7,8 @@ from dataclasses import dataclass
 from functools import cached_property
 from typing import Any
 
-from suffice.data.variable import Label, Variable, unite
-from suffice.errors import SchemaError, UnknownNameError, listing, suggestion
+from suffice.data.variable import Label, Variable, as_states, unite
+from suffice.errors import SchemaError, UnknownNameError, listing, shown, suggestion
 from suffice.text import html_table, plain_table
 
 
@@ -31,9 +31,7 @@ def categorical(states: Iterable[Label] | None = None) -> Declaration:
     >>> fit.model.schema["pass"].states
     ('no', 'yes')
     """
-    if isinstance(states, str):
-        raise SchemaError(f"The 'states' argument must be a list of labels. Got the text {states!r} instead.")
-    return Declaration("discrete", None if states is None else tuple(states))
+    return Declaration("discrete", None if states is None else as_states("a categorical", states))
 
 
 def continuous() -> Declaration:
@@ -60,12 +58,14 @@ class Schema(Mapping[str, Variable]):
     variables: tuple[Variable, ...]
 
     def __post_init__(self) -> None:
+        if not isinstance(self.variables, tuple) or not all(isinstance(v, Variable) for v in self.variables):
+            raise SchemaError(f"A schema is a tuple of variables. Got {shown(self.variables)} instead.")
         names = [variable.name for variable in self.variables]
         if len(set(names)) < len(names):
             raise SchemaError(f"Variable {next(n for n in names if names.count(n) > 1)!r} occurs twice in the schema.")
 
     def __getitem__(self, name: str) -> Variable:
-        if name in self._by_name:
+        if isinstance(name, str) and name in self._by_name:
             return self._by_name[name]
         raise UnknownNameError(
             f"There is no variable {name!r}. The variables are {listing(self, 12)}." + suggestion(name, self)
@@ -92,6 +92,8 @@ class Schema(Mapping[str, Variable]):
 
     def unite(self, other: Schema) -> Schema:
         """Return the schema that holds both; see `suffice.data.variable.unite`."""
+        if not isinstance(other, Schema):
+            raise SchemaError(f"A schema unites with another schema. Got {shown(other)} instead.")
         if set(self) != set(other):
             raise SchemaError(
                 f"The parts have different variables: {listing(sorted(set(self) ^ set(other)))} "

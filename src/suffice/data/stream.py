@@ -84,7 +84,7 @@ class StreamedTable:
         if self.stream.once and self._done:
             raise DataError(f"The {self.description} can be read only once. Pass a file, a dataset or a frame instead.")
         policies = self.policies
-        wanted = [*policies.columns, *([policies.weights] if policies.weights else [])]
+        wanted = list(dict.fromkeys([*policies.columns, *([policies.weights] if policies.weights else [])]))
         batches = self.stream.batches(wanted)
         first = next(batches, None)
         probe = {name: policies.encoder(name, self.text) for name in policies.columns}
@@ -161,7 +161,8 @@ def checked_weights(weights: NDArray[Any], where: str, first_row: int = 0) -> ND
             f"Weight {weights[row]:g} in {where}, row {first_row + row + 1}, is not a frequency. "
             "Weights must be finite and not negative."
         )
-    total = float(weights.sum(dtype=np.float64))
+    with np.errstate(over="ignore"):
+        total = float(weights.sum(dtype=np.float64))
     if not total < EXACT:
         raise DataError(
             f"The weights in {where} add up to {total:.6g}, beyond the 2**53 up to which counts are exact. "

@@ -14,7 +14,7 @@ from suffice.data.raw import RawStream, RawTable
 from suffice.data.readers import open_raw
 from suffice.data.schema import Schema, SchemaLike, declarations
 from suffice.data.stream import Policies, StreamedTable, checked_weights, complete_rows
-from suffice.errors import DataError, SchemaError, listing, require_choice, suggestion
+from suffice.errors import DataError, SchemaError, listing, require_choice, shown, suggestion
 
 MISSING_POLICIES = ("error", "drop")
 UNKNOWN_POLICIES = ("error", "missing")
@@ -123,7 +123,10 @@ def _row_weights(raw: RawTable, weights: Weights) -> NDArray[Any] | None:
         raise DataError("A contingency table carries its own weights; the 'weights' argument must be left out.")
     if isinstance(weights, str):
         return checked_weights(raw.column(weights).numbers(), f"column {weights!r}")
-    array = np.asarray(weights)
+    try:
+        array = np.asarray(weights)
+    except ValueError:
+        raise DataError(f"The 'weights' argument must hold one number a row. Got {shown(weights)} instead.") from None
     if array.shape != (raw.n_rows,) or array.dtype.kind not in "iufb":
         raise DataError(
             f"The 'weights' argument must hold one number a row, shape ({raw.n_rows},). "

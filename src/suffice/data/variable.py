@@ -8,9 +8,7 @@ from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import Any
 
-import numpy as np
-
-from suffice.errors import SchemaError, UnknownNameError, listing, suggestion
+from suffice.errors import SchemaError, UnknownNameError, listing, shown, suggestion
 
 Label = str | int | float | bool
 WHOLE_FLOAT = re.compile(r"-?(?:0|[1-9][0-9]*)\.0*")
@@ -48,7 +46,7 @@ class Variable:
             raise SchemaError(f"A variable's name must be a non-empty string. Got {self.name!r} instead.")
         if self.states is None:
             return
-        object.__setattr__(self, "states", tuple(plain_label(state) for state in self.states))
+        object.__setattr__(self, "states", as_states(self.name, self.states))
         for state in self.states:
             if not isinstance(state, Label):
                 raise SchemaError(
@@ -142,9 +140,16 @@ class Variable:
         return table
 
 
+def as_states(name: str, states: Any) -> tuple[Any, ...]:
+    """Return a list of states as a tuple of Python's own labels."""
+    if isinstance(states, str | bytes) or not isinstance(states, Iterable):
+        raise SchemaError(f"The states of {name!r} must be a list of labels. Got {shown(states)} instead.")
+    return tuple(plain_label(state) for state in states)
+
+
 def plain_label(label: Any) -> Any:
     """Return Python's own str, int, float or bool for NumPy's."""
-    return label.item() if isinstance(label, np.generic) else label
+    return label.item() if type(label).__module__ == "numpy" and hasattr(label, "item") else label
 
 
 def _key(label: object) -> tuple[str, Any]:

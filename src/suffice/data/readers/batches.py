@@ -88,7 +88,8 @@ def _explained(batches: Any) -> Any:
         try:
             yield from batches(columns)
         except (pa.ArrowException, OSError) as error:
-            raise DataError(f"The table cannot be read any further: {str(error).splitlines()[0][:200]}") from None
+            reason = str(error).splitlines()[0][:200].rstrip(".")
+            raise DataError(f"The table cannot be read any further: {reason}. Write or copy its files again.") from None
 
     return safely
 

@@ -53,5 +53,5 @@ def _arrow(name: str, values: Any) -> pa.ChunkedArray:
         values = values.tolist()
     try:
         return pa.chunked_array([pa.array(values, from_pandas=True)])
-    except (pa.ArrowInvalid, pa.ArrowTypeError, pa.ArrowNotImplementedError) as error:
+    except (pa.ArrowInvalid, pa.ArrowTypeError, pa.ArrowNotImplementedError, OverflowError) as error:
         raise mixed_types(name, error) from None

@@ -9,8 +9,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from suffice.data.raw import CodedColumn, RawTable
-from suffice.data.variable import Label, Variable
-from suffice.errors import DataError, SchemaError
+from suffice.data.variable import Label, Variable, as_states
+from suffice.errors import DataError, SchemaError, require_mapping, shown
 
 
 class Contingency:
@@ -33,8 +33,12 @@ class Contingency:
     """
 
     def __init__(self, array: Any, states: Mapping[str, Sequence[Label]]) -> None:
-        self.array: NDArray[Any] = np.array(array)
-        self.variables = tuple(Variable(name, tuple(labels), True) for name, labels in states.items())
+        try:
+            self.array: NDArray[Any] = np.array(array)
+        except ValueError:
+            raise DataError(f"A contingency table must be a full array. Got {shown(array)} instead.") from None
+        require_mapping("states", states, "{'drug': ['no', 'yes'], …}")
+        self.variables = tuple(Variable(name, as_states(name, labels), True) for name, labels in states.items())
         shape = tuple(variable.n_states for variable in self.variables)
         if self.array.dtype.kind not in "iufb":
             raise DataError(f"A contingency table must hold numbers. Got dtype {self.array.dtype} instead.")

@@ -13,7 +13,7 @@ import io
 import lzma
 import os
 import zlib
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass, replace
 from pathlib import Path
@@ -23,7 +23,7 @@ import pyarrow as pa
 
 from suffice.data.raw import ArrowBatch, RawStream
 from suffice.data.readers.paths import expand, names_files
-from suffice.errors import DataError, FileAccessError, listing
+from suffice.errors import DataError, FileAccessError, listing, shown
 
 COMPRESSIONS: dict[str, Callable[[Any], Any]] = {
     "": lambda file: file,
@@ -68,22 +68,32 @@ class CSV:
     encoding: str = "utf-8"
 
     def __post_init__(self) -> None:
-        if isinstance(self.na_values, str):
-            raise DataError(f"The 'na_values' argument must be a list of texts. Got {self.na_values!r} instead.")
-        object.__setattr__(self, "na_values", tuple(self.na_values))
+        if not isinstance(self.path, str | os.PathLike):
+            raise DataError(f"The path of a CSV file must be text or a path object. Got {shown(self.path)} instead.")
+        object.__setattr__(self, "na_values", _texts("na_values", self.na_values))
         if self.names is not None:
-            object.__setattr__(self, "names", tuple(self.names))
-        if self.separator is not None and not (len(self.separator) == 1 and self.separator.isascii()):
+            object.__setattr__(self, "names", _texts("names", self.names))
+        one = isinstance(self.separator, str) and len(self.separator) == 1 and self.separator.isascii()
+        if self.separator is not None and not one:
             raise DataError(f"The 'separator' argument must be one ASCII character. Got {self.separator!r} instead.")
         try:
             "".encode(self.encoding)
-        except LookupError:
+        except (LookupError, TypeError, ValueError):
             raise DataError(f"There is no encoding {self.encoding!r}; common ones are 'utf-8' and 'latin-1'.") from None
 
     @property
     def delimiter(self) -> str:
         """The character between fields."""
         return self.separator or ("\t" if ".tsv" in "".join(Path(self.path).suffixes).lower() else ",")
+
+
+def _texts(argument: str, values: Any) -> tuple[str, ...]:
+    if isinstance(values, str) or not isinstance(values, Iterable):
+        raise DataError(f"The {argument!r} argument must be a list of texts. Got {shown(values)} instead.")
+    texts = tuple(values)
+    if not all(isinstance(text, str) for text in texts):
+        raise DataError(f"The {argument!r} argument must hold texts only. Got {shown(values)} instead.")
+    return texts
 
 
 def accepts(data: object) -> bool:

@@ -26,14 +26,14 @@ def open_table(data: Any) -> RawTable:
     """Open a frame; columns become Arrow columns one at a time, when asked for."""
     if isinstance(data, pa.RecordBatch):
         data = pa.table(data)
-    try:
-        frame = nw.from_native(data, eager_only=True)
-        names = tuple(map(str, frame.columns))
-    except ValueError as error:
-        raise DataError(f"The table cannot be read: {error}") from None
-    if len(set(names)) < len(names):
-        repeated = next(name for name in names if names.count(name) > 1)
+    listed = (
+        [str(name) for name in getattr(data, "columns", ())] if not isinstance(data, pa.Table) else data.column_names
+    )
+    repeated = next((name for name in listed if listed.count(name) > 1), None)
+    if repeated is not None:
         raise DataError(f"Column {repeated!r} occurs more than once. Rename or drop the others.")
+    frame = nw.from_native(data, eager_only=True)
+    names = tuple(map(str, frame.columns))
     kind = f"{frame.implementation.name.capitalize()} table".replace("Pyarrow", "PyArrow").replace("Pandas", "pandas")
     original = dict(zip(names, frame.columns, strict=True))
 
