@@ -1,4 +1,4 @@
-"""Runs workloads and writes RESULTS.md: python benchmarks/run.py --peers-python PATH [WORKLOAD …]."""
+"""Runs workloads and writes RESULTS.md, where sections of workloads not run stay: python benchmarks/run.py --peers-python PATH [WORKLOAD …]."""
 
 from __future__ import annotations
 
@@ -29,16 +29,30 @@ def main() -> None:
     context = Context(
         arguments.python, arguments.peers_python, arguments.data.resolve(), arguments.work.resolve(), arguments.quick
     )
-    load = os.getloadavg()[0]
-    sections = []
     for name in arguments.workloads or WORKLOADS:
-        workload = importlib.import_module(name)
-        say(workload.TITLE)
-        sections.append(f"## {workload.TITLE}\n\n{workload.run(context)}")
-        print(sections[-1], flush=True)
-    if arguments.out:
-        arguments.out.write_text("\n\n".join([head(context, load), *sections]) + "\n")
+        section = run(context, name)
+        print(section, flush=True)
+        if not context.quick:
+            (context.work / f"{name}.md").write_text(section)
+    if not context.quick:
+        arguments.out.write_text(results(context))
         say(f"Wrote {arguments.out}.")
+
+
+def run(context: Context, name: str) -> str:
+    """Run one workload, and return its section in Markdown."""
+    workload = importlib.import_module(name)
+    say(workload.TITLE)
+    before = os.getloadavg()[0]
+    body = workload.run(context)
+    when = f"Run on {datetime.date.today().isoformat()}, load average {before:.1f} before and {os.getloadavg()[0]:.1f}"
+    return f"## {workload.TITLE}\n\n{body}\n\n{when} after.\n"
+
+
+def results(context: Context) -> str:
+    """Put together the newest section of every workload that was run."""
+    sections = [context.work / f"{name}.md" for name in WORKLOADS]
+    return "\n".join([head(context), *(path.read_text() for path in sections if path.exists())])
 
 
 def parsed() -> argparse.Namespace:
@@ -51,8 +65,10 @@ def parsed() -> argparse.Namespace:
         "--data", type=Path, default=Path(os.environ.get("SUFFICE_DATA", ROOT.parent / "shared" / "data"))
     )
     parser.add_argument("--work", type=Path, default=ROOT / "build" / "bench", help="where data is made and kept")
-    parser.add_argument("--out", type=Path, default=None, help=f"such as {HERE.name}/RESULTS.md")
-    parser.add_argument("--quick", action="store_true", help="a hundredth of the rows, to try the code out")
+    parser.add_argument("--out", type=Path, default=HERE / "RESULTS.md", help="the file to write")
+    parser.add_argument(
+        "--quick", action="store_true", help="a hundredth of the rows, to try the code out; writes nothing"
+    )
     arguments = parser.parse_args()
     unknown = [name for name in arguments.workloads if name not in WORKLOADS]
     if unknown:
@@ -60,17 +76,16 @@ def parsed() -> argparse.Namespace:
     return arguments
 
 
-def head(context: Context, load: float) -> str:
+def head(context: Context) -> str:
     """Return the opening of the results."""
     return "\n\n".join(
         [
             "# Results of `make bench`",
             "This file is written by `benchmarks/run.py`; do not edit it.",
             HONESTY,
-            f"- Date: {datetime.date.today().isoformat()}\n- Machine: {machine()}\n"
-            f"- Noise: load average {load:.1f} before the run and {os.getloadavg()[0]:.1f} after it; other work on "
-            "the same cores shows in wall times most, in minima of CPU times least (shared caches: some 10–20 %).\n"
-            f"- Ours: {versions(context.python, OURS)}\n- Peers: {versions(context.peers_python, PEERS)}",
+            f"- Machine: {machine()}\n- Noise: other work shared the cores. It shows in wall times most, in minima of CPU "
+            "times least (shared caches: some 10–20 %); each section gives its load averages.\n"
+            f"- Ours: {versions(context.python, OURS)}\n- Peers: {versions(context.peers_python, PEERS)}\n",
         ]
     )
 

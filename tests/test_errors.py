@@ -181,7 +181,7 @@ entry("unknown state", sf.UnknownNameError, lambda w: w.fit().model.schema["A"].
       "['x', 'y']")  # fmt: skip
 entry("unknown variable", sf.UnknownNameError, lambda w: w.fit().model.schema["C"], "no variable 'C'", "['A', 'B']")
 entry("variable twice", C, lambda w: sf.Schema((sf.Variable("A"), sf.Variable("A"))), "'A' occurs twice")
-entry("states as text", C, lambda w: sf.categorical("yes"), "list of labels", "the text 'yes'")
+entry("states as text", C, lambda w: sf.categorical("yes"), "list of labels", "Got 'yes' instead")
 entry("schema of the wrong type", C, lambda w: w.fit(schema=5), "'schema' argument", "sf.categorical", "Got int")
 entry("schema entry of the wrong type", C, lambda w: w.fit(schema={"A": 3}), "'A'", "sf.continuous()", "Got 3")
 entry("schema of no column", C, lambda w: w.fit(schema={"C": ["x"]}), "declares 'C'", "no such column", "['A', 'B']")

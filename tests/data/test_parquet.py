@@ -300,8 +300,8 @@ def test_flipped_bits_give_an_error_of_ours_or_counts_of_as_many_rows(written, t
     path = written(table, row_group_size=20, compression=compression)
     raw = path.read_bytes()
     surprises = {}
-    for position in range(len(raw)):
-        for bit in (0, 7) if position % 2 else (4, 6):
+    for position in range(0, len(raw), 1 if compression == "none" else 7):
+        for bit in (0, 7) if position % 2 and position < 300 else (6,) if position < 300 or position % 7 == 0 else ():
             damaged = bytearray(raw)
             damaged[position] ^= 1 << bit
             path.write_bytes(damaged)

@@ -127,8 +127,8 @@ def test_errors_have_the_spread_of_sampling_and_no_less(drawn, name):
 def test_one_parameter_moved_by_six_standard_errors_is_noticed(drawn, threshold, name):
     """The truth is moved at the cell that its row's count determines best, away from the estimate.
 
-    Towards the estimate, the cell's own error would count against the six: with some 10⁴ tests the bound itself lies
-    between five and six standard errors. Where n θ (1 − θ) is small, the move would change the standard error, too.
+    Towards the estimate, the cell's own error would count against the six: with some 46,000 tests the bound itself
+    lies at 5.6 standard errors. Where n θ (1 − θ) is small, the move would change the standard error, too.
     """
     network, fit = drawn(name)
     cells = {node: cells_of(network, fit, node) for node in network.dag.nodes}

@@ -133,8 +133,8 @@ class EncodedTable:
 
     @property
     def n_expected(self) -> int:
-        """Rows that are kept."""
-        return self.n_rows
+        """Rows that the table has."""
+        return self.n_read
 
     def blocks(self) -> Iterator[Block]:
         """Yield the one block that the table is."""

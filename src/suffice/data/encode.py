@@ -119,20 +119,25 @@ class ColumnEncoder:
     def encode(self, raw: RawColumn, first_row: int = 0) -> NDArray[Any]:
         """Return the piece's codes, states in order of appearance, or its numbers; shape (n_rows,)."""
         if self.origin in (None, "empty"):
-            self._decide(raw)
+            self._decide(raw, first_row)
         if self.continuous:
             return raw.numbers(first_row)
         codes = self._codes_of_labels(raw)
+        if raw.codes.size and int(raw.codes.max()) >= len(codes):
+            raise DataError(f"Column {self.name!r} holds codes beyond its dictionary; the table is damaged.")
         found = _translate(raw.codes, codes)
         if self.fixed is not None and (codes == UNKNOWN).any():
             found = self._unknown(raw, found, first_row)
         return found
 
-    def _decide(self, raw: RawColumn) -> None:
+    def _decide(self, raw: RawColumn, first_row: int) -> None:
         """Settle, by the first piece that has values, whether the variable is discrete."""
         self.origin = self._origin(raw)
         if self.declaration is None:
-            self.continuous = self.origin == "float" and not _whole_numbers_with_gaps(raw)
+            # Pieces without any value came before, where this is not the first one.
+            self.continuous = self.origin == "float" and not _whole_numbers_with_gaps(raw, gaps=first_row > 0)
+            if self.continuous and first_row:
+                raise self._undecided(f"has no values before row {first_row + 1}, and numbers from there on")
             if self.continuous:
                 self.variable = Variable(self.name)
         if self.origin == "bool" and self.fixed is None and not self.continuous:
@@ -140,7 +145,8 @@ class ColumnEncoder:
 
     def _origin(self, raw: RawColumn) -> str:
         if not self.text:
-            return raw.origin
+            no_values = raw.origin in ("float", "integer") and raw.codes.size and not raw.labels
+            return "empty" if no_values else raw.origin
         values = [str(label) for label in raw.labels]
         if not values:
             return "empty"
@@ -204,6 +210,8 @@ class ColumnEncoder:
         if self.fixed is not None:
             return Settled(self.fixed, np.arange(len(found)))
         states = _typed(found) if self.text else found
+        if self.declaration is None and self.origin in ("integer", "float") and self._has_fractions(states):
+            raise self._undecided("holds whole numbers at first, and fractions later")
         if (self.levels is not None and not self.levels_differ) or self.origin == "bool":
             variable = Variable(self.name, states, True)
         elif self.declaration is None and _all_whole(states) and len(set(states)) > MAX_INTEGER_STATES:
@@ -211,6 +219,17 @@ class ColumnEncoder:
         else:
             variable = Variable(self.name, sort_labels(dict.fromkeys(states)))
         return Settled(variable, np.array([variable.code(state) for state in states], np.int64))
+
+    @staticmethod
+    def _has_fractions(states: tuple[Label, ...]) -> bool:
+        """Whether all states are numbers, and not all of them whole."""
+        return all(map(is_number, states)) and any(not float(state).is_integer() for state in states)
+
+    def _undecided(self, what: str) -> SchemaError:
+        return SchemaError(
+            f"Column {self.name!r} {what}, so it could be discrete or continuous. Say which: "
+            f"schema={{{self.name!r}: sf.categorical()}} or schema={{{self.name!r}: sf.continuous()}}."
+        )
 
     def _too_many(self, n_states: int) -> SchemaError:
         return SchemaError(
@@ -249,11 +268,13 @@ def _typed(states: tuple[Label, ...]) -> tuple[Label, ...]:
     return states
 
 
-def _whole_numbers_with_gaps(raw: RawColumn) -> bool:
+def _whole_numbers_with_gaps(raw: RawColumn, gaps: bool) -> bool:
     values = raw.numbers()
     missing = np.isnan(values)
     present = values[~missing]
-    return bool(missing.any() and present.size and np.isfinite(present).all() and (present == np.trunc(present)).all())
+    return bool(
+        (gaps or missing.any()) and present.size and np.isfinite(present).all() and (present == np.trunc(present)).all()
+    )
 
 
 def _all_whole(states: tuple[Label, ...]) -> bool:

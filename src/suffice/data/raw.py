@@ -232,7 +232,12 @@ class ArrowColumn:
     @cached_property
     def labels(self) -> tuple[Label, ...]:
         """The distinct values, in order of appearance (or of declaration, for levels)."""
-        values = self.dictionary.to_pylist()
+        try:
+            values = self.dictionary.to_pylist()
+        except UnicodeDecodeError as error:
+            raise DataError(
+                f"Column {self.name!r} holds text that is not UTF-8 ({error}); the file is damaged."
+            ) from None
         if any(value is None or (isinstance(value, float) and math.isnan(value)) for value in values):
             raise DataError(
                 f"Column {self.name!r}: its categories contain a missing value. "

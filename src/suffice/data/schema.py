@@ -31,7 +31,7 @@ def categorical(states: Iterable[Label] | None = None) -> Declaration:
     >>> fit.model.schema["pass"].states
     ('no', 'yes')
     """
-    return Declaration("discrete", None if states is None else as_states("a categorical", states))
+    return Declaration("discrete", None if states is None else as_states("categorical()", states))
 
 
 def continuous() -> Declaration:

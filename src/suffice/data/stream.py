@@ -85,7 +85,7 @@ class StreamedTable:
             raise DataError(f"The {self.description} can be read only once. Pass a file, a dataset or a frame instead.")
         policies = self.policies
         wanted = list(dict.fromkeys([*policies.columns, *([policies.weights] if policies.weights else [])]))
-        batches = self.stream.batches(wanted)
+        batches = (batch for batch in self.stream.batches(wanted) if batch.n_rows)
         first = next(batches, None)
         probe = {name: policies.encoder(name, self.text) for name in policies.columns}
         if first is not None:
@@ -98,9 +98,12 @@ class StreamedTable:
         """Yield one block a piece."""
         started = self._passes.pop() if self._passes else self._begin()
         started.encoders = {name: self.policies.encoder(name, self.text) for name in self.policies.columns}
-        empty = True
+        empty, weight = True, 0.0
         for piece, start in started.pieces:
-            yield self._block(started, piece, start)
+            block = self._block(started, piece, start)
+            weight += block.weight
+            require_exact(weight, f"column {self.policies.weights!r}")
+            yield block
             empty = False
         self._done[:] = [started]
         if empty:
@@ -162,13 +165,17 @@ def checked_weights(weights: NDArray[Any], where: str, first_row: int = 0) -> ND
             "Weights must be finite and not negative."
         )
     with np.errstate(over="ignore"):
-        total = float(weights.sum(dtype=np.float64))
+        require_exact(float(weights.sum(dtype=np.float64)), where)
+    return whole(weights)
+
+
+def require_exact(total: float, where: str) -> None:
+    """Refuse weights whose sum is too large for exact counts."""
     if not total < EXACT:
         raise DataError(
             f"The weights in {where} add up to {total:.6g}, beyond the 2**53 up to which counts are exact. "
             "Divide them by a common factor."
         )
-    return whole(weights)
 
 
 def complete_rows(columns: Mapping[str, NDArray[Any]], missing: str, first_row: int = 0) -> NDArray[np.bool_] | None:

@@ -110,11 +110,12 @@ def _over_ranges(layout: Layout, block: Block, count: Any) -> NDArray[Any]:
         counted: NDArray[Any] = count(layout, block, start, min(start + RANGE_ROWS, block.n_rows))
         return counted
 
+    nothing = np.zeros(int(layout.offsets[-1]), np.int64)
     threads = min(settings().threads, len(starts))
     if threads <= 1:
-        return sum(map(one, starts), np.zeros(1, np.int64))
+        return sum(map(one, starts), nothing)
     with ThreadPoolExecutor(threads) as pool:
-        return sum(pool.map(one, starts), np.zeros(1, np.int64))
+        return sum(pool.map(one, starts), nothing)
 
 
 def _tile_rows(layout: Layout, item_bytes: int) -> int:

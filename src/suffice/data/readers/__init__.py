@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Callable
 from typing import Any, NamedTuple
 
 from suffice.data.raw import RawStream, RawTable
 from suffice.data.readers import batches, columns, contingency, csv_file, frames, parquet
-from suffice.errors import DataError
+from suffice.errors import DataError, shown
 
 
 class Reader(NamedTuple):
@@ -36,6 +37,10 @@ def open_raw(data: object) -> RawTable | RawStream:
     """Open ``data`` with the first reader that recognises it."""
     for reader in READERS.values():
         if reader.accepts(data):
-            return reader.open_table(data)
+            opened = reader.open_table(data)
+            repeated = next((name for name, n in Counter(opened.names).items() if n > 1), None)
+            if repeated is not None:
+                raise DataError(f"Column {repeated!r} occurs more than once. Rename or drop the others.")
+            return opened
     wanted = "; ".join(reader.wants for reader in READERS.values())
-    raise DataError(f"Cannot read a table from {type(data).__name__} {str(data)[:60]!r}. Pass one of: {wanted}.")
+    raise DataError(f"Cannot read a table from {type(data).__name__} {shown(str(data), 300)}. Pass one of: {wanted}.")

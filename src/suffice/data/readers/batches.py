@@ -51,7 +51,10 @@ def _dataset(dataset: Any) -> RawStream:
 def _lazy_frame(frame: Any) -> RawStream:
     import polars
 
-    schema = frame.collect_schema()
+    try:
+        schema = frame.collect_schema()
+    except _engine_errors() as error:
+        raise DataError(f"The Polars lazy frame cannot be read: {str(error).splitlines()[0][:200]}") from None
 
     def batches(columns: Sequence[str]) -> Iterator[ArrowBatch]:
         # Polars keeps one pool of categories for the whole process: an encoding, not a declaration as Enum is.
@@ -71,7 +74,9 @@ def _lazy_frame(frame: Any) -> RawStream:
 def _relation(relation: Any) -> RawStream:
     def batches(columns: Sequence[str]) -> Iterator[ArrowBatch]:
         quoted = ", ".join('"' + name.replace('"', '""') + '"' for name in columns)
-        for batch in relation.project(quoted).fetch_record_batch(BATCH_ROWS):
+        chosen = relation.project(quoted)
+        read = getattr(chosen, "to_arrow_reader", None) or chosen.fetch_record_batch  # the name before DuckDB 1.4
+        for batch in read(BATCH_ROWS):
             yield ArrowBatch(batch, levels=frozenset(columns))
 
     return RawStream(tuple(relation.columns), _explained(batches), "DuckDB relation")
@@ -87,11 +92,18 @@ def _explained(batches: Any) -> Any:
     def safely(columns: Sequence[str]) -> Iterator[ArrowBatch]:
         try:
             yield from batches(columns)
-        except (pa.ArrowException, OSError) as error:
+        except _engine_errors() as error:
             reason = str(error).splitlines()[0][:200].rstrip(".")
             raise DataError(f"The table cannot be read any further: {reason}. Write or copy its files again.") from None
 
     return safely
+
+
+def _engine_errors() -> tuple[type[Exception], ...]:
+    """Return the errors that reading can raise, of the engines that are loaded."""
+    named = [("polars.exceptions", "PolarsError"), ("duckdb", "Error")]
+    loaded = [getattr(sys.modules[module], name) for module, name in named if module in sys.modules]
+    return (pa.ArrowException, OSError, *loaded)
 
 
 OPENERS = {

@@ -26,8 +26,7 @@ def accepts(data: object) -> bool:
 def open_table(data: str | os.PathLike[str]) -> RawStream:
     """Open the files; only their footers are read now."""
     paths = expand(data, ENDINGS)
-    first = _opened(paths[0], ())
-    with first:
+    with _opened(paths[0], ()) as first:
         names = tuple(first.schema_arrow.names)
 
     def batches(columns: Sequence[str]) -> Iterator[ArrowBatch]:
@@ -53,19 +52,20 @@ def _opened(path: Path, columns: Sequence[str]) -> Any:
     from pyarrow import parquet
 
     try:
-        file = parquet.ParquetFile(path)
+        file = parquet.ParquetFile(path, page_checksum_verification=True)
         absent = [name for name in columns if name not in file.schema_arrow.names]
         if absent:
             names = file.schema_arrow.names
             file.close()
             raise DataError(f"Parquet file {str(path)!r} has no column {absent[0]!r}. It has {listing(names, 12)}.")
-        text = [name for name in columns if _is_text(file.schema_arrow.field(name).type)]
+        kinds = dict(zip(file.schema_arrow.names, file.schema_arrow.types, strict=True))
+        text = [name for name in columns if _is_text(kinds[name])]
         if text:
             file.close()
-            file = parquet.ParquetFile(path, read_dictionary=text)
+            file = parquet.ParquetFile(path, read_dictionary=text, page_checksum_verification=True)
         return file
-    except FileNotFoundError:
-        raise FileAccessError(f"Cannot read {str(path)!r}: no such file.") from None
+    except (FileNotFoundError, PermissionError, IsADirectoryError) as error:
+        raise FileAccessError(f"Cannot read {str(path)!r}: {error.strerror or error}.") from None
     except (pa.ArrowInvalid, pa.ArrowException, OSError) as error:
         if isinstance(error, DataError):
             raise

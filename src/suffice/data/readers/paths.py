@@ -29,7 +29,7 @@ def expand(data: str | os.PathLike[str], endings: tuple[str, ...]) -> list[Path]
         found = sorted(Path(name) for name in glob.glob(text, recursive=True))
         if not found:
             raise FileAccessError(f"No file matches {text!r}.")
-        return found
+        return [file for path in found for file in (_inside(str(path), endings) if path.is_dir() else [path])]
     return [Path(text)]
 
 
@@ -42,8 +42,11 @@ def _is_folder(text: str) -> bool:
 
 def _inside(folder: str, endings: tuple[str, ...]) -> list[Path]:
     # Names that begin with a dot or an underscore are marks of other programs, such as _SUCCESS.
-    return sorted(
-        path
-        for path in Path(folder).rglob("*")
-        if path.name.lower().endswith(endings) and not path.name.startswith((".", "_")) and path.is_file()
-    )
+    try:
+        return sorted(
+            path
+            for path in Path(folder).rglob("*")
+            if path.name.lower().endswith(endings) and not path.name.startswith((".", "_")) and path.is_file()
+        )
+    except OSError as error:
+        raise FileAccessError(f"Cannot read the folder {folder!r}: {error.strerror or error}.") from None

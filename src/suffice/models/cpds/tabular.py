@@ -286,7 +286,10 @@ class TabularKind:
         """Refuse continuous variables and children without states."""
         for variable in family.variables:
             if not variable.is_discrete:
-                return f"{variable.name!r} is continuous, and a table needs discrete variables."
+                return (
+                    f"{variable.name!r} is continuous, and a table needs discrete variables. If it is discrete, "
+                    f"declare it: schema={{{variable.name!r}: sf.categorical()}}."
+                )
         return None
 
     def need(self, family: Family) -> Count:
