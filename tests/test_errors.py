@@ -16,6 +16,7 @@ from typing import Any
 import networkx
 import numpy as np
 import pandas as pd
+import polars as pl
 import pyarrow as pa
 import pytest
 from pyarrow.dataset import dataset
@@ -87,6 +88,41 @@ class World:
     def damaged_parquet(self) -> str:
         content = Path(self.parquet("t", A=["x", "y"] * 100)).read_bytes()
         return self.file("t.parquet", content[:4] + 40 * b"\xff" + content[44:])
+
+    def fit_in_pieces(self, content: str) -> Any:
+        """Fit A from a CSV file that is read a few rows at a time."""
+        with pytest.MonkeyPatch.context() as patch:
+            patch.setattr("suffice.data.readers.csv_file.PIECE_BYTES", 32)
+            return sf.fit(sf.DAG("A"), self.csv(content))
+
+    def batches(self, *columns: list[Any]) -> pa.RecordBatchReader:
+        schema = pa.schema({"A": pa.float64()})
+        pieces = [pa.RecordBatch.from_pydict({"A": values}, schema=schema) for values in columns]
+        return pa.RecordBatchReader.from_batches(schema, pieces)
+
+    def bad_codes(self) -> pa.RecordBatchReader:
+        column = pa.DictionaryArray.from_arrays(pa.array([0, 7], pa.int8()), pa.array(["x"]), safe=False)
+        return self._reader(column)
+
+    def bad_text(self) -> pa.RecordBatchReader:
+        return self._reader(pa.array([b"x", b"\xff"]).view(pa.string()))
+
+    @staticmethod
+    def _reader(column: pa.Array) -> pa.RecordBatchReader:
+        batch = pa.RecordBatch.from_arrays([column], ["A"])
+        return pa.RecordBatchReader.from_batches(batch.schema, [batch])
+
+    def twice(self) -> pa.RecordBatchReader:
+        batch = pa.RecordBatch.from_arrays([pa.array(["x"]), pa.array(["y"])], ["A", "A"])
+        return pa.RecordBatchReader.from_batches(batch.schema, [batch])
+
+    def unreadable_folder(self) -> Any:
+        def refuse(path: Path, pattern: str) -> Any:
+            raise PermissionError(13, "Permission denied", str(path))
+
+        with pytest.MonkeyPatch.context() as patch:
+            patch.setattr("suffice.data.readers.paths.Path.rglob", refuse)
+            return sf.fit(self.dag, str(self.folder))
 
     def stats_bytes(self) -> bytes:
         sf.write(self.stats(), self.path("whole.stats"))
@@ -171,6 +207,12 @@ entry("not a structure", sf.ArgumentError, lambda w: sf.fit("A -> B", w.data), "
 # Variables and schemas ----------------------------------------------------------------------------------------
 
 C = sf.SchemaError
+entry("schema of no variables", C, lambda w: sf.Schema((3,)), "tuple of variables", "Got (3,)")
+entry("schema united with none", C, lambda w: w.fit().model.schema.unite(3), "another schema", "Got 3")
+entry("whole numbers, then fractions", C, lambda w: w.fit_in_pieces("A\n" + 40 * "1\n" + "0.5\n"),
+      "'A'", "fractions later", "sf.categorical()", "sf.continuous()")  # fmt: skip
+entry("numbers after gaps", C, lambda w: sf.fit(sf.DAG("A"), w.batches([None], [0.5])),
+      "'A'", "no values before row 2", "sf.continuous()")  # fmt: skip
 entry("nameless variable", C, lambda w: sf.Variable(""), "non-empty string", "Got '' instead")
 entry("state of odd type", C, lambda w: sf.Variable("A", ((1, 2),)), "'A'", "(1, 2)", "tuple", "convert")
 entry("states of mixed types", C, lambda w: w.fit(schema={"A": ["x", 1]}), "'A'", "['x', 1]", "as text")
@@ -272,6 +314,36 @@ entry("no file of a pattern", X, lambda w: sf.fit(w.dag, w.path("no*.csv")), "no
 entry("weights of a file as a list", D, lambda w: sf.fit(w.dag, w.csv("A,B\nx,u\n"), weights=[1]), "name the column")
 entry("weights of a file too large", D, lambda w: sf.fit(sf.DAG("A"), w.csv("A,w\nx,1e17\n"), weights="w"),
       "column 'w'", "2**53")  # fmt: skip
+entry("codes beyond the dictionary", sf.DataError, lambda w: sf.fit(sf.DAG("A"), w.bad_codes()), "'A'",
+      "beyond its dictionary", "damaged")  # fmt: skip
+entry("text that is no text", sf.DataError, lambda w: sf.fit(sf.DAG("A"), w.bad_text()), "'A'", "not UTF-8", "damaged")
+entry(
+    "column twice in a reader",
+    sf.DataError,
+    lambda w: sf.fit(sf.DAG("A"), w.twice()),
+    "'A'",
+    "more than once",
+    "Rename",
+)
+entry("lazy frame of an absent file", sf.DataError, lambda w: sf.fit(w.dag, pl.scan_parquet(w.path("no.parquet"))),
+      "lazy frame cannot be read", "no.parquet")  # fmt: skip
+entry(
+    "ragged contingency",
+    sf.DataError,
+    lambda w: sf.Contingency([[1], [1, 2]], {"A": ["x"]}),
+    "full array",
+    "[[1], [1, 2]]",
+)
+entry("CSV path of no kind", sf.DataError, lambda w: sf.CSV(3), "path of a CSV file", "Got 3 instead")
+entry("CSV marks that are no text", sf.DataError, lambda w: sf.CSV("t.csv", na_values=[3]), "'na_values'", "texts only")
+entry("ragged weights", sf.DataError, lambda w: w.fit(weights=[[1], [1, 2]]), "'weights'", "one number a row")
+entry(
+    "folder that cannot be read",
+    sf.FileAccessError,
+    lambda w: w.unreadable_folder(),
+    "Cannot read the folder",
+    "denied",
+)
 entry("Parquet file absent", X, lambda w: sf.fit(w.dag, w.path("no.parquet")), "no.parquet", "no such file")
 entry("Parquet file of another kind", D, lambda w: sf.fit(w.dag, w.file("x.parquet", b"nonsense")), "x.parquet")
 entry("Parquet files that differ", D, lambda w: (w.parquet("t1", A=["x"], B=["u"]), w.parquet("t2", A=["x"]),

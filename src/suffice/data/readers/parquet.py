@@ -64,7 +64,9 @@ def _opened(path: Path, columns: Sequence[str]) -> Any:
             file.close()
             file = parquet.ParquetFile(path, read_dictionary=text, page_checksum_verification=True)
         return file
-    except (FileNotFoundError, PermissionError, IsADirectoryError) as error:
+    except FileNotFoundError:
+        raise FileAccessError(f"Cannot read {str(path)!r}: no such file.") from None
+    except (PermissionError, IsADirectoryError) as error:
         raise FileAccessError(f"Cannot read {str(path)!r}: {error.strerror or error}.") from None
     except (pa.ArrowInvalid, pa.ArrowException, OSError) as error:
         if isinstance(error, DataError):
