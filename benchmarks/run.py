@@ -1,4 +1,7 @@
-"""Runs workloads and writes RESULTS.md, where sections of workloads not run stay: python benchmarks/run.py --peers-python PATH [WORKLOAD …]."""
+"""Runs workloads and writes RESULTS.md: python benchmarks/run.py --peers-python PATH [WORKLOAD …].
+
+Sections of workloads that are not run stay as they were.
+"""
 
 from __future__ import annotations
 
@@ -83,8 +86,8 @@ def head(context: Context) -> str:
             "# Results of `make bench`",
             "This file is written by `benchmarks/run.py`; do not edit it.",
             HONESTY,
-            f"- Machine: {machine()}\n- Noise: other work shared the cores. It shows in wall times most, in minima of CPU "
-            "times least (shared caches: some 10–20 %); each section gives its load averages.\n"
+            f"- Machine: {machine()}\n- Noise: other work shared the cores. It shows in wall times most, in minima of "
+            "CPU times least (shared caches: some 10–20 %); each section gives its load averages.\n"
             f"- Ours: {versions(context.python, OURS)}\n- Peers: {versions(context.peers_python, PEERS)}\n",
         ]
     )

@@ -116,6 +116,15 @@ class World:
         batch = pa.RecordBatch.from_arrays([pa.array(["x"]), pa.array(["y"])], ["A", "A"])
         return pa.RecordBatchReader.from_batches(batch.schema, [batch])
 
+    def forbidden_parquet(self) -> Any:
+        def refuse(path: Path, **options: Any) -> Any:
+            raise PermissionError(13, "Permission denied", str(path))
+
+        path = self.parquet("t", A=["x"], B=["u"])
+        with pytest.MonkeyPatch.context() as patch:
+            patch.setattr("pyarrow.parquet.ParquetFile", refuse)
+            return sf.fit(self.dag, path)
+
     def unreadable_folder(self) -> Any:
         def refuse(path: Path, pattern: str) -> Any:
             raise PermissionError(13, "Permission denied", str(path))
@@ -211,7 +220,7 @@ entry("schema of no variables", C, lambda w: sf.Schema((3,)), "tuple of variable
 entry("schema united with none", C, lambda w: w.fit().model.schema.unite(3), "another schema", "Got 3")
 entry("whole numbers, then fractions", C, lambda w: w.fit_in_pieces("A\n" + 40 * "1\n" + "0.5\n"),
       "'A'", "fractions later", "sf.categorical()", "sf.continuous()")  # fmt: skip
-entry("numbers after gaps", C, lambda w: sf.fit(sf.DAG("A"), w.batches([None], [0.5])),
+entry("numbers after gaps", C, lambda w: sf.fit(sf.DAG("A"), w.batches([None], [0.5]), missing="drop"),
       "'A'", "no values before row 2", "sf.continuous()")  # fmt: skip
 entry("nameless variable", C, lambda w: sf.Variable(""), "non-empty string", "Got '' instead")
 entry("state of odd type", C, lambda w: sf.Variable("A", ((1, 2),)), "'A'", "(1, 2)", "tuple", "convert")
@@ -344,6 +353,7 @@ entry(
     "Cannot read the folder",
     "denied",
 )
+entry("Parquet file that may not be read", sf.FileAccessError, lambda w: w.forbidden_parquet(), "t.parquet", "denied")
 entry("Parquet file absent", X, lambda w: sf.fit(w.dag, w.path("no.parquet")), "no.parquet", "no such file")
 entry("Parquet file of another kind", D, lambda w: sf.fit(w.dag, w.file("x.parquet", b"nonsense")), "x.parquet")
 entry("Parquet files that differ", D, lambda w: (w.parquet("t1", A=["x"], B=["u"]), w.parquet("t2", A=["x"]),

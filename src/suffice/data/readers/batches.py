@@ -54,7 +54,9 @@ def _lazy_frame(frame: Any) -> RawStream:
     try:
         schema = frame.collect_schema()
     except _engine_errors() as error:
-        raise DataError(f"The Polars lazy frame cannot be read: {str(error).splitlines()[0][:200]}") from None
+        raise DataError(
+            f"The Polars lazy frame cannot be read: {str(error).splitlines()[0][:200]}. Mend its query."
+        ) from None
 
     def batches(columns: Sequence[str]) -> Iterator[ArrowBatch]:
         # Polars keeps one pool of categories for the whole process: an encoding, not a declaration as Enum is.
