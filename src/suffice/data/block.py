@@ -33,6 +33,8 @@ class Block:
         Position of the first row in the table.
     n_dropped : int
         Rows left out of this block because of missing values.
+    n_table : int
+        Rows of the whole table, as far as they are known; 0 when they are not.
     """
 
     schema: Schema
@@ -41,6 +43,7 @@ class Block:
     n_rows: int
     start: int = 0
     n_dropped: int = 0
+    n_table: int = 0
 
     @property
     def weight(self) -> float:
@@ -59,7 +62,7 @@ class Block:
             columns = {name: values[low:high] for name, values in self.columns.items()}
             weights = None if self.weights is None else self.weights[low:high]
             n_dropped = 0 if low else self.n_dropped
-            yield Block(self.schema, columns, weights, high - low, self.start + low, n_dropped)
+            yield Block(self.schema, columns, weights, high - low, self.start + low, n_dropped, self.n_table)
 
 
 @dataclass(frozen=True)
@@ -138,7 +141,7 @@ class EncodedTable:
 
     def blocks(self) -> Iterator[Block]:
         """Yield the one block that the table is."""
-        yield Block(self.schema, self.columns, self.weights, self.n_rows, 0, self.n_dropped)
+        yield Block(self.schema, self.columns, self.weights, self.n_rows, 0, self.n_dropped, self.n_read)
 
     def settled(self) -> SettledTable:
         """Return the schema and the remarks, which were known from the start."""

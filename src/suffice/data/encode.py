@@ -289,8 +289,8 @@ def _translate(codes: NDArray[Any], table: NDArray[Any]) -> NDArray[Any]:
     """Replace codes by ``table[code]``, −1 staying −1; the codes themselves where that changes nothing."""
     if np.array_equal(table, np.arange(len(table))):
         return codes.astype(table.dtype, copy=False)
-    translated: NDArray[Any] = np.append(table, np.array(MISSING, table.dtype))[codes]
-    return translated
+    # Wrapping around brings −1 to the end, and costs half of what fancy indexing does.
+    return np.append(table, np.array(MISSING, table.dtype)).take(codes, mode="wrap")
 
 
 def code_dtype(n_states: int) -> type[np.signedinteger[Any]]:

@@ -253,8 +253,7 @@ class ArrowColumn:
             indices = indices.cast(pa.int64() if indices.type.bit_width > 16 else pa.int32())
         if indices.null_count:
             indices = pc.fill_null(indices, -1)
-        codes: NDArray[Any] = indices.to_numpy(zero_copy_only=False)
-        return codes
+        return _plain_array(indices)
 
     def numbers(self, first_row: int = 0) -> NDArray[np.float64]:
         """Return the values as numbers, NaN where missing; shape (n_rows,)."""
@@ -269,8 +268,17 @@ class ArrowColumn:
             listed = enumerate(column.to_pylist())
             row, value = next(((i, v) for i, v in listed if v is not None and not is_number(v)), (0, column.type))
             raise not_a_number(self.name, first_row + row, value) from None
-        values: NDArray[np.float64] = cast.to_numpy(zero_copy_only=False)
-        return values
+        combined = pa.concat_arrays(cast.chunks) if cast.num_chunks else pa.array([], pa.float64())
+        return _plain_array(pc.fill_null(combined, math.nan))
+
+
+def _plain_array(array: pa.Array) -> NDArray[Any]:
+    """Return an Arrow array without gaps as NumPy's, without a copy (Arrow's own to_numpy would load pandas)."""
+    dtype = np.dtype(array.type.to_pandas_dtype())
+    buffer = array.buffers()[1]
+    if buffer is None or not len(array):
+        return np.zeros(0, dtype)
+    return np.frombuffer(buffer, dtype, count=len(array), offset=array.offset * dtype.itemsize)
 
 
 def not_a_number(name: str, row: int, value: object) -> DataError:

@@ -125,7 +125,8 @@ class StreamedTable:
             n_dropped = int((~keep).sum())
             columns = {name: values[keep] for name, values in columns.items()}
             weights = None if weights is None else weights[keep]
-        return Block(current.schema, columns, weights, piece.n_rows - n_dropped, start, n_dropped)
+        n_table = max(self.n_expected or 0, start + piece.n_rows)
+        return Block(current.schema, columns, weights, piece.n_rows - n_dropped, start, n_dropped, n_table)
 
     def settled(self) -> SettledTable:
         """Return the variables with their states in final order, and what was decided."""

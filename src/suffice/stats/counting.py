@@ -37,7 +37,7 @@ TILE_BYTES = 1 << 19
 def count_block(needs: Sequence[Count], block: Block) -> dict[Count, Counts]:
     """Count all scopes over one block of rows."""
     plan(needs, block.schema).require_memory()
-    job = block.n_rows * len(needs)
+    job = max(block.n_rows, block.n_table) * len(needs)
     if job < (SMALL_JOB_LOADED if "numba" in sys.modules else SMALL_JOB):
         return {need: Counts.of_block(need, block) for need in needs}
     dense = [need for need in needs if need.scope and _n_cells(need, block) <= dense_or_sparse.DENSE_CELLS]
@@ -93,7 +93,8 @@ class Layout:
 
 def _count_dense(needs: list[Count], block: Block) -> dict[Count, Counts]:
     small = [] if block.weights is not None else [need for need in needs if _n_cells(need, block) <= MASK_CELLS]
-    large = [need for need in needs if need not in set(small)]
+    by_masks = set(small)
+    large = [need for need in needs if need not in by_masks]
     counted: dict[Count, Counts] = {}
     for group, count in ((small, _by_masks), (large, _by_histogram)):
         if group:
@@ -121,7 +122,7 @@ def _over_ranges(layout: Layout, block: Block, count: Any) -> NDArray[Any]:
 def _tile_rows(layout: Layout, item_bytes: int) -> int:
     """Rows of a tile that fits a processor's cache, a multiple of 64."""
     rows = TILE_BYTES // (item_bytes * max(len(layout.names), 1))
-    return max(1024, min(16384, rows // 64 * 64))
+    return max(4096, min(16384, rows // 64 * 64))
 
 
 def _fill(tile: NDArray[Any], layout: Layout, block: Block, start: int, stop: int) -> None:
