@@ -4,7 +4,7 @@ VENV ?= .venv
 BIN := $(VENV)/bin
 PIP := $(BIN)/python -m pip --disable-pip-version-check
 
-.PHONY: demo test lint types contract unit test-slow wheel-test clean help
+.PHONY: demo test lint types contract unit test-slow wheel-test bench clean help
 
 help:  ## Show what can be made.
 	@grep -hE '^[a-z-]+:.*## ' Makefile | sed -E 's/:.*## /\t/' | expand -t 14
@@ -37,6 +37,14 @@ wheel-test: $(VENV)/installed-dev  ## Build the wheel, install it alone in a fre
 	$(PYTHON) -m venv build/wheel/env
 	build/wheel/env/bin/python -m pip --disable-pip-version-check install -q -c constraints.txt build/wheel/*.whl
 	cd build/wheel && env/bin/suffice demo --out demo.json
+
+bench: $(VENV)/installed-dev build/bench-peers/installed  ## Run the benchmarks against the peers, write benchmarks/RESULTS.md.
+	$(BIN)/python benchmarks/run.py --peers-python build/bench-peers/bin/python
+
+build/bench-peers/installed: benchmarks/peers.txt $(VENV)/python-checked
+	$(PYTHON) -m venv build/bench-peers
+	build/bench-peers/bin/python -m pip --disable-pip-version-check install -q -r benchmarks/peers.txt
+	@touch $@
 
 $(VENV)/python-checked:
 	@$(PYTHON) -c 'import sys; sys.exit(0 if sys.version_info >= (3, 11) else "suffice needs Python 3.11 or newer; set PYTHON=...")'

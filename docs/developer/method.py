@@ -27,6 +27,7 @@ def solve(problem: Problem) -> Solution:
         node: TabularCPD(cpd.family, np.full(cpd.values.shape, 1 / cpd.family.child.n_states))
         for node, cpd in ((node, target.model.cpd(node)) for node in dag.nodes)
     }
+    nodes = directed.nodes_of(dag, problem.schema)
     trace: list[Step] = []
     for step in problem.watch.steps("damped steps", problem.max_iter):
         largest = 0.0
@@ -35,10 +36,7 @@ def solve(problem: Problem) -> Solution:
             largest = max(largest, float(np.abs(goal - here).max()))
             tables[node] = TabularCPD(tables[node].family, (1 - rate) * here + rate * goal)
         local = {
-            node: tables[node].log_likelihood(
-                statistics[directed.kind_of(dag, problem.schema, node).need(tables[node].family)]
-            )
-            for node in dag.nodes
+            node: tables[node].log_likelihood(statistics[kind.need(family)]) for node, (kind, family) in nodes.items()
         }
         trace.append(Step(step, sum(local.values())))
         if largest * (1 - rate) < problem.tol / 10:
@@ -59,6 +57,7 @@ METHOD = Method(
     refuses=directed.refuses,
     needs=directed.needs,
     solve=solve,
+    check=directed.check,
     passes="one",
     exact=True,
     points=("mle",),

@@ -39,7 +39,8 @@ def certify(claim: Claim) -> Certificate:
                 if not _equal(with_given, cpd):
                     residual, worst = math.inf, f"{node!r}, where a given row was changed"
             pseudo = None if claim.prior is None else claim.prior.pseudo(statistic_family(claim, group), claim.point)
-            found = kind.residual(cpd, statistic.renamed(_renaming(claim, group[0], node)), pseudo, fixed)
+            mine = statistic if node == group[0] else statistic.renamed(_renaming(claim, group[0], node))
+            found = kind.residual(cpd, mine, pseudo, fixed)
             if not found <= residual:
                 residual, worst = found, f"node {node!r}"
             normalisation = max(normalisation, kind.normalisation(cpd))
@@ -77,7 +78,7 @@ def _together(claim: Claim, group: tuple[str, ...]) -> Any:
     for node in group:
         cpd = claim.model.cpd(node)
         statistic = claim.statistics[kind_named(cpd.kind).need(cpd.family)]
-        parts.append(statistic.renamed(_renaming(claim, node, group[0])))
+        parts.append(statistic if node == group[0] else statistic.renamed(_renaming(claim, node, group[0])))
     return reduce(add, parts)
 
 
@@ -85,7 +86,8 @@ def _log_likelihood_terms(cpd: CPD, statistic: Any) -> list[float]:
     """Return m · log p of every cell that occurs, through the distribution's own log_prob."""
     cells, m = statistic.nonzero()
     columns = {variable.name: cells[:, axis] for axis, variable in enumerate(statistic.variables)}
-    return [float(weight) * float(log_p) for weight, log_p in zip(m, cpd.log_prob(columns), strict=True)]
+    terms: list[float] = (m * cpd.log_prob(columns)).tolist()
+    return terms
 
 
 def _equal(first: CPD, second: CPD) -> bool:

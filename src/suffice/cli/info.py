@@ -71,12 +71,11 @@ def _plan(structure: Any, schema: Any) -> Any:
 def _planned(structure: Any, schema: Any, plan: Any) -> dict[str, Any]:
     facts: dict[str, Any] = {}
     if hasattr(structure, "groups"):
-        from suffice.learn.directed import family_of, kind_of
+        from suffice.learn.directed import nodes_of
 
-        leads = [group[0] for group in structure.groups]
-        facts["free parameters"] = sum(
-            kind_of(structure, schema, node).n_free(family_of(structure, schema, node)) for node in leads
-        )
+        nodes = nodes_of(structure, schema)
+        leads = [nodes[group[0]] for group in structure.groups]
+        facts["free parameters"] = sum(kind.n_free(family) for kind, family in leads)
     return {**facts, "cells": plan.n_cells, "memory of dense tables": plan.n_bytes}
 
 

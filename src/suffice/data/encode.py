@@ -113,6 +113,7 @@ class ColumnEncoder:
         self.fixed = Variable(name, declaration.states, True) if fixed and declaration else None
         self.variable = self.fixed or Variable(name, None if self.continuous else ())
         self._last: tuple[Any, NDArray[Any]] | None = None
+        self._settled: tuple[Variable, Settled] | None = None
 
     # Piece by piece -------------------------------------------------------------------------------------------
 
@@ -204,6 +205,11 @@ class ColumnEncoder:
 
     def settled(self) -> Settled:
         """Return the variable with its states in their final order."""
+        if self._settled is None or self._settled[0] is not self.variable:
+            self._settled = (self.variable, self._settle())
+        return self._settled[1]
+
+    def _settle(self) -> Settled:
         if self.continuous:
             return Settled(Variable(self.name, None, self.declaration is not None), None)
         found = self.variable.labels

@@ -42,7 +42,14 @@ def refuses(dag: DAG, schema: Schema) -> str | None:
 
 def needs(dag: DAG, schema: Schema) -> tuple[Need, ...]:
     """Return what every node's kind asks for."""
-    return tuple(kind_of(dag, schema, node).need(family_of(dag, schema, node)) for node in dag.nodes)
+    return tuple(kind.need(family) for kind, family in nodes_of(dag, schema).values())
+
+
+def nodes_of(dag: DAG, schema: Schema) -> dict[str, tuple[NodeKind, Family]]:
+    """Return the kind and the family of every node."""
+    named = dict(dag.kinds)
+    families = {node: family_of(dag, schema, node) for node in dag.nodes}
+    return {node: (kind_for(family, named.get(node)), family) for node, family in families.items()}
 
 
 def family_of(dag: DAG, schema: Schema, node: str) -> Family:
@@ -50,16 +57,10 @@ def family_of(dag: DAG, schema: Schema, node: str) -> Family:
     return Family(schema[node], tuple(schema[parent] for parent in dag.parents[node]))
 
 
-def kind_of(dag: DAG, schema: Schema, node: str) -> NodeKind:
-    """Return the kind that was named for a node, or the one its variables call for."""
-    return kind_for(family_of(dag, schema, node), dict(dag.kinds).get(node))
-
-
 @dataclass(frozen=True)
 class NodeFit:
     """What is found for one node, or for several that are tied: of these, the first stands for all."""
 
-    kind: NodeKind
     cpd: CPD
     posterior: Any
     n_free: int
@@ -69,17 +70,18 @@ class NodeFit:
 
 def solve(problem: Problem) -> Solution:
     """Fit every group of tied nodes, and put the network together."""
-    dag, schema, statistics = problem.structure, problem.schema, problem.statistics
-    fits = {group: _fit_group(problem, group) for group in dag.groups}
+    dag, statistics = problem.structure, problem.statistics
+    nodes = nodes_of(dag, problem.schema)
+    fits = {group: _fit_group(problem, nodes, group) for group in dag.groups}
     cpds: dict[str, CPD] = {}
     posteriors: dict[str, Any] = {}
     local: dict[str, float] = {}
     for group, found in fits.items():
         for node in group:
-            family = family_of(dag, schema, node)
+            kind, family = nodes[node]
             cpds[node] = found.cpd.renamed(family)
             posteriors[node] = found.posterior and found.posterior.renamed(family)
-            local[node] = cpds[node].log_likelihood(statistics[found.kind.need(family)])
+            local[node] = cpds[node].log_likelihood(statistics[kind.need(family)])
     posterior = None
     if problem.prior is not None:
         evidence = sum(found.posterior.log_marginal_likelihood for found in fits.values())
@@ -96,11 +98,9 @@ def solve(problem: Problem) -> Solution:
     )
 
 
-def _fit_group(problem: Problem, group: tuple[str, ...]) -> NodeFit:
-    lead = group[0]
-    kind = kind_of(problem.structure, problem.schema, lead)
-    family = family_of(problem.structure, problem.schema, lead)
-    statistic = tied_statistic(problem.structure, problem.statistics, group)
+def _fit_group(problem: Problem, nodes: Mapping[str, tuple[NodeKind, Family]], group: tuple[str, ...]) -> NodeFit:
+    kind, family = nodes[group[0]]
+    statistic = reduce(add, _in_terms_of_lead(problem.statistics, nodes, group))
     given = next((problem.fixed[node] for node in group if node in problem.fixed), None)
     if problem.prior is None:
         posterior, cpd = None, kind.mle(family, statistic)
@@ -114,23 +114,18 @@ def _fit_group(problem: Problem, group: tuple[str, ...]) -> NodeFit:
         remarks = (f"{', '.join(group)}: {plural(len(fixed), 'row')} given and left alone.",)
     cpd, more = kind.complete(cpd, problem.unseen_parents)
     n_free = kind.n_free(family, 0 if fixed is None else len(fixed))
-    return NodeFit(kind, cpd, posterior, n_free, kind.n_free_adjusted(family, statistic, fixed), (*remarks, *more))
+    return NodeFit(cpd, posterior, n_free, kind.n_free_adjusted(family, statistic, fixed), (*remarks, *more))
 
 
-def tied_statistic(dag: DAG, statistics: Statistics, group: tuple[str, ...]) -> Any:
-    """Return the sum of the tied nodes' statistics, expressed in the first one's variables."""
-    schema = statistics.schema
-    lead = family_of(dag, schema, group[0])
-    if len(group) == 1:
-        return statistics[kind_of(dag, schema, group[0]).need(lead)]
-    return reduce(add, _in_terms_of(lead, dag, statistics, group))
-
-
-def _in_terms_of(lead: Family, dag: DAG, statistics: Statistics, group: tuple[str, ...]) -> Iterator[Any]:
-    schema = statistics.schema
-    for node in group:
-        family = family_of(dag, schema, node)
-        if kind_of(dag, schema, node) is not kind_of(dag, schema, group[0]):
+def _in_terms_of_lead(
+    statistics: Statistics, nodes: Mapping[str, tuple[NodeKind, Family]], group: tuple[str, ...]
+) -> Iterator[Any]:
+    """Yield the statistics of tied nodes, expressed in the first one's variables."""
+    lead_kind, lead = nodes[group[0]]
+    yield statistics[lead_kind.need(lead)]
+    for node in group[1:]:
+        kind, family = nodes[node]
+        if kind is not lead_kind:
             raise StructureError(f"Tied nodes {group[0]!r} and {node!r} are of different kinds.")
         for mine, other in zip(lead.variables, family.variables, strict=True):
             if not mine.has_states_of(other):
@@ -139,9 +134,7 @@ def _in_terms_of(lead: Family, dag: DAG, statistics: Statistics, group: tuple[st
                     f"{listing(mine.labels)} and {other.name!r} has {listing(other.labels)}. Declare equal states: "
                     f"schema={{{mine.name!r}: […], {other.name!r}: […]}}."
                 )
-        statistic = statistics[kind_of(dag, schema, node).need(family)]
-        renaming = dict(zip(family.scope, lead.variables, strict=True))
-        yield statistic if family == lead else statistic.renamed(renaming)
+        yield statistics[kind.need(family)].renamed(dict(zip(family.scope, lead.variables, strict=True)))
 
 
 def check(dag: DAG, prior: Any, fixed: Mapping[str, Any]) -> None:

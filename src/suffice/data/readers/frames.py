@@ -8,7 +8,6 @@ import narwhals.stable.v2 as nw
 import pyarrow as pa
 
 from suffice.data.raw import ArrowColumn, CodedColumn, RawColumn, RawTable
-from suffice.data.variable import Label
 from suffice.errors import DataError
 
 
@@ -26,11 +25,9 @@ def open_table(data: Any) -> RawTable:
     """Open a frame; columns become Arrow columns one at a time, when asked for."""
     if isinstance(data, pa.RecordBatch):
         data = pa.table(data)
-    listed = (
-        [str(name) for name in getattr(data, "columns", ())] if not isinstance(data, pa.Table) else data.column_names
-    )
-    repeated = next((name for name in listed if listed.count(name) > 1), None)
-    if repeated is not None:
+    listed = data.column_names if isinstance(data, pa.Table) else [str(name) for name in getattr(data, "columns", ())]
+    if len(set(listed)) < len(listed):  # narwhals would refuse them in its own words
+        repeated = next(name for name in listed if listed.count(name) > 1)
         raise DataError(f"Column {repeated!r} occurs more than once. Rename or drop the others.")
     frame = nw.from_native(data, eager_only=True)
     names = tuple(map(str, frame.columns))
@@ -38,15 +35,21 @@ def open_table(data: Any) -> RawTable:
     original = dict(zip(names, frame.columns, strict=True))
 
     def column(name: str) -> RawColumn:
-        series = frame.get_column(original[name])
-        if series.dtype in (nw.Categorical, nw.Enum) and series.implementation.is_pandas():
-            native = series.to_native().array
-            labels = native.categories.tolist()
-            if all(isinstance(label, Label) for label in labels):
-                return CodedColumn(name, native.codes, tuple(labels))  # no value is touched
-        return ArrowColumn(name, series_to_arrow(name, series))
+        if frame.implementation.is_pandas() and (coded := _categorical(name, data[original[name]].array)):
+            return coded
+        return ArrowColumn(name, series_to_arrow(name, frame.get_column(original[name])))
 
     return RawTable(names, column, len(frame), kind)
+
+
+def _categorical(name: str, native: Any) -> CodedColumn | None:
+    """Return a pandas categorical by its codes, without touching a value; None for any other column."""
+    if native.dtype.name != "category":
+        return None
+    labels = native.categories.tolist()
+    if not all(isinstance(label, str | int | float) for label in labels):  # which includes bools
+        return None
+    return CodedColumn(name, native.codes, tuple(labels))
 
 
 def series_to_arrow(name: str, series: nw.Series[Any]) -> pa.ChunkedArray:

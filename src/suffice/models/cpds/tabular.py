@@ -353,8 +353,9 @@ class TabularKind:
     ) -> float:
         """Return max |m(x_pa, x_v)/m(x_pa) − θ(x_v | x_pa)| over rows with (pseudo-)data that were not given.
 
-        θ is read through `TabularCPD.log_prob`, one cell at a time, not from the arrays that `mle` filled. Rows whose
-        pseudo-counts cancel (a flat prior without data has no single mode) are left to ``unseen_parents``.
+        θ is looked up by parent configuration, as `TabularCPD.log_prob` does it, not taken from the rows that `mle`
+        filled; the counts are grouped cell by cell. Rows whose pseudo-counts cancel (a flat prior without data has no
+        single mode) are left to ``unseen_parents``.
         """
         cells, m = statistic.nonzero()
         if pseudo is not None and cpd.configurations is None:
@@ -371,10 +372,7 @@ class TabularKind:
         free &= totals > 0
         with np.errstate(invalid="ignore", divide="ignore"):
             expected /= totals[:, None]
-        columns = {p.name: np.repeat(above[:, axis], r) for axis, p in enumerate(cpd.family.parents)}
-        columns[cpd.family.child.name] = np.tile(np.arange(r), len(above))
-        theta = np.exp(cpd.log_prob(columns)).reshape(len(above), r)
-        gaps = np.abs(expected - theta)[free]
+        gaps = np.abs(expected - cpd.probabilities(above))[free]
         gaps = np.where(np.isnan(gaps), np.inf, gaps)
         return max(float(gaps.max(initial=0.0)), self._default_residual(cpd, pseudo))
 
