@@ -14,15 +14,11 @@ NETWORKS = [
     *("alarm", "asia", "barley", "cancer", "earthquake", "hailfinder", "hepar2", "insurance", "mildew"),
     *("sachs", "survey", "water", "win95pts"),
 ]
-SMALL = {"asia", "cancer", "earthquake", "sachs", "survey"}
+N_ROWS = 1_000_000
 LEVEL = 0.001
 """Chance that any cell of any network is refused although all is well."""
 MIN_EXPECTED = 5
 """Cells that are expected less often are left out: whatever their count is, it says next to nothing."""
-
-
-def n_rows_of(name: str) -> int:
-    return 1_000_000 if name in SMALL else 200_000
 
 
 @pytest.fixture(scope="module")
@@ -33,7 +29,7 @@ def drawn(data_folder):
     def draw(name):
         if name not in kept:
             network = sf.read(data_folder / "networks_bif" / f"{name}.bif.gz")
-            data = network.sample(n_rows_of(name), seed=20261115)
+            data = network.sample(N_ROWS, seed=20261115)
             kept[name] = network, sf.fit(network.dag, data, unseen_parents="nan")
         return kept[name]
 
@@ -99,7 +95,7 @@ def test_the_list_is_that_of_all_networks_with_at_most_a_hundred_nodes(data_fold
 def test_a_network_is_recovered_from_its_rows(drawn, threshold, name):
     network, fit = drawn(name)
     assert fit.certificate.ok
-    assert fit.statistics.n_read == n_rows_of(name)
+    assert fit.statistics.n_read == N_ROWS
     for node in network.dag.nodes:
         assert fit.model.schema[node].states == network.schema[node].states
     assert n_tested(network, fit) >= len(network.dag.nodes)
