@@ -62,6 +62,21 @@ def in_order(configurations: NDArray[np.int64]) -> bool:
     return bool((steps[np.arange(len(steps)), first] > 0).all())
 
 
+def row_keys(configurations: NDArray[Any], sizes: list[int]) -> NDArray[Any]:
+    """Return one number for each configuration, equal where they are: its row, or its rank where rows are too many."""
+    if not sizes:
+        return np.zeros(len(configurations), np.int64)
+    if math.prod(sizes) < 2**62:
+        return np.asarray(np.ravel_multi_index(tuple(configurations.T), tuple(sizes)))
+    return np.unique(configurations, axis=0, return_inverse=True)[1].reshape(-1)
+
+
+def among(rows: NDArray[Any], chosen: NDArray[Any]) -> NDArray[np.bool_]:
+    """Return which configurations are among the chosen ones; shape (n_rows,)."""
+    picked = {tuple(row) for row in chosen.tolist()}
+    return np.array([tuple(row) in picked for row in rows.tolist()], bool)
+
+
 def put_rows(
     values: NDArray[np.float64],
     stored: NDArray[np.int64] | None,

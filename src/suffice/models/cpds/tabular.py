@@ -25,11 +25,13 @@ from suffice.errors import EstimationError, ModelError
 from suffice.models.cpds.kind import Columns, Family, Pseudo
 from suffice.models.cpds.rows import (
     all_configurations,
+    among,
     find_rows,
     given_rows,
     in_order,
     is_distribution,
     put_rows,
+    row_keys,
     total,
     whole_table,
 )
@@ -345,7 +347,7 @@ class TabularKind:
         seen = m > 0
         if fixed is not None:
             above = all_configurations([parent.n_states for parent in family.parents])
-            seen = seen[~_among(above if configurations is None else configurations, fixed)]
+            seen = seen[~among(above if configurations is None else configurations, fixed)]
         return int(np.count_nonzero(seen)) - int(np.count_nonzero(seen.any(axis=1)))
 
     def residual(
@@ -360,11 +362,11 @@ class TabularKind:
         cells, m = statistic.nonzero()
         if pseudo is not None and cpd.configurations is None:
             above = all_configurations(cpd._sizes)  # a proper prior determines rows without data, too
-            position = _row_keys(cells[:, :-1], cpd._sizes)
+            position = row_keys(cells[:, :-1], cpd._sizes)
         else:
-            _, first, position = np.unique(_row_keys(cells[:, :-1], cpd._sizes), return_index=True, return_inverse=True)
+            _, first, position = np.unique(row_keys(cells[:, :-1], cpd._sizes), return_index=True, return_inverse=True)
             above = cells[first, :-1]
-        free = np.ones(len(above), bool) if fixed is None else ~_among(above, fixed)
+        free = np.ones(len(above), bool) if fixed is None else ~among(above, fixed)
         r = cpd.family.child.n_states
         expected = np.zeros((len(above), r)) if pseudo is None else np.array(pseudo(above), np.float64)
         np.add.at(expected, (position.reshape(-1), cells[:, -1]), m)
@@ -392,20 +394,6 @@ class TabularKind:
         rows = [*cpd.values.tolist(), *([] if cpd.default_row is None else [cpd.default_row.tolist()])]
         gaps = (abs(math.fsum(row) - 1) for row in rows)
         return max((gap for gap in gaps if not math.isnan(gap)), default=0.0)
-
-
-def _row_keys(configurations: NDArray[Any], sizes: list[int]) -> NDArray[Any]:
-    """Return one number for each configuration, equal where they are: its row, or its rank where rows are too many."""
-    if not sizes:
-        return np.zeros(len(configurations), np.int64)
-    if math.prod(sizes) < 2**62:
-        return np.asarray(np.ravel_multi_index(tuple(configurations.T), tuple(sizes)))
-    return np.unique(configurations, axis=0, return_inverse=True)[1].reshape(-1)
-
-
-def _among(rows: NDArray[Any], chosen: NDArray[Any]) -> NDArray[np.bool_]:
-    picked = {tuple(row) for row in chosen.tolist()}
-    return np.array([tuple(row) in picked for row in rows.tolist()], bool)
 
 
 KIND = TabularKind()
