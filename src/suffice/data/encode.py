@@ -166,13 +166,22 @@ class ColumnEncoder:
         if raw.origin == "levels":
             self.levels_differ |= self.levels is not None and self.levels != labels
             self.levels = labels
-        if self.fixed is None:
-            self._grow(labels)
-        found = [self.variable.find(label) for label in labels]
-        codes = np.array([UNKNOWN if code is None else code for code in found], code_dtype(self.variable.n_states))
+        codes = self._first_levels(labels) if raw.origin == "levels" else None
+        if codes is None:
+            if self.fixed is None:
+                self._grow(labels)
+            found = [self.variable.find(label) for label in labels]
+            codes = np.array([UNKNOWN if code is None else code for code in found], code_dtype(self.variable.n_states))
         if dictionary is not None:
             self._last = (dictionary, codes)
         return codes
+
+    def _first_levels(self, labels: tuple[Label, ...]) -> NDArray[Any] | None:
+        """Take the levels of a first piece as they stand, so that their codes are the variable's own."""
+        if self.fixed is not None or self.variable.states != () or len(set(labels)) < len(labels):
+            return None
+        self.variable = Variable(self.name, labels)
+        return np.arange(len(labels), dtype=code_dtype(len(labels)))
 
     def _grow(self, labels: tuple[Label, ...]) -> None:
         known = self.variable
@@ -219,11 +228,10 @@ class ColumnEncoder:
         if self.declaration is None and self.origin in ("integer", "float") and self._has_fractions(states):
             raise self._undecided("holds whole numbers at first, and fractions later")
         if (self.levels is not None and not self.levels_differ) or self.origin == "bool":
-            variable = Variable(self.name, states, True)
-        elif self.declaration is None and _all_whole(states) and len(set(states)) > MAX_INTEGER_STATES:
+            return Settled(self.variable.as_declared(), np.arange(len(found)))
+        if self.declaration is None and _all_whole(states) and len(set(states)) > MAX_INTEGER_STATES:
             raise self._too_many(len(set(states)))
-        else:
-            variable = Variable(self.name, sort_labels(dict.fromkeys(states)))
+        variable = Variable(self.name, sort_labels(dict.fromkeys(states)))
         return Settled(variable, np.array([variable.code(state) for state in states], np.int64))
 
     @staticmethod

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import copy
 import re
 from collections.abc import Iterable
 from dataclasses import dataclass, replace
@@ -93,6 +94,12 @@ class Variable:
                 f"Declare it: schema={{{self.name!r}: sf.categorical()}}, or cut it into classes first."
             )
         return self.states
+
+    def as_declared(self) -> Variable:
+        """Return the same variable with its states declared."""
+        twin = copy.copy(self)
+        object.__setattr__(twin, "declared", True)
+        return twin
 
     def has_states_of(self, other: Variable) -> bool:
         """Whether both have the same states in the same order, of the same types."""

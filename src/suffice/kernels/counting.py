@@ -123,7 +123,7 @@ def count_masks(masks, first, members, starts, sizes, out, offsets, shared):
 def count_histogram(tile, n_rows, members, starts, sizes, out, offsets):
     """Add the counts of families to ``out``, by one histogram a family.
 
-    ``tile`` is an int32 array, shape (n_columns, at least n_rows).
+    ``tile`` is an int8 or int32 array, shape (n_columns, at least n_rows).
     """
     for f in range(starts.shape[0] - 1):
         a, k = starts[f], starts[f + 1] - starts[f]

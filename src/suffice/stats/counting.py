@@ -150,8 +150,9 @@ def _by_masks(layout: Layout, block: Block, start: int, stop: int) -> NDArray[np
 def _by_histogram(layout: Layout, block: Block, start: int, stop: int) -> NDArray[Any]:
     from suffice.kernels.counting import count_histogram, count_weighted
 
-    rows = _tile_rows(layout, 4)
-    tile = np.zeros((len(layout.names), rows), np.int32)
+    kind = np.dtype(np.int8 if int(layout.sizes.max()) <= 127 else np.int32)
+    rows = _tile_rows(layout, kind.itemsize)
+    tile = np.zeros((len(layout.names), rows), kind)
     weights = block.weights
     out = np.zeros(int(layout.offsets[-1]), np.int64 if weights is None else weights.dtype)
     where = (layout.members, layout.starts, layout.sizes, out, layout.offsets)

@@ -364,12 +364,15 @@ class TabularKind:
             above = all_configurations(cpd._sizes)  # a proper prior determines rows without data, too
             position = row_keys(cells[:, :-1], cpd._sizes)
         else:
-            _, first, position = np.unique(row_keys(cells[:, :-1], cpd._sizes), return_index=True, return_inverse=True)
-            above = cells[first, :-1]
+            keys = row_keys(cells[:, :-1], cpd._sizes)
+            begins = np.append(True, keys[1:] != keys[:-1])[
+                : len(keys)
+            ]  # cells come in order, so equal keys are neighbours
+            above, position = cells[begins, :-1], np.cumsum(begins) - 1
         free = np.ones(len(above), bool) if fixed is None else ~among(above, fixed)
         r = cpd.family.child.n_states
         expected = np.zeros((len(above), r)) if pseudo is None else np.array(pseudo(above), np.float64)
-        np.add.at(expected, (position.reshape(-1), cells[:, -1]), m)
+        expected[position, cells[:, -1]] += m  # every cell is listed once
         totals = np.array([math.fsum(row) for row in expected.tolist()])
         free &= totals > 0
         with np.errstate(invalid="ignore", divide="ignore"):
