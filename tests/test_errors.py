@@ -246,7 +246,7 @@ entry("empty table, states unknown", C, lambda w: sf.fit(w.dag, {"A": ["x"], "B"
 D, X = sf.DataError, sf.FileAccessError
 entry("not a table", D, lambda w: sf.fit(w.dag, 5), "int '5'", "sf.CSV", "dict of columns", "pandas")
 entry("missing column", D, lambda w: sf.fit(sf.DAG("Smoking -> Cancer"), {"Smokin": ["x"], "Cancer": ["y"]}),
-      "'Smoking'", "dict of columns has no such column", "['Smokin', 'Cancer']", "Did you mean 'Smokin'?")  # fmt: skip
+      "'Smoking'", "no such column in the dict", "['Smokin', 'Cancer']", "Did you mean 'Smokin'?")  # fmt: skip
 entry("misspelt state", D, lambda w: sf.fit(sf.DAG("smoke"), {"smoke": ["no", "mabye"]},
       schema={"smoke": ["no", "maybe"]}), "Column 'smoke', row 2: state 'mabye' is not one of ['no', 'maybe']",
       "Did you mean 'maybe'?", "Add it to the schema", "unknown_states='missing'")  # fmt: skip
@@ -354,6 +354,19 @@ entry(
     "denied",
 )
 entry("Parquet file that may not be read", sf.FileAccessError, lambda w: w.forbidden_parquet(), "t.parquet", "denied")
+entry("whole numbers, then points", sf.SchemaError, lambda w: w.fit_in_pieces("A\n" + 40 * "1\n" + "2.0\n"), "'A'",
+      "decimal point", "sf.categorical()", "sf.continuous()")  # fmt: skip
+entry("folder of several kinds", sf.DataError, lambda w: (w.csv("A,B\nx,u\n"), w.parquet("t", A=["x"], B=["u"]),
+      sf.fit(w.dag, str(w.folder))), "several kinds", "['csv', 'parquet']", "glob")  # fmt: skip
+entry(
+    "ending of no kind", sf.DataError, lambda w: sf.fit(w.dag, w.file("t.xyz", "A,B\n")), "t.xyz", ".parquet", "sf.CSV("
+)
+entry("another separator", sf.DataError, lambda w: sf.fit(w.dag, w.csv("A;B\nx;u\n")), "['A;B']", "separator=';'")
+entry("prior of a later tied node", sf.StructureError, lambda w: sf.fit(sf.DAG("A; B", tie=[("A", "B")]), w.data,
+      prior=sf.Dirichlet({"B": 1}, rest=1)), "('A', 'B')", "under the first of them, 'A'")  # fmt: skip
+entry("too many cells for BDeu", sf.ArgumentError, lambda w: sf.fit(sf.DAG({"c": [f"p{i}" for i in range(1100)]}),
+      {**{f"p{i}": ["x", "y"] for i in range(1100)}, "c": ["u", "v"]}, prior=sf.BDeu(1)),
+      "'c'", "too many cells")  # fmt: skip
 entry("Parquet file absent", X, lambda w: sf.fit(w.dag, w.path("no.parquet")), "no.parquet", "no such file")
 entry("Parquet file of another kind", D, lambda w: sf.fit(w.dag, w.file("x.parquet", b"nonsense")), "x.parquet")
 entry("Parquet files that differ", D, lambda w: (w.parquet("t1", A=["x"], B=["u"]), w.parquet("t2", A=["x"]),
@@ -920,8 +933,6 @@ BAD_CALLS: dict[str, Callable[[World], Any]] = {
     "sample, backend=3": lambda w: w.fit().model.sample(3, backend=3),
     "log_prob(None)": lambda w: w.fit().model.log_prob(None),
     "log_prob, missing column": lambda w: w.fit().model.log_prob({"A": ["x"]}),
-    "log_prob, unknown as missing": lambda w: w.fit().model.log_prob(
-        {"A": ["z"], "B": ["u"]}, unknown_states="missing"),
     "cpd('nope')": lambda w: w.fit().model.cpd("nope"),
     "cpd(None)": lambda w: w.fit().model.cpd(None),
     "cpd([])": lambda w: w.fit().model.cpd([]),

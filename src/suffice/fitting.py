@@ -333,7 +333,7 @@ def _notes(statistics: Statistics, solution: Solution) -> tuple[Note, ...]:
         notes.append(
             Note(
                 "data",
-                f"{plural(statistics.n_dropped, 'row')} of {statistics.n_read:,} with missing values were dropped.",
+                f"{plural(statistics.n_dropped, 'row')} of {statistics.n_read:,} dropped, for missing values.",
             )
         )
     notes += notes_on("estimate", solution.remarks)

@@ -357,3 +357,14 @@ def test_certificate_html_escapes_names() -> None:
     page = certify(claim_of(fit, model=model))._repr_html_()
     assert "<script>" not in page
     assert "&lt;script&gt;" in page
+
+
+def test_a_model_whose_states_are_in_another_order_is_refused():
+    """The same numbers under exchanged labels are another model."""
+    data = {"A": ["x", "x", "y"], "B": ["u", "v", "v"]}
+    fit = sf.fit(sf.DAG("A -> B"), data)
+    tables = {node: fit.model.cpd(node).table.to_numpy() for node in "AB"}
+    turned = sf.BayesianNetwork(fit.model.dag, tables, schema={"A": ["y", "x"], "B": ["v", "u"]})
+    found = certify(claim_of(fit, model=turned))
+    assert not found.ok
+    assert "states" in found.worst

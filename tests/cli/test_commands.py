@@ -161,11 +161,11 @@ def test_separator(folder: Path, content: str, options: list[str]) -> None:
     assert entry["content"]["n"] == 2
 
 
-def test_na_replaces_the_default_list(folder: Path) -> None:
+def test_na_adds_to_the_usual_marks(folder: Path) -> None:
     (folder / "n.csv").write_text("A\nx\nNA\n?\n-\n")
     kept = json.loads(good("fit", "A", "n.csv", "--na", "NA", "--na", "-", "--missing", "drop", "--json"))
-    assert kept["content"]["n"] == 2
-    assert kept["content"]["model"]["schema"][0]["states"] == ["?", "x"]
+    assert kept["content"]["n"] == 1
+    assert kept["content"]["model"]["schema"][0]["states"] == ["x"]
     default = json.loads(good("fit", "A", "n.csv", "--missing", "drop", "--json"))
     assert default["content"]["model"]["schema"][0]["states"] == ["-", "NA", "x"]
 
@@ -215,7 +215,7 @@ def test_table_of_a_hypothesis_space_cannot_be_shown_but_does_not_crash(folder: 
         (["A -> Q", "t.csv"], "no such column"),
         (["A -> B -> A", "t.csv"], "cycle"),
         (["A -> B", "absent.csv"], "absent.csv"),
-        (["A -> B", "t.xlsx"], "CSV"),
+        (["A -> B", "t.xlsx"], "names no kind of table"),
         (["absent.toml", "t.csv"], "absent.toml"),
         (["A -> B", "t.csv", "--prior", "bdu:10"], "Got 'bdu:10'"),
         (["A -> B", "t.csv", "--prior", "bdeu:ten"], "must end in a number"),
@@ -485,7 +485,7 @@ def test_sample_of_unknown_rows_fails_without_a_half_written_file(folder: Path) 
     fit = sf.fit(sf.DAG("A -> B"), {"A": ["x"], "B": ["u"]}, schema={"A": ["x", "y"]}, unseen_parents="nan",
                  fixed={"A": [0.999, 0.001]})  # fmt: skip
     sf.write(fit.model, "nan.json")
-    assert "unseen_parents='uniform'" in bad("sample", "nan.json", "-n", "99999", "--seed", "1", "--out", "rows.csv")
+    assert "--unseen-parents uniform" in bad("sample", "nan.json", "-n", "99999", "--seed", "1", "--out", "rows.csv")
     assert names(folder) == {"t.csv", "nan.json"}
 
 

@@ -213,7 +213,7 @@ def test_names_may_contain_anything(name):
 def test_states_spelled_like_a_missing_value_are_kept_with_a_remark(column):
     table = open_table({"x": column}, ["x"])
     assert labels_of(table, "x") == column
-    assert any("na_values" in remark for remark in table.remarks) is (set(column) != {"yes"})
+    assert any("kept as a state" in remark for remark in table.remarks) is (set(column) != {"yes"})
 
 
 # Declarations -------------------------------------------------------------------------------------------------

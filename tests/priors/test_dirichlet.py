@@ -395,3 +395,16 @@ def test_the_prior_alone_answers_for_an_empty_table(empty: Any) -> None:
     fit = sf.fit(sf.DAG("A -> B"), {"A": empty, "B": empty}, prior=sf.K2(), schema=schema)
     assert fit.n == 0
     assert fit.model.cpd("A").values.tolist() == [[0.5, 0.5]]
+
+
+@pytest.mark.parametrize("ess", [1e4, 1e8, 1e12, 1e15, 1e30])
+def test_evidence_under_a_strong_prior_tends_to_that_of_fair_coins(ess):
+    """log p(D) of a uniform prior that is all but certain is −N log(states), node by node."""
+    data = {"A": ["x", "x", "y"], "B": ["u", "v", "v"]}
+    fit = sf.fit(sf.DAG("A -> B"), data, prior=sf.BDeu(ess))
+    assert fit.log_marginal_likelihood == pytest.approx(-6 * np.log(2), abs=20 / ess + 1e-12)
+
+
+def test_dirichlet_priors_are_equal_by_their_numbers():
+    assert sf.Dirichlet({"A": [1, 2]}) == sf.Dirichlet({"A": [1.0, 2.0]}) != sf.Dirichlet({"A": [1, 3]})
+    assert len({sf.Dirichlet(1), sf.Dirichlet(1.0), sf.Dirichlet(2)}) == 2

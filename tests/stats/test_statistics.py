@@ -246,3 +246,8 @@ def test_sums_round_trip_through_parts():
 def test_needs_round_trip_and_are_hashable(need):
     assert type(need).from_dict(need.to_dict()) == need
     assert {need: 1}[type(need).from_dict(need.to_dict())] == 1
+
+
+def test_statistics_can_be_summed():
+    parts = [sf.collect(sf.DAG("A"), {"A": [label]}) for label in "xyx"]
+    assert sum(parts)[sf.Count(("A",))].values.tolist() == [2, 1]

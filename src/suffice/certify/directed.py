@@ -33,6 +33,8 @@ def certify(claim: Claim) -> Certificate:
         for node in group:
             cpd = claim.model.cpd(node)
             kind = kind_named(cpd.kind)
+            if not all(v.has_states_of(claim.statistics.schema[v.name]) for v in cpd.family.variables):
+                residual, worst = math.inf, f"node {node!r}, whose states are not those of the statistics"
             if any(name in claim.fixed for name in group):
                 given = next(claim.fixed[name] for name in group if name in claim.fixed)
                 with_given, fixed = kind.fix(cpd, given)

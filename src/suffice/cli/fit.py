@@ -63,7 +63,9 @@ def fit(
     show: Annotated[
         list[str] | None, typer.Option("--show", metavar="NODE", help="Also print a node's table; may be repeated.")
     ] = None,
-    out: Annotated[str | None, typer.Option("--out", metavar="FILE", help="Write the model alone (.json).")] = None,
+    out: Annotated[
+        str | None, typer.Option("--out", metavar="FILE", help="Write the model alone (.json, .bif, .bif.gz).")
+    ] = None,
     out_fit: Annotated[
         str | None,
         typer.Option("--out-fit", metavar="FILE", help="Write the whole fit with its certificate and notes (.json)."),

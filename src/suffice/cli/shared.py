@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import json
 import os
+import re
 import sys
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
@@ -30,7 +31,7 @@ SeparatorOption = Annotated[str | None, typer.Option("--separator", help="Charac
 NaOption = Annotated[
     list[str] | None,
     typer.Option(
-        "--na", metavar="TEXT", help="A field that means a missing value; may be repeated [default: empty, ?]."
+        "--na", metavar="TEXT", help="A field that means a missing value; besides empty fields and ?; may be repeated."
     ),
 ]
 QuietOption = Annotated[bool, typer.Option("--quiet", "-q", help="No progress bar.")]
@@ -66,11 +67,34 @@ def _abandon_output() -> None:
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
 
 
+SPOKEN = (
+    (r"missing='drop'", "--missing drop"),
+    (r"unknown_states='missing'", "--unknown-states missing"),
+    (r"unseen_parents='(\w+)'", r"--unseen-parents \1"),
+    (r"schema=\{'([^']+)': sf\.(categorical|continuous)\(\)\}", r"--\2 '\1'"),
+    (r"(?:read it by )?sf\.CSV\([^)]*separator=('[^']*')\)", r"--separator \1"),
+    (r"na_values=\[[^]]*?('[^']*')\]", r"--na \1"),
+    (r"sf\.BDeu\((\d+)\)", r"--prior bdeu:\1"),
+)
+"""How the remedies of the library are said on the command line."""
+
+
+def spoken(message: str) -> str:
+    """Say a message's remedies as options.
+
+    >>> spoken("Pass missing='drop', or schema={'age': sf.continuous()}.")
+    "Pass --missing drop, or --continuous 'age'."
+    """
+    for python, option in SPOKEN:
+        message = re.sub(python, option, message)
+    return message
+
+
 def _complain(message: str, kind: str, as_json: bool) -> None:
     if as_json:
         print(json.dumps({"error": {"type": kind, "message": message}}, ensure_ascii=False), file=sys.stderr)
     else:
-        print(f"error: {visible(message)}", file=sys.stderr)
+        print(f"error: {visible(spoken(message))}", file=sys.stderr)
 
 
 def table(path: str, separator: str | None, na: list[str] | None) -> Any:
@@ -80,7 +104,7 @@ def table(path: str, separator: str | None, na: list[str] | None) -> Any:
     from suffice.data.readers.csv_file import CSV
 
     separator = {"tab": "\t", "\\t": "\t"}.get(separator or "", separator)
-    return CSV(path, separator, ("", "?") if not na else tuple(na))
+    return CSV(path, separator, ("", "?", *(na or ())))
 
 
 def read_model(path: str) -> Any:

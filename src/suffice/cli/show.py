@@ -25,7 +25,7 @@ def show_table(cells: Cells, title: str = "") -> None:
     # Text, never markup: a state may be called [red].
     table = Table(title=Text(title) if title else None, title_justify="left", box=box.SIMPLE_HEAD, pad_edge=False)
     for name, side in zip(header, align, strict=True):
-        table.add_column(Text(shorten(name)), justify="right" if side == ">" else "left")
+        table.add_column(Text(shorten(name)), justify="right" if side == ">" else "left", overflow="fold")
     for row in rows:
         table.add_row(*(Text(shorten(cell)) for cell in row))
     Console().print(table)

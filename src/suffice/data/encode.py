@@ -22,12 +22,13 @@ from suffice.data.raw import RawColumn, is_number
 from suffice.data.schema import Declaration
 from suffice.data.variable import Label, Variable, sort_labels
 from suffice.errors import DataError, SchemaError, listing, suggestion
+from suffice.text import plural
 
 MAX_INTEGER_STATES = 20
 MANY_STATES = 10_000
 MISSING, UNKNOWN = -1, -2
 CANONICAL_INTEGER = re.compile(r"-?[1-9][0-9]{0,17}|0")
-SPELLINGS_OF_MISSING = frozenset({"NA", "N/A", "n/a", "NaN", "nan", "NULL", "null", "None", "none", "."})
+SPELLINGS_OF_MISSING = frozenset({"NA", "N/A", "n/a", "NaN", "nan", "NULL", "null", "None", "none", ".", "", "?"})
 
 
 @dataclass(frozen=True)
@@ -227,6 +228,8 @@ class ColumnEncoder:
         states = _typed(found) if self.text else found
         if self.declaration is None and self.origin in ("integer", "float") and self._has_fractions(states):
             raise self._undecided("holds whole numbers at first, and fractions later")
+        if self.declaration is None and self.text and self.origin == "integer" and _written_otherwise(found, states):
+            raise self._undecided("holds whole numbers at first, and later some with a decimal point")
         if (self.levels is not None and not self.levels_differ) or self.origin == "bool":
             return Settled(self.variable.as_declared(), np.arange(len(found)))
         if self.declaration is None and _all_whole(states) and len(set(states)) > MAX_INTEGER_STATES:
@@ -256,21 +259,19 @@ class ColumnEncoder:
         """Say what was decided, once all pieces were seen."""
         if self.n_unknown:
             return (
-                f"{self.name}: {self.n_unknown} values outside the declared states were taken as missing "
+                f"{self.name}: {plural(self.n_unknown, 'value')} outside the declared states taken as missing "
                 f"(first: {self.first_unknown!r}).",
             )
         if self.declaration is not None or self.continuous:
             return ()
         variable = self.settled().variable
         if variable.labels and not variable.declared and _all_whole(variable.labels):
-            states = listing(variable.labels, 6)
-            return (f"{self.name}: whole numbers read as a discrete variable with states {states}.",)
+            return (f"{self.name}: whole numbers read as a discrete variable.",)
         spelled = [state for state in variable.labels if state in SPELLINGS_OF_MISSING]
         if spelled and not variable.declared:
-            return (
-                f"{self.name}: {spelled[0]!r} is kept as a state. If it means a missing value, read the file with "
-                f"na_values={['', '?', spelled[0]]!r}.",
-            )
+            marks = list(dict.fromkeys(["", "?", spelled[0]]))
+            remedy = f"read the file with na_values={marks!r}" if self.text else "replace it by a missing one"
+            return (f"{self.name}: {spelled[0]!r} is kept as a state. If it means a missing value, {remedy}.",)
         return ()
 
 
@@ -280,6 +281,11 @@ def _typed(states: tuple[Label, ...]) -> tuple[Label, ...]:
     if texts and all(is_number(text) and float(text).is_integer() for text in texts):
         return tuple(int(text) if CANONICAL_INTEGER.fullmatch(text) else int(float(text)) for text in texts)
     return states
+
+
+def _written_otherwise(texts: tuple[Label, ...], states: tuple[Label, ...]) -> bool:
+    """Whether texts became whole numbers although some of them are not written as such."""
+    return _all_whole(states) and not all(CANONICAL_INTEGER.fullmatch(str(text)) for text in texts)
 
 
 def _whole_numbers_with_gaps(raw: RawColumn, gaps: bool) -> bool:

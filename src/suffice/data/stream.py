@@ -191,8 +191,8 @@ def complete_rows(columns: Mapping[str, NDArray[Any]], missing: str, first_row: 
         if missing == "error":
             raise DataError(
                 f"Column {name!r}, row {first_row + int(np.argmax(gaps)) + 1}: the value is missing "
-                f"({plural(int(gaps.sum()), 'missing value')} in this column). "
-                "Fill it in, or pass missing='drop' to leave out incomplete rows."
+                f"({plural(int(gaps.sum()), 'missing value')} in the rows read so far). "
+                "Fill it in or leave out incomplete rows; fits and counts do that with missing='drop'."
             )
         incomplete = gaps if incomplete is None else incomplete | gaps
     return None if incomplete is None else ~incomplete

@@ -99,9 +99,15 @@ def _require_columns(raw: RawTable | RawStream, columns: Sequence[str]) -> None:
     for name in columns:
         if name not in raw.names:
             raise DataError(
-                f"The structure names the variable {name!r}, but the {raw.description} has no such column. "
-                f"Its columns are {listing(raw.names, 12)}.{suggestion(name, raw.names)}"
+                f"The structure names the variable {name!r}, but there is no such column in the {raw.description}. "
+                f"Its columns are {listing(raw.names, 12)}.{suggestion(name, raw.names)}{_separator_hint(raw.names)}"
             )
+
+
+def _separator_hint(names: tuple[str, ...]) -> str:
+    """Say which separator a file of one column seems to have."""
+    signs = [sign for sign in ";\t|" if len(names) == 1 and sign in names[0]]
+    return f" Is {signs[0]!r} its separator? Then read it by sf.CSV(path, separator={signs[0]!r})." if signs else ""
 
 
 def _weight_column(raw: RawTable | RawStream, weights: Weights) -> str | None:

@@ -157,6 +157,12 @@ def check(dag: DAG, prior: Any, fixed: Mapping[str, Any]) -> None:
                 + suggestion(node, dag.nodes)
             )
     for group in dag.tie:
+        later = [node for node in group[1:] if prior is not None and node in prior.nodes]
+        if later:
+            raise StructureError(
+                f"The tied nodes {group} share one table, so the prior must be given under the first of them, "
+                f"{group[0]!r}, and not under {later[0]!r}."
+            )
         if sum(node in fixed for node in group) > 1:
             raise StructureError(
                 f"The tied nodes {group} share one table, so 'fixed' can give it for one of them only."

@@ -126,12 +126,12 @@ class BayesianNetwork:
 
     # What it computes -----------------------------------------------------------------------------------------
 
-    def log_prob(self, data: Any, *, unknown_states: str = "error") -> NDArray[np.float64]:
+    def log_prob(self, data: Any) -> NDArray[np.float64]:
         """Return log p(x) of every row of a table; shape (n_rows,).
 
         Rows that meet an unknown (NaN) row of a table have the value NaN, impossible rows −inf.
         """
-        table = open_table(data, self.variables, schema=self.schema, unknown_states=unknown_states)
+        table = open_table(data, self.variables, schema=self.schema)
         parts = list(BlockSource(table).each(lambda block: self.log_prob_of(block.columns, block.n_rows)))
         return np.concatenate(parts)
 

@@ -80,9 +80,9 @@ class HypothesisMixture:
         """The variable with its outcomes."""
         return Schema((self.hypotheses.variable,))
 
-    def log_prob(self, data: Any, *, unknown_states: str = "error") -> NDArray[np.float64]:
+    def log_prob(self, data: Any) -> NDArray[np.float64]:
         """Return log p(x) of every row of a table; shape (n_rows,)."""
-        table = open_table(data, self.variables, schema=self.schema, unknown_states=unknown_states)
+        table = open_table(data, self.variables, schema=self.schema)
         return np.concatenate(list(BlockSource(table).each(lambda b: self.log_prob_of(b.columns, b.n_rows))))
 
     def log_prob_of(self, columns: dict[str, NDArray[Any]], n_rows: int) -> NDArray[np.float64]:

@@ -66,7 +66,7 @@ class DirichletPrior:
         return {"type": type(self).__name__}
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False, repr=False)
 class Dirichlet(DirichletPrior):
     """Dirichlet prior with the pseudo-counts you give.
 
@@ -96,6 +96,20 @@ class Dirichlet(DirichletPrior):
             stored = _number("alpha", alpha)
         object.__setattr__(self, "alpha_", stored)
         object.__setattr__(self, "rest", None if rest is None else _number("rest", rest))
+
+    def __repr__(self) -> str:
+        return self.describe()
+
+    def __eq__(self, other: object) -> bool:
+        return isinstance(other, Dirichlet) and self._identity == other._identity
+
+    def __hash__(self) -> int:
+        return hash(repr(self._identity))
+
+    @property
+    def _identity(self) -> tuple[Any, ...]:
+        listed = {node: array.tolist() for node, array in self.alpha_.items()} if self.nodes else self.alpha_
+        return (listed, self.rest)
 
     @property
     def nodes(self) -> tuple[str, ...]:
@@ -176,7 +190,12 @@ class BDeu(DirichletPrior):
     def alpha(self, family: Family) -> NDArray[np.float64]:
         """Return ess / (number of cells)."""
         cells = math.prod(variable.n_states for variable in family.variables)
-        return np.full(family.child.n_states, self.ess / max(cells, 1))
+        alpha = math.exp(math.log(self.ess) - math.log(max(cells, 1)))  # cells may be more than a float can hold
+        if not alpha > 0:
+            raise ArgumentError(
+                f"The table of {family.child.name!r} has too many cells for {self!r}: no pseudo-count is left for one."
+            )
+        return np.full(family.child.n_states, alpha)
 
     def to_dict(self) -> dict[str, Any]:
         """Return the prior as JSON-able data."""

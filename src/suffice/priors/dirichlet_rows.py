@@ -148,7 +148,7 @@ class DirichletRows:
                 f"Node {self.family.child.name!r} has no interior posterior mode: for {where} the smallest α + m is "
                 f"{concentration[row].min():g}, below 1. Use point='mean', or a prior with pseudo-counts of at least 1."
             )
-        with np.errstate(invalid="ignore"):
+        with np.errstate(invalid="ignore", divide="ignore"):
             rows: NDArray[np.float64] = excess / excess.sum(axis=1, keepdims=True)
         return rows
 
@@ -264,14 +264,20 @@ def _with_rows(
     return distinct, wider
 
 
+def _log_rising(alpha: NDArray[np.float64], m: NDArray[Any]) -> NDArray[np.float64]:
+    """Return log Γ(α + m)/Γ(α), through the beta function: for large α the two gammas alone would cancel."""
+    from scipy.special import betaln, gammaln
+
+    some = np.where(m > 0, m, 1.0)
+    rising: NDArray[np.float64] = np.where(m > 0, gammaln(some) - betaln(alpha, some), 0.0)
+    return rising
+
+
 def _log_marginal(
     alpha: NDArray[np.float64], m: NDArray[Any], given: NDArray[np.bool_] | None, rows: NDArray[np.float64] | None
 ) -> float:
     """Return Σ log Γ(α₀)/Γ(α₀ + m₀) + Σ log Γ(α + m)/Γ(α); fixed rows count with their likelihood."""
-    from scipy.special import gammaln
-
-    total, seen = alpha.sum(axis=1), m.sum(axis=1)
-    by_row = gammaln(total) - gammaln(total + seen) + (gammaln(alpha + m) - gammaln(alpha)).sum(axis=1)
+    by_row = _log_rising(alpha, m).sum(axis=1) - _log_rising(alpha.sum(axis=1), m.sum(axis=1))
     if given is not None and rows is not None:
         with np.errstate(divide="ignore", invalid="ignore"):
             likelihood = np.where(m > 0, m * np.log(rows), 0.0).sum(axis=1)

@@ -80,12 +80,17 @@ class Fit:
     @property
     def aic(self) -> float:
         """Akaike's criterion, −2ℓ + 2k; smaller is better."""
-        return -2 * self.log_likelihood + 2 * self.n_free
+        return -2 * self.log_likelihood + 2 * self._n_free
 
     @property
     def bic(self) -> float:
         """Schwarz's criterion, −2ℓ + k log N; smaller is better."""
-        return -2 * self.log_likelihood + self.n_free * (math.log(self.n) if self.n > 0 else math.nan)
+        return -2 * self.log_likelihood + self._n_free * (math.log(self.n) if self.n > 0 else math.nan)
+
+    @property
+    def _n_free(self) -> float:
+        """The number of free parameters as a float; infinite where a float cannot hold it."""
+        return float(self.n_free) if self.n_free < 1 << 1023 else math.inf
 
     def __str__(self) -> str:
         return plain_summary(self)

@@ -115,6 +115,10 @@ class Statistics(Mapping[Need, Any]):
             tuple(dict.fromkeys(self.remarks + other.remarks)),
         )
 
+    def __radd__(self, other: object) -> Statistics:
+        """Let ``sum`` begin with its zero."""
+        return self if other == 0 else NotImplemented
+
     def settled(self, table: SettledTable) -> Statistics:
         """Return the statistics with states in the order that their table settled on after the pass."""
         if table.schema == self.schema:

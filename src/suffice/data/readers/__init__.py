@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+import os
 from collections import Counter
 from collections.abc import Callable
 from typing import Any, NamedTuple
 
 from suffice.data.raw import RawStream, RawTable
 from suffice.data.readers import batches, columns, contingency, csv_file, frames, parquet
-from suffice.errors import DataError, shown
+from suffice.errors import DataError, listing, shown
 
 
 class Reader(NamedTuple):
@@ -35,12 +36,21 @@ READERS: dict[str, Reader] = {
 
 def open_raw(data: object) -> RawTable | RawStream:
     """Open ``data`` with the first reader that recognises it."""
-    for reader in READERS.values():
-        if reader.accepts(data):
-            opened = reader.open_table(data)
-            repeated = next((name for name, n in Counter(opened.names).items() if n > 1), None)
-            if repeated is not None:
-                raise DataError(f"Column {repeated!r} occurs more than once. Rename or drop the others.")
-            return opened
+    fitting = [name for name, reader in READERS.items() if reader.accepts(data)]
+    if len(fitting) > 1:
+        raise DataError(
+            f"{str(data)!r} holds tables of several kinds, {listing(fitting)}. Name those to read by a glob."
+        )
+    if fitting:
+        opened = READERS[fitting[0]].open_table(data)
+        repeated = next((name for name, n in Counter(opened.names).items() if n > 1), None)
+        if repeated is not None:
+            raise DataError(f"Column {repeated!r} occurs more than once. Rename or drop the others.")
+        return opened
+    if isinstance(data, str | os.PathLike):
+        raise DataError(
+            f"The ending of {shown(str(data), 300)} names no kind of table. Paths, globs and folders are read by their "
+            "endings, such as .csv, .tsv, .csv.gz and .parquet; sf.CSV(path, separator=',') reads any text file."
+        )
     wanted = "; ".join(reader.wants for reader in READERS.values())
     raise DataError(f"Cannot read a table from {type(data).__name__} {shown(str(data), 300)}. Pass one of: {wanted}.")

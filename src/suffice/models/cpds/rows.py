@@ -129,8 +129,8 @@ def whole_table(what: str, family: Family, given: Any) -> NDArray[np.float64]:
     if table.shape != shape:
         raise ArgumentError(
             f"{what} must have shape {shape}: the parents {family.scope[:-1]} in order, then the states of "
-            f"{family.child.name!r}. Got shape {table.shape} instead. Rows of 'fixed' may also be given one by one, as "
-            "a mapping from the parents' states."
+            f"{family.child.name!r}. Got shape {table.shape} instead."
+            + (" Single rows are a mapping from the parents' states." if what.startswith("fixed") else "")
         )
     return table.reshape(-1, shape[-1])
 

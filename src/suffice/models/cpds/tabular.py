@@ -326,8 +326,8 @@ class TabularKind:
         if policy == "error":
             raise EstimationError(
                 f"Node {name!r} has {plural(n_unknown, 'parent configuration')} without data (first: {example}), so "
-                "maximum likelihood does not determine their rows. Pass unseen_parents='uniform' or "
-                "unseen_parents='nan' (on the command line --unseen-parents), or a prior such as sf.BDeu(10)."
+                "their rows are not determined. Pass unseen_parents='uniform' or unseen_parents='nan', or use a prior "
+                "such as sf.BDeu(10) with its posterior mean."
             )
         if policy == "nan":
             return cpd, (f"{what}; their rows are NaN.",)
