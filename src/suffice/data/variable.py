@@ -5,7 +5,7 @@ from __future__ import annotations
 import copy
 import re
 from collections.abc import Iterable
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from functools import cached_property
 from typing import Any
 
@@ -103,7 +103,11 @@ class Variable:
 
     def has_states_of(self, other: Variable) -> bool:
         """Whether both have the same states in the same order, of the same types."""
-        return replace(self, name=other.name, declared=other.declared) == other
+        if self.states is other.states:
+            return True
+        if self.states is None or other.states is None:
+            return False
+        return [_key(state) for state in self.states] == [_key(state) for state in other.states]
 
     def code(self, label: object) -> int:
         """Return the position of a state.

@@ -28,6 +28,7 @@ BYTES = np.uint64(0x0101010101010101)
 LOW_BITS = np.uint64(0x7F7F7F7F7F7F7F7F)
 HIGH_BITS = np.uint64(0x8080808080808080)
 PACK = np.uint64(0x0102040810204080)
+SECOND_CELLS = 2048
 SEVEN, TOP_BYTE, ALL = np.uint64(7), np.uint64(56), np.uint64(0xFFFFFFFFFFFFFFFF)
 
 
@@ -125,28 +126,31 @@ def count_histogram(tile, n_rows, members, starts, sizes, out, offsets):
 
     ``tile`` is an int8 or int32 array, shape (n_columns, at least n_rows).
     """
+    cells = np.empty(n_rows, np.int64)
+    second = np.zeros(SECOND_CELLS, np.int64)
     for f in range(starts.shape[0] - 1):
         a, k = starts[f], starts[f + 1] - starts[f]
-        base = offsets[f]
-        if k == 1:
-            x = tile[members[a]]
+        base, size = offsets[f], offsets[f + 1] - offsets[f]
+        column = tile[members[a]]
+        for i in range(n_rows):
+            cells[i] = column[i]
+        for j in range(1, k):
+            column, n_states = tile[members[a + j]], sizes[members[a + j]]
             for i in range(n_rows):
-                out[np.uint64(base + x[i])] += 1
-        elif k == 2:
-            x, y, y_size = tile[members[a]], tile[members[a + 1]], np.int64(sizes[members[a + 1]])
+                cells[i] = cells[i] * n_states + column[i]
+        if size > SECOND_CELLS:
             for i in range(n_rows):
-                out[np.uint64(base + x[i] * y_size + y[i])] += 1
-        elif k == 3:
-            x, y, z = tile[members[a]], tile[members[a + 1]], tile[members[a + 2]]
-            y_size, z_size = np.int64(sizes[members[a + 1]]), np.int64(sizes[members[a + 2]])
-            for i in range(n_rows):
-                out[np.uint64(base + (x[i] * y_size + y[i]) * z_size + z[i])] += 1
-        else:
-            for i in range(n_rows):
-                cell = np.int64(tile[members[a], i])
-                for j in range(1, k):
-                    cell = cell * sizes[members[a + j]] + tile[members[a + j], i]
-                out[np.uint64(base + cell)] += 1
+                out[np.uint64(base + cells[i])] += 1
+            continue
+        # Two histograms by turns: equal neighbours need not wait for each other's sum.
+        second[:size] = 0
+        for i in range(0, n_rows - 1, 2):
+            out[np.uint64(base + cells[i])] += 1
+            second[np.uint64(cells[i + 1])] += 1
+        if n_rows % 2:
+            out[np.uint64(base + cells[n_rows - 1])] += 1
+        for c in range(size):
+            out[base + c] += second[c]
 
 
 @kernel
