@@ -545,3 +545,10 @@ def test_scaled_statistics_never_wrap_around(factor: float) -> None:
         found = sf.estimate(sf.DAG("A -> B"), stats)
         assert found.model.cpd("A").values[0].tolist() == pytest.approx([0.4, 0.4, 0.2])
         assert found.certificate.ok
+
+
+def test_given_rows_that_rule_out_the_data_are_noted():
+    data = {"A": ["x", "x", "y"], "B": ["u", "v", "v"]}
+    fit = sf.fit(sf.DAG("A -> B"), data, fixed={"B": {"x": [0, 1]}})
+    assert fit.log_likelihood == -np.inf
+    assert any("rule out some of the data" in note.text for note in fit.notes)

@@ -6,6 +6,7 @@ Tied nodes add their statistics first and share the result.
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from functools import reduce
@@ -94,7 +95,15 @@ def solve(problem: Problem) -> Solution:
         local={node: local[node] for node in dag.nodes},
         posterior=posterior,
         log_marginal_likelihood=None if posterior is None else posterior.log_marginal_likelihood,
-        remarks=tuple(remark for found in fits.values() for remark in found.remarks),
+        remarks=(*(remark for found in fits.values() for remark in found.remarks), *_impossible(local)),
+    )
+
+
+def _impossible(local: Mapping[str, float]) -> tuple[str, ...]:
+    """Remark on data that the given rows rule out; free rows never do."""
+    nodes = [node for node, value in local.items() if value == -math.inf]
+    return (
+        (f"{', '.join(nodes)}: the given rows rule out some of the data, so its likelihood is zero.",) if nodes else ()
     )
 
 
