@@ -604,13 +604,27 @@ def test_broken_agrum_files_are_told_with_line_and_column(data_folder: Path, num
 
 
 @pytest.mark.data
-def test_carpo_lacks_numbers_and_says_where(data_folder: Path, tmp_path: Path) -> None:
-    """Carpo declares a variable without numbers, and has nodes of a noisy function with some rows only."""
-    path = data_folder / "io_formats" / "agrum_carpo.bif"
-    with pytest.raises(FileFormatError, match=r"line 495, column 10: Variable 'N117' has no probability block"):
-        bif.read(str(path))
-    with pytest.raises(FileFormatError, match=r"line 503, column 1: Node 'N5' has 3 of 4 rows; .* N143='1', N187='1'"):
-        parse(path.read_text() + "probability ( N117 ) { table 0.5 0.5; }", tmp_path)
+def test_carpo_loads_with_what_it_leaves_out_unknown(data_folder: Path) -> None:
+    """Carpo declares a variable without numbers, and lists single causes only for nodes of a noisy function."""
+    network = bif.read(str(data_folder / "io_formats" / "agrum_carpo.bif"))
+    assert len(network.variables) == 61
+    assert np.isnan(network.cpd("N117").values).all()
+    rows = dict(network.cpd("N5").rows())
+    assert rows["0", "0"].tolist() == [0.25, 0.75]
+    assert rows["1", "0"].tolist() == [0.5, 0.5]
+    assert np.isnan(rows["1", "1"]).all()
+    assert any("noisy function" in note and "NaN" in note for note in network.notes)
+
+
+def test_rows_may_be_left_out_for_a_noisy_function_only(tmp_path: Path) -> None:
+    text = (
+        "network n {}\nvariable A { type discrete [2] {a, b}; }\nvariable B { type discrete [2] {a, b}; }\n"
+        "probability (A) { table 0.5 0.5; }\nprobability (B | A) { PROPERTY (a) 0.25 0.75; }\n"
+    )
+    found = parse(text.replace("PROPERTY", "property function max;"), tmp_path)
+    assert np.isnan(found.cpd("B").values).tolist() == [[False, False], [True, True]]
+    with pytest.raises(FileFormatError, match="has 1 of 2 rows"):
+        parse(text.replace("PROPERTY", ""), tmp_path)
 
 
 @pytest.mark.data

@@ -51,6 +51,8 @@ def _nodes(source: Source, document: Document) -> list[Node]:
     codes = {
         name: {state: code for code, state in enumerate(block.states)} for name, block in document.variables.items()
     }
+    # Programs that know noisy functions list the rows of single causes only, and may give a node no numbers at all.
+    partial = any(entry.startswith("function") for block in document.probabilities for entry in block.properties)
     nodes: dict[str, Node] = {}
     for block in document.probabilities:
         names = _family_names(source, block, variables)
@@ -59,9 +61,12 @@ def _nodes(source: Source, document: Document) -> list[Node]:
             before = source.line(nodes[child].block.at)
             raise source.error(names[0].at, f"Node {child!r} has numbers at line {before} already. Remove one of them.")
         family = Family(variables[child], tuple(variables[name.text] for name in names[1:]))
-        nodes[child] = Node(source, block, family, [codes[name.text] for name in names[1:]])
+        noisy = any(entry.startswith("function") for entry in block.properties)
+        nodes[child] = Node(source, block, family, [codes[name.text] for name in names[1:]], noisy)
     for name, variable in document.variables.items():
-        if name not in nodes:
+        if name not in nodes and partial:
+            nodes[name] = Node(source, ProbabilityBlock(variable.name.at, (0, 0)), Family(variables[name]), [], True)
+        elif name not in nodes:
             raise source.error(variable.name.at, f"Variable {name!r} has no probability block. Add one.")
     return [nodes[name] for name in variables]
 
@@ -119,7 +124,15 @@ def _check_sizes(source: Source, nodes: Sequence[Node]) -> None:
 
 def _notes(tables: Mapping[str, TabularCPD]) -> list[str]:
     notes = []
-    gaps = {name: float(np.abs(cpd.raw.sum(axis=1) - 1).max()) for name, cpd in tables.items() if cpd.raw is not None}
+    unknown = [name for name, cpd in tables.items() if np.isnan(cpd.values).any()]
+    if unknown:
+        notes.append(
+            f"Rows that the file leaves to a noisy function, or out, are unknown (NaN), in "
+            f"{plural(len(unknown), 'table')}: {listing(unknown, 12)}."
+        )
+    gaps = {
+        name: float(np.nanmax(np.abs(cpd.raw.sum(axis=1) - 1))) for name, cpd in tables.items() if cpd.raw is not None
+    }
     uneven = [name for name, gap in gaps.items() if gap > ROUND_OFF]
     if uneven:
         worst = max(uneven, key=gaps.__getitem__)

@@ -22,12 +22,13 @@ TOLERANCE = 0.05
 
 @dataclass(frozen=True)
 class Node:
-    """A node, its block, and the codes of its parents' states."""
+    """A node, its block, and the codes of its parents' states; ``partial`` when rows may be left out, as unknown."""
 
     source: Source
     block: ProbabilityBlock
     family: Family
     codes: Sequence[Mapping[str, int]]
+    partial: bool = False
 
     @property
     def name(self) -> str:
@@ -70,14 +71,15 @@ class Node:
         if self.block.default is not None:
             spans.append(self.block.default)
         listed, positions = self._numbers(spans), self._positions()
-        if self.block.default is None and len(positions) < self.n_rows:
+        if self.block.default is None and len(positions) < self.n_rows and not self.partial:
             raise self._missing(positions)
         wrong = _improper_row(listed)
         if wrong is not None:
             position = positions[wrong] if wrong < len(positions) else None
             raise self._improper(listed[wrong], spans[wrong], range(listed.shape[1]), position)
-        rows = np.empty((self.n_rows, listed.shape[1]))
-        rows[:] = listed[-1]
+        rows = np.full((self.n_rows, self.family.child.n_states), np.nan)
+        if self.block.default is not None:
+            rows[:] = listed[-1]
         rows[positions] = listed[: len(positions)]
         return rows
 

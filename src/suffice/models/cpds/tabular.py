@@ -93,13 +93,14 @@ class TabularCPD:
     def from_raw(cls, family: Family, raw: Any, tolerance: float = 0.05) -> TabularCPD:
         """Build from numbers as a file wrote them: rows are normalised for computing, and kept for writing back.
 
-        Rows whose sum is further than ``tolerance`` from one are an error.
+        Rows whose sum is further than ``tolerance`` from one are an error; rows of NaN are unknown.
         """
         rows = np.array(raw, np.float64).reshape(-1, family.child.n_states)
         totals = rows.sum(axis=1, keepdims=True)
-        if (rows >= 0).all() and (np.abs(totals - 1) <= tolerance).all():
+        known = ~np.isnan(rows).all(axis=1)
+        if (rows[known] >= 0).all() and (np.abs(totals[known] - 1) <= tolerance).all():
             values = np.where(totals == 1, rows, rows / totals)
-            return cls(family, values, raw=None if np.array_equal(values, rows) else rows)
+            return cls(family, values, raw=None if np.array_equal(values, rows, equal_nan=True) else rows)
         return cls(family, rows)  # which says what is wrong with which row
 
     def _check(self) -> None:
