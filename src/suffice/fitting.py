@@ -6,14 +6,12 @@ data; for the others the source goes along.
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from typing import Any
-
-from numpy.typing import NDArray
 
 from suffice.certify import Claim, certify
 from suffice.data.schema import SchemaLike, declarations
-from suffice.data.table import open_table
+from suffice.data.table import Weights, open_table
 from suffice.errors import (
     ArgumentError,
     DataError,
@@ -32,8 +30,6 @@ from suffice.result.notes import Note, notes_on
 from suffice.stats.source import BlockSource, Source
 from suffice.stats.statistics import Statistics
 from suffice.text import plural
-
-Weights = str | Sequence[float] | NDArray[Any] | None
 
 
 def fit(

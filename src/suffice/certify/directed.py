@@ -40,7 +40,7 @@ def certify(claim: Claim) -> Certificate:
                 with_given, fixed = kind.fix(cpd, given)
                 if not _equal(with_given, cpd):
                     residual, worst = math.inf, f"{node!r}, where a given row was changed"
-            pseudo = None if claim.prior is None else claim.prior.pseudo(statistic_family(claim, group), claim.point)
+            pseudo = None if claim.prior is None else claim.prior.pseudo(claim.model.cpd(group[0]).family, claim.point)
             mine = statistic if node == group[0] else statistic.renamed(_renaming(claim, group[0], node))
             found = kind.residual(cpd, mine, pseudo, fixed)
             if not found <= residual:
@@ -63,11 +63,6 @@ def certify(claim: Claim) -> Certificate:
         claim.tol,
         claim.interrupted,
     )
-
-
-def statistic_family(claim: Claim, group: tuple[str, ...]) -> Any:
-    """Return the family whose prior a group shares: the first node's."""
-    return claim.model.cpd(group[0]).family
 
 
 def _renaming(claim: Claim, old: str, new: str) -> dict[str, Any]:

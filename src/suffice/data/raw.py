@@ -193,7 +193,7 @@ class ArrowColumn:
             (pa.types.is_integer, "integer"),
             (pa.types.is_floating, "float"),
             (pa.types.is_null, "empty"),
-            (_is_text, "text"),
+            (is_text, "text"),
         ):
             if check(kind):
                 return origin
@@ -260,7 +260,7 @@ class ArrowColumn:
         column = self.column
         if pa.types.is_dictionary(column.type):
             column = column.cast(column.type.value_type)
-        if _is_text(column.type):
+        if is_text(column.type):
             column = pc.utf8_trim_whitespace(column)
         try:
             cast = pc.cast(column, pa.float64(), safe=False)
@@ -289,7 +289,8 @@ def not_a_number(name: str, row: int, value: object) -> DataError:
     )
 
 
-def _is_text(kind: pa.DataType) -> bool:
+def is_text(kind: pa.DataType) -> bool:
+    """Whether an Arrow type is one of the kinds of text."""
     return bool(pa.types.is_string(kind) or pa.types.is_large_string(kind) or pa.types.is_string_view(kind))
 
 

@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 from suffice.data.block import EXACT, Block, SettledTable, whole
 from suffice.data.encode import ColumnEncoder, missing_in
 from suffice.data.raw import Batch, RawStream
-from suffice.data.schema import Declaration, Schema
+from suffice.data.schema import Declaration, Schema, declarations
 from suffice.errors import DataError
 from suffice.text import plural
 
@@ -140,11 +140,7 @@ class StreamedTable:
 
     def with_schema(self, schema: Schema) -> StreamedTable:
         """Return the same table read against a known schema, for another pass."""
-        declared = {
-            v.name: Declaration("continuous") if v.states is None else Declaration("discrete", v.states)
-            for v in schema.variables
-        }
-        known = replace(self.policies, declared=declared)
+        known = replace(self.policies, declared=declarations(schema))
         return StreamedTable(self.stream, known, self.text, self.remarks, [], self._done if self.stream.once else [])
 
 

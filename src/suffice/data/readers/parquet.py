@@ -9,7 +9,7 @@ from typing import Any
 
 import pyarrow as pa
 
-from suffice.data.raw import ArrowBatch, RawStream
+from suffice.data.raw import ArrowBatch, RawStream, is_text
 from suffice.data.readers.paths import expand, names_files
 from suffice.errors import DataError, FileAccessError, listing
 from suffice.text import plural
@@ -59,7 +59,7 @@ def _opened(path: Path, columns: Sequence[str]) -> Any:
             file.close()
             raise DataError(f"Parquet file {str(path)!r} has no column {absent[0]!r}. It has {listing(names, 12)}.")
         kinds = dict(zip(file.schema_arrow.names, file.schema_arrow.types, strict=True))
-        text = [name for name in columns if _is_text(kinds[name])]
+        text = [name for name in columns if is_text(kinds[name])]
         if text:
             file.close()
             file = parquet.ParquetFile(path, read_dictionary=text, page_checksum_verification=True)
@@ -88,10 +88,6 @@ def _dictionary_columns(path: Path) -> frozenset[str]:
     """Return the columns that were categoricals when the file was written; other dictionaries are an encoding only."""
     with _opened(path, ()) as file:
         return frozenset(field.name for field in file.schema_arrow if pa.types.is_dictionary(field.type))
-
-
-def _is_text(kind: pa.DataType) -> bool:
-    return bool(pa.types.is_string(kind) or pa.types.is_large_string(kind) or pa.types.is_string_view(kind))
 
 
 def _damaged(path: Path, error: Exception) -> DataError:

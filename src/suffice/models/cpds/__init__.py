@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 from suffice.errors import StructureError, UnknownNameError, listing, suggestion
-from suffice.models.cpds import tabular
+from suffice.models.cpds import tabular_kind
 from suffice.models.cpds.kind import CPD, Family, NodeKind
 
 KINDS: dict[str, NodeKind] = {
-    "tabular": tabular.KIND,
+    "tabular": tabular_kind.KIND,
 }
 
 
