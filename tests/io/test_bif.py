@@ -17,7 +17,7 @@ from hypothesis import strategies as st
 import suffice as sf
 from suffice.data.variable import Variable
 from suffice.errors import ArgumentError, FileAccessError, FileFormatError
-from suffice.io import bif, bif_lexer, bif_reader, own_json
+from suffice.io import bif, bif_reader, own_json, text_file
 from suffice.models.bayes_net import BayesianNetwork
 from suffice.models.cpds import Family
 from suffice.models.cpds.tabular import TabularCPD
@@ -233,7 +233,7 @@ def test_byte_order_mark_and_line_ends_do_not_matter(tmp_path: Path) -> None:
 def test_file_that_is_not_utf8_is_read_as_latin1_with_a_note(tmp_path: Path) -> None:
     model = parse(RAIN.replace("rain", "Föhn").encode("latin-1"), tmp_path)
     assert model.variables == ("Föhn", "wet")
-    assert model.notes == (bif_lexer.LATIN_1,)
+    assert model.notes == (text_file.LATIN_1,)
     assert 'variable "Föhn" {' in written(model, tmp_path).decode()
 
 
@@ -387,7 +387,7 @@ def test_damaged_gzip_is_an_error_with_the_reason(tmp_path: Path) -> None:
 
 
 def test_gzip_that_unpacks_without_end_is_refused(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(bif_lexer, "MAX_UNPACKED", 100)
+    monkeypatch.setattr(text_file, "MAX_UNPACKED", 100)
     with pytest.raises(FileFormatError, match="unpacks to more than 100 bytes"):
         parse(gzip.compress(RAIN.encode()), tmp_path)
 

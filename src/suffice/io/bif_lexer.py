@@ -6,19 +6,13 @@ when there is an error to report.
 
 from __future__ import annotations
 
-import gzip
-import io
 import re
-import zlib
 from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import NamedTuple
 
-from suffice.errors import FileFormatError
-from suffice.files import read_bytes
+from suffice.io.text_file import TextFile, load_text
 
-LATIN_1 = "The file is not UTF-8; it was read as Latin-1 (ISO 8859-1). Check names that have accents."
-MAX_UNPACKED = 2**28
 KEYWORDS = frozenset(("network", "variable", "probability", "property", "type", "discrete", "default", "table"))
 
 # A quotation mark opens where a name can begin, so that 5" is a name; and // in a network address is no comment.
@@ -50,37 +44,21 @@ class Name(NamedTuple):
 
 
 @dataclass(frozen=True)
-class Source:
+class Source(TextFile):
     """A text in three versions of equal length.
 
     Attributes
     ----------
-    path : str
-    text : str
-        The text as it stands in the file.
     clean : str
         Comments are blanked out: where names and numbers are taken from.
     shape : str
         What stands between quotation marks is masked, too: where the signs of the format are looked for.
-    notes : tuple of str
     """
 
-    path: str
-    text: str
-    clean: str
-    shape: str
-    notes: tuple[str, ...] = ()
+    clean: str = ""
+    shape: str = ""
 
-    # Errors ---------------------------------------------------------------------------------------------------
-
-    def line(self, at: int) -> int:
-        """Return the line, from 1, of a position."""
-        return self.text.count("\n", 0, at) + 1
-
-    def error(self, at: int, message: str) -> FileFormatError:
-        """Return an error that tells file, line and column."""
-        column = at - self.text.rfind("\n", 0, at)
-        return FileFormatError(f"{self.path!r}, line {self.line(at)}, column {column}: {message}")
+    # Places ---------------------------------------------------------------------------------------------------
 
     def visible(self, at: int) -> int:
         """Return the first position from ``at`` on that is not blank, or the end of the text."""
@@ -141,32 +119,14 @@ class Source:
 
 
 def load(path: str) -> Source:
-    """Read a file, packed with gzip or not (its content decides), as UTF-8 or, where it is none, as Latin-1."""
-    data = read_bytes(path)
-    if data[:2] == b"\x1f\x8b":
-        data = _unpacked(path, data)
-    try:
-        return scan(path, data.decode("utf-8-sig"))
-    except UnicodeDecodeError:
-        return scan(path, data.decode("latin-1"), (LATIN_1,))
-
-
-def _unpacked(path: str, data: bytes) -> bytes:
-    try:
-        with gzip.GzipFile(fileobj=io.BytesIO(data)) as file:
-            content = file.read(MAX_UNPACKED + 1)
-    except (OSError, EOFError, zlib.error) as error:
-        raise FileFormatError(f"{path!r} is not a proper gzip file: {error}. Write or copy it again.") from None
-    if len(content) > MAX_UNPACKED:
-        raise FileFormatError(
-            f"{path!r} unpacks to more than {MAX_UNPACKED:,} bytes. Unpack it with gzip first, if it is to be trusted."
-        )
-    return content
+    """Read a file, packed with gzip or not, and find its comments and quotation marks."""
+    file = load_text(path)
+    return scan(path, file.text, file.notes)
 
 
 def scan(path: str, text: str, notes: tuple[str, ...] = ()) -> Source:
     """Find the comments and quotation marks of a text."""
-    plain = Source(path, text, text, text, notes)
+    plain = Source(path, text, notes, text, text)
     if not any(sign in text for sign in ('"', "//", "/*", "#")):
         return plain
     clean, shape, last = [], [], 0
@@ -179,7 +139,7 @@ def scan(path: str, text: str, notes: tuple[str, ...] = ()) -> Source:
         clean += [before, blank]
         shape += [before, blank if found["comment"] else f'"{"x" * (len(part) - 2)}"']
         last = found.end()
-    return Source(path, text, "".join([*clean, text[last:]]), "".join([*shape, text[last:]]), notes)
+    return Source(path, text, notes, "".join([*clean, text[last:]]), "".join([*shape, text[last:]]))
 
 
 def written_name(name: str) -> str:

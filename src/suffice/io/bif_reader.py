@@ -7,18 +7,16 @@ from collections.abc import Mapping, Sequence
 import numpy as np
 
 from suffice.data.variable import Variable
-from suffice.errors import StructureError, listing, suggestion
-from suffice.graph.directed import find_cycle
+from suffice.errors import listing, suggestion
 from suffice.io.bif_blocks import Document, ProbabilityBlock, parse
 from suffice.io.bif_lexer import Name, Source, load
 from suffice.io.bif_tables import Node
+from suffice.io.network_file import dag_of, normalisation_notes
 from suffice.models.bayes_net import BayesianNetwork
 from suffice.models.cpds import Family
 from suffice.models.cpds.tabular import TabularCPD
-from suffice.structures.dag import DAG
 from suffice.text import plural, shorten
 
-ROUND_OFF = 1e-12
 MAX_FILLED = 2**24
 
 
@@ -27,7 +25,9 @@ def read(path: str) -> BayesianNetwork:
     source = load(path)
     document = parse(source)
     nodes = _nodes(source, document)
-    dag = _dag(source, nodes)
+    dag = dag_of(
+        source, {node.name: node.family.scope[:-1] for node in nodes}, {node.name: node.block.at for node in nodes}
+    )
     _check_sizes(source, nodes)
     tables = {node.name: node.cpd() for node in nodes}
     properties = {
@@ -95,16 +95,6 @@ def _family_names(source: Source, block: ProbabilityBlock, variables: Mapping[st
     return names
 
 
-def _dag(source: Source, nodes: Sequence[Node]) -> DAG:
-    parents = {node.name: node.family.scope[:-1] for node in nodes}
-    try:
-        return DAG(parents)
-    except StructureError as error:
-        cycle = find_cycle(parents) or [nodes[0].name]
-        at = next(node.block.at for node in nodes if node.name == cycle[-1])
-        raise source.error(at, str(error)) from None
-
-
 def _check_sizes(source: Source, nodes: Sequence[Node]) -> None:
     """Refuse tables that no file this small can list, and that defaults would fill beyond reason."""
     limit = max(MAX_FILLED, len(source.text))
@@ -130,15 +120,4 @@ def _notes(tables: Mapping[str, TabularCPD]) -> list[str]:
             f"Rows that the file leaves to a noisy function, or out, are unknown (NaN), in "
             f"{plural(len(unknown), 'table')}: {listing(unknown, 12)}."
         )
-    gaps = {
-        name: float(np.nanmax(np.abs(cpd.raw.sum(axis=1) - 1))) for name, cpd in tables.items() if cpd.raw is not None
-    }
-    uneven = [name for name, gap in gaps.items() if gap > ROUND_OFF]
-    if uneven:
-        worst = max(uneven, key=gaps.__getitem__)
-        notes.append(
-            f"Rows that do not sum to one were normalised for computing, in {plural(len(uneven), 'table')}: "
-            f"{listing(uneven, 12)}. The largest distance of a sum from one is {gaps[worst]:.3g}, at {worst!r}. "
-            "The file's own numbers are kept for writing."
-        )
-    return notes
+    return notes + normalisation_notes(tables)

@@ -13,11 +13,10 @@ from numpy.typing import NDArray
 from suffice.errors import FileFormatError, listing, suggestion
 from suffice.io.bif_blocks import ProbabilityBlock, Row
 from suffice.io.bif_lexer import Source, Span
+from suffice.io.network_file import TOLERANCE
 from suffice.models.cpds import Family
 from suffice.models.cpds.tabular import TabularCPD, describe_configuration
 from suffice.text import plural, shorten
-
-TOLERANCE = 0.05
 
 
 @dataclass(frozen=True)

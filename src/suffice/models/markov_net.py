@@ -1,0 +1,186 @@
+"""MarkovNetwork: a product of tables over small sets of variables, normalised by its sum."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from suffice.data.labelled import LabelledTable
+from suffice.data.schema import Schema, SchemaLike, declarations
+from suffice.data.table import open_table
+from suffice.data.variable import Variable
+from suffice.errors import ArgumentError, ModelError, SchemaError, UnknownNameError, listing, shown, suggestion
+from suffice.stats.source import BlockSource
+from suffice.text import plural
+
+
+@dataclass(frozen=True, init=False, eq=False)
+class MarkovNetwork:
+    """The distribution p(x) = (1/Z) Π_C ψ_C(x_C), a Markov random field.
+
+    Parameters
+    ----------
+    factors : sequence
+        The tables ψ_C, as `LabelledTable` or as pairs ``(names, array)`` with one axis a name. Numbers are finite and
+        not negative. A scope may occur more than once, and may be empty: a constant.
+    schema : mapping
+        The states of every variable, in order. Variables outside all factors are uniform.
+    properties : mapping, optional
+        What a file says of the network beyond its numbers, kept for writing it back.
+    notes : sequence of str
+        What was done to the numbers on the way in.
+
+    Examples
+    --------
+    >>> agree = [[3.0, 1.0], [1.0, 3.0]]
+    >>> network = MarkovNetwork([(("A", "B"), agree)], schema={"A": ["no", "yes"], "B": ["no", "yes"]})
+    >>> network
+    MarkovNetwork(2 variables, 1 factor)
+    """
+
+    schema: Schema
+    factors: tuple[LabelledTable, ...]
+    properties: Mapping[str, Any]
+    notes: tuple[str, ...]
+
+    def __init__(
+        self,
+        factors: Iterable[Any],
+        *,
+        schema: SchemaLike,
+        properties: Mapping[str, Any] | None = None,
+        notes: Sequence[str] = (),
+    ) -> None:
+        if isinstance(factors, str | bytes | Mapping) or not isinstance(factors, Iterable):
+            raise ArgumentError(
+                "The 'factors' argument must be a list of tables or of pairs such as (('A', 'B'), [[3, 1], [1, 3]]). "
+                f"Got {shown(factors)} instead."
+            )
+        object.__setattr__(self, "schema", _declared(schema))
+        object.__setattr__(self, "factors", tuple(_factor(number, f, self.schema) for number, f in enumerate(factors)))
+        object.__setattr__(self, "properties", dict(properties or {}))
+        object.__setattr__(self, "notes", tuple(notes))
+
+    # What it says ---------------------------------------------------------------------------------------------
+
+    @property
+    def variables(self) -> tuple[str, ...]:
+        """The names of the variables, in the order of the schema."""
+        return tuple(self.schema)
+
+    @cached_property
+    def scopes(self) -> tuple[tuple[str, ...], ...]:
+        """The names of every factor's variables, in the order of its axes."""
+        return tuple(factor.names for factor in self.factors)
+
+    def __repr__(self) -> str:
+        return f"MarkovNetwork({plural(len(self.schema), 'variable')}, {plural(len(self.factors), 'factor')})"
+
+    def __str__(self) -> str:
+        titles = (f"ψ({', '.join(factor.names)})" for factor in self.factors)
+        return "\n\n".join(f"{title}\n{factor}" for title, factor in zip(titles, self.factors, strict=True))
+
+    def _repr_html_(self) -> str:
+        return "".join(factor._repr_html_() for factor in self.factors)
+
+    # What it computes -----------------------------------------------------------------------------------------
+
+    def log_prob(self, data: Any) -> NDArray[np.float64]:
+        """Return log p(x) of every row of a table; shape (n_rows,). Impossible rows have the value −inf."""
+        table = open_table(data, self.variables, schema=self.schema)
+        parts = list(BlockSource(table).each(lambda block: self.log_prob_of(block.columns, block.n_rows)))
+        return np.concatenate(parts)
+
+    def log_prob_of(self, columns: Mapping[str, NDArray[Any]], n_rows: int) -> NDArray[np.float64]:
+        """Return log p(x) of every row of codes; shape (n_rows,)."""
+        return self.log_score_of(columns, n_rows) - self.log_z
+
+    def log_score_of(self, columns: Mapping[str, NDArray[Any]], n_rows: int) -> NDArray[np.float64]:
+        """Return Σ log ψ_C(x_C) of every row of codes, the distribution but for log Z; shape (n_rows,)."""
+        total = np.zeros(n_rows)
+        with np.errstate(divide="ignore"):
+            for factor in self.factors:
+                total += np.log(factor.values[tuple(np.asarray(columns[name], np.int64) for name in factor.names)])
+        return total
+
+    # Files ----------------------------------------------------------------------------------------------------
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return the model as JSON-able data."""
+        return {
+            "type": "MarkovNetwork",
+            "schema": self.schema.to_dict(),
+            "factors": [{"scope": list(factor.names), "values": factor.values.ravel()} for factor in self.factors],
+            "properties": dict(self.properties),
+            "notes": list(self.notes),
+        }
+
+    @classmethod
+    def from_dict(cls, entry: Mapping[str, Any]) -> MarkovNetwork:
+        """Rebuild the model from `to_dict`'s data."""
+        schema = Schema.from_dict(entry["schema"])
+        factors = []
+        for factor in entry["factors"]:
+            shape = [schema[name].n_states for name in factor["scope"]]
+            factors.append((tuple(factor["scope"]), np.array(factor["values"], np.float64).reshape(shape)))
+        return cls(factors, schema=schema, properties=entry.get("properties"), notes=entry.get("notes", ()))
+
+
+def _declared(schema: SchemaLike) -> Schema:
+    if isinstance(schema, Schema):
+        return schema
+    variables = []
+    for name, declaration in declarations(schema).items():
+        if declaration.states is None:
+            raise SchemaError(
+                f"The states of {name!r} are not known. A Markov network needs them: schema={{{name!r}: ['no', 'yes']}}."
+            )
+        variables.append(Variable(name, declaration.states, True))
+    return Schema(tuple(variables))
+
+
+def _factor(number: int, entry: Any, schema: Schema) -> LabelledTable:
+    """Return one table, checked against the schema."""
+    if isinstance(entry, LabelledTable):
+        names, array = entry.names, entry.values
+        for variable in entry.variables:
+            if variable.name in schema and not variable.has_states_of(schema[variable.name]):
+                raise ModelError(
+                    f"Factor {number}: its states of {variable.name!r} are {listing(variable.labels)}, the schema's "
+                    f"are {listing(schema[variable.name].labels)}. They must be equal, order included."
+                )
+    elif isinstance(entry, tuple | list) and len(entry) == 2 and isinstance(entry[0], tuple | list):
+        names, array = tuple(entry[0]), entry[1]
+    else:
+        raise ArgumentError(
+            f"Factor {number} must be a table or a pair such as (('A', 'B'), [[3, 1], [1, 3]]). "
+            f"Got {shown(entry)} instead."
+        )
+    for name in names:
+        if name not in schema:
+            raise UnknownNameError(
+                f"Factor {number} is over {name!r}, which is not a variable of the schema, {listing(schema, 12)}."
+                + suggestion(name, schema)
+            )
+    if len(set(names)) < len(names):
+        raise ModelError(f"Factor {number} names a variable twice: {listing(names)}.")
+    variables = tuple(schema[name] for name in names)
+    shape = tuple(variable.n_states for variable in variables)
+    try:
+        values = np.array(array, np.float64)
+    except (TypeError, ValueError):
+        raise ModelError(f"Factor {number}, over {listing(names)}, is not an array of numbers.") from None
+    if values.shape != shape:
+        raise ModelError(
+            f"Factor {number}, over {listing(names)}, must have the shape {shape}, one axis a variable and one place "
+            f"a state. Got {values.shape} instead."
+        )
+    if not ((values >= 0) & (values < np.inf)).all():
+        bad = values[~((values >= 0) & (values < np.inf))][0]
+        raise ModelError(f"Factor {number}, over {listing(names)}, has {bad}: numbers must be finite and not negative.")
+    return LabelledTable(variables, values, "ψ")
