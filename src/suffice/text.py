@@ -126,3 +126,16 @@ def plural(count: float, noun: str) -> str:
         return f"1 {noun}"
     ending = noun[:-1] + "ies" if noun.endswith("y") and noun[-2:-1] not in "aeiou" else noun + "s"
     return f"{count:,g} {ending}" if count != int(count) else f"{int(count):,} {ending}"
+
+
+def in_bytes(size: float) -> str:
+    """Say a size for people.
+
+    >>> in_bytes(16), in_bytes(5_400_000), in_bytes(8e12)
+    ('16 B', '5.4 MB', '8 TB')
+    """
+    for unit in ("B", "kB", "MB", "GB"):
+        if size < 1000:
+            return f"{size:.3g} {unit}"
+        size /= 1000
+    return f"{size:,.3g} TB"

@@ -81,7 +81,7 @@ def _planned(structure: Any, schema: Any, plan: Any) -> dict[str, Any]:
 
 def _show(facts: dict[str, Any], plan: Any) -> None:
     from suffice.cli.show import show_facts, show_table
-    from suffice.stats.plan import in_bytes
+    from suffice.text import in_bytes
 
     shown = {name: in_bytes(value) if name.startswith("memory") else value for name, value in facts.items()}
     show_facts([(name, f"{value:,}" if isinstance(value, int) else str(value)) for name, value in shown.items()])

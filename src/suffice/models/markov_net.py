@@ -138,7 +138,7 @@ def _declared(schema: SchemaLike) -> Schema:
     for name, declaration in declarations(schema).items():
         if declaration.states is None:
             raise SchemaError(
-                f"The states of {name!r} are not known. A Markov network needs them: schema={{{name!r}: ['no', 'yes']}}."
+                f"The states of {name!r} are not known. A Markov network needs them: {{{name!r}: ['no', 'yes']}}."
             )
         variables.append(Variable(name, declaration.states, True))
     return Schema(tuple(variables))

@@ -10,7 +10,7 @@ from suffice.errors import StatisticsError
 from suffice.settings import settings
 from suffice.stats import counts
 from suffice.stats.needs import Count, Need
-from suffice.text import plain_table
+from suffice.text import in_bytes, plain_table
 
 CELL_BYTES = 8
 
@@ -104,16 +104,3 @@ def plan(needs: Iterable[Need], schema: Schema) -> Plan:
             n_cells = counts.n_cells([schema[name] for name in need.scope])
             tables.append(Storage(need.scope, n_cells, n_cells <= counts.DENSE_CELLS))
     return Plan(tuple(tables))
-
-
-def in_bytes(size: float) -> str:
-    """Say a size for people.
-
-    >>> in_bytes(16), in_bytes(5_400_000), in_bytes(8e12)
-    ('16 B', '5.4 MB', '8 TB')
-    """
-    for unit in ("B", "kB", "MB", "GB"):
-        if size < 1000:
-            return f"{size:.3g} {unit}"
-        size /= 1000
-    return f"{size:,.3g} TB"

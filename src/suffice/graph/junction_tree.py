@@ -1,0 +1,126 @@
+"""Junction trees: the cliques of an elimination, joined so that every node's cliques hang together."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from suffice.graph.elimination import BitGraph, Elimination, bits, eliminate
+
+
+@dataclass(frozen=True)
+class JunctionTree:
+    """Cliques in an order in which parents come after their children; the last is the root.
+
+    Nodes are positions in the graph. The tree has the running-intersection property: the cliques that contain a node
+    are connected, so a clique shares with everything beyond its parent only what it shares with its parent. Parts of
+    the graph that are not connected are joined by empty separators.
+
+    Attributes
+    ----------
+    cliques : tuple of tuple of int
+        The maximal cliques of the filled graph, each in the order of elimination.
+    parents : tuple of int
+        The parent of each clique; −1 for the root.
+    separators : tuple of tuple of int
+        What each clique shares with its parent; empty for the root.
+    order : tuple of int
+        The elimination order.
+    """
+
+    cliques: tuple[tuple[int, ...], ...]
+    parents: tuple[int, ...]
+    separators: tuple[tuple[int, ...], ...]
+    order: tuple[int, ...]
+
+    @property
+    def width(self) -> int:
+        """The size of the largest clique less one: an upper bound of the graph's treewidth."""
+        return max(map(len, self.cliques), default=0) - 1
+
+    def rooted_at(self, root: int) -> JunctionTree:
+        """Return the same tree hung up at another clique."""
+        if root == len(self.cliques) - 1:
+            return self
+        near: list[list[int]] = [[] for _ in self.cliques]
+        shared = {}
+        for clique, parent in enumerate(self.parents[:-1]):
+            near[clique].append(parent)
+            near[parent].append(clique)
+            shared[clique, parent] = shared[parent, clique] = self.separators[clique]
+        above, walk = {root: -1}, [root]
+        for clique in walk:  # grows while it is walked
+            for other in near[clique]:
+                if other not in above:
+                    above[other] = clique
+                    walk.append(other)
+        walk.reverse()
+        place = {clique: index for index, clique in enumerate(walk)}
+        return JunctionTree(
+            tuple(self.cliques[clique] for clique in walk),
+            tuple(-1 if above[clique] < 0 else place[above[clique]] for clique in walk),
+            tuple(() if above[clique] < 0 else shared[clique, above[clique]] for clique in walk),
+            self.order,
+        )
+
+    def covering(self, scope: Sequence[int], sizes: Sequence[int]) -> int | None:
+        """Return the clique with the smallest table that contains a scope, or None when there is none."""
+        wanted = set(scope)
+        found = [clique for clique, members in enumerate(self.cliques) if wanted.issubset(members)]
+        return min(found, key=lambda clique: math.prod(sizes[node] for node in self.cliques[clique]), default=None)
+
+
+def junction_tree(graph: BitGraph, rule: str = "best") -> JunctionTree:
+    """Triangulate a graph by elimination and join its cliques to a tree.
+
+    Examples
+    --------
+    >>> ring = BitGraph.of({1: [2, 4], 2: [1, 3], 3: [2, 4], 4: [1, 3]})
+    >>> tree = junction_tree(ring)
+    >>> tree.cliques, tree.parents, tree.separators, tree.width
+    (((0, 1, 3), (1, 2, 3)), (1, -1), ((1, 3), ()), 2)
+    """
+    return tree_of(eliminate(graph, rule))
+
+
+def tree_of(elimination: Elimination) -> JunctionTree:
+    """Join the cliques of an elimination: each node's clique hangs on that of its first neighbour to go."""
+    order, later = elimination.order, elimination.later
+    position = {node: place for place, node in enumerate(order)}
+    first = [min((position[other] for other in bits(mask)), default=-1) for mask in later]
+    home = [-1] * len(order)  # by place: the clique that the node's table went into
+    masks: list[int] = []
+    tops: list[int] = []  # the last node to be removed of those that are only in this clique
+    waiting: dict[int, int] = {}  # place of a node: a clique whose separator is that node with its later neighbours
+    for place, mask in enumerate(later):
+        if place in waiting:
+            home[place] = waiting[place]
+            tops[home[place]] = place
+        else:
+            home[place] = len(masks)
+            masks.append(mask | 1 << order[place])
+            tops.append(place)
+        above = first[place]
+        if above >= 0 and mask == later[above] | 1 << order[above]:
+            waiting.setdefault(above, home[place])
+    return _joined(masks, tops, home, first, elimination)
+
+
+def _joined(
+    masks: list[int], tops: list[int], home: list[int], first: list[int], elimination: Elimination
+) -> JunctionTree:
+    position = {node: place for place, node in enumerate(elimination.order)}
+    ranked = sorted(range(len(masks)), key=tops.__getitem__)
+    place_of = {clique: index for index, clique in enumerate(ranked)}
+    parents = [place_of[home[first[tops[clique]]]] if first[tops[clique]] >= 0 else -1 for clique in ranked]
+    root = len(ranked) - 1
+    parents = [root if parent < 0 and index < root else parent for index, parent in enumerate(parents)]
+
+    def listed(mask: int) -> tuple[int, ...]:
+        return tuple(sorted(bits(mask), key=position.__getitem__))
+
+    separators = [listed(elimination.later[tops[clique]]) for clique in ranked]
+    return JunctionTree(
+        tuple(listed(masks[clique]) for clique in ranked), tuple(parents), tuple(separators), elimination.order
+    )

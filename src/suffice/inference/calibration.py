@@ -1,0 +1,222 @@
+"""Calibration: the marginals of all cliques and separators, and log Z, by two sweeps over a junction tree."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from functools import cached_property
+
+import numpy as np
+from numpy.typing import NDArray
+
+from suffice.inference.plan import Ints, Packed, Plan
+
+Floats = NDArray[np.float64]
+
+
+@dataclass(frozen=True, eq=False)
+class Calibrated:
+    """The marginals of a product.
+
+    Attributes
+    ----------
+    plan : Plan
+    tables : array
+        p(x_C | evidence) of all cliques, one after another; zeros when the evidence is impossible.
+    separators : array
+        p(x_S | evidence) of what every clique shares with its parent, one after another.
+    log_z : float
+        log Σ Π φ over the configurations that agree with the evidence; −inf when there are none.
+    in_logarithms : bool
+        Whether small values would have been lost, so that it was calculated in logarithms.
+    """
+
+    plan: Plan
+    tables: Floats = field(repr=False)
+    separators: Floats = field(repr=False)
+    log_z: float
+    in_logarithms: bool = False
+
+    def clique(self, number: int) -> Floats:
+        """Return the marginal of one clique; one axis a variable, in the order of the plan's clique."""
+        at, plan = self.plan.arrays.table_at, self.plan
+        shape = [plan.sizes[variable] for variable in plan.tree.cliques[number]]
+        return self.tables[at[number] : at[number + 1]].reshape(shape)
+
+    def separator(self, number: int) -> Floats:
+        """Return the marginal of what a clique shares with its parent."""
+        at, plan = self.plan.arrays.message_at, self.plan
+        shape = [plan.sizes[variable] for variable in plan.tree.separators[number]]
+        return self.separators[at[number] : at[number + 1]].reshape(shape)
+
+    def marginal(self, scope: Sequence[int]) -> Floats | None:
+        """Return p(x_scope | evidence), in the order asked for, or None when no clique covers the scope."""
+        number = self.plan.tree.covering(scope, self.plan.sizes)
+        if number is None:
+            return None
+        members = self.plan.tree.cliques[number]
+        kept = self.clique(number).sum(axis=tuple(a for a, variable in enumerate(members) if variable not in scope))
+        left = [variable for variable in members if variable in scope]
+        return np.asarray(kept.transpose([left.index(variable) for variable in scope]))
+
+    @cached_property
+    def floors(self) -> Floats:
+        """The smallest positive value of every clique's table."""
+        starts = self.plan.arrays.table_at[:-1]
+        return np.minimum.reduceat(np.where(self.tables > 0, self.tables, 1.0), starts)
+
+    @cached_property
+    def entropy(self) -> float:
+        """−Σ p log p in nats: what the cliques have, less what the separators have twice."""
+        return _entropy(self.tables) - _entropy(self.separators)
+
+
+def _entropy(p: Floats) -> float:
+    total = 0.0
+    for start in range(0, len(p), 1 << 20):
+        held = p[start : start + (1 << 20)]
+        held = held[held > 0]
+        total -= float((held * np.log(held)).sum())
+    return total
+
+
+class Calibrator:
+    """Room for one plan's tables, to be calibrated again and again with other numbers.
+
+    Examples
+    --------
+    >>> from suffice.inference.product import Factor, Product
+    >>> agree = np.array([[3.0, 1.0], [1.0, 3.0]])
+    >>> product = Product(("A", "B", "C"), (2, 2, 2), (Factor((0, 1), agree), Factor((1, 2), agree)))
+    >>> plan = Plan.of(product)
+    >>> found = Calibrator(plan).run(plan.packed(product.factors))
+    >>> round(math.exp(found.log_z), 12), found.marginal((0, 2)), found.marginal((0, 1)).tolist()
+    (32.0, None, [[0.375, 0.125], [0.125, 0.375]])
+    """
+
+    def __init__(self, plan: Plan) -> None:
+        plan.require_room()
+        self.plan = plan
+        tree = plan.arrays
+        self._tables = np.empty(tree.table_at[-1])
+        self._messages = np.empty(tree.message_at[-1])
+        self._scale = np.ones(len(tree.parent))
+        largest = int(np.diff(tree.message_at).max(initial=1))
+        self._fresh, self._third = np.empty(largest), np.empty(largest)
+
+    def run(self, packed: Packed, codes: Ints | None = None) -> Calibrated:
+        """Return all marginals. They live in this calibrator's room until it runs again."""
+        from suffice.kernels.propagation import LOG, SUM, distribute
+
+        log_z, way = self.collect(packed, codes)
+        if log_z == -math.inf:
+            self._tables[:], self._messages[:] = 0.0, 0.0
+            return Calibrated(self.plan, self._tables, self._messages, log_z)
+        tree = self.plan.arrays
+        distribute(tree, way, self._tables, self._messages, self._scale, self._fresh, self._third)
+        self._messages[tree.message_at[-2] :] = 0.0
+        if way != SUM:
+            shift = log_z - packed.log_scale
+            for values in (self._tables, self._messages):
+                np.subtract(values, shift, out=values)
+                np.exp(values, out=values)
+        self._messages[tree.message_at[-2] :] = 1.0  # the root has no separator, and its empty table is one
+        return Calibrated(self.plan, self._tables, self._messages, log_z, way == LOG)
+
+    def collect(self, packed: Packed, codes: Ints | None = None) -> tuple[float, int]:
+        """Send messages to the root only; return log Z and the way in which it was calculated."""
+        from suffice.kernels.propagation import LOG, LOST, SUM, collect
+
+        starts = packed.at(codes)
+        room = (self._tables, self._messages, self._scale, self._third)
+        log_z, status = collect(self.plan.arrays, SUM, packed.values, starts, packed.floors, *room)
+        way = SUM
+        if status == LOST:
+            way = LOG
+            log_z, status = collect(self.plan.arrays, LOG, logarithms(packed), starts, packed.floors, *room)
+        return log_z + packed.log_scale, way
+
+    def maximise(self, packed: Packed, codes: Ints | None = None) -> Calibrated:
+        """Return the logarithms of the max-marginals, max Π φ over all other variables, in place of marginals."""
+        from suffice.kernels.propagation import MAX, collect, distribute
+
+        room = (self._tables, self._messages, self._scale, self._third)
+        tree = self.plan.arrays
+        best, _ = collect(tree, MAX, logarithms(packed), packed.at(codes), packed.floors, *room)
+        if best > -math.inf:
+            distribute(tree, MAX, self._tables, self._messages, self._scale, self._fresh, self._third)
+        return Calibrated(self.plan, self._tables, self._messages, best + packed.log_scale, True)
+
+
+def logarithms(packed: Packed) -> Floats:
+    """Return log φ of all factors, −inf where they are zero."""
+    with np.errstate(divide="ignore"):
+        return np.log(packed.values)
+
+
+def calibrate(plan: Plan, packed: Packed, codes: Ints | None = None) -> Calibrated:
+    """Return all marginals of a product, once."""
+    return Calibrator(plan).run(packed, codes)
+
+
+class Focus:
+    """Marginals that follow changes of single factors: what iterative proportional fitting needs.
+
+    After a factor was multiplied by something, the marginals of its own clique are right at once, and those of another
+    clique after messages along the path to it, instead of all over the tree.
+    """
+
+    def __init__(self, calibrated: Calibrated) -> None:
+        self.plan = calibrated.plan
+        self._tree = self.plan.arrays
+        self._tables, self._messages = calibrated.tables.copy(), calibrated.separators.copy()
+        largest = int(np.diff(self._tree.message_at).max(initial=1))
+        self._fresh, self._third = np.empty(largest), np.empty(largest)
+        self.clique = len(self._tree.parent) - 1
+        self._depths = _depths(self.plan.tree.parents)
+
+    def move(self, clique: int) -> None:
+        """Make the marginals of a clique right."""
+        from suffice.kernels.propagation import follow
+
+        if clique != self.clique:
+            path = np.array(self._path(self.clique, clique), np.int64)
+            follow(self._tree, path, self._tables, self._messages, self._fresh, self._third)
+            self.clique = clique
+
+    def _path(self, start: int, end: int) -> list[int]:
+        up, down = [start], [end]
+        parents, depths = self.plan.tree.parents, self._depths
+        while up[-1] != down[-1]:
+            longer = up if depths[up[-1]] >= depths[down[-1]] else down
+            longer.append(parents[longer[-1]])
+        return up + down[-2::-1]
+
+    def marginal(self, factor: int) -> Floats:
+        """Return Σ Π φ over all variables outside a factor's scope, relative to the start; in the common order."""
+        from suffice.kernels.propagation import sum_part
+
+        self.move(self.plan.homes[factor])
+        scope = self.plan.free_scopes[factor]
+        part = np.empty(math.prod(self.plan.sizes[variable] for variable in scope))
+        sum_part(self._tree, self.clique, self._pair(factor), self._tables, part)
+        return part.reshape([self.plan.sizes[variable] for variable in scope])
+
+    def multiply(self, factor: int, ratio: Floats) -> None:
+        """Multiply a factor, and the marginals of its clique; ``ratio`` is in the common order."""
+        from suffice.kernels.propagation import scale_part
+
+        self.move(self.plan.homes[factor])
+        flat = np.ascontiguousarray(ratio, np.float64).reshape(-1)
+        scale_part(self._tree, self.clique, self._pair(factor), self._tables, flat)
+
+    def _pair(self, factor: int) -> int:
+        return 2 * len(self._tree.parent) + factor
+
+
+def _depths(parents: Sequence[int]) -> list[int]:
+    depths = [0] * len(parents)
+    for clique in range(len(parents) - 2, -1, -1):
+        depths[clique] = depths[parents[clique]] + 1
+    return depths
