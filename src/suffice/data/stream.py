@@ -17,6 +17,9 @@ from suffice.data.schema import Declaration, Schema, declarations
 from suffice.errors import DataError
 from suffice.text import plural
 
+KEEP = "keep"
+"""The policy that keeps gaps as they are, −1 or NaN; for evidence, not for fits."""
+
 
 @dataclass(frozen=True)
 class Policies:
@@ -176,7 +179,9 @@ def require_exact(total: float, where: str) -> None:
 
 
 def complete_rows(columns: Mapping[str, NDArray[Any]], missing: str, first_row: int = 0) -> NDArray[np.bool_] | None:
-    """Return which rows to keep, or None when all are complete."""
+    """Return which rows to keep, or None when all are complete, or incomplete ones are wanted."""
+    if missing == KEEP:
+        return None
     incomplete: NDArray[np.bool_] | None = None
     for name, values in columns.items():
         if values.dtype.kind != "f" and (not values.size or values.min() >= 0):

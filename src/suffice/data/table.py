@@ -13,7 +13,7 @@ from suffice.data.encode import encode
 from suffice.data.raw import RawStream, RawTable
 from suffice.data.readers import open_raw
 from suffice.data.schema import Schema, SchemaLike, declarations
-from suffice.data.stream import Policies, StreamedTable, checked_weights, complete_rows
+from suffice.data.stream import KEEP, Policies, StreamedTable, checked_weights, complete_rows
 from suffice.errors import DataError, SchemaError, listing, require_choice, shown, suggestion
 
 MISSING_POLICIES = ("error", "drop")
@@ -48,7 +48,8 @@ def open_table(
     missing, unknown_states : str
         Policies, ``"error"`` by default.
     """
-    require_choice("missing", missing, MISSING_POLICIES)
+    if missing is not KEEP:
+        require_choice("missing", missing, MISSING_POLICIES)
     require_choice("unknown_states", unknown_states, UNKNOWN_POLICIES)
     raw = open_raw(data)
     weight_column = _weight_column(raw, weights)

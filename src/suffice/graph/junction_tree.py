@@ -8,6 +8,9 @@ from dataclasses import dataclass
 
 from suffice.graph.elimination import BitGraph, Elimination, bits, eliminate
 
+MIN_GROUPED = 64  # cells of a clique whose children may get a go-between
+MIN_SAVING = 4  # by how much a go-between's table must be smaller
+
 
 @dataclass(frozen=True)
 class JunctionTree:
@@ -55,20 +58,103 @@ class JunctionTree:
                 if other not in above:
                     above[other] = clique
                     walk.append(other)
-        walk.reverse()
-        place = {clique: index for index, clique in enumerate(walk)}
-        return JunctionTree(
-            tuple(self.cliques[clique] for clique in walk),
-            tuple(-1 if above[clique] < 0 else place[above[clique]] for clique in walk),
-            tuple(() if above[clique] < 0 else shared[clique, above[clique]] for clique in walk),
-            self.order,
-        )
+        separators = [() if above[c] < 0 else shared[c, above[c]] for c in range(len(self.cliques))]
+        return _in_order(self.cliques, [above[c] for c in range(len(self.cliques))], separators, self.order)
+
+    def slimmed(self, sizes: Sequence[int]) -> JunctionTree:
+        """Return a tree of the same cliques, and some smaller ones, in which messages touch smaller tables.
+
+        A clique can hang on any other that holds its separator: the one with the smallest table is taken. Children of
+        a large clique share a go-between, a clique over what their separators hold together, where that is small.
+        """
+        parents = list(self.parents)
+        cells = [math.prod(sizes[node] for node in clique) for clique in self.cliques]
+        inside: dict[int, list[int]] = {}
+        for clique, members in enumerate(self.cliques):
+            for node in members:
+                inside.setdefault(node, []).append(clique)
+        sets = [frozenset(members) for members in self.cliques]
+        for clique, separator in enumerate(self.separators[:-1]):
+            near = min((inside[node] for node in separator), key=len, default=range(len(cells)))
+            wanted = set(separator)
+            for other in sorted((c for c in near if cells[c] < cells[parents[clique]]), key=cells.__getitem__):
+                if wanted <= sets[other] and not _is_below(other, clique, parents):
+                    parents[clique] = other
+                    break
+        return _grouped(self, parents, cells, sizes)
 
     def covering(self, scope: Sequence[int], sizes: Sequence[int]) -> int | None:
         """Return the clique with the smallest table that contains a scope, or None when there is none."""
         wanted = set(scope)
         found = [clique for clique, members in enumerate(self.cliques) if wanted.issubset(members)]
         return min(found, key=lambda clique: math.prod(sizes[node] for node in self.cliques[clique]), default=None)
+
+
+def _is_below(clique: int, top: int, parents: Sequence[int]) -> bool:
+    while clique >= 0:
+        if clique == top:
+            return True
+        clique = parents[clique]
+    return False
+
+
+def _grouped(tree: JunctionTree, parents: list[int], cells: list[int], sizes: Sequence[int]) -> JunctionTree:
+    """Put go-betweens between large cliques and their children."""
+    cliques, separators = list(tree.cliques), list(tree.separators)
+    position = {node: place for place, node in enumerate(tree.order)}
+    children: list[list[int]] = [[] for _ in cliques]
+    for clique, parent in enumerate(parents[:-1]):
+        children[parent].append(clique)
+    clique = -1
+    while (clique := clique + 1) < len(cliques):  # go-betweens are added at the end and looked at in turn
+        if cells[clique] < MIN_GROUPED or len(children[clique]) < 2:
+            continue
+        groups: list[tuple[set[int], list[int]]] = []
+        for child in sorted(children[clique], key=lambda child: -len(separators[child])):
+            for members, inside in groups:
+                union = members.union(separators[child])
+                if math.prod(sizes[node] for node in union) * MIN_SAVING <= cells[clique]:
+                    members.update(union)
+                    inside.append(child)
+                    break
+            else:
+                groups.append((set(separators[child]), [child]))
+        for members, inside in groups:
+            if len(inside) > 1:
+                between = tuple(sorted(members, key=position.__getitem__))
+                for child in inside:
+                    parents[child] = len(cliques)
+                children[clique] = [child for child in children[clique] if child not in inside] + [len(cliques)]
+                children.append(inside)
+                cliques.append(between)
+                separators.append(between)
+                parents.append(clique)
+                cells.append(math.prod(sizes[node] for node in between))
+    return _in_order(cliques, parents, separators, tree.order)
+
+
+def _in_order(
+    cliques: Sequence[tuple[int, ...]],
+    parents: Sequence[int],
+    separators: Sequence[tuple[int, ...]],
+    order: tuple[int, ...],
+) -> JunctionTree:
+    """Give the cliques new numbers, parents after their children."""
+    children: list[list[int]] = [[] for _ in cliques]
+    for clique, parent in enumerate(parents):
+        if parent >= 0:
+            children[parent].append(clique)
+    walk = [clique for clique, parent in enumerate(parents) if parent < 0]
+    for clique in walk:  # grows while it is walked
+        walk += children[clique]
+    walk.reverse()
+    place = {clique: index for index, clique in enumerate(walk)}
+    return JunctionTree(
+        tuple(cliques[clique] for clique in walk),
+        tuple(-1 if parents[clique] < 0 else place[parents[clique]] for clique in walk),
+        tuple(separators[clique] for clique in walk),
+        order,
+    )
 
 
 def junction_tree(graph: BitGraph, rule: str = "best") -> JunctionTree:

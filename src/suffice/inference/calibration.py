@@ -53,12 +53,27 @@ class Calibrated:
     def marginal(self, scope: Sequence[int]) -> Floats | None:
         """Return p(x_scope | evidence), in the order asked for, or None when no clique covers the scope."""
         number = self.plan.tree.covering(scope, self.plan.sizes)
-        if number is None:
-            return None
-        members = self.plan.tree.cliques[number]
-        kept = self.clique(number).sum(axis=tuple(a for a, variable in enumerate(members) if variable not in scope))
-        left = [variable for variable in members if variable in scope]
-        return np.asarray(kept.transpose([left.index(variable) for variable in scope]))
+        return None if number is None else self.shrunk(number, scope)
+
+    def shrunk(self, number: int, scope: Sequence[int], greatest: bool = False) -> Floats:
+        """Return the sum of a clique's table, or the greatest, over all variables but some; in the order asked for."""
+        from suffice.kernels.propagation import MAX, SUM, shrink
+
+        plan = self.plan
+        ordered = sorted(scope, key=plan.position.__getitem__)
+        part = np.empty([plan.sizes[variable] for variable in ordered])
+        wanted = np.array(ordered, np.int64)
+        shrink(plan.arrays, MAX if greatest else SUM, number, wanted, self.tables, part.reshape(-1))
+        return part.transpose([ordered.index(variable) for variable in scope])
+
+    def singles(self, greatest: bool = False) -> dict[int, Floats]:
+        """Return what the smallest clique of every variable says of it, the sum or the greatest."""
+        cells, smallest = self.plan.clique_cells, dict[int, int]()
+        for clique, members in enumerate(self.plan.tree.cliques):
+            for variable in members:
+                if variable not in smallest or cells[clique] < cells[smallest[variable]]:
+                    smallest[variable] = clique
+        return {variable: self.shrunk(clique, (variable,), greatest) for variable, clique in smallest.items()}
 
     @cached_property
     def floors(self) -> Floats:
@@ -107,45 +122,32 @@ class Calibrator:
 
     def run(self, packed: Packed, codes: Ints | None = None) -> Calibrated:
         """Return all marginals. They live in this calibrator's room until it runs again."""
-        from suffice.kernels.propagation import LOG, SUM, distribute
+        from suffice.kernels.propagation import LOG, LOST, SUM, propagate
 
-        log_z, way = self.collect(packed, codes)
+        tree, starts = self.plan.arrays, packed.at(codes)
+        room = (self._tables, self._messages, self._scale, self._fresh, self._third)
+        log_z, status = propagate(tree, SUM, packed.values, starts, packed.floors, *room)
+        in_logarithms = status == LOST
+        if in_logarithms:
+            log_z, status = propagate(tree, LOG, logarithms(packed), starts, packed.floors, *room)
+        self._messages[tree.message_at[-2] :] = 0.0  # the root has no separator
         if log_z == -math.inf:
             self._tables[:], self._messages[:] = 0.0, 0.0
-            return Calibrated(self.plan, self._tables, self._messages, log_z)
-        tree = self.plan.arrays
-        distribute(tree, way, self._tables, self._messages, self._scale, self._fresh, self._third)
-        self._messages[tree.message_at[-2] :] = 0.0
-        if way != SUM:
-            shift = log_z - packed.log_scale
+        elif in_logarithms:
             for values in (self._tables, self._messages):
-                np.subtract(values, shift, out=values)
+                np.subtract(values, log_z, out=values)
                 np.exp(values, out=values)
-        self._messages[tree.message_at[-2] :] = 1.0  # the root has no separator, and its empty table is one
-        return Calibrated(self.plan, self._tables, self._messages, log_z, way == LOG)
-
-    def collect(self, packed: Packed, codes: Ints | None = None) -> tuple[float, int]:
-        """Send messages to the root only; return log Z and the way in which it was calculated."""
-        from suffice.kernels.propagation import LOG, LOST, SUM, collect
-
-        starts = packed.at(codes)
-        room = (self._tables, self._messages, self._scale, self._third)
-        log_z, status = collect(self.plan.arrays, SUM, packed.values, starts, packed.floors, *room)
-        way = SUM
-        if status == LOST:
-            way = LOG
-            log_z, status = collect(self.plan.arrays, LOG, logarithms(packed), starts, packed.floors, *room)
-        return log_z + packed.log_scale, way
+        if log_z > -math.inf:
+            self._messages[tree.message_at[-2] :] = 1.0
+        return Calibrated(self.plan, self._tables, self._messages, log_z + packed.log_scale, in_logarithms)
 
     def maximise(self, packed: Packed, codes: Ints | None = None) -> Calibrated:
         """Return the logarithms of the max-marginals, max Π φ over all other variables, in place of marginals."""
-        from suffice.kernels.propagation import MAX, collect, distribute
+        from suffice.kernels.propagation import MAX, propagate
 
-        room = (self._tables, self._messages, self._scale, self._third)
-        tree = self.plan.arrays
-        best, _ = collect(tree, MAX, logarithms(packed), packed.at(codes), packed.floors, *room)
-        if best > -math.inf:
-            distribute(tree, MAX, self._tables, self._messages, self._scale, self._fresh, self._third)
+        room = (self._tables, self._messages, self._scale, self._fresh, self._third)
+        starts = packed.at(codes)
+        best, _ = propagate(self.plan.arrays, MAX, logarithms(packed), starts, packed.floors, *room)
         return Calibrated(self.plan, self._tables, self._messages, best + packed.log_scale, True)
 
 

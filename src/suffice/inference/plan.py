@@ -58,7 +58,7 @@ class Plan:
         place = {variable: index for index, variable in enumerate(free)}
         scopes = [[place[v] for v in scope if v in place] for scope in [*product.scopes, *extra]]
         graph = BitGraph.of_scopes(scopes, [product.sizes[variable] for variable in free])
-        tree = _renamed(junction_tree(graph, rule), free)
+        tree = _renamed(junction_tree(graph, rule).slimmed(graph.sizes), free)
         return cls(product.names, product.sizes, tuple(product.scopes), seen, tree)
 
     def rooted_at(self, clique: int) -> Plan:

@@ -10,7 +10,7 @@ from typing import Any, NamedTuple
 
 from suffice.errors import ArgumentError, UnknownNameError
 from suffice.files import atomic_write, read_bytes
-from suffice.io import bif, own_json, statistics_file
+from suffice.io import bif, dsl, hugin_net, own_json, statistics_file, uai, uai_evidence, xdsl, xmlbif
 
 
 class Format(NamedTuple):
@@ -25,6 +25,19 @@ FORMATS: dict[str, Format] = {
     ".json": Format(own_json.read, own_json.write, "a model or a whole fit, in this library's own JSON"),
     ".bif": Format(bif.read, bif.write, "a discrete Bayesian network, in the Bayesian Interchange Format"),
     ".bif.gz": Format(bif.read, bif.write, "the same, packed with gzip"),
+    ".uai": Format(uai.read, uai.write, "a discrete Bayesian or Markov network without names, in the UAI format"),
+    ".uai.gz": Format(uai.read, uai.write, "the same, packed with gzip"),
+    ".evid": Format(uai_evidence.read, uai_evidence.write, "evidence about the network of a UAI file"),
+    ".xmlbif": Format(xmlbif.read, xmlbif.write, "a discrete Bayesian network, in XMLBIF 0.3"),
+    ".xmlbif.gz": Format(xmlbif.read, xmlbif.write, "the same, packed with gzip"),
+    ".bifxml": Format(xmlbif.read, xmlbif.write, "the same, as aGrUM calls it"),
+    ".xml": Format(xmlbif.read, xmlbif.write, "the same, as JavaBayes and WEKA call it"),
+    ".xdsl": Format(xdsl.read, xdsl.write, "a discrete Bayesian network, in the format of GeNIe and SMILE"),
+    ".xdsl.gz": Format(xdsl.read, xdsl.write, "the same, packed with gzip"),
+    ".net": Format(hugin_net.read, hugin_net.write, "a discrete Bayesian network, in HUGIN's NET language"),
+    ".net.gz": Format(hugin_net.read, hugin_net.write, "the same, packed with gzip"),
+    ".dsl": Format(dsl.read, dsl.write, "a discrete Bayesian network, in the older format of GeNIe and SMILE"),
+    ".dsl.gz": Format(dsl.read, dsl.write, "the same, packed with gzip"),
     ".stats": Format(statistics_file.read, statistics_file.write, "statistics"),
 }
 

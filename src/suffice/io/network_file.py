@@ -78,14 +78,15 @@ def _check_node(file: TextFile, node: FileNode, before: Mapping[str, Variable]) 
         raise file.error(node.at, f"Node {node.name!r} was given already. Remove one of them.")
     if not node.states:
         raise file.error(node.at, f"Node {node.name!r} has no states. It needs at least one.")
-    for state in node.states:
-        if node.states.count(state) > 1:
-            raise file.error(node.at, f"Node {node.name!r}: state {shorten(state)!r} is listed more than once.")
+    if len(set(node.states)) < len(node.states):
+        repeated = next(state for place, state in enumerate(node.states) if state in node.states[:place])
+        raise file.error(node.at, f"Node {node.name!r}: state {shorten(repeated)!r} is listed more than once.")
 
 
 def dag_of(file: TextFile, parents: Mapping[str, Sequence[str]], at: Mapping[str, int]) -> DAG:
     """Return the graph; unknown parents and cycles are errors with their place."""
     for node, above in parents.items():
+        seen = {node}
         for parent in above:
             if parent not in parents:
                 raise file.error(
@@ -93,10 +94,11 @@ def dag_of(file: TextFile, parents: Mapping[str, Sequence[str]], at: Mapping[str
                     f"Node {node!r} has the parent {shorten(parent)!r}, which is not a node of the file; they are "
                     f"{listing(parents, 12)}.{suggestion(shorten(parent), parents)}",
                 )
-            if above.count(parent) > 1 or parent == node:
+            if parent in seen:
                 raise file.error(
                     at[node], f"Node {node!r} has the parent {parent!r}: parents are other nodes, once each."
                 )
+            seen.add(parent)
     try:
         return DAG({node: tuple(above) for node, above in parents.items()})
     except StructureError as error:

@@ -23,6 +23,7 @@ from suffice.learn.method import Step
 from suffice.learn.registry import methods_for
 from suffice.models.bayes_net import BayesianNetwork
 from suffice.models.hypothesis_mixture import HypothesisMixture
+from suffice.models.markov_net import MarkovNetwork
 from suffice.priors.dirichlet import DirichletPrior, prior_from_dict
 from suffice.priors.dirichlet_rows import DirichletRows
 from suffice.priors.hypothesis_weights import HypothesisPosterior
@@ -39,6 +40,7 @@ STRUCTURES: dict[str, Callable[[Mapping[str, Any]], Any]] = {"DAG": DAG.from_dic
 MODELS: dict[str, Callable[[Mapping[str, Any]], Any]] = {
     "BayesianNetwork": BayesianNetwork.from_dict,
     "HypothesisMixture": HypothesisMixture.from_dict,
+    "MarkovNetwork": MarkovNetwork.from_dict,
 }
 
 

@@ -59,7 +59,11 @@ def load_bytes(path: str) -> bytes:
 def _unpacked(path: str, data: bytes) -> bytes:
     try:
         with gzip.GzipFile(fileobj=io.BytesIO(data)) as file:
-            content = file.read(MAX_UNPACKED + 1)
+            parts, size = [], 0
+            while size <= MAX_UNPACKED and (part := file.read(1 << 16)):
+                parts.append(part)
+                size += len(part)
+            content = b"".join(parts)
     except (OSError, EOFError, zlib.error) as error:
         raise FileFormatError(f"{path!r} is not a proper gzip file: {error}. Write or copy it again.") from None
     if len(content) > MAX_UNPACKED:

@@ -16,12 +16,16 @@ import numpy as np
 
 from suffice.kernels.jit import kernel
 
-SUM, LOG, MAX = 0, 1, 2
-FINE, IMPOSSIBLE, LOST = 0, 1, 2
-TINY = 1e-280
+# Constants have a type of their own here: for each plain number a function would be compiled anew.
+SUM, LOG, MAX = np.int64(0), np.int64(1), np.int64(2)
+FINE, IMPOSSIBLE, LOST = np.int64(0), np.int64(1), np.int64(2)
+TINY = 1e-280  # below this, products may lose values
+SMALL = 1e-30  # below this, it is worth looking how small the values of a message really are
 MAX_LOOPS = 256
 
-_ASSIGN, _MULTIPLY, _ADD, _SUM_OUT, _MAX_OUT, _EXP_OUT, _GATHER, _DIVIDE = range(8)
+_ZERO = np.int64(0)
+_ASSIGN, _MULTIPLY, _ADD, _SUM_OUT = np.int64(0), np.int64(1), np.int64(2), np.int64(3)
+_MAX_OUT, _EXP_OUT, _GATHER, _DIVIDE = np.int64(4), np.int64(5), np.int64(6), np.int64(7)
 
 
 class Tree(NamedTuple):
@@ -81,6 +85,13 @@ def find_loops(scope: Any, lo: int, hi: int, part: Any, part_lo: int, part_hi: i
         stride *= size
         if inside:
             part_stride *= size
+    longest = at + 1  # the second loop is the longest of those that are not the innermost
+    for k in range(at + 2, end):
+        if loops[k, 0] > loops[longest, 0]:
+            longest = k
+    if end > at + 2:
+        for column in range(3):
+            loops[at + 1, column], loops[longest, column] = loops[longest, column], loops[at + 1, column]
     return end, offset
 
 
@@ -89,7 +100,7 @@ def lay_out(scope_at: Any, scope: Any, part_at: Any, part: Any, owner: Any, size
             loops: Any) -> int:  # fmt: skip
     """Write the loops of many parts, each with the clique that owns it; return how many there are."""
     free = np.full(len(sizes), -1, np.int64)
-    end = 0
+    end = _ZERO
     for pair in range(len(owner)):
         loop_at[pair] = end
         if owner[pair] >= 0:
@@ -101,43 +112,65 @@ def lay_out(scope_at: Any, scope: Any, part_at: Any, part: Any, owner: Any, size
     return end
 
 
+# Positions are unsigned, or every access would ask first whether it counts from the end. Pairs are common: most
+# variables are yes or no, and a loop of two is not worth a loop.
+
+
 @kernel
 def _multiply(big: Any, b: int, b2: int, sub: Any, s: int, s1: int, s2: int, n1: int, n2: int) -> None:
-    for j in range(n2):
-        p, q = b + j * b2, s + j * s2
-        if s1 == 1:
-            for i in range(n1):
+    n, one = np.uint64(n1), np.uint64(1)
+    if n1 == 2:
+        other = np.uint64(s1)
+        for j in range(n2):
+            p, q = np.uint64(b + j * b2), np.uint64(s + j * s2)
+            big[p] *= sub[q]
+            big[p + one] *= sub[q + other]
+    elif s1 == 1:
+        for j in range(n2):
+            p, q = np.uint64(b + j * b2), np.uint64(s + j * s2)
+            for i in range(n):
                 big[p + i] *= sub[q + i]
-        else:
-            value = sub[q]
-            for i in range(n1):
+    else:
+        for j in range(n2):
+            p, value = np.uint64(b + j * b2), sub[np.uint64(s + j * s2)]
+            for i in range(n):
                 big[p + i] *= value
 
 
 @kernel
 def _sum_out(big: Any, b: int, b2: int, sub: Any, s: int, s1: int, s2: int, n1: int, n2: int) -> None:
-    for j in range(n2):
-        p, q = b + j * b2, s + j * s2
-        if s1 == 1:
-            for i in range(n1):
+    n, one = np.uint64(n1), np.uint64(1)
+    if n1 == 2:
+        other = np.uint64(s1)
+        for j in range(n2):
+            p, q = np.uint64(b + j * b2), np.uint64(s + j * s2)
+            sub[q] += big[p]
+            sub[q + other] += big[p + one]
+    elif s1 == 1:
+        for j in range(n2):
+            p, q = np.uint64(b + j * b2), np.uint64(s + j * s2)
+            for i in range(n):
                 sub[q + i] += big[p + i]
-        else:
-            value = 0.0
-            for i in range(n1):
+    else:
+        for j in range(n2):
+            p, value = np.uint64(b + j * b2), 0.0
+            for i in range(n):
                 value += big[p + i]
-            sub[q] += value
+            sub[np.uint64(s + j * s2)] += value
 
 
 @kernel
 def _assign(big: Any, b: int, b2: int, sub: Any, s: int, s1: int, s2: int, n1: int, n2: int) -> None:
-    for j in range(n2):
-        p, q = b + j * b2, s + j * s2
-        if s1 == 1:
-            for i in range(n1):
+    n = np.uint64(n1)
+    if s1 == 1:
+        for j in range(n2):
+            p, q = np.uint64(b + j * b2), np.uint64(s + j * s2)
+            for i in range(n):
                 big[p + i] = sub[q + i]
-        else:
-            value = sub[q]
-            for i in range(n1):
+    else:
+        for j in range(n2):
+            p, value = np.uint64(b + j * b2), sub[np.uint64(s + j * s2)]
+            for i in range(n):
                 big[p + i] = value
 
 
@@ -147,7 +180,7 @@ def _other(op: int, big: Any, b: int, b1: int, b2: int, sub: Any, s: int, s1: in
     """Do what is asked for more seldom; here the innermost stride of the table may be any."""
     for j in range(n2):
         for i in range(n1):
-            p, q = b + j * b2 + i * b1, s + j * s2 + i * s1
+            p, q = np.uint64(b + j * b2 + i * b1), np.uint64(s + j * s2 + i * s1)
             if op == _ADD:
                 big[p] += sub[q]
             elif op == _MAX_OUT:
@@ -176,8 +209,9 @@ def _block(op: int, big: Any, b: int, b1: int, b2: int, sub: Any, s: int, s1: in
 
 
 @kernel
-def _sweep(op: int, big: Any, b: int, sub: Any, s: int, third: Any, loops: Any, lo: int, hi: int) -> None:
-    """Do one operation over a nest of loops."""
+def _sweep(op: int, big: Any, b: int, sub: Any, s: int, third: Any, loops: Any, lo: int, hi: int,
+           digits: Any) -> None:  # fmt: skip
+    """Do one operation over a nest of loops; ``digits`` is room to count the outer ones."""
     n1, b1, s1, n2, b2, s2 = 1, 1, 1, 1, 0, 0
     if hi > lo:
         n1, b1, s1 = loops[lo, 0], loops[lo, 1], loops[lo, 2]
@@ -186,7 +220,8 @@ def _sweep(op: int, big: Any, b: int, sub: Any, s: int, third: Any, loops: Any, 
     if hi <= lo + 2:
         _block(op, big, b, b1, b2, sub, s, s1, s2, third, n1, n2)
         return
-    digits = np.zeros(hi - lo, np.int64)
+    for k in range(hi - lo):
+        digits[k] = 0
     while True:
         _block(op, big, b, b1, b2, sub, s, s1, s2, third, n1, n2)
         k = lo + 2
@@ -204,22 +239,52 @@ def _sweep(op: int, big: Any, b: int, sub: Any, s: int, third: Any, loops: Any, 
             return
 
 
+@kernel
+def _set(values: Any, lo: int, hi: int, value: float) -> None:
+    for i in range(np.uint64(lo), np.uint64(hi)):
+        values[i] = value
+
+
+@kernel
+def _total(values: Any, lo: int, hi: int) -> float:
+    """Return the sum, in four parts that run side by side."""
+    a, b, c, d = 0.0, 0.0, 0.0, 0.0
+    one, end = np.uint64(1), np.uint64(hi)
+    i = np.uint64(lo)
+    while i + np.uint64(4) <= end:
+        a += values[i]
+        b += values[i + one]
+        c += values[i + np.uint64(2)]
+        d += values[i + np.uint64(3)]
+        i += np.uint64(4)
+    while i < end:
+        a += values[i]
+        i += one
+    return (a + b) + (c + d)
+
+
+@kernel
+def _divided(values: Any, lo: int, hi: int, by: float) -> None:
+    for i in range(np.uint64(lo), np.uint64(hi)):
+        values[i] /= by
+
+
 # Messages -----------------------------------------------------------------------------------------------------
 
 
 @kernel
 def _out(way: int, table: Any, at: int, message: Any, to: int, end: int, third: Any, loops: Any, lo: int,
-         hi: int) -> None:  # fmt: skip
+         hi: int, digits: Any) -> None:  # fmt: skip
     """Write what a table says of a part of its variables: the sum, or the greatest, over the others."""
     if way == SUM:
-        message[to:end] = 0.0
-        _sweep(_SUM_OUT, table, at, message, to, third, loops, lo, hi)
+        _set(message, to, end, 0.0)
+        _sweep(_SUM_OUT, table, at, message, to, third, loops, lo, hi, digits)
         return
-    message[to:end] = -np.inf
-    _sweep(_MAX_OUT, table, at, message, to, third, loops, lo, hi)
+    _set(message, to, end, -np.inf)
+    _sweep(_MAX_OUT, table, at, message, to, third, loops, lo, hi, digits)
     if way == LOG:
-        third[: end - to] = 0.0
-        _sweep(_EXP_OUT, table, at, message[to:end], 0, third, loops, lo, hi)
+        _set(third, _ZERO, end - to, 0.0)
+        _sweep(_EXP_OUT, table, at, message[to:end], _ZERO, third, loops, lo, hi, digits)
         for i in range(end - to):
             if third[i] > 0:
                 message[to + i] += np.log(third[i])
@@ -229,15 +294,22 @@ def _out(way: int, table: Any, at: int, message: Any, to: int, end: int, third: 
 def _rescaled(table: Any, lo: int, hi: int) -> tuple[float, float]:
     """Divide a table by its largest value; return that value and the smallest positive one after it."""
     top = 0.0
-    for i in range(lo, hi):
+    for i in range(np.uint64(lo), np.uint64(hi)):
         top = max(top, table[i])
-    lowest = 1.0
     if top > 0:
-        for i in range(lo, hi):
-            table[i] /= top
-            if 0 < table[i] < lowest:
-                lowest = table[i]
-    return top, lowest
+        _divided(table, lo, hi, top)
+    return top, _lowest(table, lo, hi)
+
+
+@kernel
+def _lowest(values: Any, lo: int, hi: int) -> float:
+    """Return the smallest positive value, at most one."""
+    lowest = 1.0
+    for i in range(np.uint64(lo), np.uint64(hi)):
+        value = values[i]
+        if 0 < value < lowest:
+            lowest = value
+    return lowest
 
 
 @kernel
@@ -263,39 +335,40 @@ def collect(tree: Any, way: int, factors: Any, starts: Any, floors: Any, table: 
     n = len(tree.parent)
     log_total = 0.0
     low = np.ones(n)  # bounds from below of the positive values in messages
+    digits = np.empty(MAX_LOOPS, np.int64)
     for c in range(n):
         lo = tree.table_at[c]
-        added, floor, status = _fill(tree, c, way, factors, starts, floors, low, table, message, third)
+        added, floor, status = _fill(tree, c, way, factors, starts, floors, low, table, message, third, digits)
         if status != FINE:
             return added, status
         log_total += added
         if c == n - 1:
             break
         to, end = tree.message_at[c], tree.message_at[c + 1]
-        _out(way, table, lo, message, to, end, third, tree.loops, tree.loop_at[c], tree.loop_at[c + 1])
+        _out(way, table, lo, message, to, end, third, tree.loops, tree.loop_at[c], tree.loop_at[c + 1], digits)
         if way == SUM:
-            total = message[to:end].sum()
+            total = _total(message, to, end)
             if not total > 0:
                 return -np.inf, IMPOSSIBLE
-            message[to:end] /= total
+            _divided(message, to, end, total)
             scale[c] = total
-            low[c] = floor / total
+            low[c] = floor / total if floor > SMALL else _lowest(message, to, end)
             log_total += np.log(total)
             if not low[c] > TINY:
                 return 0.0, LOST
-    return _finish(way, table, tree.table_at[n - 1], tree.table_at[n], log_total)
+    return _finish(way, table, tree.table_at[n - 1], tree.table_at[n], log_total)  # type: ignore[no-any-return]
 
 
 @kernel
 def _fill(tree: Any, c: int, way: int, factors: Any, starts: Any, floors: Any, low: Any, table: Any, message: Any,
-          third: Any) -> tuple[float, float, int]:  # fmt: skip
+          third: Any, digits: Any) -> tuple[float, float, int]:  # fmt: skip
     """Multiply factors and messages into one clique; return the logarithm of its scale, its floor and how it went."""
     n, lo, hi = len(tree.parent), tree.table_at[c], tree.table_at[c + 1]
     n_factors, n_children = tree.factor_at[c + 1] - tree.factor_at[c], tree.child_at[c + 1] - tree.child_at[c]
     log_scale, floor = 0.0, 1.0
     op = _MULTIPLY if way == SUM else _ADD
-    if n_factors == 0:
-        table[lo:hi] = 1.0 if way == SUM else 0.0
+    if n_factors + n_children == 0:
+        _set(table, lo, hi, 1.0 if way == SUM else 0.0)
     for k in range(n_factors + n_children):
         is_factor = k < n_factors
         f = tree.factor[tree.factor_at[c] + k] if is_factor else tree.child[tree.child_at[c] + k - n_factors]
@@ -310,10 +383,11 @@ def _fill(tree: Any, c: int, way: int, factors: Any, starts: Any, floors: Any, l
             if floor * next_floor < TINY:
                 return 0.0, floor, LOST
         first, last = tree.loop_at[pair], tree.loop_at[pair + 1]
+        step = op if k > 0 else _ASSIGN
         if is_factor:
-            _sweep(_ASSIGN if k == 0 else op, table, lo, factors, starts[f], third, tree.loops, first, last)
+            _sweep(step, table, lo, factors, starts[f], third, tree.loops, first, last, digits)
         else:
-            _sweep(op, table, lo, message, tree.message_at[f], third, tree.loops, first, last)
+            _sweep(step, table, lo, message, tree.message_at[f], third, tree.loops, first, last, digits)
         floor *= next_floor
     return log_scale, floor, FINE
 
@@ -322,10 +396,10 @@ def _fill(tree: Any, c: int, way: int, factors: Any, starts: Any, floors: Any, l
 def _finish(way: int, table: Any, lo: int, hi: int, log_total: float) -> tuple[float, int]:
     """Sum up the root's table, and scale it to sum to one if SUM."""
     if way == SUM:
-        total = table[lo:hi].sum()
+        total = _total(table, lo, hi)
         if not total > 0:
             return -np.inf, IMPOSSIBLE
-        table[lo:hi] /= total
+        _divided(table, lo, hi, total)
         return log_total + np.log(total), FINE
     top = -np.inf
     for i in range(lo, hi):
@@ -342,10 +416,11 @@ def _finish(way: int, table: Any, lo: int, hi: int, log_total: float) -> tuple[f
 
 @kernel
 def _pass(way: int, table: Any, from_at: int, message: Any, to: int, end: int, to_at: int, scale: float, fresh: Any,
-          third: Any, loops: Any, from_lo: int, from_hi: int, to_lo: int, to_hi: int) -> None:  # fmt: skip
+          third: Any, loops: Any, from_lo: int, from_hi: int, to_lo: int, to_hi: int,
+          digits: Any) -> None:  # fmt: skip
     """Send a message that replaces the one in the separator: the receiver is multiplied by new over old."""
     size = end - to
-    _out(way, table, from_at, fresh, 0, size, third, loops, from_lo, from_hi)
+    _out(way, table, from_at, fresh, _ZERO, size, third, loops, from_lo, from_hi, digits)
     for i in range(size):
         new, old = fresh[i], message[to + i]
         message[to + i] = new
@@ -353,7 +428,7 @@ def _pass(way: int, table: Any, from_at: int, message: Any, to: int, end: int, t
             fresh[i] = new / (old * scale) if old > 0 else 0.0
         else:
             fresh[i] = new - old if old > -np.inf else -np.inf
-    _sweep(_MULTIPLY if way == SUM else _ADD, table, to_at, fresh, 0, third, loops, to_lo, to_hi)
+    _sweep(_MULTIPLY if way == SUM else _ADD, table, to_at, fresh, _ZERO, third, loops, to_lo, to_hi, digits)
 
 
 @kernel
@@ -361,11 +436,22 @@ def distribute(tree: Any, way: int, table: Any, message: Any, scale: Any, fresh:
     """Send messages from the root after `collect`: tables and separators become marginals."""
     n = len(tree.parent)
     at, loop = tree.table_at, tree.loop_at
+    digits = np.empty(MAX_LOOPS, np.int64)
     for c in range(n - 2, -1, -1):
         _pass(
             way, table, at[tree.parent[c]], message, tree.message_at[c], tree.message_at[c + 1], at[c], scale[c], fresh,
-            third, tree.loops, loop[n + c], loop[n + c + 1], loop[c], loop[c + 1],
+            third, tree.loops, loop[n + c], loop[n + c + 1], loop[c], loop[c + 1], digits,
         )  # fmt: skip
+
+
+@kernel
+def propagate(tree: Any, way: int, factors: Any, starts: Any, floors: Any, table: Any, message: Any, scale: Any,
+              fresh: Any, third: Any) -> tuple[float, int]:  # fmt: skip
+    """Send messages to the root and back; return what `collect` returns."""
+    log_total, status = collect(tree, way, factors, starts, floors, table, message, scale, third)
+    if status == FINE:
+        distribute(tree, way, table, message, scale, fresh, third)
+    return log_total, status
 
 
 @kernel
@@ -373,6 +459,7 @@ def follow(tree: Any, path: Any, table: Any, message: Any, fresh: Any, third: An
     """Send messages along a path of neighbouring cliques after one of them was changed; SUM only."""
     n = len(tree.parent)
     at, loop = tree.table_at, tree.loop_at
+    digits = np.empty(MAX_LOOPS, np.int64)
     for k in range(len(path) - 1):
         here, there = path[k], path[k + 1]
         upwards = tree.parent[here] == there
@@ -380,7 +467,7 @@ def follow(tree: Any, path: Any, table: Any, message: Any, fresh: Any, third: An
         own, other = (c, n + c) if upwards else (n + c, c)
         _pass(
             SUM, table, at[here], message, tree.message_at[c], tree.message_at[c + 1], at[there], 1.0, fresh, third,
-            tree.loops, loop[own], loop[own + 1], loop[other], loop[other + 1],
+            tree.loops, loop[own], loop[own + 1], loop[other], loop[other + 1], digits,
         )  # fmt: skip
 
 
@@ -431,19 +518,19 @@ def _part_of(tree: Any, edge: int, codes: Any) -> int:
 
 @kernel
 def _load(tree: Any, c: int, table: Any, codes: Any, soft: Any, weights: Any, entry: Any, floors: Any, work: Any,
-          loops: Any) -> tuple[int, float]:  # fmt: skip
+          loops: Any, digits: Any) -> tuple[int, float]:  # fmt: skip
     """Copy the slice of a clique's table that agrees with the evidence; return its size and floor."""
     lo, hi = tree.scope_at[c], tree.scope_at[c + 1]
-    end, offset = find_loops(tree.scope, lo, hi, tree.scope, lo, hi, tree.sizes, codes, False, loops, 0)
-    _sweep(_GATHER, table, tree.table_at[c] + offset, work, 0, work, loops, 0, end)
+    end, offset = find_loops(tree.scope, lo, hi, tree.scope, lo, hi, tree.sizes, codes, False, loops, _ZERO)
+    _sweep(_GATHER, table, tree.table_at[c] + offset, work, _ZERO, work, loops, _ZERO, end, digits)
     size, floor = 1, floors[c]
     for k in range(end):
         size *= loops[k, 0]
     for i in range(lo, hi):
         variable = tree.scope[i]
         if entry[variable] == c and soft[variable] >= 0:
-            end, _ = find_loops(tree.scope, lo, hi, tree.scope, i, i + 1, tree.sizes, codes, True, loops, 0)
-            _sweep(_MULTIPLY, work, 0, weights, soft[variable], work, loops, 0, end)
+            end, _ = find_loops(tree.scope, lo, hi, tree.scope, i, i + 1, tree.sizes, codes, True, loops, _ZERO)
+            _sweep(_MULTIPLY, work, _ZERO, weights, soft[variable], work, loops, _ZERO, end, digits)
             for k in range(soft[variable], soft[variable] + tree.sizes[variable]):
                 if 0 < weights[k] < 1:
                     floor *= weights[k]
@@ -452,7 +539,7 @@ def _load(tree: Any, c: int, table: Any, codes: Any, soft: Any, weights: Any, en
 
 @kernel
 def _receive(tree: Any, c: int, codes: Any, needed: Any, toward: Any, low: Any, sent: Any, work: Any, size: int,
-             floor: float, loops: Any) -> tuple[float, float]:  # fmt: skip
+             floor: float, loops: Any, digits: Any) -> tuple[float, float]:  # fmt: skip
     """Multiply the messages that come to a clique; return the logarithm of its scale and its floor, 0 if lost."""
     log_scale = 0.0
     lo, hi, n = tree.scope_at[c], tree.scope_at[c + 1], len(tree.parent)
@@ -465,7 +552,7 @@ def _receive(tree: Any, c: int, codes: Any, needed: Any, toward: Any, low: Any, 
         if not needed[sender] or toward[sender] != c:
             continue
         if floor * low[edge] < TINY:
-            top, floor = _rescaled(work, 0, size)
+            top, floor = _rescaled(work, _ZERO, size)
             if top == 0:
                 return -np.inf, floor
             log_scale += np.log(top)
@@ -473,29 +560,30 @@ def _receive(tree: Any, c: int, codes: Any, needed: Any, toward: Any, low: Any, 
         if floor < TINY:
             return log_scale, 0.0
         part_lo, part_hi = tree.part_at[edge], tree.part_at[edge + 1]
-        end, _ = find_loops(tree.scope, lo, hi, tree.part, part_lo, part_hi, tree.sizes, codes, True, loops, 0)
-        _sweep(_MULTIPLY, work, 0, sent, tree.message_at[edge], work, loops, 0, end)
+        end, _ = find_loops(tree.scope, lo, hi, tree.part, part_lo, part_hi, tree.sizes, codes, True, loops, _ZERO)
+        _sweep(_MULTIPLY, work, _ZERO, sent, tree.message_at[edge], work, loops, _ZERO, end, digits)
     return log_scale, floor
 
 
 @kernel
-def _send(tree: Any, c: int, edge: int, codes: Any, message: Any, sent: Any, work: Any, loops: Any) -> float:
+def _send(tree: Any, c: int, edge: int, codes: Any, message: Any, sent: Any, work: Any, loops: Any,
+          digits: Any) -> float:  # fmt: skip
     """Sum a slice to a separator and divide by that separator's marginal; return what the message summed to."""
     part_lo, part_hi, to = tree.part_at[edge], tree.part_at[edge + 1], tree.message_at[edge]
     size = _part_of(tree, edge, codes)
     end, _ = find_loops(
         tree.scope, tree.scope_at[c], tree.scope_at[c + 1], tree.part, part_lo, part_hi, tree.sizes, codes, True,
-        loops, 0,
+        loops, _ZERO,
     )  # fmt: skip
-    sent[to : to + size] = 0.0
-    _sweep(_SUM_OUT, work, 0, sent, to, work, loops, 0, end)
+    _set(sent, to, to + size, 0.0)
+    _sweep(_SUM_OUT, work, _ZERO, sent, to, work, loops, _ZERO, end, digits)
     end, offset = find_loops(
-        tree.part, part_lo, part_hi, tree.part, part_lo, part_hi, tree.sizes, codes, False, loops, 0
+        tree.part, part_lo, part_hi, tree.part, part_lo, part_hi, tree.sizes, codes, False, loops, _ZERO
     )
-    _sweep(_DIVIDE, message, to + offset, sent, to, work, loops, 0, end)
-    total = sent[to : to + size].sum()
+    _sweep(_DIVIDE, message, to + offset, sent, to, work, loops, _ZERO, end, digits)
+    total = _total(sent, to, to + size)
     if total > 0:
-        sent[to : to + size] /= total
+        _divided(sent, to, to + size, total)
     return total  # type: ignore[no-any-return]
 
 
@@ -528,15 +616,15 @@ def ask(tree: Any, table: Any, message: Any, home: Any, floors: Any, codes: Any,
     toward, needed = np.empty(n, np.int64), np.zeros(n, np.bool_)
     entry, low = np.full(len(codes), -1, np.int64), np.ones(n)
     _mark(tree, codes, soft, home, target, toward, needed, entry)
-    loops = np.empty((MAX_LOOPS, 3), np.int64)
+    loops, digits = np.empty((MAX_LOOPS, 3), np.int64), np.empty(MAX_LOOPS, np.int64)
     log_total = 0.0
     for turn in range(2 * n):  # the subtrees off the path from root to target upwards, then that path downwards
         c = turn if turn < n else 2 * n - 1 - turn
         on_path = c == target or toward[c] != tree.parent[c]
         if not needed[c] or on_path != (turn >= n):
             continue
-        size, floor = _load(tree, c, table, codes, soft, weights, entry, floors, work, loops)
-        added, floor = _receive(tree, c, codes, needed, toward, low, sent, work, size, floor, loops)
+        size, floor = _load(tree, c, table, codes, soft, weights, entry, floors, work, loops, digits)
+        added, floor = _receive(tree, c, codes, needed, toward, low, sent, work, size, floor, loops, digits)
         if added == -np.inf:
             return added, IMPOSSIBLE
         if floor == 0:
@@ -545,19 +633,19 @@ def ask(tree: Any, table: Any, message: Any, home: Any, floors: Any, codes: Any,
         if c == target:
             break
         edge = c if toward[c] == tree.parent[c] else toward[c]
-        total = _send(tree, c, edge, codes, message, sent, work, loops)
+        total = _send(tree, c, edge, codes, message, sent, work, loops, digits)
         if not total > 0:
             return -np.inf, IMPOSSIBLE
         low[edge] = floor / total
         log_total += np.log(total)
     lo, hi = tree.scope_at[target], tree.scope_at[target + 1]
-    end, _ = find_loops(tree.scope, lo, hi, wanted, 0, len(wanted), tree.sizes, codes, True, loops, 0)
-    answer[:] = 0.0
-    _sweep(_SUM_OUT, work, 0, answer, 0, work, loops, 0, end)
-    total = answer.sum()
+    end, _ = find_loops(tree.scope, lo, hi, wanted, _ZERO, len(wanted), tree.sizes, codes, True, loops, _ZERO)
+    _set(answer, _ZERO, len(answer), 0.0)
+    _sweep(_SUM_OUT, work, _ZERO, answer, _ZERO, work, loops, _ZERO, end, digits)
+    total = _total(answer, _ZERO, len(answer))
     if not total > 0:
         return -np.inf, IMPOSSIBLE
-    answer /= total
+    _divided(answer, _ZERO, len(answer), total)
     return log_total + np.log(total), FINE
 
 
@@ -565,17 +653,39 @@ def ask(tree: Any, table: Any, message: Any, home: Any, floors: Any, codes: Any,
 
 
 @kernel
+def shrink(tree: Any, way: int, clique: int, wanted: Any, table: Any, part: Any) -> None:
+    """Write what a clique's table says of some of its variables, in the common order: the sum, or the greatest."""
+    free = np.full(len(tree.sizes), -1, np.int64)
+    loops, digits = np.empty((MAX_LOOPS, 3), np.int64), np.empty(MAX_LOOPS, np.int64)
+    lo, hi = tree.scope_at[clique], tree.scope_at[clique + 1]
+    end, _ = find_loops(tree.scope, lo, hi, wanted, _ZERO, len(wanted), tree.sizes, free, True, loops, _ZERO)
+    _out(way, table, tree.table_at[clique], part, _ZERO, len(part), part, loops, _ZERO, end, digits)
+
+
+@kernel
 def sum_part(tree: Any, clique: int, pair: int, table: Any, part: Any) -> None:
     """Write the marginal of a clique's table over one of its parts, named by the number of its loops."""
-    part[:] = 0.0
-    _sweep(
-        _SUM_OUT, table, tree.table_at[clique], part, 0, part, tree.loops, tree.loop_at[pair], tree.loop_at[pair + 1]
-    )
+    _set(part, _ZERO, len(part), 0.0)
+    first, last, digits = tree.loop_at[pair], tree.loop_at[pair + 1], np.empty(MAX_LOOPS, np.int64)
+    _sweep(_SUM_OUT, table, tree.table_at[clique], part, _ZERO, part, tree.loops, first, last, digits)
 
 
 @kernel
 def scale_part(tree: Any, clique: int, pair: int, table: Any, part: Any) -> None:
     """Multiply a clique's table by a table over one of its parts."""
-    _sweep(
-        _MULTIPLY, table, tree.table_at[clique], part, 0, part, tree.loops, tree.loop_at[pair], tree.loop_at[pair + 1]
-    )
+    first, last, digits = tree.loop_at[pair], tree.loop_at[pair + 1], np.empty(MAX_LOOPS, np.int64)
+    _sweep(_MULTIPLY, table, tree.table_at[clique], part, _ZERO, part, tree.loops, first, last, digits)
+
+
+@kernel
+def ask_rows(tree: Any, table: Any, message: Any, home: Any, floors: Any, codes: Any, soft: Any, weights: Any,
+             target: int, wanted: Any, answers: Any, log_p: Any, status: Any) -> None:  # fmt: skip
+    """Ask the same of many rows of evidence; ``codes`` has one row each, −1 where nothing was seen."""
+    largest = 1
+    for c in range(len(tree.parent)):
+        largest = max(largest, tree.table_at[c + 1] - tree.table_at[c])
+    work, sent = np.empty(largest), np.empty(len(message))
+    for row in range(len(codes)):
+        log_p[row], status[row] = ask(
+            tree, table, message, home, floors, codes[row], soft, weights, target, wanted, work, sent, answers[row]
+        )

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from typing import Any
@@ -10,7 +10,6 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from suffice.data.block import Block
 from suffice.data.schema import Schema, SchemaLike
 from suffice.data.table import open_table
 from suffice.errors import (
@@ -22,16 +21,20 @@ from suffice.errors import (
     shown,
     suggestion,
 )
+from suffice.inference.inquiry import Given
+from suffice.inference.product import Factor, Product
+from suffice.models.answers import Answers
 from suffice.models.by_hand import cpd_from, variables_of
 from suffice.models.cpds import CPD, Family, kind_named
-from suffice.models.sampling import sample_blocks, to_frame
+from suffice.models.cpds.tabular import whole_values
+from suffice.models.sampling import Draw
 from suffice.stats.source import BlockSource
 from suffice.structures.dag import DAG
 from suffice.text import plural
 
 
 @dataclass(frozen=True, init=False, eq=False)
-class BayesianNetwork:
+class BayesianNetwork(Answers):
     """The distribution p(x) = Π p(x_v | x_pa(v)).
 
     Parameters
@@ -142,26 +145,10 @@ class BayesianNetwork:
             total += cpd.log_prob({name: columns[name] for name in cpd.family.scope})
         return total
 
-    def sample(self, n: int, *, seed: int | None = None, backend: str | None = None) -> Any:
-        """Draw ``n`` rows by ancestral sampling.
-
-        Parameters
-        ----------
-        n : int
-        seed : int, optional
-            The same seed gives the same rows; the first rows do not depend on ``n``.
-        backend : {"pandas", "polars", "pyarrow"}, optional
-            The kind of frame to return: the first of them that is installed, unless named.
-
-        Returns
-        -------
-        frame
-            One column a variable; discrete ones as categoricals with all their states in order.
-        """
-        return to_frame(self.schema, self.sample_blocks(n, seed=seed), backend)
-
-    def sample_blocks(self, n: int, *, seed: int | None = None) -> Iterator[Block]:
-        """Yield ``n`` drawn rows as blocks of codes, in bounded memory."""
+    def _drawing(self, given: Mapping[str, Any] | None) -> Draw:
+        """Draw parents before children; with evidence, from the marginals that it leaves."""
+        if given:
+            return super()._drawing(given)
 
         def draw(uniform: Callable[[], NDArray[np.float64]]) -> dict[str, NDArray[Any]]:
             columns: dict[str, NDArray[Any]] = {}
@@ -169,7 +156,43 @@ class BayesianNetwork:
                 columns[node] = self._by_name[node].sample(columns, uniform())
             return columns
 
-        return sample_blocks(self.schema, draw, n, seed)
+        return draw
+
+    # What it answers ------------------------------------------------------------------------------------------
+
+    def _product(self) -> Product:
+        """Return the tables, each with the node's parents as the first axes and the node as the last."""
+        place = {node: position for position, node in enumerate(self.dag.nodes)}
+        factors = []
+        for cpd in self.cpds:
+            factors.append(Factor(tuple(place[name] for name in cpd.family.scope), whole_values(cpd)))
+        sizes = tuple(variable.n_states for variable in self.schema.variables)
+        return Product(self.dag.nodes, sizes, tuple(factors), tuple(factor.scope[:-1] for factor in factors))
+
+    @cached_property
+    def _unknown(self) -> dict[int, NDArray[np.bool_]]:
+        """The nodes whose tables have unknown rows, and which: one axis a parent."""
+        factors = self._inquiry.product.factors
+        found = {node: np.asarray(np.isnan(factor.values).any(axis=-1)) for node, factor in enumerate(factors)}
+        return {node: unknown for node, unknown in found.items() if unknown.any()}
+
+    def _check_known(self, wanted: tuple[int, ...] | None, given: Given) -> None:
+        if not self._unknown:
+            return
+        product = self._inquiry.product
+        mask = 0
+        for node in range(len(product.sizes)) if wanted is None else (*wanted, *given.hard, *given.soft):
+            mask |= product.above[node]
+        for node, unknown in self._unknown.items():
+            if not mask >> node & 1:
+                continue
+            parents = product.factors[node].scope[:-1]
+            seen = unknown[tuple(given.hard.get(parent, slice(None)) for parent in parents)]
+            if seen.any():
+                raise ModelError(
+                    f"The answer depends on {self.dag.nodes[node]!r}, whose table has unknown rows (NaN), because the "
+                    "data had no such case. Fit with unseen_parents='uniform' or with a prior."
+                )
 
     # Files ----------------------------------------------------------------------------------------------------
 
@@ -199,8 +222,9 @@ def _check_tables(dag: object, tables: object) -> None:
     if not isinstance(dag, DAG):
         raise ArgumentError(f"The 'dag' argument must be a graph, sf.DAG('A -> B'). Got {shown(dag)} instead.")
     names = require_mapping("tables", tables, "{'A': [0.5, 0.5], …}")
+    nodes = frozenset(dag.nodes)
     for name in names:
-        if name not in dag.nodes:
+        if name not in nodes:
             raise UnknownNameError(
                 f"There is a table for {name!r}, which is not a node. The nodes are {listing(dag.nodes, 12)}."
                 + suggestion(name, dag.nodes)

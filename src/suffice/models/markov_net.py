@@ -15,12 +15,14 @@ from suffice.data.schema import Schema, SchemaLike, declarations
 from suffice.data.table import open_table
 from suffice.data.variable import Variable
 from suffice.errors import ArgumentError, ModelError, SchemaError, UnknownNameError, listing, shown, suggestion
+from suffice.inference.product import Factor, Product
+from suffice.models.answers import Answers
 from suffice.stats.source import BlockSource
 from suffice.text import plural
 
 
 @dataclass(frozen=True, init=False, eq=False)
-class MarkovNetwork:
+class MarkovNetwork(Answers):
     """The distribution p(x) = (1/Z) Π_C ψ_C(x_C), a Markov random field.
 
     Parameters
@@ -41,6 +43,13 @@ class MarkovNetwork:
     >>> network = MarkovNetwork([(("A", "B"), agree)], schema={"A": ["no", "yes"], "B": ["no", "yes"]})
     >>> network
     MarkovNetwork(2 variables, 1 factor)
+    >>> print(network.query("A", given={"B": "yes"}))
+    A         p
+    ---  ------
+    no   0.2500
+    yes  0.7500
+    >>> round(float(np.exp(network.log_z)), 9)
+    8.0
     """
 
     schema: Schema
@@ -108,6 +117,12 @@ class MarkovNetwork:
                 total += np.log(factor.values[tuple(np.asarray(columns[name], np.int64) for name in factor.names)])
         return total
 
+    def _product(self) -> Product:
+        """Return the factors."""
+        place = {name: position for position, name in enumerate(self.schema)}
+        factors = (Factor(tuple(place[name] for name in factor.names), factor.values) for factor in self.factors)
+        return Product(self.variables, tuple(v.n_states for v in self.schema.variables), tuple(factors))
+
     # Files ----------------------------------------------------------------------------------------------------
 
     def to_dict(self) -> dict[str, Any]:
@@ -133,6 +148,9 @@ class MarkovNetwork:
 
 def _declared(schema: SchemaLike) -> Schema:
     if isinstance(schema, Schema):
+        for variable in schema.variables:
+            if not variable.labels:
+                raise SchemaError(f"Variable {variable.name!r} has no states. A Markov network needs at least one.")
         return schema
     variables = []
     for name, declaration in declarations(schema).items():

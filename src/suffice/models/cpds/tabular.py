@@ -28,8 +28,9 @@ from suffice.models.cpds.rows import (
     total,
     whole_table,
 )
+from suffice.settings import settings
 from suffice.stats.counts import Counts
-from suffice.text import html_table, plain_table, shorten
+from suffice.text import html_table, in_bytes, plain_table, shorten
 
 
 @dataclass(frozen=True, eq=False)
@@ -273,3 +274,21 @@ def describe_configuration(parents: tuple[Variable, ...], codes: Any) -> str:
 def from_array(family: Family, table: Any) -> TabularCPD:
     """Build a table from an array of shape (…parents' states, child's states)."""
     return TabularCPD(family, whole_table(f"The table of {family.child.name!r}", family, table))
+
+
+def whole_values(cpd: Any) -> NDArray[np.float64]:
+    """Return p(child | parents) of every configuration, shape (…parents' states, child's states), for inference."""
+    name = cpd.family.child.name
+    if not isinstance(cpd, TabularCPD):
+        raise ModelError(
+            f"Exact answers need tables, but node {name!r} is of kind {cpd.kind!r}. Draw from the model instead."
+        )
+    shape = [variable.n_states for variable in cpd.family.variables]
+    if cpd.configurations is None:
+        return cpd.values.reshape(shape)
+    if 8 * math.prod(shape) > settings().memory:
+        raise ModelError(
+            f"The whole table of {name!r} has {math.prod(shape):,} cells, {in_bytes(8 * math.prod(shape))}, and "
+            f"{in_bytes(settings().memory)} may be used. Give the node fewer parents, or allow more by sf.config."
+        )
+    return cpd.probabilities(all_configurations(shape[:-1])).reshape(shape)

@@ -1,0 +1,360 @@
+"""What every discrete model answers: queries, the most likely states, marginals, log Z, entropy, draws given evidence.
+
+A model says what its tables are; how they are summed is the business of `suffice.inference`.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Iterator, Mapping
+from functools import cached_property
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from suffice.data.block import Block
+from suffice.data.encode import code_dtype
+from suffice.data.labelled import LabelledTable
+from suffice.data.schema import Schema
+from suffice.data.stream import KEEP
+from suffice.data.table import open_table
+from suffice.errors import ArgumentError, ModelError, listing, shown
+from suffice.inference.inquiry import Given, Inquiry
+from suffice.inference.product import Product
+from suffice.models.assignment import Assignment
+from suffice.models.complexity import Complexity
+from suffice.models.evidence import describe, given_of, targets_of
+from suffice.models.row_answers import RowAnswers
+from suffice.models.sampling import sample_blocks, to_frame
+from suffice.stats.source import BlockSource
+
+
+class Answers:
+    """What a discrete model answers; a model provides ``schema``, ``variables`` and `_product`."""
+
+    if TYPE_CHECKING:
+
+        @property
+        def schema(self) -> Schema:
+            """The variables with their states."""
+
+    def _product(self) -> Product:
+        """Return the tables of the model."""
+        raise NotImplementedError
+
+    def _check_known(self, wanted: tuple[int, ...] | None, given: Given) -> None:
+        """Raise where an unknown number would enter the answer about ``wanted``, None meaning all variables."""
+
+    @cached_property
+    def _inquiry(self) -> Inquiry:
+        return Inquiry(self._product())
+
+    def __getstate__(self) -> dict[str, Any]:
+        return {name: value for name, value in self.__dict__.items() if name != "_inquiry"}
+
+    # One table ------------------------------------------------------------------------------------------------
+
+    def query(self, targets: Any, given: Mapping[str, Any] | None = None, *, interval: float | None = None) -> Any:
+        """Return p(targets | given), exactly.
+
+        Parameters
+        ----------
+        targets : str or sequence of str
+            The variables asked for. Several give their joint distribution, wherever in the graph they are.
+        given : mapping, optional
+            What was seen, by variable: a state; a list of states, of which it is one; or a mapping from states to
+            likelihoods, soft evidence, p(what was seen | state) up to a common factor.
+        interval : float, optional
+            Not here: a model's numbers are certain. Ask a Bayesian fit, ``fit.query(…, interval=0.95)``.
+
+        Returns
+        -------
+        LabelledTable
+            One axis a target, in the order asked for.
+
+        Raises
+        ------
+        ModelError
+            When the evidence is impossible, or the tables would not fit the memory that `suffice.config` allows.
+
+        Examples
+        --------
+        >>> import suffice as sf
+        >>> yes_no = ["yes", "no"]
+        >>> model = sf.BayesianNetwork(
+        ...     sf.DAG("rain -> wet <- sprinkler"),
+        ...     {
+        ...         "rain": [0.2, 0.8],
+        ...         "sprinkler": [0.1, 0.9],
+        ...         "wet": [[[0.99, 0.01], [0.9, 0.1]], [[0.8, 0.2], [0.0, 1.0]]],
+        ...     },
+        ...     schema={"rain": yes_no, "sprinkler": yes_no, "wet": yes_no},
+        ... )
+        >>> print(model.query("rain", given={"wet": "yes"}))
+        rain       p
+        ----  ------
+        yes   0.7396
+        no    0.2604
+        >>> print(model.query(["rain", "sprinkler"], given={"wet": {"yes": 0.9, "no": 0.2}}))
+        rain     yes      no
+        ----  ------  ------
+        yes   0.0480  0.4015
+        no    0.1634  0.3870
+        """
+        if interval is not None:
+            raise ArgumentError(
+                "A model's numbers are certain, so an answer has no interval. Fit with a prior, and ask the fit: "
+                "fit.query(…, interval=0.95)."
+            )
+        wanted = targets_of(self.schema, targets)
+        evidence = given_of(self.schema, given, wanted)
+        self._check_known(wanted, evidence)
+        values = self._inquiry.posterior(wanted, evidence)
+        if not values.any():
+            raise self._impossible(evidence)
+        return LabelledTable(tuple(self.schema.variables[target] for target in wanted), values)
+
+    def marginal(self, scope: Any) -> LabelledTable:
+        """Return p(scope), one axis a variable."""
+        table: LabelledTable = self.query(scope)
+        return table
+
+    def query_rows(self, targets: Any, data: Any) -> RowAnswers:
+        """Return p(targets | row) for every row of a table of evidence.
+
+        Parameters
+        ----------
+        targets : str or sequence of str
+        data : table
+            Its columns are what was seen; columns that are no variables of the model are an error, missing values were
+            not seen. Columns of the targets are ignored.
+
+        Returns
+        -------
+        RowAnswers
+            The answers as an array or a frame, with log p(row). Rows that are impossible have NaN.
+
+        Examples
+        --------
+        >>> import suffice as sf
+        >>> fit = sf.fit(sf.DAG("A -> B"), {"A": ["x", "x", "y", "y"], "B": ["u", "v", "v", "v"]})
+        >>> print(fit.model.query_rows("A", {"B": ["u", None]}))
+        row       x       y
+        ---  ------  ------
+        1         1       0
+        2    0.5000  0.5000
+        """
+        wanted = targets_of(self.schema, targets)
+        codes = self._codes(wanted, data)
+        seen = {v: 0 for v in range(codes.shape[1]) if (codes[:, v] >= 0).any()}
+        self._check_known((*wanted, *seen), Given())
+        values, log_p = self._inquiry.rows(wanted, codes)
+        values[log_p == -math.inf] = np.nan
+        return RowAnswers(
+            tuple(self.schema.variables[target] for target in wanted), values, log_p - self._inquiry.log_z
+        )
+
+    def _codes(self, wanted: tuple[int, ...], data: Any) -> NDArray[np.int64]:
+        """Return the codes of every row and variable, −1 where nothing was seen; shape (n_rows, n_variables)."""
+        from suffice.data.readers import open_raw
+
+        asked = {self.schema.variables[target].name for target in wanted}
+        columns = open_raw(data).names
+        unknown = [name for name in columns if name not in self.schema]
+        if unknown:
+            raise ArgumentError(
+                f"The columns {listing(unknown)} are no variables of the model, which has {listing(self.schema, 12)}. "
+                "Remove or rename them."
+            )
+        names = [name for name in columns if name not in asked]
+        if not names:
+            raise ArgumentError("The table has no column of evidence. Ask query for the answer without evidence.")
+        table = open_table(data, names, schema=self.schema.select(names), missing=KEEP)
+        place = {name: position for position, name in enumerate(self.schema)}
+        parts = []
+        for block in BlockSource(table).each(lambda block: block):
+            codes = np.full((block.n_rows, len(self.schema)), -1, np.int64)
+            for name in names:
+                codes[:, place[name]] = block.columns[name]
+            parts.append(codes)
+        return np.concatenate(parts)
+
+    # The whole ------------------------------------------------------------------------------------------------
+
+    def marginals(self, given: Mapping[str, Any] | None = None) -> dict[str, LabelledTable]:
+        """Return p(v | given) of every variable that is not given, from one calibration."""
+        evidence = given_of(self.schema, given)
+        self._check_known(None, evidence)
+        found = self._inquiry.marginals(evidence)
+        if any(not values.any() for values in found.values()):
+            raise self._impossible(evidence)
+        variables = self.schema.variables
+        return {variables[v].name: LabelledTable((variables[v],), found[v]) for v in sorted(found)}
+
+    def map(self, given: Mapping[str, Any] | None = None) -> Assignment:
+        """Return the most likely states of all variables that are not given, exactly.
+
+        Examples
+        --------
+        >>> import suffice as sf
+        >>> fit = sf.fit(sf.DAG("A -> B"), {"A": ["x", "x", "y"], "B": ["u", "u", "v"]})
+        >>> print(fit.model.map())
+        variable  state
+        --------  -----
+        A         x
+        B         u
+        log p(states, evidence) = -0.405465, log p(states | evidence) = -0.405465
+        """
+        evidence = given_of(self.schema, given)
+        self._check_known(None, evidence)
+        found = self._inquiry.most_likely(evidence)
+        if found is None:
+            raise self._impossible(evidence)
+        chosen, score, ties = found
+        codes = {**evidence.hard, **chosen}
+        variables = self.schema.variables
+        row = {variables[v].name: np.array([code]) for v, code in codes.items()}
+        return Assignment(
+            {variables[v].name: variables[v].labels[chosen[v]] for v in sorted(chosen)},
+            float(self.log_prob_of(row, 1)[0]),
+            score - self._inquiry.log_evidence(evidence),
+            {variables[v].name: tuple(variables[v].labels[code] for code in ties[v]) for v in sorted(ties)},
+        )
+
+    def log_prob_of(self, columns: Mapping[str, NDArray[Any]], n_rows: int) -> NDArray[np.float64]:
+        """Return log p(x) of every row of codes; shape (n_rows,)."""
+        raise NotImplementedError
+
+    @property
+    def log_z(self) -> float:
+        """The logarithm of the sum of all products of tables; zero for a Bayesian network."""
+        return self._inquiry.log_z
+
+    def log_evidence(self, given: Mapping[str, Any] | None = None) -> float:
+        """Return log p(given), −inf when it is impossible; soft evidence enters with its likelihoods."""
+        evidence = given_of(self.schema, given)
+        self._check_known((), evidence)
+        return self._inquiry.log_evidence(evidence) - self._inquiry.log_z
+
+    def entropy(self, given: Mapping[str, Any] | None = None) -> float:
+        """Return the entropy of all variables that are not given, −Σ p log p, in nats."""
+        evidence = given_of(self.schema, given)
+        self._check_known(None, evidence)
+        found = self._inquiry.calibrated(evidence)
+        if found.log_z == -math.inf:
+            raise self._impossible(evidence)
+        return found.entropy
+
+    def kl(self, other: Answers) -> float:
+        """Return Σ p log p/q in nats, p being this model and q the other, over the same variables and states.
+
+        It is exact, and refused where the graphs of both together have cliques that are too large.
+        """
+        if not isinstance(other, Answers):
+            raise ArgumentError(f"The divergence is from another discrete model. Got {shown(other)} instead.")
+        if set(self.schema) != set(other.schema):
+            raise ModelError(
+                f"The models have different variables: {listing(sorted(set(self.schema) ^ set(other.schema)))} are in "
+                "one of them only."
+            )
+        for name in self.schema:
+            if not self.schema[name].has_states_of(other.schema[name]):
+                raise ModelError(
+                    f"The models have different states of {name!r}: {listing(self.schema[name].labels)} and "
+                    f"{listing(other.schema[name].labels)}. They must be equal, order included."
+                )
+        self._check_known(None, Given())
+        other._check_known(None, Given())
+        place = {name: position for position, name in enumerate(self.schema)}
+        position = [place[name] for name in other.schema]
+        product = other._inquiry.product
+        scopes = [tuple(position[v] for v in factor.scope) for factor in product.factors]
+        found = self._inquiry.calibrated(Given(), scopes)
+        expected = 0.0
+        for scope, factor in zip(scopes, product.factors, strict=True):
+            p = found.marginal(scope)
+            assert p is not None
+            with np.errstate(divide="ignore", invalid="ignore"):
+                expected += float(np.where(p > 0, p * np.log(factor.values), 0.0).sum())
+        return max(0.0, -found.entropy - expected + other.log_z)
+
+    def complexity(self, given: Mapping[str, Any] | None = None) -> Complexity:
+        """Return how large exact inference is: width, cliques, cells and memory; nothing is allocated."""
+        evidence = given_of(self.schema, given)
+        return Complexity.of(self._inquiry.plan(frozenset(evidence.hard)))
+
+    # Draws ----------------------------------------------------------------------------------------------------
+
+    def sample(
+        self,
+        n: int,
+        *,
+        given: Mapping[str, Any] | None = None,
+        seed: int | None = None,
+        backend: str | None = None,
+    ) -> Any:
+        """Draw ``n`` independent rows, exactly from p(x | given).
+
+        Parameters
+        ----------
+        n : int
+        given : mapping, optional
+            Evidence, as in `query`.
+        seed : int, optional
+            The same seed gives the same rows; the first rows do not depend on ``n``.
+        backend : {"pandas", "polars", "pyarrow"}, optional
+            The kind of frame to return: the first of them that is installed, unless named.
+
+        Returns
+        -------
+        frame
+            One column a variable; discrete ones as categoricals with all their states in order.
+        """
+        return to_frame(self.schema, self.sample_blocks(n, given=given, seed=seed), backend)
+
+    def sample_blocks(
+        self, n: int, *, given: Mapping[str, Any] | None = None, seed: int | None = None
+    ) -> Iterator[Block]:
+        """Yield ``n`` drawn rows as blocks of codes, in bounded memory."""
+        return sample_blocks(self.schema, self._drawing(given), n, seed)
+
+    def _drawing(
+        self, given: Mapping[str, Any] | None
+    ) -> Callable[[Callable[[], NDArray[np.float64]]], dict[str, NDArray[Any]]]:
+        from suffice.inference.drawing import draw
+
+        evidence = given_of(self.schema, given)
+        self._check_known(None, evidence)
+        found = self._inquiry.calibrated(evidence)
+        if found.log_z == -math.inf:
+            raise self._impossible(evidence)
+
+        def drawing(uniform: Callable[[], NDArray[np.float64]]) -> dict[str, NDArray[Any]]:
+            size = len(uniform())
+            codes = draw(found, uniform)
+            columns = {}
+            for position, variable in enumerate(self.schema.variables):
+                drawn = codes.get(position, np.full(size, evidence.hard.get(position, 0)))
+                columns[variable.name] = drawn.astype(code_dtype(variable.n_states))
+            return columns
+
+        return drawing
+
+    def _impossible(self, evidence: Given) -> ModelError:
+        """Return the error, which names the piece of evidence that goes too far."""
+        seen = describe(self.schema, evidence)
+        if not seen:
+            return ModelError("The model gives probability zero to everything: its tables leave no configuration.")
+        kept: dict[int, int] = {}
+        for (variable, code), said in zip(evidence.hard.items(), seen, strict=False):
+            kept[variable] = code
+            if self._inquiry.log_evidence(Given(kept)) == -math.inf:
+                before = f" together with {', '.join(seen[: len(kept) - 1])}" if len(kept) > 1 else " by itself"
+                return ModelError(
+                    f"The evidence is impossible: the model gives {said}{before} the probability zero. Correct it, or "
+                    "fit with a prior, so that what was not seen stays possible."
+                )
+        return ModelError(
+            f"The evidence is impossible: the model gives {', '.join(seen)} the probability zero. Correct it."
+        )
