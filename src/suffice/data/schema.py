@@ -84,6 +84,11 @@ class Schema(Mapping[str, Variable]):
     def _by_name(self) -> dict[object, Variable]:
         return {variable.name: variable for variable in self.variables}
 
+    @cached_property
+    def positions(self) -> dict[str, int]:
+        """The place of every variable, by name."""
+        return {variable.name: place for place, variable in enumerate(self.variables)}
+
     def __hash__(self) -> int:
         return hash(self.variables)
 

@@ -15,9 +15,9 @@ Names         of nodes are identifiers: letters, digits and underscores. One tha
               ``suffice_name``, from which it is read back. States are texts between quotation marks, in which ``\"``,
               ``\\``, ``\n``, ``\t`` and ``\r`` are read as in C; other programs leave the quotation marks out.
 Tables        list the numbers with the child varying fastest, then the last parent. Their parentheses must mirror
-              the parents' states, or be a single pair. A node without numbers is uniform, as in HUGIN, and rows of
-              weights, such as ``(10 90)``, are divided by their sums; both with a note. Tables that a model computes
-              (``model_data``) must have their numbers, too.
+              the parents' states, or be a single pair. A node without numbers is uniform, and rows of weights,
+              such as ``(10 90)``, which HUGIN writes, are divided by their sums; both with a note. Tables that a
+              model computes (``model_data``) must have their numbers, too.
 Properties    Every other attribute is kept as it is, ``position = (10 20)``, and written back; those of other formats
               are kept in attributes of our own, ``suffice_property_0``.
 Comments      ``% …``, and aGrUM's ``// …`` and ``/* … */``. They are not kept.

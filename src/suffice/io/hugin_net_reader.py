@@ -139,13 +139,13 @@ def _notes(remarks: _Remarks) -> list[str]:
     notes = []
     if remarks.uniform:
         notes.append(
-            f"The file has no numbers for {plural(len(remarks.uniform), 'node')}, which HUGIN takes for uniform "
-            f"distributions: {listing(remarks.uniform, 12)}."
+            f"The file has no numbers for {plural(len(remarks.uniform), 'node')}, which were read as uniform: "
+            f"{listing(remarks.uniform, 12)}."
         )
     if remarks.weights:
         notes.append(
             f"Rows whose sums are further than {TOLERANCE} from one were taken for weights and divided by their sums, "
-            f"as HUGIN does, in {plural(len(remarks.weights), 'table')}: {listing(remarks.weights, 12)}."
+            f"in {plural(len(remarks.weights), 'table')}: {listing(remarks.weights, 12)}."
         )
     if remarks.models:
         notes.append(

@@ -21,8 +21,8 @@ tables, and for each its scope, which is the number of its variables and then th
 which is the number of its entries and then these, the last variable of the scope varying fastest.
 
 BAYES         A table is the distribution of the last variable of its scope, given the others; each variable has one.
-              It becomes a `BayesianNetwork`. Where evidence was multiplied into the tables, as in some pedigrees, they
-              are distributions no more: such files must say MARKOV.
+              It becomes a `BayesianNetwork`. Where rows do not sum to one, as where evidence was multiplied into the
+              tables of a pedigree, they are factors, and it becomes a `MarkovNetwork`, with a note.
 MARKOV        A table is a factor of a product. Scopes may repeat, and may be empty: a constant. It becomes a
               `MarkovNetwork`.
 Others        Influence diagrams (``LIMID``, ``ID``) and whatever else begins the file are refused.

@@ -158,7 +158,7 @@ def _left_notes(file: WordFile, at: int) -> list[str]:
 # Networks -----------------------------------------------------------------------------------------------------
 
 
-def _bayes(file: WordFile, sizes: list[int], tables: list[FileTable], notes: list[str]) -> BayesianNetwork:
+def _bayes(file: WordFile, sizes: list[int], tables: list[FileTable], notes: list[str]) -> Network:
     by_child: dict[int, FileTable] = {}
     for number, table in enumerate(tables):
         if not table.scope:
@@ -171,13 +171,16 @@ def _bayes(file: WordFile, sizes: list[int], tables: list[FileTable], notes: lis
                 f"Variable {table.scope[-1]} has a table already. In a BAYES file every variable is the last of one "
                 "scope.",
             )
-        _check_rows(file, number, table)
         by_child[table.scope[-1]] = table
     for child in range(len(sizes)):
         if child not in by_child:
             raise file.error(
                 2 + child, f"Variable {child} has no table. In a BAYES file every variable is the last of one scope."
             )
+    improper = _improper(tables)
+    if improper is not None:
+        said = f"The file says BAYES, but {improper}: its tables were read as the factors of a Markov network."
+        return _markov(file, sizes, tables, [*notes, said])
     states = {size: _states(size) for size in set(sizes)}
     nodes = [
         FileNode(
@@ -192,21 +195,16 @@ def _bayes(file: WordFile, sizes: list[int], tables: list[FileTable], notes: lis
     return network(file, nodes, {}, notes)
 
 
-def _check_rows(file: WordFile, number: int, table: FileTable) -> None:
-    """Tell a row that is no distribution by its own place, and what such files mean when they are right."""
-    size = table.values.shape[-1]
-    with np.errstate(over="ignore"):
-        sums = table.values.reshape(-1, size).sum(axis=1)
-    proper = np.abs(sums - 1) <= TOLERANCE
-    if not proper.all():
-        row = int(np.argmin(proper))
-        raise file.error(
-            table.at + row * size,
-            f"Table {number}, of variable {table.scope[-1]}: this row of {plural(size, 'number')} sums to "
-            f"{sums[row]:.6g}, and sums further than {TOLERANCE} from 1 are not taken for rounding. Correct the "
-            "numbers; or, where the tables are factors, such as those into which evidence was multiplied, begin the "
-            "file with MARKOV.",
-        )
+def _improper(tables: list[FileTable]) -> str | None:
+    """Say which row is no distribution, where tables of a BAYES file are factors; None when all are proper."""
+    for number, table in enumerate(tables):
+        size = table.values.shape[-1] if table.scope else 1
+        with np.errstate(over="ignore"):
+            sums = table.values.reshape(-1, size).sum(axis=1)
+        proper = np.abs(sums - 1) <= TOLERANCE
+        if not proper.all():
+            return f"row {int(np.argmin(proper)) + 1} of table {number} sums to {sums[np.argmin(proper)]:.6g}"
+    return None
 
 
 def _markov(file: WordFile, sizes: list[int], tables: list[FileTable], notes: list[str]) -> MarkovNetwork:

@@ -171,7 +171,7 @@ class Answers:
         if not names:
             raise ArgumentError("The table has no column of evidence. Ask query for the answer without evidence.")
         table = open_table(data, names, schema=self.schema.select(names), missing=KEEP)
-        place = {name: position for position, name in enumerate(self.schema)}
+        place = self.schema.positions
         parts = []
         for block in BlockSource(table).each(lambda block: block):
             codes = np.full((block.n_rows, len(self.schema)), -1, np.int64)
@@ -266,7 +266,7 @@ class Answers:
                 )
         self._check_known(None, Given())
         other._check_known(None, Given())
-        place = {name: position for position, name in enumerate(self.schema)}
+        place = self.schema.positions
         position = [place[name] for name in other.schema]
         product = other._inquiry.product
         scopes = [tuple(position[v] for v in factor.scope) for factor in product.factors]

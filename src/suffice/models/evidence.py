@@ -22,8 +22,7 @@ def targets_of(schema: Schema, targets: Any) -> tuple[int, ...]:
     found = [schema[name].name for name in names]
     if len(set(found)) < len(found):
         raise ArgumentError(f"The targets {listing(found)} name a variable twice. Name each once.")
-    place = {name: position for position, name in enumerate(schema)}
-    return tuple(place[name] for name in found)
+    return tuple(schema.positions[name] for name in found)
 
 
 def given_of(schema: Schema, given: Any, targets: Iterable[int] = ()) -> Given:
@@ -34,7 +33,7 @@ def given_of(schema: Schema, given: Any, targets: Iterable[int] = ()) -> Given:
     """
     if given is None:
         return Given()
-    place = {name: position for position, name in enumerate(schema)}
+    place = schema.positions
     hard: dict[int, int] = {}
     soft: dict[int, NDArray[np.float64]] = {}
     for name, seen in require_mapping("given", given, "{'A': 'yes'}").items():

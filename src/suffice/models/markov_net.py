@@ -119,7 +119,7 @@ class MarkovNetwork(Answers):
 
     def _product(self) -> Product:
         """Return the factors."""
-        place = {name: position for position, name in enumerate(self.schema)}
+        place = self.schema.positions
         factors = (Factor(tuple(place[name] for name in factor.names), factor.values) for factor in self.factors)
         return Product(self.variables, tuple(v.n_states for v in self.schema.variables), tuple(factors))
 
