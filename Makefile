@@ -4,7 +4,7 @@ VENV ?= .venv
 BIN := $(VENV)/bin
 PIP := $(BIN)/python -m pip --disable-pip-version-check
 
-.PHONY: demo test lint types contract unit test-slow wheel-test bench clean help
+.PHONY: demo test lint types contract unit test-slow test-peers wheel-test bench clean help
 
 help:  ## Show what can be made.
 	@grep -hE '^[a-z-]+:.*## ' Makefile | sed -E 's/:.*## /\t/' | expand -t 14
@@ -30,6 +30,14 @@ unit: $(VENV)/installed-dev
 
 test-slow: $(VENV)/installed-dev  ## Run the slow statistical tests.
 	$(BIN)/pytest -n 2 -m slow tests
+
+test-peers: build/test-peers/installed  ## Run the tests against other libraries, in an environment with them.
+	SUFFICE_REQUIRE=peers build/test-peers/bin/python -m pytest tests/peers
+
+build/test-peers/installed: benchmarks/peers.txt pyproject.toml constraints.txt $(VENV)/python-checked
+	$(PYTHON) -m venv build/test-peers
+	build/test-peers/bin/python -m pip --disable-pip-version-check install -q -c constraints.txt -r benchmarks/peers.txt -e . pytest hypothesis
+	@touch $@
 
 wheel-test: $(VENV)/installed-dev  ## Build the wheel, install it alone in a fresh environment, run its demo there.
 	rm -rf build/wheel

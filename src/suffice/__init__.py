@@ -54,12 +54,17 @@ _HOMES = {
     "suffice.structures.dag": ("DAG",),
     "suffice.structures.hypotheses": ("Hypotheses",),
     "suffice.models.bayes_net": ("BayesianNetwork",),
+    "suffice.models.markov_net": ("MarkovNetwork",),
     "suffice.priors.dirichlet": ("Dirichlet", "K2", "Jeffreys", "BDeu"),
+    "suffice.priors.expert": ("Expert",),
     "suffice.certify.certificate": ("Certificate",),
     "suffice.result.fit": ("Fit",),
     "suffice.result.notes": ("Note",),
     "suffice.fitting": ("fit", "collect", "estimate"),
     "suffice.io": ("read", "write"),
+    "suffice.io.interop_networkx": ("to_networkx",),
+    "suffice.io.interop_pgmpy": ("from_pgmpy", "to_pgmpy"),
+    "suffice.io.interop_pyagrum": ("from_pyagrum", "to_pyagrum"),
 }
 _HOME = {name: module for module, names in _HOMES.items() for name in names}
 
@@ -91,11 +96,18 @@ if TYPE_CHECKING:
     from suffice.fitting import fit as fit
     from suffice.io import read as read
     from suffice.io import write as write
+    from suffice.io.interop_networkx import to_networkx as to_networkx
+    from suffice.io.interop_pgmpy import from_pgmpy as from_pgmpy
+    from suffice.io.interop_pgmpy import to_pgmpy as to_pgmpy
+    from suffice.io.interop_pyagrum import from_pyagrum as from_pyagrum
+    from suffice.io.interop_pyagrum import to_pyagrum as to_pyagrum
     from suffice.models.bayes_net import BayesianNetwork as BayesianNetwork
+    from suffice.models.markov_net import MarkovNetwork as MarkovNetwork
     from suffice.priors.dirichlet import K2 as K2
     from suffice.priors.dirichlet import BDeu as BDeu
     from suffice.priors.dirichlet import Dirichlet as Dirichlet
     from suffice.priors.dirichlet import Jeffreys as Jeffreys
+    from suffice.priors.expert import Expert as Expert
     from suffice.result.fit import Fit as Fit
     from suffice.result.notes import Note as Note
     from suffice.stats.counts import Counts as Counts

@@ -11,6 +11,7 @@ from suffice.cli.convert import convert
 from suffice.cli.demo import demo
 from suffice.cli.fit import fit
 from suffice.cli.info import info
+from suffice.cli.query import query
 from suffice.cli.sample import sample
 from suffice.cli.score import score
 
@@ -39,6 +40,7 @@ def options(
 
 
 app.command()(fit)
+app.command()(query)
 app.command()(score)
 app.command()(sample)
 app.command()(convert)

@@ -20,7 +20,7 @@ from suffice.cli.shared import (
     schema_from,
     table,
 )
-from suffice.errors import ArgumentError
+from suffice.errors import ArgumentError, SufficeError
 from suffice.text import visible
 
 
@@ -36,7 +36,7 @@ def fit(
         str | None,
         typer.Option(
             "--prior",
-            help="bdeu:10, dirichlet:1, k2, jeffreys, or uniform (for hypotheses); maximum likelihood without it.",
+            help="bdeu:10, dirichlet:1, k2, jeffreys, expert:FILE:10, or uniform (for hypotheses); maximum likelihood without it.",
         ),
     ] = None,
     point: Annotated[str | None, typer.Option("--point", help="The estimate under a prior: mean or map.")] = None,
@@ -128,9 +128,11 @@ def _write(result: Any, out: str | None, out_fit: str | None) -> None:
 
 
 def read_prior(text: str | None) -> Any:
-    """Read ``bdeu:10``, ``dirichlet:1``, ``k2``, ``jeffreys`` or ``uniform``."""
+    """Read ``bdeu:10``, ``dirichlet:1``, ``k2``, ``jeffreys``, ``expert:FILE:10`` or ``uniform``."""
     if text is None:
         return None
+    if text.startswith("expert:"):
+        return _expert(text.removeprefix("expert:"))
     from suffice.priors import dirichlet
 
     name, sign, size = text.partition(":")
@@ -147,5 +149,21 @@ def read_prior(text: str | None) -> Any:
     if name == "uniform" and not number:
         return "uniform"
     if name not in known or (number and name in ("k2", "jeffreys")):
-        raise ArgumentError(f"The prior must be bdeu:10, dirichlet:1, k2, jeffreys or uniform. Got {text!r} instead.")
+        raise ArgumentError(
+            f"The prior must be bdeu:10, dirichlet:1, k2, jeffreys, expert:FILE:10 or uniform. Got {text!r} instead."
+        )
     return known[name](*number)
+
+
+def _expert(text: str) -> Any:
+    """Read ``FILE:10``, an expert's network and how many cases it is worth."""
+    from suffice.cli.shared import read_model
+    from suffice.priors.expert import Expert
+
+    path, _, size = text.rpartition(":")
+    try:
+        return Expert(read_model(path or text), float(size))
+    except ValueError as error:
+        if isinstance(error, SufficeError):
+            raise
+        raise ArgumentError(f"The prior 'expert:{text}' must end in a number, such as expert:net.bif:10.") from None

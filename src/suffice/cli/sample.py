@@ -9,6 +9,7 @@ from typing import Annotated, Any
 
 import typer
 
+from suffice.cli.given import GivenOption, read_given
 from suffice.cli.shared import JsonOption, read_model, reported
 
 
@@ -16,6 +17,7 @@ def sample(
     model: Annotated[str, typer.Argument(metavar="MODEL", help="A model file.")],
     n: Annotated[int, typer.Option("-n", "--rows", help="How many rows.")] = 1000,
     seed: Annotated[int | None, typer.Option("--seed", help="The same seed gives the same rows.")] = None,
+    given: GivenOption = None,
     out: Annotated[
         str | None,
         typer.Option(
@@ -29,7 +31,8 @@ def sample(
         from suffice.io.rows_file import require_ending, write_csv, write_rows
 
         network = read_model(model)
-        blocks = network.sample_blocks(n, seed=seed)  # which checks n and seed before anything is written
+        seen = {"given": read_given(network, given)} if given else {}
+        blocks = network.sample_blocks(n, seed=seed, **seen)  # which checks n and seed before anything is written
         if out is None and as_json:
             write_json(network, blocks, sys.stdout)
             return

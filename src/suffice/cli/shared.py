@@ -74,7 +74,9 @@ SPOKEN = (
     (r"schema=\{'([^']+)': sf\.(categorical|continuous)\(\)\}", r"--\2 '\1'"),
     (r"(?:read it by )?sf\.CSV\([^)]*separator=('[^']*')\)", r"--separator \1"),
     (r"na_values=\[[^]]*?('[^']*')\]", r"--na \1"),
+    (r"prior=sf\.BDeu\((\d+)\)", r"--prior bdeu:\1"),
     (r"sf\.BDeu\((\d+)\)", r"--prior bdeu:\1"),
+    (r"sf\.config\(memory='(\w+)'\)", r"--memory \1"),
 )
 """How the remedies of the library are said on the command line."""
 

@@ -7,7 +7,7 @@ asked, the whole product is calibrated once, if that is not too large, and quest
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
 
@@ -138,7 +138,7 @@ class Inquiry:
         """Return p(x_v | evidence) of every variable that was not seen, all zeros when the evidence is impossible."""
         return self.calibrated(given).singles()
 
-    def many(self, targets: tuple[int, ...], given: Given, products: Sequence[Product]) -> NDArray[np.float64]:
+    def many(self, targets: tuple[int, ...], given: Given, products: Iterable[Product]) -> NDArray[np.float64]:
         """Return the same answer for other tables over the same scopes; shape (n, …targets)."""
         first = self.product.with_factors(given.factors())
         plan = Plan.of(first, given.hard, [targets])

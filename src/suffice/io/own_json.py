@@ -24,10 +24,11 @@ from suffice.learn.registry import methods_for
 from suffice.models.bayes_net import BayesianNetwork
 from suffice.models.hypothesis_mixture import HypothesisMixture
 from suffice.models.markov_net import MarkovNetwork
-from suffice.priors.dirichlet import DirichletPrior, prior_from_dict
+from suffice.priors.dirichlet import DirichletPrior
 from suffice.priors.dirichlet_rows import DirichletRows
 from suffice.priors.hypothesis_weights import HypothesisPosterior
 from suffice.priors.network_posterior import NetworkPosterior
+from suffice.priors.registry import prior_from_dict
 from suffice.result.fit import Fit
 from suffice.result.notes import Note
 from suffice.stats.statistics import Statistics

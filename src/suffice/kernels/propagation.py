@@ -97,17 +97,15 @@ def find_loops(scope: Any, lo: int, hi: int, part: Any, part_lo: int, part_hi: i
 
 @kernel
 def lay_out(scope_at: Any, scope: Any, part_at: Any, part: Any, owner: Any, sizes: Any, loop_at: Any,
-            loops: Any) -> int:  # fmt: skip
+            loops: Any) -> Any:  # fmt: skip
     """Write the loops of many parts, each with the clique that owns it; return how many there are."""
     free = np.full(len(sizes), -1, np.int64)
-    end = _ZERO
+    end: Any = _ZERO
     for pair in range(len(owner)):
         loop_at[pair] = end
         if owner[pair] >= 0:
             lo, hi = scope_at[owner[pair]], scope_at[owner[pair] + 1]
-            end, _ = find_loops(
-                scope, lo, hi, part, part_at[pair], part_at[pair + 1], sizes, free, False, loops, end
-            )
+            end, _ = find_loops(scope, lo, hi, part, part_at[pair], part_at[pair + 1], sizes, free, False, loops, end)
     loop_at[len(owner)] = end
     return end
 
@@ -314,7 +312,7 @@ def _lowest(values: Any, lo: int, hi: int) -> float:
 
 @kernel
 def collect(tree: Any, way: int, factors: Any, starts: Any, floors: Any, table: Any, message: Any, scale: Any,
-            third: Any) -> tuple[float, int]:  # fmt: skip
+            third: Any) -> tuple[float, Any]:  # fmt: skip
     """Multiply the factors into their cliques and send messages to the root; return log Σ Π φ and how it went.
 
     Parameters
@@ -361,7 +359,7 @@ def collect(tree: Any, way: int, factors: Any, starts: Any, floors: Any, table: 
 
 @kernel
 def _fill(tree: Any, c: int, way: int, factors: Any, starts: Any, floors: Any, low: Any, table: Any, message: Any,
-          third: Any, digits: Any) -> tuple[float, float, int]:  # fmt: skip
+          third: Any, digits: Any) -> tuple[float, float, Any]:  # fmt: skip
     """Multiply factors and messages into one clique; return the logarithm of its scale, its floor and how it went."""
     n, lo, hi = len(tree.parent), tree.table_at[c], tree.table_at[c + 1]
     n_factors, n_children = tree.factor_at[c + 1] - tree.factor_at[c], tree.child_at[c + 1] - tree.child_at[c]
@@ -393,7 +391,7 @@ def _fill(tree: Any, c: int, way: int, factors: Any, starts: Any, floors: Any, l
 
 
 @kernel
-def _finish(way: int, table: Any, lo: int, hi: int, log_total: float) -> tuple[float, int]:
+def _finish(way: int, table: Any, lo: int, hi: int, log_total: float) -> tuple[float, Any]:
     """Sum up the root's table, and scale it to sum to one if SUM."""
     if way == SUM:
         total = _total(table, lo, hi)
@@ -446,7 +444,7 @@ def distribute(tree: Any, way: int, table: Any, message: Any, scale: Any, fresh:
 
 @kernel
 def propagate(tree: Any, way: int, factors: Any, starts: Any, floors: Any, table: Any, message: Any, scale: Any,
-              fresh: Any, third: Any) -> tuple[float, int]:  # fmt: skip
+              fresh: Any, third: Any) -> tuple[float, Any]:  # fmt: skip
     """Send messages to the root and back; return what `collect` returns."""
     log_total, status = collect(tree, way, factors, starts, floors, table, message, scale, third)
     if status == FINE:
@@ -589,7 +587,7 @@ def _send(tree: Any, c: int, edge: int, codes: Any, message: Any, sent: Any, wor
 
 @kernel
 def ask(tree: Any, table: Any, message: Any, home: Any, floors: Any, codes: Any, soft: Any, weights: Any, target: int,
-        wanted: Any, work: Any, sent: Any, answer: Any) -> tuple[float, int]:  # fmt: skip
+        wanted: Any, work: Any, sent: Any, answer: Any) -> tuple[float, Any]:  # fmt: skip
     """Write p(wanted | evidence) from the marginals of a calibrated tree; return log p(evidence) and how it went.
 
     Only the cliques between the target clique and the evidence are touched, each as the slice that agrees with it.

@@ -21,13 +21,16 @@ from suffice.errors import (
     shown,
     suggestion,
 )
+from suffice.inference.derivatives import gradients
 from suffice.inference.inquiry import Given
 from suffice.inference.product import Factor, Product
 from suffice.models.answers import Answers
 from suffice.models.by_hand import cpd_from, variables_of
 from suffice.models.cpds import CPD, Family, kind_named
 from suffice.models.cpds.tabular import whole_values
+from suffice.models.evidence import describe, given_of, targets_of
 from suffice.models.sampling import Draw
+from suffice.models.sensitivity import Sensitivity, event_text, in_proportion
 from suffice.stats.source import BlockSource
 from suffice.structures.dag import DAG
 from suffice.text import plural
@@ -168,6 +171,39 @@ class BayesianNetwork(Answers):
             factors.append(Factor(tuple(place[name] for name in cpd.family.scope), whole_values(cpd)))
         sizes = tuple(variable.n_states for variable in self.schema.variables)
         return Product(self.dag.nodes, sizes, tuple(factors), tuple(factor.scope[:-1] for factor in factors))
+
+    def sensitivity(self, event: Mapping[str, Any], given: Mapping[str, Any] | None = None) -> Sensitivity:
+        """Return how p(event | given) changes with every entry of every table.
+
+        Parameters
+        ----------
+        event : mapping
+            The states asked for, ``{"Cancer": "yes"}``.
+        given : mapping, optional
+            Evidence, as in `query`.
+        """
+        asked = require_mapping("event", event, "{'A': 'yes'}")
+        if not asked:
+            raise ArgumentError("The 'event' argument names no variable. Say what is asked for: {'A': 'yes'}.")
+        wanted = targets_of(self.schema, list(asked))
+        evidence = given_of(self.schema, given, wanted)
+        self._check_known(wanted, evidence)
+        states = zip(wanted, asked.values(), strict=True)
+        codes = {target: self.schema.variables[target].code(label) for target, label in states}
+        found = gradients(self._inquiry.product, codes, evidence)
+        if found is None:
+            raise self._impossible(evidence)
+        value, partial = found
+        tables = {node: self._inquiry.product.factors[node].values for node in partial}
+        nodes = self.dag.nodes
+        return Sensitivity(
+            event_text(asked, describe(self.schema, evidence)),
+            value,
+            {nodes[node]: in_proportion(partial[node], tables[node]) for node in partial},
+            {nodes[node]: partial[node] for node in partial},
+            {nodes[node]: tables[node] for node in partial},
+            {nodes[node]: self.cpds[node].family for node in partial},
+        )
 
     @cached_property
     def _unknown(self) -> dict[int, NDArray[np.bool_]]:

@@ -93,9 +93,9 @@ class Dirichlet(DirichletPrior):
         if isinstance(alpha, Mapping):
             stored: Any = {node: _positive(f"alpha[{node!r}]", array) for node, array in alpha.items()}
         else:
-            stored = _number("alpha", alpha)
+            stored = positive_number("alpha", alpha)
         object.__setattr__(self, "alpha_", stored)
-        object.__setattr__(self, "rest", None if rest is None else _number("rest", rest))
+        object.__setattr__(self, "rest", None if rest is None else positive_number("rest", rest))
 
     def __repr__(self) -> str:
         return self.describe()
@@ -185,7 +185,7 @@ class BDeu(DirichletPrior):
     ess: float = 1.0
 
     def __post_init__(self) -> None:
-        object.__setattr__(self, "ess", _number("ess", self.ess))
+        object.__setattr__(self, "ess", positive_number("ess", self.ess))
 
     def alpha(self, family: Family) -> NDArray[np.float64]:
         """Return ess / (number of cells)."""
@@ -202,16 +202,8 @@ class BDeu(DirichletPrior):
         return {"type": "BDeu", "ess": self.ess}
 
 
-PRIORS: dict[str, type[DirichletPrior]] = {"Dirichlet": Dirichlet, "K2": K2, "Jeffreys": Jeffreys, "BDeu": BDeu}
-
-
-def prior_from_dict(entry: Mapping[str, Any]) -> DirichletPrior:
-    """Rebuild a prior from `to_dict`'s data."""
-    arguments = {name: value for name, value in entry.items() if name != "type"}
-    return PRIORS[entry["type"]](**arguments)
-
-
-def _number(argument: str, value: object) -> float:
+def positive_number(argument: str, value: object) -> float:
+    """Return the number that an argument of a prior must be."""
     return float(_positive(argument, value, scalar=True))
 
 

@@ -12,8 +12,9 @@ from numpy.typing import NDArray
 
 from suffice.errors import EstimationError, ModelError, require_fraction, require_seed, require_whole, shown
 from suffice.models.cpds import Family
-from suffice.models.cpds.rows import find_rows
+from suffice.models.cpds.rows import all_configurations, find_rows
 from suffice.models.cpds.tabular import TabularCPD
+from suffice.settings import settings
 from suffice.stats.counts import Counts, unique_rows
 
 
@@ -105,6 +106,24 @@ class DirichletRows:
     def renamed(self, family: Family) -> DirichletRows:
         """Return the same posterior for a tied family."""
         return replace(self, family=family)
+
+    def whole(self) -> DirichletRows:
+        """Return the posterior with a row for every parent configuration."""
+        if self.configurations is None:
+            return self
+        assert self.default is not None
+        sizes = [parent.n_states for parent in self.family.parents]
+        cells = math.prod(sizes) * self.family.child.n_states
+        if 8 * cells > settings().memory:
+            raise ModelError(
+                f"The whole table of {self.family.child.name!r} has {cells:,} cells, more than memory allows. "
+                "Give the node fewer parents, or allow more by sf.config."
+            )
+        at = find_rows(all_configurations(sizes), sizes, self.configurations)
+        given = None if self.given is None else np.append(self.given, False)[at]
+        rows = None if self.given_rows is None else np.vstack([self.given_rows, np.full(len(self.default), np.nan)])[at]
+        concentration = np.vstack([self.concentration, self.default])[at]
+        return DirichletRows(self.family, concentration, self.log_marginal_likelihood, None, None, given, rows)
 
     # Summaries ------------------------------------------------------------------------------------------------
 

@@ -8,6 +8,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from suffice.certify import Certificate
+from suffice.errors import ArgumentError
 from suffice.learn.method import Step
 from suffice.result.notes import Note
 from suffice.result.summary import html_summary, plain_summary
@@ -91,6 +92,58 @@ class Fit:
     def _n_free(self) -> float:
         """The number of free parameters as a float; infinite where a float cannot hold it."""
         return float(self.n_free) if self.n_free < 1 << 1023 else math.inf
+
+    def query(
+        self,
+        targets: Any,
+        given: Mapping[str, Any] | None = None,
+        *,
+        interval: float | None = None,
+        interval_method: str = "draws",
+        draws: int = 1000,
+        seed: int | None = 0,
+    ) -> Any:
+        """Return p(targets | given) under the fitted model, with credible intervals if wanted.
+
+        Parameters
+        ----------
+        targets, given
+            As in the model's `query`.
+        interval : float, optional
+            The level of credible intervals on the answer, such as 0.95; they need the posterior of a Bayesian fit.
+        interval_method : {"draws", "delta"}
+            ``"draws"``: quantiles of the exact answers under tables drawn from the posterior. ``"delta"``: from the
+            answer's exact gradient and the posterior's covariance; without randomness, and for large samples.
+        draws, seed : int
+            How many tables to draw, and from which seed.
+
+        Returns
+        -------
+        LabelledTable or IntervalTable
+
+        Examples
+        --------
+        >>> import suffice as sf
+        >>> data = {"A": ["x"] * 30 + ["y"] * 10, "B": (["u"] * 25 + ["v"] * 5) + (["u"] * 2 + ["v"] * 8)}
+        >>> fit = sf.fit(sf.DAG("A -> B"), data, prior=sf.BDeu(1))
+        >>> print(fit.query("A", given={"B": "v"}, interval=0.9, interval_method="delta"))
+        A       p   lower   upper
+        -  ------  ------  ------
+        x  0.3889  0.2051  0.6109
+        y  0.6111  0.3891  0.7949
+        0.9 credible intervals, by delta
+        """
+        if interval is None:
+            return self.model.query(targets, given)
+        from suffice.priors.credible import credible
+        from suffice.priors.network_posterior import NetworkPosterior
+
+        if not isinstance(self.posterior, NetworkPosterior):
+            raise ArgumentError(
+                "Intervals on an answer come from the posterior of a Bayesian fit, and this fit has none. "
+                "Fit with a prior, such as prior=sf.BDeu(10)."
+            )
+        return credible(self.model, self.posterior, targets, given, interval, interval_method, draws, seed)
 
     def __str__(self) -> str:
         return plain_summary(self)

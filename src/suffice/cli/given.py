@@ -1,0 +1,61 @@
+"""Evidence on the command line: ``--given X=x``."""
+
+from __future__ import annotations
+
+from typing import Annotated, Any
+
+import typer
+
+from suffice.errors import ArgumentError
+
+GivenOption = Annotated[
+    list[str] | None,
+    typer.Option(
+        "--given",
+        "-g",
+        metavar="X=x",
+        help="What was seen: X=x; X=a,b for one of several states; X=a:0.9,b:0.2 for likelihoods. Repeatable.",
+    ),
+]
+
+
+def read_given(network: Any, given: list[str] | None, path: str | None = None) -> dict[str, Any]:
+    """Read evidence: the options, and a UAI file."""
+    seen: dict[str, Any] = {}
+    if path is not None:
+        from suffice.io import read
+
+        loaded = read(path)
+        if not isinstance(loaded, dict):
+            raise ArgumentError(f"{path!r} holds no single set of observations. Pass an .evid file with one.")
+        seen.update(loaded)
+    for text in given or ():
+        name, sign, state = text.partition("=")
+        while sign and name not in network.schema and "=" in state:  # names may contain the sign
+            head, _, state = state.partition("=")
+            name = f"{name}={head}"
+        if not sign:
+            raise ArgumentError(f"Evidence is written X=x. Got {text!r} instead.")
+        if name in seen:
+            raise ArgumentError(f"Variable {name!r} is given more than once.")
+        seen[name] = _state(network.schema[name], state)
+    return seen
+
+
+def _state(variable: Any, text: str) -> Any:
+    """Read ``x``, ``a,b`` or ``a:0.9,b:0.2``; a state of just that spelling goes first."""
+    if variable.find(text) is not None:
+        return text
+    parts = text.split(",")
+    if len(parts) > 1 and all(variable.find(part) is not None for part in parts):
+        return parts
+    pairs = [part.rpartition(":") for part in parts]
+    if all(sign and variable.find(label) is not None for label, sign, _ in pairs):
+        try:
+            return {label: float(weight) for label, _, weight in pairs}
+        except ValueError:
+            raise ArgumentError(
+                f"The likelihoods in {variable.name}={text} must be numbers, as in {variable.name}=a:0.9,b:0.2."
+            ) from None
+    variable.code(text)  # which says what the states are
+    return text

@@ -1,0 +1,157 @@
+"""``suffice query MODEL TARGET… --given X=x``."""
+
+from __future__ import annotations
+
+import json
+from typing import Annotated, Any
+
+import typer
+
+from suffice.cli.given import GivenOption, read_given
+from suffice.cli.shared import JsonOption, read_model, reported
+from suffice.errors import ArgumentError
+
+
+def query(
+    model: Annotated[str, typer.Argument(metavar="MODEL", help="A model file, or a fit.")],
+    targets: Annotated[
+        list[str] | None, typer.Argument(metavar="TARGET…", help="The variables asked for; several, jointly.")
+    ] = None,
+    given: GivenOption = None,
+    evidence: Annotated[
+        str | None, typer.Option("--evidence", metavar="FILE", help="What was seen, from a UAI .evid file.")
+    ] = None,
+    most_likely: Annotated[
+        bool, typer.Option("--map", help="The most likely states of all variables that are not given.")
+    ] = False,
+    interval: Annotated[
+        float | None,
+        typer.Option("--interval", metavar="LEVEL", help="Credible intervals, such as 0.95; MODEL is a Bayesian fit."),
+    ] = None,
+    sensitivity: Annotated[
+        str | None,
+        typer.Option("--sensitivity", metavar="X=x", help="How p(X=x | given) changes with the tables' entries."),
+    ] = None,
+    seed: Annotated[int, typer.Option("--seed", help="Seed of the draws for intervals.")] = 0,
+    memory: Annotated[
+        str | None, typer.Option("--memory", metavar="SIZE", help="Memory that tables may take, such as 4GB.")
+    ] = None,
+    as_json: JsonOption = False,
+) -> None:
+    """Print p(TARGET… | given), exactly; without targets, that of every variable."""
+    with reported(as_json):
+        from suffice.io import read
+        from suffice.settings import config
+
+        if memory is not None:
+            config(memory=memory)
+        network = read_model(model)
+        if not hasattr(network, "query"):
+            raise ArgumentError(f"A {type(network).__name__} answers no queries. Use suffice score or suffice sample.")
+        seen = read_given(network, given, evidence)
+        asked = _asked(targets or [], most_likely, interval, sensitivity)
+        if asked == "map":
+            found = network.map(seen)
+            _print_map(found, as_json)
+        elif asked == "sensitivity":
+            _print_sensitivity(network, sensitivity or "", seen, as_json)
+        elif asked == "interval":
+            fit = read(model)
+            if not hasattr(fit, "posterior"):
+                raise ArgumentError(
+                    f"{model!r} holds a model without its posterior. Intervals need the whole fit: "
+                    "suffice fit … --prior bdeu:10 --out-fit fit.json."
+                )
+            _print_table(fit.query(targets, seen, interval=interval, seed=seed), as_json)
+        elif asked == "targets":
+            _print_table(network.query(targets, seen), as_json)
+        else:
+            _print_marginals(network.marginals(seen), as_json)
+
+
+def _asked(targets: list[str], most_likely: bool, interval: float | None, sensitivity: str | None) -> str:
+    """Return what is asked for; options that contradict each other are an error."""
+    wishes = [("map", most_likely), ("sensitivity", sensitivity is not None), ("targets", bool(targets))]
+    asked = [name for name, wished in wishes if wished]
+    if len(asked) > 1:
+        raise ArgumentError("Ask for one thing: TARGETs, --map, or --sensitivity X=x.")
+    if interval is not None:
+        if asked != ["targets"]:
+            raise ArgumentError("The option --interval is for the answer about some TARGETs. Name them.")
+        return "interval"
+    return asked[0] if asked else "marginals"
+
+
+# Printing -----------------------------------------------------------------------------------------------------
+
+
+def _print_table(table: Any, as_json: bool) -> None:
+    if as_json:
+        print(json.dumps(_plain(table), ensure_ascii=False, indent=1))
+        return
+    from suffice.cli.show import show_table
+
+    show_table(table._cells())
+    if hasattr(table, "level"):
+        print(f"{table.level:.4g} credible intervals, by {table.method}")
+
+
+def _plain(table: Any) -> dict[str, Any]:
+    answer = getattr(table, "table", table)
+    content: dict[str, Any] = {
+        "targets": [{"name": variable.name, "states": list(variable.labels)} for variable in answer.variables],
+        "p": answer.values.tolist(),
+    }
+    if answer is not table:
+        content |= {"lower": table.lower.values.tolist(), "upper": table.upper.values.tolist(), "level": table.level}
+    return content
+
+
+def _print_marginals(tables: dict[str, Any], as_json: bool) -> None:
+    if as_json:
+        print(json.dumps({name: _plain(table) for name, table in tables.items()}, ensure_ascii=False, indent=1))
+        return
+    from suffice.cli.show import show_table
+    from suffice.text import probability
+
+    rows = [
+        [name if first == 0 else "", str(label), probability(value)]
+        for name, table in tables.items()
+        for first, (label, value) in enumerate(zip(table.variables[0].labels, table.values, strict=True))
+    ]
+    show_table((["variable", "state", "p"], rows, "<<>"))
+
+
+def _print_map(found: Any, as_json: bool) -> None:
+    if as_json:
+        content = {
+            "states": found.states,
+            "log_prob": found.log_prob,
+            "log_posterior": found.log_posterior,
+            "ties": {name: list(labels) for name, labels in found.ties.items()},
+        }
+        print(json.dumps(content, ensure_ascii=False, indent=1))
+        return
+    from suffice.cli.show import show_facts, show_table
+
+    show_table(found._cells())
+    show_facts(
+        [
+            ("log p(states, evidence)", f"{found.log_prob:.6f}"),
+            ("log p(states | evidence)", f"{found.log_posterior:.6f}"),
+        ]
+    )
+
+
+def _print_sensitivity(network: Any, event: str, seen: dict[str, Any], as_json: bool) -> None:
+    if not hasattr(network, "sensitivity"):
+        raise ArgumentError(f"Sensitivity is to the tables of a Bayesian network. MODEL is a {type(network).__name__}.")
+    found = network.sensitivity(read_given(network, [event]), seen)
+    if as_json:
+        derivatives = {name: values.tolist() for name, values in found.derivatives.items()}
+        print(json.dumps({"p": found.value, "derivatives": derivatives}, ensure_ascii=False, indent=1))
+        return
+    from suffice.cli.show import show_table
+    from suffice.text import probability
+
+    show_table(found._cells(), f"{found.event} = {probability(found.value)}")

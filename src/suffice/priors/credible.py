@@ -1,0 +1,149 @@
+"""Credible intervals of answers: what the posterior of the tables leaves open about p(targets | evidence)."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping
+from dataclasses import replace
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from suffice.data.labelled import LabelledTable
+from suffice.errors import ModelError, require_choice, require_fraction, require_seed, require_whole
+from suffice.graph.elimination import bits
+from suffice.inference.derivatives import gradients
+from suffice.inference.inquiry import Given, Inquiry
+from suffice.inference.product import Factor, Product
+from suffice.models.bayes_net import BayesianNetwork
+from suffice.models.cpds.rows import all_configurations
+from suffice.models.evidence import given_of, targets_of
+from suffice.models.interval_table import IntervalTable
+from suffice.priors.dirichlet_rows import DirichletRows
+from suffice.priors.network_posterior import NetworkPosterior
+
+METHODS = ("draws", "delta")
+Floats = NDArray[np.float64]
+
+
+def credible(
+    model: BayesianNetwork,
+    posterior: NetworkPosterior,
+    targets: Any,
+    given: Mapping[str, Any] | None,
+    level: float,
+    method: str = "draws",
+    draws: int = 1000,
+    seed: int | None = 0,
+) -> IntervalTable:
+    """Return the model's answer with credible intervals; see `suffice.Fit.query`."""
+    require_fraction("interval", level)
+    require_choice("interval_method", method, METHODS)
+    table: LabelledTable = model.query(targets, given)
+    wanted = targets_of(model.schema, targets)
+    evidence = given_of(model.schema, given, wanted)
+    product = model._inquiry.product
+    if method == "draws":
+        lower, upper = _by_draws(posterior, product, wanted, evidence, level, require_whole("draws", draws, 2), seed)
+    else:
+        lower, upper = _by_delta(posterior, product, wanted, evidence, level)
+    return IntervalTable(
+        table, LabelledTable(table.variables, lower), LabelledTable(table.variables, upper), level, method
+    )
+
+
+def _relevant(product: Product, wanted: tuple[int, ...], given: Given) -> list[int]:
+    """Return the nodes whose tables matter."""
+    mask = 0
+    for variable in (*wanted, *given.hard, *given.soft):
+        mask |= product.above[variable]
+    return list(bits(mask))
+
+
+# Draws --------------------------------------------------------------------------------------------------------
+
+
+def _by_draws(
+    posterior: NetworkPosterior,
+    product: Product,
+    wanted: tuple[int, ...],
+    given: Given,
+    level: float,
+    draws: int,
+    seed: int | None,
+) -> tuple[Floats, Floats]:
+    nodes = _relevant(product, wanted, given)
+    tables = _drawn(posterior, [posterior.dag.nodes[node] for node in nodes], draws, seed)
+    base = replace(product, factors=tuple(product.factors[node] for node in nodes), parents=None)
+
+    def drawn(number: int) -> Product:
+        factors = []
+        for node, factor in zip(nodes, base.factors, strict=True):
+            values = tables[posterior.dag.nodes[node]][number]
+            factors.append(Factor(factor.scope, values.reshape(factor.values.shape)))
+        return replace(base, factors=tuple(factors))
+
+    answers = Inquiry(base).many(wanted, given, (drawn(number) for number in range(draws)))
+    if not answers.reshape(draws, -1).any(axis=1).all():
+        raise ModelError(
+            "The evidence is impossible under some tables drawn from the posterior, since rows were fixed."
+        )
+    tail = (1 - level) / 2
+    return np.quantile(answers, tail, axis=0), np.quantile(answers, 1 - tail, axis=0)
+
+
+def _drawn(posterior: NetworkPosterior, names: list[str], draws: int, seed: int | None) -> dict[str, Floats]:
+    """Draw whole tables of some nodes, shape (draws, n_rows, n_states); tied nodes share them."""
+    groups = posterior.dag.groups
+    seeds = np.random.SeedSequence(require_seed(seed)).generate_state(len(groups), np.uint64)
+    needed = set(names)
+    tables: dict[str, Floats] = {}
+    for group, group_seed in zip(groups, seeds, strict=True):
+        if needed.isdisjoint(group):
+            continue
+        rows: DirichletRows = posterior[group[0]]
+        drawn = rows.whole().sample(draws, seed=int(group_seed))
+        tables |= {node: drawn for node in group if node in needed}
+    return tables
+
+
+# The delta method ---------------------------------------------------------------------------------------------
+
+
+def _by_delta(
+    posterior: NetworkPosterior, product: Product, wanted: tuple[int, ...], given: Given, level: float
+) -> tuple[Floats, Floats]:
+    from scipy.special import ndtri
+
+    shape = [product.sizes[variable] for variable in wanted]
+    p, sd = np.zeros(shape), np.zeros(shape)
+    for codes in all_configurations(shape):
+        found = gradients(product, dict(zip(wanted, map(int, codes), strict=True)), given)
+        assert found is not None  # the model answered before
+        p[tuple(codes)] = found[0]
+        sd[tuple(codes)] = math.sqrt(_variance(posterior, found[1]))
+    width = float(ndtri((1 + level) / 2))
+    with np.errstate(divide="ignore", invalid="ignore"):
+        odds, spread = np.log(p / (1 - p)), sd / (p * (1 - p))
+        lower, upper = (1 / (1 + np.exp(-(odds + sign * width * spread))) for sign in (-1, 1))
+    certain = (p <= 0) | (p >= 1) | (sd == 0)
+    return np.where(certain, p, lower), np.where(certain, p, upper)
+
+
+def _variance(posterior: NetworkPosterior, gradient: Mapping[int, Floats]) -> float:
+    """Return gᵀ Cov[θ] g, rows being independent and tied nodes the same."""
+    total, dag = 0.0, posterior.dag
+    place = {node: position for position, node in enumerate(dag.nodes)}
+    for group in dag.groups:
+        tables = [gradient[place[node]] for node in group if place[node] in gradient]
+        if not tables:
+            continue
+        rows: DirichletRows = posterior[group[0]].whole()
+        g = np.sum([table.reshape(rows.concentration.shape) for table in tables], axis=0)
+        size = rows.concentration.sum(axis=1, keepdims=True)
+        mean = rows.concentration / size
+        centred = (mean * g * g).sum(axis=1) - (mean * g).sum(axis=1) ** 2
+        spread = centred / (size[:, 0] + 1)
+        total += float(spread.sum() if rows.given is None else spread[~rows.given].sum())
+    return max(total, 0.0)

@@ -1,0 +1,23 @@
+"""The priors by name, for files and the command line. A prior is one file and one line here."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+from suffice.priors.dirichlet import K2, BDeu, Dirichlet, DirichletPrior, Jeffreys
+from suffice.priors.expert import Expert
+
+PRIORS: dict[str, type[DirichletPrior]] = {
+    "Dirichlet": Dirichlet,
+    "K2": K2,
+    "Jeffreys": Jeffreys,
+    "BDeu": BDeu,
+    "Expert": Expert,
+}
+
+
+def prior_from_dict(entry: Mapping[str, Any]) -> DirichletPrior:
+    """Rebuild a prior from `to_dict`'s data."""
+    arguments = {name: value for name, value in entry.items() if name != "type"}
+    return PRIORS[entry["type"]](**arguments)
