@@ -11,9 +11,8 @@ import math
 import pickle
 import subprocess
 import sys
-import time
 from collections.abc import Mapping
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
@@ -37,8 +36,6 @@ SEED = 32
 N_QUERIES = 1000
 TOLERANCE = 1e-6
 NETWORKS = {"ALARM": "alarm", "ANDES": "andes"}
-SLOW = {"ALARM": 1000, "ANDES": 50}
-"""Questions that pgmpy is asked; its time is scaled to all of them."""
 
 OURS = Entry("suffice `model.query`", "suffice", "ours")
 PEERS = (
@@ -54,8 +51,7 @@ def run(context: Context) -> str:
     parts = [
         f"{n} questions, seed {SEED}: target and evidence two different variables, any state that is possible. Every "
         "repetition starts from a model that was never asked, so that our planning and our calibration are in it; "
-        "kernels were compiled, loaded by questions to another network (asia), before. Times are for all questions: "
-        "where fewer were asked, they are scaled, and the row says how many."
+        "kernels were compiled, loaded by questions to another network (asia), before. Times are for all questions."
     ]
     for title in NETWORKS:
         say(f" {title}")
@@ -66,11 +62,8 @@ def run(context: Context) -> str:
 
 def on_network(context: Context, title: str, n: int) -> str:
     """Race on one network, and return its table."""
-    entries = [OURS, *PEERS]
-    slow = {"n": min(n, SLOW[title]), "repeats": 1}
-    entries = [replace(entry, options=slow) if entry.contestant == "pgmpy" else entry for entry in entries]
-    outcomes = race(context, Path(__file__).name, entries, request_of(context, title, n))
-    return f"### {title}\n\n{table([scaled(outcome, n) for outcome in outcomes], n)}"
+    outcomes = race(context, Path(__file__).name, [OURS, *PEERS], request_of(context, title, n))
+    return f"### {title}\n\n{table(outcomes, n)}"
 
 
 def request_of(context: Context, title: str, n: int) -> dict[str, Any]:
@@ -85,18 +78,9 @@ def request_of(context: Context, title: str, n: int) -> dict[str, Any]:
     return {"questions": str(path), "n": n, "small": small, "warm": True, "repeats": 5, "budget": 60}
 
 
-def scaled(outcome: Outcome, n: int) -> Outcome:
-    """Scale times to all questions."""
-    if outcome.measured is None:
-        return outcome
-    factor = n / outcome.measured["answer"]["asked"][0]
-    times = {key: outcome.measured[key] * factor for key in ("cpu", "wall")}
-    return replace(outcome, measured={**outcome.measured, **times})
-
-
 def table(outcomes: list[Outcome], n: int) -> str:
     """Return the measurements as a Markdown table; ratios are multiples of the first contestant's figures."""
-    head = ("", "asked", "CPU", "× CPU", "wall", "× wall", "a question, CPU", "peak MiB", "first call CPU", "answers")
+    head = ("", "CPU", "× CPU", "wall", "× wall", "a question, CPU", "peak MiB", "first call CPU", "answers")
     lines = [row_of(head), row_of(["---"] * len(head))]
     base = outcomes[0].measured
     for outcome in outcomes:
@@ -104,7 +88,7 @@ def table(outcomes: list[Outcome], n: int) -> str:
         if found is None:
             lines.append(row_of([outcome.entry.title, *["–"] * (len(head) - 2), outcome.trouble]))
             continue
-        cells = [outcome.entry.title, whole(found["answer"]["asked"][0])]
+        cells = [outcome.entry.title]
         for key in ("cpu", "wall"):
             cells += [seconds(found[key]), "–" if base is None else f"{found[key] / base[key]:.2f}"]
         cells += [f"{1e6 * found['cpu'] / n:.0f} µs", whole(found["peak"]), seconds(found["first_cpu"])]
@@ -113,17 +97,16 @@ def table(outcomes: list[Outcome], n: int) -> str:
 
 
 def compared(reference: Outcome, other: Outcome) -> str:
-    """Say how far two contestants' answers are apart, over the questions that both were asked."""
+    """Say how far two contestants' answers are apart."""
     if reference.measured is None or other.measured is None:
         return "–"
     if reference is other:
         return "reference"
-    mine, theirs, gap, shared = reference.measured["answer"], other.measured["answer"], 0.0, 0
-    for key in theirs.keys() - {"asked"}:
-        shared += 1
+    mine, theirs, gap = reference.measured["answer"], other.measured["answer"], 0.0
+    for key in mine:
         for a, b in zip(mine[key], theirs[key], strict=True):
             gap = max(gap, math.inf if math.isnan(a - b) else abs(a - b))
-    return f"{'agree' if shared and gap <= TOLERANCE else 'DIFFER'} (largest gap {gap:.1e})"
+    return f"{'agree' if gap <= TOLERANCE else 'DIFFER'} (largest gap {gap:.1e})"
 
 
 # Making questions, in this library's environment --------------------------------------------------------------
@@ -178,9 +161,8 @@ def loaded(request: Mapping[str, Any]) -> Held:
 
 
 def told(answers: list[Any]) -> Answer:
-    """Return answers by the number of the question, and how many there are."""
-    found = {f"q{number}": [float(p) for p in values] for number, values in enumerate(answers)}
-    return {**found, "asked": [float(len(answers))]}
+    """Return answers by the number of the question."""
+    return {f"q{number}": [float(p) for p in values] for number, values in enumerate(answers)}
 
 
 class Suffice:
@@ -308,9 +290,7 @@ CONTESTANTS = {"suffice": Suffice(), "pyagrum": PyAgrum(), "pyagrum-get": PyAgru
 
 
 if __name__ == "__main__":
-    started = time.perf_counter()
     if sys.argv[1] == "make":
         make(*sys.argv[2:])
-        say(f"  made {Path(sys.argv[3]).name} in {seconds(time.perf_counter() - started)}")
     else:
         contestant_main(CONTESTANTS)

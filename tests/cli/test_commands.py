@@ -580,7 +580,7 @@ def interrupt(*arguments: Any, **options: Any) -> Any:
     [
         ("suffice.fitting.open_table", ["fit", "A -> B", "t.csv", "--out", "new.json"]),
         ("suffice.data.table.open_table", ["score", "m.json", "t.csv"]),
-        ("suffice.models.bayes_net.sample_blocks", ["sample", "m.json", "--out", "new.csv"]),
+        ("suffice.models.answers.sample_blocks", ["sample", "m.json", "--out", "new.csv"]),
         ("suffice.fitting.open_table", ["demo", "--out", "new.json"]),
     ],
     ids=["fit", "score", "sample", "demo"],

@@ -16,7 +16,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import suffice as sf
-from suffice.io.interop import proper_factors
+from suffice.io.interop import proper_factors, whole_tables
 
 YES_NO = ["yes", "no"]
 
@@ -127,7 +127,7 @@ def test_library_that_is_not_installed_is_named(call: Any, name: str, monkeypatc
 
 
 def test_only_networks_are_handed_over() -> None:
-    with pytest.raises(sf.ArgumentError, match="What networkx takes is a Bayesian or a Markov network.*Got str"):
+    with pytest.raises(sf.ArgumentError, match=r"What networkx takes is a Bayesian or a Markov network.*Got str"):
         sf.to_networkx("A -> B")
 
 
@@ -142,6 +142,13 @@ def test_only_models_of_the_library_are_taken(call: Any, thing: Any) -> None:
 def test_continuous_models_are_refused_as_such(kind: str) -> None:
     with pytest.raises(sf.ArgumentError, match=f"The {kind} of pgmpy has continuous variables"):
         sf.from_pgmpy(foreign("pgmpy", kind))
+
+
+def test_unknown_rows_cannot_be_handed_over() -> None:
+    data = {"A": ["x", "x"], "B": ["u", "v"]}
+    fit = sf.fit(sf.DAG("A -> B"), data, schema={"A": ["x", "y"], "B": ["u", "v"]}, unseen_parents="nan")
+    with pytest.raises(sf.ModelError, match=r"Node 'B': the row for A='y' is unknown \(NaN\), which it cannot hold"):
+        whole_tables(fit.model, "it")
 
 
 # Models that look like pgmpy's, so that what is wrong with them is tested everywhere --------------------------

@@ -36,7 +36,8 @@ def fit(
         str | None,
         typer.Option(
             "--prior",
-            help="bdeu:10, dirichlet:1, k2, jeffreys, expert:FILE:10, or uniform (for hypotheses); maximum likelihood without it.",
+            help="bdeu:10, dirichlet:1, k2, jeffreys, expert:FILE:10, or uniform (for hypotheses); "
+            "maximum likelihood without it.",
         ),
     ] = None,
     point: Annotated[str | None, typer.Option("--point", help="The estimate under a prior: mean or map.")] = None,

@@ -24,12 +24,18 @@ def info(
     with reported(as_json):
         from suffice.io.structure_file import read_structure
 
-        found = read_structure(structure)
-        schema = _schema(structure, found, data, weights, separator, na)
-        facts = _facts(found)
-        plan = None if schema is None else _plan(found, schema)
-        if plan is not None:
-            facts |= _planned(found, schema, plan)
+        model = None if data is not None else _model(structure)
+        plan = None
+        if hasattr(model, "factors"):
+            facts = _factor_facts(model)
+        else:
+            found = read_structure(structure)
+            schema = _schema(structure, found, data, weights, separator, na)
+            facts = _facts(found)
+            plan = None if schema is None else _plan(found, schema)
+            if plan is not None:
+                facts |= _planned(found, schema, plan)
+        facts |= _inference(model)
         if as_json:
             tables = [] if plan is None else [vars(storage) for storage in plan.tables]
             print(json.dumps({**facts, "tables": tables}, ensure_ascii=False, indent=1))
@@ -43,14 +49,37 @@ def _schema(text: str, structure: Any, data: str | None, weights: str | None, se
         from suffice.fitting import collect
 
         return collect(structure, table(data, separator, na), weights=weights).schema
+    model = _model(text)
+    return None if model is None else model.schema
+
+
+def _model(text: str) -> Any:
+    """Return the model of a file; None for text, or a structure file, of which no states are known."""
     from suffice.errors import SufficeError
     from suffice.io import read
 
     try:
         thing = read(text)
     except SufficeError:
-        return None  # text, or a structure file: no states are known
-    return getattr(thing, "model", thing).schema
+        return None
+    return getattr(thing, "model", thing)
+
+
+def _factor_facts(model: Any) -> dict[str, Any]:
+    return {
+        "model": type(model).__name__,
+        "variables": len(model.variables),
+        "factors": len(model.factors),
+        "cells": sum(factor.values.size for factor in model.factors),
+    }
+
+
+def _inference(model: Any) -> dict[str, Any]:
+    """Say how large exact inference would be."""
+    if not hasattr(model, "complexity"):
+        return {}
+    size = model.complexity()
+    return {"width": size.width, "cells of all cliques": size.cells, "memory of exact inference": size.memory}
 
 
 def _facts(structure: Any) -> dict[str, Any]:

@@ -21,7 +21,6 @@ from suffice.errors import ArgumentError, ModelError, SchemaError, listing
 from suffice.io.network_file import ROUND_OFF, TOLERANCE
 from suffice.models.bayes_net import BayesianNetwork
 from suffice.models.cpds import Family
-from suffice.models.cpds.rows import is_distribution
 from suffice.models.cpds.tabular import TabularCPD, describe_configuration, whole_values
 from suffice.models.markov_net import MarkovNetwork
 from suffice.result.fit import Fit
@@ -152,7 +151,7 @@ def bayes_net(
     for name, node in nodes.items():
         family = Family(variables[name], tuple(variables[parent] for parent in node.parents))
         rows = np.array(node.values, np.float64).reshape(-1, variables[name].n_states)
-        proper = is_distribution(rows).all()
+        proper = (np.abs(rows.sum(axis=1) - 1) <= ROUND_OFF).all()
         tables[name] = TabularCPD(family, rows) if proper else TabularCPD.from_raw(family, rows, TOLERANCE)
     notes = (*notes, *changed, *_normalised(tables))
     return BayesianNetwork(dag, tables, properties=properties, notes=notes)
