@@ -26,6 +26,7 @@ MEMORY = "4GB"
 CLOSE = ("munin1", ("1GB", "4GB", "12GB"))
 """The network that comes closest to the limits, and the limits to try it with."""
 PATIENCE = 900  # seconds for one job
+WARM = 100  # questions to a small network before: so many that it is calibrated and kernels are loaded
 
 
 # In a job's process -------------------------------------------------------------------------------------------
@@ -37,7 +38,9 @@ def job(kind: str, path: str, small: str, memory: str) -> dict[str, Any]:
 
     warm(sf.read(small))
     sf.config(memory=memory)
-    model = pickle.loads(pickle.dumps(sf.read(path)))
+    model = sf.read(path)
+    target, given = (None, {}) if kind == "all" else question(kind, model)
+    model = pickle.loads(pickle.dumps(model))
     found: dict[str, Any] = {"nodes": len(model.variables), "before": peak_memory()}
     try:
         if kind == "all":
@@ -47,7 +50,6 @@ def job(kind: str, path: str, small: str, memory: str) -> dict[str, Any]:
             found |= {"width": size.width, "cliques": size.n_cliques, "cells": size.cells, "memory": size.memory}
             timed(found, model.marginals)
         else:
-            target, given = question(kind, model)
             timed(found, lambda: model.query(target, given=given))
     except sf.ModelError as refusal:
         found["refusal"] = str(refusal)
@@ -67,8 +69,8 @@ def question(kind: str, model: Any) -> tuple[str, dict[str, Any]]:
     target = model.variables[0]
     leaves = [node for node in model.variables if node not in parents and node != target]
     if kind == "one":
-        row = model.sample(1, seed=0, backend="pyarrow").to_pylist()[0]
-        return target, {leaves[-1]: row[leaves[-1]]}
+        row = next(iter(model.sample_blocks(1, seed=0))).columns
+        return target, {leaves[-1]: model.schema[leaves[-1]].labels[int(row[leaves[-1]][0])]}
     likelihoods = {leaf: [1 / (1 + code) for code in range(model.schema[leaf].n_states)] for leaf in leaves}
     return target, {leaf: dict(zip(model.schema[leaf].labels, likelihoods[leaf], strict=True)) for leaf in leaves}
 
@@ -77,7 +79,7 @@ def warm(model: Any) -> None:
     """Load all kernels."""
     model.marginals()
     target, given = question("whole", model)
-    for _ in range(4):
+    for _ in range(WARM):
         model.query(target, given=given)
 
 
@@ -153,8 +155,8 @@ def page(names: list[str], folder: Path) -> str:
             "Width, cliques, cells and memory are those of `model.complexity()`: the junction tree of the whole "
             "network without evidence, and what calibrating it takes. `plan` finds the tree. *All marginals* is "
             "`model.marginals()`, the plan made before. *One query* is the first node given the last leaf; *whole "
-            "query* is the first node given soft evidence on all leaves, so that every table of the network matters. Both are "
-            "first questions, answered by variable elimination.",
+            "query* is the first node given soft evidence on all leaves, so that every table of the network matters. "
+            "Both are first questions, answered by variable elimination.",
             sizes_table(names, folder),
             f"## {close} under limits of memory",
             limits_table(close, limits, folder) + "\n",

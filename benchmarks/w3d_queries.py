@@ -35,6 +35,8 @@ TITLE = "W3d: 1000 single-evidence queries, p(T | E = e)"
 SEED = 32
 N_QUERIES = 1000
 TOLERANCE = 1e-6
+WARM = 100
+"""Questions to another network before: so many that it is calibrated, whatever it takes to make that worth while."""
 NETWORKS = {"ALARM": "alarm", "ANDES": "andes"}
 
 OURS = Entry("suffice `model.query`", "suffice", "ours")
@@ -178,7 +180,7 @@ class Suffice:
         if request["warm"]:
             small = sf.read(request["small"])
             name, other = list(small.variables)[:2]
-            for _ in range(4):
+            for _ in range(WARM):
                 small.query(name, given={other: small.schema[other].labels[0]})
         return held
 

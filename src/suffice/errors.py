@@ -76,9 +76,9 @@ def listing(items: Iterable[object], limit: int = 8) -> str:
     >>> listing(range(12), limit=3)
     '[0, 1, 2, … 9 more]'
     """
-    shown = list(items)
-    head = ", ".join(repr(item) for item in shown[:limit])
-    rest = len(shown) - limit
+    listed = list(items)
+    head = ", ".join(shown(item, 200) for item in listed[:limit])
+    rest = len(listed) - limit
     return f"[{head}, … {rest} more]" if rest > 0 else f"[{head}]"
 
 

@@ -153,7 +153,7 @@ def rows_of(case: Case, evidence: Given, targets: tuple[int, ...]) -> Any:
         row[variable] = -1
         if math.prod(sizes[v] for v in range(len(sizes)) if row[v] < 0) <= brute_force.MAX_CELLS:
             rows.append(row)
-    codes = np.array([*rows, rows[0]], np.int64).reshape(-1, len(sizes))
+    codes = np.array([*rows, rows[0]], np.int64)
     codes[:, list(targets)] = -1
     return codes
 

@@ -18,8 +18,8 @@ from suffice.data.table import open_table
 from suffice.data.variable import Variable
 from suffice.io import FORMATS
 from suffice.models.cpds import Family
-from suffice.priors.dirichlet import PRIORS, prior_from_dict
 from suffice.priors.prior import NodePosterior, Prior
+from suffice.priors.registry import PRIORS, prior_from_dict
 from suffice.stats.needs import Count, Need, Sum
 from suffice.stats.source import BlockSource
 from suffice.stats.statistic import Statistic
@@ -136,6 +136,12 @@ def test_every_kind_of_frame_is_opened(frame) -> None:
 
 
 FAMILY = Family(B, (A,))
+BELIEF = sf.BayesianNetwork(
+    sf.DAG("B -> A"),
+    {"B": [0.5, 0.3, 0.2], "A": [[0.1, 0.9], [0.5, 0.5], [0.75, 0.25]]},
+    schema={"A": ["x", "y"], "B": ["w", "v", "u"]},
+)
+IMPOSSIBLE = sf.BayesianNetwork(sf.DAG("A; B"), {"A": [1, 0], "B": [0, 1, 0]}, schema=SCHEMA)
 PRIOR_EXAMPLES = {
     "Dirichlet": [
         sf.Dirichlet(2.0),
@@ -145,6 +151,7 @@ PRIOR_EXAMPLES = {
     "K2": [sf.K2()],
     "Jeffreys": [sf.Jeffreys()],
     "BDeu": [sf.BDeu(12)],
+    "Expert": [sf.Expert(BELIEF, 12), sf.Expert(IMPOSSIBLE, 2.5, uniform=0.25)],
 }
 
 
@@ -182,13 +189,16 @@ def test_every_prior_has_examples() -> None:
 
 @pytest.mark.parametrize("ending", FORMATS)
 def test_every_format_reads_what_it_writes(ending: str, tmp_path) -> None:
-    dag = sf.DAG("A -> B")
-    fit = sf.fit(dag, COLUMNS)
-    things = {".json": fit, ".stats": fit.statistics, ".bif": fit.model, ".bif.gz": fit.model}
+    fit = sf.fit(sf.DAG("A -> B"), COLUMNS)
+    things = {".json": fit, ".stats": fit.statistics, ".evid": {"x0": "1", "x1": "0"}}
+    thing = things.get(ending, fit.model)
     path = tmp_path / f"thing{ending}"
-    sf.write(things[ending], path)
+    sf.write(thing, path)
     again = sf.read(path)
-    assert type(again) is type(things[ending])
+    assert type(again) is type(thing)
+    if isinstance(thing, sf.BayesianNetwork):
+        for found, cpd in zip(again.cpds, thing.cpds, strict=True):
+            np.testing.assert_array_equal(found.values, cpd.values)
     first = path.read_bytes()
     sf.write(again, path)
     assert path.read_bytes() == first

@@ -7,7 +7,7 @@ once; what is asked again and again is answered by calibration instead.
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -67,6 +67,17 @@ def posterior(product: Product, targets: Sequence[int], evidence: Evidence) -> N
     return result / total if total > 0 else result
 
 
+def log_greatest(product: Product, variable: int, evidence: Evidence) -> NDArray[np.float64]:
+    """Return the logarithm of max Π φ over all other variables, for each state of one; shape (n_states,)."""
+    result = np.zeros(product.sizes[variable])
+    everything = [v for v in range(len(product.sizes)) if v not in evidence]
+    for group in _parts(product, everything, evidence):
+        table = _summed(product, group, {variable}, greatest=True)
+        with np.errstate(divide="ignore"):
+            result = result + (np.log(table.values) + table.log_scale)
+    return result
+
+
 def _parts(product: Product, targets: Sequence[int], evidence: Evidence) -> list[list[Factor]]:
     """Return the factors that matter, with the evidence sliced away, in parts that do not depend on each other."""
     factors = [factor.given(evidence) for factor in relevant(product, [*targets, *evidence])]
@@ -79,8 +90,8 @@ def _aligned(table: Table, targets: Sequence[int]) -> NDArray[np.float64]:
     return table.values.transpose(order).reshape([held.get(variable, 1) for variable in targets])
 
 
-def _summed(product: Product, factors: Sequence[Factor], kept: set[int]) -> Table:
-    """Return the product of connected factors with all variables summed out but those to keep."""
+def _summed(product: Product, factors: Sequence[Factor], kept: set[int], greatest: bool = False) -> Table:
+    """Return the product of connected factors, the sum or the greatest over all variables but those to keep."""
     variables = sorted({variable for factor in factors for variable in factor.scope})
     place = {variable: index for index, variable in enumerate(variables)}
     sizes = [product.sizes[variable] for variable in variables]
@@ -90,10 +101,12 @@ def _summed(product: Product, factors: Sequence[Factor], kept: set[int]) -> Tabl
     cliques = [[node, *bits(mask)] for node, mask in zip(found.order, found.later, strict=True)]
     require_room(product, [[variables[index] for index in clique] for clique in cliques], copies=2, all_at_once=False)
     order = [variables[index] for index in found.order[: len(variables) - len(inside)]]
+    if greatest:
+        return _run_in_logarithms(factors, order, _maximum)
     try:
         return _run([_started(factor) for factor in factors], order)
     except FloatingPointError:
-        return _run_in_logarithms(factors, order)
+        return _run_in_logarithms(factors, order, _log_sum)
 
 
 # In linear space ----------------------------------------------------------------------------------------------
@@ -176,13 +189,16 @@ class _Buckets:
 # In logarithms: for products in which values would be lost ----------------------------------------------------
 
 
-def _run_in_logarithms(factors: Sequence[Factor], order: Sequence[int]) -> Table:
+Reduction = Callable[[NDArray[np.float64], int], NDArray[np.float64]]
+
+
+def _run_in_logarithms(factors: Sequence[Factor], order: Sequence[int], over: Reduction) -> Table:
     with np.errstate(divide="ignore"):
         buckets = _Buckets(order, [Factor(factor.scope, np.log(factor.values)) for factor in factors])
     for variable in order:
         whole = _added(buckets.take(variable))
         axis = whole.scope.index(variable)
-        buckets.put(Factor(whole.scope[:axis] + whole.scope[axis + 1 :], _log_sum(whole.values, axis)))
+        buckets.put(Factor(whole.scope[:axis] + whole.scope[axis + 1 :], over(whole.values, axis)))
     whole = _added(buckets.rest)
     top = float(whole.values.max())
     if top == -math.inf:
@@ -196,6 +212,10 @@ def _added(tables: Sequence[Factor]) -> Factor:
     for table in tables:
         whole = whole + _spread(table.scope, table.values, scope)
     return Factor(scope, whole)
+
+
+def _maximum(values: NDArray[np.float64], axis: int) -> NDArray[np.float64]:
+    return np.asarray(values.max(axis=axis))
 
 
 def _log_sum(values: NDArray[np.float64], axis: int) -> NDArray[np.float64]:

@@ -56,9 +56,10 @@ def to_pgmpy(thing: Any) -> Any:
     if isinstance(model, MarkovNetwork):
         return _markov_to(models, factors, model, states)
     tables = whole_tables(model, "pgmpy")
-    found = models.DiscreteBayesianNetwork(latents=set(dict(model.dag.latent)))
+    found = models.DiscreteBayesianNetwork()
     found.add_nodes_from(model.dag.nodes)
     found.add_edges_from(model.dag.edges)
+    found.latents = set(dict(model.dag.latent))
     for (*parents, node), values in tables.items():
         found.add_cpds(
             factors.TabularCPD(

@@ -112,7 +112,11 @@ def _check_rows(file: TextFile, node: FileNode, family: Family) -> None:
     if proper.all():
         return
     row = int(np.argmin(proper))
-    codes = np.unravel_index(row, [parent.n_states for parent in family.parents]) if family.parents else ()
+    codes, left = [], row
+    for parent in reversed(family.parents):
+        left, code = divmod(left, parent.n_states)
+        codes.append(code)
+    codes.reverse()
     raise file.error(
         node.at,
         f"Node {node.name!r}: the row for {describe_configuration(family.parents, codes)} is "

@@ -258,8 +258,13 @@ class TabularCPD:
     def from_dict(cls, family: Family, entry: Mapping[str, Any]) -> TabularCPD:
         """Rebuild from `to_dict`'s data."""
         if "configurations" not in entry:
-            raw = np.array(entry["raw"], np.float64) if "raw" in entry else None
-            return cls(family, np.array(entry["values"], np.float64), raw=raw)
+            values = np.array(entry["values"], np.float64)
+            if "raw" not in entry:
+                return cls(family, values)
+            kept = cls.from_raw(family, entry["raw"])
+            if not np.allclose(kept.values.reshape(-1), values.reshape(-1), rtol=1e-9, atol=1e-12, equal_nan=True):
+                raise ModelError(f"The raw numbers of {family.child.name!r} are not those of its table.")
+            return kept
         configurations = np.array(entry["configurations"], np.int64).reshape(-1, len(family.parents))
         default_row = np.array(entry["default_row"], np.float64)
         return cls(family, np.array(entry["values"], np.float64), configurations, default_row)
