@@ -77,17 +77,17 @@ def question(kind: str, model: Any) -> tuple[str, dict[str, Any]]:
 
 def warm(model: Any) -> None:
     """Load all kernels."""
-    model.marginals()
     target, given = question("whole", model)
     for _ in range(WARM):
         model.query(target, given=given)
+    model.marginals()  # after the questions: before kernels are loaded, it does without them
 
 
 # In the driver ------------------------------------------------------------------------------------------------
 
 
 def started(kind: str, name: str, folder: Path, memory: str) -> dict[str, Any]:
-    """Run a job in a process of its own; what went wrong is a result, too."""
+    """Run a job in a process of its own; that it runs out of time or memory is a result, any other failure is not."""
     say(f"  {name}, {kind}, {memory} …")
     small, path = (str(folder / f"{network}.bif.gz") for network in ("asia", name))
     command = [sys.executable, __file__, "--job", kind, path, small, memory]
@@ -95,9 +95,13 @@ def started(kind: str, name: str, folder: Path, memory: str) -> dict[str, Any]:
         done = subprocess.run(command, capture_output=True, text=True, check=False, timeout=PATIENCE)
     except subprocess.TimeoutExpired:
         return {"trouble": f"not done after {PATIENCE} s"}
+    if done.returncode < 0:
+        return {"trouble": f"killed by signal {-done.returncode}"}
     if done.returncode:
-        lines = done.stderr.strip().splitlines() or [f"ended with code {done.returncode}"]
-        return {"trouble": lines[-1][:200]}
+        last = (done.stderr.strip().splitlines() or ["no message"])[-1]
+        if "MemoryError" not in last:
+            raise SystemExit(f"{name}, {kind}, {memory} failed: {last}")
+        return {"trouble": "out of memory"}
     told: dict[str, Any] = json.loads(done.stdout)
     return told
 
@@ -107,6 +111,15 @@ def shown(found: dict[str, Any]) -> str:
     if "cpu" in found:
         return seconds(found["cpu"])
     return "refused" if "refusal" in found else found["trouble"]
+
+
+def in_bytes(size: float) -> str:
+    """Show a size with three digits."""
+    for unit in ("B", "kB", "MB"):
+        if size < 1000:
+            return f"{size:.3g} {unit}"
+        size /= 1000
+    return f"{size:.3g} GB"
 
 
 def sizes_table(names: list[str], folder: Path) -> str:
@@ -120,7 +133,7 @@ def sizes_table(names: list[str], folder: Path) -> str:
             rows.append((0, [name, *["–"] * (len(head) - 2), every.get("trouble", "")]))
             continue
         cells = [name, *(f"{every[key]:,}" for key in ("nodes", "width", "cliques", "cells"))]
-        cells += [f"{every['memory'] / 1e6:,.3g} MB", seconds(every["plan"])]
+        cells += [in_bytes(every["memory"]), seconds(every["plan"])]
         for found in (every, one, entire):
             cells += [shown(found), whole(found["peak"]) if "peak" in found else "–"]
         rows.append((every["memory"], cells))

@@ -147,6 +147,7 @@ class Case:
 
 
 NOTHING = Given()
+N_CHILDREN = 160
 
 
 def soft(**weights: Sequence[float]) -> Given:
@@ -355,14 +356,14 @@ def _cases() -> dict[str, Case]:
         [(0,), (0, 2)],
     )
 
-    # Many observations of one thing: the likelihood of 300 children underflows.
-    n = 300
+    # Many observations of one thing: the likelihood of all children underflows.
+    n = N_CHILDREN
     likelihoods = rng.uniform(1e-4, 1e-2, (n, 3))
     tables: list[tuple[Sequence[int], Any]] = [((0,), [0.2, 0.3, 0.5])]
     tables += [((0, child + 1), np.stack([row, 1 - row], axis=1)) for child, row in enumerate(likelihoods)]
     star_parents = [(), *((0,) for _ in range(n))]
     seen = {child: int(child % 7 == 0) for child in range(1, n + 1)}
-    cases["star with 300 observed children"] = Case(
+    cases["star with many observed children"] = Case(
         product_of([3] + [2] * n, tables, star_parents),
         {
             "all": Given(dict.fromkeys(range(1, n + 1), 0)),

@@ -12,15 +12,15 @@ from typing import Any
 import numpy as np
 import pytest
 from hypothesis import given, settings
-from hypothesis import strategies as st
+from tests.io.networks import NETWORKS, UNWRITABLE, WET, Files, networks, numbers, same, shared, through_json
 
 import suffice as sf
 from suffice.data.variable import Variable
-from suffice.errors import ArgumentError, FileAccessError, FileFormatError
-from suffice.io import bif, bif_reader, own_json, text_file
+from suffice.errors import ArgumentError, FileFormatError
+from suffice.io import bif, text_file
+from suffice.io.bif import reader
 from suffice.models.bayes_net import BayesianNetwork
 from suffice.models.cpds import Family
-from suffice.models.cpds.tabular import TabularCPD
 
 RAIN = """network weather {
 }
@@ -38,7 +38,6 @@ probability ( wet | rain ) {
   (yes) 0.125, 0.375, 0.5;
 }
 """
-WET = [[0.5, 0.25, 0.25], [0.125, 0.375, 0.5]]
 
 # JavaBayes: names in quotation marks, no bar and no commas, the numbers over several lines with comments.
 DOG = """// Bayesian network in the interchange format
@@ -67,53 +66,15 @@ probability ( dog_out "family-out" "light-on" ) {
 }
 """
 
-
-def parse(text: str | bytes, folder: Path, name: str = "x.bif") -> BayesianNetwork:
-    path = folder / name
-    path.write_bytes(text if isinstance(text, bytes) else text.encode())
-    return bif.read(str(path))
-
-
-def written(thing: Any, folder: Path, name: str = "out.bif") -> bytes:
-    path = folder / name
-    bif.write(thing, str(path))
-    return path.read_bytes()
-
-
-def through_json(model: BayesianNetwork, folder: Path) -> BayesianNetwork:
-    own_json.write(model, str(folder / "model.json"))
-    again: BayesianNetwork = own_json.read(str(folder / "model.json"))
-    return again
-
-
-def numbers(cpd: Any) -> list[list[float]]:
-    rows: list[list[float]] = (cpd.values if cpd.raw is None else cpd.raw).tolist()
-    return rows
-
-
-def same(first: BayesianNetwork, second: BayesianNetwork) -> bool:
-    return (
-        first.dag == second.dag
-        and [cpd.family for cpd in first.cpds] == [cpd.family for cpd in second.cpds]
-        and [numbers(cpd) for cpd in first.cpds] == [numbers(cpd) for cpd in second.cpds]
-        and all(np.array_equal(a.values, b.values) for a, b in zip(first.cpds, second.cpds, strict=True))
-        and dict(first.properties) == dict(second.properties)
-    )
+FILES = Files(bif, ".bif")
+parse, written = FILES.parse, FILES.written
 
 
 # What a file says ---------------------------------------------------------------------------------------------
 
 
 def test_states_parents_and_numbers_keep_the_order_of_the_file(tmp_path: Path) -> None:
-    model = parse(RAIN, tmp_path)
-    assert model.variables == ("rain", "wet")
-    assert model.dag.parents["wet"] == ("rain",)
-    assert model.schema["wet"].states == ("dry", "damp", "soaked")
-    assert all(variable.declared for variable in model.schema.values())
-    assert model.cpd("rain").values.tolist() == [[0.75, 0.25]]
-    assert model.cpd("wet").values.tolist() == WET
-    assert model.properties == {"name": "weather", "network": [], "variables": {}, "probabilities": {}}
-    assert model.notes == ()
+    FILES.check_small_network(RAIN, tmp_path)
 
 
 @pytest.mark.parametrize(
@@ -226,8 +187,7 @@ def test_gzip_is_found_by_content_and_written_by_ending(tmp_path: Path) -> None:
 
 
 def test_byte_order_mark_and_line_ends_do_not_matter(tmp_path: Path) -> None:
-    model = parse(RAIN, tmp_path)
-    assert same(parse(b"\xef\xbb\xbf" + RAIN.replace("\n", "\r\n").encode(), tmp_path), model)
+    FILES.check_line_ends(RAIN, tmp_path)
 
 
 def test_file_that_is_not_utf8_is_read_as_latin1_with_a_note(tmp_path: Path) -> None:
@@ -238,41 +198,12 @@ def test_file_that_is_not_utf8_is_read_as_latin1_with_a_note(tmp_path: Path) -> 
 
 
 def test_network_of_a_fit_is_written(tmp_path: Path) -> None:
-    fit = sf.fit(sf.DAG("a -> b"), {"a": [0, 1, 1], "b": [True, False, True]})
-    model = parse(written(fit, tmp_path), tmp_path)
-    assert model.schema["a"].states == ("0", "1")
-    assert model.schema["b"].states == ("False", "True")
-    assert model.cpd("b").values.tolist() == fit.model.cpd("b").values.tolist()
-    assert model.properties["name"] == "unknown"
+    assert FILES.check_fit(tmp_path).properties["name"] == "unknown"
 
 
-def sparse() -> BayesianNetwork:
-    a, b = Variable("a", ("x", "y"), True), Variable("b", ("x", "y"), True)
-    root = TabularCPD(Family(a), np.array([[0.5, 0.5]]))
-    leaf = TabularCPD(Family(b, (a,)), np.array([[0.5, 0.5]]), np.array([[1]]), np.array([1.0, 0.0]))
-    return BayesianNetwork(sf.DAG("a -> b"), {"a": root, "b": leaf})
-
-
-@pytest.mark.parametrize(
-    ("thing", "message"),
-    [
-        (lambda: sf.DAG("A -> B"), "Got DAG instead"),
-        (lambda: {"A": 1}, "Got dict instead"),
-        (sparse, "'b' is a table of which only some rows are stored"),
-        (
-            lambda: sf.fit(sf.DAG("a -> b"), {"a": ["x"], "b": ["u"]}, schema={"a": ["x", "y"]}, unseen_parents="nan"),
-            "the row for a='y' is unknown",
-        ),
-        (
-            lambda: BayesianNetwork(sf.DAG(["a"]), {"a": [1.0]}, schema={"a": ["\ud800"]}),
-            r"'\\ud800', which UTF-8 cannot hold",
-        ),
-    ],
-)
+@pytest.mark.parametrize(("thing", "message"), UNWRITABLE)
 def test_what_bif_cannot_hold_is_refused_and_nothing_is_written(tmp_path: Path, thing: Any, message: str) -> None:
-    with pytest.raises(ArgumentError, match=message):
-        bif.write(thing(), str(tmp_path / "x.bif"))
-    assert list(tmp_path.iterdir()) == []
+    FILES.check_not_written(thing(), message, tmp_path)
 
 
 class Normal:
@@ -294,8 +225,7 @@ def test_other_kinds_of_nodes_are_refused(tmp_path: Path, states: tuple[str, ...
 
 
 def test_absent_file_is_an_access_error(tmp_path: Path) -> None:
-    with pytest.raises(FileAccessError, match="Cannot read"):
-        bif.read(str(tmp_path / "absent.bif"))
+    FILES.check_absent(tmp_path)
 
 
 # What is wrong ------------------------------------------------------------------------------------------------
@@ -367,10 +297,7 @@ def test_mistakes_are_told_with_line_and_column(
     tmp_path: Path, old: str, new: str, line: int, column: int, message: str
 ) -> None:
     assert old in RAIN
-    with pytest.raises(FileFormatError) as caught:
-        parse(RAIN.replace(old, new, 1), tmp_path)
-    assert message in str(caught.value)
-    assert f"x.bif', line {line}, column {column}: " in str(caught.value)
+    FILES.check_mistake(RAIN.replace(old, new, 1), line, column, message, tmp_path)
 
 
 @pytest.mark.parametrize("cut", [1, 9, 40, -20, -9, -1])
@@ -400,7 +327,7 @@ def test_default_entry_cannot_fill_memory(tmp_path: Path) -> None:
     leaf = f"variable x {{type discrete[2]{{a,b}};}} probability (x | {', '.join(names[:40])}) {{ default 0.5 0.5; }}"
     with pytest.raises(FileFormatError, match=r"line 41, column .*more than 16,777,216 numbers in all"):
         parse(f"network n {{}} {blocks}{leaf}", tmp_path)
-    assert bif_reader.MAX_FILLED == 2**24
+    assert reader.MAX_FILLED == 2**24
 
 
 @pytest.mark.parametrize(
@@ -419,102 +346,16 @@ def test_default_entry_cannot_fill_memory(tmp_path: Path) -> None:
     ],
 )
 def test_long_nonsense_is_refused_without_delay(tmp_path: Path, text: str) -> None:
-    with pytest.raises(FileFormatError) as caught:
-        parse(text, tmp_path)
-    assert len(str(caught.value)) < 1000 + len(str(tmp_path))
-
-
-def corrupted(text: bytes, rng: random.Random) -> bytes:
-    for _ in range(rng.randint(1, 3)):
-        at, n = rng.randrange(len(text) or 1), rng.choice([1, 1, 1, 2, 5, 30])
-        piece = bytes(rng.choice(b'(){}[];,|"/*#\n 0123456789.-eEabyesno\xff\x00') for _ in range(n))
-        text = rng.choice(
-            [
-                text[:at] + text[at + n :],
-                text[:at] + piece + text[at + n :],
-                text[:at] + piece + text[at:],
-                text[:at] + text[at : at + n] * 2 + text[at + n :],
-                text[: max(at, 1)],
-                b"\n".join(rng.sample(lines := text.split(b"\n"), len(lines))) if n == 30 else text[: at + 1],
-            ]
-        )
-    return text
+    FILES.check_nonsense(text, tmp_path)
 
 
 @pytest.mark.parametrize("seed", range(4))
 @pytest.mark.parametrize("text", [RAIN, DOG], ids=["rain", "dog"])
 def test_corrupted_file_is_refused_or_a_proper_network(tmp_path: Path, text: str, seed: int) -> None:
-    check_corruptions(text.encode(), random.Random(seed), 250, tmp_path)
-
-
-def check_corruptions(content: bytes, rng: random.Random, n: int, folder: Path) -> None:
-    refused = []
-    for _ in range(n):
-        try:
-            model = parse(corrupted(content, rng), folder)
-        except FileFormatError as error:
-            refused.append(str(error))
-            continue
-        for cpd in model.cpds:
-            assert (cpd.values >= 0).all()
-            assert np.allclose(cpd.values.sum(axis=1), 1, atol=1e-9)
-        assert same(parse(written(model, folder), folder), model)
-    assert 0 < len(refused) < n
-    assert all(re.search(r"line \d+, column \d+|proper gzip", message) for message in refused)
+    FILES.check_damage(text.encode(), random.Random(seed), 250, tmp_path)
 
 
 # Round trips --------------------------------------------------------------------------------------------------
-
-WEIRD = [
-    "a b",
-    " a",
-    "a\n",
-    "1",
-    "-",
-    "é",
-    "<30",
-    "a=b",
-    "a,b",
-    "a|b",
-    "(x)",
-    "{y}",
-    ";",
-    '"',
-    '""',
-    '"a"',
-    "\\",
-    "\\n",
-]
-WEIRD += ["//", "/* x", "#1", "network", "table", "property", "x\nproperty y", "a\n}", '"a;b"', "\ufeff", '5"', "\r\n"]
-texts = st.one_of(st.sampled_from(WEIRD), st.text(st.characters(exclude_categories=["Cs"]), max_size=6))
-names = texts.filter(bool)
-probability = st.floats(0.01, 1, allow_subnormal=False)
-
-
-@st.composite
-def networks(draw: st.DrawFn) -> BayesianNetwork:
-    nodes = draw(st.lists(names, min_size=1, max_size=4, unique=True))
-    states = {node: tuple(draw(st.lists(texts, min_size=1, max_size=3, unique=True))) for node in nodes}
-    variables = {node: Variable(node, states[node], True) for node in nodes}
-    above = {
-        node: draw(st.lists(st.sampled_from(nodes[:i]), unique=True, max_size=2)) if i else []
-        for i, node in enumerate(nodes)
-    }
-    tables = {}
-    for node in nodes:
-        family = Family(variables[node], tuple(variables[parent] for parent in above[node]))
-        shape = [variable.n_states for variable in family.variables]
-        weights = draw(st.lists(probability, min_size=int(np.prod(shape)), max_size=int(np.prod(shape))))
-        rows = np.array(weights).reshape(-1, shape[-1])
-        tables[node] = TabularCPD.from_raw(family, rows / rows.sum(axis=1, keepdims=True))
-    some = st.dictionaries(st.sampled_from(nodes), st.lists(texts, min_size=1, max_size=2), max_size=2)
-    properties = {
-        "name": draw(names),
-        "network": draw(st.lists(texts, max_size=2)),
-        "variables": draw(some),
-        "probabilities": draw(some),
-    }
-    return BayesianNetwork(sf.DAG(above), tables, properties=properties)
 
 
 @settings(max_examples=150)
@@ -522,23 +363,10 @@ def networks(draw: st.DrawFn) -> BayesianNetwork:
 def test_every_network_survives_the_round_trip(
     tmp_path_factory: pytest.TempPathFactory, model: BayesianNetwork
 ) -> None:
-    folder = tmp_path_factory.getbasetemp()
-    content = written(model, folder)
-    again = parse(content, folder)
-    assert same(again, model)
-    assert written(through_json(again, folder), folder) == content
+    FILES.check_round_trip(model, tmp_path_factory.getbasetemp())
 
 
 # The shared data ----------------------------------------------------------------------------------------------
-
-
-def shared(folder: Path, name: str) -> BayesianNetwork:
-    return bif.read(str(folder / "networks_bif" / f"{name}.bif.gz"))
-
-
-NETWORKS = ["alarm", "andes", "asia", "barley", "cancer", "diabetes", "earthquake", "hailfinder", "hepar2", "insurance"]
-NETWORKS += ["link", "mildew", "munin", "munin1", "munin2", "munin3", "munin4", "pathfinder", "pigs", "sachs", "survey"]
-NETWORKS += ["water", "win95pts"]
 
 
 @pytest.mark.data
@@ -631,4 +459,4 @@ def test_rows_may_be_left_out_for_a_noisy_function_only(tmp_path: Path) -> None:
 @pytest.mark.parametrize("packed", [False, True])
 def test_thousand_corruptions_of_asia(data_folder: Path, tmp_path: Path, packed: bool) -> None:
     content = (data_folder / "networks_bif" / "asia.bif.gz").read_bytes()
-    check_corruptions(content if packed else gzip.decompress(content), random.Random(0), 1000, tmp_path)
+    FILES.check_damage(content if packed else gzip.decompress(content), random.Random(0), 1000, tmp_path)

@@ -2,21 +2,30 @@
 
 from __future__ import annotations
 
-import gzip
 import random
 import re
 import tracemalloc
 from pathlib import Path
 from typing import Any
 
-import numpy as np
 import pytest
 from hypothesis import given, settings
-from tests.io.test_bif import NETWORKS, corrupted, networks, same, shared, sparse, through_json
+from tests.io.networks import (
+    NETWORKS,
+    UNWRITABLE,
+    WET,
+    Files,
+    networks,
+    same,
+    shared,
+    through_json,
+    with_properties,
+)
 
 import suffice as sf
-from suffice.errors import ArgumentError, FileAccessError, FileFormatError
-from suffice.io import dsl, dsl_reader, hugin_net, text_file
+from suffice.errors import FileFormatError
+from suffice.io import dsl, hugin_net, text_file
+from suffice.io.dsl import reader
 from suffice.models.bayes_net import BayesianNetwork
 
 RAIN = """net weather
@@ -61,7 +70,6 @@ RAIN = """net weather
   };
 };
 """
-WET = [[0.5, 0.25, 0.25], [0.125, 0.375, 0.5]]
 DATA = RAIN[RAIN.index("(0.5, 0.25, 0.25") : RAIN.index("0.5);") + 4]
 
 # As GeNIe 2 writes: more parts, texts that are broken by a backslash, a truth table.
@@ -156,32 +164,15 @@ GENIE = r"""net Asia_dsl
 """
 GENIE = GENIE.replace("=\n", "= \n").replace("\\\n", "\\ \n")
 
-
-def parse(text: str | bytes, folder: Path, name: str = "x.dsl") -> BayesianNetwork:
-    path = folder / name
-    path.write_bytes(text if isinstance(text, bytes) else text.encode())
-    return dsl.read(str(path))
-
-
-def written(thing: Any, folder: Path, name: str = "out.dsl") -> bytes:
-    path = folder / name
-    dsl.write(thing, str(path))
-    return path.read_bytes()
+FILES = Files(dsl, ".dsl")
+parse, written = FILES.parse, FILES.written
 
 
 # What a file says ---------------------------------------------------------------------------------------------
 
 
 def test_states_parents_and_numbers_keep_the_order_of_the_file(tmp_path: Path) -> None:
-    model = parse(RAIN, tmp_path)
-    assert model.variables == ("rain", "wet")
-    assert model.dag.parents["wet"] == ("rain",)
-    assert model.schema["wet"].states == ("dry", "damp", "soaked")
-    assert all(variable.declared for variable in model.schema.values())
-    assert model.cpd("rain").values.tolist() == [[0.75, 0.25]]
-    assert model.cpd("wet").values.tolist() == WET
-    assert model.properties == {"name": "weather", "network": [], "variables": {}, "probabilities": {}}
-    assert model.notes == ()
+    FILES.check_small_network(RAIN, tmp_path)
 
 
 def test_written_file_is_plain_dsl(tmp_path: Path) -> None:
@@ -260,10 +251,6 @@ TEXTS = [
 ]
 TEXTS += ["HEADER.ID = x", "HEADER = { }", "DEFINITION.NAMESTATES = (a)", "BKCOLOR = 5 // c"]
 TEXTS += ['suffice_name = "x"', "DOCUMENTATION = {\n }", 'Q = "\\', "SHOWAS = 3", "EXTRA_DEFINITION = { C = (1, 2); }"]
-
-
-def with_properties(model: BayesianNetwork, properties: dict[str, Any]) -> BayesianNetwork:
-    return BayesianNetwork(model.dag, {cpd.family.child.name: cpd for cpd in model.cpds}, properties=properties)
 
 
 def test_properties_of_other_formats_are_kept_in_user_properties(tmp_path: Path) -> None:
@@ -347,17 +334,11 @@ def test_names_that_another_program_has_changed_win(tmp_path: Path) -> None:
 
 
 def test_registered_by_their_endings(tmp_path: Path) -> None:
-    model = parse(RAIN, tmp_path)
-    sf.write(model, tmp_path / "a.dsl")
-    sf.write(model, tmp_path / "a.dsl.gz")
-    assert (tmp_path / "a.dsl").read_text() == RAIN
-    assert gzip.decompress((tmp_path / "a.dsl.gz").read_bytes()).decode() == RAIN
-    assert same(sf.read(tmp_path / "a.dsl.gz"), model)
+    FILES.check_endings(RAIN, tmp_path)
 
 
 def test_byte_order_mark_and_line_ends_do_not_matter(tmp_path: Path) -> None:
-    model = parse(RAIN, tmp_path)
-    assert same(parse(b"\xef\xbb\xbf" + RAIN.replace("\n", "\r\n").encode(), tmp_path), model)
+    FILES.check_line_ends(RAIN, tmp_path)
 
 
 def test_file_that_is_not_utf8_is_read_as_latin1_with_a_note(tmp_path: Path) -> None:
@@ -367,33 +348,16 @@ def test_file_that_is_not_utf8_is_read_as_latin1_with_a_note(tmp_path: Path) -> 
 
 
 def test_network_of_a_fit_is_written(tmp_path: Path) -> None:
-    fit = sf.fit(sf.DAG("a -> b"), {"a": [0, 1, 1], "b": [True, False, True]})
-    model = parse(written(fit, tmp_path), tmp_path)
-    assert model.schema["a"].states == ("0", "1")
-    assert model.cpd("b").values.tolist() == fit.model.cpd("b").values.tolist()
-    assert model.properties["name"] == "unknown"
+    assert FILES.check_fit(tmp_path).properties["name"] == "unknown"
 
 
-@pytest.mark.parametrize(
-    ("thing", "message"),
-    [
-        (lambda: sf.DAG("A -> B"), "A .dsl file .* Got DAG instead"),
-        (sparse, "'b' is a table of which only some rows are stored"),
-        (
-            lambda: BayesianNetwork(sf.DAG(["a"]), {"a": [1.0]}, schema={"a": ["\ud800"]}),
-            r"'\\ud800', which UTF-8 cannot hold",
-        ),
-    ],
-)
+@pytest.mark.parametrize(("thing", "message"), UNWRITABLE)
 def test_what_dsl_cannot_hold_is_refused_and_nothing_is_written(tmp_path: Path, thing: Any, message: str) -> None:
-    with pytest.raises(ArgumentError, match=message):
-        dsl.write(thing(), str(tmp_path / "x.dsl"))
-    assert list(tmp_path.iterdir()) == []
+    FILES.check_not_written(thing(), message, tmp_path)
 
 
 def test_absent_file_is_an_access_error(tmp_path: Path) -> None:
-    with pytest.raises(FileAccessError, match="Cannot read"):
-        dsl.read(str(tmp_path / "absent.dsl"))
+    FILES.check_absent(tmp_path)
 
 
 # What is wrong ------------------------------------------------------------------------------------------------
@@ -459,10 +423,7 @@ def test_mistakes_are_told_with_line_and_column(
     tmp_path: Path, old: str, new: str, line: int, column: int, message: str
 ) -> None:
     assert old in RAIN
-    with pytest.raises(FileFormatError) as caught:
-        parse(RAIN.replace(old, new, 1), tmp_path)
-    assert message in str(caught.value)
-    assert f"x.dsl', line {line}, column {column}: " in str(caught.value)
+    FILES.check_mistake(RAIN.replace(old, new, 1), line, column, message, tmp_path)
 
 
 @pytest.mark.parametrize(
@@ -505,7 +466,7 @@ def test_declared_size_cannot_fill_memory(tmp_path: Path) -> None:
             parse(f"net n {{ {roots}{leaf} }};", tmp_path)
     assert tracemalloc.get_traced_memory()[1] < 2**22
     tracemalloc.stop()
-    assert dsl_reader.MAX_FILLED == 2**20
+    assert reader.MAX_FILLED == 2**20
 
 
 @pytest.mark.parametrize(
@@ -526,29 +487,16 @@ def test_declared_size_cannot_fill_memory(tmp_path: Path) -> None:
     ],
 )
 def test_long_nonsense_is_refused_without_delay(tmp_path: Path, text: str) -> None:
-    with pytest.raises(FileFormatError) as caught:
-        parse(text, tmp_path)
-    assert len(str(caught.value)) < 1000 + len(str(tmp_path))
+    FILES.check_nonsense(text, tmp_path)
 
 
 @pytest.mark.parametrize("seed", range(4))
 @pytest.mark.parametrize("text", [RAIN, GENIE], ids=["rain", "genie"])
 def test_corrupted_file_is_refused_or_a_proper_network(tmp_path: Path, text: str, seed: int) -> None:
-    rng, refused = random.Random(seed), []
-    for _ in range(250):
-        try:
-            model = parse(corrupted(text.encode(), rng), tmp_path)
-        except FileFormatError as error:
-            refused.append(str(error))
-            continue
-        for cpd in model.cpds:
-            assert (cpd.values >= 0).all()
-            assert np.allclose(cpd.values.sum(axis=1), 1, atol=1e-9)
+    for model in FILES.survivors(text.encode(), random.Random(seed), 250, tmp_path):
         again = parse(content := written(model, tmp_path), tmp_path)
         assert again.dag == model.dag
         assert written(again, tmp_path) == content
-    assert 0 < len(refused) < 250
-    assert all(re.search(r"line \d+, column \d+|proper gzip", message) for message in refused)
 
 
 # Round trips --------------------------------------------------------------------------------------------------
@@ -559,12 +507,8 @@ def test_corrupted_file_is_refused_or_a_proper_network(tmp_path: Path, text: str
 def test_every_network_survives_the_round_trip(
     tmp_path_factory: pytest.TempPathFactory, model: BayesianNetwork
 ) -> None:
-    folder = tmp_path_factory.getbasetemp()
-    content = written(model, folder)
-    again = parse(content, folder)
-    assert same(again, model)
+    again = FILES.check_round_trip(model, tmp_path_factory.getbasetemp())
     assert again.notes == model.notes
-    assert written(through_json(again, folder), folder) == content
 
 
 # The shared data ----------------------------------------------------------------------------------------------

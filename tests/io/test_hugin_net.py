@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import gzip
 import random
 import re
 import tracemalloc
@@ -12,11 +11,24 @@ from typing import Any
 import numpy as np
 import pytest
 from hypothesis import given, settings
-from tests.io.test_bif import NETWORKS, corrupted, networks, numbers, same, shared, sparse, through_json
+from tests.io.networks import (
+    NETWORKS,
+    UNWRITABLE,
+    WET,
+    Files,
+    networks,
+    numbers,
+    same,
+    shared,
+    through_json,
+    with_properties,
+)
 
 import suffice as sf
-from suffice.errors import ArgumentError, FileAccessError, FileFormatError
-from suffice.io import braces_kept, hugin_net, hugin_net_reader, text_file
+from suffice.errors import FileFormatError
+from suffice.io import hugin_net, text_file
+from suffice.io.hugin_net import reader
+from suffice.io.syntax import braces_kept
 from suffice.models.bayes_net import BayesianNetwork
 
 RAIN = """net
@@ -45,35 +57,17 @@ potential (wet | rain)
             (0.125 0.375 0.5));
 }
 """
-WET = [[0.5, 0.25, 0.25], [0.125, 0.375, 0.5]]
 DATA = RAIN[RAIN.index("((") : RAIN.index("))") + 2]
 
-
-def parse(text: str | bytes, folder: Path, name: str = "x.net") -> BayesianNetwork:
-    path = folder / name
-    path.write_bytes(text if isinstance(text, bytes) else text.encode())
-    return hugin_net.read(str(path))
-
-
-def written(thing: Any, folder: Path, name: str = "out.net") -> bytes:
-    path = folder / name
-    hugin_net.write(thing, str(path))
-    return path.read_bytes()
+FILES = Files(hugin_net, ".net")
+parse, written = FILES.parse, FILES.written
 
 
 # What a file says ---------------------------------------------------------------------------------------------
 
 
 def test_states_parents_and_numbers_keep_the_order_of_the_file(tmp_path: Path) -> None:
-    model = parse(RAIN, tmp_path)
-    assert model.variables == ("rain", "wet")
-    assert model.dag.parents["wet"] == ("rain",)
-    assert model.schema["wet"].states == ("dry", "damp", "soaked")
-    assert all(variable.declared for variable in model.schema.values())
-    assert model.cpd("rain").values.tolist() == [[0.75, 0.25]]
-    assert model.cpd("wet").values.tolist() == WET
-    assert model.properties == {"name": "weather", "network": [], "variables": {}, "probabilities": {}}
-    assert model.notes == ()
+    FILES.check_small_network(RAIN, tmp_path)
 
 
 def test_written_file_is_plain_net(tmp_path: Path) -> None:
@@ -200,9 +194,8 @@ TEXTS += ["states = z", 'q = "\\', 'suffice_name = "x"', "data = (1)", "b = c", 
 
 
 def test_properties_of_other_formats_are_kept_in_attributes_of_our_own(tmp_path: Path) -> None:
-    model = parse(RAIN, tmp_path)
     properties = {"name": "n", "network": TEXTS, "variables": {"wet": TEXTS}, "probabilities": {"rain": TEXTS[::-1]}}
-    model = BayesianNetwork(model.dag, {cpd.family.child.name: cpd for cpd in model.cpds}, properties=properties)
+    model = with_properties(parse(RAIN, tmp_path), properties)
     content = written(model, tmp_path)
     assert same(parse(content, tmp_path), model)
     assert b'    a = "b";\n' in content
@@ -282,17 +275,11 @@ def test_made_up_names_do_not_meet_each_other() -> None:
 
 
 def test_registered_by_their_endings(tmp_path: Path) -> None:
-    model = parse(RAIN, tmp_path)
-    sf.write(model, tmp_path / "a.net")
-    sf.write(model, tmp_path / "a.net.gz")
-    assert (tmp_path / "a.net").read_text() == RAIN
-    assert gzip.decompress((tmp_path / "a.net.gz").read_bytes()).decode() == RAIN
-    assert same(sf.read(tmp_path / "a.net.gz"), model)
+    FILES.check_endings(RAIN, tmp_path)
 
 
 def test_byte_order_mark_and_line_ends_do_not_matter(tmp_path: Path) -> None:
-    model = parse(RAIN, tmp_path)
-    assert same(parse(b"\xef\xbb\xbf" + RAIN.replace("\n", "\r\n").encode(), tmp_path), model)
+    FILES.check_line_ends(RAIN, tmp_path)
 
 
 def test_file_that_is_not_utf8_is_read_as_latin1_with_a_note(tmp_path: Path) -> None:
@@ -302,36 +289,16 @@ def test_file_that_is_not_utf8_is_read_as_latin1_with_a_note(tmp_path: Path) -> 
 
 
 def test_network_of_a_fit_is_written(tmp_path: Path) -> None:
-    fit = sf.fit(sf.DAG("a -> b"), {"a": [0, 1, 1], "b": [True, False, True]})
-    model = parse(written(fit, tmp_path), tmp_path)
-    assert model.schema["a"].states == ("0", "1")
-    assert model.cpd("b").values.tolist() == fit.model.cpd("b").values.tolist()
+    FILES.check_fit(tmp_path)
 
 
-@pytest.mark.parametrize(
-    ("thing", "message"),
-    [
-        (lambda: sf.DAG("A -> B"), "A .net file .* Got DAG instead"),
-        (sparse, "'b' is a table of which only some rows are stored"),
-        (
-            lambda: sf.fit(sf.DAG("a -> b"), {"a": ["x"], "b": ["u"]}, schema={"a": ["x", "y"]}, unseen_parents="nan"),
-            "the row for a='y' is unknown",
-        ),
-        (
-            lambda: BayesianNetwork(sf.DAG(["a"]), {"a": [1.0]}, schema={"a": ["\ud800"]}),
-            r"'\\ud800', which UTF-8 cannot hold",
-        ),
-    ],
-)
+@pytest.mark.parametrize(("thing", "message"), UNWRITABLE)
 def test_what_net_cannot_hold_is_refused_and_nothing_is_written(tmp_path: Path, thing: Any, message: str) -> None:
-    with pytest.raises(ArgumentError, match=message):
-        hugin_net.write(thing(), str(tmp_path / "x.net"))
-    assert list(tmp_path.iterdir()) == []
+    FILES.check_not_written(thing(), message, tmp_path)
 
 
 def test_absent_file_is_an_access_error(tmp_path: Path) -> None:
-    with pytest.raises(FileAccessError, match="Cannot read"):
-        hugin_net.read(str(tmp_path / "absent.net"))
+    FILES.check_absent(tmp_path)
 
 
 # What is wrong ------------------------------------------------------------------------------------------------
@@ -409,10 +376,7 @@ def test_mistakes_are_told_with_line_and_column(
     tmp_path: Path, old: str, new: str, line: int, column: int, message: str
 ) -> None:
     assert old in RAIN
-    with pytest.raises(FileFormatError) as caught:
-        parse(RAIN.replace(old, new, 1), tmp_path)
-    assert message in str(caught.value)
-    assert f"x.net', line {line}, column {column}: " in str(caught.value)
+    FILES.check_mistake(RAIN.replace(old, new, 1), line, column, message, tmp_path)
 
 
 def test_declared_size_cannot_fill_memory(tmp_path: Path) -> None:
@@ -424,7 +388,7 @@ def test_declared_size_cannot_fill_memory(tmp_path: Path) -> None:
             parse(f"net {{}}\n{nodes} potential (v0 | {names}) {{ {data} }}", tmp_path)
     assert tracemalloc.get_traced_memory()[1] < 2**21
     tracemalloc.stop()
-    assert hugin_net_reader.MAX_FILLED == 2**20
+    assert reader.MAX_FILLED == 2**20
 
 
 @pytest.mark.parametrize(
@@ -447,27 +411,13 @@ def test_declared_size_cannot_fill_memory(tmp_path: Path) -> None:
     ],
 )
 def test_long_nonsense_is_refused_without_delay(tmp_path: Path, text: str) -> None:
-    with pytest.raises(FileFormatError) as caught:
-        parse(text, tmp_path)
-    assert len(str(caught.value)) < 1000 + len(str(tmp_path))
+    FILES.check_nonsense(text, tmp_path)
 
 
 @pytest.mark.parametrize("seed", range(4))
 def test_corrupted_file_is_refused_or_a_proper_network(tmp_path: Path, seed: int) -> None:
-    rng, refused = random.Random(seed), []
     good = written(parse(RAIN.replace("0.125", "0.12500001"), tmp_path), tmp_path)
-    for _ in range(250):
-        try:
-            model = parse(corrupted(good, rng), tmp_path)
-        except FileFormatError as error:
-            refused.append(str(error))
-            continue
-        for cpd in model.cpds:
-            assert (cpd.values >= 0).all()
-            assert np.allclose(cpd.values.sum(axis=1), 1, atol=1e-9)
-        assert same(parse(written(model, tmp_path), tmp_path), model)
-    assert 0 < len(refused) < 250
-    assert all(re.search(r"line \d+, column \d+|proper gzip", message) for message in refused)
+    FILES.check_damage(good, random.Random(seed), 250, tmp_path)
 
 
 # Round trips --------------------------------------------------------------------------------------------------
@@ -478,12 +428,8 @@ def test_corrupted_file_is_refused_or_a_proper_network(tmp_path: Path, seed: int
 def test_every_network_survives_the_round_trip(
     tmp_path_factory: pytest.TempPathFactory, model: BayesianNetwork
 ) -> None:
-    folder = tmp_path_factory.getbasetemp()
-    content = written(model, folder)
-    again = parse(content, folder)
-    assert same(again, model)
+    again = FILES.check_round_trip(model, tmp_path_factory.getbasetemp())
     assert again.notes == model.notes
-    assert written(through_json(again, folder), folder) == content
 
 
 # The shared data ----------------------------------------------------------------------------------------------

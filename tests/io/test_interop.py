@@ -16,7 +16,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import suffice as sf
-from suffice.io.interop import proper_factors, whole_tables
+from suffice.io.interop import proper_factors
 
 YES_NO = ["yes", "no"]
 
@@ -147,8 +147,8 @@ def test_continuous_models_are_refused_as_such(kind: str) -> None:
 def test_unknown_rows_cannot_be_handed_over() -> None:
     data = {"A": ["x", "x"], "B": ["u", "v"]}
     fit = sf.fit(sf.DAG("A -> B"), data, schema={"A": ["x", "y"], "B": ["u", "v"]}, unseen_parents="nan")
-    with pytest.raises(sf.ModelError, match=r"Node 'B': the row for A='y' is unknown \(NaN\), which it cannot hold"):
-        whole_tables(fit.model, "it")
+    with pytest.raises(sf.ModelError, match=r"Node 'B': the row for A='y' is unknown \(NaN\), which pgmpy cannot hold"):
+        sf.to_pgmpy(fit)
 
 
 # Models that look like pgmpy's, so that what is wrong with them is tested everywhere --------------------------
@@ -278,9 +278,9 @@ def test_factors_are_handed_over_without_constants_and_with_every_variable(once:
 )
 def test_products_outside_the_range_of_floats_are_refused(factors: list[Any]) -> None:
     with pytest.raises(sf.ModelError, match=r"The product of the factors over \['A'\] leaves the range of floats"):
-        proper_factors(sf.MarkovNetwork(factors, schema={"A": [0, 1]}), "it", once=True)
+        sf.to_pyagrum(sf.MarkovNetwork(factors, schema={"A": [0, 1]}))
 
 
 def test_network_without_variables_is_refused() -> None:
-    with pytest.raises(sf.ArgumentError, match="What it takes is a network of at least one variable"):
-        proper_factors(sf.MarkovNetwork([((), 2.0)], schema={}), "it", once=True)
+    with pytest.raises(sf.ArgumentError, match="What pgmpy takes is a network of at least one variable"):
+        sf.to_pgmpy(sf.MarkovNetwork([((), 2.0)], schema={}))

@@ -14,11 +14,13 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from tests.io.corruptions import corruptions
+from tests.io.networks import Files, through_json
 
 import suffice as sf
 from suffice.data.variable import Variable
-from suffice.errors import ArgumentError, FileAccessError, FileFormatError
-from suffice.io import own_json, text_file, uai, uai_evidence
+from suffice.errors import ArgumentError, FileFormatError
+from suffice.io import text_file, uai
+from suffice.io.uai import evidence as uai_evidence
 from suffice.models.bayes_net import BayesianNetwork
 from suffice.models.cpds import Family
 from suffice.models.cpds.tabular import TabularCPD
@@ -60,27 +62,8 @@ AGREE = """MARKOV
  1.0 1.0
 """
 
-
-def parse(text: str | bytes, folder: Path, name: str = "x.uai") -> Any:
-    path = folder / name
-    path.write_bytes(text if isinstance(text, bytes) else text.encode())
-    return uai.read(str(path))
-
-
-def written(thing: Any, folder: Path, name: str = "out.uai") -> bytes:
-    path = folder / name
-    uai.write(thing, str(path))
-    return path.read_bytes()
-
-
-def through_json(model: Any, folder: Path) -> Any:
-    own_json.write(model, str(folder / "model.json"))
-    return own_json.read(str(folder / "model.json"))
-
-
-def numbers(cpd: Any) -> list[list[float]]:
-    rows: list[list[float]] = (cpd.values if cpd.raw is None else cpd.raw).tolist()
-    return rows
+FILES = Files(uai, ".uai")
+parse, written = FILES.parse, FILES.written
 
 
 # What a file says ---------------------------------------------------------------------------------------------
@@ -224,14 +207,11 @@ def test_markov_network_survives_json_with_its_names(tmp_path: Path) -> None:
     ],
 )
 def test_what_uai_cannot_hold_is_refused_and_nothing_is_written(tmp_path: Path, thing: Any, message: str) -> None:
-    with pytest.raises(ArgumentError, match=message):
-        uai.write(thing(), str(tmp_path / "x.uai"))
-    assert list(tmp_path.iterdir()) == []
+    FILES.check_not_written(thing(), message, tmp_path)
 
 
 def test_absent_file_is_an_access_error(tmp_path: Path) -> None:
-    with pytest.raises(FileAccessError, match="Cannot read"):
-        uai.read(str(tmp_path / "absent.uai"))
+    FILES.check_absent(tmp_path)
 
 
 # What is wrong ------------------------------------------------------------------------------------------------
@@ -299,10 +279,7 @@ def test_mistakes_are_told_with_line_and_column(
     tmp_path: Path, text: str, old: str, new: str, line: int, column: int, message: str
 ) -> None:
     assert old in text
-    with pytest.raises(FileFormatError) as caught:
-        parse(text.replace(old, new, 1), tmp_path)
-    assert message in str(caught.value)
-    assert f"x.uai', line {line}, column {column}: " in str(caught.value)
+    FILES.check_mistake(text.replace(old, new, 1), line, column, message, tmp_path)
 
 
 def test_table_over_more_variables_than_an_array_has_axes(tmp_path: Path) -> None:
@@ -327,9 +304,7 @@ def test_table_over_more_variables_than_an_array_has_axes(tmp_path: Path) -> Non
     ],
 )
 def test_long_nonsense_is_refused_without_delay(tmp_path: Path, text: str) -> None:
-    with pytest.raises(FileFormatError) as caught:
-        parse(text, tmp_path)
-    assert len(str(caught.value)) < 1000 + len(str(tmp_path))
+    FILES.check_nonsense(text, tmp_path)
 
 
 # Round trips --------------------------------------------------------------------------------------------------
@@ -396,15 +371,7 @@ def test_every_markov_network_survives_the_round_trip(
 def test_every_bayesian_network_survives_the_round_trip(
     tmp_path_factory: pytest.TempPathFactory, model: BayesianNetwork
 ) -> None:
-    folder = tmp_path_factory.getbasetemp()
-    content = written(model, folder)
-    again = parse(content, folder)
-    assert again.dag == model.dag
-    assert again.schema == model.schema
-    for first, second in zip(again.cpds, model.cpds, strict=True):
-        assert numbers(first) == numbers(second)
-        np.testing.assert_array_equal(first.values, second.values)
-    assert written(through_json(again, folder), folder) == content
+    FILES.check_round_trip(model, tmp_path_factory.getbasetemp())
 
 
 # Evidence -----------------------------------------------------------------------------------------------------

@@ -6,18 +6,18 @@ import gzip
 import itertools
 import re
 from pathlib import Path
-from typing import Any
 
 import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from tests.io.test_xmlbif import networks, numbers, same
+from tests.io.networks import XML_TEXTS, Files, networks, numbers, same, shared, with_properties
 
 import suffice as sf
 from suffice.errors import ArgumentError, FileFormatError
-from suffice.io import bif, own_json, xdsl, xdsl_reader
-from suffice.io.xdsl_names import identifiers, is_identifier, stands_for
+from suffice.io import xdsl
+from suffice.io.xdsl import reader
+from suffice.io.xdsl.names import identifiers, is_identifier, stands_for
 from suffice.models.bayes_net import BayesianNetwork
 
 RAIN = """<?xml version="1.0" encoding="UTF-8"?>
@@ -138,17 +138,8 @@ AGRUM = """<?xml version="1.0" ?>
 </smile>
 """
 
-
-def parse(text: str | bytes, folder: Path, name: str = "x.xdsl") -> BayesianNetwork:
-    path = folder / name
-    path.write_bytes(text if isinstance(text, bytes) else text.encode())
-    return xdsl.read(str(path))
-
-
-def written(thing: Any, folder: Path, name: str = "out.xdsl") -> bytes:
-    path = folder / name
-    xdsl.write(thing, str(path))
-    return path.read_bytes()
+FILES = Files(xdsl, ".xdsl")
+parse, written = FILES.parse, FILES.written
 
 
 # What a file says ---------------------------------------------------------------------------------------------
@@ -350,7 +341,7 @@ def test_properties_of_bif_survive(tmp_path: Path) -> None:
         "variables": {"rain": [*texts[:5], *texts[6:], texts[5]]},
         "probabilities": {"rain": texts, "wet": ["function max"]},
     }
-    model = BayesianNetwork(model.dag, {cpd.family.child.name: cpd for cpd in model.cpds}, properties=properties)
+    model = with_properties(model, properties)
     text = written(model, tmp_path).decode()
     assert '<property id="a">1</property>' in text
     assert '<property id="suffice_property_3">a = 2</property>' in text
@@ -371,17 +362,12 @@ def test_other_things_are_refused(tmp_path: Path) -> None:
 
 
 @settings(max_examples=150)
-@given(networks())
+@given(networks(XML_TEXTS))
 def test_every_network_survives_the_round_trip(
     tmp_path_factory: pytest.TempPathFactory, model: BayesianNetwork
 ) -> None:
-    folder = tmp_path_factory.getbasetemp()
-    content = written(model, folder)
-    again = parse(content, folder)
-    assert same(again, model)
+    again = FILES.check_round_trip(model, tmp_path_factory.getbasetemp())
     assert not any("suffice" in note for note in again.notes)
-    own_json.write(again, str(folder / "model.json"))
-    assert written(own_json.read(str(folder / "model.json")), folder) == content
 
 
 # Mistakes -----------------------------------------------------------------------------------------------------
@@ -462,10 +448,7 @@ def test_mistakes_are_told_with_line_and_column(
     tmp_path: Path, old: str, new: str, line: int, column: int, message: str
 ) -> None:
     assert old in RAIN
-    with pytest.raises(FileFormatError) as caught:
-        parse(RAIN.replace(old, new, 1), tmp_path)
-    assert message in str(caught.value)
-    assert f"x.xdsl', line {line}, column {column}: " in str(caught.value)
+    FILES.check_mistake(RAIN.replace(old, new, 1), line, column, message, tmp_path)
 
 
 def test_noisymax_without_strengths_has_its_states_in_order(tmp_path: Path) -> None:
@@ -484,7 +467,7 @@ def test_short_files_cannot_fill_memory(tmp_path: Path, kind: str) -> None:
     )
     with pytest.raises(FileFormatError, match=r"line 41, column 1: .* more than 16,777,216 numbers in all"):
         parse(f'<smile id="n"><nodes>{parents}{child}</nodes></smile>', tmp_path)
-    assert xdsl_reader.MAX_FILLED == 2**24
+    assert reader.MAX_FILLED == 2**24
 
 
 def test_hostile_xml_is_refused(tmp_path: Path) -> None:
@@ -498,7 +481,7 @@ def test_hostile_xml_is_refused(tmp_path: Path) -> None:
 @pytest.mark.data
 @pytest.mark.parametrize("name", ["alarm", "asia", "insurance", "munin1", "pathfinder", "sachs", "survey", "water"])
 def test_every_number_survives_bif_xdsl(data_folder: Path, tmp_path: Path, name: str) -> None:
-    model = bif.read(str(data_folder / "networks_bif" / f"{name}.bif.gz"))
+    model = shared(data_folder, name)
     again = parse(written(model, tmp_path), tmp_path)
     assert same(again, model)
     assert [numbers(cpd) for cpd in again.cpds] == [numbers(cpd) for cpd in model.cpds]

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import gzip
-import math
 import re
 import tracemalloc
 from pathlib import Path
@@ -12,15 +11,13 @@ from typing import Any
 import numpy as np
 import pytest
 from hypothesis import given, settings
-from hypothesis import strategies as st
+from tests.io.networks import WET, XML_TEXTS, Files, networks, numbers, same, shared
 
 import suffice as sf
-from suffice.data.variable import Variable
 from suffice.errors import ArgumentError, FileAccessError, FileFormatError
-from suffice.io import bif, own_json, xml_file, xmlbif
+from suffice.io import bif, xmlbif
+from suffice.io.syntax import xml_file
 from suffice.models.bayes_net import BayesianNetwork
-from suffice.models.cpds import Family
-from suffice.models.cpds.tabular import TabularCPD
 
 RAIN = """<?xml version="1.0" encoding="UTF-8"?>
 <BIF VERSION="0.3">
@@ -49,7 +46,6 @@ RAIN = """<?xml version="1.0" encoding="UTF-8"?>
 </NETWORK>
 </BIF>
 """
-WET = [[0.5, 0.25, 0.25], [0.125, 0.375, 0.5]]
 
 # JavaBayes: the document type of the format, properties, comments within tables.
 ALARM = """<?xml version="1.0" encoding="US-ASCII"?>
@@ -97,47 +93,15 @@ ALARM = """<?xml version="1.0" encoding="US-ASCII"?>
 </BIF>
 """
 
-
-def parse(text: str | bytes, folder: Path, name: str = "x.xmlbif") -> BayesianNetwork:
-    path = folder / name
-    path.write_bytes(text if isinstance(text, bytes) else text.encode())
-    return xmlbif.read(str(path))
-
-
-def written(thing: Any, folder: Path, name: str = "out.xmlbif") -> bytes:
-    path = folder / name
-    xmlbif.write(thing, str(path))
-    return path.read_bytes()
-
-
-def numbers(cpd: Any) -> list[list[float]]:
-    rows: list[list[float]] = (cpd.values if cpd.raw is None else cpd.raw).tolist()
-    return rows
-
-
-def same(first: BayesianNetwork, second: BayesianNetwork) -> bool:
-    return (
-        first.dag == second.dag
-        and [cpd.family for cpd in first.cpds] == [cpd.family for cpd in second.cpds]
-        and [numbers(cpd) for cpd in first.cpds] == [numbers(cpd) for cpd in second.cpds]
-        and all(np.array_equal(a.values, b.values) for a, b in zip(first.cpds, second.cpds, strict=True))
-        and dict(first.properties) == dict(second.properties)
-    )
+FILES = Files(xmlbif, ".xmlbif")
+parse, written = FILES.parse, FILES.written
 
 
 # What a file says ---------------------------------------------------------------------------------------------
 
 
 def test_states_parents_and_numbers_keep_the_order_of_the_file(tmp_path: Path) -> None:
-    model = parse(RAIN, tmp_path)
-    assert model.variables == ("rain", "wet")
-    assert model.dag.parents["wet"] == ("rain",)
-    assert model.schema["wet"].states == ("dry", "damp", "soaked")
-    assert all(variable.declared for variable in model.schema.values())
-    assert model.cpd("rain").values.tolist() == [[0.75, 0.25]]
-    assert model.cpd("wet").values.tolist() == WET
-    assert model.properties == {"name": "weather", "network": [], "variables": {}, "probabilities": {}}
-    assert model.notes == ()
+    FILES.check_small_network(RAIN, tmp_path)
 
 
 def test_child_varies_fastest_and_first_parent_slowest_in_a_table(tmp_path: Path) -> None:
@@ -380,10 +344,7 @@ def test_mistakes_are_told_with_line_and_column(
     tmp_path: Path, old: str, new: str, line: int, column: int, message: str
 ) -> None:
     assert old in RAIN
-    with pytest.raises(FileFormatError) as caught:
-        parse(RAIN.replace(old, new, 1), tmp_path)
-    assert message in str(caught.value)
-    assert f"x.xmlbif', line {line}, column {column}: " in str(caught.value)
+    FILES.check_mistake(RAIN.replace(old, new, 1), line, column, message, tmp_path)
 
 
 # Writing ------------------------------------------------------------------------------------------------------
@@ -428,59 +389,15 @@ def test_other_things_are_refused(tmp_path: Path) -> None:
 
 
 def test_fit_is_written_as_its_network(tmp_path: Path) -> None:
-    fit = sf.fit(sf.DAG("A -> B"), {"A": ["x", "y", "y"], "B": ["u", "v", "u"]})
-    again = parse(written(fit, tmp_path), tmp_path)
-    assert [numbers(cpd) for cpd in again.cpds] == [numbers(cpd) for cpd in fit.model.cpds]
-
-
-WEIRD = ["a b", " a", "a\n", "\t", "\r", "a\r\nb", "1", "é", "<30", "a&b", "&amp;", "]]>", '"', "'", "<!--", "\ufeff"]
-WEIRD += ["\u00a0", "\u2028", "\x85", "日本", "😀", "NAME", "</NAME>", "", "a = b", "%x;", "\\"]
-held = st.characters(
-    exclude_categories=["Cs", "Cc"], exclude_characters="\ufffe\uffff", include_characters="\t\n\r\x85"
-)
-texts = st.one_of(st.sampled_from(WEIRD), st.text(held, max_size=6))
-names = texts.filter(bool)
-probability = st.floats(0.01, 1, allow_subnormal=False)
-
-
-@st.composite
-def networks(draw: st.DrawFn) -> BayesianNetwork:
-    nodes = draw(st.lists(names, min_size=1, max_size=4, unique=True))
-    states = {node: tuple(draw(st.lists(texts, min_size=1, max_size=3, unique=True))) for node in nodes}
-    variables = {node: Variable(node, states[node], True) for node in nodes}
-    above = {
-        node: draw(st.lists(st.sampled_from(nodes[:i]), unique=True, max_size=2)) if i else []
-        for i, node in enumerate(nodes)
-    }
-    shuffled = draw(st.permutations(nodes))
-    tables = {}
-    for node in nodes:
-        family = Family(variables[node], tuple(variables[parent] for parent in above[node]))
-        shape = [variable.n_states for variable in family.variables]
-        weights = draw(st.lists(probability, min_size=math.prod(shape), max_size=math.prod(shape)))
-        rows = np.array(weights).reshape(-1, shape[-1])
-        tables[node] = TabularCPD.from_raw(family, rows / rows.sum(axis=1, keepdims=True))
-    some = st.dictionaries(st.sampled_from(nodes), st.lists(texts, min_size=1, max_size=3), max_size=2)
-    properties = {
-        "name": draw(names),
-        "network": draw(st.lists(texts, max_size=3)),
-        "variables": draw(some),
-        "probabilities": draw(some),
-    }
-    return BayesianNetwork(sf.DAG({node: above[node] for node in shuffled}), tables, properties=properties)
+    FILES.check_fit(tmp_path)
 
 
 @settings(max_examples=150)
-@given(networks())
+@given(networks(XML_TEXTS))
 def test_every_network_survives_the_round_trip(
     tmp_path_factory: pytest.TempPathFactory, model: BayesianNetwork
 ) -> None:
-    folder = tmp_path_factory.getbasetemp()
-    content = written(model, folder)
-    again = parse(content, folder)
-    assert same(again, model)
-    own_json.write(again, str(folder / "model.json"))
-    assert written(own_json.read(str(folder / "model.json")), folder) == content
+    FILES.check_round_trip(model, tmp_path_factory.getbasetemp())
 
 
 # The shared data ----------------------------------------------------------------------------------------------
@@ -517,5 +434,5 @@ def test_files_of_agrum_equal_those_in_bif(data_folder: Path, name: str) -> None
 @pytest.mark.data
 @pytest.mark.parametrize("name", ["alarm", "insurance", "munin1", "pathfinder", "sachs", "survey", "water"])
 def test_every_number_survives_bif_xmlbif(data_folder: Path, tmp_path: Path, name: str) -> None:
-    model = bif.read(str(data_folder / "networks_bif" / f"{name}.bif.gz"))
+    model = shared(data_folder, name)
     assert same(parse(written(model, tmp_path), tmp_path), model)

@@ -127,6 +127,8 @@ def assert_answers_agree(model: Any, theirs: Any, seen: dict[str, Any], targets:
     found = inference.VariableElimination(theirs).query(targets, evidence=seen, show_progress=False)
     ours = model.query(targets, given=seen)
     values = np.transpose(found.values, [found.variables.index(name) for name in targets])
+    if isinstance(model, sf.MarkovNetwork):  # whose answers pgmpy leaves unnormalised
+        values = values / values.sum()
     assert [found.state_names[name] for name in targets] == [list(model.schema[name].labels) for name in targets]
     np.testing.assert_allclose(ours.values, values, rtol=0, atol=1e-9)
 
@@ -183,7 +185,7 @@ def test_files_of_published_networks_agree(data_folder: Path, name: str, ending:
 
 @pytest.mark.parametrize("ending", READERS)
 def test_files_agree(ending: str, tmp_path: Path) -> None:
-    @settings(max_examples=30)
+    @settings(max_examples=8)  # pgmpy takes its time to read BIF
     @given(bayes_nets(alphabet=IN_FILES, kinds=("text",)))
     def check(model: sf.BayesianNetwork) -> None:
         assert_files_agree(model, ending, tmp_path)

@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
+from contextlib import suppress
 from typing import Annotated, Any
 
 import typer
 
-from suffice.errors import ArgumentError
+from suffice.errors import ArgumentError, UnknownNameError
 
 GivenOption = Annotated[
     list[str] | None,
@@ -30,16 +31,23 @@ def read_given(network: Any, given: list[str] | None, path: str | None = None) -
             raise ArgumentError(f"{path!r} holds no single set of observations. Pass an .evid file with one.")
         seen.update(loaded)
     for text in given or ():
-        name, sign, state = text.partition("=")
-        while sign and name not in network.schema and "=" in state:  # names may contain the sign
-            head, _, state = state.partition("=")
-            name = f"{name}={head}"
-        if not sign:
-            raise ArgumentError(f"Evidence is written X=x. Got {text!r} instead.")
+        name, state = _read(network.schema, text)
         if name in seen:
             raise ArgumentError(f"Variable {name!r} is given more than once.")
-        seen[name] = _state(network.schema[name], state)
+        seen[name] = state
     return seen
+
+
+def _read(schema: Any, text: str) -> tuple[str, Any]:
+    """Read ``X=x``; names and states may contain the sign, and the shortest name that makes sense is taken."""
+    if "=" not in text:
+        raise ArgumentError(f"Evidence is written X=x. Got {text!r} instead.")
+    ends = [place for place, sign in enumerate(text) if sign == "="]
+    known = [end for end in ends if text[:end] in schema] or ends[-1:]
+    for end in known[:-1]:
+        with suppress(UnknownNameError):
+            return text[:end], _state(schema[text[:end]], text[end + 1 :])
+    return text[: known[-1]], _state(schema[text[: known[-1]]], text[known[-1] + 1 :])
 
 
 def _state(variable: Any, text: str) -> Any:
@@ -51,6 +59,10 @@ def _state(variable: Any, text: str) -> Any:
         return parts
     pairs = [part.rpartition(":") for part in parts]
     if all(sign and variable.find(label) is not None for label, sign, _ in pairs):
+        labels = [label for label, _, _ in pairs]
+        repeated = [label for place, label in enumerate(labels) if label in labels[:place]]
+        if repeated:
+            raise ArgumentError(f"The likelihood of {variable.name}={repeated[0]} is given more than once.")
         try:
             return {label: float(weight) for label, _, weight in pairs}
         except ValueError:

@@ -46,8 +46,6 @@ def query(
         if memory is not None:
             config(memory=memory)
         network = read_model(model)
-        if not hasattr(network, "query"):
-            raise ArgumentError(f"A {type(network).__name__} answers no queries. Use suffice score or suffice sample.")
         seen = read_given(network, given, evidence)
         asked = _asked(targets or [], most_likely, interval, sensitivity)
         if asked == "map":
@@ -85,9 +83,15 @@ def _asked(targets: list[str], most_likely: bool, interval: float | None, sensit
 # Printing -----------------------------------------------------------------------------------------------------
 
 
+def _print_json(content: dict[str, Any]) -> None:
+    from suffice.io.own_json import plain
+
+    print(json.dumps(plain(content), ensure_ascii=False, indent=1, allow_nan=False))
+
+
 def _print_table(table: Any, as_json: bool) -> None:
     if as_json:
-        print(json.dumps(_plain(table), ensure_ascii=False, indent=1))
+        _print_json(_content(table))
         return
     from suffice.cli.show import show_table
 
@@ -96,7 +100,7 @@ def _print_table(table: Any, as_json: bool) -> None:
         print(f"{table.level:.4g} credible intervals, by {table.method}")
 
 
-def _plain(table: Any) -> dict[str, Any]:
+def _content(table: Any) -> dict[str, Any]:
     answer = getattr(table, "table", table)
     content: dict[str, Any] = {
         "targets": [{"name": variable.name, "states": list(variable.labels)} for variable in answer.variables],
@@ -109,7 +113,7 @@ def _plain(table: Any) -> dict[str, Any]:
 
 def _print_marginals(tables: dict[str, Any], as_json: bool) -> None:
     if as_json:
-        print(json.dumps({name: _plain(table) for name, table in tables.items()}, ensure_ascii=False, indent=1))
+        _print_json({name: _content(table) for name, table in tables.items()})
         return
     from suffice.cli.show import show_table
     from suffice.text import probability
@@ -130,7 +134,7 @@ def _print_map(found: Any, as_json: bool) -> None:
             "log_posterior": found.log_posterior,
             "ties": {name: list(labels) for name, labels in found.ties.items()},
         }
-        print(json.dumps(content, ensure_ascii=False, indent=1))
+        _print_json(content)
         return
     from suffice.cli.show import show_facts, show_table
 
@@ -149,7 +153,7 @@ def _print_sensitivity(network: Any, event: str, seen: dict[str, Any], as_json: 
     found = network.sensitivity(read_given(network, [event]), seen)
     if as_json:
         derivatives = {name: values.tolist() for name, values in found.derivatives.items()}
-        print(json.dumps({"p": found.value, "derivatives": derivatives}, ensure_ascii=False, indent=1))
+        _print_json({"p": found.value, "derivatives": derivatives})
         return
     from suffice.cli.show import show_table
     from suffice.text import probability

@@ -8,12 +8,15 @@ from __future__ import annotations
 
 import heapq
 import math
+import random
 from collections.abc import Callable, Collection, Hashable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
 from suffice.errors import require_choice
 
 ENOUGH = 2**12  # tables with fewer cells than this in all are not worth a second order
+MAX_SHUFFLED = 12
+MAX_WORK = 800  # nodes to remove in all shuffled orders of a rule
 
 
 @dataclass(frozen=True)
@@ -120,10 +123,11 @@ def eliminate(graph: BitGraph, rule: str = "best", keep: int = 0) -> Elimination
     Parameters
     ----------
     graph : BitGraph
-    rule : {"best", "weighted_min_fill", "min_fill", "min_degree", "min_table"}
+    rule : {"thorough", "best", "weighted_min_fill", "min_fill", "min_degree", "min_table"}
         Which node to take next: the one that adds the fewest edges (weighted with the numbers of states), has the
         fewest neighbours, or makes the smallest table; among equals the first. ``"best"`` tries them all, unless the
-        first already leaves small tables, and keeps the order with the fewest cells in all.
+        first already leaves small tables, and keeps the order with the fewest cells in all; ``"thorough"`` also takes
+        other nodes among equals, in up to a dozen shuffled orders, always the same ones.
     keep : int
         Nodes that come last, as a set of bits; they should be joined with each other.
 
@@ -133,30 +137,32 @@ def eliminate(graph: BitGraph, rule: str = "best", keep: int = 0) -> Elimination
     >>> eliminate(ring).order, eliminate(ring).cells
     ((0, 1, 2, 3), 16)
     """
-    require_choice("rule", rule, ["best", *RULES])
-    if rule != "best":
+    require_choice("rule", rule, ["thorough", "best", *RULES])
+    if rule in RULES:
         return _greedy(graph, RULES[rule], keep)
-    best = None
-    for tried in RULES.values():
-        found = _greedy(graph, tried, keep)
-        if best is None or found.cells < best.cells:
-            best = found
-        if best.cells <= ENOUGH:
-            break
-    assert best is not None
+    n = len(graph.near)
+    best = _greedy(graph, _weighted_fill, keep)
+    for other in (_fill, _degree, _cells):
+        if best.cells > ENOUGH:
+            best = min(best, _greedy(graph, other, keep), key=lambda found: found.cells)
+    if rule == "thorough" and best.cells > ENOUGH:
+        for seed in range(min(MAX_SHUFFLED, MAX_WORK // n)):
+            ties = list(range(n))
+            random.Random(seed).shuffle(ties)
+            for other in (_fill, _degree):
+                best = min(best, _greedy(graph, other, keep, ties), key=lambda found: found.cells)
     return best
 
 
-def _greedy(graph: BitGraph, rule: Rule, keep: int) -> Elimination:
+def _greedy(graph: BitGraph, rule: Rule, keep: int, ties: Sequence[int] | None = None) -> Elimination:
     near, sizes = list(graph.near), graph.sizes
-    heap = [(math.inf if keep >> node & 1 else rule(near, sizes, node), node) for node in range(len(near))]
+    rank = range(len(near)) if ties is None else ties
+    cost: list[float | None] = [math.inf if keep >> node & 1 else rule(near, sizes, node) for node in range(len(near))]
+    heap = [(value, rank[node], node) for node, value in enumerate(cost) if value is not None]
     heapq.heapify(heap)
-    cost: list[float | None] = [None] * len(near)
-    for value, node in heap:
-        cost[node] = value
     order, later = [], []
     while heap:
-        value, node = heapq.heappop(heap)
+        value, _, node = heapq.heappop(heap)
         if cost[node] != value:
             continue  # removed, or queued again with another cost
         cost[node] = None
@@ -166,7 +172,7 @@ def _greedy(graph: BitGraph, rule: Rule, keep: int) -> Elimination:
             fresh = rule(near, sizes, changed)
             if fresh != cost[changed]:
                 cost[changed] = fresh
-                heapq.heappush(heap, (fresh, changed))
+                heapq.heappush(heap, (fresh, rank[changed], changed))
     return Elimination(tuple(order), tuple(later), _total_cells(order, later, sizes))
 
 

@@ -26,19 +26,28 @@ def gradients(product: Product, event: Mapping[int, int], given: Given) -> tuple
     E = p(evidence), the derivative of Q/E is (∂Q − (Q/E) ∂E) / E, and ∂E to an entry is the sum over everything that
     agrees with the entry and the evidence, of the product of all other tables. None when the evidence is impossible.
     """
-    whole = product.with_factors(given.factors())
     seen, both = dict(given.hard), {**given.hard, **event}
+    mask = 0
+    for variable in (*both, *given.soft):
+        mask |= product.above[variable]
+    whole = _without(product, mask).with_factors(given.factors())
     below, above = _Sums(whole, seen), _Sums(whole, both)
     if below.log_total == -math.inf:
         return None
     value = math.exp(above.log_total - below.log_total)
-    mask = 0
-    for variable in (*both, *given.soft):
-        mask |= product.above[variable]
     return value, {
         node: above.relative(node, below.log_total) - value * below.relative(node, below.log_total)
         for node in bits(mask)
     }
+
+
+def _without(product: Product, mask: int) -> Product:
+    """Return the product with the tables of barren nodes, those outside ``mask``, cut off: they sum to one anyway."""
+    factors = [
+        factor if mask >> node & 1 else Factor((node,), np.full(product.sizes[node], 1 / product.sizes[node]))
+        for node, factor in enumerate(product.factors)
+    ]
+    return replace(product, factors=tuple(factors))
 
 
 class _Sums:

@@ -50,7 +50,7 @@ class Plan:
         product: Product,
         observed: Collection[int] = (),
         extra: Sequence[Sequence[int]] = (),
-        rule: str = "best",
+        rule: str = "thorough",
     ) -> Plan:
         """Plan for a product; some clique will cover each of the ``extra`` scopes."""
         seen = frozenset(observed)

@@ -1,4 +1,4 @@
-"""Reading and writing files. One format is one file and one line here, found by the ending of the path."""
+"""Reading and writing files. One format is one file or folder, and one line here, found by the ending of the path."""
 
 from __future__ import annotations
 
@@ -10,7 +10,8 @@ from typing import Any, NamedTuple
 
 from suffice.errors import ArgumentError, UnknownNameError
 from suffice.files import atomic_write, read_bytes
-from suffice.io import bif, dsl, hugin_net, own_json, statistics_file, uai, uai_evidence, xdsl, xmlbif
+from suffice.io import bif, dsl, hugin_net, own_json, statistics_file, uai, xdsl, xmlbif
+from suffice.io.uai import evidence as uai_evidence
 
 
 class Format(NamedTuple):

@@ -42,17 +42,16 @@ def to_networkx(thing: Any) -> Any:
     >>> sf.DAG(graph) == sf.DAG("rain -> wet <- sprinkler")
     True
     """
-    networkx = package("networkx", "networkx")
     if isinstance(thing, DAG):
-        return _directed(networkx, thing)
+        return _directed(thing)
     model = network_in(thing, "networkx")
     if isinstance(model, MarkovNetwork):
-        return _undirected(networkx, model)
-    return _with_states(_directed(networkx, model.dag), model)
+        return _undirected(model)
+    return _with_states(_directed(model.dag), model)
 
 
-def _directed(networkx: Any, dag: DAG) -> Any:
-    graph = networkx.DiGraph()
+def _directed(dag: DAG) -> Any:
+    graph = package("networkx", "networkx").DiGraph()
     hidden = dict(dag.latent)
     for node, parents in dag.parents.items():
         graph.add_node(node, parents=parents, latent=node in hidden)
@@ -60,8 +59,8 @@ def _directed(networkx: Any, dag: DAG) -> Any:
     return graph
 
 
-def _undirected(networkx: Any, model: MarkovNetwork) -> Any:
-    graph = networkx.Graph(factors=model.factors)
+def _undirected(model: MarkovNetwork) -> Any:
+    graph = package("networkx", "networkx").Graph(factors=model.factors)
     graph.add_nodes_from(model.schema)
     for scope in model.scopes:
         graph.add_edges_from(itertools.combinations(scope, 2))

@@ -13,6 +13,7 @@ Taking         Labels are kept where they are text, numbers or bools, all of one
 
 from __future__ import annotations
 
+import itertools
 from collections.abc import Hashable, Iterable, Sequence
 from typing import Any
 
@@ -50,37 +51,42 @@ def to_pgmpy(thing: Any) -> Any:
     -------
     pgmpy.models.DiscreteBayesianNetwork or pgmpy.models.DiscreteMarkovNetwork
     """
-    models, factors = package("pgmpy", "pgmpy.models"), package("pgmpy", "pgmpy.factors.discrete")
     model = network_in(thing, "pgmpy")
     states = {variable.name: list(variable.labels) for variable in model.schema.variables}
     if isinstance(model, MarkovNetwork):
-        return _markov_to(models, factors, model, states)
+        return _undirected_to(model, states)
+    return _directed_to(model, states)
+
+
+def _directed_to(model: BayesianNetwork, states: dict[str, list[Any]]) -> Any:
     tables = whole_tables(model, "pgmpy")
-    found = models.DiscreteBayesianNetwork()
+    table_of = package("pgmpy", "pgmpy.factors.discrete", "TabularCPD")
+    found = package("pgmpy", "pgmpy.models", "DiscreteBayesianNetwork")()
     found.add_nodes_from(model.dag.nodes)
     found.add_edges_from(model.dag.edges)
     found.latents = set(dict(model.dag.latent))
     for (*parents, node), values in tables.items():
-        found.add_cpds(
-            factors.TabularCPD(
-                node,
-                len(states[node]),
-                values.reshape(-1, len(states[node])).T,
-                evidence=parents or None,
-                evidence_card=[len(states[parent]) for parent in parents] or None,
-                state_names={name: states[name] for name in (node, *parents)},
-            )
+        cpd = table_of(
+            node,
+            len(states[node]),
+            values.reshape(-1, len(states[node])).T,
+            evidence=parents or None,
+            evidence_card=[len(states[parent]) for parent in parents] or None,
+            state_names={name: states[name] for name in (node, *parents)},
         )
+        found.add_cpds(cpd)
     return found
 
 
-def _markov_to(models: Any, factors: Any, model: MarkovNetwork, states: dict[str, list[Any]]) -> Any:
-    found = models.DiscreteMarkovNetwork()
+def _undirected_to(model: MarkovNetwork, states: dict[str, list[Any]]) -> Any:
+    factors = proper_factors(model, "pgmpy", once=False)
+    factor_of = package("pgmpy", "pgmpy.factors.discrete", "DiscreteFactor")
+    found = package("pgmpy", "pgmpy.models", "DiscreteMarkovNetwork")()
     found.add_nodes_from(model.variables)
-    for names, values in proper_factors(model, "pgmpy", once=False):
-        found.add_edges_from((one, other) for place, one in enumerate(names) for other in names[place + 1 :])
+    for names, values in factors:
+        found.add_edges_from(itertools.combinations(names, 2))
         labels = {name: states[name] for name in names}
-        found.add_factors(factors.DiscreteFactor(list(names), list(values.shape), values, state_names=labels))
+        found.add_factors(factor_of(list(names), list(values.shape), values, state_names=labels))
     return found
 
 

@@ -42,18 +42,18 @@ def to_pyagrum(thing: Any) -> Any:
     -------
     pyagrum.BayesNet or pyagrum.MarkovRandomField
     """
-    pyagrum = package("pyAgrum", "pyagrum")
     model = network_in(thing, "pyAgrum")
-    name = str(model.properties.get("name") or "")
+    name = [str(model.properties["name"])] if model.properties.get("name") else []
     if isinstance(model, MarkovNetwork):
-        field = package("pyAgrum", "pyagrum", "MarkovRandomField")(name)
-        _add_variables(pyagrum, field, model)
-        for names, values in proper_factors(model, "pyAgrum", once=True):
+        factors = proper_factors(model, "pyAgrum", once=True)
+        field = package("pyAgrum", "pyagrum", "MarkovRandomField")(*name)
+        _add_variables(field, model)
+        for names, values in factors:
             _fill(field.addFactor(list(names)), names, values)
         return field
     tables = whole_tables(model, "pyAgrum")
-    net = pyagrum.BayesNet(name)
-    _add_variables(pyagrum, net, model)
+    net = package("pyAgrum", "pyagrum", "BayesNet")(*name)
+    _add_variables(net, model)
     for parent, child in model.dag.edges:
         net.addArc(parent, child)
     for scope, values in tables.items():
@@ -61,7 +61,8 @@ def to_pyagrum(thing: Any) -> Any:
     return net
 
 
-def _add_variables(pyagrum: Any, target: Any, model: BayesianNetwork | MarkovNetwork) -> None:
+def _add_variables(target: Any, model: BayesianNetwork | MarkovNetwork) -> None:
+    pyagrum = package("pyAgrum", "pyagrum")
     for variable in model.schema.variables:
         target.add(_foreign(pyagrum, variable))
 

@@ -20,6 +20,8 @@ def targets_of(schema: Schema, targets: Any) -> tuple[int, ...]:
     if not isinstance(names, Iterable) or isinstance(names, Mapping):
         raise ArgumentError(f"The targets must be a name or a list of names. Got {shown(targets)} instead.")
     found = [schema[name].name for name in names]
+    if not found:
+        raise ArgumentError("No target was named. Say which variables are asked for; marginals answers for all.")
     if len(set(found)) < len(found):
         raise ArgumentError(f"The targets {listing(found)} name a variable twice. Name each once.")
     return tuple(schema.positions[name] for name in found)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass, field
 from functools import cached_property
 from typing import Any
@@ -10,22 +10,23 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from suffice.data.block import Block
 from suffice.data.labelled import LabelledTable
 from suffice.data.schema import Schema
 from suffice.data.table import open_table
 from suffice.errors import ModelError, listing, shown
+from suffice.inference.product import Factor, Product
+from suffice.models.answers import Answers
 from suffice.models.cpds import Family
 from suffice.models.cpds.rows import is_distribution
 from suffice.models.cpds.tabular import TabularCPD
-from suffice.models.sampling import sample_blocks, to_frame
+from suffice.models.sampling import Draw
 from suffice.stats.source import BlockSource
 from suffice.structures.hypotheses import Hypotheses
 from suffice.text import shorten
 
 
 @dataclass(frozen=True, eq=False)
-class HypothesisMixture:
+class HypothesisMixture(Answers):
     """p(x) = Σ_h w_h · [x ∈ h] / size of h: one hypothesis when its weight is one, their average otherwise.
 
     Attributes
@@ -75,7 +76,7 @@ class HypothesisMixture:
         """The one observed variable."""
         return (self.hypotheses.over,)
 
-    @property
+    @cached_property
     def schema(self) -> Schema:
         """The variable with its outcomes."""
         return Schema((self.hypotheses.variable,))
@@ -85,7 +86,7 @@ class HypothesisMixture:
         table = open_table(data, self.variables, schema=self.schema)
         return np.concatenate(list(BlockSource(table).each(lambda b: self.log_prob_of(b.columns, b.n_rows))))
 
-    def log_prob_of(self, columns: dict[str, NDArray[Any]], n_rows: int) -> NDArray[np.float64]:
+    def log_prob_of(self, columns: Mapping[str, NDArray[Any]], n_rows: int) -> NDArray[np.float64]:
         """Return log p(x) of every row of codes; shape (n_rows,)."""
         return self._cpd.log_prob(columns)
 
@@ -93,17 +94,14 @@ class HypothesisMixture:
     def _cpd(self) -> TabularCPD:
         return TabularCPD(Family(self.hypotheses.variable), self.table.values)
 
-    def sample(self, n: int, *, seed: int | None = None, backend: str | None = None) -> Any:
-        """Draw ``n`` outcomes, independently; returns a frame with one column."""
-        return to_frame(self.schema, self.sample_blocks(n, seed=seed), backend)
+    def _drawing(self, given: Mapping[str, Any] | None) -> Draw:
+        if given:
+            return super()._drawing(given)
+        return lambda uniform: {self.hypotheses.over: self._cpd.sample({}, uniform())}
 
-    def sample_blocks(self, n: int, *, seed: int | None = None) -> Iterator[Block]:
-        """Yield ``n`` drawn rows as blocks of codes, in bounded memory."""
-
-        def draw(uniform: Callable[[], NDArray[np.float64]]) -> dict[str, NDArray[Any]]:
-            return {self.hypotheses.over: self._cpd.sample({}, uniform())}
-
-        return sample_blocks(self.schema, draw, n, seed)
+    def _product(self) -> Product:
+        """Return the one table."""
+        return Product(self.variables, self.table.values.shape, (Factor((0,), self.table.values),), ((),))
 
     def __str__(self) -> str:
         return f"p({shorten(self.hypotheses.over)})\n{self.table}"

@@ -108,6 +108,7 @@ def in_proportion(partial: NDArray[np.float64], rows: NDArray[np.float64]) -> ND
     n_states = rows.shape[-1]
     if n_states == 1:
         return np.zeros(rows.shape)
+    rows = np.nan_to_num(rows)  # an unknown row that was let through does not matter: its partial derivatives are zero
     others = (rows * partial).sum(axis=-1, keepdims=True) - rows * partial
     left = 1 - rows
     with np.errstate(divide="ignore", invalid="ignore"):

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping
+from collections.abc import Collection, Iterator, Mapping
 from dataclasses import replace
 from typing import Any
 
@@ -24,6 +24,7 @@ from suffice.priors.dirichlet_rows import DirichletRows
 from suffice.priors.network_posterior import NetworkPosterior
 
 METHODS = ("draws", "delta")
+BLOCK_CELLS = 2**18
 Floats = NDArray[np.float64]
 
 
@@ -77,35 +78,50 @@ def _by_draws(
     tables = _drawn(posterior, [posterior.dag.nodes[node] for node in nodes], draws, seed)
     base = replace(product, factors=tuple(product.factors[node] for node in nodes), parents=None)
 
-    def drawn(number: int) -> Product:
+    def with_tables(drawn: Mapping[str, Floats]) -> Product:
         factors = []
         for node, factor in zip(nodes, base.factors, strict=True):
-            values = tables[posterior.dag.nodes[node]][number]
+            values = drawn[posterior.dag.nodes[node]]
             factors.append(Factor(factor.scope, values.reshape(factor.values.shape)))
         return replace(base, factors=tuple(factors))
 
-    answers = Inquiry(base).many(wanted, given, (drawn(number) for number in range(draws)))
-    if not answers.reshape(draws, -1).any(axis=1).all():
+    answers = Inquiry(base).many(wanted, given, map(with_tables, tables))
+    vanished = int((~answers.reshape(draws, -1).any(axis=1)).sum())
+    if vanished:  # rows that are drawn are positive, as the model's are; floats may not hold it
         raise ModelError(
-            "The evidence is impossible under some tables drawn from the posterior, since rows were fixed."
+            f"Under {vanished:,} of {draws:,} tables drawn from the posterior the evidence has a probability too small "
+            "for floats, since some pseudo-counts are close to zero. Fit with a prior of larger ones, or use "
+            "interval_method='delta'."
         )
     tail = (1 - level) / 2
     return np.quantile(answers, tail, axis=0), np.quantile(answers, 1 - tail, axis=0)
 
 
-def _drawn(posterior: NetworkPosterior, names: list[str], draws: int, seed: int | None) -> dict[str, Floats]:
-    """Draw whole tables of some nodes, shape (draws, n_rows, n_states); tied nodes share them."""
+def _drawn(
+    posterior: NetworkPosterior, names: Collection[str], draws: int, seed: int | None
+) -> Iterator[dict[str, Floats]]:
+    """Draw whole tables of some nodes again and again, each of shape (n_rows, n_states); tied nodes share them."""
     groups = posterior.dag.groups
     seeds = np.random.SeedSequence(require_seed(seed)).generate_state(len(groups), np.uint64)
     needed = set(names)
-    tables: dict[str, Floats] = {}
-    for group, group_seed in zip(groups, seeds, strict=True):
-        if needed.isdisjoint(group):
-            continue
-        rows: DirichletRows = posterior[group[0]]
-        drawn = rows.whole().sample(draws, seed=int(group_seed))
-        tables |= {node: drawn for node in group if node in needed}
-    return tables
+    streams = [
+        ([node for node in group if node in needed], _draws_of(posterior[group[0]].whole(), draws, int(group_seed)))
+        for group, group_seed in zip(groups, seeds, strict=True)
+        if not needed.isdisjoint(group)
+    ]
+    for _ in range(draws):
+        tables: dict[str, Floats] = {}
+        for members, stream in streams:
+            tables |= dict.fromkeys(members, next(stream))
+        yield tables
+
+
+def _draws_of(rows: DirichletRows, draws: int, seed: int) -> Iterator[Floats]:
+    """Yield tables drawn from one posterior, a block of them at a time, so that large tables fit in memory."""
+    size = max(1, BLOCK_CELLS // rows.concentration.size)
+    more = np.random.SeedSequence(seed).generate_state((draws - 1) // size, np.uint64)
+    for start, block_seed in zip(range(0, draws, size), (seed, *more), strict=True):
+        yield from rows.sample(min(size, draws - start), seed=int(block_seed))
 
 
 # The delta method ---------------------------------------------------------------------------------------------

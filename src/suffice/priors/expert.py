@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -58,8 +57,6 @@ class Expert(DirichletPrior):
     _known: dict[Family, NDArray[np.float64]] = field(default_factory=dict, repr=False)
 
     def __post_init__(self) -> None:
-        if isinstance(self.network, Mapping):
-            object.__setattr__(self, "network", BayesianNetwork.from_dict(self.network))
         if not isinstance(self.network, BayesianNetwork):
             raise ArgumentError(
                 "The 'network' of an expert's prior must be a Bayesian network, such as sf.read('expert.bif'). "
@@ -103,7 +100,9 @@ class Expert(DirichletPrior):
                 "pseudo-counts must be positive. Mix in a little of the uniform distribution: "
                 "sf.Expert(network, ess, uniform=0.01)."
             )
-        return np.asarray((self.ess * p).reshape(-1, family.child.n_states))
+        alpha: NDArray[np.float64] = (self.ess * p).reshape(-1, family.child.n_states)
+        alpha.setflags(write=False)
+        return alpha
 
     def to_dict(self) -> dict[str, Any]:
         """Return the prior as JSON-able data."""

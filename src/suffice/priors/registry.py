@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
+from suffice.models.bayes_net import BayesianNetwork
 from suffice.priors.dirichlet import K2, BDeu, Dirichlet, DirichletPrior, Jeffreys
 from suffice.priors.expert import Expert
 
@@ -20,4 +21,6 @@ PRIORS: dict[str, type[DirichletPrior]] = {
 def prior_from_dict(entry: Mapping[str, Any]) -> DirichletPrior:
     """Rebuild a prior from `to_dict`'s data."""
     arguments = {name: value for name, value in entry.items() if name != "type"}
+    if "network" in arguments:
+        arguments["network"] = BayesianNetwork.from_dict(arguments["network"])
     return PRIORS[entry["type"]](**arguments)

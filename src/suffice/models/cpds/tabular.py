@@ -32,6 +32,8 @@ from suffice.settings import settings
 from suffice.stats.counts import Counts
 from suffice.text import html_table, in_bytes, plain_table, shorten
 
+MAX_AXES = 32
+
 
 @dataclass(frozen=True, eq=False)
 class TabularCPD:
@@ -289,6 +291,11 @@ def whole_values(cpd: Any) -> NDArray[np.float64]:
             f"Exact answers need tables, but node {name!r} is of kind {cpd.kind!r}. Draw from the model instead."
         )
     shape = [variable.n_states for variable in cpd.family.variables]
+    if len(shape) > MAX_AXES:
+        raise ModelError(
+            f"The table of {name!r} is over {len(shape)} variables, more than the {MAX_AXES} of a table that inference "
+            "can hold. Give the node fewer parents."
+        )
     if cpd.configurations is None:
         return cpd.values.reshape(shape)
     if 8 * math.prod(shape) > settings().memory:
