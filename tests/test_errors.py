@@ -684,6 +684,7 @@ NOTHING = {"A": "x", "B": "v"}  # which the network of World.network holds impos
 entry("interval of a model", A, lambda w: w.network().query("A", interval=0.9), "numbers are certain", "with a prior",
       "fit.query(…, interval=0.95)")  # fmt: skip
 entry("targets of no names", A, lambda w: w.network().query(3), "name or a list of names", "Got 3")
+entry("no target", A, lambda w: w.network().query([]), "No target was named", "marginals")
 entry("unknown target", U, lambda w: w.network().query("a"), "no variable 'a'", "['A', 'B']")
 entry("target twice", A, lambda w: w.network().query(["A", "A"]), "['A', 'A']", "twice", "Name each once")
 entry("target that is given", A, lambda w: w.network().query("A", {"A": "x"}), "'A'", "asked for and given", "Leave it")
@@ -721,6 +722,8 @@ entry("too large to answer", M, lambda w: w.within(8, lambda: w.network().query(
       "use 8 B", "['A', 'B']", "4 cells", "sf.config(memory=")  # fmt: skip
 entry("too large to write out", M, lambda w: w.within(10**6, lambda: w.big(prior=sf.K2()).model.query("d")), "'d'",
       "1,185,921 cells", "fewer parents", "sf.config")  # fmt: skip
+entry("table of too many axes", M, lambda w: sf.fit(sf.DAG({"d": [f"p{i}" for i in range(40)]}), {"d": ["x"],
+      **{f"p{i}": ["y"] for i in range(40)}}).model.query("d"), "'d'", "over 41 variables", "fewer")  # fmt: skip
 entry("brute force on too much", M, lambda w: brute_force.log_joint(Inquiry(sf.fit(sf.DAG([f"v{i}" for i in range(23)]),
       {f"v{i}": ["x", "y"] for i in range(23)}).model._product()).product), "8,388,608 cells", "Use query")  # fmt: skip
 entry("brute force on nothing", M, lambda w: brute_force.marginal(w.network()._product(), [0], {0: 0, 1: 1}),
@@ -1232,6 +1235,7 @@ BAD_CALLS: dict[str, Callable[[World], Any]] = {
     "query([None])": lambda w: w.network().query([None]),
     "query([{}])": lambda w: w.network().query([{}]),
     "query({})": lambda w: w.network().query({}),
+    "query([])": lambda w: w.network().query([]),
     "query(bytes)": lambda w: w.network().query(b"A"),
     "query('')": lambda w: w.network().query(""),
     "query(np.array)": lambda w: w.network().query(np.zeros((2, 2))),

@@ -8,15 +8,12 @@ from __future__ import annotations
 
 import heapq
 import math
-import random
-from collections.abc import Callable, Collection, Hashable, Iterator, Mapping, Sequence
+from collections.abc import Collection, Hashable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
 from suffice.errors import require_choice
 
 ENOUGH = 2**12  # tables with fewer cells than this in all are not worth a second order
-MAX_SHUFFLED = 12
-MAX_WORK = 800  # nodes to remove in all shuffled orders of a rule
 
 
 @dataclass(frozen=True)
@@ -80,40 +77,78 @@ def bits(mask: int) -> Iterator[int]:
 
 # Rules: what it costs to remove a node now --------------------------------------------------------------------
 
-Rule = Callable[[list[int], Sequence[int], int], float]
-"""From neighbours, sizes and a node to the cost of removing it next."""
+
+class _Degrees:
+    """The number of neighbours."""
+
+    def __init__(self, graph: BitGraph) -> None:
+        self.near, self.sizes = list(graph.near), graph.sizes
+        self.cost = [self._cost(node) for node in range(len(self.near))]
+
+    def _cost(self, node: int) -> float:
+        return self.near[node].bit_count()
+
+    def remove(self, node: int) -> int:
+        """Remove a node and join its neighbours; return the nodes whose cost may have changed."""
+        around = self.near[node]
+        for other in bits(around):
+            self.near[other] = (self.near[other] | around) & ~(1 << other) & ~(1 << node)
+        for other in bits(around):
+            self.cost[other] = self._cost(other)
+        return around
 
 
-def _fill(near: list[int], sizes: Sequence[int], node: int) -> float:
-    """Return the number of edges that would be added."""
-    around = near[node]
-    return sum((around & ~near[other]).bit_count() - 1 for other in bits(around)) / 2
+class _Tables(_Degrees):
+    """The logarithm of the size of the table that would arise."""
+
+    def _cost(self, node: int) -> float:
+        return math.log(self.sizes[node]) + sum(math.log(self.sizes[other]) for other in bits(self.near[node]))
 
 
-def _weighted_fill(near: list[int], sizes: Sequence[int], node: int) -> float:
-    """Return the same, each edge weighted with the number of states of its ends."""
-    around, total = near[node], 0
-    for other in bits(around):
-        missing = around & ~near[other] & ~(1 << other)
-        if missing:
-            total += sizes[other] * sum(sizes[third] for third in bits(missing))
-    return total / 2
+class _Fill(_Degrees):
+    """The number of edges that would be added, kept up to date with every edge."""
+
+    def _pairs(self, node: int, others: int) -> int:
+        """Return what the edges from a node to others count."""
+        return others.bit_count()
+
+    def _cost(self, node: int) -> float:
+        around = self.near[node]
+        return sum(self._pairs(o, around & ~self.near[o] & ~((2 << o) - 1)) for o in bits(around))
+
+    def remove(self, node: int) -> int:
+        """Remove a node and join its neighbours; return the nodes whose cost may have changed."""
+        near, cost, around = self.near, self.cost, self.near[node]
+        changed = around
+        for a in bits(around):
+            for b in bits(around & ~near[a] & ~((2 << a) - 1)):
+                common = near[a] & near[b]
+                counted = self._pairs(a, 1 << b)
+                for other in bits(common):
+                    cost[other] -= counted
+                changed |= common
+                cost[a] += self._pairs(b, near[a] & ~near[b])
+                cost[b] += self._pairs(a, near[b] & ~near[a])
+                near[a] |= 1 << b
+                near[b] |= 1 << a
+        for other in bits(around):
+            near[other] &= ~(1 << node)
+            cost[other] -= self._pairs(node, near[other] & ~around)
+        return changed & ~(1 << node)
 
 
-def _degree(near: list[int], sizes: Sequence[int], node: int) -> float:
-    return near[node].bit_count()
+class _WeightedFill(_Fill):
+    """The same, each edge weighted with the numbers of states of its ends."""
+
+    def _pairs(self, node: int, others: int) -> int:
+        return self.sizes[node] * sum(self.sizes[other] for other in bits(others))
 
 
-def _cells(near: list[int], sizes: Sequence[int], node: int) -> float:
-    """Return the logarithm of the size of the table that would arise."""
-    return math.log(sizes[node]) + sum(math.log(sizes[other]) for other in bits(near[node]))
-
-
-RULES: dict[str, Rule] = {
-    "weighted_min_fill": _weighted_fill,
-    "min_fill": _fill,
-    "min_degree": _degree,
-    "min_table": _cells,
+RULES: dict[str, type[_Degrees]] = {
+    "weighted_min_fill": _WeightedFill,
+    "min_fill": _Fill,
+    "min_degree": _Degrees,
+    "min_table": _Tables,
 }
 
 
@@ -123,11 +158,10 @@ def eliminate(graph: BitGraph, rule: str = "best", keep: int = 0) -> Elimination
     Parameters
     ----------
     graph : BitGraph
-    rule : {"thorough", "best", "weighted_min_fill", "min_fill", "min_degree", "min_table"}
+    rule : {"best", "weighted_min_fill", "min_fill", "min_degree", "min_table"}
         Which node to take next: the one that adds the fewest edges (weighted with the numbers of states), has the
         fewest neighbours, or makes the smallest table; among equals the first. ``"best"`` tries them all, unless the
-        first already leaves small tables, and keeps the order with the fewest cells in all; ``"thorough"`` also takes
-        other nodes among equals, in up to a dozen shuffled orders, always the same ones.
+        first already leaves small tables, and keeps the order with the fewest cells in all.
     keep : int
         Nodes that come last, as a set of bits; they should be joined with each other.
 
@@ -137,57 +171,35 @@ def eliminate(graph: BitGraph, rule: str = "best", keep: int = 0) -> Elimination
     >>> eliminate(ring).order, eliminate(ring).cells
     ((0, 1, 2, 3), 16)
     """
-    require_choice("rule", rule, ["thorough", "best", *RULES])
+    require_choice("rule", rule, ["best", *RULES])
     if rule in RULES:
         return _greedy(graph, RULES[rule], keep)
-    n = len(graph.near)
-    best = _greedy(graph, _weighted_fill, keep)
-    for other in (_fill, _degree, _cells):
+    best = _greedy(graph, _WeightedFill, keep)
+    for other in (_Fill, _Degrees, _Tables):
         if best.cells > ENOUGH:
             best = min(best, _greedy(graph, other, keep), key=lambda found: found.cells)
-    if rule == "thorough" and best.cells > ENOUGH:
-        for seed in range(min(MAX_SHUFFLED, MAX_WORK // n)):
-            ties = list(range(n))
-            random.Random(seed).shuffle(ties)
-            for other in (_fill, _degree):
-                best = min(best, _greedy(graph, other, keep, ties), key=lambda found: found.cells)
     return best
 
 
-def _greedy(graph: BitGraph, rule: Rule, keep: int, ties: Sequence[int] | None = None) -> Elimination:
-    near, sizes = list(graph.near), graph.sizes
-    rank = range(len(near)) if ties is None else ties
-    cost: list[float | None] = [math.inf if keep >> node & 1 else rule(near, sizes, node) for node in range(len(near))]
-    heap = [(value, rank[node], node) for node, value in enumerate(cost) if value is not None]
+def _greedy(graph: BitGraph, rule: type[_Degrees], keep: int) -> Elimination:
+    state = rule(graph)
+    queued: list[float | None] = [math.inf if keep >> v & 1 else cost for v, cost in enumerate(state.cost)]
+    heap = [(value, node) for node, value in enumerate(queued) if value is not None]
     heapq.heapify(heap)
     order, later = [], []
     while heap:
-        value, _, node = heapq.heappop(heap)
-        if cost[node] != value:
+        value, node = heapq.heappop(heap)
+        if queued[node] != value:
             continue  # removed, or queued again with another cost
-        cost[node] = None
+        queued[node] = None
         order.append(node)
-        later.append(near[node])
-        for changed in bits(_remove(near, node) & ~keep):
-            fresh = rule(near, sizes, changed)
-            if fresh != cost[changed]:
-                cost[changed] = fresh
-                heapq.heappush(heap, (fresh, rank[changed], changed))
-    return Elimination(tuple(order), tuple(later), _total_cells(order, later, sizes))
-
-
-def _remove(near: list[int], node: int) -> int:
-    """Remove a node, join its neighbours; return the nodes whose cost may have changed."""
-    around, here = near[node], 1 << node
-    changed = around
-    for other in bits(around):
-        near[other] &= ~here
-        missing = around & ~near[other] & ~(1 << other)
-        if missing:
-            for third in bits(missing & ~((2 << other) - 1)):  # each new edge once: they see it from both ends
-                changed |= near[other] & near[third]
-            near[other] |= missing
-    return changed & ~here
+        later.append(state.near[node])
+        for changed in bits(state.remove(node) & ~keep):
+            fresh = state.cost[changed]
+            if fresh != queued[changed]:
+                queued[changed] = fresh
+                heapq.heappush(heap, (fresh, changed))
+    return Elimination(tuple(order), tuple(later), _total_cells(order, later, graph.sizes))
 
 
 def _total_cells(order: Sequence[int], later: Sequence[int], sizes: Sequence[int]) -> int:

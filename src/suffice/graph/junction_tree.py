@@ -23,13 +23,13 @@ class JunctionTree:
     Attributes
     ----------
     cliques : tuple of tuple of int
-        The maximal cliques of the filled graph, each in the order of elimination.
+        The maximal cliques of the filled graph; `slimmed` adds smaller ones.
     parents : tuple of int
         The parent of each clique; −1 for the root.
     separators : tuple of tuple of int
         What each clique shares with its parent; empty for the root.
     order : tuple of int
-        The elimination order.
+        The order in which cliques list their nodes: that of elimination, unless they were `arranged` otherwise.
     """
 
     cliques: tuple[tuple[int, ...], ...]
@@ -61,6 +61,15 @@ class JunctionTree:
         separators = [() if above[c] < 0 else shared[c, above[c]] for c in range(len(self.cliques))]
         return _in_order(self.cliques, [above[c] for c in range(len(self.cliques))], separators, self.order)
 
+    def arranged(self, order: Sequence[int]) -> JunctionTree:
+        """Return the same tree whose cliques and separators list their nodes in another order."""
+        place = {node: position for position, node in enumerate(order)}
+
+        def listed(scopes: Sequence[tuple[int, ...]]) -> tuple[tuple[int, ...], ...]:
+            return tuple(tuple(sorted(scope, key=place.__getitem__)) for scope in scopes)
+
+        return JunctionTree(listed(self.cliques), self.parents, listed(self.separators), tuple(order))
+
     def slimmed(self, sizes: Sequence[int]) -> JunctionTree:
         """Return a tree of the same cliques, and some smaller ones, in which messages touch smaller tables.
 
@@ -74,8 +83,9 @@ class JunctionTree:
             for node in members:
                 inside.setdefault(node, []).append(clique)
         sets = [frozenset(members) for members in self.cliques]
+        smallest = [min(range(len(cells)), key=cells.__getitem__)] if cells else []
         for clique, separator in enumerate(self.separators[:-1]):
-            near = min((inside[node] for node in separator), key=len, default=range(len(cells)))
+            near = min((inside[node] for node in separator), key=len, default=smallest)
             wanted = set(separator)
             for other in sorted((c for c in near if cells[c] < cells[parents[clique]]), key=cells.__getitem__):
                 if wanted <= sets[other] and not _is_below(other, clique, parents):

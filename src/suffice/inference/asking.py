@@ -27,8 +27,10 @@ class Asker:
 
     @cached_property
     def _fixed(self) -> tuple[object, ...]:
-        found = self.calibrated
-        return (self.plan.arrays, found.tables, found.separators, self.plan.nearest, found.floors)
+        found, tree = self.calibrated, self.plan.arrays
+        lowest = np.minimum.reduceat(np.where(found.tables > 0, found.tables, 1.0), tree.table_at[:-1])
+        floors = np.where(found.floors > 0, lowest, 0.0)  # zero where values may have been lost
+        return (tree, found.tables, found.separators, self.plan.nearest, floors)
 
     @cached_property
     def _largest(self) -> int:

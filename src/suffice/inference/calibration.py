@@ -6,11 +6,12 @@ import math
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from suffice.inference.plan import Ints, Packed, Plan
+from suffice.inference.plan import TINY, Ints, Packed, Plan
 
 Floats = NDArray[np.float64]
 
@@ -28,6 +29,8 @@ class Calibrated:
         p(x_S | evidence) of what every clique shares with its parent, one after another.
     log_z : float
         log Σ Π φ over the configurations that agree with the evidence; −inf when there are none.
+    floors : array
+        For every clique a bound from below of its positive values; zero where some were too small for a float.
     in_logarithms : bool
         Whether small values would have been lost, so that it was calculated in logarithms.
     """
@@ -36,6 +39,7 @@ class Calibrated:
     tables: Floats = field(repr=False)
     separators: Floats = field(repr=False)
     log_z: float
+    floors: Floats = field(repr=False)
     in_logarithms: bool = False
 
     def clique(self, number: int) -> Floats:
@@ -76,12 +80,6 @@ class Calibrated:
         return {variable: self.shrunk(clique, (variable,), greatest) for variable, clique in smallest.items()}
 
     @cached_property
-    def floors(self) -> Floats:
-        """The smallest positive value of every clique's table."""
-        starts = self.plan.arrays.table_at[:-1]
-        return np.minimum.reduceat(np.where(self.tables > 0, self.tables, 1.0), starts)
-
-    @cached_property
     def entropy(self) -> float:
         """−Σ p log p in nats: what the cliques have, less what the separators have twice."""
         return _entropy(self.tables) - _entropy(self.separators)
@@ -119,42 +117,54 @@ class Calibrator:
         self._scale = np.ones(len(tree.parent))
         largest = int(np.diff(tree.message_at).max(initial=1))
         self._fresh, self._third = np.empty(largest), np.empty(largest)
+        self._floors = np.empty(len(tree.parent))
 
     def run(self, packed: Packed, codes: Ints | None = None) -> Calibrated:
         """Return all marginals. They live in this calibrator's room until it runs again."""
-        from suffice.kernels.propagation import LOG, LOST, SUM, propagate
+        from suffice.kernels.propagation import LOST, SUM
 
-        tree, starts = self.plan.arrays, packed.at(codes)
-        room = (self._tables, self._messages, self._scale, self._fresh, self._third)
-        log_z, status = propagate(tree, SUM, packed.values, starts, packed.floors, *room)
-        in_logarithms = status == LOST
+        log_z, status = self._propagate(SUM, packed.values, packed, codes)
+        in_logarithms = bool(status == LOST)
+        root = self.plan.arrays.message_at[-2]  # which has no separator
         if in_logarithms:
-            log_z, status = propagate(tree, LOG, logarithms(packed), starts, packed.floors, *room)
-        self._messages[tree.message_at[-2] :] = 0.0  # the root has no separator
+            log_z = self._run_in_logarithms(packed, codes)
         if log_z == -math.inf:
             self._tables[:], self._messages[:] = 0.0, 0.0
-        elif in_logarithms:
-            for values in (self._tables, self._messages):
-                np.subtract(values, log_z, out=values)
-                np.exp(values, out=values)
-        if log_z > -math.inf:
-            self._messages[tree.message_at[-2] :] = 1.0
-        return Calibrated(self.plan, self._tables, self._messages, log_z + packed.log_scale, in_logarithms)
+        else:
+            self._messages[root:] = 1.0
+        return Calibrated(
+            self.plan, self._tables, self._messages, log_z + packed.log_scale, self._floors, in_logarithms
+        )
+
+    def _run_in_logarithms(self, packed: Packed, codes: Ints | None) -> float:
+        from suffice.kernels.propagation import LOG
+
+        log_z, _ = self._propagate(LOG, packed.logarithms(), packed, codes)
+        if log_z == -math.inf:
+            return log_z
+        tree = self.plan.arrays
+        for values in (self._tables, self._messages[: tree.message_at[-2]]):
+            np.subtract(values, log_z, out=values)
+        held = np.where(self._tables > -np.inf, self._tables, 0.0)
+        lowest = np.exp(np.minimum.reduceat(held, tree.table_at[:-1]))
+        self._floors[:] = np.where(lowest < TINY, 0.0, np.minimum(lowest, 1.0))
+        for values in (self._tables, self._messages[: tree.message_at[-2]]):
+            np.exp(values, out=values)
+        return log_z
+
+    def _propagate(self, way: Any, values: Floats, packed: Packed, codes: Ints | None) -> tuple[float, Any]:
+        from suffice.kernels.propagation import propagate
+
+        room = (self._tables, self._messages, self._scale, self._floors, self._fresh, self._third)
+        result: tuple[float, Any] = propagate(self.plan.arrays, way, values, packed.at(codes), packed.floors, *room)
+        return result
 
     def maximise(self, packed: Packed, codes: Ints | None = None) -> Calibrated:
         """Return the logarithms of the max-marginals, max Π φ over all other variables, in place of marginals."""
-        from suffice.kernels.propagation import MAX, propagate
+        from suffice.kernels.propagation import MAX
 
-        room = (self._tables, self._messages, self._scale, self._fresh, self._third)
-        starts = packed.at(codes)
-        best, _ = propagate(self.plan.arrays, MAX, logarithms(packed), starts, packed.floors, *room)
-        return Calibrated(self.plan, self._tables, self._messages, best + packed.log_scale, True)
-
-
-def logarithms(packed: Packed) -> Floats:
-    """Return log φ of all factors, −inf where they are zero."""
-    with np.errstate(divide="ignore"):
-        return np.log(packed.values)
+        best, _ = self._propagate(MAX, packed.logarithms(), packed, codes)
+        return Calibrated(self.plan, self._tables, self._messages, best + packed.log_scale, self._floors, True)
 
 
 def calibrate(plan: Plan, packed: Packed, codes: Ints | None = None) -> Calibrated:

@@ -72,9 +72,7 @@ def log_greatest(product: Product, variable: int, evidence: Evidence) -> NDArray
     result = np.zeros(product.sizes[variable])
     everything = [v for v in range(len(product.sizes)) if v not in evidence]
     for group in _parts(product, everything, evidence):
-        table = _summed(product, group, {variable}, greatest=True)
-        with np.errstate(divide="ignore"):
-            result = result + (np.log(table.values) + table.log_scale)
+        result = result + _in_logarithms(group, _order(product, group, {variable}), _maximum).values
     return result
 
 
@@ -90,8 +88,21 @@ def _aligned(table: Table, targets: Sequence[int]) -> NDArray[np.float64]:
     return table.values.transpose(order).reshape([held.get(variable, 1) for variable in targets])
 
 
-def _summed(product: Product, factors: Sequence[Factor], kept: set[int], greatest: bool = False) -> Table:
-    """Return the product of connected factors, the sum or the greatest over all variables but those to keep."""
+def _summed(product: Product, factors: Sequence[Factor], kept: set[int]) -> Table:
+    """Return the product of connected factors with all variables summed out but those to keep."""
+    order = _order(product, factors, kept)
+    try:
+        return _run([_started(factor) for factor in factors], order)
+    except FloatingPointError:
+        whole = _in_logarithms(factors, order, _log_sum)
+    top = float(whole.values.max())
+    if top == -math.inf:
+        return Table(whole.scope, np.zeros(whole.values.shape), 0.0, 1.0)
+    return Table(whole.scope, np.exp(whole.values - top), top, 1.0)
+
+
+def _order(product: Product, factors: Sequence[Factor], kept: set[int]) -> list[int]:
+    """Return the variables to be summed out, in order; raise where the tables that arise do not fit."""
     variables = sorted({variable for factor in factors for variable in factor.scope})
     place = {variable: index for index, variable in enumerate(variables)}
     sizes = [product.sizes[variable] for variable in variables]
@@ -100,13 +111,7 @@ def _summed(product: Product, factors: Sequence[Factor], kept: set[int], greates
     found = eliminate(BitGraph.of_scopes([*scopes, inside], sizes), keep=sum(1 << index for index in inside))
     cliques = [[node, *bits(mask)] for node, mask in zip(found.order, found.later, strict=True)]
     require_room(product, [[variables[index] for index in clique] for clique in cliques], copies=2, all_at_once=False)
-    order = [variables[index] for index in found.order[: len(variables) - len(inside)]]
-    if greatest:
-        return _run_in_logarithms(factors, order, _maximum)
-    try:
-        return _run([_started(factor) for factor in factors], order)
-    except FloatingPointError:
-        return _run_in_logarithms(factors, order, _log_sum)
+    return [variables[index] for index in found.order[: len(variables) - len(inside)]]
 
 
 # In linear space ----------------------------------------------------------------------------------------------
@@ -192,18 +197,15 @@ class _Buckets:
 Reduction = Callable[[NDArray[np.float64], int], NDArray[np.float64]]
 
 
-def _run_in_logarithms(factors: Sequence[Factor], order: Sequence[int], over: Reduction) -> Table:
+def _in_logarithms(factors: Sequence[Factor], order: Sequence[int], over: Reduction) -> Factor:
+    """Return the logarithm of the product, reduced over the variables in order."""
     with np.errstate(divide="ignore"):
         buckets = _Buckets(order, [Factor(factor.scope, np.log(factor.values)) for factor in factors])
     for variable in order:
         whole = _added(buckets.take(variable))
         axis = whole.scope.index(variable)
         buckets.put(Factor(whole.scope[:axis] + whole.scope[axis + 1 :], over(whole.values, axis)))
-    whole = _added(buckets.rest)
-    top = float(whole.values.max())
-    if top == -math.inf:
-        return Table(whole.scope, np.zeros(whole.values.shape), 0.0, 1.0)
-    return Table(whole.scope, np.exp(whole.values - top), top, 1.0)
+    return _added(buckets.rest)
 
 
 def _added(tables: Sequence[Factor]) -> Factor:

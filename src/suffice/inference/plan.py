@@ -18,6 +18,8 @@ from suffice.inference.budget import cells_of, require_room
 from suffice.inference.product import Factor, Product
 
 Ints = NDArray[np.int64]
+TINY = 1e-280
+"""Values this much smaller than the largest of their table are kept as logarithms."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -50,7 +52,7 @@ class Plan:
         product: Product,
         observed: Collection[int] = (),
         extra: Sequence[Sequence[int]] = (),
-        rule: str = "thorough",
+        rule: str = "best",
     ) -> Plan:
         """Plan for a product; some clique will cover each of the ``extra`` scopes."""
         seen = frozenset(observed)
@@ -58,7 +60,8 @@ class Plan:
         place = {variable: index for index, variable in enumerate(free)}
         scopes = [[place[v] for v in scope if v in place] for scope in [*product.scopes, *extra]]
         graph = BitGraph.of_scopes(scopes, [product.sizes[variable] for variable in free])
-        tree = _renamed(junction_tree(graph, rule).slimmed(graph.sizes), free)
+        tree = junction_tree(graph, rule).slimmed(graph.sizes)
+        tree = _renamed(tree.arranged(_loop_order(tree, graph.sizes)), free)
         return cls(product.names, product.sizes, tuple(product.scopes), seen, tree)
 
     def rooted_at(self, clique: int) -> Plan:
@@ -186,13 +189,15 @@ class Plan:
 class Packed:
     """The numbers of a product in the layout of a plan: Π φ = exp(log_scale) · Π values, and none is above one.
 
-    ``floors`` are the smallest positive values of the factors.
+    ``floors`` are the smallest positive values of the factors; zero where a factor has values too far apart for floats,
+    which are then only in ``logs``.
     """
 
     plan: Plan
     values: NDArray[np.float64]
     floors: NDArray[np.float64]
     log_scale: float
+    logs: NDArray[np.float64] | None = None
 
     @classmethod
     def of(cls, plan: Plan, values: NDArray[np.float64]) -> Packed:
@@ -201,13 +206,26 @@ class Packed:
         if len(starts) == 1:
             return cls(plan, values, np.ones(0), 0.0)
         tops = np.maximum.reduceat(values, starts[:-1])
-        log_scale = 0.0
+        lowest = np.minimum.reduceat(np.where(values > 0, values, np.inf), starts[:-1])
+        log_scale, logs = 0.0, None
+        scales = np.where(tops > 0, tops, 1.0)
+        with np.errstate(under="ignore"):
+            floors = np.minimum(lowest / scales, 1.0)
         if not ((tops <= 1) & (tops > 1e-3)).all():
-            scales = np.where(tops > 0, tops, 1.0)
-            values /= np.repeat(scales, np.diff(starts))
-            log_scale = float(np.log(scales).sum())
-        floors = np.minimum.reduceat(np.where(values > 0, values, 1.0), starts[:-1])
-        return cls(plan, values, floors, log_scale)
+            by, log_scale = np.repeat(scales, np.diff(starts)), float(np.log(scales).sum())
+            if (floors < TINY).any():
+                with np.errstate(divide="ignore"):
+                    logs = np.log(values) - np.log(by)
+            with np.errstate(under="ignore"):
+                values /= by
+        return cls(plan, values, np.where(floors < TINY, 0.0, floors), log_scale, logs)
+
+    def logarithms(self) -> NDArray[np.float64]:
+        """Return log φ of all factors, −inf where they are zero."""
+        if self.logs is not None:
+            return self.logs
+        with np.errstate(divide="ignore"):
+            return np.log(self.values)
 
     def at(self, codes: Ints | None) -> Ints:
         """Return where each factor's slice begins, from the codes of all variables; those not observed are ignored."""
@@ -216,6 +234,15 @@ class Packed:
         if codes is None or not len(factor):
             return starts
         return starts + np.bincount(factor, codes[variable] * stride, len(starts)).astype(np.int64)
+
+
+def _loop_order(tree: JunctionTree, sizes: Sequence[int]) -> list[int]:
+    """Return the nodes of the most cells last: they are in both ends of most messages, and make long inner loops."""
+    held = [0] * len(sizes)
+    for clique, cells in zip(tree.cliques, cells_of(tree.cliques, sizes), strict=True):
+        for node in clique:
+            held[node] += cells
+    return sorted(range(len(sizes)), key=held.__getitem__)
 
 
 def _renamed(tree: JunctionTree, names: Sequence[int]) -> JunctionTree:

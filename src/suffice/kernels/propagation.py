@@ -21,6 +21,7 @@ SUM, LOG, MAX = np.int64(0), np.int64(1), np.int64(2)
 FINE, IMPOSSIBLE, LOST = np.int64(0), np.int64(1), np.int64(2)
 TINY = 1e-280  # below this, products may lose values
 SMALL = 1e-30  # below this, it is worth looking how small the values of a message really are
+SCANT = 1e-150  # below this, it is worth looking at a whole table
 MAX_LOOPS = 256
 
 _ZERO = np.int64(0)
@@ -312,7 +313,7 @@ def _lowest(values: Any, lo: int, hi: int) -> float:
 
 @kernel
 def collect(tree: Any, way: int, factors: Any, starts: Any, floors: Any, table: Any, message: Any, scale: Any,
-            third: Any) -> tuple[float, Any]:  # fmt: skip
+            bottom: Any, third: Any) -> tuple[float, Any]:  # fmt: skip
     """Multiply the factors into their cliques and send messages to the root; return log Σ Π φ and how it went.
 
     Parameters
@@ -327,6 +328,8 @@ def collect(tree: Any, way: int, factors: Any, starts: Any, floors: Any, table: 
         Room for the tables of cliques and separators; messages are scaled to sum to one if SUM.
     scale : array
         Room for what each message was divided by.
+    bottom : array
+        Room for bounds from below of the positive values of every clique.
     third : array
         Room for one separator.
     """
@@ -340,6 +343,7 @@ def collect(tree: Any, way: int, factors: Any, starts: Any, floors: Any, table: 
         if status != FINE:
             return added, status
         log_total += added
+        bottom[c] = floor
         if c == n - 1:
             break
         to, end = tree.message_at[c], tree.message_at[c + 1]
@@ -354,7 +358,7 @@ def collect(tree: Any, way: int, factors: Any, starts: Any, floors: Any, table: 
             log_total += np.log(total)
             if not low[c] > TINY:
                 return 0.0, LOST
-    return _finish(way, table, tree.table_at[n - 1], tree.table_at[n], log_total)  # type: ignore[no-any-return]
+    return _finish(way, table, tree.table_at[n - 1], tree.table_at[n], log_total, bottom)  # type: ignore[no-any-return]
 
 
 @kernel
@@ -391,13 +395,14 @@ def _fill(tree: Any, c: int, way: int, factors: Any, starts: Any, floors: Any, l
 
 
 @kernel
-def _finish(way: int, table: Any, lo: int, hi: int, log_total: float) -> tuple[float, Any]:
+def _finish(way: int, table: Any, lo: int, hi: int, log_total: float, bottom: Any) -> tuple[float, Any]:
     """Sum up the root's table, and scale it to sum to one if SUM."""
     if way == SUM:
         total = _total(table, lo, hi)
         if not total > 0:
             return -np.inf, IMPOSSIBLE
         _divided(table, lo, hi, total)
+        bottom[len(bottom) - 1] /= total
         return log_total + np.log(total), FINE
     top = -np.inf
     for i in range(lo, hi):
@@ -413,9 +418,9 @@ def _finish(way: int, table: Any, lo: int, hi: int, log_total: float) -> tuple[f
 
 
 @kernel
-def _pass(way: int, table: Any, from_at: int, message: Any, to: int, end: int, to_at: int, scale: float, fresh: Any,
-          third: Any, loops: Any, from_lo: int, from_hi: int, to_lo: int, to_hi: int,
-          digits: Any) -> None:  # fmt: skip
+def _pass(way: int, table: Any, from_at: int, message: Any, to: int, end: int, to_at: int, to_end: int, scale: float,
+          bottom: Any, here: int, there: int, fresh: Any, third: Any, loops: Any, from_lo: int, from_hi: int,
+          to_lo: int, to_hi: int, digits: Any) -> None:  # fmt: skip
     """Send a message that replaces the one in the separator: the receiver is multiplied by new over old."""
     size = end - to
     _out(way, table, from_at, fresh, _ZERO, size, third, loops, from_lo, from_hi, digits)
@@ -426,35 +431,61 @@ def _pass(way: int, table: Any, from_at: int, message: Any, to: int, end: int, t
             fresh[i] = new / (old * scale) if old > 0 else 0.0
         else:
             fresh[i] = new - old if old > -np.inf else -np.inf
+    if way == SUM:
+        bottom[there] = _bottom(table, to_at, to_end, bottom[here], bottom[there], scale, fresh, size)
     _sweep(_MULTIPLY if way == SUM else _ADD, table, to_at, fresh, _ZERO, third, loops, to_lo, to_hi, digits)
 
 
 @kernel
-def distribute(tree: Any, way: int, table: Any, message: Any, scale: Any, fresh: Any, third: Any) -> None:
+def _bottom(table: Any, lo: int, hi: int, above: float, floor: float, scale: float, ratio: Any, size: int) -> float:
+    """Return a bound from below of a table's positive values after a message; zero where some may be lost."""
+    if above == 0:
+        return 0.0
+    low = above / scale  # what the message has least, since what it replaces is at most one
+    if low * floor < SCANT:
+        low = np.inf
+        for i in range(np.uint64(0), np.uint64(size)):
+            if 0 < ratio[i] < low:
+                low = ratio[i]
+        if low == np.inf:
+            return floor
+        if low * floor < SCANT:
+            floor = np.inf
+            for i in range(np.uint64(lo), np.uint64(hi)):
+                if 0 < table[i] < floor:
+                    floor = table[i]
+    return low * floor if low * floor >= TINY else 0.0
+
+
+@kernel
+def distribute(tree: Any, way: int, table: Any, message: Any, scale: Any, bottom: Any, fresh: Any,
+               third: Any) -> None:  # fmt: skip
     """Send messages from the root after `collect`: tables and separators become marginals."""
     n = len(tree.parent)
     at, loop = tree.table_at, tree.loop_at
     digits = np.empty(MAX_LOOPS, np.int64)
     for c in range(n - 2, -1, -1):
         _pass(
-            way, table, at[tree.parent[c]], message, tree.message_at[c], tree.message_at[c + 1], at[c], scale[c], fresh,
-            third, tree.loops, loop[n + c], loop[n + c + 1], loop[c], loop[c + 1], digits,
+            way, table, at[tree.parent[c]], message, tree.message_at[c], tree.message_at[c + 1], at[c], at[c + 1],
+            scale[c], bottom, tree.parent[c], c, fresh, third, tree.loops, loop[n + c], loop[n + c + 1], loop[c],
+            loop[c + 1], digits,
         )  # fmt: skip
 
 
 @kernel
 def propagate(tree: Any, way: int, factors: Any, starts: Any, floors: Any, table: Any, message: Any, scale: Any,
-              fresh: Any, third: Any) -> tuple[float, Any]:  # fmt: skip
+              bottom: Any, fresh: Any, third: Any) -> tuple[float, Any]:  # fmt: skip
     """Send messages to the root and back; return what `collect` returns."""
-    log_total, status = collect(tree, way, factors, starts, floors, table, message, scale, third)
+    log_total, status = collect(tree, way, factors, starts, floors, table, message, scale, bottom, third)
     if status == FINE:
-        distribute(tree, way, table, message, scale, fresh, third)
+        distribute(tree, way, table, message, scale, bottom, fresh, third)
     return log_total, status
 
 
 @kernel
 def follow(tree: Any, path: Any, table: Any, message: Any, fresh: Any, third: Any) -> None:
     """Send messages along a path of neighbouring cliques after one of them was changed; SUM only."""
+    bottom = np.zeros(len(tree.parent))
     n = len(tree.parent)
     at, loop = tree.table_at, tree.loop_at
     digits = np.empty(MAX_LOOPS, np.int64)
@@ -464,8 +495,9 @@ def follow(tree: Any, path: Any, table: Any, message: Any, fresh: Any, third: An
         c = here if upwards else there
         own, other = (c, n + c) if upwards else (n + c, c)
         _pass(
-            SUM, table, at[here], message, tree.message_at[c], tree.message_at[c + 1], at[there], 1.0, fresh, third,
-            tree.loops, loop[own], loop[own + 1], loop[other], loop[other + 1], digits,
+            SUM, table, at[here], message, tree.message_at[c], tree.message_at[c + 1], at[there], at[there + 1], 1.0,
+            bottom, here, there, fresh, third, tree.loops, loop[own], loop[own + 1], loop[other], loop[other + 1],
+            digits,
         )  # fmt: skip
 
 
@@ -622,6 +654,8 @@ def ask(tree: Any, table: Any, message: Any, home: Any, floors: Any, codes: Any,
         if not needed[c] or on_path != (turn >= n):
             continue
         size, floor = _load(tree, c, table, codes, soft, weights, entry, floors, work, loops, digits)
+        if floor < TINY:
+            return 0.0, LOST
         added, floor = _receive(tree, c, codes, needed, toward, low, sent, work, size, floor, loops, digits)
         if added == -np.inf:
             return added, IMPOSSIBLE
