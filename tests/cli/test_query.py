@@ -379,8 +379,8 @@ def test_expert_is_a_prior(folder: Path) -> None:
         ("expert:net.bif:-1", "positive"),
         ("expert:absent.bif:10", "absent.bif"),
         ("expert:markov.uai:10", "Bayesian network"),
-        ("expert::10", "names no format"),
-        ("expert:", "names no format"),
+        ("expert::10", "such as expert:net.bif:10"),
+        ("expert:", "such as expert:net.bif:10"),
         ("expert:m.bif:10", "no variable 'A'"),
     ],
 )

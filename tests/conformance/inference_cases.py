@@ -147,7 +147,7 @@ class Case:
 
 
 NOTHING = Given()
-N_CHILDREN = 160
+N_CHILDREN = 300
 
 
 def soft(**weights: Sequence[float]) -> Given:

@@ -185,7 +185,7 @@ def test_thousand_nodes() -> None:
     assert len(tree.cliques) == n - 1
     for again in (tree, tree.rooted_at(0), tree.rooted_at(500), tree.slimmed(path.sizes)):
         check(path, again)
-    star = BitGraph.of_scopes([(0, i) for i in range(1, 200)], [2] * 200)
+    star = BitGraph.of_scopes([(0, i) for i in range(1, 1000)], [2] * 1000)
     check(star, junction_tree(star).slimmed(star.sizes))
     chance = random.Random(1)
     loose = BitGraph.of_scopes([chance.sample(range(n), 2) for _ in range(300)], [2] * n)

@@ -258,10 +258,7 @@ def test_fit_with_an_expert_survives_a_file(tmp_path: Path) -> None:
         [1, 2],
         [0.5, 2.5],
         [False, True],
-        pytest.param(
-            [1.0, float("inf")],
-            marks=pytest.mark.xfail(reason="infinite states of a prior's network are not decoded", strict=True),
-        ),
+        [1.0, float("inf")],
     ],
     ids=str,
 )

@@ -20,7 +20,7 @@ from suffice.cli.shared import (
     schema_from,
     table,
 )
-from suffice.errors import ArgumentError, SufficeError
+from suffice.errors import ArgumentError
 from suffice.text import visible
 
 
@@ -157,14 +157,24 @@ def read_prior(text: str | None) -> Any:
 
 
 def _expert(text: str) -> Any:
-    """Read ``FILE:10``, an expert's network and how many cases it is worth."""
+    """Read ``FILE:10`` or ``FILE:10:0.01``: a network, how many cases it is worth, how much uniform to mix in."""
     from suffice.cli.shared import read_model
     from suffice.priors.expert import Expert
 
-    path, _, size = text.rpartition(":")
+    path, *numbers = text.split(":")
+    while len(numbers) > 2 or (numbers and not _is_number(numbers[0])):  # paths may contain the sign
+        path = f"{path}:{numbers.pop(0)}"
+    if not path or not numbers or not all(map(_is_number, numbers)):
+        raise ArgumentError(
+            f"The prior 'expert:{text}' must name a model file and a number of cases, such as expert:net.bif:10; a "
+            "second number is how much of the uniform distribution to mix in, expert:net.bif:10:0.01."
+        )
+    return Expert(read_model(path), *map(float, numbers))
+
+
+def _is_number(text: str) -> bool:
     try:
-        return Expert(read_model(path or text), float(size))
-    except ValueError as error:
-        if isinstance(error, SufficeError):
-            raise
-        raise ArgumentError(f"The prior 'expert:{text}' must end in a number, such as expert:net.bif:10.") from None
+        float(text)
+    except ValueError:
+        return False
+    return True

@@ -77,6 +77,8 @@ SPOKEN = (
     (r"prior=sf\.BDeu\((\d+)\)", r"--prior bdeu:\1"),
     (r"sf\.BDeu\((\d+)\)", r"--prior bdeu:\1"),
     (r"sf\.config\(memory='(\w+)'\)", r"--memory \1"),
+    (r"sf\.Expert\(network, ess, uniform=([\d.]+)\)", r"--prior expert:FILE:10:\1"),
+    (r"declare them by schema=", "declare them by --categorical COL=a,b"),
 )
 """How the remedies of the library are said on the command line."""
 

@@ -160,7 +160,7 @@ def as_states(name: str, states: Any) -> tuple[Any, ...]:
 
 def plain_label(label: Any) -> Any:
     """Return Python's own str, int, float or bool for NumPy's."""
-    return label.item() if type(label).__module__ == "numpy" and hasattr(label, "item") else label
+    return label.item() if type(label).__module__ == "numpy" and getattr(label, "ndim", None) == 0 else label
 
 
 def _key(label: object) -> tuple[str, Any]:

@@ -210,6 +210,8 @@ def _statistics(entry: Mapping[str, Any]) -> Statistics:
 
 
 def _prior(entry: Any, structure: Any, method: str) -> Any:
+    if isinstance(entry, dict) and "network" in entry:
+        entry = {**entry, "network": _with_states(entry["network"])}
     prior = prior_from_dict(entry) if entry is not None and isinstance(structure, DAG) else entry
     methods_for(structure)[method].check(structure, prior, {})
     return prior

@@ -187,7 +187,8 @@ class Answers:
         evidence = given_of(self.schema, given)
         self._check_known(None, evidence)
         found = self._inquiry.marginals(evidence)
-        if any(not values.any() for values in found.values()):
+        impossible = not found and self._inquiry.log_evidence(evidence) == -math.inf
+        if impossible or any(not values.any() for values in found.values()):
             raise self._impossible(evidence)
         variables = self.schema.variables
         return {variables[v].name: LabelledTable((variables[v],), found[v]) for v in sorted(found)}

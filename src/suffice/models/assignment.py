@@ -40,7 +40,7 @@ class Assignment(Mapping[str, Label]):
     ties: dict[str, tuple[Label, ...]]
 
     def __getitem__(self, name: str) -> Label:
-        if name not in self.states:
+        if not isinstance(name, str) or name not in self.states:
             raise UnknownNameError(
                 f"The assignment has no variable {name!r}. It has {listing(self.states, 12)}."
                 + suggestion(name, self.states)

@@ -41,9 +41,9 @@ def given_of(schema: Schema, given: Any, targets: Iterable[int] = ()) -> Given:
     for name, seen in require_mapping("given", given, "{'A': 'yes'}").items():
         variable = schema[name]
         if isinstance(seen, Mapping):
-            soft[place[name]] = _weights(variable, seen)
+            soft[place[name]] = _weights(variable, seen.items())
         elif isinstance(seen, list | tuple | set | frozenset):
-            soft[place[name]] = _weights(variable, dict.fromkeys(seen, 1.0))
+            soft[place[name]] = _weights(variable, [(label, 1.0) for label in seen])
         else:
             hard[place[name]] = variable.code(seen)
     for target in targets:
@@ -53,9 +53,9 @@ def given_of(schema: Schema, given: Any, targets: Iterable[int] = ()) -> Given:
     return Given(hard, soft)
 
 
-def _weights(variable: Variable, seen: Mapping[Any, Any]) -> NDArray[np.float64]:
+def _weights(variable: Variable, seen: Iterable[tuple[Any, Any]]) -> NDArray[np.float64]:
     weights = np.zeros(variable.n_states)
-    for label, weight in seen.items():
+    for label, weight in seen:
         if not is_number(weight) or not 0 <= weight < np.inf:
             raise ArgumentError(
                 f"The soft evidence on {variable.name!r} must give each state a likelihood, a number that is not "

@@ -180,7 +180,7 @@ def _factor(number: int, entry: Any, schema: Schema) -> LabelledTable:
             f"Got {shown(entry)} instead."
         )
     for name in names:
-        if name not in schema:
+        if not isinstance(name, str) or name not in schema:
             raise UnknownNameError(
                 f"Factor {number} is over {name!r}, which is not a variable of the schema, {listing(schema, 12)}."
                 + suggestion(name, schema)
