@@ -169,7 +169,8 @@ def _expert(text: str) -> Any:
             f"The prior 'expert:{text}' must name a model file and a number of cases, such as expert:net.bif:10; a "
             "second number is how much of the uniform distribution to mix in, expert:net.bif:10:0.01."
         )
-    return Expert(read_model(path), *map(float, numbers))
+    ess, uniform = [*map(float, numbers), 0.0][:2]
+    return Expert(read_model(path), ess, uniform)
 
 
 def _is_number(text: str) -> bool:

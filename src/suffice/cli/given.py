@@ -29,7 +29,7 @@ def read_given(network: Any, given: list[str] | None, path: str | None = None) -
         loaded = read(path)
         if not isinstance(loaded, dict):
             raise ArgumentError(f"{path!r} holds no single set of observations. Pass an .evid file with one.")
-        seen.update(loaded)
+        seen.update(_by_position(network, loaded, path))
     for text in given or ():
         name, state = _read(network.schema, text)
         if name in seen:
@@ -71,3 +71,18 @@ def _state(variable: Any, text: str) -> Any:
             ) from None
     variable.code(text)  # which says what the states are
     return text
+
+
+def _by_position(network: Any, observed: dict[str, str], path: str) -> dict[str, Any]:
+    """Return what a UAI file observed: its variables and states are positions in the model."""
+    variables = network.schema.variables
+    seen = {}
+    for name, state in observed.items():
+        number, code = int(name.removeprefix("x")), int(state)
+        if number >= len(variables) or code >= variables[number].n_states:
+            raise ArgumentError(
+                f"{path!r} observes state {code} of variable {number}, counted from 0, which the model does not have. "
+                "Pass the evidence that belongs to the model."
+            )
+        seen[variables[number].name] = variables[number].labels[code]
+    return seen

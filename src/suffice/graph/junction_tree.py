@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Sequence
 from dataclasses import dataclass
+from functools import cached_property
 
 from suffice.graph.elimination import BitGraph, Elimination, bits, eliminate
 
@@ -42,6 +43,15 @@ class JunctionTree:
         """The size of the largest clique less one: an upper bound of the graph's treewidth."""
         return max(map(len, self.cliques), default=0) - 1
 
+    @cached_property
+    def _holding(self) -> dict[int, list[int]]:
+        """The cliques that hold each node."""
+        holding: dict[int, list[int]] = {}
+        for clique, members in enumerate(self.cliques):
+            for node in members:
+                holding.setdefault(node, []).append(clique)
+        return holding
+
     def rooted_at(self, root: int) -> JunctionTree:
         """Return the same tree hung up at another clique."""
         if root == len(self.cliques) - 1:
@@ -78,10 +88,7 @@ class JunctionTree:
         """
         parents = list(self.parents)
         cells = [math.prod(sizes[node] for node in clique) for clique in self.cliques]
-        inside: dict[int, list[int]] = {}
-        for clique, members in enumerate(self.cliques):
-            for node in members:
-                inside.setdefault(node, []).append(clique)
+        inside = self._holding
         sets = [frozenset(members) for members in self.cliques]
         smallest = [min(range(len(cells)), key=cells.__getitem__)] if cells else []
         for clique, separator in enumerate(self.separators[:-1]):
@@ -96,7 +103,8 @@ class JunctionTree:
     def covering(self, scope: Sequence[int], sizes: Sequence[int]) -> int | None:
         """Return the clique with the smallest table that contains a scope, or None when there is none."""
         wanted = set(scope)
-        found = [clique for clique, members in enumerate(self.cliques) if wanted.issubset(members)]
+        near = min((self._holding.get(node, []) for node in scope), key=len, default=range(len(self.cliques)))
+        found = [clique for clique in near if wanted.issubset(self.cliques[clique])]
         return min(found, key=lambda clique: math.prod(sizes[node] for node in self.cliques[clique]), default=None)
 
 

@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-import itertools
 import math
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Sequence
 
 import numpy as np
 from numpy.typing import NDArray
@@ -80,8 +79,3 @@ def divergence(product: Product, other: Product) -> float:
     first, second = first - log_sum(first), second - log_sum(second)
     held = first > -np.inf
     return float((np.exp(first[held]) * (first[held] - second[held])).sum())
-
-
-def configurations(sizes: Iterable[int]) -> Iterator[tuple[int, ...]]:
-    """Yield all configurations, the last variable varying fastest."""
-    return itertools.product(*map(range, sizes))

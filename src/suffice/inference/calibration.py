@@ -109,6 +109,8 @@ class Calibrator:
     """
 
     def __init__(self, plan: Plan) -> None:
+        from suffice.kernels.propagation import propagate
+
         plan.require_room()
         self.plan = plan
         tree = plan.arrays
@@ -118,6 +120,8 @@ class Calibrator:
         largest = int(np.diff(tree.message_at).max(initial=1))
         self._fresh, self._third = np.empty(largest), np.empty(largest)
         self._floors = np.empty(len(tree.parent))
+        self._room = (self._tables, self._messages, self._scale, self._floors, self._fresh, self._third)
+        self._propagator = propagate
 
     def run(self, packed: Packed, codes: Ints | None = None) -> Calibrated:
         """Return all marginals. They live in this calibrator's room until it runs again."""
@@ -153,10 +157,8 @@ class Calibrator:
         return log_z
 
     def _propagate(self, way: Any, values: Floats, packed: Packed, codes: Ints | None) -> tuple[float, Any]:
-        from suffice.kernels.propagation import propagate
-
-        room = (self._tables, self._messages, self._scale, self._floors, self._fresh, self._third)
-        result: tuple[float, Any] = propagate(self.plan.arrays, way, values, packed.at(codes), packed.floors, *room)
+        tree, starts = self.plan.arrays, packed.at(codes)
+        result: tuple[float, Any] = self._propagator(tree, way, values, starts, packed.floors, *self._room)
         return result
 
     def maximise(self, packed: Packed, codes: Ints | None = None) -> Calibrated:

@@ -14,11 +14,15 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from suffice.graph.elimination import BitGraph, bits, eliminate
-from suffice.inference.budget import require_room
+from suffice.graph.elimination import BitGraph, Elimination, bits, eliminate
+from suffice.inference.budget import require_answer, require_room
 from suffice.inference.product import Evidence, Factor, Product, connected, relevant
 
 TINY = 1e-280
+
+
+class _Lost(Exception):  # noqa: N818
+    """Products would lose values that are too small for a float."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -40,6 +44,7 @@ def joint(product: Product, targets: Sequence[int], evidence: Evidence) -> tuple
     The table has one axis a target, in the order asked for, and sums to one unless the evidence is impossible: then
     it is all zeros.
     """
+    require_answer(product, targets)
     result, log_scale = np.ones([product.sizes[variable] for variable in targets]), 0.0
     asked = set(targets)
     for group in _parts(product, targets, evidence):
@@ -56,6 +61,7 @@ def posterior(product: Product, targets: Sequence[int], evidence: Evidence) -> N
     Parts of the network that the evidence separates from the targets are only looked at as far as it takes to know
     that they are possible.
     """
+    require_answer(product, targets)
     asked = set(targets)
     result = np.ones([product.sizes[variable] for variable in targets])
     for group in _parts(product, targets, evidence):
@@ -78,7 +84,8 @@ def log_greatest(product: Product, variable: int, evidence: Evidence) -> NDArray
 
 def _parts(product: Product, targets: Sequence[int], evidence: Evidence) -> list[list[Factor]]:
     """Return the factors that matter, with the evidence sliced away, in parts that do not depend on each other."""
-    factors = [factor.given(evidence) for factor in relevant(product, [*targets, *evidence])]
+    seen = {**{v: 0 for v, size in enumerate(product.sizes) if size == 1 and v not in targets}, **evidence}
+    factors = [factor.given(seen) for factor in relevant(product, [*targets, *evidence])]
     return connected([*factors, *(product.unit(variable) for variable in targets)])
 
 
@@ -93,12 +100,13 @@ def _summed(product: Product, factors: Sequence[Factor], kept: set[int]) -> Tabl
     order = _order(product, factors, kept)
     try:
         return _run([_started(factor) for factor in factors], order)
-    except FloatingPointError:
+    except _Lost:
         whole = _in_logarithms(factors, order, _log_sum)
     top = float(whole.values.max())
     if top == -math.inf:
         return Table(whole.scope, np.zeros(whole.values.shape), 0.0, 1.0)
-    return Table(whole.scope, np.exp(whole.values - top), top, 1.0)
+    with np.errstate(under="ignore"):
+        return Table(whole.scope, np.exp(whole.values - top), top, 1.0)
 
 
 def _order(product: Product, factors: Sequence[Factor], kept: set[int]) -> list[int]:
@@ -110,8 +118,22 @@ def _order(product: Product, factors: Sequence[Factor], kept: set[int]) -> list[
     inside = [place[variable] for variable in variables if variable in kept]
     found = eliminate(BitGraph.of_scopes([*scopes, inside], sizes), keep=sum(1 << index for index in inside))
     cliques = [[node, *bits(mask)] for node, mask in zip(found.order, found.later, strict=True)]
-    require_room(product, [[variables[index] for index in clique] for clique in cliques], copies=2, all_at_once=False)
+    peak = _peak(found, sizes)
+    require_room(product, [[variables[index] for index in clique] for clique in cliques], peak)
     return [variables[index] for index in found.order[: len(variables) - len(inside)]]
+
+
+def _peak(found: Elimination, sizes: Sequence[int]) -> int:
+    """Return the most cells that are held at a time: a product in the making, and the tables that wait."""
+    position = {node: place for place, node in enumerate(found.order)}
+    waiting = [0] * (len(found.order) + 1)
+    live = peak = 0
+    for place, (node, mask) in enumerate(zip(found.order, found.later, strict=True)):
+        cells = math.prod(sizes[other] for other in bits(mask))
+        peak = max(peak, live + 2 * cells * sizes[node])
+        live += cells - waiting[place]
+        waiting[min((position[other] for other in bits(mask)), default=-1)] += cells
+    return peak
 
 
 # In linear space ----------------------------------------------------------------------------------------------
@@ -128,7 +150,7 @@ def _scaled(scope: tuple[int, ...], values: NDArray[np.float64], log_scale: floa
         return Table(scope, values, log_scale, 1.0)
     lowest = float(np.min(values, where=values > 0, initial=top))
     if lowest / top < TINY:
-        raise FloatingPointError
+        raise _Lost
     return Table(scope, values / top, log_scale + math.log(top), lowest / top)
 
 
@@ -137,7 +159,7 @@ def _times(first: Table, second: Table) -> Table:
         first = _scaled(first.scope, first.values, first.log_scale)
         second = _scaled(second.scope, second.values, second.log_scale)
         if first.floor * second.floor < TINY:
-            raise FloatingPointError
+            raise _Lost
     scope = tuple(sorted({*first.scope, *second.scope}))
     values = _spread(first.scope, first.values, scope) * _spread(second.scope, second.values, scope)
     return Table(scope, values, first.log_scale + second.log_scale, first.floor * second.floor)
@@ -223,5 +245,5 @@ def _maximum(values: NDArray[np.float64], axis: int) -> NDArray[np.float64]:
 def _log_sum(values: NDArray[np.float64], axis: int) -> NDArray[np.float64]:
     top = values.max(axis=axis, keepdims=True)
     safe = np.where(top > -np.inf, top, 0.0)
-    with np.errstate(divide="ignore"):
+    with np.errstate(divide="ignore", under="ignore"):
         return np.asarray(np.log(np.exp(values - safe).sum(axis=axis)) + np.squeeze(safe, axis))

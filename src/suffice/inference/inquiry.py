@@ -18,6 +18,7 @@ from numpy.typing import NDArray
 
 from suffice.inference import elimination
 from suffice.inference.asking import Asker
+from suffice.inference.budget import require_answer
 from suffice.inference.calibration import Calibrated, Calibrator, Floats, calibrate
 from suffice.inference.maximum import most_likely, most_likely_one_by_one
 from suffice.inference.plan import Ints, Plan
@@ -27,8 +28,8 @@ PATIENCE = 2
 """Questions that are answered one by one before the whole is calibrated, once the kernels are loaded."""
 PATIENCE_AT_FIRST = 16
 """The same before they are loaded: loading them takes half a second, and compiling them, once, some ten."""
-SMALL = 2**12
-"""Cells of a tree that is not worth loading the kernels."""
+SMALL = 2**17
+"""Cells of a tree times variables to be asked for, below which it is not worth loading the kernels."""
 MAX_KEPT = 2**22
 """Cells of a calibrated tree that is kept."""
 MAX_PLANS = 32
@@ -103,6 +104,7 @@ class Inquiry:
 
     def rows(self, targets: tuple[int, ...], codes: Ints) -> tuple[Floats, Floats]:
         """Return p(x_targets | row), all zeros where a row is impossible, and log p(row), for rows of codes."""
+        require_answer(self.product, targets, len(codes))
         distinct, back = np.unique(codes, axis=0, return_inverse=True)
         back = back.reshape(-1)
         asker = self.asker
@@ -139,7 +141,7 @@ class Inquiry:
         """Return the most likely codes of what was not seen, log Π φ with soft evidence, and the ties."""
         product = self.product.with_factors(given.factors())
         plan = Plan.of(product, given.hard) if given.soft else self.plan(frozenset(given.hard))
-        if plan.cells <= SMALL and not kernels_are_loaded():
+        if plan.cells * len(product.sizes) <= SMALL and not kernels_are_loaded():
             return most_likely_one_by_one(product, given.hard)
         return most_likely(product, plan, given.codes(len(product.sizes)))
 
@@ -150,7 +152,7 @@ class Inquiry:
     def marginals(self, given: Given) -> dict[int, Floats]:
         """Return p(x_v | evidence) of every variable that was not seen, all zeros when the evidence is impossible."""
         plan = self.plan(frozenset(given.hard))
-        if plan.cells <= SMALL and not kernels_are_loaded():
+        if plan.cells * len(self.product.sizes) <= SMALL and not kernels_are_loaded():
             product = self.product.with_factors(given.factors())
             free = (v for v in range(len(product.sizes)) if v not in given.hard)
             return {variable: elimination.posterior(product, (variable,), given.hard) for variable in free}

@@ -32,7 +32,7 @@ def most_likely(
         members = plan.tree.cliques[clique]
         free = [variable for variable in members if variable not in chosen]
         table = found.clique(clique)[tuple(chosen.get(variable, slice(None)) for variable in members)]
-        first = np.unravel_index(int(np.argmax(table >= table.max() - TIED)), table.shape)
+        first = np.unravel_index(int(np.argmax(table)), table.shape)
         chosen.update(zip(free, map(int, first), strict=True))
     return chosen, found.log_z, _ties(found, best)
 
@@ -54,8 +54,7 @@ def most_likely_one_by_one(
         if len(equal) > 1:
             ties[variable] = tuple(map(int, equal))
             greatest = log_greatest(product, variable, {**evidence, **chosen})
-            equal = np.flatnonzero(greatest >= greatest.max() - TIED)
-        chosen[variable] = int(equal[0])
+        chosen[variable] = int(np.argmax(greatest))
     if not free:
         best = joint(product, (), evidence)[1]
         return None if best == -math.inf else ({}, best, {})

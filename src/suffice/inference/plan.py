@@ -94,16 +94,11 @@ class Plan:
     @cached_property
     def homes(self) -> list[int]:
         """The clique that each factor is multiplied into: the smallest that covers it."""
-        inside: dict[int, list[int]] = {}
-        for clique, members in enumerate(self.tree.cliques):
-            for variable in members:
-                inside.setdefault(variable, []).append(clique)
-        sets = [frozenset(members) for members in self.tree.cliques]
         homes = []
         for free in self.free_scopes:
-            candidates = min((inside[variable] for variable in free), key=len, default=[len(sets) - 1])
-            wanted = set(free)
-            homes.append(min((c for c in candidates if wanted <= sets[c]), key=self.clique_cells.__getitem__))
+            home = self.tree.covering(free, self.sizes) if free else len(self.tree.cliques) - 1
+            assert home is not None
+            homes.append(home)
         return homes
 
     @cached_property

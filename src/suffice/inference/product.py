@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
@@ -10,7 +9,7 @@ from functools import cached_property
 import numpy as np
 from numpy.typing import NDArray
 
-from suffice.graph.elimination import BitGraph, bits
+from suffice.graph.elimination import bits
 
 Evidence = Mapping[int, int]
 """From variables to the codes of the states that were seen."""
@@ -64,10 +63,6 @@ class Product:
         """Return the product of these and more tables; soft evidence is one."""
         return replace(self, factors=(*self.factors, *factors)) if factors else self
 
-    def graph(self, extra: Sequence[Sequence[int]] = ()) -> BitGraph:
-        """Return the graph that joins the members of every scope, and those of ``extra`` scopes."""
-        return BitGraph.of_scopes([*self.scopes, *extra], self.sizes)
-
     @property
     def scopes(self) -> list[tuple[int, ...]]:
         """The scope of every factor."""
@@ -82,11 +77,6 @@ class Product:
     def unit(self, variable: int) -> Factor:
         """Return the factor over one variable that says nothing."""
         return Factor((variable,), np.ones(self.sizes[variable]))
-
-    @cached_property
-    def cells(self) -> int:
-        """Number of cells of all factors."""
-        return sum(math.prod(factor.values.shape) for factor in self.factors)
 
     @cached_property
     def above(self) -> tuple[int, ...]:
@@ -133,10 +123,10 @@ def connected(factors: Sequence[Factor]) -> list[list[Factor]]:
     group: dict[int, int] = {}
     members: list[list[Factor]] = []
     for factor in factors:
-        touched = sorted({group[variable] for variable in factor.scope if variable in group})
+        touched = {group[variable] for variable in factor.scope if variable in group}
         if touched:
-            home = touched[0]
-            for other in touched[1:]:
+            home = max(touched, key=lambda number: len(members[number]))
+            for other in touched - {home}:
                 for moved in members[other]:
                     for variable in moved.scope:
                         group[variable] = home

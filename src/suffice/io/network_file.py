@@ -17,6 +17,7 @@ from suffice.io.text_file import TextFile
 from suffice.models.bayes_net import BayesianNetwork
 from suffice.models.cpds import Family
 from suffice.models.cpds.tabular import TabularCPD, describe_configuration
+from suffice.models.markov_net import MarkovNetwork
 from suffice.result.fit import Fit
 from suffice.structures.dag import DAG
 from suffice.text import plural, shorten
@@ -153,10 +154,14 @@ def network_of(thing: Any, ending: str) -> BayesianNetwork:
     """Return the network to write, of a model or of a fit; what the format cannot hold is an error."""
     model = thing.model if isinstance(thing, Fit) else thing
     if not isinstance(model, BayesianNetwork):
-        raise ArgumentError(f"A {ending} file {HOLDS}. Got {type(model).__name__} instead. Write it as .json.")
+        raise ArgumentError(f"A {ending} file {HOLDS}. Got {type(model).__name__} instead. {_other_endings(model)}")
     for cpd in model.cpds:
         _check_writable(cpd, ending)
     return model
+
+
+def _other_endings(model: Any) -> str:
+    return "Write it as .uai or .json." if isinstance(model, MarkovNetwork) else "Write it as .json."
 
 
 def _check_writable(cpd: Any, ending: str) -> None:

@@ -668,7 +668,8 @@ def ask(tree: Any, table: Any, message: Any, home: Any, floors: Any, codes: Any,
         total = _send(tree, c, edge, codes, message, sent, work, loops, digits)
         if not total > 0:
             return -np.inf, IMPOSSIBLE
-        low[edge] = floor / total
+        to = tree.message_at[edge]
+        low[edge] = floor / total if floor > SMALL else _lowest(sent, to, to + _part_of(tree, edge, codes))
         log_total += np.log(total)
     lo, hi = tree.scope_at[target], tree.scope_at[target + 1]
     end, _ = find_loops(tree.scope, lo, hi, wanted, _ZERO, len(wanted), tree.sizes, codes, True, loops, _ZERO)

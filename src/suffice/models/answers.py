@@ -64,7 +64,7 @@ class Answers:
             The variables asked for. Several give their joint distribution, wherever in the graph they are.
         given : mapping, optional
             What was seen, by variable: a state; a list of states, of which it is one; or a mapping from states to
-            likelihoods, soft evidence, p(what was seen | state) up to a common factor.
+            likelihoods, soft evidence, p(what was seen | state) up to a common factor; states left out have none.
         interval : float, optional
             Not here: a model's numbers are certain. Ask a Bayesian fit, ``fit.query(…, interval=0.95)``.
 
@@ -120,7 +120,7 @@ class Answers:
         table: LabelledTable = self.query(scope)
         return table
 
-    def query_rows(self, targets: Any, data: Any) -> RowAnswers:
+    def query_rows(self, targets: Any, data: Any, *, unknown_states: str = "error") -> RowAnswers:
         """Return p(targets | row) for every row of a table of evidence.
 
         Parameters
@@ -129,6 +129,8 @@ class Answers:
         data : table
             Its columns are what was seen; columns that are no variables of the model are an error, missing values were
             not seen. Columns of the targets are ignored.
+        unknown_states : {"error", "missing"}
+            What to do with values that are no states of the model.
 
         Returns
         -------
@@ -146,16 +148,19 @@ class Answers:
         2    0.5000  0.5000
         """
         wanted = targets_of(self.schema, targets)
-        codes = self._codes(wanted, data)
-        seen = {v: 0 for v in range(codes.shape[1]) if (codes[:, v] >= 0).any()}
-        self._check_known((*wanted, *seen), Given())
+        codes = self._codes(wanted, data, unknown_states)
+        self._require_possible()
+        seen = codes.max(axis=0, initial=-1)
+        same = {int(v): int(seen[v]) for v in np.flatnonzero((codes == seen).all(axis=0) & (seen >= 0))}
+        others = tuple(int(v) for v in np.flatnonzero(seen >= 0) if int(v) not in same)
+        self._check_known((*wanted, *others), Given(same))
         values, log_p = self._inquiry.rows(wanted, codes)
         values[log_p == -math.inf] = np.nan
         return RowAnswers(
             tuple(self.schema.variables[target] for target in wanted), values, log_p - self._inquiry.log_z
         )
 
-    def _codes(self, wanted: tuple[int, ...], data: Any) -> NDArray[np.int64]:
+    def _codes(self, wanted: tuple[int, ...], data: Any, unknown_states: str) -> NDArray[np.int64]:
         """Return the codes of every row and variable, −1 where nothing was seen; shape (n_rows, n_variables)."""
         from suffice.data.readers import open_raw
 
@@ -170,7 +175,7 @@ class Answers:
         names = [name for name in columns if name not in asked]
         if not names:
             raise ArgumentError("The table has no column of evidence. Ask query for the answer without evidence.")
-        table = open_table(data, names, schema=self.schema.select(names), missing=KEEP)
+        table = open_table(data, names, schema=self.schema.select(names), missing=KEEP, unknown_states=unknown_states)
         place = self.schema.positions
         parts = []
         for block in BlockSource(table).each(lambda block: block):
@@ -212,14 +217,16 @@ class Answers:
         found = self._inquiry.most_likely(evidence)
         if found is None:
             raise self._impossible(evidence)
-        chosen, score, ties = found
+        chosen, _, ties = found
         codes = {**evidence.hard, **chosen}
         variables = self.schema.variables
         row = {variables[v].name: np.array([code]) for v, code in codes.items()}
+        log_prob = float(self.log_prob_of(row, 1)[0])
+        log_prob += sum(math.log(weights[codes[v]]) for v, weights in evidence.soft.items())
         return Assignment(
             {variables[v].name: variables[v].labels[chosen[v]] for v in sorted(chosen)},
-            float(self.log_prob_of(row, 1)[0]),
-            score - self._inquiry.log_evidence(evidence),
+            log_prob,
+            log_prob - self._inquiry.log_evidence(evidence) + self._inquiry.log_z,
             {variables[v].name: tuple(variables[v].labels[code] for code in ties[v]) for v in sorted(ties)},
         )
 
@@ -236,7 +243,13 @@ class Answers:
         """Return log p(given), −inf when it is impossible; soft evidence enters with its likelihoods."""
         evidence = given_of(self.schema, given)
         self._check_known((), evidence)
+        self._require_possible()
         return self._inquiry.log_evidence(evidence) - self._inquiry.log_z
+
+    def _require_possible(self) -> None:
+        """Raise when the tables leave nothing possible, so that there is no distribution."""
+        if self._inquiry.log_z == -math.inf:
+            raise self._impossible(Given())
 
     def entropy(self, given: Mapping[str, Any] | None = None) -> float:
         """Return the entropy of all variables that are not given, −Σ p log p, in nats."""
@@ -265,8 +278,9 @@ class Answers:
                     f"The models have different states of {name!r}: {listing(self.schema[name].labels)} and "
                     f"{listing(other.schema[name].labels)}. They must be equal, order included."
                 )
-        self._check_known(None, Given())
-        other._check_known(None, Given())
+        for model in (self, other):
+            model._check_known(None, Given())
+            model._require_possible()
         place = self.schema.positions
         position = [place[name] for name in other.schema]
         product = other._inquiry.product
@@ -347,15 +361,25 @@ class Answers:
         seen = describe(self.schema, evidence)
         if not seen:
             return ModelError("The model gives probability zero to everything: its tables leave no configuration.")
-        kept: dict[int, int] = {}
-        for (variable, code), said in zip(evidence.hard.items(), seen, strict=False):
-            kept[variable] = code
-            if self._inquiry.log_evidence(Given(kept)) == -math.inf:
-                before = f" together with {', '.join(seen[: len(kept) - 1])}" if len(kept) > 1 else " by itself"
-                return ModelError(
-                    f"The evidence is impossible: the model gives {said}{before} the probability zero. Correct it, or "
-                    "fit with a prior, so that what was not seen stays possible."
-                )
+        pieces = list(evidence.hard.items())
+        if self._inquiry.log_evidence(Given(dict(pieces))) > -math.inf:
+            return ModelError(
+                f"The evidence is impossible: the model gives {_together(seen)} the probability zero. Correct it."
+            )
+        possible, impossible = 0, len(pieces)  # how many of the first pieces are
+        while impossible - possible > 1:
+            middle = (possible + impossible) // 2
+            if self._inquiry.log_evidence(Given(dict(pieces[:middle]))) == -math.inf:
+                impossible = middle
+            else:
+                possible = middle
+        before = f" together with {_together(seen[:possible])}" if possible else " by itself"
         return ModelError(
-            f"The evidence is impossible: the model gives {', '.join(seen)} the probability zero. Correct it."
+            f"The evidence is impossible: the model gives {seen[possible]}{before} the probability zero. Correct it, "
+            "or fit with a prior, so that what was not seen stays possible."
         )
+
+
+def _together(pieces: list[str]) -> str:
+    more = f" and {len(pieces) - 12} more" if len(pieces) > 12 else ""
+    return ", ".join(pieces[:12]) + more

@@ -107,6 +107,7 @@ class MarkovNetwork(Answers):
 
     def log_prob_of(self, columns: Mapping[str, NDArray[Any]], n_rows: int) -> NDArray[np.float64]:
         """Return log p(x) of every row of codes; shape (n_rows,)."""
+        self._require_possible()
         return self.log_score_of(columns, n_rows) - self.log_z
 
     def log_score_of(self, columns: Mapping[str, NDArray[Any]], n_rows: int) -> NDArray[np.float64]:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import itertools
+import math
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -55,11 +56,11 @@ class RowAnswers:
 
     def to_frame(self, backend: str | None = None) -> Any:
         """Return a frame with one row a row of evidence and one column a configuration of the targets."""
-        flat = self.values.reshape(len(self), -1)
+        flat = self.values.reshape(len(self), math.prod(target.n_states for target in self.targets))
         return to_native({name: flat[:, column] for column, name in enumerate(self.columns)}, backend)
 
     def _cells(self) -> tuple[list[str], list[list[str]], str]:
-        flat = self.values.reshape(len(self), -1)
+        flat = self.values.reshape(len(self), math.prod(target.n_states for target in self.targets))
         rows = [[str(row + 1), *map(probability, values)] for row, values in enumerate(flat[:SHOWN_ROWS])]
         if len(self) > SHOWN_ROWS:
             rows.append([f"… {len(self) - SHOWN_ROWS} more rows", *[""] * flat.shape[1]])
