@@ -718,8 +718,14 @@ entry("divergence over other variables", M, lambda w: w.network().kl(sf.fit(sf.D
 entry("divergence over other states", M, lambda w: w.network().kl(w.markov(A=["x", "y"], B=["v", "u"])), "'B'",
       "['u', 'v']", "['v', 'u']", "order included")  # fmt: skip
 entry("assignment of no variable", U, lambda w: w.network().map()["a"], "no variable 'a'", "['A', 'B']")
-entry("too large to answer", M, lambda w: w.within(8, lambda: w.network().query(["A", "B"])), "Exact inference would",
-      "use 8 B", "['A', 'B']", "4 cells", "sf.config(memory=")  # fmt: skip
+entry("too large to answer", M, lambda w: w.within(50, lambda: w.network().query("B")), "Exact inference would",
+      "use 50 B", "['A', 'B']", "4 cells", "sf.config(memory=")  # fmt: skip
+entry("answer too large", M, lambda w: w.within(8, lambda: w.network().query(["A", "B"])), "The answer", "2 variables",
+      "4 cells", "use 8 B", "fewer at a time", "sf.config(memory=")  # fmt: skip
+entry("answer of too many axes", M, lambda w: sf.fit(sf.DAG([f"v{i}" for i in range(33)]), {f"v{i}": ["x"] for i in
+      range(33)}).model.query([f"v{i}" for i in range(33)]), "33 variables", "the 32 of a table", "fewer")  # fmt: skip
+entry("nothing possible", M, lambda w: sf.MarkovNetwork([(("A",), [0, 0])], schema={"A": ["x", "y"]}).log_evidence(),
+      "zero to everything", "no configuration")  # fmt: skip
 entry("too large to write out", M, lambda w: w.within(10**6, lambda: w.big(prior=sf.K2()).model.query("d")), "'d'",
       "1,185,921 cells", "fewer parents", "sf.config")  # fmt: skip
 entry("table of too many axes", M, lambda w: sf.fit(sf.DAG({"d": [f"p{i}" for i in range(40)]}), {"d": ["x"],
@@ -888,7 +894,7 @@ UNREACHABLE = (
 
 
 FOREIGN = ("bif", "dsl", "hugin_net", "syntax", "uai", "xdsl", "xmlbif")  # folders of src/suffice/io
-INTERNAL = ("TypeError", "AttributeError", "KeyboardInterrupt", "NotImplementedError", "FloatingPointError")
+INTERNAL = ("TypeError", "AttributeError", "KeyboardInterrupt", "NotImplementedError", "_Lost")
 
 
 def places(error: BaseException | None) -> set[tuple[str, int]]:

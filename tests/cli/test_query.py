@@ -161,6 +161,11 @@ def test_evidence_comes_from_a_file_and_from_options(folder: Path) -> None:
     network = sf.read("markov.uai")
     found = document("query", "markov.uai", "x0", "--evidence", "e.evid")
     np.testing.assert_allclose(found["p"], network.query("x0", {"x2": "1"}).values)
+    model = sf.read("m.json")
+    third = model.schema.variables[2]
+    seen = document("query", "m.json", model.variables[0], "--evidence", "e.evid")
+    expected = model.query(model.variables[0], {third.name: third.labels[1]})
+    np.testing.assert_allclose(seen["p"], expected.values)
     found = document("query", "markov.uai", "x0", "--evidence", "e.evid", "-g", "x1=0:0.5,1:0.25")
     np.testing.assert_allclose(found["p"], network.query("x0", {"x2": "1", "x1": {"0": 0.5, "1": 0.25}}).values)
 
@@ -191,7 +196,7 @@ def test_evidence_comes_from_a_file_and_from_options(folder: Path) -> None:
         (["markov.uai", "x0", "--evidence", "none.evid"], "none.evid"),
         (["markov.uai", "x0", "--evidence", "m.bif"], "no single set of observations"),
         (["markov.uai", "x0", "--evidence", "two.evid"], "no single set of observations"),
-        (["m.json", "rain", "--evidence", "e.evid"], "no variable 'x2'"),
+        (["m.json", "rain", "--evidence", "far.evid"], "state 1 of variable 9"),
         (["m.json", "rain", "--map"], "one thing"),
         (["m.json", "rain", "--sensitivity", "rain=yes"], "one thing"),
         (["m.json", "--map", "--sensitivity", "rain=yes"], "one thing"),
@@ -212,6 +217,7 @@ def test_evidence_comes_from_a_file_and_from_options(folder: Path) -> None:
 )  # fmt: skip
 def test_what_cannot_be_answered_is_one_line_and_exit_code_two(folder: Path, arguments: list[str], says: str) -> None:
     (folder / "two.evid").write_text("2\n1 0 1\n1 0 0\n")
+    (folder / "far.evid").write_text("1 9 1\n")
     assert says in bad("query", *arguments)
 
 

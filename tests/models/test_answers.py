@@ -396,7 +396,11 @@ def test_whole_answers(garden: sf.BayesianNetwork, evidence: dict[str, Any], as_
     assert best.ties == ties
     row = {**{name: [seen] for name, seen in evidence.items() if not is_soft(seen)}}
     row |= {name: [label] for name, label in best.items()}
-    assert best.log_prob == pytest.approx(float(model.log_prob(row)[0]), abs=1e-11)
+    likelihoods = [
+        seen[best[name]] for name, seen in evidence.items() if isinstance(seen, dict)
+    ]  # of soft evidence, they are part of what is known
+    assert best.log_prob == pytest.approx(float(model.log_prob(row)[0] + np.log(likelihoods).sum()), abs=1e-11)
+    assert best.log_posterior == pytest.approx(best.log_prob - model.log_evidence(evidence), abs=1e-11)
 
 
 def test_everything_given(garden: sf.BayesianNetwork) -> None:
