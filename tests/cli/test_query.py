@@ -102,7 +102,8 @@ def test_one_target_is_printed_as_the_model_prints_it(folder: Path, file: str) -
 
 def test_several_targets_are_asked_for_jointly(folder: Path) -> None:
     table = sprinkler().query(["sprinkler", "rain"], {"wet": "yes"})
-    assert good("query", "m.json", "sprinkler", "rain", "-g", "wet=yes").rstrip("\n") == str(table)
+    printed = good("query", "m.json", "sprinkler", "rain", "-g", "wet=yes")
+    assert printed.rstrip("\n") == f"p(sprinkler, rain | given)\n{table}"
     found = document("query", "m.json", "sprinkler", "rain", "-g", "wet=yes")
     assert [target["name"] for target in found["targets"]] == ["sprinkler", "rain"]
     assert found["targets"][0]["states"] == ["yes", "no"]

@@ -95,8 +95,10 @@ def _print_table(table: Any, as_json: bool) -> None:
         return
     from suffice.cli.show import show_table
 
-    show_table(table._cells())
-    if hasattr(table, "level"):
+    names = getattr(table, "table", table).names
+    with_intervals = hasattr(table, "level")
+    show_table(table._cells(), f"p({', '.join(names)} | given)" if len(names) > 1 and not with_intervals else "")
+    if with_intervals:
         print(f"{table.level:.4g} credible intervals, by {table.method}")
 
 
