@@ -12,7 +12,9 @@ from suffice.inference.plan import Ints, Plan
 from suffice.inference.product import Evidence, Product
 
 TIED = 1e-9
-"""Log-probabilities closer than this are equal, as far as round-off lets one tell."""
+"""Log-probabilities closer than this are named as tied: they are equal, as far as round-off lets one tell."""
+ROUNDING = 1e-12
+"""Of states closer than this the first is taken, so that the choice does not hang on the last bit."""
 
 
 def most_likely(
@@ -32,7 +34,7 @@ def most_likely(
         members = plan.tree.cliques[clique]
         free = [variable for variable in members if variable not in chosen]
         table = found.clique(clique)[tuple(chosen.get(variable, slice(None)) for variable in members)]
-        first = np.unravel_index(int(np.argmax(table)), table.shape)
+        first = np.unravel_index(int(np.argmax(table >= table.max() - ROUNDING)), table.shape)
         chosen.update(zip(free, map(int, first), strict=True))
     return chosen, found.log_z, _ties(found, best)
 
@@ -54,7 +56,7 @@ def most_likely_one_by_one(
         if len(equal) > 1:
             ties[variable] = tuple(map(int, equal))
             greatest = log_greatest(product, variable, {**evidence, **chosen})
-        chosen[variable] = int(np.argmax(greatest))
+        chosen[variable] = int(np.argmax(greatest >= greatest.max() - ROUNDING))
     if not free:
         best = joint(product, (), evidence)[1]
         return None if best == -math.inf else ({}, best, {})
