@@ -682,6 +682,20 @@ def ask(tree: Any, table: Any, message: Any, home: Any, floors: Any, codes: Any,
     return log_total + np.log(total), FINE
 
 
+@kernel
+def ask_rows(tree: Any, table: Any, message: Any, home: Any, floors: Any, codes: Any, soft: Any, weights: Any,
+             target: int, wanted: Any, answers: Any, log_p: Any, status: Any) -> None:  # fmt: skip
+    """Ask the same of many rows of evidence; ``codes`` has one row each, −1 where nothing was seen."""
+    largest = 1
+    for c in range(len(tree.parent)):
+        largest = max(largest, tree.table_at[c + 1] - tree.table_at[c])
+    work, sent = np.empty(largest), np.empty(len(message))
+    for row in range(len(codes)):
+        log_p[row], status[row] = ask(
+            tree, table, message, home, floors, codes[row], soft, weights, target, wanted, work, sent, answers[row]
+        )
+
+
 # Single tables ------------------------------------------------------------------------------------------------
 
 
@@ -708,17 +722,3 @@ def scale_part(tree: Any, clique: int, pair: int, table: Any, part: Any) -> None
     """Multiply a clique's table by a table over one of its parts."""
     first, last, digits = tree.loop_at[pair], tree.loop_at[pair + 1], np.empty(MAX_LOOPS, np.int64)
     _sweep(_MULTIPLY, table, tree.table_at[clique], part, _ZERO, part, tree.loops, first, last, digits)
-
-
-@kernel
-def ask_rows(tree: Any, table: Any, message: Any, home: Any, floors: Any, codes: Any, soft: Any, weights: Any,
-             target: int, wanted: Any, answers: Any, log_p: Any, status: Any) -> None:  # fmt: skip
-    """Ask the same of many rows of evidence; ``codes`` has one row each, −1 where nothing was seen."""
-    largest = 1
-    for c in range(len(tree.parent)):
-        largest = max(largest, tree.table_at[c + 1] - tree.table_at[c])
-    work, sent = np.empty(largest), np.empty(len(message))
-    for row in range(len(codes)):
-        log_p[row], status[row] = ask(
-            tree, table, message, home, floors, codes[row], soft, weights, target, wanted, work, sent, answers[row]
-        )

@@ -6,6 +6,7 @@ A model says what its tables are; how they are summed is the business of `suffic
 from __future__ import annotations
 
 import math
+from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterator, Mapping
 from functools import cached_property
 from typing import TYPE_CHECKING, Any
@@ -30,7 +31,7 @@ from suffice.models.sampling import sample_blocks, to_frame
 from suffice.stats.source import BlockSource
 
 
-class Answers:
+class Answers(ABC):
     """What a discrete model answers; a model provides ``schema``, ``variables`` and `_product`."""
 
     if TYPE_CHECKING:
@@ -39,11 +40,11 @@ class Answers:
         def schema(self) -> Schema:
             """The variables with their states."""
 
+    @abstractmethod
     def _product(self) -> Product:
         """Return the tables of the model."""
-        raise NotImplementedError
 
-    def _check_known(self, wanted: tuple[int, ...] | None, given: Given) -> None:
+    def _check_known(self, wanted: tuple[int, ...] | None, given: Given) -> None:  # noqa: B027, most know all numbers
         """Raise where an unknown number would enter the answer about ``wanted``, None meaning all variables."""
 
     @cached_property
@@ -230,9 +231,9 @@ class Answers:
             {variables[v].name: tuple(variables[v].labels[code] for code in ties[v]) for v in sorted(ties)},
         )
 
+    @abstractmethod
     def log_prob_of(self, columns: Mapping[str, NDArray[Any]], n_rows: int) -> NDArray[np.float64]:
         """Return log p(x) of every row of codes; shape (n_rows,)."""
-        raise NotImplementedError
 
     @property
     def log_z(self) -> float:
