@@ -13,6 +13,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from suffice.graph.undirected import (
+    chordless_cycle,
     components,
     interaction_graph,
     is_chordal,
@@ -91,6 +92,20 @@ def test_perfect_order_is_one(graph: Graph) -> None:
 
 
 @given(graphs())
+@settings(max_examples=300)
+def test_chordless_cycle_is_one_and_exists_unless_the_graph_is_chordal(graph: Graph) -> None:
+    cycle = chordless_cycle(graph)
+    assert (cycle is None) == is_chordal(graph)
+    if cycle is None:
+        return
+    n = len(cycle)
+    assert n >= 4
+    assert len(set(cycle)) == n
+    for i, j in itertools.combinations(range(n), 2):
+        assert (cycle[j] in graph[cycle[i]]) == (j - i in (1, n - 1))
+
+
+@given(graphs())
 @settings(max_examples=100)
 def test_cliques_list_their_nodes_in_the_order_of_the_graph(graph: Graph) -> None:
     position = {node: index for index, node in enumerate(graph)}
@@ -102,7 +117,7 @@ def test_cliques_list_their_nodes_in_the_order_of_the_graph(graph: Graph) -> Non
 @settings(max_examples=50)
 def test_arguments_are_left_alone(graph: Graph) -> None:
     before = copy.deepcopy(graph)
-    for function in (components, perfect_order, is_chordal, maximal_cliques):
+    for function in (components, perfect_order, is_chordal, chordless_cycle, maximal_cliques):
         function(graph)
     assert graph == before
     assert list(graph) == list(before)
@@ -140,6 +155,7 @@ def test_moral_graph_marries_parents() -> None:
 def test_empty_graph() -> None:
     assert components({}) == []
     assert perfect_order({}) == []
+    assert chordless_cycle({}) is None
     assert is_chordal({})
     assert interaction_graph([]) == {}
     assert interaction_graph([()]) == {}
@@ -163,6 +179,7 @@ def test_rings_have_no_chords(n: int) -> None:
     ring = graph_of(range(n), [(i, (i + 1) % n) for i in range(n)])
     assert not is_chordal(ring)
     assert perfect_order(ring) is None
+    assert chordless_cycle(ring) == list(range(n))
     assert len(maximal_cliques(ring)) == n
 
 
@@ -175,6 +192,7 @@ def test_thousand_nodes() -> None:
     assert components(path) == [list(range(n))]
     ring = graph_of(range(n), [(i, (i + 1) % n) for i in range(n)])
     assert not is_chordal(ring)
+    assert chordless_cycle(ring) == list(range(n))
     assert len(maximal_cliques(ring)) == n
     whole = {node: [other for other in range(300) if other != node] for node in range(300)}
     assert maximal_cliques(whole) == [tuple(range(300))]

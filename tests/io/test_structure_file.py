@@ -28,6 +28,47 @@ def test_text_is_a_graph(text: str, graph: Any) -> None:
     assert read_structure(text) == sf.DAG(graph)
 
 
+@pytest.mark.parametrize(
+    ("text", "cliques"),
+    [
+        ("A:B + B:C", [("A", "B"), ("B", "C")]),
+        ("A:B", [("A", "B")]),
+        ("A + 'x -> y'", ["A", "x -> y"]),
+        ("# A -> B\nA:B", [("A", "B")]),
+        ("'[A]' + [B]", ["[A]", "[B]"]),
+        ("A:B # it's", [("A", "B")]),
+    ],
+)
+def test_text_with_colon_or_plus_is_cliques(text: str, cliques: Any) -> None:
+    assert read_structure(text) == sf.Cliques(cliques)
+
+
+@pytest.mark.parametrize(
+    "text", ["a:b -> C", "a+b <- C", "A → b+c", "'a:b'", "'a+b'; \"c:d\"", "A # b:c + d", "[A:B]", "# x:y\n[A][B|A]"]
+)
+def test_text_with_arrows_brackets_or_quotes_stays_a_graph(text: str) -> None:
+    assert read_structure(text) == sf.DAG(text)
+
+
+def test_text_of_cliques_that_cannot_be_read_is_an_error() -> None:
+    with pytest.raises(sf.StructureError, match="character 3"):
+        read_structure("A:'B")
+
+
+@pytest.mark.parametrize("name", ["a+b.bif", "a:b + c.bif"])
+def test_file_with_signs_in_its_name_is_a_file(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, name: str) -> None:
+    monkeypatch.chdir(tmp_path)
+    try:
+        Path(name).touch()
+    except OSError:
+        pytest.skip("no such name for a file here")
+    dag = sf.DAG("A -> B")
+    sf.write(sf.fit(dag, DATA).model, name)
+    assert read_structure(name) == dag
+    Path(name).unlink()
+    assert isinstance(read_structure(name), sf.Cliques)
+
+
 def test_folder_of_the_same_name_does_not_hide_a_node(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     (tmp_path / "A").mkdir()
     monkeypatch.chdir(tmp_path)
@@ -73,6 +114,26 @@ def test_structure_files_describe_hypotheses(tmp_path: Path) -> None:
     assert read_structure(write(tmp_path, "b.json", "\ufeff" + json.dumps(entry))) == wanted
 
 
+def test_structure_files_describe_cliques(tmp_path: Path) -> None:
+    toml = """
+    type = "Cliques"
+    graph = { A = ["B", "C"], B = ["C"] }
+    take = "pairwise"
+    """
+    assert read_structure(write(tmp_path, "s.toml", toml)) == sf.Cliques([("A", "B"), ("A", "C"), ("B", "C")])
+    for graph in ("A:B + C", [["A", "B"], "C"], [["A", "B"], ["C"]], {"A": ["B"], "C": []}):
+        found = read_structure(write(tmp_path, "s.json", {"type": "Cliques", "graph": graph}))
+        assert found.cliques == (("A", "B"), ("C",))
+
+
+def test_cliques_of_a_model_are_its_structure(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    cliques = sf.Cliques("A:B")
+    model = sf.MarkovNetwork([(("A", "B"), [[1, 2], [3, 4]])], schema={"A": ["x", "y"], "B": ["u", "v"]})
+    sf.write(model, tmp_path / "m.json")
+    monkeypatch.setattr(sf.MarkovNetwork, "cliques", cliques, raising=False)
+    assert read_structure(str(tmp_path / "m.json")) == cliques
+
+
 def test_structure_of_a_model_and_of_a_fit_is_used(tmp_path: Path) -> None:
     dag = sf.DAG("A -> B", kinds={"A": "tabular"})
     fit = sf.fit(dag, DATA)
@@ -96,7 +157,7 @@ def test_structure_of_a_model_and_of_a_fit_is_used(tmp_path: Path) -> None:
         ("s.json", "{", sf.FileFormatError, "not valid JSON"),
         ("s.json", 2000 * "[" + 2000 * "]", sf.FileFormatError, "s.json"),
         ("s.json", 200_000 * "[", sf.FileFormatError, "s.json"),
-        ("s.json", "[]", sf.FileFormatError, "one of ['DAG', 'Hypotheses']. Got None"),
+        ("s.json", "[]", sf.FileFormatError, "one of ['Cliques', 'DAG', 'Hypotheses']. Got None"),
         ("s.json", "3", sf.FileFormatError, "Got None"),
         ("s.toml", 'type = "Potts"', sf.FileFormatError, "Got 'Potts'"),
         ("s.json", '{"type": ["DAG"]}', sf.FileFormatError, "Got ['DAG']"),
@@ -108,6 +169,11 @@ def test_structure_of_a_model_and_of_a_fit_is_used(tmp_path: Path) -> None:
         ("s.toml", 'type = "DAG"\ngraph = "A"\nlatent = { Z = 2 }', sf.SufficeError, "no node 'Z'"),
         ("s.toml", 'type = "DAG"\ngraph = "A"\ntie = 3', sf.StructureError, "tie"),
         ("s.json", '{"type": "DAG", "graph": {"A": 3}}', sf.StructureError, "s.json"),
+        ("s.toml", 'type = "Cliques"', sf.StructureError, "'graph'"),
+        ("s.toml", 'type = "Cliques"\ngraph = "A:A"', sf.StructureError, "does not describe a Cliques"),
+        ("s.toml", 'type = "Cliques"\ngraph = "A"\ntie = 3', sf.StructureError, "['graph', 'take']"),
+        ("s.toml", 'type = "Cliques"\ngraph = {A = ["B"]}\ntake = 3', sf.StructureError, "'pairwise'"),
+        ("s.toml", 'type = "Cliques"\ngraph = 3', sf.StructureError, "Got int"),
         ("s.toml", 'type = "Hypotheses"', sf.StructureError, "sets"),
         ("s.toml", 'type = "Hypotheses"\nsets = 3', sf.StructureError, "s.toml"),
         ("s.toml", 'type = "Hypotheses"\n[sets]', sf.StructureError, "no hypotheses"),

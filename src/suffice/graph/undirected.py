@@ -108,6 +108,41 @@ def is_chordal(graph: Neighbours[Node]) -> bool:
     return perfect_order(graph) is not None
 
 
+def chordless_cycle(graph: Neighbours[Node]) -> list[Node] | None:
+    """Return a cycle of four or more nodes of which only neighbours in the cycle are joined; None if there is none.
+
+    >>> chordless_cycle({1: [2, 4], 2: [1, 3, 5], 3: [2, 4], 4: [1, 3], 5: [2]})
+    [1, 2, 3, 4]
+    """
+    if is_chordal(graph):
+        return None
+    near = {node: set(graph[node]) for node in graph}
+    cycles = (_cycle_through(graph, near, node, start) for node in graph for start in graph[node])
+    return next(cycle for cycle in cycles if cycle)
+
+
+def _cycle_through(graph: Neighbours[Node], near: Mapping[Node, set[Node]], node: Node, start: Node) -> list[Node]:
+    """Return a chordless cycle that goes from a node to its neighbour ``start``; an empty list if there is none.
+
+    A shortest way from there to another neighbour, past none in between, has no chord.
+    """
+    before: dict[Node, Node] = {start: node, node: node}
+    waiting = [start]
+    for here in waiting:  # grows while it is walked
+        for other in graph[here]:
+            if other in before:
+                continue
+            if other not in near[node]:
+                before[other] = here
+                waiting.append(other)
+            elif other not in near[start]:
+                cycle = [other, here]
+                while cycle[-1] != node:
+                    cycle.append(before[cycle[-1]])
+                return cycle[::-1]
+    return []
+
+
 def maximal_cliques(graph: Neighbours[Node]) -> list[tuple[Node, ...]]:
     """Return the sets of mutually joined nodes that cannot grow, each in the order of the graph.
 

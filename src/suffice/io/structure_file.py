@@ -6,6 +6,10 @@ A structure file names its type and what the type needs::
     graph = "H -> A; H -> B"                  over = "number"
     tie = [["A", "B"]]                        [sets]
     latent = { H = 3 }                        even = [2, 4, 6, 8]
+
+    type = "Cliques"                          type = "Cliques"
+    graph = "A:B + B:C + 'M. Work'"           graph = { A = ["B", "C"], B = ["C"] }
+                                              take = "pairwise"
 """
 
 from __future__ import annotations
@@ -19,7 +23,10 @@ from typing import Any, NamedTuple
 from suffice.errors import FileFormatError, StructureError, SufficeError, listing, shown, suggestion
 from suffice.files import read_bytes
 from suffice.io import read
+from suffice.structures.cliques import Cliques
+from suffice.structures.cliques_text import is_written_as_cliques
 from suffice.structures.dag import DAG
+from suffice.structures.gaussian_markov import GaussianMarkov
 from suffice.structures.hypotheses import Hypotheses
 
 
@@ -32,7 +39,9 @@ class Kind(NamedTuple):
 
 
 TYPES: dict[str, Kind] = {
+    "Cliques": Kind(Cliques, "graph", ("take",)),
     "DAG": Kind(DAG, "graph", ("latent", "kinds", "tie")),
+    "GaussianMarkov": Kind(GaussianMarkov, "graph", ()),
     "Hypotheses": Kind(Hypotheses, "sets", ("over",)),
 }
 
@@ -40,15 +49,19 @@ TYPES: dict[str, Kind] = {
 def read_structure(text: str) -> Any:
     """Read a structure from text or from a file.
 
+    Text with arrows or brackets is a DAG, other text with ``:`` or ``+`` is cliques; a lone name is a DAG of one node.
+
     >>> read_structure("A -> B").edges
     [('A', 'B')]
+    >>> read_structure("A:B + B:C")
+    Cliques('A:B + B:C')
     """
     ending = os.path.splitext(text)[1].lower()
     if ending in (".toml", ".json"):
         return _from_file(text, ending)
     if os.path.isfile(text):
         return _structure_of(read(text))
-    return DAG(text)
+    return Cliques(text) if is_written_as_cliques(text) else DAG(text)
 
 
 def _from_file(path: str, ending: str) -> Any:
@@ -84,7 +97,7 @@ def _structure(path: str, name: str, entries: dict[str, Any]) -> Any:
 
 def _structure_of(thing: Any) -> Any:
     """Return the structure of a model, of a fit, or of what is a structure already."""
-    for attribute in ("structure", "dag", "hypotheses"):
+    for attribute in ("structure", "dag", "hypotheses", "cliques"):
         if hasattr(thing, attribute):
             return getattr(thing, attribute)
     raise StructureError(f"{type(thing).__name__} has no structure that could be fitted. Pass a model or a fit.")
