@@ -195,11 +195,12 @@ class Focus:
         from suffice.kernels.propagation import follow
 
         if clique != self.clique:
-            path = np.array(self._path(self.clique, clique), np.int64)
+            path = np.array(self.path(self.clique, clique), np.int64)
             follow(self._tree, path, self._tables, self._messages, self._fresh, self._third)
             self.clique = clique
 
-    def _path(self, start: int, end: int) -> list[int]:
+    def path(self, start: int, end: int) -> list[int]:
+        """Return the cliques from one to another, both included."""
         up, down = [start], [end]
         parents, depths = self.plan.tree.parents, self._depths
         while up[-1] != down[-1]:
@@ -224,6 +225,40 @@ class Focus:
         self.move(self.plan.homes[factor])
         flat = np.ascontiguousarray(ratio, np.float64).reshape(-1)
         scale_part(self._tree, self.clique, self._pair(factor), self._tables, flat)
+
+    def fit_in_turn(
+        self, visits: Ints, path_at: Ints, path: Ints, targets: Floats
+    ) -> tuple[Floats, Floats, Floats, Floats]:
+        """Fit factors to their target marginals one after another, moving along given paths.
+
+        Parameters
+        ----------
+        visits : array, shape (n_visits,)
+            The factors in the order of their turns.
+        path_at, path : arrays
+            The cliques on the way to each visit: ``path[path_at[i] : path_at[i + 1]]``, from that of the visit before.
+        targets : array
+            The marginals wanted of all factors, in the plan's layout.
+
+        Returns
+        -------
+        ratios : array
+            What the factors were multiplied by, in the plan's layout.
+        gains, totals, gaps : arrays, shape (n_visits,)
+            Σ t log(t/p), Σ p and max |t − p| of every visit, before its step.
+        """
+        from suffice.kernels.propagation import fit_in_turn
+
+        self.move(int(path[0]))
+        starts, n = self.plan.starts, len(visits)
+        gains, totals, gaps, ratios = np.empty(n), np.empty(n), np.empty(n), np.ones(starts[-1])
+        room = np.empty(int(np.diff(starts).max(initial=len(self._third))))
+        fit_in_turn(
+            self._tree, visits, path_at, path, starts, targets, ratios, self._tables, self._messages, self._fresh,
+            room, gains, totals, gaps,
+        )  # fmt: skip
+        self.clique = int(path[-1])
+        return ratios, gains, totals, gaps
 
     def _pair(self, factor: int) -> int:
         return 2 * len(self._tree.parent) + factor
