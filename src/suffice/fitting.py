@@ -107,7 +107,7 @@ def fit(
     source = _source(
         structure, data, watch, weights=weights, schema=schema, missing=missing, unknown_states=unknown_states
     )
-    name, chosen = choose(structure, method, source.schema)
+    name, chosen = choose(structure, method, source.schema, prior=prior, point=point)
     settings = _settings(
         structure,
         name,
@@ -194,7 +194,7 @@ def estimate(
             f"The statistics know nothing of {absent[0]!r}; they are over {list(statistics.schema)}. "
             "Collect them for this structure: sf.collect(structure, data)."
         )
-    name, chosen = choose(structure, method, statistics.schema)
+    name, chosen = choose(structure, method, statistics.schema, prior=prior, point=point)
     settings = _settings(
         structure,
         name,
@@ -247,7 +247,9 @@ def _settings(
             raise ArgumentError(
                 f"point={point!r} asks for an estimate under a prior; pass prior=…, such as sf.BDeu(10)."
             )
-    chosen = "mle" if prior is None else point or "mean"
+    points = getattr(prior, "points", ("mean", "map"))
+    under_prior = [candidate for candidate in method.points if candidate in points]
+    chosen = "mle" if prior is None else point or next(iter(under_prior), "mean")
     if chosen not in method.points:
         raise ArgumentError(f"The method {name!r} gives {list(method.points)}, not {chosen!r}.")
     rest["tol"] = require_fraction("tol", rest["tol"])
@@ -285,6 +287,10 @@ def _finish(
         source=source if certify_by == "data" else None,
         tol=problem.tol,
         interrupted=solution.interrupted,
+        base=problem.base,
+        method=name,
+        trace=solution.trace,
+        diagnostics=solution.diagnostics,
     )
     return Fit(
         model=solution.model,

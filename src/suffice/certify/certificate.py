@@ -40,6 +40,14 @@ class Certificate:
         KL(p̃‖p), only where the distinct rows were collected.
     data_gap : float or None
         Largest difference between the statistics and a second count of the data (``certify="data"``).
+    pythagoras : float or None
+        How far KL(p̃‖u) is from KL(p̃‖p) + KL(p‖u), u being uniform, for undirected models whose rows were collected.
+    descent : float or None
+        The largest fall of the objective in a step, relative to its size, for methods that never fall.
+    z_drift : float or None
+        By how much log Z changed during proportional fitting, which keeps it.
+    boundary : str
+        What runs to zero or infinity when the estimate does not exist.
     tol : float
     verdict : str
     """
@@ -57,6 +65,10 @@ class Certificate:
     moment_gap: float | None = None
     kl: float | None = None
     data_gap: float | None = None
+    pythagoras: float | None = None
+    descent: float | None = None
+    z_drift: float | None = None
+    boundary: str = ""
 
     def _cells(self) -> tuple[list[str], list[list[str]], str]:
         rows = [
@@ -67,12 +79,18 @@ class Certificate:
                 f"{self.log_likelihood:.6f}",
                 f"differs by {number(self.log_likelihood_gap, 3)} (relative)",
             ],
-            ["estimate exists", self.exists, ""],
+            ["estimate exists", self.exists, self.boundary],
         ]
         if self.moment_gap is not None:
             rows.append(["moment gap", number(self.moment_gap, 3), f"at most {self.tol:g}"])
         if self.kl is not None:
             rows.append(["KL(data, model)", number(self.kl, 6), ""])
+        if self.pythagoras is not None:
+            rows.append(["Pythagoras, KL in two ways", number(self.pythagoras, 3), "0 at the optimum"])
+        if self.descent is not None:
+            rows.append(["largest fall in a step", number(self.descent, 3), "at most 1e-09"])
+        if self.z_drift is not None:
+            rows.append(["change of log Z", number(self.z_drift, 3), "at most 1e-08"])
         if self.data_gap is not None:
             rows.append(["second count of the data", number(self.data_gap, 3), "must be 0"])
         return ["measured", "value", "wanted"], rows, "<><"
@@ -101,6 +119,12 @@ class Measured:
     condition: str = "the first-order condition"
     data_gap: float | None = None
     data_worst: str = ""
+    moment_gap: float | None = None
+    kl: float | None = None
+    pythagoras: float | None = None
+    descent: float | None = None
+    z_drift: float | None = None
+    boundary: str = ""
 
 
 def verdict(measured: Measured, claimed_log_likelihood: float, tol: float, interrupted: bool = False) -> Certificate:
@@ -115,6 +139,10 @@ def verdict(measured: Measured, claimed_log_likelihood: float, tol: float, inter
         faults.append(f"the log-likelihood, recomputed, differs by {gap:.3g} (relative)")
     if measured.data_gap is not None and not measured.data_gap <= 1e-9:
         faults.append(f"a second count of the data differs by {measured.data_gap:.6g} at {measured.data_worst}")
+    if measured.descent is not None and not measured.descent <= 1e-9:
+        faults.append(f"a step lowered the objective by {measured.descent:.3g} (relative)")
+    if measured.z_drift is not None and not measured.z_drift <= 1e-8:
+        faults.append(f"log Z changed by {measured.z_drift:.3g}")
     if interrupted:
         faults.append("the method was interrupted")
     if faults:
@@ -133,7 +161,13 @@ def verdict(measured: Measured, claimed_log_likelihood: float, tol: float, inter
         exists=measured.exists,
         verdict=sentence,
         tol=tol,
+        moment_gap=measured.moment_gap,
+        kl=measured.kl,
         data_gap=measured.data_gap,
+        pythagoras=measured.pythagoras,
+        descent=measured.descent,
+        z_drift=measured.z_drift,
+        boundary=measured.boundary,
     )
 
 

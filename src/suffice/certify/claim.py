@@ -14,7 +14,8 @@ from suffice.stats.statistics import Statistics
 class Claim:
     """That ``model`` is the estimate ``point`` of ``structure`` under ``prior``, given ``statistics``.
 
-    ``source`` is the data itself when the pass over it is to be repeated (``certify="data"``).
+    ``source`` is the data itself when the pass over it is to be repeated (``certify="data"``). ``method``, ``trace``
+    and ``diagnostics`` are what the fitter says of its way there, checked where a method promises something of it.
     """
 
     structure: Any
@@ -28,3 +29,7 @@ class Claim:
     source: Source | None = None
     tol: float = 1e-8
     interrupted: bool = False
+    base: tuple[Any, ...] = ()
+    method: str = ""
+    trace: tuple[Any, ...] = ()
+    diagnostics: Mapping[str, float] = field(default_factory=dict)

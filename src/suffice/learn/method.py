@@ -30,6 +30,8 @@ class Problem:
     unseen_parents : {"error", "uniform", "nan"}
     fixed : mapping
         Parameters that an expert gave, by node.
+    base : tuple of LabelledTable
+        The base measure of a max-ent problem, as tables to be multiplied; empty for the uniform one.
     source : Source or None
         The data itself, for methods of many passes.
     init, tol, max_iter, seed, options
@@ -44,6 +46,7 @@ class Problem:
     point: str = "mle"
     unseen_parents: str = "error"
     fixed: Mapping[str, Any] = field(default_factory=dict)
+    base: tuple[Any, ...] = ()
     source: Source | None = None
     init: Any = None
     tol: float = 1e-8
@@ -84,6 +87,8 @@ class Solution:
     remarks : tuple of str
     interrupted : bool
         The best point so far, after Ctrl-C.
+    diagnostics : mapping
+        Numbers of the way there that the certificate looks at.
     """
 
     model: Any
@@ -96,6 +101,7 @@ class Solution:
     trace: tuple[Step, ...] = ()
     remarks: tuple[str, ...] = ()
     interrupted: bool = False
+    diagnostics: Mapping[str, float] = field(default_factory=dict)
 
 
 @dataclass(frozen=True)
@@ -117,10 +123,14 @@ class Method:
     check : callable
         ``check(structure, prior, fixed)`` raises when it has no use for a prior or for given parameters; it is called
         before the data is read.
+    refuses_prior : callable
+        ``refuses_prior(structure, prior)`` returns the reason why it cannot use a prior, or None.
     points : tuple of str
-        The estimates that it can give.
+        The estimates that it can give; of those under a prior the first is the default.
     options : tuple of str
         The names of its own settings.
+    takes_base : bool
+        Whether it knows base measures.
     """
 
     refuses: Callable[[Any, Schema], str | None]
@@ -129,8 +139,10 @@ class Method:
     passes: Literal["one", "many"] = "one"
     exact: bool = True
     check: Callable[[Any, Any, Mapping[str, Any]], None] = lambda structure, prior, fixed: None
+    refuses_prior: Callable[[Any, Any], str | None] = lambda structure, prior: None
     points: tuple[str, ...] = ("mle", "mean", "map")
     options: tuple[str, ...] = ()
+    takes_base: bool = False
 
 
 def check_options(name: str, method: Method, options: object) -> None:

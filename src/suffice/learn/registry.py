@@ -6,14 +6,30 @@ from typing import Any
 
 from suffice.data.schema import Schema
 from suffice.errors import ArgumentError, EstimationError, UnknownNameError, listing, shown, suggestion
-from suffice.learn import directed, enumeration
+from suffice.learn import decomposable, directed, enumeration, gaussian_markov, ipf, likelihood
 from suffice.learn.method import Method
+from suffice.structures.cliques import Cliques
 from suffice.structures.dag import DAG
+from suffice.structures.gaussian_markov import GaussianMarkov
 from suffice.structures.hypotheses import Hypotheses
 
 METHODS: dict[type[Any], dict[str, Method]] = {
     DAG: {"closed_form": directed.METHOD},
     Hypotheses: {"enumeration": enumeration.METHOD},
+    GaussianMarkov: {
+        "closed_form": gaussian_markov.CLOSED_FORM,
+        "newton": gaussian_markov.NEWTON,
+        "ipf": gaussian_markov.SCALING,
+    },
+    Cliques: {
+        "closed_form": decomposable.METHOD,
+        "adaptive": ipf.ADAPTIVE,
+        "newton": likelihood.NEWTON,
+        "lbfgs": likelihood.LBFGS,
+        "cg": likelihood.CG,
+        "ipf": ipf.METHOD,
+        "gradient": likelihood.GRADIENT,
+    },
 }
 
 
@@ -25,14 +41,33 @@ def methods_for(structure: object) -> dict[str, Method]:
     return METHODS[type(structure)]
 
 
-def choose(structure: object, name: str, schema: Schema) -> tuple[str, Method]:
+def choose(
+    structure: object,
+    name: str,
+    schema: Schema,
+    *,
+    prior: object = None,
+    point: str | None = None,
+    base: tuple[Any, ...] = (),
+) -> tuple[str, Method]:
     """Return the method by its name, or by itself under ``"auto"``, with its name."""
     methods = methods_for(structure)
+
+    def reason_against(method: Method) -> str | None:
+        reason = method.refuses(structure, schema)
+        if reason is None and prior is not None:
+            reason = method.refuses_prior(structure, prior)
+        if reason is None and base and not method.takes_base:
+            reason = "it knows no base measure."
+        return reason
+
     if isinstance(name, str) and name == "auto":
         reasons = {}
         for candidate, method in methods.items():
             if method.exact:
-                reasons[candidate] = method.refuses(structure, schema)
+                reasons[candidate] = reason_against(method)
+                if reasons[candidate] is None and point is not None and point not in method.points:
+                    reasons[candidate] = f"it does not give {point!r}."
                 if reasons[candidate] is None:
                     return candidate, method
         listed = " ".join(f"{candidate!r}: {reason}" for candidate, reason in reasons.items())
@@ -42,7 +77,7 @@ def choose(structure: object, name: str, schema: Schema) -> tuple[str, Method]:
             f"There is no method {shown(name)} for {type(structure).__name__}. The methods are "
             f"{listing(['auto', *methods])}.{suggestion(name, methods)}"
         )
-    reason = methods[name].refuses(structure, schema)
+    reason = reason_against(methods[name])
     if reason:
         raise EstimationError(f"The method {name!r} cannot fit this structure: {reason}")
     return name, methods[name]

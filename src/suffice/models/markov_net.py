@@ -18,6 +18,7 @@ from suffice.errors import ArgumentError, ModelError, SchemaError, UnknownNameEr
 from suffice.inference.product import Factor, Product
 from suffice.models.answers import Answers
 from suffice.stats.source import BlockSource
+from suffice.structures.cliques import Cliques
 from suffice.text import plural
 
 
@@ -86,6 +87,16 @@ class MarkovNetwork(Answers):
     def scopes(self) -> tuple[tuple[str, ...], ...]:
         """The names of every factor's variables, in the order of its axes."""
         return tuple(factor.names for factor in self.factors)
+
+    @cached_property
+    def cliques(self) -> Cliques:
+        """The structure: the scopes of the factors, each once, and variables in no factor by themselves."""
+        held: dict[frozenset[str], tuple[str, ...]] = {}
+        for scope in self.scopes:
+            if scope:
+                held.setdefault(frozenset(scope), scope)
+        inside = {name for scope in held for name in scope}
+        return Cliques([*held.values(), *((name,) for name in self.variables if name not in inside)])
 
     def __repr__(self) -> str:
         return f"MarkovNetwork({plural(len(self.schema), 'variable')}, {plural(len(self.factors), 'factor')})"

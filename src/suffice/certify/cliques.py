@@ -1,0 +1,335 @@
+"""Proof of a Markov random field's fit: the margins of the model against those wanted.
+
+The margins are summed from the joint table while that is small; otherwise along another elimination order than the
+fitter's. Beside them: whether the estimate exists, whether every step went up, whether Z was kept, and Pythagoras.
+"""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from suffice.certify.certificate import Certificate, Measured, verdict
+from suffice.certify.claim import Claim
+from suffice.certify.recount import recount_gap
+from suffice.certify.subgradient import residual_under_penalty
+from suffice.data.variable import Variable
+from suffice.inference.brute_force import log_joint
+from suffice.inference.clique_family import TABLE_CELLS, Layout, Point, TableFamily
+from suffice.inference.facial import Face, facial_set
+from suffice.inference.interior import distance_to_match
+from suffice.inference.product import Factor, Product
+from suffice.inference.tree_family import TreeFamily
+from suffice.models.cpds.tabular import describe_configuration
+from suffice.priors.penalty import Penalty
+from suffice.priors.pseudo_margins import pseudo_margin
+from suffice.stats.needs import Count
+
+Floats = NDArray[np.float64]
+JOINT_CELLS = 1 << 14
+"""Joint tables up to this size are written out."""
+INSIDE = 0.5
+RULES = ("min_degree", "min_fill", "min_table", "weighted_min_fill")
+STEADY = ("ipf", "adaptive")
+"""The methods of which every step raises the likelihood."""
+
+
+def certify(claim: Claim) -> Certificate:
+    """Measure the model's margins, and everything that follows from them."""
+    seen = Examined(claim)
+    residual, worst = seen.residual
+    exists, face = seen.existence
+    data_gap, data_worst = (None, "") if claim.source is None else recount_gap(claim.source, claim.statistics)
+    return verdict(
+        Measured(
+            claim=_claim(claim, exists),
+            residual=residual,
+            worst=worst,
+            log_likelihood=seen.log_likelihood,
+            normalisation=abs(float(seen.expected[: math.prod(seen.layout.shapes[0])].sum()) - 1),
+            exists=exists,
+            condition="the first-order condition" if claim.prior is not None else "the match of margins",
+            data_gap=data_gap,
+            data_worst=data_worst,
+            moment_gap=None if isinstance(claim.prior, Penalty) else residual,
+            kl=seen.kl,
+            pythagoras=seen.pythagoras,
+            descent=_descent(claim) if claim.method in STEADY else None,
+            z_drift=seen.z_drift,
+            boundary="" if face is None else boundary_of(seen.variables, face),
+        ),
+        claim.log_likelihood,
+        claim.tol,
+        claim.interrupted,
+    )
+
+
+def _claim(claim: Claim, exists: str) -> str:
+    if claim.point == "mle":
+        return "maximum likelihood, in the limit on the boundary" if exists == "no" else "maximum likelihood"
+    if isinstance(claim.prior, Penalty):
+        return "posterior mode of the u-terms"
+    return "posterior mean" if claim.point == "mean" else "posterior mode of the log-potentials"
+
+
+@dataclass(frozen=True, eq=False)
+class Examined:
+    """A model looked at anew."""
+
+    claim: Claim
+
+    @cached_property
+    def variables(self) -> tuple[Variable, ...]:
+        """The variables in the order of the structure."""
+        return tuple(self.claim.statistics.schema[name] for name in self.claim.structure.variables)
+
+    @cached_property
+    def layout(self) -> Layout:
+        """The tables of the cliques."""
+        place = {variable.name: position for position, variable in enumerate(self.variables)}
+        sizes = tuple(variable.n_states for variable in self.variables)
+        return Layout(sizes, tuple(tuple(place[name] for name in clique) for clique in self.claim.structure.cliques))
+
+    @cached_property
+    def factors(self) -> tuple[Factor, ...]:
+        """The model's tables; those of the cliques come first."""
+        place = {variable.name: position for position, variable in enumerate(self.variables)}
+        return tuple(Factor(tuple(place[n] for n in table.names), table.values) for table in self.claim.model.factors)
+
+    @property
+    def extra(self) -> tuple[Factor, ...]:
+        """The model's tables beyond those of the cliques: the base measure, and the support of an extended estimate."""
+        return self.factors[len(self.layout.scopes) :]
+
+    @cached_property
+    def theta(self) -> Floats:
+        """The logarithms of the cliques' potentials."""
+        with np.errstate(divide="ignore"):
+            return np.log(self.layout.flat([factor.values for factor in self.factors[: len(self.layout.scopes)]]))
+
+    @cached_property
+    def is_small(self) -> bool:
+        """Whether the joint table can be written out."""
+        return math.prod(self.layout.sizes) <= JOINT_CELLS and len(self.layout.sizes) <= 30
+
+    @cached_property
+    def joint(self) -> tuple[Floats, float]:
+        """The joint table p, and log Z."""
+        names = tuple(variable.name for variable in self.variables)
+        log_p = log_joint(Product(names, self.layout.sizes, self.factors))
+        top = float(log_p.max())
+        p = np.exp(log_p - top)
+        return p / p.sum(), top + math.log(float(p.sum()))
+
+    @cached_property
+    def point(self) -> Point:
+        """The model as a member of a family along another elimination order than the fitter's."""
+        names = [variable.name for variable in self.variables]
+        arguments = (names, self.layout.sizes, self.layout.scopes, self.extra)
+        tiny = self.is_small and math.prod(self.layout.sizes) <= TABLE_CELLS
+        return (TableFamily(*arguments) if tiny else _other_tree(*arguments)).at(self.theta)
+
+    @cached_property
+    def expected(self) -> Floats:
+        """The model's margins, flat."""
+        if not self.is_small:
+            return self.point.expected
+        p, tables = self.joint[0], []
+        for scope in self.layout.scopes:
+            table = p.sum(axis=tuple(v for v in range(p.ndim) if v not in scope))
+            ranked = sorted(scope)
+            tables.append(table.transpose([ranked.index(v) for v in scope]))
+        return self.layout.flat(tables)
+
+    @cached_property
+    def log_z(self) -> float:
+        """The logarithm of the sum of all products of tables."""
+        return self.joint[1] if self.is_small else self.point.log_z
+
+    @cached_property
+    def counts(self) -> Floats:
+        """The counts of the cliques, flat."""
+        return self.layout.flat(
+            [self.claim.statistics[Count(clique)].table() for clique in self.claim.structure.cliques]
+        )
+
+    @cached_property
+    def total(self) -> float:
+        """N, pseudo-counts included."""
+        return self.claim.statistics.weight + float(getattr(self.claim.prior, "ess", 0.0))
+
+    @cached_property
+    def targets(self) -> Floats:
+        """The margins wanted, flat."""
+        if self.claim.prior is None or isinstance(self.claim.prior, Penalty):
+            return self.counts / self.claim.statistics.weight
+        schema, prior = self.claim.statistics.schema, self.claim.prior
+        pseudo = [pseudo_margin(prior, [schema[n] for n in clique]) for clique in self.claim.structure.cliques]
+        return (self.counts + self.layout.flat(pseudo)) / self.total
+
+    # What is measured -----------------------------------------------------------------------------------------
+
+    @cached_property
+    def residual(self) -> tuple[float, str]:
+        """The largest violation of the first-order condition, and where it is."""
+        fault = self.structural_fault
+        if fault:
+            return math.inf, fault
+        gaps = self.expected - self.targets
+        if isinstance(self.claim.prior, Penalty):
+            gaps = residual_under_penalty(self.claim.prior, self.layout, self.theta, gaps, self.total)
+        if not np.isfinite(gaps).all():
+            return math.inf, "a margin that is not finite"
+        position = int(np.argmax(np.abs(gaps)))
+        number = int(np.searchsorted(self.layout.starts, position, "right")) - 1
+        codes = np.unravel_index(position - int(self.layout.starts[number]), self.layout.shapes[number])
+        where = describe_configuration(tuple(self.variables[v] for v in self.layout.scopes[number]), codes)
+        return float(np.abs(gaps[position])), f"the margin of {':'.join(self.claim.structure.cliques[number])}, {where}"
+
+    @cached_property
+    def structural_fault(self) -> str:
+        """What is wrong with the model before any number is looked at."""
+        wanted, factors = self.claim.structure.cliques, self.claim.model.factors
+        if tuple(factor.names for factor in factors[: len(wanted)]) != wanted:
+            return "the potentials, which are not those of the cliques"
+        for variable in self.variables:
+            if not self.claim.model.schema[variable.name].has_states_of(variable):
+                return f"{variable.name!r}, whose states are not those of the statistics"
+        base, extra = self.claim.base, factors[len(wanted) :]
+        same = len(extra) >= len(base) and all(
+            a.names == b.names and np.array_equal(a.values, b.values) for a, b in zip(base, extra, strict=False)
+        )
+        if not same or len(extra) > len(base) + 1:
+            return "the base measure, which is not the one that was given"
+        if len(extra) == len(base) + 1:
+            return self._fault_of_support(extra[-1])
+        return ""
+
+    def _fault_of_support(self, table: Any) -> str:
+        """Whether the cells that the model rules out are those that the margins rule out."""
+        face = self.existence[1]
+        if face is None or face.support is None or table.names != self.claim.structure.variables:
+            return "the support, which the margins do not ask for"
+        return "" if np.array_equal(table.values > 0, face.support) else "the support, which is not the facial set"
+
+    @cached_property
+    def log_likelihood(self) -> float:
+        """Σ m log (p/h), from the model's potentials and Z; h is the base measure, one without it."""
+        seen = self.counts > 0
+        return float(self.counts[seen].dot(self.theta[seen])) - self.claim.statistics.weight * self.log_z
+
+    @cached_property
+    def existence(self) -> tuple[str, Face | None]:
+        """Whether the estimate exists, and the face it lies on if not."""
+        if self.claim.prior is not None:
+            return "yes", None
+        masked = len(self.factors) > len(self.layout.scopes) + len(self.claim.base)
+        if not masked and (self.targets > 0).all():
+            distance = distance_to_match(self.point, self.layout, self.targets)
+            if distance < INSIDE:
+                return "yes", None
+        counts = self.joint_counts
+        face = facial_set(
+            self.layout.sizes,
+            self.layout.scopes,
+            self.layout.tables(self.targets),
+            allowed=self._allowed,
+            observed=None if counts is None else counts > 0,
+        )
+        return face.exists, None if face.exists == "yes" else face
+
+    @property
+    def _allowed(self) -> NDArray[np.bool_] | None:
+        """The cells that the base measure leaves."""
+        if not self.claim.base or not self.is_small:
+            return None
+        place = {variable.name: position for position, variable in enumerate(self.variables)}
+        base = tuple(Factor(tuple(place[n] for n in t.names), t.values) for t in self.claim.base)
+        names = tuple(variable.name for variable in self.variables)
+        allowed: NDArray[np.bool_] = log_joint(Product(names, self.layout.sizes, base)) > -np.inf
+        return allowed
+
+    @cached_property
+    def joint_counts(self) -> NDArray[Any] | None:
+        """The counts of the whole table, if they were collected and can be written out."""
+        need = Count(self.claim.structure.variables)
+        if need not in self.claim.statistics or self.claim.statistics[need].cells is not None:
+            return None
+        table: NDArray[Any] = self.claim.statistics[need].table()
+        return table
+
+    @cached_property
+    def _data_entropy(self) -> float | None:
+        need = Count(self.claim.structure.variables)
+        if need not in self.claim.statistics or self.claim.base:
+            return None
+        m = self.claim.statistics[need].nonzero()[1] / self.claim.statistics.weight
+        return -float((m * np.log(m)).sum())
+
+    @cached_property
+    def kl(self) -> float | None:
+        """KL(p̃‖p), where the distinct rows were collected."""
+        if self._data_entropy is None:
+            return None
+        return max(0.0, -self._data_entropy - self.log_likelihood / self.claim.statistics.weight)
+
+    @cached_property
+    def pythagoras(self) -> float | None:
+        """How far KL(p̃‖u) is from KL(p̃‖p) + KL(p‖u), u being uniform; zero at the unpenalised optimum p."""
+        if self.kl is None or self.claim.prior is not None or self._data_entropy is None or not self.is_small:
+            return None
+        p = self.joint[0]
+        held = p[p > 0]
+        entropy = -float((held * np.log(held)).sum())
+        return abs(self.kl - (entropy - self._data_entropy))
+
+    @cached_property
+    def z_drift(self) -> float | None:
+        """By how much log Z changed from the start of proportional fitting, whose steps keep it."""
+        start = self.claim.diagnostics.get("log_z")
+        return None if start is None else abs(self.log_z - start)
+
+
+def _descent(claim: Claim) -> float:
+    """Return the largest fall of the objective in one step, relative to its size; zero when every step went up."""
+    values = np.array([step.objective for step in claim.trace])
+    falls = values[:-1] - values[1:]
+    return float(max(0.0, falls.max(initial=0.0))) / max(1.0, float(np.abs(values).max(initial=0.0)))
+
+
+def _other_tree(names: Any, sizes: Any, scopes: Any, base: Any) -> TreeFamily:
+    """Return the family along an elimination order that the fitter, which takes the best it finds, did not use."""
+    fitters = TreeFamily.plan_of(names, sizes, scopes, base)
+    others = []
+    for rule in RULES:
+        plan = TreeFamily.plan_of(names, sizes, scopes, base, rule)
+        if set(map(frozenset, plan.tree.cliques)) != set(map(frozenset, fitters.tree.cliques)):
+            others.append(plan)
+        if others and others[-1].cells <= 2 * fitters.cells:
+            break
+    best = min(others, key=lambda plan: plan.cells, default=None)
+    if best is None or best.cells > 8 * fitters.cells:
+        best = fitters.rooted_at(0)  # the same cliques, but every message goes the other way
+    return TreeFamily(names, sizes, scopes, base, plan=best)
+
+
+def boundary_of(variables: tuple[Variable, ...], face: Face) -> str:
+    """Name the first cells and parameters that run away."""
+    lost = face.lost or []
+    cells = [describe_configuration(variables, codes) for codes in lost[:3]]
+    margins = [
+        describe_configuration(tuple(variables[v] for v in face.scopes[number]), codes)
+        for number, codes in face.zero_margins[:3]
+    ]
+    parts = []
+    if lost:
+        parts.append(f"{len(lost):,} fitted cells are zero ({'; '.join(cells)}{'; …' if len(lost) > 3 else ''})")
+    if margins:
+        more = "; …" if len(face.zero_margins) > 3 else ""
+        parts.append(f"{len(face.zero_margins):,} margins are zero ({'; '.join(margins)}{more})")
+    return ", ".join(parts)

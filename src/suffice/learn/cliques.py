@@ -1,0 +1,223 @@
+"""Markov random fields by iteration: what all such methods share, from the margins to the solution.
+
+A method is a `Search`: it gets a `Matching` and returns the parameters it found. Around it, the existence of the
+estimate is looked into, and where zeros put it on the boundary the search is repeated on the facial set.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from suffice.errors import ArgumentError, listing, shown
+from suffice.inference.clique_family import Floats
+from suffice.inference.facial import Face, facial_set
+from suffice.inference.facial_dimension import dimension
+from suffice.inference.interior import distance_to_match
+from suffice.learn.matching import Matching, joint_counts
+from suffice.learn.method import Problem, Solution, Step
+from suffice.models.cpds.tabular import describe_configuration
+from suffice.models.markov_net import MarkovNetwork
+from suffice.optimise.outcome import Outcome
+from suffice.priors.penalty import Penalty
+from suffice.priors.pseudo_margins import CONSISTENT
+from suffice.structures.cliques import Cliques
+from suffice.text import plural
+
+INSIDE = 0.5
+"""Matches nearer than this are proven to exist; on the way to a boundary the distance is one."""
+
+
+@dataclass(frozen=True, eq=False)
+class Found:
+    """What a search came to.
+
+    Attributes
+    ----------
+    theta : array
+        log ψ of all cells, flat; −inf for zero potentials.
+    objectives : tuple of float
+        The log-likelihood after every step, penalty included.
+    converged : bool
+    reason : str
+        Why it stopped.
+    remarks : tuple of str
+    log_z : float or None
+        That of the start, for methods that keep it.
+    """
+
+    theta: Floats
+    objectives: tuple[float, ...]
+    converged: bool
+    reason: str = ""
+    remarks: tuple[str, ...] = ()
+    log_z: float | None = None
+
+
+Search = Callable[[Matching], Found]
+
+
+def found_by(matching: Matching, outcome: Outcome) -> Found:
+    """Translate what an optimiser returned."""
+    objectives = tuple(matching.gain(value) for value in outcome.values)
+    return Found(matching.theta(outcome.x), objectives, outcome.converged, outcome.reason)
+
+
+def solve_by(search: Search) -> Callable[[Problem], Solution]:
+    """Return the ``solve`` of a method from its search."""
+
+    def solve(problem: Problem) -> Solution:
+        matching = Matching.of(problem)
+        found = search(matching)
+        face = None if problem.prior is not None or problem.watch.interrupted else boundary(matching, found)
+        if face is not None and face.support is not None and _hides(matching, face):
+            matching = matching.on(face.support)
+            found = search(matching)
+        return solution(matching, found, face)
+
+    return solve
+
+
+# Existence ----------------------------------------------------------------------------------------------------
+
+
+def boundary(matching: Matching, found: Found) -> Face | None:
+    """Return the face on which the estimate lies, or None when it is proven to exist."""
+    layout, has_zeros = matching.layout, bool((matching.targets == 0).any())
+    if not has_zeros and found.converged:
+        distance = distance_to_match(matching.family.at(found.theta), layout, matching.targets)
+        if distance < INSIDE:
+            return None
+    counts = joint_counts(matching.problem)
+    face = facial_set(
+        layout.sizes,
+        layout.scopes,
+        layout.tables(matching.targets),
+        allowed=None if not matching.base else _allowed(matching),
+        observed=None if counts is None else counts > 0,
+    )
+    return None if face.exists == "yes" else face
+
+
+def _allowed(matching: Matching) -> Any:
+    total = np.ones(matching.layout.sizes, bool)
+    for factor in matching.base:
+        order = sorted(range(len(factor.scope)), key=factor.scope.__getitem__)
+        shape = [size if v in factor.scope else 1 for v, size in enumerate(matching.layout.sizes)]
+        total = total & (factor.values.transpose(order).reshape(shape) > 0)
+    return total
+
+
+def _hides(matching: Matching, face: Face) -> bool:
+    """Whether the facial set lacks cells that have no zero margin, which zero potentials do not rule out."""
+    assert face.support is not None
+    possible = np.ones(matching.layout.sizes, bool) if face.allowed is None else face.allowed.copy()
+    for scope, target in zip(matching.layout.scopes, matching.layout.tables(matching.targets), strict=True):
+        order = sorted(range(len(scope)), key=scope.__getitem__)
+        shape = [size if v in scope else 1 for v, size in enumerate(matching.layout.sizes)]
+        possible &= target.transpose(order).reshape(shape) > 0
+    return bool((possible & ~face.support).any())
+
+
+# The solution -------------------------------------------------------------------------------------------------
+
+
+def solution(matching: Matching, found: Found, face: Face | None) -> Solution:
+    """Put the model together, and say what there is to say."""
+    problem, layout = matching.problem, matching.layout
+    n_free = problem.structure.n_free(problem.schema)
+    adjusted, remarks = n_free, list(found.remarks)
+    if face is not None:
+        if face.exists == "no":
+            remarks += boundary_remarks(matching.variables, layout.scopes, face)
+        if face.support is not None:
+            adjusted = dimension(layout.sizes, layout.scopes, face.support)
+        elif face.exists == "no":
+            remarks.append("The free parameters that the zeros leave are not counted: the joint table is too large.")
+    if not found.converged and not problem.watch.interrupted:
+        remarks.append(f"Not converged after {plural(len(found.objectives), 'step')}: {found.reason}")
+    return Solution(
+        model=network(matching, found.theta),
+        log_likelihood=matching.log_likelihood(found.theta),
+        n_free=n_free,
+        n_free_adjusted=adjusted,
+        trace=tuple(Step(number, value) for number, value in enumerate(found.objectives, 1)),
+        remarks=tuple(remarks),
+        interrupted=problem.watch.interrupted,
+        diagnostics={} if found.log_z is None else {"log_z": found.log_z},
+    )
+
+
+def network(matching: Matching, theta: Floats) -> MarkovNetwork:
+    """Return the model with the potentials exp θ, and the base tables."""
+    names = [variable.name for variable in matching.variables]
+    factors: list[Any] = []
+    for scope, table in zip(matching.layout.scopes, matching.layout.tables(theta), strict=True):
+        top = float(table.max())
+        shift = top if abs(top) > 300 and top > -np.inf else 0.0  # so that no potential overflows
+        factors.append((tuple(names[v] for v in scope), np.exp(table - shift)))
+    factors += [(tuple(names[v] for v in factor.scope), factor.values) for factor in matching.base]
+    schema = matching.problem.schema.select(matching.problem.structure.variables)
+    return MarkovNetwork(factors, schema=schema)
+
+
+def boundary_remarks(variables: Sequence[Any], scopes: Sequence[tuple[int, ...]], face: Face) -> list[str]:
+    """Say that the estimate does not exist, and which cells and parameters run away."""
+
+    def cell(scope: Sequence[int], codes: Sequence[int]) -> str:
+        return describe_configuration(tuple(variables[v] for v in scope), codes)
+
+    lost = face.lost
+    cells = "" if lost is None else (
+        f" {plural(len(lost), 'cell')} of the joint table "
+        f"{'has' if len(lost) == 1 else 'have'} the fitted probability zero: "
+        f"{listing([cell(range(len(variables)), codes) for codes in lost[:6]], 6)}{' …' if len(lost) > 6 else ''}."
+    )  # fmt: skip
+    running = [f"{cell(scopes[number], codes)} to {'−' if pace < 0 else '+'}∞" for number, codes, pace in face.running]
+    return [
+        "The maximum-likelihood estimate does not exist: zeros put it on the boundary. The model is its limit, the "
+        f"extended estimate.{cells} Parameters that run away: {'; '.join(running[:6])}"
+        f"{f'; and {len(running) - 6:,} more' if len(running) > 6 else ''}."
+    ]
+
+
+# What the methods refuse --------------------------------------------------------------------------------------
+
+
+def refuses_nothing(structure: Cliques, schema: Any) -> str | None:
+    """Refuse no structure: too wide ones are found when their tables are planned."""
+    return None
+
+
+def refuses_penalties(structure: Cliques, prior: Any) -> str | None:
+    """Refuse penalties, which are no pseudo-counts."""
+    if isinstance(prior, Penalty):
+        return f"it matches margins, and {prior.describe()} is a penalty. Use 'newton' or 'lbfgs'."
+    return None
+
+
+def refuses_kinks(structure: Cliques, prior: Any) -> str | None:
+    """Refuse penalties that have no derivative at zero."""
+    from suffice.priors.penalty import Laplace
+
+    if isinstance(prior, Laplace):
+        return "it needs derivatives, and Laplace's penalty has none at zero. Use 'proximal'."
+    return None
+
+
+def check(structure: Cliques, prior: Any, fixed: Mapping[str, Any]) -> None:
+    """Refuse what is no prior on cliques, and given parameters."""
+    if prior is not None and (isinstance(prior, type) or not isinstance(prior, (*CONSISTENT, Penalty))):
+        raise ArgumentError(
+            "The 'prior' argument of a Markov random field must be pseudo-counts from one joint distribution, "
+            "sf.BDeu(10) or sf.Expert(network, 10), or a penalty, sf.Gaussian(1.0) or sf.Laplace(1.0). "
+            f"Got {shown(prior)} instead."
+        )
+    if fixed:
+        raise ArgumentError(
+            f"The 'fixed' argument gives tables of a Bayesian network's nodes; cliques have none. Got {shown(fixed)} "
+            "instead; a base table in sf.maxent holds what is fixed of a Markov random field."
+        )

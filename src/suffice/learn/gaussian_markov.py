@@ -1,0 +1,201 @@
+"""Gaussian Markov random fields: maximum likelihood with known zeros in the precision matrix, or its conjugate twin.
+
+======  ======================================================
+S       covariance matrix of the data, divisor N
+K, Σ    precision matrix of the model and its inverse
+======  ======================================================
+
+ℓ(μ, K) = N/2 (log det K − tr(K S) − p log 2π) at μ = x̄. Its maximum is where Σ_ij = S_ij on the diagonal and on every
+edge, and K_ij = 0 elsewhere (Dempster, 1972). Iterations run on correlations, so the scale of a column means nothing.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy.linalg import solve_triangular
+
+from suffice.data.schema import Schema
+from suffice.errors import ArgumentError, shown
+from suffice.graph.undirected import chordless_cycle
+from suffice.learn.gaussian_steps import Point, newton_steps, scaling_steps
+from suffice.learn.method import Method, Problem, Solution, Step
+from suffice.models.gaussian_regressions import clique_factor, precision_of, regressions_of, require_spread
+from suffice.models.joint_normal import JointNormal
+from suffice.priors.hyper_inverse_wishart import HyperInverseWishart
+from suffice.stats.moments import Moments
+from suffice.stats.needs import Moment, Need
+from suffice.structures.gaussian_markov import GaussianMarkov
+
+Floats = NDArray[np.float64]
+Steps = Callable[[Floats, GaussianMarkov], Iterator[Point]]
+
+
+def accepts(structure: GaussianMarkov, schema: Schema) -> str | None:
+    """Refuse columns that were declared discrete."""
+    for name in structure.variables:
+        if schema[name].is_discrete:
+            return f"column {name!r} is discrete, and a normal distribution needs numbers; leave it out of the schema."
+    return None
+
+
+def accepts_chordal(structure: GaussianMarkov, schema: Schema) -> str | None:
+    """Refuse graphs that are not chordal, which have no closed form."""
+    if not structure.is_chordal:
+        cycle = chordless_cycle(structure.graph) or []
+        return f"the cycle {' - '.join([*cycle, *cycle[:1]])} of its graph has no chord; 'newton' can fit it."
+    return accepts(structure, schema)
+
+
+def needs(structure: GaussianMarkov, schema: Schema) -> tuple[Need, ...]:
+    """Ask for the moments of all variables."""
+    return (Moment(structure.variables),)
+
+
+def check(structure: GaussianMarkov, prior: Any, fixed: Mapping[str, Any]) -> None:
+    """Refuse what is no prior on a normal distribution, and given parameters."""
+    if fixed:
+        raise ArgumentError(
+            "A Gaussian Markov random field has no tables that could be given, so the 'fixed' argument must be left "
+            "out. To favour some values, pass prior=sf.HyperInverseWishart(…)."
+        )
+    if prior is None:
+        return
+    if not isinstance(prior, HyperInverseWishart):
+        raise ArgumentError(
+            "The 'prior' argument of a Gaussian Markov random field must be a prior such as "
+            f"sf.HyperInverseWishart(3, 1.0). Got {shown(prior)} instead."
+        )
+    prior.check(structure)
+
+
+# Closed form --------------------------------------------------------------------------------------------------
+
+
+def solve_closed_form(problem: Problem) -> Solution:
+    """Fit a chordal graph by the regressions of a perfect order, or its posterior under a conjugate prior."""
+    structure, moments = _given(problem)
+    if problem.prior is not None:
+        posterior = problem.prior.posterior(structure, moments)
+        model = posterior.mode() if problem.point == "map" else posterior.mean()
+        return _solution(structure, model, moments, posterior=posterior)
+    precision = precision_of(len(structure.variables), regressions_of(structure, moments.covariance))
+    return _solution(structure, JointNormal(structure.variables, moments.mean, precision=precision), moments)
+
+
+# Iterations ---------------------------------------------------------------------------------------------------
+
+
+@dataclass(frozen=True)
+class _Iterative:
+    """The solver of one kind of steps."""
+
+    label: str
+    steps: Steps
+
+    def __call__(self, problem: Problem) -> Solution:
+        """Step until model and data agree on the diagonal and on every edge, within a tenth of ``tol``."""
+        structure, moments = _given(problem)
+        covariance = moments.covariance
+        roots = np.sqrt(np.diag(covariance))
+        require_spread(structure.variables, roots)
+        place = {name: position for position, name in enumerate(structure.variables)}
+        correlations = covariance / roots[:, None] / roots
+        for clique in structure.cliques:
+            clique_factor(structure.variables, [place[name] for name in clique], correlations)
+        points = self.steps(correlations, structure)
+        best = next(points)
+        log_scale = float(np.log(roots).sum())
+        trace = []
+        for step in problem.watch.steps(self.label, problem.max_iter):
+            if best.gap <= problem.tol / 10:
+                break
+            best = next(points)
+            trace.append(Step(step, _log_likelihood(float(moments.weight), best, log_scale)))
+        model = JointNormal(structure.variables, moments.mean, precision=best.precision / roots[:, None] / roots)
+        return _solution(
+            structure, model, moments, trace=tuple(trace), interrupted=problem.watch.interrupted,
+            remarks=_unfinished(best, problem, len(trace)),
+        )  # fmt: skip
+
+
+def _log_likelihood(weight: float, point: Point, log_scale: float) -> float:
+    p = len(point.precision)
+    return -0.5 * weight * (p * math.log(2 * math.pi) + 2 * log_scale + point.objective)
+
+
+def _unfinished(best: Point, problem: Problem, n_steps: int) -> tuple[str, ...]:
+    if best.gap <= problem.tol or problem.watch.interrupted:
+        return ()
+    return (
+        f"Stopped after {n_steps} of at most {problem.max_iter} steps with a gap of {best.gap:.3g} between the "
+        "correlations of data and model. Raise max_iter; with fewer rows than variables the estimate may not exist.",
+    )
+
+
+def _given(problem: Problem) -> tuple[GaussianMarkov, Moments]:
+    if problem.init is not None:
+        raise ArgumentError(
+            "The 'init' argument has no use here: the likelihood has one maximum, which every start leads to. "
+            "Leave it out."
+        )
+    structure: GaussianMarkov = problem.structure
+    moments: Moments = problem.statistics[Moment(structure.variables)]
+    return structure, moments
+
+
+def _solution(structure: GaussianMarkov, model: JointNormal, moments: Moments, **facts: Any) -> Solution:
+    local = chain_log_likelihoods(model, moments)
+    posterior = facts.get("posterior")
+    return Solution(
+        model=model,
+        log_likelihood=math.fsum(local.values()),
+        n_free=structure.n_free,
+        n_free_adjusted=structure.n_free,
+        local=local,
+        log_marginal_likelihood=None if posterior is None else posterior.log_marginal_likelihood,
+        **facts,
+    )
+
+
+def chain_log_likelihoods(model: JointNormal, moments: Moments) -> dict[str, float]:
+    """Return the log-likelihood of each variable given those before it; they add up to the whole."""
+    gap = moments.mean + moments.rest - model.mean
+    weight = float(moments.weight)
+    seen = moments.scatter + weight * np.outer(gap, gap)
+    roots = np.sqrt(np.diag(model.covariance))
+    lower = np.linalg.cholesky(model.covariance / roots[:, None] / roots)
+    white = solve_triangular(lower, seen / roots[:, None] / roots, lower=True)
+    squares = np.einsum("ij,ij->i", solve_triangular(lower, np.eye(len(roots)), lower=True), white)
+    log_sd = np.log(roots) + np.log(np.diag(lower))
+    terms = -weight * (0.5 * math.log(2 * math.pi) + log_sd) - 0.5 * squares
+    return dict(zip(model.names, terms.tolist(), strict=True))
+
+
+def refuses_prior(structure: GaussianMarkov, prior: Any) -> str | None:
+    """Refuse every prior: conjugate ones have closed forms, and need chordal graphs."""
+    return "it gives maximum likelihood only; a prior needs a chordal graph and the method 'closed_form'."
+
+
+CLOSED_FORM = Method(refuses=accepts_chordal, needs=needs, solve=solve_closed_form, check=check)
+NEWTON = Method(
+    refuses=accepts,
+    needs=needs,
+    solve=_Iterative("Newton steps", newton_steps),
+    check=check,
+    refuses_prior=refuses_prior,
+    points=("mle",),
+)
+SCALING = Method(
+    refuses=accepts,
+    needs=needs,
+    solve=_Iterative("sweeps of scaling", scaling_steps),
+    check=check,
+    refuses_prior=refuses_prior,
+    points=("mle",),
+)

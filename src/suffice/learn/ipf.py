@@ -1,0 +1,100 @@
+"""Iterative proportional fitting: ψ_C ← ψ_C · t_C / p_C, clique after clique.
+
+Each step makes one margin right, keeps Z, and raises the likelihood by N times the divergence between the margin wanted
+and the one found. Through a junction tree, messages go only to the clique that is next.
+"""
+
+from __future__ import annotations
+
+import math
+from dataclasses import replace
+from functools import partial
+
+import numpy as np
+
+from suffice.errors import ArgumentError, EstimationError, shown
+from suffice.learn.cliques import Found, check, refuses_nothing, refuses_penalties, solve_by
+from suffice.learn.likelihood import newton
+from suffice.learn.matching import Matching, needs
+from suffice.learn.method import Method, Problem
+
+PATIENCE = 30
+"""Cycles after which the adaptive method asks how many more are to come."""
+
+
+def ipf(matching: Matching) -> Found:
+    """Fit the cliques in turn, or all at once and damped."""
+    simultaneous = matching.problem.options.get("simultaneous", False)
+    if not isinstance(simultaneous, bool):
+        raise ArgumentError(f"The option 'simultaneous' must be True or False. Got {shown(simultaneous)} instead.")
+    return _all_at_once(matching) if simultaneous else _in_turn(matching)
+
+
+def adaptive(matching: Matching) -> Found:
+    """Fit the cliques in turn while that goes fast, then by Newton's method from there."""
+    found = _in_turn(matching, patience=PATIENCE)
+    if found.converged or matching.problem.watch.interrupted:
+        return found
+    rest = newton(matching, found.theta)
+    remark = f"After {len(found.objectives)} cycles of proportional fitting by Newton's method, which is faster here."
+    return replace(rest, objectives=(*found.objectives, *rest.objectives), remarks=(remark,))
+
+
+def _in_turn(matching: Matching, patience: int | None = None) -> Found:
+    problem, family = matching.problem, matching.family
+    scaling = family.scaling(matching.start, matching.targets)
+    objectives: list[float] = []
+    log_z = family.at(matching.start).log_z
+    value, begun = float(matching.targets[matching.free].dot(matching.start[matching.free])) - log_z, math.nan
+    for step in problem.watch.steps("proportional fitting", problem.max_iter):
+        gains, _, gaps = scaling.cycle()
+        if not np.isfinite(gains).all():
+            raise EstimationError(
+                "Proportional fitting left the range of floats: the start gives some cells of a margin no mass. "
+                "Start from the uniform distribution (init=None), or use method='newton'."
+            )
+        value += float(gains.sum())
+        objectives.append(matching.total * value)
+        gap = float(gaps.max(initial=0.0))
+        if gap <= problem.tol / 10 and matching.done(0.0, family.at(scaling.theta).expected - matching.targets):
+            return Found(scaling.theta, tuple(objectives), True, log_z=log_z)
+        if patience and step == patience // 2:
+            begun = gap
+        if patience and step == patience and _cycles_left(begun, gap, problem, patience) > patience:
+            break
+    reason = "allow more by max_iter=…, or use method='newton'."
+    return Found(scaling.theta, tuple(objectives), False, reason, log_z=log_z)
+
+
+def _cycles_left(before: float, gap: float, problem: Problem, patience: int) -> float:
+    """Return how many more cycles it takes if the gap goes on to fall as it did in the second half."""
+    rate = math.log(before / gap) / (patience - patience // 2) if 0 < gap < before else 0.0
+    return math.log(gap / (problem.tol / 10)) / rate if rate > 0 else math.inf
+
+
+def _all_at_once(matching: Matching) -> Found:
+    """ψ_C ← ψ_C (t_C / p_C)^(1/number of cliques): one calibration a step, and the likelihood never falls."""
+    problem, free = matching.problem, matching.free
+    theta, n, objectives = np.array(matching.start), len(matching.layout.scopes), list[float]()
+    point = matching.family.at(theta)
+    for _ in problem.watch.steps("simultaneous fitting", problem.max_iter):
+        with np.errstate(divide="ignore"):
+            theta[free] += np.log(matching.targets[free] / point.expected[free]) / n
+        point = matching.family.at(theta)
+        objectives.append(matching.total * (float(matching.targets[free].dot(theta[free])) - point.log_z))
+        if matching.done(0.0, point.expected - matching.targets):
+            return Found(theta, tuple(objectives), True)
+    return Found(theta, tuple(objectives), False, "allow more by max_iter=…, or use method='newton'.")
+
+
+_method = partial(
+    Method,
+    refuses=refuses_nothing,
+    needs=needs,
+    check=check,
+    refuses_prior=refuses_penalties,
+    points=("mle", "map"),
+    takes_base=True,
+)
+METHOD = _method(solve=solve_by(ipf), options=("simultaneous",))
+ADAPTIVE = _method(solve=solve_by(adaptive))

@@ -1,0 +1,224 @@
+"""Matching: the margins that a Markov random field has to match, and the objective whose optimum matches them.
+
+Maximum likelihood, pseudo-counts and target margins are all one problem: with targets t_C = (m_C + α_C) / (N + ess),
+
+    minimise  log Z(θ) − Σ_C ⟨t_C, θ_C⟩ + penalty(θ) / N,    whose gradient is  p_C(θ) − t_C + ….
+
+A cell with a zero target has a zero potential from the start, unless a penalty keeps it finite.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from functools import cached_property
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from suffice.data.schema import Schema
+from suffice.data.variable import Variable
+from suffice.errors import EstimationError, ModelError
+from suffice.inference.clique_family import CliqueFamily, Floats, Layout, Point, family_of
+from suffice.inference.interactions import Interactions
+from suffice.inference.product import Factor
+from suffice.learn.clique_start import start_of
+from suffice.learn.method import Problem
+from suffice.models.cpds.tabular import describe_configuration
+from suffice.priors.dirichlet import DirichletPrior
+from suffice.priors.penalty import Penalty
+from suffice.priors.pseudo_margins import pseudo_margin
+from suffice.stats.needs import Count, Need
+from suffice.structures.cliques import Cliques
+
+JOINT_VARIABLES = 8
+"""Tables of up to so many variables are also counted whole: that is what G², X² and residuals are made of."""
+
+
+def needs(cliques: Cliques, schema: Schema) -> tuple[Need, ...]:
+    """Return the counts of every clique, and of the whole table where it has few variables."""
+    found = [Count(clique) for clique in cliques.cliques]
+    if len(cliques.variables) <= JOINT_VARIABLES:
+        found.append(Count(cliques.variables))
+    return tuple(dict.fromkeys(found))
+
+
+@dataclass(frozen=True, eq=False)
+class Matching:
+    """Margins to match within a family.
+
+    Attributes
+    ----------
+    problem : Problem
+    variables : tuple of Variable
+        Those of the structure, in its order; scopes are positions in it.
+    layout : Layout
+        The tables of the cliques.
+    base : tuple of Factor
+        The base measure; zeros are impossible configurations.
+    targets : array
+        The margins wanted, flat; each table sums to one.
+    total : float
+        N, pseudo-counts included.
+    """
+
+    problem: Problem
+    variables: tuple[Variable, ...]
+    layout: Layout
+    base: tuple[Factor, ...]
+    targets: Floats
+    total: float
+
+    @classmethod
+    def of(cls, problem: Problem) -> Matching:
+        """Take the margins from a problem's statistics and prior."""
+        structure: Cliques = problem.structure
+        variables = tuple(problem.schema[name] for name in structure.variables)
+        layout = layout_of(structure, problem.schema)
+        prior = problem.prior if isinstance(problem.prior, DirichletPrior) else None
+        ess, tables = 0.0, []
+        for clique in structure.cliques:
+            table = problem.statistics[Count(clique)].table().astype(np.float64)
+            if prior is not None:
+                pseudo = pseudo_margin(prior, tuple(problem.schema[name] for name in clique))
+                ess, table = float(pseudo.sum()), table + pseudo
+            tables.append(table)
+        total = problem.statistics.weight + ess
+        return cls(
+            problem, variables, layout, base_of(problem, structure), layout.flat(tables) / total, total
+        ).checked()
+
+    def on(self, support: NDArray[np.bool_]) -> Matching:
+        """Return the problem on some cells of the joint table only."""
+        scope = tuple(range(len(self.variables)))
+        return replace(self, base=(*self.base, Factor(scope, support.astype(np.float64))))
+
+    def checked(self) -> Matching:
+        """Refuse base measures that rule out what the margins hold."""
+        if self.base:
+            expected = self.family.at(np.where(self.free, 0.0, -np.inf)).expected
+            ruled_out = (self.targets > 0) & ~(expected > 0)
+            if ruled_out.any():
+                raise EstimationError(
+                    f"The base table rules out {self.describe_cell(int(np.argmax(ruled_out)))}, but the margins give "
+                    "it mass. Change the target, or allow some of these cells in the base table."
+                )
+        return self
+
+    def describe_cell(self, position: int) -> str:
+        """Name a cell of a clique's table by its place in the flat array."""
+        number = int(np.searchsorted(self.layout.starts, position, "right")) - 1
+        codes = np.unravel_index(position - int(self.layout.starts[number]), self.layout.shapes[number])
+        return describe_configuration(tuple(self.variables[v] for v in self.layout.scopes[number]), codes)
+
+    # The family -----------------------------------------------------------------------------------------------
+
+    @cached_property
+    def family(self) -> CliqueFamily:
+        """The distributions among which the match is sought."""
+        names = [variable.name for variable in self.variables]
+        try:
+            return family_of(names, self.layout.sizes, self.layout.scopes, self.base)
+        except ModelError as error:
+            raise EstimationError(
+                f"This graph is too wide for a fit through its junction tree. {error} All exact methods need these "
+                "tables; leave out cliques, or merge variables, so that the graph becomes narrower."
+            ) from None
+
+    @property
+    def penalty(self) -> Penalty | None:
+        """The penalty on the u-terms, if the prior is one."""
+        return self.problem.prior if isinstance(self.problem.prior, Penalty) else None
+
+    @cached_property
+    def interactions(self) -> Interactions:
+        """The u-terms of the cliques."""
+        return Interactions(self.layout)
+
+    @cached_property
+    def free(self) -> NDArray[np.bool_]:
+        """The cells whose potentials are not zero from the start."""
+        return np.ones(self.layout.n, bool) if self.penalty is not None else self.targets > 0
+
+    @cached_property
+    def start(self) -> Floats:
+        """θ at the start, −inf where it is not free."""
+        start = start_of(self.problem, self.layout)
+        start[~self.free] = -np.inf
+        return start
+
+    # The objective --------------------------------------------------------------------------------------------
+
+    def theta(self, x: Floats) -> Floats:
+        """Return the parameters of all cells from the free ones."""
+        theta = np.full(self.layout.n, -np.inf)
+        theta[self.free] = x
+        return theta
+
+    def evaluate(self, x: Floats) -> tuple[float, Floats]:
+        """Return objective and gradient at the free parameters."""
+        value, gradient, _ = self.evaluate_twice(x)
+        return value, gradient
+
+    def evaluate_twice(self, x: Floats) -> tuple[float, Floats, Any]:
+        """Return objective, gradient and products with the Hessian at the free parameters."""
+        point = self.family.at(self.theta(x))
+        value = point.log_z - float(self.targets[self.free].dot(x))
+        gradient = point.expected - self.targets
+        if self.penalty is not None:
+            terms = self.interactions.of(x)[1]
+            value += self.penalty.value(terms) / self.total
+            gradient += self.interactions.adjoint(self.penalty.slope(terms)) / self.total
+        return value, gradient[self.free], lambda v: self._product(point, v)
+
+    def _product(self, point: Point, v: Floats) -> Floats:
+        direction = np.zeros(self.layout.n)
+        direction[self.free] = v
+        found = point.curvature(direction)
+        if self.penalty is not None:
+            terms = self.interactions.of(v)[1]
+            found += self.interactions.adjoint(self.penalty.slope(terms)) / self.total  # the slope is linear
+        return found[self.free]
+
+    def done(self, value: float, gradient: Floats) -> bool:
+        """Whether the margins match: ten times closer than the certificate asks, which measures anew."""
+        return bool(np.abs(gradient).max(initial=0.0) <= self.problem.tol / 10)
+
+    @cached_property
+    def scale(self) -> Floats:
+        """About the inverse of the Hessian's diagonal, t (1 − t), at the optimum."""
+        t = self.targets[self.free]
+        return 1 / np.maximum(t * (1 - t), 1e-6)
+
+    def log_likelihood(self, theta: Floats) -> float:
+        """Return Σ m log (p/h) of the data, without pseudo-counts and penalties; h is the base measure."""
+        n, log_z = self.problem.statistics.weight, self.family.at(theta).log_z
+        counts = self.layout.flat([self.problem.statistics[Count(c)].table() for c in self.problem.structure.cliques])
+        seen = counts > 0
+        return float(counts[seen].dot(theta[seen])) - n * log_z
+
+    def gain(self, value: float) -> float:
+        """Return the log-likelihood (penalised, if there is a penalty) of an objective, for the trace."""
+        return -self.total * value
+
+
+def layout_of(structure: Cliques, schema: Schema) -> Layout:
+    """Return how the cliques' tables lie in a flat array; scopes are positions in the structure's variables."""
+    place = {name: position for position, name in enumerate(structure.variables)}
+    sizes = tuple(schema[name].n_states for name in structure.variables)
+    return Layout(sizes, tuple(tuple(place[name] for name in clique) for clique in structure.cliques))
+
+
+def base_of(problem: Problem, structure: Cliques) -> tuple[Factor, ...]:
+    """Return the base tables as factors over the structure's variables."""
+    place = {name: position for position, name in enumerate(structure.variables)}
+    return tuple(Factor(tuple(place[name] for name in table.names), table.values) for table in problem.base)
+
+
+def joint_counts(problem: Problem) -> NDArray[Any] | None:
+    """Return the whole table of counts, if it was collected and is small enough to be written out."""
+    need = Count(problem.structure.variables)
+    if need not in problem.statistics or problem.statistics[need].cells is not None:
+        return None
+    table: NDArray[Any] = problem.statistics[need].table()
+    return table
