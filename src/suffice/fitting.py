@@ -108,7 +108,7 @@ def fit(
         structure, data, watch, weights=weights, schema=schema, missing=missing, unknown_states=unknown_states
     )
     name, chosen = choose(structure, method, source.schema, prior=prior, point=point)
-    settings = _settings(
+    settings = checked_settings(
         structure,
         name,
         chosen,
@@ -124,7 +124,7 @@ def fit(
         certify=certify,
     )
     statistics = source.gather(chosen.needs(structure, source.schema))
-    return _finish(structure, statistics, source.settled(statistics.schema), name, chosen, watch, settings)
+    return finish(structure, statistics, source.settled(statistics.schema), name, chosen, watch, settings)
 
 
 def collect(
@@ -195,7 +195,7 @@ def estimate(
             "Collect them for this structure: sf.collect(structure, data)."
         )
     name, chosen = choose(structure, method, statistics.schema, prior=prior, point=point)
-    settings = _settings(
+    settings = checked_settings(
         structure,
         name,
         chosen,
@@ -219,7 +219,7 @@ def estimate(
         raise ArgumentError(
             f"The {'certificate' if certify == 'data' else 'method'} needs the data itself; pass data=…."
         )
-    return _finish(structure, statistics, source, name, chosen, watch, settings)
+    return finish(structure, statistics, source, name, chosen, watch, settings)
 
 
 def _source(
@@ -235,7 +235,7 @@ def _source(
     return BlockSource(table, watch)
 
 
-def _settings(
+def checked_settings(
     structure: Any, name: str, method: Method, *, prior: Any, point: str | None, options: Any, certify: str, **rest: Any
 ) -> dict[str, Any]:
     """Check the arguments that do not depend on the data."""
@@ -262,7 +262,7 @@ def _settings(
     return {**rest, "prior": prior, "point": chosen, "certify": certify}
 
 
-def _finish(
+def finish(
     structure: Any,
     statistics: Statistics,
     source: Source | None,
@@ -271,6 +271,7 @@ def _finish(
     watch: Watch,
     settings: dict[str, Any],
 ) -> Fit:
+    """Solve the problem, have the solution examined, and put the fit together."""
     certify_by = settings.pop("certify")
     _require_rows(structure, statistics, settings["prior"])
     problem = Problem(structure, statistics, source=source, watch=watch, **settings)

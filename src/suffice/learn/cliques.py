@@ -22,7 +22,7 @@ from suffice.learn.method import Problem, Solution, Step
 from suffice.models.cpds.tabular import describe_configuration
 from suffice.models.markov_net import MarkovNetwork
 from suffice.optimise.outcome import Outcome
-from suffice.priors.penalty import Penalty
+from suffice.priors.penalty import Laplace, Penalty
 from suffice.priors.pseudo_margins import CONSISTENT
 from suffice.structures.cliques import Cliques
 from suffice.text import plural
@@ -195,16 +195,22 @@ def refuses_nothing(structure: Cliques, schema: Any) -> str | None:
 def refuses_penalties(structure: Cliques, prior: Any) -> str | None:
     """Refuse penalties, which are no pseudo-counts."""
     if isinstance(prior, Penalty):
-        return f"it matches margins, and {prior.describe()} is a penalty. Use 'newton' or 'lbfgs'."
+        other = "'proximal'" if isinstance(prior, Laplace) else "'newton' or 'lbfgs'"
+        return f"it matches margins, and {prior.describe()} is a penalty. Use {other}."
     return None
 
 
 def refuses_kinks(structure: Cliques, prior: Any) -> str | None:
     """Refuse penalties that have no derivative at zero."""
-    from suffice.priors.penalty import Laplace
-
     if isinstance(prior, Laplace):
         return "it needs derivatives, and Laplace's penalty has none at zero. Use 'proximal'."
+    return None
+
+
+def refuses_smooth(structure: Cliques, prior: Any) -> str | None:
+    """Refuse everything but penalties with kinks."""
+    if not isinstance(prior, Laplace):
+        return "it is for sf.Laplace; smooth priors have faster methods. Use 'auto'."
     return None
 
 

@@ -33,6 +33,8 @@ from suffice.stats.needs import Moment, Need
 from suffice.structures.gaussian_markov import GaussianMarkov
 
 Floats = NDArray[np.float64]
+PATIENCE = 50
+"""So many steps without getting closer mean that only rounding is left."""
 Steps = Callable[[Floats, GaussianMarkov], Iterator[Point]]
 
 
@@ -108,34 +110,59 @@ class _Iterative:
         correlations = covariance / roots[:, None] / roots
         for clique in structure.cliques:
             clique_factor(structure.variables, [place[name] for name in clique], correlations)
-        points = self.steps(correlations, structure)
-        best = next(points)
-        log_scale = float(np.log(roots).sum())
-        trace = []
-        for step in problem.watch.steps(self.label, problem.max_iter):
-            if best.gap <= problem.tol / 10:
-                break
-            best = next(points)
-            trace.append(Step(step, _log_likelihood(float(moments.weight), best, log_scale)))
-        model = JointNormal(structure.variables, moments.mean, precision=best.precision / roots[:, None] / roots)
+        walk = self._walk(self.steps(correlations, structure), problem, float(moments.weight), roots)
+        precision = walk.point.precision / roots[:, None] / roots
         return _solution(
-            structure, model, moments, trace=tuple(trace), interrupted=problem.watch.interrupted,
-            remarks=_unfinished(best, problem, len(trace)),
-        )  # fmt: skip
+            structure,
+            JointNormal(structure.variables, moments.mean, precision=precision),
+            moments,
+            trace=tuple(walk.trace),
+            interrupted=problem.watch.interrupted,
+            remarks=walk.remarks(problem),
+        )
+
+    def _walk(self, points: Iterator[Point], problem: Problem, weight: float, roots: Floats) -> _Walk:
+        here = best = next(points)
+        waited = 0
+        trace: list[Step] = []
+        for step in problem.watch.steps(self.label, problem.max_iter):
+            if here.gap <= problem.tol / 10:
+                break
+            if waited == PATIENCE:
+                return _Walk(best, trace, stalled=True)
+            here = next(points)
+            best, waited = (here, 0) if here.gap < best.gap else (best, waited + 1)
+            trace.append(Step(step, _log_likelihood(weight, here, float(np.log(roots).sum()))))
+        return _Walk(here, trace, stalled=False)
+
+
+@dataclass(frozen=True)
+class _Walk:
+    """Where the steps led."""
+
+    point: Point
+    trace: list[Step]
+    stalled: bool
+
+    def remarks(self, problem: Problem) -> tuple[str, ...]:
+        """Say why the steps ended before their goal, where they did."""
+        if self.point.gap <= problem.tol or problem.watch.interrupted:
+            return ()
+        end = f"with a gap of {self.point.gap:.3g} between the correlations of data and model"
+        if self.stalled:
+            return (
+                f"Stopped after {len(self.trace)} steps {end}: rounding hides what is left, for some columns are nearly "
+                "combinations of others.",
+            )
+        return (
+            f"Stopped after {len(self.trace)} of at most {problem.max_iter} steps {end}. Raise max_iter; with fewer "
+            "rows than variables the estimate may not exist.",
+        )
 
 
 def _log_likelihood(weight: float, point: Point, log_scale: float) -> float:
     p = len(point.precision)
     return -0.5 * weight * (p * math.log(2 * math.pi) + 2 * log_scale + point.objective)
-
-
-def _unfinished(best: Point, problem: Problem, n_steps: int) -> tuple[str, ...]:
-    if best.gap <= problem.tol or problem.watch.interrupted:
-        return ()
-    return (
-        f"Stopped after {n_steps} of at most {problem.max_iter} steps with a gap of {best.gap:.3g} between the "
-        "correlations of data and model. Raise max_iter; with fewer rows than variables the estimate may not exist.",
-    )
 
 
 def _given(problem: Problem) -> tuple[GaussianMarkov, Moments]:

@@ -6,7 +6,7 @@ from typing import Any
 
 from suffice.data.schema import Schema
 from suffice.errors import ArgumentError, EstimationError, UnknownNameError, listing, shown, suggestion
-from suffice.learn import decomposable, directed, enumeration, gaussian_markov, ipf, likelihood
+from suffice.learn import decomposable, directed, enumeration, gaussian_markov, ipf, laplace, likelihood
 from suffice.learn.method import Method
 from suffice.structures.cliques import Cliques
 from suffice.structures.dag import DAG
@@ -29,6 +29,7 @@ METHODS: dict[type[Any], dict[str, Method]] = {
         "cg": likelihood.CG,
         "ipf": ipf.METHOD,
         "gradient": likelihood.GRADIENT,
+        "proximal": laplace.METHOD,
     },
 }
 

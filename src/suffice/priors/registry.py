@@ -8,17 +8,20 @@ from typing import Any
 from suffice.models.bayes_net import BayesianNetwork
 from suffice.priors.dirichlet import K2, BDeu, Dirichlet, DirichletPrior, Jeffreys
 from suffice.priors.expert import Expert
+from suffice.priors.penalty import Gaussian, Laplace, Penalty
 
-PRIORS: dict[str, type[DirichletPrior]] = {
+PRIORS: dict[str, type[DirichletPrior | Penalty]] = {
     "Dirichlet": Dirichlet,
     "K2": K2,
     "Jeffreys": Jeffreys,
     "BDeu": BDeu,
     "Expert": Expert,
+    "Gaussian": Gaussian,
+    "Laplace": Laplace,
 }
 
 
-def prior_from_dict(entry: Mapping[str, Any]) -> DirichletPrior:
+def prior_from_dict(entry: Mapping[str, Any]) -> Any:
     """Rebuild a prior from `to_dict`'s data."""
     arguments = {name: value for name, value in entry.items() if name != "type"}
     if "network" in arguments:

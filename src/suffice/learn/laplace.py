@@ -1,0 +1,194 @@
+"""Markov random fields under Laplace's penalty, whose kinks make some u-terms exactly zero.
+
+The parameters are the u-terms themselves, tables that sum to zero over each axis. Proximal steps find which cells are
+zero; on the cells that are not, the problem is smooth, and L-BFGS finishes it.
+"""
+
+from __future__ import annotations
+
+from functools import cached_property
+
+import numpy as np
+from numpy.typing import NDArray
+
+from suffice.inference.clique_family import Floats
+from suffice.inference.interactions import Interactions, centred
+from suffice.learn.cliques import Found, check, refuses_nothing, refuses_smooth, solve_by
+from suffice.learn.matching import Matching, needs
+from suffice.learn.method import Method
+from suffice.optimise.lbfgs import lbfgs
+from suffice.optimise.proximal import proximal
+
+ROUND = 40
+"""Proximal steps between attempts to finish on the cells that are not zero."""
+
+
+def search(matching: Matching) -> Found:
+    """Alternate between proximal steps and smooth ones."""
+    terms = Terms(matching)
+    x, objectives = terms.start, list[float]()
+    limit, rounds = matching.problem.max_iter, matching.problem.watch.steps("proximal steps", matching.problem.max_iter)
+    for _ in rounds:
+        outcome = proximal(terms.evaluate, terms.kinks, terms.prox, x, done=terms.done, steps=range(ROUND))
+        objectives += [matching.gain(value) for value in outcome.values]
+        x = outcome.x
+        if outcome.converged:
+            return Found(terms.theta(x), tuple(objectives), True)
+        finished = terms.finished(x)
+        if finished is not None:
+            x = finished
+            objectives.append(matching.gain(terms.evaluate(x)[0] + terms.kinks(x)))
+            if terms.done(x, terms.evaluate(x)[1]):
+                return Found(terms.theta(x), tuple(objectives), True)
+        if len(objectives) >= limit:
+            break
+    return Found(terms.theta(x), tuple(objectives), False, "allow more by max_iter=…")
+
+
+class Terms:
+    """The u-terms as one vector, and the objective in them."""
+
+    def __init__(self, matching: Matching) -> None:
+        self.matching = matching
+        self.words: Interactions = matching.interactions
+        self.shapes = [self.words.shape(term) for term in self.words.terms]
+        self._cuts = np.cumsum([int(np.prod(shape)) for shape in self.shapes])[:-1]
+        penalty = matching.penalty
+        assert penalty is not None
+        widths = penalty.widths([np.zeros(shape) for shape in self.shapes])
+        self.weights = [1 / (width * matching.total) for width in widths]
+        self._targets = [centred(table) for table in self.words.margins(matching.targets)]
+
+    @cached_property
+    def start(self) -> Floats:
+        """The u-terms of the start."""
+        return self.join(self.words.of(self.matching.start)[1])
+
+    def split(self, x: Floats) -> list[Floats]:
+        """Return the tables of the terms."""
+        return [part.reshape(shape) for part, shape in zip(np.split(x, self._cuts), self.shapes, strict=True)]
+
+    def join(self, tables: list[Floats]) -> Floats:
+        """Return the tables as one vector."""
+        return np.concatenate([table.reshape(-1) for table in tables])
+
+    def theta(self, x: Floats) -> Floats:
+        """Return log ψ of the cliques."""
+        return self.words.put(self.split(x))
+
+    def evaluate(self, x: Floats) -> tuple[float, Floats]:
+        """Return log Z − ⟨t, u⟩ and its gradient among tables that sum to zero."""
+        theta = self.theta(x)
+        point = self.matching.family.at(theta)
+        value = point.log_z - float(self.matching.targets.dot(theta))
+        slopes = [centred(p) - t for p, t in zip(self.words.margins(point.expected), self._targets, strict=True)]
+        return value, self.join(slopes)
+
+    def kinks(self, x: Floats) -> float:
+        """Return Σ |u| / (width N)."""
+        return sum(w * float(np.abs(u).sum()) for u, w in zip(self.split(x), self.weights, strict=True))
+
+    def prox(self, z: Floats, step: float) -> Floats:
+        """Shrink every term towards zero."""
+        return self.join([shrunk(u, step * w) for u, w in zip(self.split(z), self.weights, strict=True)])
+
+    def done(self, x: Floats, gradient: Floats) -> bool:
+        """Whether a proximal step of size one would move nothing."""
+        return bool(np.abs(x - self.prox(x - gradient, 1.0)).max(initial=0.0) <= self.matching.problem.tol / 10)
+
+    def finished(self, x: Floats) -> Floats | None:
+        """Return the optimum among terms with the zeros and signs of x, or None when the signs do not last."""
+        pieces, slopes = [], []
+        for u, weight in zip(self.split(x), self.weights, strict=True):
+            pieces.append(_free_directions(u != 0))
+            slopes.append(weight * np.sign(u).reshape(-1))
+        widths = np.cumsum([basis.shape[1] for basis in pieces])[:-1]
+
+        def place(c: Floats) -> Floats:
+            parts = np.split(c, widths)
+            return np.concatenate([basis @ part for basis, part in zip(pieces, parts, strict=True)])
+
+        def back(g: Floats) -> Floats:
+            parts = np.split(g, self._cuts)
+            return np.concatenate([basis.T @ part for basis, part in zip(pieces, parts, strict=True)])
+
+        def evaluate(c: Floats) -> tuple[float, Floats]:
+            value, gradient = self.evaluate(place(c))
+            return value + float(np.concatenate(slopes).dot(place(c))), back(gradient + np.concatenate(slopes))
+
+        tol = self.matching.problem.tol / 100
+        found = lbfgs(evaluate, back(x), done=lambda _, g: bool(np.abs(g).max(initial=0.0) <= tol), steps=range(300))
+        y = place(found.x)
+        held = np.concatenate(slopes) != 0
+        return y if (np.sign(y) == np.sign(x))[held].all() else None
+
+
+def shrunk(z: Floats, threshold: float) -> Floats:
+    """Return the table u that sums to zero over each axis and minimises ½‖u − z‖² + threshold · Σ |u|.
+
+    Between yes-no variables a table is one number with signs, shrunk as such. Otherwise u = soft(z − Bᵀν, threshold),
+    where B takes the sums over all axes and ν solves B u = 0 by Newton steps; these sums are piecewise linear in ν.
+    """
+    z = centred(z)
+    if threshold == 0:
+        return z
+    if all(size == 2 for size in z.shape):
+        return np.sign(z) * np.maximum(np.abs(z) - threshold, 0.0)
+    if np.abs(z).max(initial=0.0) == 0:
+        return z
+    sums = _sums(z.shape)
+    flat, nu = z.reshape(-1), np.zeros(len(sums))
+
+    def soft(nu: Floats) -> Floats:
+        moved = flat - sums.T @ nu
+        return np.sign(moved) * np.maximum(np.abs(moved) - threshold, 0.0)
+
+    u = soft(nu)
+    for _ in range(200):
+        left = sums @ u
+        if np.abs(left).max() <= 1e-15 * max(1.0, float(np.abs(flat).max())):
+            break
+        active = (u != 0).astype(np.float64)
+        move = np.linalg.lstsq((sums * active) @ sums.T + 1e-12 * np.eye(len(sums)), left, rcond=None)[0]
+        size, merit = 1.0, float(u @ u)
+        while size > 1e-10 and not float((trial := soft(nu + size * move)) @ trial) < merit:
+            size /= 2  # the dual objective ½‖soft(z − Bᵀν)‖² must fall
+        if size <= 1e-10:
+            break
+        nu, u = nu + size * move, trial
+    return np.asarray(u.reshape(z.shape), np.float64)
+
+
+def _sums(shape: tuple[int, ...]) -> Floats:
+    """Return the matrix of sums over each axis; shape (sums, cells)."""
+    cells = np.arange(int(np.prod(shape))).reshape(shape)
+    rows = []
+    for axis in range(len(shape)):
+        for line in np.moveaxis(cells, axis, -1).reshape(-1, shape[axis]):
+            row = np.zeros(cells.size)
+            row[line] = 1.0
+            rows.append(row)
+    return np.array(rows)
+
+
+def _free_directions(held: NDArray[np.bool_]) -> Floats:
+    """Return an orthonormal basis of the tables that sum to zero and vanish outside ``held``; shape (cells, width)."""
+    places = np.flatnonzero(held)
+    basis = np.zeros((held.size, 0))
+    if len(places):
+        _, sizes, rows = np.linalg.svd(_sums(held.shape)[:, places])
+        rank = int((sizes > 1e-10).sum())
+        basis = np.zeros((held.size, len(places) - rank))
+        basis[places] = rows[rank:].T
+    return basis
+
+
+METHOD = Method(
+    refuses=refuses_nothing,
+    needs=needs,
+    solve=solve_by(search),
+    check=check,
+    refuses_prior=refuses_smooth,
+    points=("map",),
+    takes_base=True,
+)

@@ -1,0 +1,306 @@
+"""maxent: the distribution nearest to a base measure among those with given margins.
+
+Target margins take the place of data: they are counts of a table that nobody has seen, and from there on a max-ent
+problem is the fit of a Markov random field. Scaling a table to new margins, raking, is the case where the base is the
+old table.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+import numpy as np
+
+from suffice.data.labelled import LabelledTable
+from suffice.data.schema import Schema, SchemaLike, declarations
+from suffice.data.variable import Variable
+from suffice.errors import ArgumentError, EstimationError, SchemaError, UnknownNameError, listing, shown, suggestion
+from suffice.fitting import checked_settings, finish
+from suffice.inference.facial_conflict import MAX_CELLS, Conflict, infeasibility
+from suffice.learn.matching import layout_of
+from suffice.learn.registry import choose
+from suffice.models.answers import Answers
+from suffice.models.bayes_net import BayesianNetwork
+from suffice.models.cpds.tabular import describe_configuration
+from suffice.models.markov_net import MarkovNetwork
+from suffice.progress import Display, watch_for
+from suffice.result.fit import Fit
+from suffice.stats.counts import Counts
+from suffice.stats.needs import Count
+from suffice.stats.statistics import Statistics
+from suffice.structures.cliques import Cliques
+
+
+def maxent(
+    structure: Any,
+    targets: Any = None,
+    *,
+    over: SchemaLike | None = None,
+    base: Any = None,
+    method: str = "auto",
+    init: Any = None,
+    tol: float = 1e-8,
+    max_iter: int = 1000,
+    seed: int | None = None,
+    progress: bool | Display = False,
+    options: Mapping[str, Any] | None = None,
+) -> Fit:
+    """Find the distribution of least divergence from a base measure that has given margins.
+
+    Parameters
+    ----------
+    structure : Cliques, or what `Cliques` reads
+        The sets of variables whose margins are given.
+    targets : mapping, sequence or model
+        The margins: tables by clique, ``{("A", "B"): [[…]]}`` or ``{"A:B": …}``; one table a clique, in order; or a
+        model, whose margins are taken. Counts or probabilities, of one total.
+    over : mapping, optional
+        The states of every variable, unless labelled tables, a base or a model tell them.
+    base : LabelledTable, array, model, or sequence of LabelledTable, optional
+        The base measure h(x), not negative: zeros are impossible configurations. An array has one axis a variable, in
+        the order of ``structure.variables``. Without it, h is uniform and the result has the greatest entropy.
+    method, init, tol, max_iter, seed, progress, options
+        As in `fit`.
+
+    Returns
+    -------
+    Fit
+        Its ``log_likelihood`` is T · E[log p/h] under the targets, T being their total, and its certificate shows the
+        largest distance of a margin from its target.
+
+    Raises
+    ------
+    EstimationError
+        When no distribution has these margins; the message names those that contradict each other.
+
+    Examples
+    --------
+    >>> import suffice as sf
+    >>> survey = [[40.0, 30.0], [20.0, 10.0]]
+    >>> census = {"sex": [50, 50], "age": [60, 40]}
+    >>> fit = sf.maxent("sex + age", census, base=survey, over={"sex": ["f", "m"], "age": ["-40", "41-"]})
+    >>> print(fit.model.query(["sex", "age"]))
+    sex     -40     41-
+    ---  ------  ------
+    f    0.2758  0.2242
+    m    0.3242  0.1758
+    >>> fit.certificate.ok
+    True
+    """
+    cliques = structure if isinstance(structure, Cliques) else Cliques(structure)
+    schema = _schema(cliques, targets, over, base)
+    tables = _tables(cliques, targets, schema)
+    factors = _base(base, cliques, schema)
+    statistics = _statistics(cliques, schema, tables)
+    _require_agreement(cliques, schema, tables, factors)
+    name, chosen = choose(cliques, method, schema, base=factors)
+    settings = checked_settings(
+        cliques,
+        name,
+        chosen,
+        prior=None,
+        point=None,
+        unseen_parents="error",
+        fixed=None,
+        init=init,
+        tol=tol,
+        max_iter=max_iter,
+        seed=seed,
+        options=options,
+        certify="statistics",
+    )
+    return finish(cliques, statistics, None, name, chosen, watch_for(progress), {**settings, "base": factors})
+
+
+# Reading the arguments ----------------------------------------------------------------------------------------
+
+
+def _schema(cliques: Cliques, targets: Any, over: SchemaLike | None, base: Any) -> Schema:
+    """Return the variables with their states, from whatever tells them."""
+    known: dict[str, Variable] = {}
+    for thing in (base, targets):
+        for variable in _labelled_variables(thing):
+            known.setdefault(variable.name, variable)
+    for name, declaration in declarations(over).items():
+        if declaration.states is not None:
+            known[name] = Variable(name, declaration.states, True)
+    for name in cliques.variables:
+        if name not in known:
+            raise SchemaError(
+                f"The states of {name!r} are not known. Pass over={{{name!r}: ['no', 'yes'], …}}, or labelled tables."
+            )
+    return Schema(tuple(known[name] for name in cliques.variables))
+
+
+def _labelled_variables(thing: Any) -> list[Variable]:
+    if isinstance(thing, LabelledTable):
+        return list(thing.variables)
+    if isinstance(thing, Answers):
+        return list(thing.schema.variables)
+    held = thing.values() if isinstance(thing, Mapping) else thing if isinstance(thing, list | tuple) else ()
+    return [variable for table in held if isinstance(table, LabelledTable) for variable in table.variables]
+
+
+def _tables(cliques: Cliques, targets: Any, schema: Schema) -> list[np.ndarray[Any, np.dtype[np.float64]]]:
+    """Return one table a clique, its axes in the clique's order."""
+    if isinstance(targets, Answers):
+        return [np.asarray(targets.query(list(clique)).values, np.float64) for clique in cliques.cliques]
+    if isinstance(targets, Mapping):
+        given = {_names(key): table for key, table in targets.items()}
+    elif isinstance(targets, list | tuple):
+        if len(targets) != len(cliques.cliques) and not all(isinstance(table, LabelledTable) for table in targets):
+            raise ArgumentError(
+                f"There are {len(cliques.cliques)} cliques and {len(targets)} targets. Give one table a clique, in "
+                "order, or a mapping from cliques to tables."
+            )
+        given = {
+            frozenset(table.names if isinstance(table, LabelledTable) else clique): table
+            for table, clique in zip(targets, [*cliques.cliques, *[()] * len(targets)], strict=False)
+        }
+    else:
+        raise ArgumentError(
+            "The 'targets' argument must be tables by clique, {('A', 'B'): [[0.1, 0.4], [0.3, 0.2]]}, a list of "
+            f"tables, or a model. Got {shown(targets)} instead."
+        )
+    found = []
+    for clique in cliques.cliques:
+        if frozenset(clique) not in given:
+            raise ArgumentError(
+                f"There is no target for the clique {':'.join(clique)}. The targets are for "
+                f"{listing([':'.join(sorted(names)) for names in given], 8)}."
+            )
+        found.append(_table(given.pop(frozenset(clique)), clique, schema))
+    if given:
+        name = ":".join(sorted(next(iter(given))))
+        raise UnknownNameError(
+            f"There is a target for {name}, which is none of the cliques {cliques}."
+            + suggestion(name, [":".join(clique) for clique in cliques.cliques])
+        )
+    return found
+
+
+def _names(key: Any) -> frozenset[str]:
+    if isinstance(key, str):
+        return frozenset(Cliques(key).variables)
+    if isinstance(key, tuple | list | frozenset | set) and all(isinstance(name, str) for name in key):
+        return frozenset(key)
+    raise ArgumentError(f"A target is named by its clique, ('A', 'B') or 'A:B'. Got {shown(key)} instead.")
+
+
+def _table(table: Any, clique: tuple[str, ...], schema: Schema) -> np.ndarray[Any, np.dtype[np.float64]]:
+    what = f"The target of {':'.join(clique)}"
+    if isinstance(table, LabelledTable):
+        _require_states(what, table, schema)
+        table = table.values.transpose([table.names.index(name) for name in clique])
+    shape = tuple(schema[name].n_states for name in clique)
+    values = _numbers(what, table, shape)
+    if not values.sum() > 0:
+        raise ArgumentError(f"{what} is zero everywhere. Give a margin with a positive total.")
+    return values
+
+
+def _numbers(what: str, table: Any, shape: tuple[int, ...]) -> np.ndarray[Any, np.dtype[np.float64]]:
+    try:
+        values = np.array(table, np.float64)
+    except (TypeError, ValueError):
+        values = np.full(1, np.nan)
+    if values.shape != shape:
+        raise ArgumentError(
+            f"{what} must have the shape {shape}, one axis a variable and one place a state. "
+            f"Got the shape {values.shape} instead."
+        )
+    bad = ~((values >= 0) & (values < np.inf))
+    if bad.any():
+        codes = tuple(int(code) for code in np.argwhere(bad)[0])
+        raise ArgumentError(f"{what} must hold finite numbers, not negative. Got {values[codes]} at {codes}.")
+    return values
+
+
+def _require_states(what: str, table: LabelledTable, schema: Schema) -> None:
+    for variable in table.variables:
+        if variable.name in schema and not variable.has_states_of(schema[variable.name]):
+            raise ArgumentError(
+                f"{what} has the states {listing(variable.labels)} of {variable.name!r}; others have "
+                f"{listing(schema[variable.name].labels)}. They must be equal, order included."
+            )
+
+
+def _base(base: Any, cliques: Cliques, schema: Schema) -> tuple[LabelledTable, ...]:
+    """Return the base measure as labelled tables."""
+    if base is None:
+        return ()
+    if isinstance(base, BayesianNetwork):
+        base = base.to_markov_network()
+    if isinstance(base, MarkovNetwork):
+        tables: Sequence[Any] = base.factors
+    elif isinstance(base, LabelledTable):
+        tables = [base]
+    elif isinstance(base, list | tuple) and base and all(isinstance(table, LabelledTable) for table in base):
+        tables = base
+    else:
+        shape = tuple(variable.n_states for variable in schema.variables)
+        return (LabelledTable(schema.variables, _numbers("The base table", base, shape), "h"),)
+    found = []
+    for table in tables:
+        for name in table.names:
+            if name not in schema:
+                raise UnknownNameError(
+                    f"The base measure is over {name!r}, which is in no clique of {cliques}. Add it as a clique, whose "
+                    "margin is then a target, or sum it out."
+                )
+        _require_states("The base measure", table, schema)
+        shape = tuple(variable.n_states for variable in table.variables)
+        values = _numbers("The base measure", table.values, shape)
+        found.append(LabelledTable(tuple(schema[name] for name in table.names), values, "h"))
+    return tuple(found)
+
+
+# The targets as statistics ------------------------------------------------------------------------------------
+
+
+def _statistics(cliques: Cliques, schema: Schema, tables: Sequence[Any]) -> Statistics:
+    total = float(tables[0].sum())
+    items: dict[Any, Any] = {
+        Count(clique): Counts.dense(tuple(schema[name] for name in clique), table)
+        for clique, table in zip(cliques.cliques, tables, strict=True)
+    }
+    remark = f"The margins are targets given by hand, with the total {total:g}; AIC and BIC mean little here."
+    return Statistics(schema, items, total, remarks=(remark,))
+
+
+def _require_agreement(cliques: Cliques, schema: Schema, tables: Sequence[Any], base: Sequence[LabelledTable]) -> None:
+    """Refuse margins that no table can have together."""
+    layout = layout_of(cliques, schema)
+    allowed = None
+    if math.prod(layout.sizes) <= MAX_CELLS:
+        allowed = np.ones(layout.sizes, bool)
+        for table in base:
+            order = sorted(range(len(table.names)), key=lambda axis: cliques.variables.index(table.names[axis]))
+            shape = [v.n_states if v.name in table.names else 1 for v in schema.variables]
+            allowed = allowed & (table.values.transpose(order).reshape(shape) > 0)
+    conflict = infeasibility(layout.sizes, layout.scopes, tables, allowed)
+    if conflict is not None:
+        raise EstimationError(_describe(conflict, cliques, schema))
+
+
+def _describe(conflict: Conflict, cliques: Cliques, schema: Schema) -> str:
+    names = [":".join(cliques.cliques[number]) for number in conflict.scopes]
+    if conflict.kind == "totals":
+        first, second = conflict.values
+        return (
+            f"The targets of {names[0]} and {names[1]} have different totals, {first:g} and {second:g}. "
+            "Give all margins as probabilities, or as counts of the same rows."
+        )
+    if conflict.kind == "overlap":
+        first, second = conflict.values
+        where = describe_configuration(tuple(schema.variables[v] for v in conflict.variables), conflict.cell)
+        return (
+            f"The targets of {names[0]} and {names[1]} contradict each other: at {where} one gives {first:g} and the "
+            f"other {second:g}. Correct one of them."
+        )
+    return (
+        f"No distribution has the targets of {listing(names, 8)} together, though they agree two by two: the nearest "
+        f"one misses them by {conflict.discrepancy:.3g} in all. Change one of them, or allow more cells in the base."
+    )

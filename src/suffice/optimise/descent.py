@@ -1,0 +1,95 @@
+"""Descent along lines: what L-BFGS and conjugate gradients share, which differ in their directions only."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable
+from typing import Protocol
+
+from numpy.typing import ArrayLike
+
+from suffice.optimise.line_search import Evaluate, Point, search
+from suffice.optimise.outcome import (
+    NO_BETTER,
+    OUT_OF_STEPS,
+    Floats,
+    Outcome,
+    outcome_of,
+    require_inside,
+    rounding_error,
+    start_of,
+)
+from suffice.optimise.vectors import dot
+
+# Steps that lower neither the value nor the gradient follow rounding errors, once there are this many of them and as
+# many as half of all.
+MOST_IDLE = 200
+
+Done = Callable[[float, Floats], bool]
+
+
+class Directions(Protocol):
+    """Chooses the next direction from what the steps so far have shown."""
+
+    sigma: float
+
+    def direction(self, gradient: Floats) -> Floats:
+        """Return where to go from a point with this gradient."""
+
+    def first_step(self, direction: Floats, slope: float) -> float:
+        """Return the step that the line search tries first."""
+
+    def learn(self, before: Point, after: Point) -> None:
+        """Take note of an accepted step."""
+
+    def forget(self) -> bool:
+        """Go back to the plain gradient; False when the last direction was that already."""
+
+
+def descend(evaluate: Evaluate, start: ArrayLike, directions: Directions, done: Done, steps: Iterable[int]) -> Outcome:
+    """Follow the directions downwards until ``done``, or until the steps or the directions end."""
+    x = start_of(start)
+    value, gradient = evaluate(x)
+    point = Point(0.0, x, require_inside(value), gradient, 0.0)
+    if done(point.value, point.gradient):
+        return outcome_of(x, point.value, gradient, (), 1)
+    values: list[float] = []
+    best, least, n_idle = point, dot(gradient, gradient), 0
+    n_evaluations, trouble, at_start = 1, OUT_OF_STEPS, point.value
+    for _ in steps:
+        noise = rounding_error(at_start, point.value)
+        after, n_more = _next_point(evaluate, point, directions, noise)
+        n_evaluations += n_more
+        if after is None:
+            trouble = NO_BETTER
+            break
+        point = after
+        values.append(point.value)
+        if done(point.value, point.gradient):
+            return outcome_of(point.x, point.value, point.gradient, values, n_evaluations)
+        size, lower = dot(point.gradient, point.gradient), point.value < best.value - noise
+        n_idle = 0 if lower or size < 0.8 * least else n_idle + 1
+        if lower or size < least:
+            best, least = point, size
+        if n_idle >= max(MOST_IDLE, len(values) / 2):
+            trouble = NO_BETTER
+            break
+    return outcome_of(best.x, best.value, best.gradient, values, n_evaluations, trouble)
+
+
+def _next_point(evaluate: Evaluate, before: Point, directions: Directions, noise: float) -> tuple[Point | None, int]:
+    """Return an acceptable point along the next direction, else along the plain gradient, else None."""
+    n_evaluations = 0
+    while True:
+        direction = directions.direction(before.gradient)
+        slope = dot(before.gradient, direction)
+        if slope < 0:
+            step = directions.first_step(direction, slope)
+            origin = Point(0.0, before.x, before.value, before.gradient, slope)
+            after, n_more = search(evaluate, origin, direction, step, sigma=directions.sigma, noise=noise)
+            n_evaluations += n_more
+            if after is not None:
+                directions.learn(before, after)
+                return after, n_evaluations
+        if not directions.forget():
+            return None, n_evaluations
+        noise *= 1000  # values may be rougher than supposed

@@ -1,0 +1,130 @@
+"""L-BFGS: quasi-Newton steps from the last few changes of the gradient."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterable
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from suffice.optimise.descent import Done, descend
+from suffice.optimise.line_search import EASY, Evaluate, Point
+from suffice.optimise.outcome import Floats, Outcome, start_of
+from suffice.optimise.vectors import dot
+
+
+def lbfgs(
+    evaluate: Evaluate,
+    start: ArrayLike,
+    *,
+    done: Done,
+    steps: Iterable[int],
+    memory: int = 10,
+    scale: Floats | None = None,
+) -> Outcome:
+    """Minimise a smooth function by L-BFGS.
+
+    Parameters
+    ----------
+    evaluate : callable
+        Returns value and gradient at a point; a value that is not finite lies outside the domain. The gradient must
+        be a new array, or one that is not written to again.
+    start : array_like of shape (n,)
+    done : callable
+        Whether a value and a gradient are good enough.
+    steps : iterable of int
+        The numbers of the steps; when it ends, so does the search.
+    memory : int
+        How many pairs of changes are remembered.
+    scale : ndarray of shape (n,), optional
+        Positive: about the diagonal of the inverse Hessian.
+
+    Returns
+    -------
+    Outcome
+
+    Notes
+    -----
+    The direction is −H g, where H follows from H₀ = γ diag(scale) by the pairs (s, y) of changes of point and gradient
+    (Nocedal and Wright, algorithm 7.4). Here γ = sᵀy / yᵀ diag(scale) y of the last pair: the usual factor without a
+    scale, and one when the scale is exact.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from suffice.progress import Watch
+    >>> valley = lambda x: (x[0] ** 2 + 100 * x[1] ** 2, np.array([2 * x[0], 200 * x[1]]))
+    >>> small = lambda value, gradient: bool(abs(gradient).max() < 1e-10)
+    >>> found = lbfgs(valley, [3.0, 1.0], done=small, steps=Watch().steps("L-BFGS", 100))
+    >>> found.converged, found.value < 1e-20
+    (True, True)
+    """
+    start = start_of(start)
+    return descend(evaluate, start, _Memory(start.size, memory, scale), done, steps)
+
+
+class _Memory:
+    """The last pairs of changes, and the inverse Hessian they tell of."""
+
+    sigma = EASY
+
+    def __init__(self, n: int, size: int, scale: Floats | None) -> None:
+        self.scale = scale
+        # Each pair is a row of its own, kept as a list of views: indexing an array costs more than a short product.
+        self._moves = list(np.empty((size + 1, n)))
+        self._changes = list(np.empty((size + 1, n)))
+        self._curvatures = [0.0] * (size + 1)
+        self._alphas = [0.0] * (size + 1)
+        self._order: list[int] = []  # rows in use, the oldest first
+        self._free = 0  # the one that the next pair is written to
+        self._gamma = 1.0
+        self._work = np.empty(n)
+
+    def direction(self, gradient: Floats) -> Floats:
+        """Return −H g by the two loops of algorithm 7.4."""
+        work, moves, changes, alphas = self._work, self._moves, self._changes, self._alphas
+        result = np.negative(gradient)
+        for row in reversed(self._order):
+            alphas[row] = alpha = dot(moves[row], result) / self._curvatures[row]
+            np.multiply(changes[row], alpha, out=work)
+            result -= work
+        if self._gamma != 1:
+            result *= self._gamma
+        if self.scale is not None:
+            result *= self.scale
+        for row in self._order:
+            beta = dot(changes[row], result) / self._curvatures[row]
+            np.multiply(moves[row], alphas[row] - beta, out=work)
+            result += work
+        return result
+
+    def first_step(self, direction: Floats, slope: float) -> float:
+        """Return one, or a move of length one at most while nothing is known of the curvature."""
+        if self._order or self.scale is not None:
+            return 1.0
+        return 1 / max(1.0, math.sqrt(dot(direction, direction)))
+
+    def learn(self, before: Point, after: Point) -> None:
+        """Put the newest pair in the place of the oldest, unless its curvature is lost in rounding error."""
+        move, change = self._moves[self._free], self._changes[self._free]
+        # The difference of points, not step times direction: that is what the gradient has seen, digit for digit.
+        np.subtract(after.x, before.x, out=move)
+        np.subtract(after.gradient, before.gradient, out=change)
+        curvature, length = dot(move, change), dot(change, change)
+        if not curvature > 1e-14 * math.sqrt(dot(move, move) * length):
+            return
+        if self.scale is not None:
+            np.multiply(change, self.scale, out=self._work)
+            length = dot(change, self._work)
+        self._gamma = curvature / length
+        self._curvatures[self._free] = curvature
+        self._order.append(self._free)
+        self._free = len(self._order) if len(self._order) < len(self._moves) else self._order.pop(0)
+
+    def forget(self) -> bool:
+        """Drop all pairs; False when there were none."""
+        if not self._order:
+            return False
+        self._order, self._free, self._gamma = [], 0, 1.0
+        return True
