@@ -48,19 +48,27 @@ _HOMES = {
     "suffice.data.labelled": ("LabelledTable",),
     "suffice.data.readers.csv_file": ("CSV",),
     "suffice.data.readers.contingency": ("Contingency",),
-    "suffice.stats.needs": ("Count", "Sum"),
+    "suffice.stats.needs": ("Count", "Moment", "Sum"),
     "suffice.stats.counts": ("Counts",),
+    "suffice.stats.moments": ("Moments",),
     "suffice.stats.statistics": ("Statistics",),
+    "suffice.structures.cliques": ("Cliques",),
     "suffice.structures.dag": ("DAG",),
+    "suffice.structures.gaussian_markov": ("GaussianMarkov",),
     "suffice.structures.hypotheses": ("Hypotheses",),
     "suffice.models.bayes_net": ("BayesianNetwork",),
+    "suffice.models.joint_normal": ("JointNormal",),
     "suffice.models.markov_net": ("MarkovNetwork",),
     "suffice.priors.dirichlet": ("Dirichlet", "K2", "Jeffreys", "BDeu"),
     "suffice.priors.expert": ("Expert",),
+    "suffice.priors.penalty": ("Gaussian", "Laplace"),
+    "suffice.priors.hyper_inverse_wishart": ("HyperInverseWishart",),
     "suffice.certify.certificate": ("Certificate",),
     "suffice.result.fit": ("Fit",),
+    "suffice.result.likelihood_ratio": ("likelihood_ratio",),
     "suffice.result.notes": ("Note",),
     "suffice.fitting": ("fit", "collect", "estimate"),
+    "suffice.max_entropy": ("maxent",),
     "suffice.io": ("read", "write"),
     "suffice.io.interop_networkx": ("to_networkx",),
     "suffice.io.interop_pgmpy": ("from_pgmpy", "to_pgmpy"),
@@ -101,20 +109,30 @@ if TYPE_CHECKING:
     from suffice.io.interop_pgmpy import to_pgmpy as to_pgmpy
     from suffice.io.interop_pyagrum import from_pyagrum as from_pyagrum
     from suffice.io.interop_pyagrum import to_pyagrum as to_pyagrum
+    from suffice.max_entropy import maxent as maxent
     from suffice.models.bayes_net import BayesianNetwork as BayesianNetwork
+    from suffice.models.joint_normal import JointNormal as JointNormal
     from suffice.models.markov_net import MarkovNetwork as MarkovNetwork
     from suffice.priors.dirichlet import K2 as K2
     from suffice.priors.dirichlet import BDeu as BDeu
     from suffice.priors.dirichlet import Dirichlet as Dirichlet
     from suffice.priors.dirichlet import Jeffreys as Jeffreys
     from suffice.priors.expert import Expert as Expert
+    from suffice.priors.penalty import Gaussian as Gaussian
+    from suffice.priors.penalty import Laplace as Laplace
+    from suffice.priors.hyper_inverse_wishart import HyperInverseWishart as HyperInverseWishart
     from suffice.result.fit import Fit as Fit
+    from suffice.result.likelihood_ratio import likelihood_ratio as likelihood_ratio
     from suffice.result.notes import Note as Note
     from suffice.stats.counts import Counts as Counts
+    from suffice.stats.moments import Moments as Moments
     from suffice.stats.needs import Count as Count
+    from suffice.stats.needs import Moment as Moment
     from suffice.stats.needs import Sum as Sum
     from suffice.stats.statistics import Statistics as Statistics
+    from suffice.structures.cliques import Cliques as Cliques
     from suffice.structures.dag import DAG as DAG
+    from suffice.structures.gaussian_markov import GaussianMarkov as GaussianMarkov
     from suffice.structures.hypotheses import Hypotheses as Hypotheses
 
 

@@ -28,7 +28,8 @@ def fit(
     structure: Annotated[
         str,
         typer.Argument(
-            metavar="STRUCTURE", help="'A -> B <- C', '[A][B|A]', a model file, or a structure file (.toml, .json)."
+            metavar="STRUCTURE",
+            help="'A -> B <- C', '[A][B|A]', 'A:B + B:C', a model file, or a structure file (.toml, .json).",
         ),
     ],
     data: Annotated[str, typer.Argument(metavar="DATA", help="A CSV or Parquet file, glob or folder.")],
@@ -36,12 +37,22 @@ def fit(
         str | None,
         typer.Option(
             "--prior",
-            help="bdeu:10, dirichlet:1, k2, jeffreys, expert:FILE:10, or uniform (for hypotheses); "
-            "maximum likelihood without it.",
+            help="bdeu:10, dirichlet:1, k2, jeffreys, expert:FILE:10, gaussian:1 or laplace:1 (for cliques), or "
+            "uniform (for hypotheses); maximum likelihood without it.",
         ),
     ] = None,
     point: Annotated[str | None, typer.Option("--point", help="The estimate under a prior: mean or map.")] = None,
     method: Annotated[str, typer.Option("--method", help="The method of estimation.")] = "auto",
+    option: Annotated[
+        list[str] | None,
+        typer.Option("--option", metavar="NAME=VALUE", help="A setting of the method's own; may be repeated."),
+    ] = None,
+    tol: Annotated[float, typer.Option("--tol", help="How closely the first-order condition must hold.")] = 1e-8,
+    max_iter: Annotated[int, typer.Option("--max-iter", help="The most steps of an iterative method.")] = 1000,
+    seed: Annotated[int | None, typer.Option("--seed", help="The seed of a random start.")] = None,
+    init: Annotated[
+        str | None, typer.Option("--init", metavar="random|MODEL", help="Where an iterative method begins.")
+    ] = None,
     weights: WeightsOption = None,
     unseen_parents: Annotated[
         str, typer.Option("--unseen-parents", help="Parent configurations without data: error, uniform or nan.")
@@ -85,6 +96,11 @@ def fit(
             prior=read_prior(prior),
             point=point,
             method=method,
+            options=read_options(option or []),
+            tol=tol,
+            max_iter=max_iter,
+            seed=seed,
+            init=_init(init),
             weights=weights,
             schema=schema_from(categorical or [], continuous or []),
             missing=missing,
@@ -129,12 +145,12 @@ def _write(result: Any, out: str | None, out_fit: str | None) -> None:
 
 
 def read_prior(text: str | None) -> Any:
-    """Read ``bdeu:10``, ``dirichlet:1``, ``k2``, ``jeffreys``, ``expert:FILE:10`` or ``uniform``."""
+    """Read ``bdeu:10``, ``dirichlet:1``, ``k2``, ``jeffreys``, ``expert:FILE:10``, ``gaussian:1`` … or ``uniform``."""
     if text is None:
         return None
     if text.startswith("expert:"):
         return _expert(text.removeprefix("expert:"))
-    from suffice.priors import dirichlet
+    from suffice.priors import dirichlet, penalty
 
     name, sign, size = text.partition(":")
     try:
@@ -146,14 +162,37 @@ def read_prior(text: str | None) -> Any:
         "dirichlet": dirichlet.Dirichlet,
         "k2": dirichlet.K2,
         "jeffreys": dirichlet.Jeffreys,
+        "gaussian": penalty.Gaussian,
+        "laplace": penalty.Laplace,
     }
     if name == "uniform" and not number:
         return "uniform"
     if name not in known or (number and name in ("k2", "jeffreys")):
         raise ArgumentError(
-            f"The prior must be bdeu:10, dirichlet:1, k2, jeffreys, expert:FILE:10 or uniform. Got {text!r} instead."
+            "The prior must be bdeu:10, dirichlet:1, k2, jeffreys, expert:FILE:10, gaussian:1, laplace:1 or uniform. "
+            f"Got {text!r} instead."
         )
     return known[name](*number)
+
+
+def read_options(texts: list[str]) -> dict[str, Any]:
+    """Read ``NAME=VALUE``: numbers, true and false are what they look like, all else is text."""
+    options: dict[str, Any] = {}
+    for text in texts:
+        name, sign, value = text.partition("=")
+        if not sign or not name:
+            raise ArgumentError(f"An option is written NAME=VALUE, such as --option step=0.1. Got {text!r} instead.")
+        words: dict[str, Any] = {"true": True, "false": False}
+        options[name] = words[value.lower()] if value.lower() in words else float(value) if _is_number(value) else value
+    return options
+
+
+def _init(text: str | None) -> Any:
+    if text is None or text == "random":
+        return text
+    from suffice.cli.shared import read_model
+
+    return read_model(text)
 
 
 def _expert(text: str) -> Any:

@@ -12,7 +12,10 @@ from suffice.cli.shared import JsonOption, NaOption, SeparatorOption, WeightsOpt
 
 def info(
     structure: Annotated[
-        str, typer.Argument(metavar="STRUCTURE", help="'A -> B', '[A][B|A]', a model file, or a structure file.")
+        str,
+        typer.Argument(
+            metavar="STRUCTURE", help="'A -> B', '[A][B|A]', 'A:B + B:C', a model file, or a structure file."
+        ),
     ],
     data: Annotated[str | None, typer.Argument(metavar="DATA", help="A table, to plan a fit of it.")] = None,
     weights: WeightsOption = None,
@@ -87,6 +90,16 @@ def _facts(structure: Any) -> dict[str, Any]:
     if hasattr(structure, "nodes"):
         sizes = [len(above) for above in structure.parents.values()]
         facts |= {"nodes": len(structure.nodes), "edges": len(structure.edges), "most parents": max(sizes)}
+    elif hasattr(structure, "cliques"):
+        facts |= {
+            "variables": len(structure.variables),
+            "cliques": len(structure.cliques),
+            "largest clique": max(map(len, structure.cliques)),
+            "edges": len(structure.edges),
+        }
+    for name, fact in (("is_decomposable", "decomposable"), ("is_chordal", "chordal")):
+        if hasattr(structure, name):
+            facts[fact] = "yes" if getattr(structure, name) else "no"
     return facts
 
 
@@ -105,6 +118,8 @@ def _planned(structure: Any, schema: Any, plan: Any) -> dict[str, Any]:
         nodes = nodes_of(structure, schema)
         leads = [nodes[group[0]] for group in structure.groups]
         facts["free parameters"] = sum(kind.n_free(family) for kind, family in leads)
+    elif hasattr(structure, "is_decomposable"):
+        facts["free parameters"] = structure.n_free(schema)
     return {**facts, "cells": plan.n_cells, "memory of dense tables": plan.n_bytes}
 
 

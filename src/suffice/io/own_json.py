@@ -10,7 +10,7 @@ from __future__ import annotations
 import json
 import math
 from collections.abc import Callable, Mapping
-from dataclasses import fields
+from dataclasses import fields, replace
 from typing import Any
 
 import numpy as np
@@ -18,31 +18,50 @@ import numpy as np
 from suffice.certify import Certificate
 from suffice.errors import ArgumentError, FileFormatError, SufficeError, is_whole, require_choice, shown
 from suffice.files import atomic_write, json_bytes, read_bytes
+from suffice.io import posterior_content
 from suffice.io.json_values import flag, number, number_or_none, text, texts, whole
 from suffice.learn.method import Step
 from suffice.learn.registry import methods_for
 from suffice.models.bayes_net import BayesianNetwork
 from suffice.models.hypothesis_mixture import HypothesisMixture
+from suffice.models.joint_normal import JointNormal
 from suffice.models.markov_net import MarkovNetwork
-from suffice.priors.dirichlet import DirichletPrior
-from suffice.priors.dirichlet_rows import DirichletRows
-from suffice.priors.hypothesis_weights import HypothesisPosterior
-from suffice.priors.network_posterior import NetworkPosterior
 from suffice.priors.registry import prior_from_dict
 from suffice.result.fit import Fit
 from suffice.result.notes import Note
 from suffice.stats.statistics import Statistics
+from suffice.structures.cliques import Cliques
 from suffice.structures.dag import DAG
+from suffice.structures.gaussian_markov import GaussianMarkov
 from suffice.structures.hypotheses import Hypotheses
 from suffice.version import __version__
 
 VERSION = 1
-STRUCTURES: dict[str, Callable[[Mapping[str, Any]], Any]] = {"DAG": DAG.from_dict, "Hypotheses": Hypotheses.from_dict}
+STRUCTURES: dict[str, Callable[[Mapping[str, Any]], Any]] = {
+    "Cliques": Cliques.from_dict,
+    "DAG": DAG.from_dict,
+    "GaussianMarkov": GaussianMarkov.from_dict,
+    "Hypotheses": Hypotheses.from_dict,
+}
 MODELS: dict[str, Callable[[Mapping[str, Any]], Any]] = {
     "BayesianNetwork": BayesianNetwork.from_dict,
     "HypothesisMixture": HypothesisMixture.from_dict,
+    "JointNormal": JointNormal.from_dict,
     "MarkovNetwork": MarkovNetwork.from_dict,
 }
+
+OWNED: dict[type[Any], Callable[[Any, Any], Any]] = {
+    BayesianNetwork: lambda model, structure: model.dag,
+    HypothesisMixture: lambda model, structure: model.hypotheses,
+    MarkovNetwork: lambda model, structure: structure if _holds(model, structure) else model.cliques,
+    JointNormal: lambda model, structure: structure if model.names == structure.columns else model,
+}
+"""The structure that a model is of; one without a structure of its own must only fit."""
+
+
+def _holds(model: MarkovNetwork, structure: Any) -> bool:
+    """Whether the first factors are those of the cliques; a base measure and a support may follow."""
+    return isinstance(structure, Cliques) and model.scopes[: len(structure.cliques)] == structure.cliques
 
 
 # Writing ------------------------------------------------------------------------------------------------------
@@ -76,7 +95,7 @@ def _fit_content(fit: Fit) -> dict[str, Any]:
         "model": fit.model.to_dict(),
         "method": fit.method,
         "point": fit.point,
-        "prior": fit.prior.to_dict() if isinstance(fit.prior, DirichletPrior) else fit.prior,
+        "prior": fit.prior.to_dict() if hasattr(fit.prior, "to_dict") else fit.prior,
         "n": fit.n,
         "log_likelihood": fit.log_likelihood,
         "local": dict(fit.local),
@@ -85,19 +104,12 @@ def _fit_content(fit: Fit) -> dict[str, Any]:
         "aic": fit.aic,
         "bic": fit.bic,
         "log_marginal_likelihood": fit.log_marginal_likelihood,
-        "posterior": _posterior_content(fit.posterior),
+        "posterior": posterior_content.written(fit.posterior),
         "certificate": fit.certificate.to_dict(),
         "trace": [[step.number, step.objective] for step in fit.trace],
         "notes": [note.to_dict() for note in fit.notes],
         "statistics": {"meta": meta, "arrays": arrays},
     }
-
-
-def _posterior_content(posterior: Any) -> Any:
-    if isinstance(posterior, NetworkPosterior):
-        return {"type": "network", "nodes": [node.to_dict() for node in posterior.nodes],
-                "log_marginal_likelihood": posterior.log_marginal_likelihood}  # fmt: skip
-    return None if posterior is None else {"type": "hypotheses", **posterior.to_dict()}
 
 
 def plain(value: Any, as_state: bool = False) -> Any:
@@ -175,7 +187,7 @@ def _fit(content: Mapping[str, Any]) -> Fit:
     _check_structure(structure, model)
     require_choice("point", content["point"], ("mle", "mean", "map"), "entry")
     require_choice("method", content["method"], list(methods_for(structure)), "entry")
-    return Fit(
+    fit = Fit(
         model=model,
         structure=structure,
         statistics=_statistics(content["statistics"]),
@@ -186,16 +198,17 @@ def _fit(content: Mapping[str, Any]) -> Fit:
         local=_local(content["local"], model),
         n_free=whole(content, "n_free"),
         n_free_adjusted=whole(content, "n_free_adjusted"),
-        posterior=_posterior(content["posterior"], structure, model),
+        posterior=None,
         log_marginal_likelihood=number_or_none(content, "log_marginal_likelihood"),
         certificate=_certificate(content["certificate"]),
         trace=tuple(Step(whole(step, "number"), number(step, "objective")) for step in map(_step, content["trace"])),
         notes=tuple(Note(text(note, "topic"), text(note, "text")) for note in content["notes"]),
     )
+    return replace(fit, posterior=posterior_content.read(content["posterior"], fit))
 
 
 def _check_structure(structure: Any, model: Any) -> None:
-    owned = model.dag if isinstance(model, BayesianNetwork) else model.hypotheses
+    owned = OWNED[type(model)](model, structure)
     if owned != structure:
         raise FileFormatError(f"The model is of another structure, {owned!r}, than the fit, {structure!r}.")
 
@@ -212,7 +225,7 @@ def _statistics(entry: Mapping[str, Any]) -> Statistics:
 def _prior(entry: Any, structure: Any, method: str) -> Any:
     if isinstance(entry, dict) and "network" in entry:
         entry = {**entry, "network": _with_states(entry["network"])}
-    prior = prior_from_dict(entry) if entry is not None and isinstance(structure, DAG) else entry
+    prior = entry if entry is None or isinstance(structure, Hypotheses) else prior_from_dict(entry)
     methods_for(structure)[method].check(structure, prior, {})
     return prior
 
@@ -225,20 +238,6 @@ def _local(entry: Mapping[str, Any], model: Any) -> dict[str, float]:
 
 def _step(entry: list[Any]) -> dict[str, Any]:
     return dict(zip(("number", "objective"), entry, strict=True))
-
-
-def _posterior(entry: Any, structure: Any, model: Any) -> Any:
-    if entry is None:
-        return None
-    evidence = number(entry, "log_marginal_likelihood")
-    if entry["type"] == "network":
-        nodes = tuple(
-            DirichletRows.from_dict(model.cpd(node).family, values)
-            for node, values in zip(structure.nodes, entry["nodes"], strict=True)
-        )
-        return NetworkPosterior(structure, nodes, evidence)
-    log_weights = np.array(entry["log_weights"], np.float64).reshape(len(structure.names))
-    return HypothesisPosterior(structure, log_weights, evidence)
 
 
 def _certificate(entry: Mapping[str, Any]) -> Certificate:

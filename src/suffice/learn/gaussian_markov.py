@@ -146,7 +146,7 @@ class _Walk:
 
     def remarks(self, problem: Problem) -> tuple[str, ...]:
         """Say why the steps ended before their goal, where they did."""
-        if self.point.gap <= problem.tol or problem.watch.interrupted:
+        if problem.watch.interrupted or (self.point.gap <= problem.tol and not self.stalled):
             return ()
         end = f"with a gap of {self.point.gap:.3g} between the correlations of data and model"
         if self.stalled:

@@ -55,8 +55,8 @@ def proximal(
     Notes
     -----
     Beck and Teboulle's FISTA (2009): x ← prox(y − s ∇f(y), s) from an extrapolated point y, the step size s halved
-    until the quadratic bound holds, and extrapolation begun anew whenever the objective rises (O'Donoghue and Candès,
-    2015).
+    while the curvature along the step exceeds 1/s, and extrapolation begun anew whenever the objective rises
+    (O'Donoghue and Candès, 2015).
 
     Examples
     --------
@@ -65,7 +65,7 @@ def proximal(
     >>> f = lambda x: (0.5 * float((x - 3) @ (x - 3)), x - 3)
     >>> small = lambda x, gradient: bool(abs(x - shrink(x - gradient, 1.0)).max() < 1e-10)
     >>> found = proximal(f, lambda x: abs(x).sum(), shrink, [0.0], done=small, steps=Watch().steps("proximal", 100))
-    >>> found.x.tolist(), found.converged
+    >>> found.x.round(9).tolist(), found.converged
     ([2.0], True)
     """
     x = start_of(start)
@@ -74,7 +74,7 @@ def proximal(
     total, n_evaluations, values = value + kinks(x), 1, list[float]()
     if done(x, gradient):
         return outcome_of(x, total, gradient, (), 1)
-    y, at_y, slope, t, step, trouble = x, value, gradient, 1.0, 1.0, OUT_OF_STEPS
+    y, slope, t, step, trouble = x, gradient, 1.0, 1.0, OUT_OF_STEPS
     for _ in steps:
         step *= 1.5
         while True:
@@ -82,14 +82,14 @@ def proximal(
             moved = after - y
             value, gradient = evaluate(after)
             n_evaluations += 1
-            bound = at_y + float(slope.dot(moved)) + float(moved.dot(moved)) / (2 * step)
-            if value <= bound + rounding_error(value, at_y) or step < 1e-300:
+            # Slopes tell the curvature along the step to the last digit, where values differ by rounding only.
+            if math.isfinite(value) and float((gradient - slope).dot(moved)) <= float(moved.dot(moved)) / step:
                 break
             step /= 2
         now = value + kinks(after)
         if now > total + rounding_error(now, total) and t > 1:
             y, t = x, 1.0  # extrapolation led upwards: begin again from the best point
-            at_y, slope = evaluate(x)
+            slope = evaluate(x)[1]
             n_evaluations += 1
             continue
         t, before = (1 + math.sqrt(1 + 4 * t * t)) / 2, t
@@ -99,7 +99,7 @@ def proximal(
         if done(x, gradient):
             trouble = ""
             break
-        at_y, slope = evaluate(y)
+        slope = evaluate(y)[1]
         n_evaluations += 1
     at_x = evaluate(x)[1]
     return outcome_of(x, total, np.asarray(at_x), values, n_evaluations + 1, trouble)

@@ -12,6 +12,7 @@ from suffice.errors import ArgumentError, listing, require_number, shown, sugges
 from suffice.models.bayes_net import BayesianNetwork
 from suffice.models.cpds import Family
 from suffice.models.cpds.tabular import describe_configuration
+from suffice.models.markov_net import MarkovNetwork
 from suffice.priors.dirichlet import DirichletPrior, positive_number
 
 
@@ -25,7 +26,7 @@ class Expert(DirichletPrior):
 
     Parameters
     ----------
-    network : BayesianNetwork
+    network : BayesianNetwork or MarkovNetwork
         Over the same variables (more are allowed) with the same states, in any order.
     ess : float
         The equivalent sample size: how many cases the expert's belief is worth.
@@ -51,15 +52,15 @@ class Expert(DirichletPrior):
     yes   0.0333  0.9667
     """
 
-    network: BayesianNetwork
+    network: BayesianNetwork | MarkovNetwork
     ess: float = 1.0
     uniform: float = 0.0
     _known: dict[Family, NDArray[np.float64]] = field(default_factory=dict, repr=False)
 
     def __post_init__(self) -> None:
-        if not isinstance(self.network, BayesianNetwork):
+        if not isinstance(self.network, BayesianNetwork | MarkovNetwork):
             raise ArgumentError(
-                "The 'network' of an expert's prior must be a Bayesian network, such as sf.read('expert.bif'). "
+                "The 'network' of an expert's prior must be a network of tables, such as sf.read('expert.bif'). "
                 f"Got {shown(self.network)} instead."
             )
         object.__setattr__(self, "ess", positive_number("ess", self.ess))

@@ -6,11 +6,13 @@ from collections.abc import Mapping
 from typing import Any
 
 from suffice.models.bayes_net import BayesianNetwork
-from suffice.priors.dirichlet import K2, BDeu, Dirichlet, DirichletPrior, Jeffreys
+from suffice.models.markov_net import MarkovNetwork
+from suffice.priors.dirichlet import K2, BDeu, Dirichlet, Jeffreys
 from suffice.priors.expert import Expert
-from suffice.priors.penalty import Gaussian, Laplace, Penalty
+from suffice.priors.hyper_inverse_wishart import HyperInverseWishart
+from suffice.priors.penalty import Gaussian, Laplace
 
-PRIORS: dict[str, type[DirichletPrior | Penalty]] = {
+PRIORS: dict[str, type[Any]] = {
     "Dirichlet": Dirichlet,
     "K2": K2,
     "Jeffreys": Jeffreys,
@@ -18,12 +20,16 @@ PRIORS: dict[str, type[DirichletPrior | Penalty]] = {
     "Expert": Expert,
     "Gaussian": Gaussian,
     "Laplace": Laplace,
+    "HyperInverseWishart": HyperInverseWishart,
 }
+NETWORKS: dict[str, type[Any]] = {"BayesianNetwork": BayesianNetwork, "MarkovNetwork": MarkovNetwork}
 
 
 def prior_from_dict(entry: Mapping[str, Any]) -> Any:
     """Rebuild a prior from `to_dict`'s data."""
-    arguments = {name: value for name, value in entry.items() if name != "type"}
+    arguments: dict[str, Any] = {name: value for name, value in entry.items() if name != "type"}
+    if arguments.get("main") == "inf":
+        arguments["main"] = float("inf")
     if "network" in arguments:
-        arguments["network"] = BayesianNetwork.from_dict(arguments["network"])
+        arguments["network"] = NETWORKS[arguments["network"]["type"]].from_dict(arguments["network"])
     return PRIORS[entry["type"]](**arguments)
