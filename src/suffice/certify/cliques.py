@@ -228,12 +228,14 @@ class Examined:
         """Whether the estimate exists, and the face it lies on if not."""
         if self.claim.prior is not None:
             return "yes", None
+        counts = self.joint_counts
+        if counts is not None and not self.claim.base and (counts > 0).all():
+            return "yes", None  # the data itself is a positive table with these margins
         masked = len(self.factors) > len(self.layout.scopes) + len(self.claim.base)
         if not masked and (self.targets > 0).all():
             distance = distance_to_match(self.point, self.layout, self.targets)
             if distance < INSIDE:
                 return "yes", None
-        counts = self.joint_counts
         face = facial_set(
             self.layout.sizes,
             self.layout.scopes,
@@ -305,17 +307,13 @@ def _descent(claim: Claim) -> float:
 def _other_tree(names: Any, sizes: Any, scopes: Any, base: Any) -> TreeFamily:
     """Return the family along an elimination order that the fitter, which takes the best it finds, did not use."""
     fitters = TreeFamily.plan_of(names, sizes, scopes, base)
-    others = []
-    for rule in RULES:
+    for rule in RULES if len(fitters.tree.cliques) > 1 else ():
         plan = TreeFamily.plan_of(names, sizes, scopes, base, rule)
-        if set(map(frozenset, plan.tree.cliques)) != set(map(frozenset, fitters.tree.cliques)):
-            others.append(plan)
-        if others and others[-1].cells <= 2 * fitters.cells:
-            break
-    best = min(others, key=lambda plan: plan.cells, default=None)
-    if best is None or best.cells > 8 * fitters.cells:
-        best = fitters.rooted_at(0)  # the same cliques, but every message goes the other way
-    return TreeFamily(names, sizes, scopes, base, plan=best)
+        other = set(map(frozenset, plan.tree.cliques)) != set(map(frozenset, fitters.tree.cliques))
+        if other and plan.cells <= 4 * fitters.cells:
+            return TreeFamily(names, sizes, scopes, base, plan=plan)
+    # The same cliques, but every message goes the other way.
+    return TreeFamily(names, sizes, scopes, base, plan=fitters.rooted_at(0))
 
 
 def boundary_of(variables: tuple[Variable, ...], face: Face) -> str:

@@ -9,7 +9,7 @@ from suffice.inference.clique_family import Floats, Layout, Point
 MAX_STEPS = 400
 
 
-def distance_to_match(point: Point, layout: Layout, targets: Floats) -> float:
+def distance_to_match(point: Point, layout: Layout, targets: Floats, rest: float = 1e-2) -> float:
     """Return a bound of max |λ(x)| for the correction p(x) (1 + λ(x)) that has exactly the margins ``targets``.
 
     Below one, the corrected table is positive wherever p is, so that the maximum-likelihood estimate exists among
@@ -18,13 +18,13 @@ def distance_to_match(point: Point, layout: Layout, targets: Floats) -> float:
 
     Notes
     -----
-    λ(x) = Σ_C λ_C(x_C) − E[Σ λ_C] with Cov(f) λ = t − E[f], solved by conjugate gradients; what they leave, a
-    thousandth of the gap, would be corrected in the same way again.
+    λ(x) = Σ_C λ_C(x_C) − E[Σ λ_C] with Cov(f) λ = t − E[f], solved by conjugate gradients; what they leave, the part
+    ``rest`` of the gap, would be corrected in the same way again.
     """
     gap = np.where(targets > 0, targets - point.expected, 0.0)
-    scale = 1 / np.maximum(point.expected * (1 - point.expected), 1e-300)
+    scale = 1 / np.maximum(point.expected * (1 - point.expected), 1e-30)  # zero for variables of one state
     solution, residual = np.zeros(layout.n), gap
-    limit = max(1e-3 * float(np.abs(gap).max(initial=0.0)), 1e-15)
+    limit = max(rest * float(np.abs(gap).max(initial=0.0)), 1e-15)
     step = scale * residual
     slope = float(residual.dot(step))
     for _ in range(MAX_STEPS):

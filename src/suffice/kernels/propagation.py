@@ -745,6 +745,50 @@ def _weighted_out(big: Any, b: int, b1: int, b2: int, sub: Any, s: int, s1: int,
 
 
 @kernel
+def _add(big: Any, b: int, b2: int, sub: Any, s: int, s1: int, s2: int, n1: int, n2: int) -> None:
+    n = np.uint64(n1)
+    for j in range(n2):
+        p, q = np.uint64(b + j * b2), np.uint64(s + j * s2)
+        if s1 == 1:
+            for i in range(n):
+                big[p + i] += sub[q + i]
+        elif s1 == 0:
+            value = sub[q]
+            for i in range(n):
+                big[p + i] += value
+        else:
+            for i in range(n1):
+                big[np.uint64(b + j * b2 + i)] += sub[np.uint64(s + j * s2 + i * s1)]
+
+
+@kernel
+def _sweep_added(big: Any, b: int, sub: Any, s: int, loops: Any, lo: int, hi: int, digits: Any) -> None:
+    """Add a part to a table."""
+    n1, s1, n2, b2, s2 = 1, 1, 1, 0, 0
+    if hi > lo:
+        n1, s1 = loops[lo, 0], loops[lo, 2]
+    if hi > lo + 1:
+        n2, b2, s2 = loops[lo + 1, 0], loops[lo + 1, 1], loops[lo + 1, 2]
+    for k in range(hi - lo):
+        digits[k] = 0
+    while True:
+        _add(big, b, b2, sub, s, s1, s2, n1, n2)
+        k = lo + 2
+        while k < hi:
+            digits[k - lo] += 1
+            b += loops[k, 1]
+            s += loops[k, 2]
+            if digits[k - lo] < loops[k, 0]:
+                break
+            digits[k - lo] = 0
+            b -= loops[k, 0] * loops[k, 1]
+            s -= loops[k, 0] * loops[k, 2]
+            k += 1
+        if k >= hi:
+            return
+
+
+@kernel
 def _sweep_weighted(big: Any, b: int, sub: Any, s: int, weight: Any, loops: Any, lo: int, hi: int,
                     digits: Any) -> None:  # fmt: skip
     """Do `_weighted_out` over a nest of loops."""
@@ -821,32 +865,11 @@ def curvature(tree: Any, table: Any, message: Any, starts: Any, direction: Any, 
     for c in range(n):
         for k in range(tree.factor_at[c], tree.factor_at[c + 1]):
             pair = 2 * n + tree.factor[k]
-            _sweep(
-                _ADD,
-                work,
-                at[c],
-                direction,
-                starts[tree.factor[k]],
-                work,
-                tree.loops,
-                loop[pair],
-                loop[pair + 1],
-                digits,
-            )
+            _sweep_added(work, at[c], direction, starts[tree.factor[k]], tree.loops, loop[pair], loop[pair + 1], digits)
         for k in range(tree.child_at[c], tree.child_at[c + 1]):
             pair = n + tree.child[k]
-            _sweep(
-                _ADD,
-                work,
-                at[c],
-                up,
-                tree.message_at[tree.child[k]],
-                work,
-                tree.loops,
-                loop[pair],
-                loop[pair + 1],
-                digits,
-            )
+            to = tree.message_at[tree.child[k]]
+            _sweep_added(work, at[c], up, to, tree.loops, loop[pair], loop[pair + 1], digits)
         if c < n - 1:
             _conditioned(tree, c, c, c, work, table, message, up, digits)
     mean = 0.0
@@ -856,7 +879,7 @@ def curvature(tree: Any, table: Any, message: Any, starts: Any, direction: Any, 
         _conditioned(tree, tree.parent[c], c, n + c, work, table, message, down, digits)
         for i in range(tree.message_at[c], tree.message_at[c + 1]):
             down[i] -= up[i]
-        _sweep(_ADD, work, at[c], down, tree.message_at[c], work, tree.loops, loop[c], loop[c + 1], digits)
+        _sweep_added(work, at[c], down, tree.message_at[c], tree.loops, loop[c], loop[c + 1], digits)
     for i in range(len(work)):
         work[i] -= mean
     _set(out, _ZERO, len(out), 0.0)

@@ -86,12 +86,13 @@ def solve_by(search: Search) -> Callable[[Problem], Solution]:
 
 def boundary(matching: Matching, found: Found) -> Face | None:
     """Return the face on which the estimate lies, or None when it is proven to exist."""
-    layout, has_zeros = matching.layout, bool((matching.targets == 0).any())
-    if not has_zeros and found.converged:
-        distance = distance_to_match(matching.family.at(found.theta), layout, matching.targets)
+    layout, counts = matching.layout, joint_counts(matching.problem)
+    if counts is not None and not matching.base and (counts > 0).all():
+        return None  # the data itself is a positive table with these margins
+    if found.converged and (matching.targets > 0).all():
+        distance = distance_to_match(matching.family.at(found.theta), layout, matching.targets, rest=0.1)
         if distance < INSIDE:
             return None
-    counts = joint_counts(matching.problem)
     face = facial_set(
         layout.sizes,
         layout.scopes,

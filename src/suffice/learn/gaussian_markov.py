@@ -151,7 +151,7 @@ class _Walk:
         end = f"with a gap of {self.point.gap:.3g} between the correlations of data and model"
         if self.stalled:
             return (
-                f"Stopped after {len(self.trace)} steps {end}: rounding hides what is left, for some columns are nearly "
+                f"Stopped after {len(self.trace)} steps {end}: rounding hides what is left, as some columns are nearly "
                 "combinations of others.",
             )
         return (

@@ -37,6 +37,10 @@ TILE_BYTES = 1 << 19
 def count_block(needs: Sequence[Count], block: Block) -> dict[Count, Counts]:
     """Count all scopes over one block of rows."""
     plan(needs, block.schema).require_memory()
+    whole = _covering(needs, block)
+    if whole is not None:
+        table = count_block([whole], block)[whole]
+        return {need: table if need == whole else _margin(table, need) for need in needs}
     job = max(block.n_rows, block.n_table) * len(needs)
     if job < (SMALL_JOB_LOADED if "numba" in sys.modules else SMALL_JOB):
         return {need: Counts.of_block(need, block) for need in needs}
@@ -46,6 +50,25 @@ def count_block(needs: Sequence[Count], block: Block) -> dict[Count, Counts]:
         if need not in counted:
             counted[need] = _count_sparse(need, block) if need.scope else Counts.of_block(need, block)
     return {need: counted[need] for need in needs}
+
+
+def _covering(needs: Sequence[Count], block: Block) -> Count | None:
+    """Return the scope of which all others are parts, if summing its table is less work than counting rows again."""
+    if len(needs) < 2 or not all(need.scope for need in needs):
+        return None
+    largest = max(needs, key=lambda need: len(need.scope))
+    cells = _n_cells(largest, block)
+    if cells > min(max(block.n_rows, block.n_table), dense_or_sparse.DENSE_CELLS):
+        return None
+    return largest if all(set(need.scope) <= set(largest.scope) for need in needs) else None
+
+
+def _margin(table: Counts, need: Count) -> Counts:
+    names = table.need.scope
+    inside = [name for name in names if name in need.scope]
+    summed = table.values.sum(axis=tuple(axis for axis, name in enumerate(names) if name not in need.scope))
+    variables = tuple(table.variables[names.index(name)] for name in need.scope)
+    return Counts.dense(variables, summed.transpose([inside.index(name) for name in need.scope]))
 
 
 def _n_cells(need: Count, block: Block) -> int:
