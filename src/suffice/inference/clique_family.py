@@ -230,8 +230,8 @@ class TableScaling:
                 ratio = np.where(target > 0, target / found, 0.0)
                 step = np.log(ratio)
                 thetas[number] += step
-            order, shape = self.family._broadcast[number]
-            self._p *= ratio.transpose(order).reshape(shape)
+                order, shape = self.family._broadcast[number]
+                self._p *= ratio.transpose(order).reshape(shape)
             gain = float((target[target > 0] * step[target > 0]).sum())
             rows.append((gain, float(found.sum()), float(np.abs(target - found).max(initial=0.0))))
         columns = np.array(rows).reshape(-1, 3).T

@@ -85,9 +85,11 @@ class Plan:
         """The number of variables in the largest clique, less one."""
         return self.tree.width
 
-    def require_room(self) -> None:
-        """Raise when the tables do not fit the memory that may be used."""
-        require_room(Product(self.names, self.sizes, ()), [*self.tree.cliques, *self.tree.separators])
+    def require_room(self, copies: int = 1) -> None:
+        """Raise when the tables, held so many times, do not fit the memory that may be used."""
+        scopes = [*self.tree.cliques, *self.tree.separators]
+        peak = None if copies == 1 else copies * sum(cells_of(scopes, self.sizes))
+        require_room(Product(self.names, self.sizes, ()), scopes, peak)
 
     # The tree in arrays ---------------------------------------------------------------------------------------
 

@@ -33,6 +33,7 @@ class TreeFamily(CliqueFamily):
     ) -> None:
         super().__init__(names, sizes, scopes, base)
         self.plan = plan or self.plan_of(names, sizes, scopes, base)
+        self.plan.require_room(copies=3)  # calibrated, for slopes, and for proportional fitting
         self.calibrator = Calibrator(self.plan)
         packed = self.plan.packed([*_units(self.layout), *self.base])
         self._base_logs, self._base_scale = packed.logarithms()[self.layout.n :], packed.log_scale
