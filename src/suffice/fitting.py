@@ -241,12 +241,8 @@ def checked_settings(
     """Check the arguments that do not depend on the data."""
     require_choice("certify", certify, ("statistics", "data"))
     require_choice("unseen_parents", rest["unseen_parents"], ("error", "uniform", "nan"))
-    if point is not None:
-        require_choice("point", point, ("mean", "map"))
-        if prior is None:
-            raise ArgumentError(
-                f"point={point!r} asks for an estimate under a prior; pass prior=…, such as sf.BDeu(10)."
-            )
+    if point is not None and prior is None:
+        raise ArgumentError(f"point={point!r} asks for an estimate under a prior; pass prior=…, such as sf.BDeu(10).")
     points = getattr(prior, "points", ("mean", "map"))
     under_prior = [candidate for candidate in method.points if candidate in points]
     chosen = "mle" if prior is None else point or next(iter(under_prior), "mean")

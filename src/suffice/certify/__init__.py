@@ -5,15 +5,19 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
-from suffice.certify import directed, enumeration
+from suffice.certify import cliques, directed, enumeration, gaussian_markov
 from suffice.certify.certificate import Certificate
 from suffice.certify.claim import Claim
+from suffice.structures.cliques import Cliques
 from suffice.structures.dag import DAG
+from suffice.structures.gaussian_markov import GaussianMarkov
 from suffice.structures.hypotheses import Hypotheses
 
 CERTIFIERS: dict[type[Any], Callable[[Claim], Certificate]] = {
     DAG: directed.certify,
     Hypotheses: enumeration.certify,
+    Cliques: cliques.certify,
+    GaussianMarkov: gaussian_markov.certify,
 }
 
 

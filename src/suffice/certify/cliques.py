@@ -268,7 +268,7 @@ class Examined:
     @cached_property
     def _data_entropy(self) -> float | None:
         need = Count(self.claim.structure.variables)
-        if need not in self.claim.statistics or self.claim.base:
+        if need not in self.claim.statistics or self.claim.base or not self.claim.statistics.weight:
             return None
         m = self.claim.statistics[need].nonzero()[1] / self.claim.statistics.weight
         return -float((m * np.log(m)).sum())

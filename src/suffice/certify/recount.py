@@ -1,28 +1,40 @@
-"""A second count of the data, by sorting instead of by histogram: the proof that the statistics are the data's."""
+"""A second count of the data, by other means than the first: the proof that the statistics are the data's.
+
+Counts are taken by sorting instead of by histogram; moments as sums of squares around the mean that is to be proven,
+in the longest floating-point numbers there are, instead of by merging parts.
+"""
 
 from __future__ import annotations
 
+import itertools
 from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 
 from suffice.data.block import Block
 from suffice.stats.counts import Counts
-from suffice.stats.needs import Count, Need
+from suffice.stats.moments import Moments
+from suffice.stats.needs import Count, Moment, Need, Sum
 from suffice.stats.source import Source
 from suffice.stats.statistics import Statistics
+from suffice.stats.sums import Sums
 
 
 @dataclass(frozen=True)
 class Recount:
-    """The task of counting scopes anew: rows are sorted, and equal neighbours added up."""
+    """The task of counting scopes anew: rows are sorted, and equal neighbours added up; and of taking sums anew."""
 
     scopes: tuple[Count, ...]
+    moments: tuple[Moments, ...] = ()
 
     def __call__(self, block: Block) -> dict[Need, Any]:
-        """Return the counts of one block."""
-        return {need: self._count(need, block) for need in self.scopes}
+        """Return the counts and the sums of one block."""
+        found: dict[Need, Any] = {need: self._count(need, block) for need in self.scopes}
+        for mine in self.moments:
+            found[_name(mine)] = Sums(_name(mine).name, _sums(mine, block))
+        return found
 
     @staticmethod
     def _count(need: Count, block: Block) -> Counts:
@@ -43,19 +55,92 @@ def recount_gap(source: Source, statistics: Statistics) -> tuple[float, str]:
     Whole counts must agree exactly; real ones are compared relative to their size, since sums of them round.
     """
     known = set(source.schema)
-    scopes = tuple(need for need in statistics if isinstance(need, Count) and known.issuperset(need.scope))
-    again = source.reduce(Recount(scopes))
+    mine = {need: statistic for need, statistic in statistics.items() if known.issuperset(need.columns)}
+    scopes = tuple(need for need in mine if isinstance(need, Count))
+    moments = tuple(statistic for need, statistic in mine.items() if isinstance(need, Moment))
+    again = source.reduce(Recount(scopes, moments))
     worst, where = abs(again.weight - statistics.weight) / max(1.0, again.weight), "the total weight"
     for need in scopes:
-        mine = statistics[need]
-        other = again[need].reindexed(statistics.schema.select(source.schema))
-        (cells, m), (other_cells, n) = mine.nonzero(), other.nonzero()
-        both = Counts.sparse(
-            mine.variables, np.concatenate([cells, other_cells]), np.concatenate([m.astype(float), -n.astype(float)])
-        )
-        exact = m.dtype.kind == n.dtype.kind == "i"
-        gap = float(np.abs(both.values).max(initial=0.0))
-        gap = gap if exact else gap / max(1.0, float(np.abs(n).max(initial=0.0)))
+        gap = _count_gap(statistics[need], again[need].reindexed(statistics.schema.select(source.schema)))
         if gap > worst:
             worst, where = gap, " × ".join(need.scope)
+    for statistic in moments:
+        gap, column = _moment_gap(statistic, again[_name(statistic)].values)
+        if gap > worst:
+            worst, where = gap, f"the moments of {column}"
     return worst, where
+
+
+def _count_gap(mine: Counts, other: Counts) -> float:
+    (cells, m), (other_cells, n) = mine.nonzero(), other.nonzero()
+    both = Counts.sparse(
+        mine.variables, np.concatenate([cells, other_cells]), np.concatenate([m.astype(float), -n.astype(float)])
+    )
+    exact = m.dtype.kind == n.dtype.kind == "i"
+    gap = float(np.abs(both.values).max(initial=0.0))
+    return gap if exact else gap / max(1.0, float(np.abs(n).max(initial=0.0)))
+
+
+# Moments ------------------------------------------------------------------------------------------------------
+
+
+def _name(mine: Moments) -> Sum:
+    p = len(mine.variables)
+    return Sum(repr(mine.need), mine.weight.size * (1 + p + p * (p + 1) // 2))
+
+
+def _sums(mine: Moments, block: Block) -> NDArray[np.float64]:
+    """Return Σ w, Σ w (x − c) and Σ w (x − c)(x − c)ᵀ around the claimed means c, of every configuration."""
+    p, size = len(mine.variables), mine.weight.size
+    flat = np.zeros(block.n_rows, np.int64)
+    for variable in mine.by:
+        codes = np.array([variable.code(label) for label in block.schema[variable.name].labels], np.int64)
+        flat = flat * variable.n_states + codes[block.columns[variable.name]]
+    weights = np.ones(block.n_rows) if block.weights is None else block.weights
+    w = weights.astype(np.longdouble)
+    centred = []
+    for axis, variable in enumerate(mine.variables):
+        centre = mine.mean[..., axis].reshape(-1).astype(np.longdouble) + mine.rest[..., axis].reshape(-1)
+        centred.append(block.columns[variable.name] - centre[flat])
+    products = (w * centred[a] * centred[b] for a in range(p) for b in range(a, p))
+    order = np.argsort(flat, kind="stable")
+    cells, starts = np.unique(flat[order], return_index=True)
+    found = []
+    for values in itertools.chain([w], (w * x for x in centred), products):
+        sums = np.zeros(size)
+        if len(cells):
+            sums[cells] = [float(part.sum()) for part in np.split(values[order], starts[1:])]
+        found.append(sums)
+    return np.stack(found, axis=1).reshape(-1)
+
+
+def _moment_gap(mine: Moments, sums: NDArray[np.float64]) -> tuple[float, str]:
+    """Compare weights, means in standard deviations, and scatter as correlations; return where it is largest, too."""
+    p = len(mine.variables)
+    again = sums.reshape(mine.weight.size, -1)
+    upper = np.triu_indices(p)
+    worst, where = 0.0, "no column"
+    for cell, row in enumerate(again):
+        weight, first, second = float(row[0]), row[1 : p + 1], np.zeros((p, p))
+        second[upper] = row[p + 1 :]
+        claimed = float(mine.weight.reshape(-1)[cell])
+        shift = first / max(weight, 1e-300)
+        scatter = mine.scatter.reshape(-1, p, p)[cell]
+        spread = np.sqrt(np.diag(scatter))
+        # A column that does not vary is compared by its size.
+        sizes = np.abs(mine.mean.reshape(-1, p)[cell]) * np.sqrt(claimed)
+        spread = np.where(spread > 1e-12 * sizes, spread, np.maximum(sizes, 1.0))
+        gaps = np.triu(np.abs(second - weight * np.outer(shift, shift) - scatter) / spread[:, None] / spread)
+        gaps[np.diag_indices(p)] += np.abs(shift) * np.sqrt(claimed) / spread
+        gap = abs(weight - claimed) / max(1.0, weight)
+        place = int(np.argmax(gaps.max(axis=0))) if p else 0
+        if p and float(gaps.max()) > max(gap, worst):
+            worst, where = float(gaps.max()), repr(mine.variables[place].name)
+        elif gap > worst:
+            worst, where = gap, _columns(mine)
+    return worst, where
+
+
+def _columns(mine: Moments) -> str:
+    """Name the columns of moments."""
+    return " × ".join(mine.need.columns)

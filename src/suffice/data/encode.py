@@ -147,6 +147,8 @@ class ColumnEncoder:
 
     def _origin(self, raw: RawColumn) -> str:
         if not self.text:
+            if self.continuous and raw.origin == "float":
+                return raw.origin  # its labels, all distinct numbers, would be of no use
             no_values = raw.origin in ("float", "integer") and raw.codes.size and not raw.labels
             return "empty" if no_values else raw.origin
         values = [str(label) for label in raw.labels]

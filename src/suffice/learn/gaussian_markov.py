@@ -18,7 +18,6 @@ from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy.linalg import solve_triangular
 
 from suffice.data.schema import Schema
 from suffice.errors import ArgumentError, shown
@@ -192,6 +191,8 @@ def _solution(structure: GaussianMarkov, model: JointNormal, moments: Moments, *
 
 def chain_log_likelihoods(model: JointNormal, moments: Moments) -> dict[str, float]:
     """Return the log-likelihood of each variable given those before it; they add up to the whole."""
+    from scipy.linalg import solve_triangular
+
     gap = moments.mean + moments.rest - model.mean
     weight = float(moments.weight)
     seen = moments.scatter + weight * np.outer(gap, gap)

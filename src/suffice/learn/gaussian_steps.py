@@ -11,7 +11,6 @@ from dataclasses import dataclass
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy.linalg import cho_factor, cho_solve
 
 from suffice.structures.gaussian_markov import GaussianMarkov
 
@@ -119,6 +118,8 @@ def _advance(here: Point, direction: Floats, decrement: float, correlations: Flo
 
 def _newton_direction(covariance: Floats, slope: Floats, pattern: _Pattern) -> Floats:
     """Solve H d = −slope, where d ↦ H d is the pattern's part of Σ D Σ."""
+    from scipy.linalg import cho_factor, cho_solve
+
     a, b = pattern.rows, pattern.columns
     p = len(covariance)
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from suffice.data.schema import Schema
-from suffice.errors import ArgumentError, EstimationError, UnknownNameError, listing, shown, suggestion
+from suffice.errors import ArgumentError, EstimationError, UnknownNameError, listing, require_choice, shown, suggestion
 from suffice.learn import decomposable, directed, enumeration, gaussian_markov, ipf, laplace, likelihood
 from suffice.learn.method import Method
 from suffice.structures.cliques import Cliques
@@ -53,6 +53,8 @@ def choose(
 ) -> tuple[str, Method]:
     """Return the method by its name, or by itself under ``"auto"``, with its name."""
     methods = methods_for(structure)
+    if point is not None:
+        require_choice("point", point, ("mean", "map"))
 
     def reason_against(method: Method) -> str | None:
         reason = method.refuses(structure, schema)

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -34,6 +34,9 @@ from suffice.models.sensitivity import Sensitivity, event_text, in_proportion
 from suffice.stats.source import BlockSource
 from suffice.structures.dag import DAG
 from suffice.text import plural
+
+if TYPE_CHECKING:
+    from suffice.models.markov_net import MarkovNetwork
 
 
 @dataclass(frozen=True, init=False, eq=False)
@@ -229,6 +232,20 @@ class BayesianNetwork(Answers):
                     f"The answer depends on {self.dag.nodes[node]!r}, whose table has unknown rows (NaN), because the "
                     "data had no such case. Fit with unseen_parents='uniform' or with a prior."
                 )
+
+    def to_markov_network(self) -> MarkovNetwork:
+        """Return the same distribution as a product of tables, one a family.
+
+        Examples
+        --------
+        >>> tables = {"A": [0.5, 0.5], "B": [[0.9, 0.1], [0.2, 0.8]]}
+        >>> network = BayesianNetwork(DAG("A -> B"), tables, schema={"A": ["x", "y"], "B": ["u", "v"]})
+        >>> network.to_markov_network().cliques
+        Cliques('A + A:B')
+        """
+        from suffice.models.two_forms import undirected_form
+
+        return undirected_form(self)
 
     # Files ----------------------------------------------------------------------------------------------------
 

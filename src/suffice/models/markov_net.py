@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -20,6 +20,10 @@ from suffice.models.answers import Answers
 from suffice.stats.source import BlockSource
 from suffice.structures.cliques import Cliques
 from suffice.text import plural
+
+if TYPE_CHECKING:
+    from suffice.models.bayes_net import BayesianNetwork
+    from suffice.models.u_terms import UTerms
 
 
 @dataclass(frozen=True, init=False, eq=False)
@@ -134,6 +138,59 @@ class MarkovNetwork(Answers):
         place = self.schema.positions
         factors = (Factor(tuple(place[name] for name in factor.names), factor.values) for factor in self.factors)
         return Product(self.variables, tuple(v.n_states for v in self.schema.variables), tuple(factors))
+
+    # Other forms ----------------------------------------------------------------------------------------------
+
+    def u_terms(self, constraint: str = "sum", total: float = 1.0) -> UTerms:
+        """Return the log-linear parameters: log (total · p(x)) = u + Σ_A u_A(x_A) over all subsets A of the scopes.
+
+        Parameters
+        ----------
+        constraint : {"sum", "corner"}
+            What makes them unique: every term sums to zero over each of its variables, or is zero wherever one of them
+            is in its first state.
+        total : float
+            With the number of rows, the terms are those of expected counts.
+
+        Raises
+        ------
+        ModelError
+            When a potential is zero somewhere: then terms are infinite.
+
+        Examples
+        --------
+        >>> network = MarkovNetwork([(("A", "B"), [[4.0, 1.0], [1.0, 4.0]])], schema={"A": ["x", "y"], "B": ["u", "v"]})
+        >>> print(network.u_terms()["A", "B"])
+        A          u          v
+        -  ---------  ---------
+        x   0.693147  -0.693147
+        y  -0.693147   0.693147
+        """
+        from suffice.models.u_terms import u_terms
+
+        return u_terms(self, constraint, total)
+
+    def to_bayesian_network(self, unseen_parents: str = "nan") -> BayesianNetwork:
+        """Return the same distribution as a Bayesian network, which exists for decomposable cliques only.
+
+        Parameters
+        ----------
+        unseen_parents : {"nan", "uniform"}
+            The rows of parent configurations of probability zero, on which the distribution does not depend.
+
+        Examples
+        --------
+        >>> network = MarkovNetwork([(("A", "B"), [[3.0, 1.0], [2.0, 2.0]])], schema={"A": ["x", "y"], "B": ["u", "v"]})
+        >>> print(network.to_bayesian_network().cpd("B"))
+        p(B | A)
+        A       u       v
+        -  ------  ------
+        x  0.7500  0.2500
+        y  0.5000  0.5000
+        """
+        from suffice.models.two_forms import directed_form
+
+        return directed_form(self, unseen_parents)
 
     # Files ----------------------------------------------------------------------------------------------------
 

@@ -19,13 +19,13 @@ from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy.special import multigammaln
 
 from suffice.errors import ArgumentError, EstimationError, is_number, listing, require_seed, require_whole, shown
 from suffice.models.gaussian_regressions import precision_of, regressions_of
 from suffice.models.joint_normal import JointNormal
 from suffice.stats.moments import Moments
 from suffice.structures.gaussian_markov import GaussianMarkov
+from suffice.text import plural
 
 Floats = NDArray[np.float64]
 
@@ -130,7 +130,7 @@ class HyperInverseWishart:
         """Say in a few words what the prior is."""
         kinds = {True: "diagonal", False: "full"}
         scale = f"{self.scale:g}" if isinstance(self.scale, float) else kinds[isinstance(self.scale, dict)]
-        mean = "flat on the mean" if self.mean is None else f"mean counting for {self.mean_weight:g} rows"
+        mean = "flat on the mean" if self.mean is None else f"mean counting for {plural(self.mean_weight, 'row')}"
         return f"hyper inverse Wishart, dof {self.dof:g}, scale {scale}, {mean}"
 
     def __repr__(self) -> str:
@@ -177,6 +177,12 @@ class HyperInverseWishartPosterior:
     centre: Floats = field(repr=False)
     mean_weight: float
     log_marginal_likelihood: float | None
+
+    def __post_init__(self) -> None:
+        for name in ("scale", "centre"):
+            frozen = np.array(getattr(self, name), np.float64)
+            frozen.flags.writeable = False
+            object.__setattr__(self, name, frozen)
 
     def mean(self) -> JointNormal:
         """Return the normal distribution with the posterior means of μ and of the precision matrix K.
@@ -242,6 +248,7 @@ def _log_normaliser(structure: GaussianMarkov, dof: float, scale: Floats) -> flo
 
     Along a perfect order both sums fall apart into one term a variable, its clique less its later neighbours.
     """
+    from scipy.special import multigammaln
 
     def term(size: int, log_det: float) -> float:
         nu = dof + size - 1

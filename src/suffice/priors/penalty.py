@@ -29,7 +29,7 @@ class Penalty:
 
     def __post_init__(self) -> None:
         for name, value in (("width", self.width), ("main", self.main)):
-            if value is not None and not require_number(name, value) > 0:
+            if (name == "width" or value is not None) and not require_number(name, value) > 0:
                 raise ArgumentError(f"The '{name}' of a penalty must be a positive number. Got {shown(value)} instead.")
         if not math.isfinite(self.width):
             raise ArgumentError("The 'width' of a penalty must be finite; leave the prior out for maximum likelihood.")

@@ -5,13 +5,17 @@ from __future__ import annotations
 import math
 from collections.abc import Mapping
 from dataclasses import dataclass, field
+from functools import cached_property
 from typing import Any
 
 from suffice.certify import Certificate
 from suffice.errors import ArgumentError
 from suffice.learn.method import Step
+from suffice.result.expected import ExpectedTable, expected_table
+from suffice.result.goodness import Goodness, goodness
 from suffice.result.notes import Note
 from suffice.result.summary import html_summary, plain_summary
+from suffice.result.wald import WaldTable, wald_table
 from suffice.stats.statistics import Statistics
 
 
@@ -144,6 +148,81 @@ class Fit:
                 "Fit a network with a prior, such as prior=sf.BDeu(10)."
             )
         return credible(self.model, self.posterior, targets, given, interval, interval_method, draws, seed)
+
+    # Markov random fields -------------------------------------------------------------------------------------
+
+    @cached_property
+    def goodness(self) -> Goodness:
+        """The tests of G² and X² against the saturated model, for fits of `Cliques` and `GaussianMarkov`.
+
+        Examples
+        --------
+        >>> import suffice as sf
+        >>> table = sf.Contingency([[20, 10], [12, 18]], {"A": ["x", "y"], "B": ["u", "v"]})
+        >>> goodness = sf.fit(sf.Cliques("A + B"), table).goodness
+        >>> round(goodness.G2, 4), goodness.df, round(goodness.p_value, 4)
+        (4.3392, 1, 0.0372)
+        """
+        return goodness(self)
+
+    def expected(self, residuals: Any = ("pearson", "deviance"), statistics: Statistics | None = None) -> ExpectedTable:
+        """Return every cell with its observed and expected count, and the residuals, for fits of `Cliques`.
+
+        Parameters
+        ----------
+        residuals : str or sequence of str, optional
+            ``"pearson"``, (m − m̂)/√m̂, whose squares add up to X²; ``"deviance"``, whose squares add up to G²; and
+            ``"adjusted"`` (or standardised; Haberman, 1973), which are standard normal for large samples if the model
+            holds. NaN where the model fits a cell exactly whatever the data.
+        statistics : Statistics, optional
+            Where the counts of the whole table are, if not among those of the fit.
+
+        Examples
+        --------
+        >>> import suffice as sf
+        >>> table = sf.Contingency([[20, 10], [12, 18]], {"A": ["x", "y"], "B": ["u", "v"]})
+        >>> print(sf.fit(sf.Cliques("A + B"), table).expected("adjusted"))
+        A  B  observed  expected  adjusted
+        -  -  --------  --------  --------
+        x  u        20   16.0000    2.0702
+        x  v        10   14.0000   -2.0702
+        y  u        12   16.0000   -2.0702
+        y  v        18   14.0000    2.0702
+        """
+        return expected_table(self, residuals, self.statistics if statistics is None else statistics)
+
+    def u_terms(self, constraint: str = "sum", level: float = 0.95) -> WaldTable:
+        """Return every u-term with its standard error, z, p and interval (Wald), for fits of `Cliques`.
+
+        The terms are those of expected counts, log(N p). Standard errors are from the Fisher information of N rows;
+        under pseudo-counts of N + ess rows, and under `Gaussian` with its curvature: then they are posterior standard
+        deviations by Laplace's approximation.
+
+        Parameters
+        ----------
+        constraint : {"sum", "corner"}
+            Every term sums to zero over each of its variables, or is zero at their first states.
+        level : float
+            That of the intervals.
+
+        Raises
+        ------
+        EstimationError
+            On the boundary, where terms are infinite, and under penalties without a curvature.
+
+        Examples
+        --------
+        >>> import suffice as sf
+        >>> table = sf.Contingency([[20, 10], [12, 18]], {"A": ["x", "y"], "B": ["u", "v"]})
+        >>> print(sf.fit(sf.Cliques("A:B"), table).u_terms("corner"))
+        term  states        u  std. error      z       p  95 % from      to
+        ----  ------  -------  ----------  -----  ------  ---------  ------
+        A     y       -0.5108      0.3651  -1.40  0.1618    -1.2265  0.2049
+        B     v       -0.6931      0.3873  -1.79  0.0735    -1.4522  0.0659
+        A:B   y:v      1.0986      0.5375   2.04  0.0410     0.0452  2.1521
+        constant 2.99573; every term is zero at the first state of each of its variables
+        """
+        return wald_table(self, constraint, level)
 
     def __str__(self) -> str:
         return plain_summary(self)

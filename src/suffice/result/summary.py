@@ -3,9 +3,14 @@
 from __future__ import annotations
 
 import html
+import math
 import textwrap
 from typing import Any
 
+from suffice.errors import EstimationError, StatisticsError
+from suffice.result.goodness import KINDS, p_text
+from suffice.stats.needs import Count
+from suffice.structures.cliques import Cliques
 from suffice.text import fixed, html_table, number, plain_table, plural, visible
 
 WIDTH = 100
@@ -32,7 +37,33 @@ def facts(fit: Any) -> list[tuple[str, str]]:
     rows.append(("free parameters", f"{fit.n_free:,}{adjusted}"))
     rows.append(("AIC", fixed(fit.aic)))
     rows.append(("BIC", fixed(fit.bic)))
+    return rows + goodness_facts(fit)
+
+
+def goodness_facts(fit: Any) -> list[tuple[str, str]]:
+    """List the tests against the saturated model, where they are known and the counts for them are there."""
+    if type(fit.structure) not in KINDS:
+        return []
+    try:
+        found = fit.goodness
+    except (StatisticsError, EstimationError):  # no counts of the whole table, or no saturated estimate
+        return []
+    df = f"{found.df:,} df"
+    if found.is_adjusted and found.df_adjusted is not None:
+        df += f", {found.df_adjusted:,} on the {found.n_possible:,} possible cells"
+    is_sparse = found.n_cells is not None and (found.n_possible is None or fit.n < found.n_possible)
+    is_test = fit.prior is None and not is_sparse  # otherwise the statistics are distances, but no tests
+    rows = [("G²", f"{fixed(found.G2)} on {df}{_p_text(found.p_value if is_test else None)}")]
+    if found.X2 is not None:
+        rows.append(("X²", f"{fixed(found.X2)}{_p_text(found.p_value_X2 if is_test else None)}"))
     return rows
+
+
+def _p_text(p: float | None) -> str:
+    if p is None or math.isnan(p):
+        return ""
+    said = p_text(p)
+    return f", p {said[0]} {said[1:]}" if said[0] in "<>" else f", p = {said}"
 
 
 def family_cells(fit: Any) -> Cells | None:
@@ -48,6 +79,17 @@ def family_cells(fit: Any) -> Cells | None:
     return ["node", "parents", "states", "log-likelihood"], rows, "<<>>"
 
 
+def clique_cells(fit: Any) -> Cells | None:
+    """Lay out the cliques with the sizes of their tables, or return None for models without cliques."""
+    if not isinstance(fit.structure, Cliques):
+        return None
+    rows = []
+    for clique in fit.structure.cliques:
+        counts = fit.statistics[Count(clique)]
+        rows.append([":".join(clique), f"{counts.n_cells:,}", f"{counts.n_cells - len(counts.nonzero()[1]):,}"])
+    return ["clique", "cells", "without data"], rows, "<>>"
+
+
 def plain_summary(fit: Any) -> str:
     """Return the summary as text."""
     names = [name for name, _ in facts(fit)]
@@ -55,10 +97,14 @@ def plain_summary(fit: Any) -> str:
     lines = [f"{name:<{size}}  {visible(value)}" for name, value in facts(fit)]
     mark = "✓" if fit.certificate.ok else "✗"
     lines += ["", *textwrap.wrap(f"{mark} {visible(fit.certificate.verdict)}", WIDTH, subsequent_indent="  ")]
-    cells = family_cells(fit)
+    cells = family_cells(fit) or clique_cells(fit)
     if cells is not None:
         header, rows, align = cells
-        shown = rows if len(rows) <= 60 else [*rows[:50], [f"… {len(rows) - 50} more nodes", "", "", ""]]
+        shown = (
+            rows
+            if len(rows) <= 60
+            else [*rows[:50], [f"… {len(rows) - 50} more {header[0]}s", *[""] * (len(header) - 1)]]
+        )
         lines += ["", plain_table(header, shown, align)]
     if fit.notes:
         lines += ["", "Notes"]
@@ -72,7 +118,7 @@ def html_summary(fit: Any) -> str:
     parts = [html_table(["", ""], [[name, value] for name, value in facts(fit)], "<<")]
     mark = "✓" if fit.certificate.ok else "✗"
     parts.append(f"<p><b>{mark}</b> {html.escape(fit.certificate.verdict)}</p>")
-    cells = family_cells(fit)
+    cells = family_cells(fit) or clique_cells(fit)
     if cells is not None:
         parts.append(html_table(*cells))
     if fit.notes:

@@ -54,6 +54,33 @@ class Count:
 
 
 @dataclass(frozen=True)
+class Moment:
+    """First and second moments of the continuous columns ``xs``, for each configuration of the discrete ``by``.
+
+    >>> Moment(("x", "y"), by=("A",))
+    Moment(xs=('x', 'y'), by=('A',))
+    """
+
+    kind: ClassVar[str] = "moment"
+    xs: tuple[str, ...]
+    by: tuple[str, ...] = ()
+
+    @property
+    def columns(self) -> tuple[str, ...]:
+        """The continuous columns, then the discrete ones."""
+        return (*self.xs, *self.by)
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return ``{"xs": […], "by": […]}``."""
+        return {"xs": list(self.xs), "by": list(self.by)}
+
+    @classmethod
+    def from_dict(cls, entry: dict[str, Any]) -> Moment:
+        """Rebuild the need from `to_dict`'s data."""
+        return cls(tuple(entry["xs"]), tuple(entry["by"]))
+
+
+@dataclass(frozen=True)
 class Sum:
     """A vector of ``size`` numbers added up over rows by a task, known by ``name``.
 

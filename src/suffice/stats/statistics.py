@@ -17,7 +17,8 @@ from suffice.errors import FileFormatError, SchemaError, StatisticsError, Suffic
 from suffice.files import read_arrays, write_arrays
 from suffice.stats.counting import count_block
 from suffice.stats.counts import Counts, require_factor
-from suffice.stats.needs import Count, Need, Sum
+from suffice.stats.moments import Moments, collect_moments
+from suffice.stats.needs import Count, Moment, Need, Sum
 from suffice.stats.sums import Sums, refuse_block
 from suffice.text import plural
 
@@ -32,6 +33,7 @@ class StatisticKind(NamedTuple):
 
 STATISTICS: dict[str, StatisticKind] = {
     "count": StatisticKind(Count, Counts, count_block),
+    "moment": StatisticKind(Moment, Moments, collect_moments),
     "sum": StatisticKind(Sum, Sums, refuse_block),
 }
 

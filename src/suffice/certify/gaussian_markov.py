@@ -1,0 +1,183 @@
+"""Proof of a Gaussian Markov random field's fit: its moments against the data's, and its zeros.
+
+Everything starts from the precision matrix that users see; nothing of the fitter is used.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from suffice.certify.certificate import Certificate, Measured, verdict
+from suffice.certify.claim import Claim
+from suffice.certify.recount import recount_gap
+from suffice.graph.undirected import maximal_cliques
+from suffice.models.joint_normal import JointNormal
+from suffice.stats.moments import Moments
+from suffice.stats.needs import Moment
+from suffice.structures.gaussian_markov import GaussianMarkov
+
+CLAIMS = {
+    "mle": "maximum likelihood",
+    "mean": "posterior mean of the precision matrix, which is no optimum",
+    "map": "posterior mode",
+}
+ZERO = 1e-12
+SINGULAR = 1e-12
+
+Floats = NDArray[np.float64]
+
+
+@dataclass(frozen=True)
+class _Found:
+    """The largest violation, and where it is."""
+
+    size: float = 0.0
+    where: str = "no entry"
+
+    def or_larger(self, size: float, where: str) -> _Found:
+        size = math.inf if math.isnan(size) else size
+        return self if size <= self.size else _Found(size, where)
+
+
+def certify(claim: Claim) -> Certificate:
+    """Measure the gap between the moments of data and model, the zeros, and the log-likelihood."""
+    structure: GaussianMarkov = claim.structure
+    model: JointNormal = claim.model
+    moments: Moments = claim.statistics[Moment(structure.variables)]
+    gap = _violation(claim, structure, model, moments)
+    data_gap, data_worst = (None, "") if claim.source is None else recount_gap(claim.source, claim.statistics)
+    measured = Measured(
+        claim=CLAIMS[claim.point],
+        residual=gap.size,
+        worst=gap.where,
+        log_likelihood=_log_likelihood(model, moments),
+        normalisation=_normalisation(model),
+        exists=_exists(structure, moments, gap.size <= claim.tol) if claim.point == "mle" else "yes",
+        condition="the conjugate formula" if claim.point == "mean" else "the first-order condition",
+        data_gap=data_gap,
+        data_worst=data_worst,
+        moment_gap=gap.size if claim.point == "mle" else None,
+    )
+    return verdict(measured, claim.log_likelihood, claim.tol, claim.interrupted)
+
+
+def _violation(claim: Claim, structure: GaussianMarkov, model: JointNormal, moments: Moments) -> _Found:
+    if model.names != structure.variables:
+        return _Found(math.inf, "the variables, which are not those of the structure")
+    stray = _stray(structure, model.precision)
+    if stray is not None:
+        return _Found(math.inf, f"{stray}, which has no edge but a number in the precision matrix")
+    wanted_mean, wanted = _wanted(claim, structure, moments)
+    found = model.precision if claim.point == "mean" else np.linalg.solve(model.precision, np.eye(len(wanted)))
+    roots = np.sqrt(np.diag(wanted))
+    spread = 1 / roots if claim.point == "mean" else roots
+    with np.errstate(divide="ignore", invalid="ignore"):  # a column that does not vary has no scale
+        gaps = np.abs(found - wanted) / roots[:, None] / roots
+        shifts = np.abs(model.mean - wanted_mean) / spread
+    worst, place = _Found(), {name: position for position, name in enumerate(structure.variables)}
+    for first, second in [*((name, name) for name in structure.variables), *structure.edges]:
+        size = float(gaps[place[first], place[second]])
+        worst = worst.or_larger(size, first if first == second else f"{first} - {second}")
+    for name, shift in zip(structure.variables, shifts, strict=True):
+        worst = worst.or_larger(float(shift), f"the mean of {name}")
+    return worst
+
+
+def _stray(structure: GaussianMarkov, precision: Floats) -> str | None:
+    """Return a pair without an edge whose entry of the precision matrix is not zero."""
+    place = {name: position for position, name in enumerate(structure.variables)}
+    roots = np.sqrt(np.diag(precision))
+    odd = np.triu(np.abs(precision), 1) > ZERO * np.outer(roots, roots)
+    for first, second in structure.edges:
+        odd[place[first], place[second]] = odd[place[second], place[first]] = False
+    found = np.argwhere(odd)
+    return " - ".join(structure.variables[position] for position in found[0]) if len(found) else None
+
+
+def _wanted(claim: Claim, structure: GaussianMarkov, moments: Moments) -> tuple[Floats, Floats]:
+    """Return what the means, and the covariances (or the precisions, for a posterior mean), have to be."""
+    n = float(moments.weight)
+    seen = moments.mean + moments.rest
+    if claim.point == "mle":
+        return seen, moments.scatter / n
+    prior = claim.prior
+    scale, before = prior.scale_of(structure), prior.mean_of(structure)
+    if before is None:
+        dof, total, centre = prior.dof + n - 1, scale + moments.scatter, seen
+    else:
+        # Second moments around zero of prior and data together, less those of their common mean.
+        kappa = prior.mean_weight
+        dof, centre = prior.dof + n, (kappa * before + n * seen) / (kappa + n)
+        shifts = [(kappa, before - centre), (n, seen - centre)]
+        total = scale + moments.scatter + sum(weight * np.outer(shift, shift) for weight, shift in shifts)
+    if claim.point == "map":
+        return centre, total / (dof - 1)
+    return centre, _expected_precision(structure, dof, total)
+
+
+def _expected_precision(structure: GaussianMarkov, dof: float, scale: Floats) -> Floats:
+    """Return Σ_C (δ + |C| − 1) [Φ_C⁻¹]⁰ − Σ_S (δ + |S| − 1) [Φ_S⁻¹]⁰, over cliques and separators."""
+    cliques = [[structure.variables.index(name) for name in clique] for clique in maximal_cliques(structure.graph)]
+    expected = np.zeros_like(scale)
+    for sign, blocks in ((1, cliques), (-1, _separators(cliques))):
+        for block in blocks:
+            where = np.ix_(block, block)
+            expected[where] += sign * (dof + len(block) - 1) * np.linalg.inv(scale[where])
+    return expected
+
+
+def _separators(cliques: Sequence[Sequence[int]]) -> list[list[int]]:
+    """Return what neighbours share in a heaviest spanning tree of the cliques, which is a junction tree."""
+    outside = dict.fromkeys(range(1, len(cliques)), (0, 0))  # how much each shares with the tree, and with which clique
+    newest, found = 0, []
+    while outside:
+        for other, best in outside.items():
+            outside[other] = max(best, (len(set(cliques[other]) & set(cliques[newest])), newest))
+        chosen = max(outside, key=lambda other: outside[other][0])
+        found.append(sorted(set(cliques[chosen]) & set(cliques[outside.pop(chosen)[1]])))
+        newest = chosen
+    return [separator for separator in found if separator]
+
+
+def _log_likelihood(model: JointNormal, moments: Moments) -> float:
+    """Return the log-likelihood by Gaussian elimination with pivots, where the fitter factorises by Cholesky."""
+    n, p = float(moments.weight), len(model.names)
+    roots = np.sqrt(np.diag(model.covariance))
+    correlations = model.covariance / roots[:, None] / roots
+    sign, log_det = np.linalg.slogdet(correlations)
+    if not sign > 0:
+        return math.nan
+    gap = moments.mean + moments.rest - model.mean
+    seen = (moments.scatter + n * np.outer(gap, gap)) / roots[:, None] / roots
+    squares = np.diag(np.linalg.solve(correlations, seen))
+    constant = p * math.log(2 * math.pi) + 2 * math.fsum(np.log(roots)) + float(log_det)
+    return -0.5 * (n * constant + math.fsum(squares))
+
+
+def _normalisation(model: JointNormal) -> float:
+    """Return how far √(det Σ det K) is from one: the integral of a density that is normalised by the other matrix."""
+    (sign, log_k), (other, log_sigma) = np.linalg.slogdet(model.precision), np.linalg.slogdet(model.covariance)
+    return abs(math.expm1(0.5 * float(log_k + log_sigma))) if sign > 0 and other > 0 else math.inf
+
+
+def _exists(structure: GaussianMarkov, moments: Moments, holds: bool) -> str:
+    """Say whether the likelihood has a maximum: a point that meets the condition is the proof."""
+    if holds:
+        return "yes"
+    covariance = moments.covariance
+    roots = np.sqrt(np.diag(covariance))
+    if not (roots > 0).all():
+        return "no"
+    correlations = covariance / roots[:, None] / roots
+    if np.linalg.eigvalsh(correlations)[0] > SINGULAR:
+        return "yes"
+    for clique in maximal_cliques(structure.graph):
+        block = [structure.variables.index(name) for name in clique]
+        if not np.linalg.eigvalsh(correlations[np.ix_(block, block)])[0] > SINGULAR:
+            return "no"
+    return "undecided"

@@ -1,0 +1,48 @@
+"""How a normal distribution prints: means, standard deviations and partial correlations."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from suffice.text import html_table, number, plain_table
+
+SHOWN_VARIABLES = 10
+"""Up to so many variables a printout has all partial correlations; beyond, the strongest."""
+SHOWN_PAIRS = 20
+CAPTION = "partial correlations, given all other variables"
+
+Cells = tuple[list[str], list[list[str]], str]
+
+
+def plain_normal(model: Any) -> str:
+    """Return the printout of a `JointNormal` as text."""
+    if len(model.names) <= SHOWN_VARIABLES:
+        return f"{plain_table(*_cells(model))}\n{CAPTION}"
+    return f"{plain_table(*_cells(model))}\n\n{plain_table(*_strongest(model))}\nthe strongest {CAPTION}"
+
+
+def html_normal(model: Any) -> str:
+    """Return the printout of a `JointNormal` as HTML."""
+    if len(model.names) <= SHOWN_VARIABLES:
+        return html_table(*_cells(model), caption=CAPTION)
+    return html_table(*_cells(model)) + html_table(*_strongest(model), caption=f"the strongest {CAPTION}")
+
+
+def _cells(model: Any) -> Cells:
+    rows = [[name, number(mean), number(sd)] for name, mean, sd in zip(model.names, model.mean, model.sd, strict=True)]
+    if len(model.names) > SHOWN_VARIABLES:
+        return ["variable", "mean", "sd"], rows, "<>>"
+    partial = model.partial_correlations
+    for place, row in enumerate(rows):
+        row += ["" if place == other else number(value, 3) for other, value in enumerate(partial[place])]
+    return ["variable", "mean", "sd", *model.names], rows, "<>>" + ">" * len(rows)
+
+
+def _strongest(model: Any) -> Cells:
+    partial = np.triu(model.partial_correlations, 1)
+    order = np.argsort(-np.abs(partial), axis=None, kind="stable")[:SHOWN_PAIRS]
+    pairs = [divmod(int(place), len(model.names)) for place in order]
+    rows = [[model.names[a], model.names[b], number(partial[a, b], 3)] for a, b in pairs if partial[a, b]]
+    return ["variable", "and", "partial correlation"], rows, "<<>"
