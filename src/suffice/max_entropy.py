@@ -164,12 +164,11 @@ def _tables(cliques: Cliques, targets: Any, schema: Schema) -> list[np.ndarray[A
             "The 'targets' argument must be tables by clique, {('A', 'B'): [[0.1, 0.4], [0.3, 0.2]]}, a list of "
             f"tables, or a model. Got {shown(targets)} instead."
         )
-    found = []
+    found, listed = [], [":".join(sorted(names)) for names in given]
     for clique in cliques.cliques:
         if frozenset(clique) not in given:
             raise ArgumentError(
-                f"There is no target for the clique {':'.join(clique)}. The targets are for "
-                f"{listing([':'.join(sorted(names)) for names in given], 8)}."
+                f"There is no target for the clique {':'.join(clique)}. The targets are for {listing(listed, 8)}."
             )
         found.append(_table(given.pop(frozenset(clique)), clique, schema))
     if given:

@@ -70,6 +70,8 @@ def certify(claim: Claim) -> Certificate:
 
 
 def _claim(claim: Claim, exists: str) -> str:
+    if claim.point == "mle" and not claim.statistics.n_read:
+        return "least divergence from the base measure" if claim.base else "maximum entropy"
     if claim.point == "mle":
         return "maximum likelihood, in the limit on the boundary" if exists == "no" else "maximum likelihood"
     if isinstance(claim.prior, Penalty):

@@ -56,6 +56,6 @@ def _left_over(slope: Floats, u: Floats, weight: float) -> Floats:
         unit = np.zeros(u.size)
         unit[position] = weight
         columns[:, column] = centred(unit.reshape(u.shape)).reshape(-1)
-    best = lsq_linear(columns / weight, -fixed.reshape(-1) / weight, bounds=(-1, 1), tol=1e-14, lsq_solver="exact")
+    best = lsq_linear(columns / weight, -fixed.reshape(-1) / weight, bounds=(-1, 1), method="bvls", tol=1e-14)
     left: Floats = (fixed.reshape(-1) + columns @ best.x).reshape(u.shape)
     return left

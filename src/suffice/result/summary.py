@@ -21,15 +21,17 @@ POINTS = {"mle": "maximum likelihood", "mean": "posterior mean", "map": "posteri
 
 def facts(fit: Any) -> list[tuple[str, str]]:
     """List the fit's main numbers as (name, value)."""
+    by_hand = not fit.statistics.n_read and fit.n > 0  # target margins in place of data
     rows = [
         ("model", repr(fit.model) if len(repr(fit.model)) <= 80 else type(fit.model).__name__),
-        ("estimate", f"{POINTS[fit.point]}, method {fit.method!r}"),
+        ("estimate", f"{'maximum entropy' if by_hand else POINTS[fit.point]}, method {fit.method!r}"),
     ]
     if fit.prior is not None:
         rows.append(("prior", fit.prior.describe() if hasattr(fit.prior, "describe") else str(fit.prior)))
     read, dropped = fit.statistics.n_read, fit.statistics.n_dropped
     used = plural(read - dropped, "row") + (f" ({dropped:,} of {read:,} dropped)" if dropped else "")
-    rows.append(("data", used if fit.n == read - dropped else f"{used}, total weight {number(fit.n, 10)}"))
+    used = used if fit.n == read - dropped else f"{used}, total weight {number(fit.n, 10)}"
+    rows.append(("data", f"target margins, total {number(fit.n, 10)}" if by_hand else used))
     rows.append(("log-likelihood", fixed(fit.log_likelihood)))
     if fit.log_marginal_likelihood is not None:
         rows.append(("log marginal likelihood", fixed(fit.log_marginal_likelihood)))

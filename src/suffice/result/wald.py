@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import itertools
 import math
+import textwrap
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from functools import cached_property
@@ -147,7 +148,8 @@ class WaldTable:
         return [f"constant {number(self.constant)}; {CONSTRAINTS[self.constraint]}", *self.remarks]
 
     def __str__(self) -> str:
-        return "\n".join([plain_table(*self._cells()), *self._foot])
+        foot = (textwrap.wrap(line, 100, subsequent_indent="  ") for line in self._foot)
+        return "\n".join([plain_table(*self._cells()), *itertools.chain.from_iterable(foot)])
 
     def _repr_html_(self) -> str:
         return html_table(*self._cells(), caption="; ".join(self._foot))
@@ -171,6 +173,8 @@ def wald_table(fit: Any, constraint: str, level: float) -> WaldTable:
     theta = np.log(layout.flat([factor.values for factor in factors[: len(layout.scopes)]]))
     point = family_of(list(schema), layout.sizes, layout.scopes, factors[len(layout.scopes) :]).at(theta)
     total, curvature, remarks = _information_of_prior(fit, interactions)
+    if not fit.certificate.ok:
+        remarks = (*remarks, "the fit is not certified, and standard errors are those of an optimum")
     coordinates = _inverse(total * interactions.covariance(point) + np.diag(curvature))
     constant, tables = interactions.of(theta, constraint)
     corner = constraint == "corner"
