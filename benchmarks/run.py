@@ -14,9 +14,18 @@ from pathlib import Path
 
 from common import HERE, ROOT, Context, machine, say, versions
 
-WORKLOADS = ("w1_alarm", "w1b_large", "w1c_parquet", "w3c_calibration", "w3d_queries", "w9_start")
+WORKLOADS = (
+    "w1_alarm",
+    "w1b_large",
+    "w1c_parquet",
+    "w3a_table",
+    "w3b_grids",
+    "w3c_calibration",
+    "w3d_queries",
+    "w9_start",
+)
 OURS = ("suffice", "numpy", "numba", "pyarrow", "narwhals", "pandas")
-PEERS = ("pgmpy", "pybnesian", "pyAgrum", "duckdb", "polars", "pandas", "numpy", "pyarrow", "mbi", "jax")
+PEERS = ("pgmpy", "pybnesian", "pyAgrum", "duckdb", "polars", "pandas", "numpy", "pyarrow", "mbi", "jax", "ipfn")
 HONESTY = (
     "Ratios are multiples of this library's figure (the first row): above 1 the peer needs more. Times count from what "
     "the user holds to fitted parameters, our certificate included, kernels compiled before; they are the best of "

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 import math
 from collections import Counter, defaultdict
 from collections.abc import Mapping, Sequence
@@ -53,3 +54,32 @@ def log_likelihood(columns: Columns, parents: Mapping[str, Sequence[str]]) -> fl
 def distinct(columns: Columns, scope: Sequence[str]) -> Counter[tuple[Any, ...]]:
     """Return how often each row occurs."""
     return Counter(rows_of(columns, scope))
+
+
+def proportionally_fitted(
+    sizes: Sequence[int], scopes: Sequence[Sequence[int]], table: Mapping[tuple[int, ...], float], cycles: int = 1000
+) -> tuple[dict[tuple[int, ...], float], list[float]]:
+    """Return p(x) of the log-linear model with the margins of a table, and Σ KL(t_C‖p_C) of every cycle's steps.
+
+    Deming and Stephan's procedure from the uniform distribution, cell by cell, until nothing moves any more.
+    """
+    total = math.fsum(table.values())
+    cells = list(itertools.product(*map(range, sizes)))
+    p = dict.fromkeys(cells, 1 / len(cells))
+    gains = []
+    for _ in range(cycles):
+        gain, moved = 0.0, 0.0
+        for scope in scopes:
+            wanted, found = defaultdict(float), defaultdict(float)
+            for x in cells:
+                wanted[tuple(x[v] for v in scope)] += table.get(x, 0.0) / total
+                found[tuple(x[v] for v in scope)] += p[x]
+            gain += math.fsum(t * math.log(t / found[cell]) for cell, t in wanted.items() if t)
+            moved = max(moved, *(abs(t - found[cell]) for cell, t in wanted.items()), 0.0)
+            for x in cells:
+                cell = tuple(x[v] for v in scope)
+                p[x] *= wanted[cell] / found[cell] if wanted[cell] else 0.0
+        gains.append(gain)
+        if moved < 1e-14:
+            break
+    return p, gains

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping, Sequence
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -148,7 +148,7 @@ def _tables(cliques: Cliques, targets: Any, schema: Schema) -> list[np.ndarray[A
     if isinstance(targets, Answers):
         return [np.asarray(targets.query(list(clique)).values, np.float64) for clique in cliques.cliques]
     if isinstance(targets, Mapping):
-        given = {_names(key): table for key, table in targets.items()}
+        given = _by_names(targets)
     elif isinstance(targets, list | tuple):
         if len(targets) != len(cliques.cliques) and not all(isinstance(table, LabelledTable) for table in targets):
             raise ArgumentError(
@@ -180,19 +180,33 @@ def _tables(cliques: Cliques, targets: Any, schema: Schema) -> list[np.ndarray[A
     return found
 
 
-def _names(key: Any) -> frozenset[str]:
-    if isinstance(key, str):
-        return frozenset(Cliques(key).variables)
-    if isinstance(key, tuple | list | frozenset | set) and all(isinstance(name, str) for name in key):
-        return frozenset(key)
-    raise ArgumentError(f"A target is named by its clique, ('A', 'B') or 'A:B'. Got {shown(key)} instead.")
+def _by_names(targets: Mapping[Any, Any]) -> dict[frozenset[str], Any]:
+    """Return the targets by their sets of names; those of tables without labels say the order of the axes."""
+    given: dict[frozenset[str], Any] = {}
+    for key, table in targets.items():
+        names = tuple(Cliques(key).variables) if isinstance(key, str) else key
+        if not isinstance(names, tuple) or not names or not all(isinstance(name, str) for name in names):
+            raise ArgumentError(f"A target is named by its clique, ('A', 'B') or 'A:B'. Got {shown(key)} instead.")
+        if frozenset(names) in given:
+            raise ArgumentError(f"There are two targets for {listing(sorted(names))}. Give one of them.")
+        given[frozenset(names)] = table if isinstance(table, LabelledTable) else Ordered(names, table)
+    return given
+
+
+class Ordered(NamedTuple):
+    """A table and the names of its axes."""
+
+    names: tuple[str, ...]
+    values: Any
 
 
 def _table(table: Any, clique: tuple[str, ...], schema: Schema) -> np.ndarray[Any, np.dtype[np.float64]]:
     what = f"The target of {':'.join(clique)}"
     if isinstance(table, LabelledTable):
         _require_states(what, table, schema)
-        table = table.values.transpose([table.names.index(name) for name in clique])
+    if isinstance(table, LabelledTable | Ordered):
+        shape = tuple(schema[name].n_states for name in table.names)
+        table = _numbers(what, table.values, shape).transpose([table.names.index(name) for name in clique])
     shape = tuple(schema[name].n_states for name in clique)
     values = _numbers(what, table, shape)
     if not values.sum() > 0:

@@ -10,6 +10,7 @@ from types import ModuleType
 from typing import Any
 
 import suffice as sf
+from suffice.data.table import open_table
 from suffice.learn.method import Method
 from suffice.learn.registry import METHODS
 from suffice.models.cpds import KINDS, NodeKind
@@ -36,6 +37,18 @@ ALL_METHODS: dict[type[Any], dict[str, Method]] = {
 
 XYZ = {"A": list("xxyyzzxyzx"), "B": list("xxyyzzyzxx"), "C": list("uvuvuvuuvv")}
 
+RING = {
+    "A": list("xyxyxyxxyyxyxxyyxyyx"),
+    "B": list("uuvvuvuvvvuuuvvuuvuv"),
+    "C": list("sttstsssttsttsstttss"),
+    "D": list("0110101100100111010110"[:20]),
+}
+NUMBERS = {
+    "x": [0.5, 2.0, -1.25, 0.0, 3.5, 1.0],
+    "y": [1.0, 2.5, -0.5, 1.5, 2.0, 0.25],
+    "z": [0.0, 1.0, 4.0, -2.0, 0.5, 3.0],
+}
+
 STRUCTURES: dict[str, tuple[Any, dict[str, list[Any]]]] = {
     "one node": (sf.DAG("A"), XYZ),
     "no edges": (sf.DAG(["A", "B", "C"]), XYZ),
@@ -46,4 +59,23 @@ STRUCTURES: dict[str, tuple[Any, dict[str, list[Any]]]] = {
     "one row": (sf.DAG("A -> B"), {"A": ["x"], "B": ["u"]}),
     "whole numbers and bools": (sf.DAG("n -> b"), {"n": [3, 1, 3, 1, 2], "b": [True, False, True, True, False]}),
     "hypotheses": (sf.Hypotheses({"even": [2, 4, 6, 8], "small": [1, 2, 3]}, over="n"), {"n": [2, 2]}),
+    "one variable": (sf.Cliques("A"), XYZ),
+    "decomposable cliques": (sf.Cliques("A:B + B:C + D"), RING),
+    "nested cliques": (sf.Cliques("A:B + B + A"), RING),
+    "ring of cliques": (sf.Cliques("A:B + B:C + C:D + D:A"), RING),
+    "pairs of three": (sf.Cliques("A:B + B:C + A:C"), RING),
+    "Gaussian chain": (sf.GaussianMarkov("x:y + y:z"), NUMBERS),
+    "Gaussian triangle and a stranger": (sf.GaussianMarkov("x:y + z"), NUMBERS),
 }
+
+
+def schema_of(structure: Any, data: dict[str, list[Any]]) -> sf.Schema:
+    """Return the schema of a table for a structure."""
+    declared = structure.declared or None
+    return open_table(data, structure.columns, schema=declared, continuous=structure.continuous).schema
+
+
+def fits(structure: Any, data: dict[str, list[Any]], name: str) -> bool:
+    """Whether a method gives a structure's maximum-likelihood estimate, or refuses to."""
+    method = ALL_METHODS[type(structure)][name]
+    return "mle" in method.points and method.refuses(structure, schema_of(structure, data)) is None

@@ -414,6 +414,7 @@ INSIDE = {
     "calibration.Focus.move": "calibration.Focus",
     "calibration.Focus.marginal": "calibration.Focus",
     "calibration.Focus.multiply": "calibration.Focus",
+    "calibration.Focus.path": "calibration.Focus",
     "asking.Asker.covers": "asking.Asker.ask",
     "inquiry.Given.codes": "asking.Asker.ask_rows",
     "inquiry.Given.factors": "elimination.joint",
@@ -423,6 +424,7 @@ INSIDE = {
 }
 HOLDERS = {"elimination.Table", "calibration.Calibrated", "calibration.Calibrator", "asking.Asker", "inquiry.Inquiry"}
 HOLDERS |= {"inquiry.Given"}
+ELSEWHERE = {"calibration.Focus.fit_in_turn"}  # what learning asks for: tests/inference/test_clique_family.py
 
 
 def public_names() -> set[str]:
@@ -444,10 +446,12 @@ def public_names() -> set[str]:
 
 
 def test_every_public_routine_is_crossed() -> None:
-    missing = public_names() - set(ROUTINES) - set(INSIDE) - HOLDERS
+    missing = public_names() - set(ROUTINES) - set(INSIDE) - HOLDERS - ELSEWHERE
     assert not missing, "add a check to ROUTINES, or say in INSIDE which one covers it"
     assert set(INSIDE.values()) <= set(ROUTINES)
-    gone = {name for name in {*ROUTINES, *INSIDE, *HOLDERS} if name.split(".")[0] in MODULES} - public_names()
+    gone = {
+        name for name in {*ROUTINES, *INSIDE, *HOLDERS, *ELSEWHERE} if name.split(".")[0] in MODULES
+    } - public_names()
     assert not gone
 
 

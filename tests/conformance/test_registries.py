@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import dataclasses
 import math
+from typing import Any
 
 import numpy as np
 import pandas as pd
@@ -20,22 +21,31 @@ from suffice.io import FORMATS
 from suffice.models.cpds import Family
 from suffice.priors.prior import NodePosterior, Prior
 from suffice.priors.registry import PRIORS, prior_from_dict
-from suffice.stats.needs import Count, Need, Sum
+from suffice.stats.moments import Moments
+from suffice.stats.needs import Count, Moment, Need, Sum
 from suffice.stats.source import BlockSource
 from suffice.stats.statistic import Statistic
 from suffice.stats.statistics import STATISTICS, Statistics
 from suffice.stats.sums import Sums
 
-A, B = Variable("A", ("x", "y")), Variable("B", ("u", "v", "w"))
-SCHEMA = Schema((A, B))
+A, B, X = Variable("A", ("x", "y")), Variable("B", ("u", "v", "w")), Variable("x")
+SCHEMA = Schema((A, B, X))
 
 
 def some_counts(seed: int) -> sf.Counts:
     return sf.Counts.dense((A, B), np.random.default_rng(seed).integers(0, 9, (2, 3)))
 
 
+def some_moments(rows: list[list[float]]) -> Moments:
+    """Return moments by the two states of A, of rows whose sums and means are exact."""
+    parts = [Moments.of_rows((X,), np.array(values, float)[:, None]).to_arrays() for values in rows]
+    arrays = {name: np.stack([part[name] for part in parts]) for name in parts[0]}
+    return Moments.from_arrays(Moment(("x",), ("A",)), SCHEMA, arrays)
+
+
 EXAMPLES = {
     "count": [some_counts(seed) for seed in range(3)],
+    "moment": [some_moments(rows) for rows in ([[1, 3], []], [[5, 2], [6]], [[], [4]])],
     "sum": [Sums("score", np.random.default_rng(seed).integers(0, 9, 4) / 8) for seed in range(3)],
 }
 
@@ -71,10 +81,11 @@ class TestEveryStatistic:
 
     def test_is_frozen(self, kind: str) -> None:
         example = EXAMPLES[kind][0]
-        with pytest.raises(dataclasses.FrozenInstanceError):
-            example.values = np.zeros(1)
-        with pytest.raises(ValueError, match="read-only"):
-            example.values[...] = 0
+        for name in {field.name for field in dataclasses.fields(example)} & {"values", "weight", "mean", "scatter"}:
+            with pytest.raises(dataclasses.FrozenInstanceError):
+                setattr(example, name, np.zeros(1))
+            with pytest.raises(ValueError, match="read-only"):
+                getattr(example, name)[...] = 0
 
     def test_is_saved_and_loaded(self, kind: str, tmp_path) -> None:
         example = EXAMPLES[kind][0]
@@ -86,7 +97,7 @@ class TestEveryStatistic:
 
     def test_does_not_depend_on_names_or_larger_schemas(self, kind: str) -> None:
         example = EXAMPLES[kind][0]
-        larger = Schema((Variable("A", ("x", "y", "z")), B))
+        larger = Schema((Variable("A", ("x", "y", "z")), B, X))
         moved = example.reindexed(larger)
         assert sum(map(np.sum, moved.to_arrays().values())) == sum(map(np.sum, example.to_arrays().values()))
         renamed = example.renamed({"A": Variable("P", A.states), "B": Variable("Q", B.states)})
@@ -152,10 +163,43 @@ PRIOR_EXAMPLES = {
     "Jeffreys": [sf.Jeffreys()],
     "BDeu": [sf.BDeu(12)],
     "Expert": [sf.Expert(BELIEF, 12), sf.Expert(IMPOSSIBLE, 2.5, uniform=0.25)],
+    "Gaussian": [sf.Gaussian(), sf.Gaussian(0.5, main=2.0), sf.Gaussian(0.5, main=math.inf)],
+    "Laplace": [sf.Laplace(), sf.Laplace(0.5, main=2.0), sf.Laplace(0.5, main=math.inf)],
+    "HyperInverseWishart": [
+        sf.HyperInverseWishart(3, 1.0),
+        sf.HyperInverseWishart(2.5, {"x": 1.0, "y": 2.0}, mean={"x": 0.0, "y": 1.0}, mean_weight=0.5),
+        sf.HyperInverseWishart(4, [[2.0, 0.5], [0.5, 1.0]], mean=[0.0, 1.0]),
+    ],
 }
+ON_NODES = [name for name in PRIORS if name not in ("Gaussian", "Laplace", "HyperInverseWishart")]
+NUMBERS = {"x": [0.5, 2.0, -1.25, 0.0], "y": [1.0, 2.5, -0.5, 1.5]}
 
 
 @pytest.mark.parametrize(("name", "prior"), [(name, prior) for name in PRIORS for prior in PRIOR_EXAMPLES[name]])
+class TestEveryPriorOfAnyModel:
+    def test_says_what_it_is_and_survives_a_file(self, name: str, prior: Any, tmp_path) -> None:
+        fit = fit_under(prior)
+        assert isinstance(prior, PRIORS[name])
+        assert prior.describe() in str(fit)
+        assert fit.certificate.ok, fit.certificate.verdict
+        sf.write(fit, tmp_path / "fit.json")
+        again = sf.read(tmp_path / "fit.json")
+        assert type(again.prior) is type(prior)
+        assert repr(again.prior) == repr(prior)
+        assert str(again) == str(fit)
+        assert fit_under(again.prior).log_likelihood == fit.log_likelihood
+
+
+def fit_under(prior: Any) -> sf.Fit:
+    """Fit the kind of model that a prior is for."""
+    if isinstance(prior, sf.HyperInverseWishart):
+        return sf.fit(sf.GaussianMarkov("x:y"), NUMBERS, prior=prior)
+    if isinstance(prior, (sf.Gaussian, sf.Laplace)):
+        return sf.fit(sf.Cliques("A:B"), {"A": list("xyxyx"), "B": list("uvwuu")}, prior=prior)
+    return sf.fit(sf.DAG("A -> B"), {"A": list("xyxyx"), "B": list("uvwuu")}, prior=prior)
+
+
+@pytest.mark.parametrize(("name", "prior"), [(name, prior) for name in ON_NODES for prior in PRIOR_EXAMPLES[name]])
 class TestEveryPrior:
     def test_has_the_protocols_type(self, name: str, prior: Prior) -> None:
         assert isinstance(prior, Prior)

@@ -22,7 +22,7 @@ from suffice.data.variable import Variable
 from suffice.inference.brute_force import log_joint
 from suffice.inference.clique_family import TABLE_CELLS, Layout, Point, TableFamily
 from suffice.inference.facial import Face, facial_set
-from suffice.inference.interior import distance_to_match
+from suffice.inference.interior import has_positive_match
 from suffice.inference.product import Factor, Product
 from suffice.inference.tree_family import TreeFamily
 from suffice.models.cpds.tabular import describe_configuration
@@ -33,7 +33,6 @@ from suffice.stats.needs import Count
 Floats = NDArray[np.float64]
 JOINT_CELLS = 1 << 14
 """Joint tables up to this size are written out."""
-INSIDE = 0.5
 RULES = ("min_degree", "min_fill", "min_table", "weighted_min_fill")
 STEADY = ("ipf", "adaptive")
 """The methods of which every step raises the likelihood."""
@@ -42,6 +41,9 @@ STEADY = ("ipf", "adaptive")
 def certify(claim: Claim) -> Certificate:
     """Measure the model's margins, and everything that follows from them."""
     seen = Examined(claim)
+    if seen.malformed:
+        measured = Measured(_claim(claim, "yes"), math.inf, seen.malformed, math.nan, math.nan, "undecided")
+        return verdict(measured, claim.log_likelihood, claim.tol, claim.interrupted)
     residual, worst = seen.residual
     exists, face = seen.existence
     data_gap, data_worst = (None, "") if claim.source is None else recount_gap(claim.source, claim.statistics)
@@ -162,12 +164,14 @@ class Examined:
 
     @cached_property
     def total(self) -> float:
-        """N, pseudo-counts included."""
-        return self.claim.statistics.weight + float(getattr(self.claim.prior, "ess", 0.0))
+        """N, pseudo-counts included; one where a penalty stands alone."""
+        return self.claim.statistics.weight + float(getattr(self.claim.prior, "ess", 0.0)) or 1.0
 
     @cached_property
     def targets(self) -> Floats:
         """The margins wanted, flat."""
+        if self.claim.statistics.weight == 0 and isinstance(self.claim.prior, Penalty):
+            return self.layout.flat([np.full(shape, 1 / math.prod(shape)) for shape in self.layout.shapes])
         if self.claim.prior is None or isinstance(self.claim.prior, Penalty):
             return self.counts / self.claim.statistics.weight
         schema, prior = self.claim.statistics.schema, self.claim.prior
@@ -194,14 +198,21 @@ class Examined:
         return float(np.abs(gaps[position])), f"the margin of {':'.join(self.claim.structure.cliques[number])}, {where}"
 
     @cached_property
-    def structural_fault(self) -> str:
-        """What is wrong with the model before any number is looked at."""
+    def malformed(self) -> str:
+        """What is wrong with the model before any number can be looked at."""
         wanted, factors = self.claim.structure.cliques, self.claim.model.factors
         if tuple(factor.names for factor in factors[: len(wanted)]) != wanted:
             return "the potentials, which are not those of the cliques"
         for variable in self.variables:
-            if not self.claim.model.schema[variable.name].has_states_of(variable):
+            held = self.claim.model.schema
+            if variable.name not in held or not held[variable.name].has_states_of(variable):
                 return f"{variable.name!r}, whose states are not those of the statistics"
+        return ""
+
+    @cached_property
+    def structural_fault(self) -> str:
+        """What is wrong with the tables that are not those of the cliques."""
+        wanted, factors = self.claim.structure.cliques, self.claim.model.factors
         base, extra = self.claim.base, factors[len(wanted) :]
         same = len(extra) >= len(base) and all(
             a.names == b.names and np.array_equal(a.values, b.values) for a, b in zip(base, extra, strict=False)
@@ -233,11 +244,8 @@ class Examined:
         counts = self.joint_counts
         if counts is not None and not self.claim.base and (counts > 0).all():
             return "yes", None  # the data itself is a positive table with these margins
-        masked = len(self.factors) > len(self.layout.scopes) + len(self.claim.base)
-        if not masked and (self.targets > 0).all():
-            distance = distance_to_match(self.point, self.layout, self.targets)
-            if distance < INSIDE:
-                return "yes", None
+        if not self.extra and (self.targets > 0).all() and has_positive_match(self.point, self.layout, self.targets):
+            return "yes", None
         face = facial_set(
             self.layout.sizes,
             self.layout.scopes,

@@ -78,6 +78,9 @@ class Point(Protocol):
     def curvature(self, direction: Floats) -> Floats:
         """Return the derivative of ``expected`` in a direction of θ: Cov(f) · direction, flat."""
 
+    def least(self) -> list[tuple[tuple[int, ...], float]]:
+        """Return the cliques of a junction tree, each with the least probability of a configuration."""
+
 
 class Scaling(Protocol):
     """Iterative proportional fitting at work on one point."""
@@ -209,6 +212,10 @@ class TablePoint:
         """Return Cov(f) · direction, flat."""
         along = self.family.spread(direction)
         return self.family.sums(self.p * (along - float((self.p * along).sum())))
+
+    def least(self) -> list[tuple[tuple[int, ...], float]]:
+        """Return all variables as one clique, with the least probability of a configuration."""
+        return [(tuple(range(self.p.ndim)), float(self.p.min()))]
 
 
 class TableScaling:

@@ -1,45 +1,43 @@
-"""How far a member of a family is from matching its margins exactly: the proof that a match exists nearby."""
+"""The proof that a positive table with given margins exists, from a member of the family that nearly has them."""
 
 from __future__ import annotations
+
+import math
 
 import numpy as np
 
 from suffice.inference.clique_family import Floats, Layout, Point
 
-MAX_STEPS = 400
+ROUNDING = 1e-13
+"""Margins of distributions are known better than this."""
 
 
-def distance_to_match(point: Point, layout: Layout, targets: Floats, rest: float = 1e-2) -> float:
-    """Return a bound of max |λ(x)| for the correction p(x) (1 + λ(x)) that has exactly the margins ``targets``.
+def has_positive_match(point: Point, layout: Layout, targets: Floats) -> bool:
+    """Whether some table that is positive everywhere certainly has the margins ``targets``; False may mean unknown.
 
-    Below one, the corrected table is positive wherever p is, so that the maximum-likelihood estimate exists among
-    tables with that support. On the way to a boundary it is about one, however closely the margins match: there the
-    Newton step does not shrink.
+    Then the maximum-likelihood estimate exists. The point must give every configuration a positive probability, and
+    the margins must be those of one table.
 
     Notes
     -----
-    λ(x) = Σ_C λ_C(x_C) − E[Σ λ_C] with Cov(f) λ = t − E[f], solved by conjugate gradients; what they leave, the part
-    ``rest`` of the gap, would be corrected in the same way again.
+    The gaps δ_C between targets and margins are spread over the joint table as q(x) = Σ_A D_A(x_A) / cells, the sum of
+    their sum-to-zero parts, whose margins are just the gaps. On a clique K of a junction tree, |q_K| · cells_K is at
+    most Σ_C (3^|C ∩ K| − 1) cells_C max |δ_C|. Where p_K is larger everywhere, p_K + q_K are positive and agree with
+    each other, so that their junction tree is a positive distribution with the margins wanted.
     """
-    gap = np.where(targets > 0, targets - point.expected, 0.0)
-    scale = 1 / np.maximum(point.expected * (1 - point.expected), 1e-30)  # zero for variables of one state
-    solution, residual = np.zeros(layout.n), gap
-    limit = max(rest * float(np.abs(gap).max(initial=0.0)), 1e-15)
-    step = scale * residual
-    slope = float(residual.dot(step))
-    for _ in range(MAX_STEPS):
-        if np.abs(residual).max(initial=0.0) <= limit or slope <= 0:
-            break
-        image = point.curvature(step)
-        bend = float(step.dot(image))
-        if not bend > 0:
-            return np.inf
-        solution = solution + slope / bend * step
-        residual = residual - slope / bend * image
-        scaled = scale * residual
-        before, slope = slope, float(residual.dot(scaled))
-        step = scaled + slope / before * step
-    if np.abs(residual).max(initial=0.0) > limit:
-        return np.inf
-    tables = layout.tables(np.where(targets > 0, solution, 0.0))
-    return float(sum(table.max(initial=0.0) - table.min(initial=0.0) for table in tables))
+    gaps = [
+        (float(np.abs(gap).max(initial=0.0)) + ROUNDING) * gap.size for gap in layout.tables(targets - point.expected)
+    ]
+    holding: list[list[int]] = [[] for _ in layout.sizes]
+    for number, scope in enumerate(layout.scopes):
+        for variable in scope:
+            holding[variable].append(number)
+    for clique, least in point.least():
+        shared: dict[int, int] = {}
+        for variable in clique:
+            for number in holding[variable]:
+                shared[number] = shared.get(number, 0) + 1
+        reach = sum((3.0**n - 1) * gaps[number] for number, n in shared.items())
+        if not least * math.prod(layout.sizes[variable] for variable in clique) > reach:
+            return False
+    return True

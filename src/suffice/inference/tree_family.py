@@ -132,6 +132,12 @@ class TreePoint:
         curvature(plan.arrays, found.tables, found.separators, plan.starts, along, *family.room, out)
         return family.natural(out)
 
+    def least(self) -> list[tuple[tuple[int, ...], float]]:
+        """Return the cliques of the tree, each with the least probability of a configuration."""
+        found, plan = self.family.calibrated(self), self.family.plan
+        lowest = np.minimum.reduceat(found.tables, plan.arrays.table_at[:-1])
+        return [(clique, float(value)) for clique, value in zip(plan.tree.cliques, lowest, strict=True)]
+
 
 REFRESH = 25
 """After so many cycles the marginals are calibrated anew, so that rounding errors do not add up."""

@@ -35,7 +35,8 @@ def start_of(problem: Problem, layout: Layout) -> Floats:
         if clique not in tables:
             raise ArgumentError(
                 f"The 'init' argument has no table for the clique {':'.join(clique)}; it has "
-                f"{listing([':'.join(names) for names in tables], 6)}. Give one a clique, its axes in that order."
+                f"{listing([':'.join(names) for names in _by_clique(init)], 6)}. Give one a clique, its axes in that "
+                "order."
             )
         found.append(_log_table(tables.pop(clique), ":".join(clique), shape))
     if tables:
@@ -54,11 +55,15 @@ def _by_clique(init: Any) -> dict[tuple[str, ...], Any]:
             tables[factor.names] = factor.values if before is None else before * factor.values
         return tables
     if isinstance(init, Mapping):
-        return {tuple(names.split(":")) if isinstance(names, str) else tuple(names): t for names, t in init.items()}
+        return {_names(key): table for key, table in init.items()}
     raise ArgumentError(
         "The 'init' argument must be 'random', a MarkovNetwork, or tables by clique, {('A', 'B'): [[1, 2], [3, 4]]}. "
         f"Got {shown(init)} instead."
     )
+
+
+def _names(key: Any) -> tuple[str, ...]:
+    return tuple(map(str, key)) if isinstance(key, tuple) else tuple(str(key).split(":"))
 
 
 def _log_table(table: Any, name: str, shape: tuple[int, ...]) -> Floats:

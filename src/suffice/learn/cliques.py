@@ -16,7 +16,7 @@ from suffice.errors import ArgumentError, listing, shown
 from suffice.inference.clique_family import Floats
 from suffice.inference.facial import Face, facial_set
 from suffice.inference.facial_dimension import dimension
-from suffice.inference.interior import distance_to_match
+from suffice.inference.interior import has_positive_match
 from suffice.learn.matching import Matching, joint_counts
 from suffice.learn.method import Problem, Solution, Step
 from suffice.models.cpds.tabular import describe_configuration
@@ -26,9 +26,6 @@ from suffice.priors.penalty import Laplace, Penalty
 from suffice.priors.pseudo_margins import CONSISTENT
 from suffice.structures.cliques import Cliques
 from suffice.text import plural
-
-INSIDE = 0.5
-"""Matches nearer than this are proven to exist; on the way to a boundary the distance is one."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -89,9 +86,9 @@ def boundary(matching: Matching, found: Found) -> Face | None:
     layout, counts = matching.layout, joint_counts(matching.problem)
     if counts is not None and not matching.base and (counts > 0).all():
         return None  # the data itself is a positive table with these margins
-    if found.converged and (matching.targets > 0).all():
-        distance = distance_to_match(matching.family.at(found.theta), layout, matching.targets, rest=0.1)
-        if distance < INSIDE:
+    if found.converged and not matching.base and (matching.targets > 0).all():
+        point = matching.family.at(found.theta)
+        if matching.problem.structure.is_decomposable or has_positive_match(point, layout, matching.targets):
             return None
     face = facial_set(
         layout.sizes,

@@ -35,7 +35,10 @@ def adaptive(matching: Matching) -> Found:
     found = _in_turn(matching, patience=PATIENCE)
     if found.converged or matching.problem.watch.interrupted:
         return found
-    rest = newton(matching, found.theta)
+    left = matching.problem.max_iter - len(found.objectives)
+    if left <= 0:
+        return found
+    rest = newton(matching, found.theta, left)
     remark = f"After {len(found.objectives)} cycles of proportional fitting by Newton's method, which is faster here."
     return replace(rest, objectives=(*found.objectives, *rest.objectives), remarks=(remark,))
 
@@ -62,8 +65,10 @@ def _in_turn(matching: Matching, patience: int | None = None) -> Found:
             begun = gap
         if patience and step == patience and _cycles_left(begun, gap, problem, patience) > patience:
             break
+    # The last cycle may have done it, though its gaps were taken before its steps.
+    converged = matching.done(0.0, family.at(scaling.theta).expected - matching.targets)
     reason = "allow more by max_iter=…, or use method='newton'."
-    return Found(scaling.theta, tuple(objectives), False, reason, log_z=log_z)
+    return Found(scaling.theta, tuple(objectives), converged, reason, log_z=log_z)
 
 
 def _cycles_left(before: float, gap: float, problem: Problem, patience: int) -> float:

@@ -41,10 +41,10 @@ def conjugate(matching: Matching) -> Found:
     )
 
 
-def newton(matching: Matching, start: Floats | None = None) -> Found:
+def newton(matching: Matching, start: Floats | None = None, max_iter: int | None = None) -> Found:
     """Climb by Newton's method, its systems solved by conjugate gradients."""
     problem = matching.problem
-    steps = problem.watch.steps("Newton's method", problem.max_iter)
+    steps = problem.watch.steps("Newton's method", max_iter or problem.max_iter)
     x = (matching.start if start is None else start)[matching.free]
     return found_by(
         matching, newton_cg(matching.evaluate_twice, x, done=matching.done, steps=steps, scale=matching.scale)

@@ -9,6 +9,7 @@ A cell with a zero target has a zero potential from the start, unless a penalty 
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import Any
@@ -84,6 +85,8 @@ class Matching:
                 ess, table = float(pseudo.sum()), table + pseudo
             tables.append(table)
         total = problem.statistics.weight + ess
+        if total == 0:  # a penalty alone: no margin is better than the uniform one
+            tables, total = [np.full(shape, 1 / math.prod(shape)) for shape in layout.shapes], 1.0
         return cls(
             problem, variables, layout, base_of(problem, structure), layout.flat(tables) / total, total
         ).checked()

@@ -116,17 +116,17 @@ def _with_found_steps(
     evaluate: Evaluate, x: Floats, value: float, gradient: Floats, done: Done, steps: Iterable[int]
 ) -> Outcome:
     values: list[float] = []
-    n_evaluations, trouble, at_start = 1, OUT_OF_STEPS, value
+    n_evaluations, trouble, at_start, slack = 1, OUT_OF_STEPS, value, 1.0
     step = 1 / max(1.0, math.sqrt(dot(gradient, gradient)))
     for _ in steps:
-        noise = rounding_error(at_start, value)
         for halving in range(2 * MOST_HALVINGS):
-            if halving == MOST_HALVINGS:  # values may be rougher than supposed
-                step, noise = step * 2.0**MOST_HALVINGS, noise * 1000
+            if halving == MOST_HALVINGS:  # values are rougher than supposed, now and from here on
+                step, slack = step * 2.0**MOST_HALVINGS, slack * 1000
             new_x = x - step * gradient
             new_value, new_gradient = evaluate(new_x)
             n_evaluations += 1
-            if _falls_enough(step, noise, value, gradient, float(new_value), new_gradient):
+            noise = slack * rounding_error(at_start, value)
+            if _falls_enough(step, noise, slack > 1, value, gradient, float(new_value), new_gradient):
                 break
             step /= 2
         else:
@@ -142,13 +142,17 @@ def _with_found_steps(
 
 
 def _falls_enough(
-    step: float, noise: float, value: float, gradient: Floats, new_value: float, new_gradient: Floats
+    step: float, noise: float, rough: bool, value: float, gradient: Floats, new_value: float, new_gradient: Floats
 ) -> bool:
-    """Armijo's condition; once values no longer tell, its form in slopes (see `suffice.optimise.line_search`)."""
+    """Armijo's condition; once values no longer tell, its form in slopes (see `suffice.optimise.line_search`).
+
+    Along flat directions no step changes the slope by much; there it is enough that the gradient becomes shorter.
+    """
     if not math.isfinite(new_value):
         return False
     slope = dot(gradient, gradient)
     promised = 0.1 * step * slope
     if promised > noise:
         return new_value <= value - promised
-    return new_value <= value + noise and abs(dot(gradient, new_gradient)) <= 0.8 * slope
+    flatter = abs(dot(gradient, new_gradient)) <= 0.8 * slope or (rough and dot(new_gradient, new_gradient) < slope)
+    return new_value <= value + noise and flatter
