@@ -56,7 +56,8 @@ class Asker:
         self, targets: tuple[int, ...], hard: Mapping[int, int], soft: Mapping[int, Floats]
     ) -> tuple[Floats, float] | None:
         """Return p(targets | evidence) and log p(evidence), or None where the tree cannot tell with certainty."""
-        from suffice.kernels.propagation import FINE, ask
+        from suffice.kernels.asking import ask
+        from suffice.kernels.propagation import FINE
 
         found = self._target(targets)
         if found is None:
@@ -73,7 +74,8 @@ class Asker:
 
     def ask_rows(self, targets: tuple[int, ...], codes: Ints) -> tuple[Floats, Floats, NDArray[np.bool_]]:
         """Return, for every row of codes, p(targets | row), log p(row), and whether the tree could tell."""
-        from suffice.kernels.propagation import FINE, ask_rows
+        from suffice.kernels.asking import ask_rows
+        from suffice.kernels.propagation import FINE
 
         found = self._target(targets)
         assert found is not None

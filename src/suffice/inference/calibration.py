@@ -247,7 +247,7 @@ class Focus:
         gains, totals, gaps : arrays, shape (n_visits,)
             Σ t log(t/p), Σ p and max |t − p| of every visit, before its step.
         """
-        from suffice.kernels.propagation import fit_in_turn
+        from suffice.kernels.learning import fit_in_turn
 
         self.move(int(path[0]))
         starts, n = self.plan.starts, len(visits)

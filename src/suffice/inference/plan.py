@@ -119,7 +119,7 @@ class Plan:
     @cached_property
     def arrays(self) -> Any:
         """The tree as the kernels take it."""
-        from suffice.kernels.propagation import Tree, lay_out
+        from suffice.kernels.loops import Tree, lay_out
 
         tree, n = self.tree, len(self.tree.cliques)
         sizes = np.array(self.sizes, np.int64)

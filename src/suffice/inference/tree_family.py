@@ -112,7 +112,7 @@ class TreePoint:
     """A member of a `TreeFamily`."""
 
     def __init__(self, family: TreeFamily, theta: Floats) -> None:
-        from suffice.kernels.propagation import factor_sums
+        from suffice.kernels.learning import factor_sums
 
         self.family, self.theta = family, np.array(theta)
         found, plan = family.calibrated(self), family.plan
@@ -123,7 +123,7 @@ class TreePoint:
 
     def curvature(self, direction: Floats) -> Floats:
         """Return Cov(f) · direction, flat."""
-        from suffice.kernels.propagation import curvature
+        from suffice.kernels.learning import curvature
 
         family, plan = self.family, self.family.plan
         found = family.calibrated(self)
