@@ -143,11 +143,11 @@ class Examined:
         """The model's margins, flat."""
         if not self.is_small:
             return self.point.expected
-        p, tables = self.joint[0], []
+        held = {frozenset(range(len(self.layout.sizes))): self.joint[0]}
+        tables = []
         for scope in self.layout.scopes:
-            table = p.sum(axis=tuple(v for v in range(p.ndim) if v not in scope))
             ranked = sorted(scope)
-            tables.append(table.transpose([ranked.index(v) for v in scope]))
+            tables.append(_margin(held, frozenset(scope)).transpose([ranked.index(v) for v in scope]))
         return self.layout.flat(tables)
 
     @cached_property
@@ -280,7 +280,8 @@ class Examined:
         need = Count(self.claim.structure.variables)
         if need not in self.claim.statistics or self.claim.base or not self.claim.statistics.weight:
             return None
-        m = self.claim.statistics[need].nonzero()[1] / self.claim.statistics.weight
+        m = self.claim.statistics[need].values
+        m = m[m > 0] / self.claim.statistics.weight
         return -float((m * np.log(m)).sum())
 
     @cached_property
@@ -305,6 +306,16 @@ class Examined:
         """By how much log Z changed from the start of proportional fitting, whose steps keep it."""
         start = self.claim.diagnostics.get("log_z")
         return None if start is None else abs(self.log_z - start)
+
+
+def _margin(held: dict[frozenset[int], Floats], wanted: frozenset[int]) -> Floats:
+    """Return a margin, axes ascending, summing one variable at a time out of the smallest table at hand; keep them."""
+    start = min((scope for scope in held if wanted <= scope), key=lambda scope: held[scope].size)
+    for variable in sorted(start - wanted, reverse=True):
+        table = held[start].sum(axis=sorted(start).index(variable))
+        start = start - {variable}
+        held[start] = table
+    return held[start]
 
 
 def _descent(claim: Claim) -> float:

@@ -83,6 +83,8 @@ class TreeFamily(CliqueFamily):
 
     def at(self, theta: Floats) -> TreePoint:
         """Return the member with the parameters θ."""
+        if self._held is not None and np.array_equal(self._held.theta, theta):
+            return self._held
         return TreePoint(self, theta)
 
     def calibrated(self, point: TreePoint) -> Calibrated:

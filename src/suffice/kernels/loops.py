@@ -129,6 +129,24 @@ def _multiply(big: Any, b: int, b2: int, sub: Any, s: int, s1: int, s2: int, n1:
 
 
 @kernel
+def sum_range(values: Any, lo: int, hi: int) -> float:
+    """Return the sum, in four parts that run side by side."""
+    a, b, c, d = 0.0, 0.0, 0.0, 0.0
+    one, end = np.uint64(1), np.uint64(hi)
+    i = np.uint64(lo)
+    while i + np.uint64(4) <= end:
+        a += values[i]
+        b += values[i + one]
+        c += values[i + np.uint64(2)]
+        d += values[i + np.uint64(3)]
+        i += np.uint64(4)
+    while i < end:
+        a += values[i]
+        i += one
+    return (a + b) + (c + d)
+
+
+@kernel
 def _sum_out(big: Any, b: int, b2: int, sub: Any, s: int, s1: int, s2: int, n1: int, n2: int) -> None:
     n, one = np.uint64(n1), np.uint64(1)
     if n1 == 2:
@@ -144,10 +162,7 @@ def _sum_out(big: Any, b: int, b2: int, sub: Any, s: int, s1: int, s2: int, n1: 
                 sub[q + i] += big[p + i]
     else:
         for j in range(n2):
-            p, value = np.uint64(b + j * b2), 0.0
-            for i in range(n):
-                value += big[p + i]
-            sub[np.uint64(s + j * s2)] += value
+            sub[np.uint64(s + j * s2)] += sum_range(big, b + j * b2, b + j * b2 + n1)
 
 
 @kernel
@@ -271,24 +286,6 @@ def set_range(values: Any, lo: int, hi: int, value: float) -> None:
     """Set a range of values."""
     for i in range(np.uint64(lo), np.uint64(hi)):
         values[i] = value
-
-
-@kernel
-def sum_range(values: Any, lo: int, hi: int) -> float:
-    """Return the sum, in four parts that run side by side."""
-    a, b, c, d = 0.0, 0.0, 0.0, 0.0
-    one, end = np.uint64(1), np.uint64(hi)
-    i = np.uint64(lo)
-    while i + np.uint64(4) <= end:
-        a += values[i]
-        b += values[i + one]
-        c += values[i + np.uint64(2)]
-        d += values[i + np.uint64(3)]
-        i += np.uint64(4)
-    while i < end:
-        a += values[i]
-        i += one
-    return (a + b) + (c + d)
 
 
 @kernel

@@ -49,6 +49,7 @@ def _in_turn(matching: Matching, patience: int | None = None) -> Found:
     objectives: list[float] = []
     log_z = family.at(matching.start).log_z
     value, begun = float(matching.targets[matching.free].dot(matching.start[matching.free])) - log_z, math.nan
+    before = math.inf
     for step in problem.watch.steps("proportional fitting", problem.max_iter):
         gains, _, gaps = scaling.cycle()
         if not np.isfinite(gains).all():
@@ -59,8 +60,11 @@ def _in_turn(matching: Matching, patience: int | None = None) -> Found:
         value += float(gains.sum())
         objectives.append(matching.total * value)
         gap = float(gaps.max(initial=0.0))
-        if gap <= problem.tol / 10 and matching.done(0.0, family.at(scaling.theta).expected - matching.targets):
+        if gap * min(1.0, gap / before) <= problem.tol / 10 and matching.done(
+            0.0, family.at(scaling.theta).expected - matching.targets
+        ):
             return Found(scaling.theta, tuple(objectives), True, log_z=log_z)
+        before = gap
         if patience and step == patience // 2:
             begun = gap
         if patience and step == patience and _cycles_left(begun, gap, problem, patience) > patience:
