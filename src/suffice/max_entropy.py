@@ -32,6 +32,9 @@ from suffice.stats.needs import Count
 from suffice.stats.statistics import Statistics
 from suffice.structures.cliques import Cliques
 
+LARGEST = 1e100
+"""Numbers beyond this could overflow in sums."""
+
 
 def maxent(
     structure: Any,
@@ -146,19 +149,19 @@ def _labelled_variables(thing: Any) -> list[Variable]:
 def _tables(cliques: Cliques, targets: Any, schema: Schema) -> list[np.ndarray[Any, np.dtype[np.float64]]]:
     """Return one table a clique, its axes in the clique's order."""
     if isinstance(targets, Answers):
+        _require_states("The model of the targets", targets.schema.variables, schema)
         return [np.asarray(targets.query(list(clique)).values, np.float64) for clique in cliques.cliques]
     if isinstance(targets, Mapping):
-        given = _by_names(targets)
+        given = _by_names(list(targets.items()))
     elif isinstance(targets, list | tuple):
         if len(targets) != len(cliques.cliques) and not all(isinstance(table, LabelledTable) for table in targets):
             raise ArgumentError(
                 f"There are {len(cliques.cliques)} cliques and {len(targets)} targets. Give one table a clique, in "
                 "order, or a mapping from cliques to tables."
             )
-        given = {
-            frozenset(table.names if isinstance(table, LabelledTable) else clique): table
-            for table, clique in zip(targets, [*cliques.cliques, *[()] * len(targets)], strict=False)
-        }
+        places = [*cliques.cliques, *[()] * len(targets)]
+        named = [(t.names if isinstance(t, LabelledTable) else c, t) for t, c in zip(targets, places, strict=False)]
+        given = _by_names(named)
     else:
         raise ArgumentError(
             "The 'targets' argument must be tables by clique, {('A', 'B'): [[0.1, 0.4], [0.3, 0.2]]}, a list of "
@@ -180,12 +183,13 @@ def _tables(cliques: Cliques, targets: Any, schema: Schema) -> list[np.ndarray[A
     return found
 
 
-def _by_names(targets: Mapping[Any, Any]) -> dict[frozenset[str], Any]:
+def _by_names(targets: Sequence[tuple[Any, Any]]) -> dict[frozenset[str], Any]:
     """Return the targets by their sets of names; those of tables without labels say the order of the axes."""
     given: dict[frozenset[str], Any] = {}
-    for key, table in targets.items():
+    for key, table in targets:
         names = tuple(Cliques(key).variables) if isinstance(key, str) else key
-        if not isinstance(names, tuple) or not names or not all(isinstance(name, str) for name in names):
+        is_clique = isinstance(names, tuple) and names and all(isinstance(name, str) for name in names)
+        if not is_clique or len(set(names)) < len(names) or (isinstance(key, str) and len(Cliques(key).cliques) > 1):
             raise ArgumentError(f"A target is named by its clique, ('A', 'B') or 'A:B'. Got {shown(key)} instead.")
         if frozenset(names) in given:
             raise ArgumentError(f"There are two targets for {listing(sorted(names))}. Give one of them.")
@@ -203,14 +207,17 @@ class Ordered(NamedTuple):
 def _table(table: Any, clique: tuple[str, ...], schema: Schema) -> np.ndarray[Any, np.dtype[np.float64]]:
     what = f"The target of {':'.join(clique)}"
     if isinstance(table, LabelledTable):
-        _require_states(what, table, schema)
+        _require_states(what, table.variables, schema)
     if isinstance(table, LabelledTable | Ordered):
+        if frozenset(table.names) != frozenset(clique):
+            raise ArgumentError(f"{what} is a table over {listing(table.names)}. Give one over its own variables.")
         shape = tuple(schema[name].n_states for name in table.names)
         table = _numbers(what, table.values, shape).transpose([table.names.index(name) for name in clique])
     shape = tuple(schema[name].n_states for name in clique)
     values = _numbers(what, table, shape)
-    if not values.sum() > 0:
-        raise ArgumentError(f"{what} is zero everywhere. Give a margin with a positive total.")
+    if not values.any() or not values.max() < LARGEST:
+        fault = "too large" if values.any() else "zero everywhere"
+        raise ArgumentError(f"{what} is {fault}. Give a margin with a positive, finite total.")
     return values
 
 
@@ -231,8 +238,8 @@ def _numbers(what: str, table: Any, shape: tuple[int, ...]) -> np.ndarray[Any, n
     return values
 
 
-def _require_states(what: str, table: LabelledTable, schema: Schema) -> None:
-    for variable in table.variables:
+def _require_states(what: str, variables: Sequence[Variable], schema: Schema) -> None:
+    for variable in variables:
         if variable.name in schema and not variable.has_states_of(schema[variable.name]):
             raise ArgumentError(
                 f"{what} has the states {listing(variable.labels)} of {variable.name!r}; others have "
@@ -254,6 +261,11 @@ def _base(base: Any, cliques: Cliques, schema: Schema) -> tuple[LabelledTable, .
         tables = base
     else:
         shape = tuple(variable.n_states for variable in schema.variables)
+        if not isinstance(base, np.ndarray | list | tuple):
+            raise ArgumentError(
+                f"The 'base' argument must be a table, an array with an axis for each of {listing(cliques.variables)}, "
+                f"or a model. Got {shown(base)} instead."
+            )
         return (LabelledTable(schema.variables, _numbers("The base table", base, shape), "h"),)
     found = []
     for table in tables:
@@ -263,7 +275,7 @@ def _base(base: Any, cliques: Cliques, schema: Schema) -> tuple[LabelledTable, .
                     f"The base measure is over {name!r}, which is in no clique of {cliques}. Add it as a clique, whose "
                     "margin is then a target, or sum it out."
                 )
-        _require_states("The base measure", table, schema)
+        _require_states("The base measure", table.variables, schema)
         shape = tuple(variable.n_states for variable in table.variables)
         values = _numbers("The base measure", table.values, shape)
         found.append(LabelledTable(tuple(schema[name] for name in table.names), values, "h"))
@@ -293,9 +305,27 @@ def _require_agreement(cliques: Cliques, schema: Schema, tables: Sequence[Any], 
             order = sorted(range(len(table.names)), key=lambda axis: cliques.variables.index(table.names[axis]))
             shape = [v.n_states if v.name in table.names else 1 for v in schema.variables]
             allowed = allowed & (table.values.transpose(order).reshape(shape) > 0)
+        if not allowed.any():
+            raise ArgumentError("The base measure is zero everywhere. Allow some cells.")
+        _require_mass(cliques, schema, tables, allowed)
     conflict = infeasibility(layout.sizes, layout.scopes, tables, allowed)
     if conflict is not None:
         raise EstimationError(_describe(conflict, cliques, schema))
+
+
+def _require_mass(cliques: Cliques, schema: Schema, tables: Sequence[Any], allowed: Any) -> None:
+    """Refuse targets that give mass to what the base measure rules out."""
+    place = {name: axis for axis, name in enumerate(cliques.variables)}
+    for clique, table in zip(cliques.cliques, tables, strict=True):
+        outside = tuple(axis for name, axis in place.items() if name not in clique)
+        ranked = sorted(clique, key=place.__getitem__)
+        left = allowed.any(axis=outside).transpose([ranked.index(name) for name in clique])
+        if (~left & (table > 0)).any():
+            cell = describe_configuration(tuple(schema[name] for name in clique), np.argwhere(~left & (table > 0))[0])
+            raise EstimationError(
+                f"The base measure rules out {cell}, but the target of {':'.join(clique)} gives it mass. Change the "
+                "target, or allow some of these cells in the base."
+            )
 
 
 def _describe(conflict: Conflict, cliques: Cliques, schema: Schema) -> str:

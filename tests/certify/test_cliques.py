@@ -160,7 +160,6 @@ def test_another_number_of_states_is_found(fit: sf.Fit) -> None:
     states = {v.name: (*v.states, "9") if v.name == "A" else v.states for v in fit.model.schema.variables}
     factors = [(names, np.ones([len(states[name]) for name in names])) for names, _ in factors_of(fit)]
     model = with_factors(fit, factors, sf.Schema(tuple(sf.Variable(name, s) for name, s in states.items())))
-  .
     found = certify(claim_of(fit, model=model))
     assert not found.ok
     assert "'A', whose states are not those of the statistics" in found.verdict

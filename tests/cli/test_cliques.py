@@ -161,7 +161,6 @@ def test_gaussian_markov_field_from_a_structure_file(folder: Path) -> None:
     assert good("fit", "f.json", "x.csv").rstrip("\n") == str(fit)
 
 
-@pytest.mark.xfail(strict=True, reason="the commands take every model for one of discrete variables")
 @pytest.mark.parametrize(
     "arguments",
     [("sample", "-n", "3", "--seed", "1"), ("info",), ("query", "a"), ("query", "a", "--given", "b=1.5")],

@@ -15,8 +15,8 @@ from numpy.typing import NDArray
 
 from suffice.inference import tree_family
 from suffice.inference.clique_family import CliqueFamily, Layout, TableFamily, family_of
-from suffice.inference.interactions import Interactions
 from suffice.inference.facial import facial_set
+from suffice.inference.interactions import Interactions
 from suffice.inference.interior import has_positive_match
 from suffice.inference.product import Factor
 from suffice.inference.tree_family import TreeFamily

@@ -62,7 +62,6 @@ def test_proximal_map_is_that_of_the_dual_problem(
     assert np.abs(sums_of(tuple(shape)) @ found.ravel()).max() < 1e-12
 
 
-@pytest.mark.xfail(strict=True, reason="its last Newton step changes the dual value by rounding only, and is refused")
 @pytest.mark.parametrize("threshold", [1e-12, 1e-10, 1e-9])
 def test_tables_sum_to_zero_under_a_tiny_threshold(threshold: float) -> None:
     found = shrunk(np.random.default_rng(0).normal(size=3), threshold)
@@ -295,7 +294,7 @@ def test_proximal_refuses_smooth_priors(prior: Any) -> None:
 
 
 def test_proximal_refuses_to_do_without_a_prior() -> None:
-    with pytest.raises(sf.SufficeError, match=r"'proximal'.*'mle'"):
+    with pytest.raises(sf.SufficeError, match=r"'proximal'.*sf\.Laplace"):
         PAIR.fit(method="proximal")
 
 
@@ -309,7 +308,6 @@ def test_laplace_gives_no_mean() -> None:
 LONG = Case((("A", "B"),), {"A": ("a", "b", "c"), "B": ("a", "b")}, np.array([[19.0, 18], [14, 5], [0, 0]]))
 
 
-@pytest.mark.xfail(strict=True, reason="max_iter is looked at every 40 steps only")
 @pytest.mark.parametrize("limit", [1, 7, 50])
 def test_no_more_steps_than_allowed(limit: int) -> None:
     fit = LONG.fit(prior=sf.Laplace(700.0), max_iter=limit)
@@ -345,18 +343,15 @@ def test_an_interrupt_ends_it_with_a_point_that_is_not_certified(monkeypatch: py
     assert not any("Not converged" in note.text for note in fit.notes)
 
 
-@pytest.mark.xfail(strict=True, reason="an interrupt is looked at every 40 steps only, and not in the smooth part")
 def test_an_interrupt_ends_it_after_the_current_step(monkeypatch: pytest.MonkeyPatch) -> None:
     assert len(interrupted_after(10, monkeypatch).trace) <= 10
 
 
-@pytest.mark.xfail(strict=True, reason="1,000 steps end 2e-5 away: a wide prior on a state that never occurs")
 def test_a_wide_prior_on_a_state_that_never_occurs() -> None:
     case = dataclasses.replace(LONG, cliques=(("A",), ("A", "B"), ("B",)))
     assert case.fit(prior=sf.Laplace(750.0)).certificate.ok
 
 
-@pytest.mark.xfail(strict=True, reason="the certificate calls an estimate existent that runs away")
 @pytest.mark.parametrize("prior", [sf.Laplace(1.0, main=math.inf), sf.Gaussian(1.0, main=math.inf)], ids=repr)
 def test_free_main_effects_of_a_state_that_never_occurs_do_not_exist(prior: Any) -> None:
     assert LONG.fit(prior=prior).certificate.exists != "yes"

@@ -22,6 +22,7 @@ from suffice.data.variable import Variable
 from suffice.inference.brute_force import log_joint
 from suffice.inference.clique_family import TABLE_CELLS, Layout, Point, TableFamily
 from suffice.inference.facial import Face, facial_set
+from suffice.inference.interactions import Interactions
 from suffice.inference.interior import has_positive_match
 from suffice.inference.product import Factor, Product
 from suffice.inference.tree_family import TreeFamily
@@ -239,6 +240,9 @@ class Examined:
     @cached_property
     def existence(self) -> tuple[str, Face | None]:
         """Whether the estimate exists, and the face it lies on if not."""
+        if isinstance(self.claim.prior, Penalty) and self.claim.prior.main == math.inf:
+            singles = [table for table in Interactions(self.layout).margins(self.targets) if table.ndim == 1]
+            return ("yes" if all((table > 0).all() for table in singles) else "no"), None
         if self.claim.prior is not None:
             return "yes", None
         counts = self.joint_counts

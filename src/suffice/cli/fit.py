@@ -76,7 +76,7 @@ def fit(
         list[str] | None, typer.Option("--show", metavar="NODE", help="Also print a node's table; may be repeated.")
     ] = None,
     out: Annotated[
-        str | None, typer.Option("--out", metavar="FILE", help="Write the model alone (.json, .bif, .bif.gz).")
+        str | None, typer.Option("--out", metavar="FILE", help="Write the model alone (.json, .bif, .uai, …).")
     ] = None,
     out_fit: Annotated[
         str | None,

@@ -51,7 +51,14 @@ def _read(schema: Any, text: str) -> tuple[str, Any]:
 
 
 def _state(variable: Any, text: str) -> Any:
-    """Read ``x``, ``a,b`` or ``a:0.9,b:0.2``; a state of just that spelling goes first."""
+    """Read ``x``, ``a,b`` or ``a:0.9,b:0.2``; a state of just that spelling goes first. Continuous: a number."""
+    if not variable.is_discrete:
+        try:
+            return float(text)
+        except ValueError:
+            raise ArgumentError(
+                f"Variable {variable.name!r} is continuous. Got {text!r}, which is no number."
+            ) from None
     if variable.find(text) is not None:
         return text
     parts = text.split(",")

@@ -31,6 +31,8 @@ def info(
         plan = None
         if hasattr(model, "factors"):
             facts = _factor_facts(model)
+        elif model is not None and hasattr(model, "precision"):
+            facts = {"model": type(model).__name__, "variables": len(model.variables), "edges": _n_edges(model)}
         else:
             found = read_structure(structure)
             schema = _schema(structure, found, data, weights, separator, na)
@@ -75,6 +77,13 @@ def _factor_facts(model: Any) -> dict[str, Any]:
         "factors": len(model.factors),
         "cells": sum(factor.values.size for factor in model.factors),
     }
+
+
+def _n_edges(model: Any) -> int:
+    """Count the pairs of variables that depend on each other given all others."""
+    import numpy as np
+
+    return int(np.triu(np.abs(model.partial_correlations) > 1e-12, 1).sum())
 
 
 def _inference(model: Any) -> dict[str, Any]:

@@ -51,6 +51,8 @@ def query(
         if asked == "map":
             found = network.map(seen)
             _print_map(found, as_json)
+        elif asked == "marginals" and not hasattr(network, "marginals"):
+            _print_table(network.query(_not_given(network, seen), seen), as_json)
         elif asked == "sensitivity":
             _print_sensitivity(network, sensitivity or "", seen, as_json)
         elif asked == "interval":
@@ -65,6 +67,10 @@ def query(
             _print_table(network.query(targets, seen), as_json)
         else:
             _print_marginals(network.marginals(seen), as_json)
+
+
+def _not_given(network: Any, seen: dict[str, Any]) -> list[str]:
+    return [name for name in network.variables if name not in seen]
 
 
 def _asked(targets: list[str], most_likely: bool, interval: float | None, sensitivity: str | None) -> str:
@@ -90,6 +96,12 @@ def _print_json(content: dict[str, Any]) -> None:
 
 
 def _print_table(table: Any, as_json: bool) -> None:
+    if not hasattr(table, "_cells"):  # a distribution of numbers
+        if as_json:
+            _print_json(table.to_dict())
+        else:
+            print(table)
+        return
     if as_json:
         _print_json(_content(table))
         return
@@ -129,6 +141,14 @@ def _print_marginals(tables: dict[str, Any], as_json: bool) -> None:
 
 
 def _print_map(found: Any, as_json: bool) -> None:
+    if isinstance(found, dict):  # of numbers
+        from suffice.cli.show import show_table
+
+        if as_json:
+            _print_json({"values": found})
+        else:
+            show_table((["variable", "value"], [[name, f"{value:.6g}"] for name, value in found.items()], "<>"))
+        return
     if as_json:
         content = {
             "states": found.states,

@@ -62,7 +62,8 @@ def write_json(model: Any, blocks: Iterator[Any], file: Any) -> None:
 
 
 def _labelled(block: Any) -> Iterator[tuple[Any, ...]]:
-    columns = [
-        [variable.labels[code] for code in block.columns[variable.name].tolist()] for variable in block.schema.variables
-    ]
+    columns = []
+    for variable in block.schema.variables:
+        values = block.columns[variable.name].tolist()
+        columns.append([variable.labels[code] for code in values] if variable.is_discrete else values)
     return zip(*columns, strict=True)

@@ -29,6 +29,7 @@ from suffice.models.markov_net import MarkovNetwork
 from suffice.priors.registry import prior_from_dict
 from suffice.result.fit import Fit
 from suffice.result.notes import Note
+from suffice.stats.needs import Count
 from suffice.stats.statistics import Statistics
 from suffice.structures.cliques import Cliques
 from suffice.structures.dag import DAG
@@ -61,7 +62,10 @@ OWNED: dict[type[Any], Callable[[Any, Any], Any]] = {
 
 def _holds(model: MarkovNetwork, structure: Any) -> bool:
     """Whether the first factors are those of the cliques; a base measure and a support may follow."""
-    return isinstance(structure, Cliques) and model.scopes[: len(structure.cliques)] == structure.cliques
+    if not isinstance(structure, Cliques) or set(structure.variables) != set(model.variables):
+        return False
+    n = len(model.scopes) - int(model.properties.get("base", 0))
+    return model.scopes[:n] == structure.cliques
 
 
 # Writing ------------------------------------------------------------------------------------------------------
@@ -204,7 +208,20 @@ def _fit(content: Mapping[str, Any]) -> Fit:
         trace=tuple(Step(whole(step, "number"), number(step, "objective")) for step in map(_step, content["trace"])),
         notes=tuple(Note(text(note, "topic"), text(note, "text")) for note in content["notes"]),
     )
+    _check_statistics(fit)
     return replace(fit, posterior=posterior_content.read(content["posterior"], fit))
+
+
+def _check_statistics(fit: Fit) -> None:
+    """Refuse statistics that are not those of the structure and of the model's states."""
+    schema, method = fit.statistics.schema, methods_for(fit.structure)[fit.method]
+    for name in fit.structure.columns:
+        if not schema[name].has_states_of(fit.model.schema[name]):
+            raise FileFormatError(f"The states of {name!r} are others in the statistics than in the model.")
+    for need in method.needs(fit.structure, schema):
+        if isinstance(fit.structure, Cliques) and need == Count(fit.structure.variables):
+            continue  # the whole table is not needed, only welcome
+        _ = fit.statistics[need]
 
 
 def _check_structure(structure: Any, model: Any) -> None:

@@ -39,14 +39,19 @@ def require_ending(path: str) -> None:
 def write_csv(schema: Schema, blocks: Iterable[Block], file: IO[bytes]) -> None:
     """Write a header and the rows as CSV in UTF-8, quoted where needed."""
     file.write(_line(schema) + b"\n")
-    fields = {variable.name: pa.array(_fields(variable)) for variable in schema.variables}
+    fields = {v.name: pa.array(_fields(v)) for v in schema.variables if v.is_discrete}
     for block in blocks:
         if not block.n_rows:
             continue
-        columns = [pc.take(fields[name], pa.array(block.columns[name])) for name in schema]
+        columns = [_texts(block.columns[name], fields.get(name)) for name in schema]
         lines = pc.binary_join_element_wise(*columns, ",") if len(columns) > 1 else columns[0]
         file.write(pc.binary_join(pa.ListArray.from_arrays([0, len(lines)], lines), "\n")[0].as_buffer())
         file.write(b"\n")
+
+
+def _texts(values: Any, fields: pa.Array | None) -> pa.Array:
+    """Return a column as text: the fields of codes, or numbers with all their digits."""
+    return pa.array([repr(value) for value in values.tolist()]) if fields is None else pc.take(fields, pa.array(values))
 
 
 def _fields(variable: Variable) -> list[str]:
@@ -72,11 +77,15 @@ def _write_parquet(schema: Schema, blocks: Iterable[Block], file: IO[bytes]) -> 
 
 
 def _kind(variable: Variable) -> pa.DataType:
+    if not variable.is_discrete:
+        return pa.float64()
     labels = pa.array(list(variable.labels))
     return labels.type if pa.types.is_boolean(labels.type) else pa.dictionary(pa.int32(), labels.type)
 
 
 def _labelled(variable: Variable, codes: Any) -> pa.Array:
+    if not variable.is_discrete:
+        return pa.array(np.asarray(codes, np.float64))
     labels = pa.array(list(variable.labels))
     if pa.types.is_boolean(labels.type):
         return pc.take(labels, pa.array(codes))

@@ -159,7 +159,9 @@ def network(matching: Matching, theta: Floats) -> MarkovNetwork:
         factors.append((tuple(names[v] for v in scope), np.exp(table - shift)))
     factors += [(tuple(names[v] for v in factor.scope), factor.values) for factor in matching.base]
     schema = matching.problem.schema.select(matching.problem.structure.variables)
-    return MarkovNetwork(factors, schema=schema)
+    # How many of the factors are no potentials, but given or a support.
+    properties = {"base": len(matching.base)} if matching.base else {}
+    return MarkovNetwork(factors, schema=schema, properties=properties)
 
 
 def boundary_remarks(variables: Sequence[Any], scopes: Sequence[tuple[int, ...]], face: Face) -> list[str]:
@@ -208,7 +210,7 @@ def refuses_kinks(structure: Cliques, prior: Any) -> str | None:
 def refuses_smooth(structure: Cliques, prior: Any) -> str | None:
     """Refuse everything but penalties with kinks."""
     if not isinstance(prior, Laplace):
-        return "it is for sf.Laplace; smooth priors have faster methods. Use 'auto'."
+        return "it is for prior=sf.Laplace(1.0); all else has faster methods. Use 'auto'."
     return None
 
 

@@ -207,6 +207,8 @@ def chain_log_likelihoods(model: JointNormal, moments: Moments) -> dict[str, flo
 
 def refuses_prior(structure: GaussianMarkov, prior: Any) -> str | None:
     """Refuse every prior: conjugate ones have closed forms, and need chordal graphs."""
+    if prior is None:
+        return None
     return "it gives maximum likelihood only; a prior needs a chordal graph and the method 'closed_form'."
 
 

@@ -1,12 +1,14 @@
 """Markov random fields under Laplace's penalty, whose kinks make some u-terms exactly zero.
 
 The parameters are the u-terms themselves, tables that sum to zero over each axis. Proximal steps find which cells are
-zero; on the cells that are not, the problem is smooth, and L-BFGS finishes it.
+zero; on the cells that are not, the problem is smooth, and Newton's method finishes it.
 """
 
 from __future__ import annotations
 
+from collections.abc import Callable, Iterable
 from functools import cached_property
+from itertools import islice
 
 import numpy as np
 from numpy.typing import NDArray
@@ -16,33 +18,31 @@ from suffice.inference.interactions import Interactions, centred
 from suffice.learn.cliques import Found, check, refuses_nothing, refuses_smooth, solve_by
 from suffice.learn.matching import Matching, needs
 from suffice.learn.method import Method
-from suffice.optimise.lbfgs import lbfgs
+from suffice.optimise.newton_cg import newton_cg
 from suffice.optimise.proximal import proximal
 
-ROUND = 40
-"""Proximal steps between attempts to finish on the cells that are not zero."""
+ROUND, SMOOTH = 40, 50
+"""Proximal steps between attempts to finish on the cells that are not zero, and steps of such an attempt."""
 
 
 def search(matching: Matching) -> Found:
     """Alternate between proximal steps and smooth ones."""
     terms = Terms(matching)
     x, objectives = terms.start, list[float]()
-    limit, rounds = matching.problem.max_iter, matching.problem.watch.steps("proximal steps", matching.problem.max_iter)
-    for _ in rounds:
-        outcome = proximal(terms.evaluate, terms.kinks, terms.prox, x, done=terms.done, steps=range(ROUND))
+    steps = matching.problem.watch.steps("proximal steps", matching.problem.max_iter)
+    while True:
+        outcome = proximal(terms.evaluate, terms.kinks, terms.prox, x, done=terms.done, steps=islice(steps, ROUND))
         objectives += [matching.gain(value) for value in outcome.values]
         x = outcome.x
         if outcome.converged:
             return Found(terms.theta(x), tuple(objectives), True)
-        finished = terms.finished(x)
-        if finished is not None:
-            x = finished
+        x = terms.finished(x, islice(steps, SMOOTH))
+        if len(objectives) < matching.problem.max_iter:
             objectives.append(matching.gain(terms.evaluate(x)[0] + terms.kinks(x)))
-            if terms.done(x, terms.evaluate(x)[1]):
-                return Found(terms.theta(x), tuple(objectives), True)
-        if len(objectives) >= limit:
-            break
-    return Found(terms.theta(x), tuple(objectives), False, "allow more by max_iter=…")
+        if terms.done(x, terms.evaluate(x)[1]):
+            return Found(terms.theta(x), tuple(objectives), True)
+        if next(steps, None) is None:
+            return Found(terms.theta(x), tuple(objectives), False, "allow more by max_iter=…")
 
 
 class Terms:
@@ -84,6 +84,17 @@ class Terms:
         slopes = [centred(p) - t for p, t in zip(self.words.margins(point.expected), self._targets, strict=True)]
         return value, self.join(slopes)
 
+    def evaluate_twice(self, x: Floats) -> tuple[float, Floats, Callable[[Floats], Floats]]:
+        """Return what `evaluate` does, and products with the Hessian."""
+        value, gradient = self.evaluate(x)
+        point = self.matching.family.at(self.theta(x))
+
+        def product(v: Floats) -> Floats:
+            slopes = self.words.margins(point.curvature(self.theta(v)))
+            return self.join([centred(slope) for slope in slopes])
+
+        return value, gradient, product
+
     def kinks(self, x: Floats) -> float:
         """Return Σ |u| / (width N)."""
         return sum(w * float(np.abs(u).sum()) for u, w in zip(self.split(x), self.weights, strict=True))
@@ -96,11 +107,11 @@ class Terms:
         """Whether a proximal step of size one would move nothing."""
         return bool(np.abs(x - self.prox(x - gradient, 1.0)).max(initial=0.0) <= self.matching.problem.tol / 10)
 
-    def finished(self, x: Floats) -> Floats | None:
-        """Return the optimum among terms with the zeros and signs of x, or None when the signs do not last."""
+    def finished(self, x: Floats, steps: Iterable[int]) -> Floats:
+        """Return the optimum among terms with the zeros and signs of x, or where the way there meets another zero."""
         pieces, slopes = [], []
         for u, weight in zip(self.split(x), self.weights, strict=True):
-            pieces.append(_free_directions(u != 0))
+            pieces.append(_free_directions((u != 0) | (weight == 0)))  # what has no penalty is free
             slopes.append(weight * np.sign(u).reshape(-1))
         widths = np.cumsum([basis.shape[1] for basis in pieces])[:-1]
 
@@ -112,15 +123,27 @@ class Terms:
             parts = np.split(g, self._cuts)
             return np.concatenate([basis.T @ part for basis, part in zip(pieces, parts, strict=True)])
 
-        def evaluate(c: Floats) -> tuple[float, Floats]:
-            value, gradient = self.evaluate(place(c))
-            return value + float(np.concatenate(slopes).dot(place(c))), back(gradient + np.concatenate(slopes))
+        def evaluate(c: Floats) -> tuple[float, Floats, Callable[[Floats], Floats]]:
+            value, gradient, product = self.evaluate_twice(place(c))
+            signs = np.concatenate(slopes)
+            return value + float(signs.dot(place(c))), back(gradient + signs), lambda v: back(product(place(v)))
 
         tol = self.matching.problem.tol / 100
-        found = lbfgs(evaluate, back(x), done=lambda _, g: bool(np.abs(g).max(initial=0.0) <= tol), steps=range(300))
+        found = newton_cg(evaluate, back(x), done=lambda _, g: bool(np.abs(g).max(initial=0.0) <= tol), steps=steps)
         y = place(found.x)
-        held = np.concatenate(slopes) != 0
-        return y if (np.sign(y) == np.sign(x))[held].all() else None
+        return _up_to_zero(x, y, np.concatenate(slopes) != 0)
+
+
+def _up_to_zero(x: Floats, y: Floats, held: NDArray[np.bool_]) -> Floats:
+    """Return y, or the point on the way from x where the first number of those held changes its sign, zero there."""
+    crossing = held & (np.sign(y) != np.sign(x))
+    if not crossing.any():
+        return y
+    shares = x[crossing] / (x[crossing] - y[crossing])
+    first = float(shares.min(initial=1.0))
+    there = x + first * (y - x)
+    there[np.flatnonzero(crossing)[shares == first]] = 0.0
+    return there
 
 
 def shrunk(z: Floats, threshold: float) -> Floats:
@@ -150,9 +173,10 @@ def shrunk(z: Floats, threshold: float) -> Floats:
             break
         active = (u != 0).astype(np.float64)
         move = np.linalg.lstsq((sums * active) @ sums.T + 1e-12 * np.eye(len(sums)), left, rcond=None)[0]
-        size, merit = 1.0, float(u @ u)
-        while size > 1e-10 and not float((trial := soft(nu + size * move)) @ trial) < merit:
-            size /= 2  # the dual objective ½‖soft(z − Bᵀν)‖² must fall
+        # Along the step the dual objective ½‖soft(z − Bᵀν)‖² must still fall, or not rise by much; its slope tells.
+        size, slope = 1.0, float(left @ move)
+        while size > 1e-10 and not float((sums @ (trial := soft(nu + size * move))) @ move) >= -0.9 * slope:
+            size /= 2
         if size <= 1e-10:
             break
         nu, u = nu + size * move, trial

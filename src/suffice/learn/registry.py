@@ -58,7 +58,7 @@ def choose(
 
     def reason_against(method: Method) -> str | None:
         reason = method.refuses(structure, schema)
-        if reason is None and prior is not None:
+        if reason is None:
             reason = method.refuses_prior(structure, prior)
         if reason is None and base and not method.takes_base:
             reason = "it knows no base measure."

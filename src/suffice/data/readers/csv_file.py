@@ -147,6 +147,15 @@ def _opened(source: CSV) -> Iterator[BinaryIO]:
         yield file
 
 
+def _arrow_file(file: BinaryIO) -> Any:
+    """Return an open file for Arrow.
+
+    Plain files it reads by itself: its reading-ahead thread would otherwise wait for the interpreter, and a process
+    that ends meanwhile, because of an error elsewhere, would be aborted.
+    """
+    return pa.OSFile(file.name) if isinstance(file, io.BufferedReader) else pa.PythonFile(file, mode="r")
+
+
 def _header(source: CSV) -> tuple[tuple[str, ...], bool]:
     """Return the names in the first line, and whether nothing follows it."""
     encoding = "utf-8-sig" if source.encoding.lower().replace("_", "-") in ("utf-8", "utf8") else source.encoding
@@ -207,7 +216,7 @@ def _batches(source: CSV, names: tuple[str, ...], columns: Sequence[str]) -> Ite
 
     with _explained(source) as explained, _opened(source) as file:
         reader = arrow_csv.open_csv(
-            pa.PythonFile(file, mode="r"),
+            _arrow_file(file),
             # One thread, because only then does Arrow know the row's number when it refuses a row.
             read_options=arrow_csv.ReadOptions(
                 column_names=list(names),
