@@ -672,6 +672,9 @@ entry("JSON with a negative count", F, lambda w: sf.read(w.edited(
 entry("JSON of no version", F, lambda w: sf.read(w.edited(lambda e: e.update(version=0))), "edited.json", "version 0")
 entry("JSON with text for a flag", F, lambda w: sf.read(w.edited(lambda e: e["content"]["certificate"].update(ok="x"))),
       "edited.json", "'ok'", "true or false", "Got 'x'")  # fmt: skip
+entry("JSON of other states", F, lambda w: sf.read(w.edited(
+    lambda e: e["content"]["statistics"]["meta"]["schema"][0].update(states=["p", "q"]))), "edited.json",
+    "states of 'A'", "in the statistics than in the model")  # fmt: skip
 entry("JSON of two structures", F, lambda w: sf.read(w.edited(lambda e: e["content"]["structure"].update(
       parents=[["A", []], ["B", []]]))), "edited.json", "another structure")  # fmt: skip
 entry("JSON with a negative concentration", F, lambda w: sf.read(w.edited(
@@ -1105,7 +1108,16 @@ entry(
     "target under a number", A, lambda w: sf.maxent("A", {3: [1, 1]}, over=BITS), "named by its clique", "Got 3 instead"
 )
 entry("target of nothing", A, lambda w: sf.maxent("A", {"A": [0, 0]}, over=BITS), "target of A", "zero everywhere",
-      "positive total")  # fmt: skip
+      "positive, finite total")  # fmt: skip
+entry("target given twice", A, lambda w: sf.maxent("A:B", {"A:B": np.ones((2, 2)), "B:A": np.ones((2, 2))}, over=BITS),
+      "two targets for", "'A', 'B'", "Give one")  # fmt: skip
+entry("target over other variables", A, lambda w: sf.maxent("A:B", {"A:B": table_over([1, 2], A="xy")}, over=BITS),
+      "target of A:B", "over ['A']", "its own variables")  # fmt: skip
+entry("base of zeros", A, lambda w: sf.maxent("A", {"A": [1, 1]}, base=[0, 0], over=BITS), "zero everywhere", "Allow")
+entry("base that rules out a target", E_, lambda w: sf.maxent("A", {"A": [1, 1]}, base=[0, 1], over=BITS),
+      "rules out A=", "target of A gives it mass", "Change the target")  # fmt: skip
+entry("base that is none", A, lambda w: sf.maxent("A", {"A": [1, 1]}, base="flat", over=BITS), "'base' argument",
+      "axis for each of ['A']", "Got 'flat'")  # fmt: skip
 entry("target of another shape", A, lambda w: sf.maxent("A", {"A": [1, 1, 1]}, over=BITS), "target of A", "shape (2,)",
       "Got the shape (3,)")  # fmt: skip
 entry("negative target", A, lambda w: sf.maxent("A", {"A": [1, -1]}, over=BITS), "target of A", "not negative",

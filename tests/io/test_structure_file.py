@@ -157,7 +157,7 @@ def test_structure_of_a_model_and_of_a_fit_is_used(tmp_path: Path) -> None:
         ("s.json", "{", sf.FileFormatError, "not valid JSON"),
         ("s.json", 2000 * "[" + 2000 * "]", sf.FileFormatError, "s.json"),
         ("s.json", 200_000 * "[", sf.FileFormatError, "s.json"),
-        ("s.json", "[]", sf.FileFormatError, "one of ['Cliques', 'DAG', 'Hypotheses']. Got None"),
+        ("s.json", "[]", sf.FileFormatError, "one of ['Cliques', 'DAG', 'GaussianMarkov', 'Hypotheses']. Got None"),
         ("s.json", "3", sf.FileFormatError, "Got None"),
         ("s.toml", 'type = "Potts"', sf.FileFormatError, "Got 'Potts'"),
         ("s.json", '{"type": ["DAG"]}', sf.FileFormatError, "Got ['DAG']"),
