@@ -34,7 +34,8 @@ from suffice.stats.needs import Count
 Floats = NDArray[np.float64]
 JOINT_CELLS = 1 << 14
 """Joint tables up to this size are written out."""
-RULES = ("min_degree", "min_fill", "min_table", "weighted_min_fill")
+LARGE = 1 << 20
+"""Trees with more cells than this are worth a second and a third look for a smaller one."""
 STEADY = ("ipf", "adaptive")
 """The methods of which every step raises the likelihood."""
 
@@ -248,8 +249,10 @@ class Examined:
         counts = self.joint_counts
         if counts is not None and not self.claim.base and (counts > 0).all():
             return "yes", None  # the data itself is a positive table with these margins
-        if not self.extra and (self.targets > 0).all() and has_positive_match(self.point, self.layout, self.targets):
-            return "yes", None
+        if not self.extra and (self.targets > 0).all():
+            near = Summed(self.expected, self.joint[0]) if self.is_small else self.point
+            if has_positive_match(near, self.layout, self.targets):
+                return "yes", None
         face = facial_set(
             self.layout.sizes,
             self.layout.scopes,
@@ -312,6 +315,18 @@ class Examined:
         return None if start is None else abs(self.log_z - start)
 
 
+@dataclass(frozen=True, eq=False)
+class Summed:
+    """What is known of a model whose joint table was written out."""
+
+    expected: Floats
+    p: Floats
+
+    def least(self) -> list[tuple[tuple[int, ...], float]]:
+        """Return all variables as one clique, with the least probability of a configuration."""
+        return [(tuple(range(self.p.ndim)), float(self.p.min()))]
+
+
 def _margin(held: dict[frozenset[int], Floats], wanted: frozenset[int]) -> Floats:
     """Return a margin, axes ascending, summing one variable at a time out of the smallest table at hand; keep them."""
     start = min((scope for scope in held if wanted <= scope), key=lambda scope: held[scope].size)
@@ -330,15 +345,16 @@ def _descent(claim: Claim) -> float:
 
 
 def _other_tree(names: Any, sizes: Any, scopes: Any, base: Any) -> TreeFamily:
-    """Return the family along an elimination order that the fitter, which takes the best it finds, did not use."""
-    fitters = TreeFamily.plan_of(names, sizes, scopes, base)
-    for rule in RULES if len(fitters.tree.cliques) > 1 else ():
-        plan = TreeFamily.plan_of(names, sizes, scopes, base, rule)
-        other = set(map(frozenset, plan.tree.cliques)) != set(map(frozenset, fitters.tree.cliques))
-        if other and plan.cells <= 4 * fitters.cells:
-            return TreeFamily(names, sizes, scopes, base, plan=plan)
-    # The same cliques, but every message goes the other way.
-    return TreeFamily(names, sizes, scopes, base, plan=fitters.rooted_at(0))
+    """Return the family along an elimination order other than the fitter's, which begins by least weighted fill-in.
+
+    Where both orders lead to the same cliques, as they must for chordal graphs, the tree still hangs from its other
+    end, so that every message goes the other way.
+    """
+    plans = [TreeFamily.plan_of(names, sizes, scopes, base, "min_degree")]
+    if plans[0].cells > LARGE:
+        plans += [TreeFamily.plan_of(names, sizes, scopes, base, rule) for rule in ("min_fill", "min_table")]
+    best = min(plans, key=lambda plan: plan.cells)
+    return TreeFamily(names, sizes, scopes, base, plan=best.rooted_at(0))
 
 
 def boundary_of(variables: tuple[Variable, ...], face: Face) -> str:

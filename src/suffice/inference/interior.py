@@ -3,16 +3,28 @@
 from __future__ import annotations
 
 import math
+from typing import Protocol
 
 import numpy as np
 
-from suffice.inference.clique_family import Floats, Layout, Point
+from suffice.inference.clique_family import Floats, Layout
 
 ROUNDING = 1e-13
 """Margins of distributions are known better than this."""
 
 
-def has_positive_match(point: Point, layout: Layout, targets: Floats) -> bool:
+class Near(Protocol):
+    """A distribution near a match."""
+
+    @property
+    def expected(self) -> Floats:
+        """Its margins, flat."""
+
+    def least(self) -> list[tuple[tuple[int, ...], float]]:
+        """Return the cliques of a junction tree, each with the least probability of a configuration."""
+
+
+def has_positive_match(point: Near, layout: Layout, targets: Floats) -> bool:
     """Whether some table that is positive everywhere certainly has the margins ``targets``; False may mean unknown.
 
     Then the maximum-likelihood estimate exists. The point must give every configuration a positive probability, and

@@ -60,7 +60,7 @@ def _in_turn(matching: Matching, patience: int | None = None) -> Found:
         value += float(gains.sum())
         objectives.append(matching.total * value)
         gap = float(gaps.max(initial=0.0))
-        if gap * min(1.0, gap / before) <= problem.tol / 10 and matching.done(
+        if gap * min(1.0, gap / before) <= problem.tol / 2 and matching.done(
             0.0, family.at(scaling.theta).expected - matching.targets
         ):
             return Found(scaling.theta, tuple(objectives), True, log_z=log_z)
@@ -78,7 +78,7 @@ def _in_turn(matching: Matching, patience: int | None = None) -> Found:
 def _cycles_left(before: float, gap: float, problem: Problem, patience: int) -> float:
     """Return how many more cycles it takes if the gap goes on to fall as it did in the second half."""
     rate = math.log(before / gap) / (patience - patience // 2) if 0 < gap < before else 0.0
-    return math.log(gap / (problem.tol / 10)) / rate if rate > 0 else math.inf
+    return math.log(gap / (problem.tol / 2)) / rate if rate > 0 else math.inf
 
 
 def _all_at_once(matching: Matching) -> Found:

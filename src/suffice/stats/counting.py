@@ -40,7 +40,8 @@ def count_block(needs: Sequence[Count], block: Block) -> dict[Count, Counts]:
     whole = _covering(needs, block)
     if whole is not None:
         table = count_block([whole], block)[whole]
-        return {need: table if need == whole else _margin(table, need) for need in needs}
+        held = {frozenset(whole.scope): table.values}
+        return {need: table if need == whole else _margin(table, need, held) for need in needs}
     job = max(block.n_rows, block.n_table) * len(needs)
     if job < (SMALL_JOB_LOADED if "numba" in sys.modules else SMALL_JOB):
         return {need: Counts.of_block(need, block) for need in needs}
@@ -63,12 +64,18 @@ def _covering(needs: Sequence[Count], block: Block) -> Count | None:
     return largest if all(set(need.scope) <= set(largest.scope) for need in needs) else None
 
 
-def _margin(table: Counts, need: Count) -> Counts:
-    names = table.need.scope
-    inside = [name for name in names if name in need.scope]
-    summed = table.values.sum(axis=tuple(axis for axis, name in enumerate(names) if name not in need.scope))
-    variables = tuple(table.variables[names.index(name)] for name in need.scope)
-    return Counts.dense(variables, summed.transpose([inside.index(name) for name in need.scope]))
+def _margin(whole: Counts, need: Count, held: dict[frozenset[str], NDArray[Any]]) -> Counts:
+    """Return a margin, summing one variable at a time out of the smallest table at hand; ``held`` keeps them."""
+    names, wanted = whole.need.scope, frozenset(need.scope)
+    start = min((scope for scope in held if wanted <= scope), key=lambda scope: held[scope].size)
+    for name in reversed([name for name in names if name in start and name not in wanted]):
+        axis = [other for other in names if other in start].index(name)
+        table = held[start].sum(axis=axis)
+        start = start - {name}
+        held[start] = table
+    inside = [name for name in names if name in wanted]
+    variables = tuple(whole.variables[names.index(name)] for name in need.scope)
+    return Counts.dense(variables, held[wanted].transpose([inside.index(name) for name in need.scope]))
 
 
 def _n_cells(need: Count, block: Block) -> int:

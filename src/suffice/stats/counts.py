@@ -247,7 +247,9 @@ def _histogram(flat: NDArray[np.int64], weights: NDArray[Any] | None, size: int)
         return np.bincount(flat, minlength=size)
     if weights.dtype.kind == "f":
         return np.bincount(flat, weights, minlength=size)
-    table = np.zeros(size, np.int64)  # bincount would pass whole weights through floats
+    if float(weights.sum(dtype=np.float64)) < EXACT:  # then floats hold every partial sum exactly
+        return np.bincount(flat, weights, minlength=size).astype(np.int64)
+    table = np.zeros(size, np.int64)
     np.add.at(table, flat, weights)
     return table
 
