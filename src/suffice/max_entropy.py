@@ -19,7 +19,8 @@ from suffice.data.variable import Variable
 from suffice.errors import ArgumentError, EstimationError, SchemaError, UnknownNameError, listing, shown, suggestion
 from suffice.fitting import checked_settings, finish
 from suffice.inference.facial_conflict import MAX_CELLS, Conflict, infeasibility
-from suffice.learn.matching import layout_of
+from suffice.inference.product import possible_cells
+from suffice.learn.matching import factors_over, layout_of
 from suffice.learn.registry import choose
 from suffice.models.answers import Answers
 from suffice.models.bayes_net import BayesianNetwork
@@ -300,11 +301,7 @@ def _require_agreement(cliques: Cliques, schema: Schema, tables: Sequence[Any], 
     layout = layout_of(cliques, schema)
     allowed = None
     if math.prod(layout.sizes) <= MAX_CELLS:
-        allowed = np.ones(layout.sizes, bool)
-        for table in base:
-            order = sorted(range(len(table.names)), key=lambda axis: cliques.variables.index(table.names[axis]))
-            shape = [v.n_states if v.name in table.names else 1 for v in schema.variables]
-            allowed = allowed & (table.values.transpose(order).reshape(shape) > 0)
+        allowed = possible_cells(factors_over(base, cliques.variables), layout.sizes)
         if not allowed.any():
             raise ArgumentError("The base measure is zero everywhere. Allow some cells.")
         _require_mass(cliques, schema, tables, allowed)

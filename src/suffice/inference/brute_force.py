@@ -24,9 +24,7 @@ def log_joint(product: Product, evidence: Evidence | None = None) -> NDArray[np.
     table = np.zeros(product.sizes)
     with np.errstate(divide="ignore"):
         for factor in product.factors:
-            order = np.argsort(factor.scope)
-            shape = [size if axis in factor.scope else 1 for axis, size in enumerate(product.sizes)]
-            table = table + np.log(factor.values).transpose(order).reshape(shape)
+            table = table + np.log(factor.over(product.sizes))
     for variable, code in (evidence or {}).items():
         other = np.arange(product.sizes[variable]) != code
         table[(slice(None),) * variable + (other,)] = -np.inf

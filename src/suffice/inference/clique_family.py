@@ -164,10 +164,8 @@ class TableFamily(CliqueFamily):
     def _log_base(self) -> Floats:
         total = np.zeros(self.sizes)
         for factor in self.base:
-            order = sorted(range(len(factor.scope)), key=factor.scope.__getitem__)
-            shape = [size if variable in factor.scope else 1 for variable, size in enumerate(self.sizes)]
             with np.errstate(divide="ignore"):
-                total = total + np.log(factor.values.transpose(order).reshape(shape))
+                total = total + np.log(factor.over(self.sizes))
         return total
 
     def spread(self, flat: Floats, start: Floats | float = 0.0) -> Floats:

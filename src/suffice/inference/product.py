@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
 
@@ -29,6 +29,16 @@ class Factor:
 
     scope: tuple[int, ...]
     values: NDArray[np.float64] = field(repr=False)
+
+    def over(self, sizes: Sequence[int]) -> NDArray[np.float64]:
+        """Return the table for broadcasting over a joint table: one axis a variable, of length one where it has none.
+
+        >>> Factor((2, 0), np.ones((5, 3))).over((3, 4, 5)).shape
+        (3, 1, 5)
+        """
+        order = sorted(range(len(self.scope)), key=self.scope.__getitem__)
+        shape = [size if variable in self.scope else 1 for variable, size in enumerate(sizes)]
+        return self.values.transpose(order).reshape(shape)
 
     def given(self, evidence: Evidence) -> Factor:
         """Return the slice at what was seen, a view."""
@@ -97,6 +107,14 @@ class Product:
                     mask |= masks[parent]
                 masks[variable] = mask
         return tuple(masks[variable] for variable in range(len(self.sizes)))
+
+
+def possible_cells(factors: Iterable[Factor], sizes: Sequence[int]) -> NDArray[np.bool_]:
+    """Return the configurations that no factor rules out; one axis a variable."""
+    possible = np.ones(sizes, bool)
+    for factor in factors:
+        possible &= factor.over(sizes) > 0
+    return possible
 
 
 def relevant(product: Product, wanted: Sequence[int]) -> list[Factor]:

@@ -6,17 +6,20 @@ estimate is looked into, and where zeros put it on the boundary the search is re
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 
 from suffice.errors import ArgumentError, listing, shown
 from suffice.inference.clique_family import Floats
-from suffice.inference.facial import Face, facial_set
+from suffice.inference.facial import MAX_CELLS, Face, facial_set
 from suffice.inference.facial_dimension import dimension
 from suffice.inference.interior import has_positive_match
+from suffice.inference.product import Factor, possible_cells
 from suffice.learn.matching import Matching, joint_counts
 from suffice.learn.method import Problem, Solution, Step
 from suffice.models.cpds.tabular import describe_configuration
@@ -94,29 +97,28 @@ def boundary(matching: Matching, found: Found) -> Face | None:
         layout.sizes,
         layout.scopes,
         layout.tables(matching.targets),
-        allowed=None if not matching.base else _allowed(matching),
+        allowed=_allowed(matching),
         observed=None if counts is None else counts > 0,
     )
     return None if face.exists == "yes" else face
 
 
-def _allowed(matching: Matching) -> Any:
-    total = np.ones(matching.layout.sizes, bool)
-    for factor in matching.base:
-        order = sorted(range(len(factor.scope)), key=factor.scope.__getitem__)
-        shape = [size if v in factor.scope else 1 for v, size in enumerate(matching.layout.sizes)]
-        total = total & (factor.values.transpose(order).reshape(shape) > 0)
-    return total
+def _allowed(matching: Matching) -> NDArray[np.bool_] | None:
+    """Return the cells that the base measure leaves; None for all, and where they are too many to be listed."""
+    sizes = matching.layout.sizes
+    if not matching.base or math.prod(sizes) > MAX_CELLS:
+        return None
+    return possible_cells(matching.base, sizes)
 
 
 def _hides(matching: Matching, face: Face) -> bool:
     """Whether the facial set lacks cells that have no zero margin, which zero potentials do not rule out."""
     assert face.support is not None
-    possible = np.ones(matching.layout.sizes, bool) if face.allowed is None else face.allowed.copy()
-    for scope, target in zip(matching.layout.scopes, matching.layout.tables(matching.targets), strict=True):
-        order = sorted(range(len(scope)), key=scope.__getitem__)
-        shape = [size if v in scope else 1 for v, size in enumerate(matching.layout.sizes)]
-        possible &= target.transpose(order).reshape(shape) > 0
+    layout = matching.layout
+    margins = map(Factor, layout.scopes, layout.tables(matching.targets))
+    possible = possible_cells(margins, layout.sizes)
+    if face.allowed is not None:
+        possible &= face.allowed
     return bool((possible & ~face.support).any())
 
 

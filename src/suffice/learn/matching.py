@@ -10,6 +10,7 @@ A cell with a zero target has a zero potential from the start, unless a penalty 
 from __future__ import annotations
 
 import math
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import Any
@@ -17,6 +18,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from suffice.data.labelled import LabelledTable
 from suffice.data.schema import Schema
 from suffice.data.variable import Variable
 from suffice.errors import EstimationError, ModelError
@@ -88,7 +90,12 @@ class Matching:
         if total == 0:  # a penalty alone: no margin is better than the uniform one
             tables, total = [np.full(shape, 1 / math.prod(shape)) for shape in layout.shapes], 1.0
         return cls(
-            problem, variables, layout, base_of(problem, structure), layout.flat(tables) / total, total
+            problem,
+            variables,
+            layout,
+            factors_over(problem.base, structure.variables),
+            layout.flat(tables) / total,
+            total,
         ).checked()
 
     def on(self, support: NDArray[np.bool_]) -> Matching:
@@ -212,10 +219,10 @@ def layout_of(structure: Cliques, schema: Schema) -> Layout:
     return Layout(sizes, tuple(tuple(place[name] for name in clique) for clique in structure.cliques))
 
 
-def base_of(problem: Problem, structure: Cliques) -> tuple[Factor, ...]:
-    """Return the base tables as factors over the structure's variables."""
-    place = {name: position for position, name in enumerate(structure.variables)}
-    return tuple(Factor(tuple(place[name] for name in table.names), table.values) for table in problem.base)
+def factors_over(tables: Iterable[LabelledTable], names: Sequence[str]) -> tuple[Factor, ...]:
+    """Return labelled tables as factors over variables that are positions among ``names``."""
+    place = {name: position for position, name in enumerate(names)}
+    return tuple(Factor(tuple(place[name] for name in table.names), table.values) for table in tables)
 
 
 def joint_counts(problem: Problem) -> NDArray[Any] | None:
