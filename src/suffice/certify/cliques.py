@@ -249,7 +249,7 @@ class Examined:
         counts = self.joint_counts
         if counts is not None and not self.claim.base and (counts > 0).all():
             return "yes", None  # the data itself is a positive table with these margins
-        if not self.extra and (self.targets > 0).all():
+        if all((factor.values > 0).all() for factor in self.extra) and (self.targets > 0).all():
             near = Summed(self.expected, self.joint[0]) if self.is_small else self.point
             if has_positive_match(near, self.layout, self.targets):
                 return "yes", None

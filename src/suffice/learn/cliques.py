@@ -89,9 +89,10 @@ def boundary(matching: Matching, found: Found) -> Face | None:
     layout, counts = matching.layout, joint_counts(matching.problem)
     if counts is not None and not matching.base and (counts > 0).all():
         return None  # the data itself is a positive table with these margins
-    if found.converged and not matching.base and (matching.targets > 0).all():
+    leaves_all = all((factor.values > 0).all() for factor in matching.base)
+    if found.converged and leaves_all and (matching.targets > 0).all():
         point = matching.family.at(found.theta)
-        if matching.problem.structure.is_decomposable or has_positive_match(point, layout, matching.targets):
+        if has_positive_match(point, layout, matching.targets):
             return None
     face = facial_set(
         layout.sizes,
