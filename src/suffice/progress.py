@@ -84,6 +84,8 @@ class Watch:
     display : Display
     interrupted : bool
         True once Ctrl-C ended a `steps` loop early.
+    info : str
+        A few words on the last step, for the display.
 
     Examples
     --------
@@ -94,6 +96,7 @@ class Watch:
 
     display: Display = field(default_factory=Silent)
     interrupted: bool = False
+    info: str = ""
     _done: float = 0.0
 
     @contextlib.contextmanager
@@ -113,12 +116,13 @@ class Watch:
 
     def steps(self, label: str, limit: int) -> Iterator[int]:
         """Yield 1, 2, … ``limit`` until the caller breaks or Ctrl-C arrives."""
+        self.info = ""
         with self.work(label, limit, "steps"), _first_interrupt_sets(self):
             for step in range(1, limit + 1):
                 if self.interrupted:
                     return
                 yield step
-                self.advance(1)
+                self.advance(1, self.info)
 
 
 @contextlib.contextmanager

@@ -49,12 +49,12 @@ def show_facts(facts: list[tuple[str, str]]) -> None:
 
 def show_fit(fit: Any, nodes: list[str]) -> None:
     """Print a fit's summary, and the tables of some nodes."""
-    from suffice.result.summary import facts, family_cells
+    from suffice.result.summary import facts, part_cells
 
     if not sys.stdout.isatty():
         print(fit)
     else:
-        _show_summary(fit, facts(fit), family_cells(fit))
+        _show_summary(fit, facts(fit), part_cells(fit))
     for node in nodes:
         cpd = fit.model.cpd(node)
         print()

@@ -14,7 +14,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from suffice.errors import ArgumentError, listing, shown
+from suffice.errors import ArgumentError, shown
 from suffice.inference.clique_family import Floats
 from suffice.inference.facial import MAX_CELLS, Face, facial_set
 from suffice.inference.facial_dimension import dimension
@@ -177,7 +177,7 @@ def boundary_remarks(variables: Sequence[Any], scopes: Sequence[tuple[int, ...]]
     cells = "" if lost is None else (
         f" {plural(len(lost), 'cell')} of the joint table "
         f"{'has' if len(lost) == 1 else 'have'} the fitted probability zero: "
-        f"{listing([cell(range(len(variables)), codes) for codes in lost[:6]], 6)}{' …' if len(lost) > 6 else ''}."
+        f"{'; '.join(cell(range(len(variables)), codes) for codes in lost[:6])}{'; …' if len(lost) > 6 else ''}."
     )  # fmt: skip
     running = [f"{cell(scopes[number], codes)} to {'−' if pace < 0 else '+'}∞" for number, codes, pace in face.running]
     return [

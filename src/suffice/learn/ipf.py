@@ -60,6 +60,7 @@ def _in_turn(matching: Matching, patience: int | None = None) -> Found:
         value += float(gains.sum())
         objectives.append(matching.total * value)
         gap = float(gaps.max(initial=0.0))
+        problem.watch.info = f"gap {gap:.1e}"
         if gap * min(1.0, gap / before) <= problem.tol / 2 and matching.done(
             0.0, family.at(scaling.theta).expected - matching.targets
         ):

@@ -192,7 +192,9 @@ class Matching:
 
     def done(self, value: float, gradient: Floats) -> bool:
         """Whether the margins match: twice as closely as the certificate asks, which measures anew."""
-        return bool(np.abs(gradient).max(initial=0.0) <= self.problem.tol / 2)
+        gap = float(np.abs(gradient).max(initial=0.0))
+        self.problem.watch.info = f"gap {gap:.1e}"
+        return gap <= self.problem.tol / 2
 
     @cached_property
     def scale(self) -> Floats:

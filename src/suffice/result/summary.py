@@ -92,6 +92,11 @@ def clique_cells(fit: Any) -> Cells | None:
     return ["clique", "cells", "without data"], rows, "<>>"
 
 
+def part_cells(fit: Any) -> Cells | None:
+    """Lay out what the model consists of, families or cliques; None for models without parts."""
+    return family_cells(fit) or clique_cells(fit)
+
+
 def plain_summary(fit: Any) -> str:
     """Return the summary as text."""
     names = [name for name, _ in facts(fit)]
@@ -99,7 +104,7 @@ def plain_summary(fit: Any) -> str:
     lines = [f"{name:<{size}}  {visible(value)}" for name, value in facts(fit)]
     mark = "✓" if fit.certificate.ok else "✗"
     lines += ["", *textwrap.wrap(f"{mark} {visible(fit.certificate.verdict)}", WIDTH, subsequent_indent="  ")]
-    cells = family_cells(fit) or clique_cells(fit)
+    cells = part_cells(fit)
     if cells is not None:
         header, rows, align = cells
         shown = (
@@ -120,7 +125,7 @@ def html_summary(fit: Any) -> str:
     parts = [html_table(["", ""], [[name, value] for name, value in facts(fit)], "<<")]
     mark = "✓" if fit.certificate.ok else "✗"
     parts.append(f"<p><b>{mark}</b> {html.escape(fit.certificate.verdict)}</p>")
-    cells = family_cells(fit) or clique_cells(fit)
+    cells = part_cells(fit)
     if cells is not None:
         parts.append(html_table(*cells))
     if fit.notes:
