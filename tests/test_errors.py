@@ -471,7 +471,7 @@ entry("frame backend", sf.ArgumentError, lambda w: w.fit().model.sample(1, backe
 # Statistics ---------------------------------------------------------------------------------------------------
 
 T = sf.StatisticsError
-entry("statistic not collected", T, lambda w: sf.estimate(sf.DAG("B -> A"), w.stats()), "Count(scope=('B',))",
+entry("statistic not collected", T, lambda w: w.stats()[sf.Count(("B", "C"))], "Count(scope=('B', 'C'))",
       "They contain", "sf.collect(structure, data")  # fmt: skip
 entry("statistics of other structures", T, lambda w: w.stats() + sf.collect(sf.DAG("B -> A"), w.data),
       "different structures", "Count(scope=('A',))", "same structure")  # fmt: skip
@@ -816,7 +816,7 @@ entry("expert on other states", A, lambda w: w.fit(prior=sf.Expert(w.network()),
 entry("expert of the impossible", A, lambda w: w.fit(prior=sf.Expert(w.network())), "A='x', B='v'", "impossible",
       "uniform=0.01")  # fmt: skip
 entry("interval of hypotheses", A, lambda w: w.hypothesis_fit(prior="uniform").query("n", interval=0.9),
-      "posterior of a network's tables", "Fit a network")  # fmt: skip
+      "posterior of a Bayesian network's tables", "Fit a network")  # fmt: skip
 entry("interval without a posterior", A, lambda w: w.fit().query("A", interval=0.9), "this fit has none",
       "prior=sf.BDeu(10)")  # fmt: skip
 entry("interval of no level", A, lambda w: w.fit(prior=sf.K2()).query("A", interval=1), "'interval' argument",
@@ -1024,11 +1024,13 @@ entry("Wishart without a mode", E_,
       "no mode", "0.5", "point='mean'")  # fmt: skip
 entry("Gaussian field with a table given", A, lambda w: sf.fit(PAIR, NUMBERS, fixed={"A": [1]}), "'fixed'", "left out")
 entry("Gaussian field with another prior", A, lambda w: gaussian(sf.BDeu(1)), "sf.HyperInverseWishart", "BDeu")
-entry("Gaussian field with a start", A, lambda w: sf.fit(PAIR, NUMBERS, init=1), "'init'", "Leave it out")
+entry("Gaussian field with a start", A, lambda w: sf.fit(PAIR, NUMBERS, init=1), "'init'", "left out", "iterative")
 
 # Markov random fields -----------------------------------------------------------------------------------------
 
 RING = sf.Cliques("A:B + B:C + C:D + D:A")
+MANY = {f"v{number}": ["x", "y"] for number in range(11)}
+VERY_MANY = {f"v{number}": ["x", "y"] for number in range(40)}
 RING_ROWS = {"A": list("xxyyxy"), "B": list("uvuvuu"), "C": list("sststt"), "D": list("010110")}
 
 
@@ -1077,7 +1079,19 @@ entry("too wide a graph", E_, lambda w: sf.fit(
       sf.Cliques({f"x{i}": [f"x{j}" for j in range(i)] for i in range(1, 50)}, take="pairwise"),
       {f"x{i}": [0, 1] for i in range(50)}), "too wide", "TB, and may use", "narrower")  # fmt: skip
 entry("width of no penalty", A, lambda w: sf.Gaussian(0), "'width' of a penalty", "positive", "Got 0 instead")
-entry("penalty without an end", A, lambda w: sf.Laplace(float("inf")), "'width'", "finite", "leave the prior out")
+entry("penalty without an end", A, lambda w: sf.Laplace(float("inf")), "'width'", "between", "leave the prior out")
+entry("penalty of a free state without data", E_, lambda w: sf.fit(sf.Cliques("A:B"), w.data, schema={"A": list("xyz")},
+      prior=sf.Gaussian(1.0, main=float("inf"))), "State 'z' of 'A' never occurs", "main=10")  # fmt: skip
+entry("penalty on too many terms", E_, lambda w: sf.fit(sf.Cliques([tuple(MANY)]), MANY, prior=sf.Gaussian(1.0)),
+      "2,048", "at most 1,024", "sf.BDeu")  # fmt: skip
+entry("clique too large for its table", E_, lambda w: sf.fit(sf.Cliques([tuple(VERY_MANY)]), VERY_MANY),
+      "40 variables", "1,099,511,627,776 cells", "smaller cliques")  # fmt: skip
+entry("margin of a variable twice", A, lambda w: sf.fit(sf.Cliques("A:B + B:C"), RING_ROWS, prior=sf.BDeu(1)).posterior
+      .concentration(["A", "A"]), "twice", "['A', 'A']")  # fmt: skip
+entry("goodness of targets", T, lambda w: sf.maxent("A", {"A": [1, 1]}, over={"A": ["x", "y"]}).goodness,
+      "target margins", "certificate")  # fmt: skip
+entry("standard errors of targets", A, lambda w: sf.maxent("A", {"A": [1, 1]}, over={"A": ["x", "y"]}).u_terms(),
+      "no sampling error", "fit.model.u_terms()")  # fmt: skip
 entry("margin without a law", A, lambda w: sf.fit(sf.Cliques("A:B + B:C"), RING_ROWS, prior=sf.BDeu(1)).posterior
       .interval(["A", "C"]), "No clique holds ['A', 'C'] together", "A:B + B:C")  # fmt: skip
 
@@ -1128,7 +1142,7 @@ entry("targets with different states", A,
 entry("base over a stranger", sf.UnknownNameError, lambda w: sf.maxent("A", {"A": [1, 1]}, base=table_over(
       np.ones((2, 2)), A="xy", B="uv")), "'B'", "no clique", "sum it out")  # fmt: skip
 entry("targets of different totals", E_, lambda w: sf.maxent("A + B", {"A": [1, 1], "B": [1, 2]}, over=BITS),
-      "targets of A and B", "different totals, 2 and 3", "as probabilities")  # fmt: skip
+      "targets of A and B", "different totals, 2.0 and 3.0", "as probabilities")  # fmt: skip
 entry("targets that contradict each other", E_, lambda w: sf.maxent("A:B + B:C", [[[1, 1], [1, 1]], [[1, 2], [1, 0]]],
       over={**BITS, "C": ["s", "t"]}), "targets of A:B and B:C", "contradict", "Correct one")  # fmt: skip
 entry("targets that agree in pairs only", E_, lambda w: sf.maxent(TRIANGLE, [[[0.1, 0.4], [0.4, 0.1]]] * 3,

@@ -18,7 +18,7 @@ HALF = [[0.0, 0.5], [0.5, 0.0]]
 @pytest.mark.parametrize(
     ("structure", "targets", "keywords", "error", "words"),
     [
-        ("A:B + C", [AB, [1, 1]], {}, sf.EstimationError, "A:B and C have different totals, 1 and 2"),
+        ("A:B + C", [AB, [1, 1]], {}, sf.EstimationError, "A:B and C have different totals, 1.0 and 2.0"),
         ("A:B + B:C", [AB, AB], {}, sf.EstimationError, "A:B and B:C contradict .* B='no' one gives 0.4 and .* 0.3"),
         ("A:B + B:C + A:C", [HALF] * 3, {}, sf.EstimationError, "'A:B', 'B:C', 'A:C'.* misses them by 2 "),
         ("A + B", {"A": [0.5, 0.5], "B": [0.7, 0.3]}, {"base": np.eye(2)}, sf.EstimationError, "'A', 'B'.* by 0.4 "),

@@ -21,6 +21,7 @@ from suffice.errors import (
     require_mapping,
     require_seed,
     require_whole,
+    shown,
 )
 from suffice.learn.method import Method, Problem, Solution, check_options
 from suffice.learn.registry import choose, methods_for
@@ -57,7 +58,7 @@ def fit(
 
     Parameters
     ----------
-    structure : DAG, Hypotheses
+    structure : DAG, Cliques, GaussianMarkov, Hypotheses
         What is known before the data.
     data : table
         A pandas, Polars or PyArrow table, a dict of columns, a contingency table, or a stream: a path, glob or folder
@@ -248,6 +249,11 @@ def checked_settings(
     chosen = "mle" if prior is None else point or next(iter(under_prior), "mean")
     if chosen not in method.points:
         raise ArgumentError(f"The method {name!r} gives {list(method.points)}, not {chosen!r}.")
+    if rest["init"] is not None and not method.takes_init:
+        raise ArgumentError(
+            f"The method {name!r} begins nowhere, so the 'init' argument must be left out. Got {shown(rest['init'])}; "
+            "name an iterative method to begin there."
+        )
     rest["tol"] = require_fraction("tol", rest["tol"])
     rest["max_iter"] = require_whole("max_iter", rest["max_iter"])
     rest["seed"] = require_seed(rest["seed"])

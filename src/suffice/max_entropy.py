@@ -330,15 +330,15 @@ def _describe(conflict: Conflict, cliques: Cliques, schema: Schema) -> str:
     if conflict.kind == "totals":
         first, second = conflict.values
         return (
-            f"The targets of {names[0]} and {names[1]} have different totals, {first:g} and {second:g}. "
+            f"The targets of {names[0]} and {names[1]} have different totals, {first!r} and {second!r}. "
             "Give all margins as probabilities, or as counts of the same rows."
         )
     if conflict.kind == "overlap":
         first, second = conflict.values
         where = describe_configuration(tuple(schema.variables[v] for v in conflict.variables), conflict.cell)
         return (
-            f"The targets of {names[0]} and {names[1]} contradict each other: at {where} one gives {first:g} and the "
-            f"other {second:g}. Correct one of them."
+            f"The targets of {names[0]} and {names[1]} contradict each other: at {where} one gives {first!r} and the "
+            f"other {second!r}. Correct one of them."
         )
     return (
         f"No distribution has the targets of {listing(names, 8)} together, though they agree two by two: the nearest "

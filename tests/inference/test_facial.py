@@ -26,6 +26,14 @@ PAIRS = [(0, 1), (0, 2), (1, 2)]
 Table = Any
 
 
+def lost_of(face: Face) -> list[tuple[int, ...]] | None:
+    return None if face.lost is None else [codes for _, codes in face.lost]
+
+
+def running_of(face: Face) -> list[tuple[int, tuple[int, ...], float]]:
+    return [(number, codes, face.pace(number, codes)) for number, codes in face.running]
+
+
 def margins_of(table: Table, scopes: Sequence[Sequence[int]]) -> list[Table]:
     """Margins cell by cell, the axes in the order of the scope."""
     found = []
@@ -86,12 +94,12 @@ def check(face: Face, counts: Table, margins: Sequence[Table], allowed: Table | 
     assert face.support is not None
     assert (face.exists == "yes") == (face.support == free).all()
     assert (face.direction is None) == (face.exists == "yes")
-    assert set(face.lost or ()) == {codes for codes in np.ndindex(counts.shape) if (free & ~face.support)[codes]}
+    assert set(lost_of(face) or ()) == {codes for codes in np.ndindex(counts.shape) if (free & ~face.support)[codes]}
     assert face.support[counts > 0].all()
     for number, codes in face.zero_margins:
         assert margins[number][codes] == 0
     if face.direction is None:
-        assert face.running == []
+        assert running_of(face) == []
         return
     heights = np.zeros(counts.shape)
     for codes in np.ndindex(counts.shape):
@@ -101,7 +109,7 @@ def check(face: Face, counts: Table, margins: Sequence[Table], allowed: Table | 
     assert heights[free & ~face.support].min() > 1 - 1e-5
     flat = sum(float((margin * table).sum()) for margin, table in zip(margins, face.direction, strict=True))
     assert abs(flat) < 1e-6 * max(1, counts.sum())
-    assert {(number, codes): pace for number, codes, pace in face.running} == {
+    assert {(number, codes): pace for number, codes, pace in running_of(face)} == {
         (number, codes): -table[codes]
         for number, table in enumerate(face.direction)
         for codes in np.ndindex(table.shape)
@@ -186,7 +194,7 @@ def test_decomposable_models_exist_exactly_when_all_margins_are_positive(
     face = facial_set(counts.shape, chain, margins)
     positive = all((margin > 0).all() for margin in margins)
     assert face.exists == ("yes" if positive else "no")
-    assert bool(face.zero_margins) != positive
+    assert bool(len(face.zero_margins)) != positive
 
 
 def test_haberman() -> None:
@@ -194,7 +202,7 @@ def test_haberman() -> None:
     counts = np.array([[[0, 3], [2, 4]], [[5, 1], [2, 0]]])
     margins = margins_of(counts, PAIRS)
     face = facial_set((2, 2, 2), PAIRS, margins)
-    assert (face.exists, face.lost, face.zero_margins) == ("no", [(0, 0, 0), (1, 1, 1)], [])
+    assert (face.exists, lost_of(face), list(face.zero_margins)) == ("no", [(0, 0, 0), (1, 1, 1)], [])
     assert "whole numbers" in face.proof
     check(face, counts, margins)
     assert facial_set((2, 2, 2), PAIRS, margins_of(counts + (counts == 0), PAIRS)).exists == "yes"
@@ -214,7 +222,8 @@ def test_what_is_too_small_to_tell_is_undecided_unless_it_was_observed() -> None
     assert facial_set((2, 2, 2), PAIRS, margins, observed=counts > 0).exists == "yes"
     assert facial_set((2, 2, 2), PAIRS, margins).exists == "undecided"
     few = np.array([1, 10**15])
-    assert facial_set((2,), [(0,)], [few]).exists == "undecided"
+    assert facial_set((2,), [(0,)], [few]).exists == "yes"  # one count is one count
+    assert facial_set((2,), [(0,)], [few / (few.sum() + 0.5)]).exists == "no"  # and 1e-15 is a rounding error
 
 
 def test_three_by_three_by_three_with_positive_margins() -> None:
@@ -230,7 +239,7 @@ def test_three_by_three_by_three_with_positive_margins() -> None:
         margins = margins_of(counts, PAIRS)
         face = facial_set((3, 3, 3), PAIRS, margins)
         check(face, counts, margins)
-        assert (face.exists, face.zero_margins) == ("no", [])
+        assert (face.exists, list(face.zero_margins)) == ("no", [])
         np.testing.assert_array_equal(~face.support, first | second)
         counts[np.unravel_index(np.argmax(first), first.shape)] = 1
         assert facial_set((3, 3, 3), PAIRS, margins_of(counts, PAIRS)).exists == "yes"
@@ -242,16 +251,16 @@ def test_nested_and_turned_scopes_change_nothing() -> None:
     margins = margins_of(counts, scopes)
     face = facial_set((2, 2, 2), scopes, margins)
     check(face, counts, margins)
-    assert face.lost == [(0, 0, 0), (1, 1, 1)]
+    assert lost_of(face) == [(0, 0, 0), (1, 1, 1)]
 
 
 def test_zero_margin_that_is_structural_is_no_reason() -> None:
     allowed = np.array([[True, True], [False, False]])
     face = facial_set((2, 2), [(0,), (1,)], [[5, 0], [2, 3]], allowed)
-    assert (face.exists, face.zero_margins) == ("yes", [])
+    assert (face.exists, list(face.zero_margins)) == ("yes", [])
     face = facial_set((2, 2), [(0,), (1,)], [[5, 0], [2, 3]])
-    assert (face.exists, face.zero_margins, face.lost) == ("no", [(0, (1,))], [(1, 0), (1, 1)])
-    assert face.running == [(0, (1,), -1.0)]
+    assert (face.exists, list(face.zero_margins), lost_of(face)) == ("no", [(0, (1,))], [(1, 0), (1, 1)])
+    assert running_of(face) == [(0, (1,), -1.0)]
 
 
 def test_no_data_at_all() -> None:
@@ -269,10 +278,10 @@ def test_huge_tables_are_answered_by_zero_margins_and_decomposability() -> None:
     full, zero = np.full((2, 2), 5), np.array([[5, 0], [5, 10]])
     assert facial_set(sizes, chain, [full] * len(chain)).exists == "yes"
     face = facial_set(sizes, ring, [full] * len(ring))
-    assert (face.exists, face.support, face.lost, face.direction) == ("undecided", None, None, None)
+    assert (face.exists, face.support, lost_of(face), face.direction) == ("undecided", None, None, None)
     face = facial_set(sizes, [(0, 1), (2, 3), (3, 4), (2, 4)], [zero, full * 1, full, full])
-    assert (face.exists, face.zero_margins, face.support) == ("no", [(0, (0, 1))], None)
-    assert face.running == [(0, (0, 1), -1.0)]
+    assert (face.exists, list(face.zero_margins), face.support) == ("no", [(0, (0, 1))], None)
+    assert running_of(face) == [(0, (0, 1), -1.0)]
 
 
 def test_huge_tables_with_structural_zeros_are_not_decided_by_margins_alone() -> None:
@@ -281,7 +290,7 @@ def test_huge_tables_with_structural_zeros_are_not_decided_by_margins_alone() ->
     allowed[0] = False
     first = np.r_[0.0, np.ones(1023)]
     face = facial_set(sizes, [(0,), (1,)], [first, np.full(1025, 1023 / 1025)], allowed)
-    assert (face.exists, face.zero_margins) == ("undecided", [])
+    assert (face.exists, list(face.zero_margins)) == ("undecided", [])
     face = facial_set(sizes, [(0,), (1,)], [first, np.full(1025, 1023 / 1025)], allowed, allowed)
     assert face.exists == "yes"
 

@@ -515,8 +515,11 @@ def test_arguments_are_checked() -> None:
         sf.estimate(dag, AB)  # type: ignore[arg-type]
     with pytest.raises(sf.ArgumentError, match="'C'"):
         sf.estimate(sf.DAG("A -> C"), sf.collect(dag, AB))
-    with pytest.raises(sf.StatisticsError, match=r"do not contain Count\(scope=\('B',\)\)"):
-        sf.estimate(sf.DAG("B -> A"), sf.collect(dag, AB))
+    more = {**AB, "C": AB["A"]}
+    with pytest.raises(sf.StatisticsError, match=r"do not contain Count\(scope=\('B', 'C'\)\)"):
+        sf.estimate(sf.DAG("B -> C; A"), sf.collect(sf.DAG("A -> B; C"), more))
+    turned = sf.estimate(sf.DAG("B -> A"), sf.collect(dag, AB))  # what is a margin of another is there
+    assert turned.log_likelihood == pytest.approx(sf.fit(sf.DAG("B -> A"), AB).log_likelihood)
     with pytest.raises(sf.EstimationError, match="latent"):
         sf.fit(sf.DAG("H -> A", latent={"H": 2}), AB)
     with pytest.raises(sf.DataError, match="nothing to learn"):

@@ -295,7 +295,7 @@ def test_arguments_without_use_are_refused() -> None:
     ring, more = sf.GaussianMarkov(RING), table(("A", "B", "C", "D"), 1)
     for call, error, match in (
         (lambda: sf.fit(structure, data, fixed={"A": 1}), sf.ArgumentError, "'fixed' argument must be left out"),
-        (lambda: sf.fit(structure, data, init=3), sf.ArgumentError, "'init' argument has no use"),
+        (lambda: sf.fit(structure, data, init=3), sf.ArgumentError, "'init' argument must be left out"),
         (lambda: sf.fit(structure, data, prior=sf.BDeu(1)), sf.ArgumentError, "HyperInverseWishart"),
         (lambda: sf.fit(structure, data, options={"rate": 1}), sf.ArgumentError, "has no option"),
         (

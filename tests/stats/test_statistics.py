@@ -131,8 +131,15 @@ def test_statistics_are_a_mapping_by_need():
 
 
 def test_missing_need_is_named_with_the_call_that_collects_it():
-    with pytest.raises(StatisticsError, match=r"Count\(scope=\('b',\)\).*sf\.collect\("):
-        collect([("u", "x")])[sf.Count(("b",))]
+    with pytest.raises(StatisticsError, match=r"Count\(scope=\('b', 'c'\)\).*sf\.collect\("):
+        collect([("u", "x")])[sf.Count(("b", "c"))]
+
+
+def test_what_is_a_margin_of_another_statistic_is_there():
+    found = collect([("u", "x"), ("v", "x"), ("u", "y")])
+    assert sf.Count(("b", "a")) not in found
+    assert found[sf.Count(("b", "a"))].table().tolist() == found[sf.Count(("a", "b"))].table().T.tolist()
+    assert found[sf.Count(("b",))].table().tolist() == [2, 1]
 
 
 def test_repr_tells_rows_weight_and_size():

@@ -125,11 +125,12 @@ class Measured:
     descent: float | None = None
     z_drift: float | None = None
     boundary: str = ""
+    rounding: float = 0.0
 
 
 def verdict(measured: Measured, claimed_log_likelihood: float, tol: float, interrupted: bool = False) -> Certificate:
     """Judge the numbers, and say it in one sentence."""
-    gap = _relative(measured.log_likelihood, claimed_log_likelihood)
+    gap = _relative(measured.log_likelihood, claimed_log_likelihood, measured.rounding)
     faults = []
     if not measured.residual <= tol:
         faults.append(f"{measured.condition} is violated by {measured.residual:.3g} at {measured.worst}")
@@ -171,7 +172,9 @@ def verdict(measured: Measured, claimed_log_likelihood: float, tol: float, inter
     )
 
 
-def _relative(found: float, claimed: float) -> float:
+def _relative(found: float, claimed: float, rounding: float) -> float:
+    """Return the relative difference of two sums, less what rounding alone may bring about."""
     if found == claimed or (math.isnan(found) and math.isnan(claimed)):
         return 0.0
-    return abs(found - claimed) / max(1.0, abs(found))
+    difference = abs(found - claimed)
+    return (difference if math.isnan(difference) else max(0.0, difference - rounding)) / max(1.0, abs(found))

@@ -25,6 +25,7 @@ from suffice.inference.facial import Face, facial_set
 from suffice.inference.interactions import Interactions
 from suffice.inference.interior import has_positive_match
 from suffice.inference.product import Factor, Product
+from suffice.inference.scaled_gaps import scaled_gaps
 from suffice.inference.tree_family import TreeFamily
 from suffice.models.cpds.tabular import describe_configuration
 from suffice.priors.penalty import Penalty
@@ -60,12 +61,13 @@ def certify(claim: Claim) -> Certificate:
             condition="the first-order condition" if claim.prior is not None else "the match of margins",
             data_gap=data_gap,
             data_worst=data_worst,
-            moment_gap=None if isinstance(claim.prior, Penalty) else residual,
+            moment_gap=None if isinstance(claim.prior, Penalty) else float(np.abs(seen.expected - seen.targets).max()),
             kl=seen.kl,
             pythagoras=seen.pythagoras,
-            descent=_descent(claim) if claim.method in STEADY else None,
+            descent=_descent(claim, seen.rounding) if claim.method in STEADY else None,
             z_drift=seen.z_drift,
             boundary="" if face is None else boundary_of(seen.variables, face),
+            rounding=seen.rounding,
         ),
         claim.log_likelihood,
         claim.tol,
@@ -193,11 +195,12 @@ class Examined:
             gaps = residual_under_penalty(self.claim.prior, self.layout, self.theta, gaps, self.total)
         if not np.isfinite(gaps).all():
             return math.inf, "a margin that is not finite"
-        position = int(np.argmax(np.abs(gaps)))
+        sizes = scaled_gaps(gaps, self.targets, self.total)
+        position = int(np.argmax(sizes))
         number = int(np.searchsorted(self.layout.starts, position, "right")) - 1
         codes = np.unravel_index(position - int(self.layout.starts[number]), self.layout.shapes[number])
         where = describe_configuration(tuple(self.variables[v] for v in self.layout.scopes[number]), codes)
-        return float(np.abs(gaps[position])), f"the margin of {':'.join(self.claim.structure.cliques[number])}, {where}"
+        return float(sizes[position]), f"the margin of {':'.join(self.claim.structure.cliques[number])}, {where}"
 
     @cached_property
     def malformed(self) -> str:
@@ -256,7 +259,7 @@ class Examined:
         face = facial_set(
             self.layout.sizes,
             self.layout.scopes,
-            self.layout.tables(self.targets),
+            self.layout.tables(self.counts),
             allowed=self._allowed,
             observed=None if counts is None else counts > 0,
         )
@@ -308,6 +311,11 @@ class Examined:
         entropy = -float((held * np.log(held)).sum())
         return abs(self.kl - (entropy - self._data_entropy))
 
+    @property
+    def rounding(self) -> float:
+        """What rounding alone may change a log-likelihood by: it is a difference of numbers of size N log Z."""
+        return 1e-14 * self.claim.statistics.weight * max(1.0, abs(self.log_z))
+
     @cached_property
     def z_drift(self) -> float | None:
         """By how much log Z changed from the start of proportional fitting, whose steps keep it."""
@@ -337,10 +345,10 @@ def _margin(held: dict[frozenset[int], Floats], wanted: frozenset[int]) -> Float
     return held[start]
 
 
-def _descent(claim: Claim) -> float:
+def _descent(claim: Claim, rounding: float) -> float:
     """Return the largest fall of the objective in one step, relative to its size; zero when every step went up."""
     values = np.array([step.objective for step in claim.trace])
-    falls = values[:-1] - values[1:]
+    falls = values[:-1] - values[1:] - rounding
     return float(max(0.0, falls.max(initial=0.0))) / max(1.0, float(np.abs(values).max(initial=0.0)))
 
 
@@ -359,11 +367,11 @@ def _other_tree(names: Any, sizes: Any, scopes: Any, base: Any) -> TreeFamily:
 
 def boundary_of(variables: tuple[Variable, ...], face: Face) -> str:
     """Name the first cells and parameters that run away."""
-    lost = face.lost or []
-    cells = [describe_configuration(variables, codes) for codes in lost[:3]]
+    lost = face.lost or ()
+    cells = [describe_configuration(variables, codes) for _, codes in (face.lost.first(3) if face.lost else ())]
     margins = [
         describe_configuration(tuple(variables[v] for v in face.scopes[number]), codes)
-        for number, codes in face.zero_margins[:3]
+        for number, codes in face.zero_margins.first(3)
     ]
     parts = []
     if lost:

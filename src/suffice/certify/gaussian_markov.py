@@ -57,7 +57,7 @@ def certify(claim: Claim) -> Certificate:
         worst=gap.where,
         log_likelihood=_log_likelihood(model, moments),
         normalisation=_normalisation(model),
-        exists=_exists(structure, moments, gap.size <= claim.tol) if claim.point == "mle" else "yes",
+        exists=_exists(structure, moments, gap.size, model.correlations) if claim.point == "mle" else "yes",
         condition="the conjugate formula" if claim.point == "mean" else "the first-order condition",
         data_gap=data_gap,
         data_worst=data_worst,
@@ -165,9 +165,14 @@ def _normalisation(model: JointNormal) -> float:
     return abs(math.expm1(0.5 * float(log_k + log_sigma))) if sign > 0 and other > 0 else math.inf
 
 
-def _exists(structure: GaussianMarkov, moments: Moments, holds: bool) -> str:
-    """Say whether the likelihood has a maximum: a point that meets the condition is the proof."""
-    if holds:
+def _exists(structure: GaussianMarkov, moments: Moments, gap: float, correlations_of_model: NDArray[np.float64]) -> str:
+    """Say whether the likelihood has a maximum: a positive definite matrix with the data's entries is the proof.
+
+    The model's correlations, changed by at most ``gap`` on edges and diagonal, are such a matrix if their least
+    eigenvalue is larger than any such change can lower it.
+    """
+    most = max(map(len, structure.graph.values()), default=0) + 1
+    if np.linalg.eigvalsh(correlations_of_model)[0] > 2 * most * (gap + 1e-13):
         return "yes"
     covariance = moments.covariance
     roots = np.sqrt(np.diag(covariance))

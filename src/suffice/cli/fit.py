@@ -37,8 +37,8 @@ def fit(
         str | None,
         typer.Option(
             "--prior",
-            help="bdeu:10, dirichlet:1, k2, jeffreys, expert:FILE:10, gaussian:1 or laplace:1 (for cliques), or "
-            "uniform (for hypotheses); maximum likelihood without it.",
+            help="bdeu:10, dirichlet:1, k2, jeffreys, expert:FILE:10; for cliques also gaussian:1 or laplace:1 "
+            "(gaussian:1:inf leaves main effects free); for hypotheses uniform. Maximum likelihood without it.",
         ),
     ] = None,
     point: Annotated[str | None, typer.Option("--point", help="The estimate under a prior: mean or map.")] = None,
@@ -154,7 +154,7 @@ def read_prior(text: str | None) -> Any:
 
     name, sign, size = text.partition(":")
     try:
-        number = [float(size)] if sign else []
+        number = [float(part) for part in size.split(":")] if sign else []
     except ValueError:
         raise ArgumentError(f"The prior {text!r} must end in a number, such as bdeu:10.") from None
     known: dict[str, Any] = {
@@ -167,7 +167,8 @@ def read_prior(text: str | None) -> Any:
     }
     if name == "uniform" and not number:
         return "uniform"
-    if name not in known or (number and name in ("k2", "jeffreys")):
+    most = {"k2": 0, "jeffreys": 0, "gaussian": 2, "laplace": 2}.get(name, 1)
+    if name not in known or len(number) > most:
         raise ArgumentError(
             "The prior must be bdeu:10, dirichlet:1, k2, jeffreys, expert:FILE:10, gaussian:1, laplace:1 or uniform. "
             f"Got {text!r} instead."

@@ -16,8 +16,9 @@ A, t, ζ, z = Aᵀζ    see `facial_design`
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
+from itertools import islice
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -78,28 +79,48 @@ class Face:
     direction: tuple[Floats, ...] | None = field(repr=False)
 
     @property
-    def zero_margins(self) -> list[tuple[int, tuple[int, ...]]]:
+    def zero_margins(self) -> Cells:
         """The zeros as pairs: the number of a scope, and the states of a cell of its margin."""
-        return [(number, codes) for number, table in enumerate(self.zeros) for codes in _true_cells(table)]
+        return Cells(self.zeros)
 
     @property
-    def lost(self) -> list[tuple[int, ...]] | None:
-        """The allowed cells whose probability runs to zero; None when the support is not known."""
+    def lost(self) -> Cells | None:
+        """The allowed cells whose probability runs to zero, all of one table; None when the support is not known."""
         if self.support is None:
             return None
-        return _true_cells(~self.support if self.allowed is None else self.allowed & ~self.support)
+        return Cells((~self.support if self.allowed is None else self.allowed & ~self.support,))
 
     @property
-    def running(self) -> list[tuple[int, tuple[int, ...], float]]:
-        """The log-potentials that run to infinity: a scope's number, the states, and the pace.
+    def running(self) -> Cells:
+        """The log-potentials that run to infinity: a scope's number, and the states; see `pace`."""
+        return Cells(tuple(table != 0 for table in self.direction or ()))
 
-        A positive pace runs to +∞, a negative one to −∞. Other parametrisations of the same model move otherwise.
+    def pace(self, number: int, codes: tuple[int, ...]) -> float:
+        """Return how fast a log-potential runs: to +∞ if positive, to −∞ if negative.
+
+        Other parametrisations of the same model move otherwise.
         """
-        return [
-            (number, codes, -float(table[codes]))
-            for number, table in enumerate(self.direction or ())
-            for codes in _true_cells(table != 0)
-        ]
+        assert self.direction is not None
+        return -float(self.direction[number][codes])
+
+
+@dataclass(frozen=True, eq=False)
+class Cells:
+    """Some cells of some tables; they may be millions, of which a few are looked at."""
+
+    tables: tuple[Bools, ...]
+
+    def __len__(self) -> int:
+        return sum(int(np.count_nonzero(table)) for table in self.tables)
+
+    def first(self, n: int) -> list[tuple[int, tuple[int, ...]]]:
+        """Return the first cells: the number of the table, and the states."""
+        return list(islice(self, n))
+
+    def __iter__(self) -> Iterator[tuple[int, tuple[int, ...]]]:
+        for number, table in enumerate(self.tables):
+            for place in np.flatnonzero(table):
+                yield number, tuple(map(int, np.unravel_index(place, table.shape)))
 
 
 def facial_set(
@@ -146,8 +167,8 @@ def facial_set(
 
     >>> counts = np.array([[[0, 3], [2, 4]], [[5, 1], [2, 0]]])
     >>> face = facial_set((2, 2, 2), [(0, 1), (0, 2), (1, 2)], [counts.sum(2), counts.sum(1), counts.sum(0)])
-    >>> face.exists, face.lost, face.zero_margins
-    ('no', [(0, 0, 0), (1, 1, 1)], [])
+    >>> face.exists, [codes for _, codes in face.lost], len(face.zero_margins)
+    ('no', [(0, 0, 0), (1, 1, 1)], 0)
     """
     design = design_of(sizes, scopes)
     tables = margins_of(design, margins)
@@ -158,7 +179,8 @@ def facial_set(
     if conflict is not None:
         raise _contradiction(f"the scopes {listing(design.scopes[number] for number in conflict.scopes)} do not agree")
     total = float(tables[0].sum())
-    zeros = tuple(table <= ZERO * total for table in tables)
+    is_whole = all((table == np.rint(table)).all() for table in tables)  # then a count of one is no rounding error
+    zeros = tuple(table <= (0 if is_whole else ZERO * total) for table in tables)
     if design.fits_table or inside is not None or known is not None:
         face = _by_cells(design, tuple(table / (total or 1.0) for table in tables), zeros, inside, known)
     else:

@@ -27,6 +27,7 @@ from suffice.models.markov_net import MarkovNetwork
 from suffice.optimise.outcome import Outcome
 from suffice.priors.penalty import Laplace, Penalty
 from suffice.priors.pseudo_margins import CONSISTENT
+from suffice.stats.needs import Count
 from suffice.structures.cliques import Cliques
 from suffice.text import plural
 
@@ -58,6 +59,8 @@ class Found:
 
 
 Search = Callable[[Matching], Found]
+SHOWN = 6
+"""So many cells and parameters are named in a remark."""
 
 
 def found_by(matching: Matching, outcome: Outcome) -> Found:
@@ -97,7 +100,7 @@ def boundary(matching: Matching, found: Found) -> Face | None:
     face = facial_set(
         layout.sizes,
         layout.scopes,
-        layout.tables(matching.targets),
+        [matching.problem.statistics[Count(clique)].table() for clique in matching.problem.structure.cliques],
         allowed=_allowed(matching),
         observed=None if counts is None else counts > 0,
     )
@@ -133,7 +136,8 @@ def solution(matching: Matching, found: Found, face: Face | None) -> Solution:
     adjusted, remarks = n_free, list(found.remarks)
     if face is not None:
         if face.exists == "no":
-            remarks += boundary_remarks(matching.variables, layout.scopes, face)
+            by_hand = not problem.statistics.n_read
+            remarks += boundary_remarks(matching.variables, layout.scopes, face, by_hand)
         if face.support is not None:
             adjusted = dimension(layout.sizes, layout.scopes, face.support)
         elif face.exists == "no":
@@ -148,17 +152,22 @@ def solution(matching: Matching, found: Found, face: Face | None) -> Solution:
         trace=tuple(Step(number, value) for number, value in enumerate(found.objectives, 1)),
         remarks=tuple(remarks),
         interrupted=problem.watch.interrupted,
-        diagnostics={} if found.log_z is None else {"log_z": found.log_z},
+        diagnostics={} if found.log_z is None else {"log_z": found.log_z - sum(_shifts(matching, found.theta))},
     )
+
+
+def _shifts(matching: Matching, theta: Floats) -> list[float]:
+    """Return what the logarithms of each clique's potentials are lowered by, so that none overflows."""
+    tops = [float(table.max()) for table in matching.layout.tables(theta)]
+    return [top if 300 < abs(top) < math.inf else 0.0 for top in tops]
 
 
 def network(matching: Matching, theta: Floats) -> MarkovNetwork:
     """Return the model with the potentials exp θ, and the base tables."""
     names = [variable.name for variable in matching.variables]
     factors: list[Any] = []
-    for scope, table in zip(matching.layout.scopes, matching.layout.tables(theta), strict=True):
-        top = float(table.max())
-        shift = top if abs(top) > 300 and top > -np.inf else 0.0  # so that no potential overflows
+    tables = zip(matching.layout.scopes, matching.layout.tables(theta), _shifts(matching, theta), strict=True)
+    for scope, table, shift in tables:
         factors.append((tuple(names[v] for v in scope), np.exp(table - shift)))
     factors += [(tuple(names[v] for v in factor.scope), factor.values) for factor in matching.base]
     schema = matching.problem.schema.select(matching.problem.structure.variables)
@@ -167,24 +176,32 @@ def network(matching: Matching, theta: Floats) -> MarkovNetwork:
     return MarkovNetwork(factors, schema=schema, properties=properties)
 
 
-def boundary_remarks(variables: Sequence[Any], scopes: Sequence[tuple[int, ...]], face: Face) -> list[str]:
+def boundary_remarks(
+    variables: Sequence[Any], scopes: Sequence[tuple[int, ...]], face: Face, by_hand: bool = False
+) -> list[str]:
     """Say that the estimate does not exist, and which cells and parameters run away."""
 
     def cell(scope: Sequence[int], codes: Sequence[int]) -> str:
         return describe_configuration(tuple(variables[v] for v in scope), codes)
 
-    lost = face.lost
-    cells = "" if lost is None else (
-        f" {plural(len(lost), 'cell')} of the joint table "
-        f"{'has' if len(lost) == 1 else 'have'} the fitted probability zero: "
-        f"{'; '.join(cell(range(len(variables)), codes) for codes in lost[:6])}{'; …' if len(lost) > 6 else ''}."
-    )  # fmt: skip
-    running = [f"{cell(scopes[number], codes)} to {'−' if pace < 0 else '+'}∞" for number, codes, pace in face.running]
-    return [
-        "The maximum-likelihood estimate does not exist: zeros put it on the boundary. The model is its limit, the "
-        f"extended estimate.{cells} Parameters that run away: {'; '.join(running[:6])}"
-        f"{f'; and {len(running) - 6:,} more' if len(running) > 6 else ''}."
-    ]
+    lost, cells = face.lost, ""
+    if lost is not None:
+        named = "; ".join(cell(range(len(variables)), codes) for _, codes in lost.first(SHOWN))
+        verb = "has" if len(lost) == 1 else "have"
+        cells = f" {plural(len(lost), 'cell')} of the joint table {verb} the fitted probability zero: {named}"
+        cells += "; …." if len(lost) > SHOWN else "."
+    running = "; ".join(
+        f"{cell(scopes[number], codes)} to {'−' if face.pace(number, codes) < 0 else '+'}∞"
+        for number, codes in face.running.first(SHOWN)
+    )
+    more = f"; and {len(face.running) - SHOWN:,} more" if len(face.running) > SHOWN else ""
+    said = (
+        "The margins leave no distribution with finite parameters: the model is the limit of such."
+        if by_hand
+        else "The maximum-likelihood estimate does not exist: zeros put it on the boundary. The model is its limit, "
+        "the extended estimate."
+    )
+    return [f"{said}{cells} Parameters that run away: {running}{more}."]
 
 
 # What the methods refuse --------------------------------------------------------------------------------------

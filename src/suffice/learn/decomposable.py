@@ -12,7 +12,7 @@ from suffice.data.schema import Schema
 from suffice.errors import StructureError
 from suffice.inference.facial import Face, facial_set
 from suffice.learn.cliques import boundary_remarks, check, refuses_penalties
-from suffice.learn.matching import layout_of, needs
+from suffice.learn.matching import clique_table, layout_of, needs
 from suffice.learn.method import Method, Problem, Solution
 from suffice.priors.hyper_dirichlet import HyperDirichlet, network_of_margins
 from suffice.priors.pseudo_margins import pseudo_margin
@@ -38,7 +38,7 @@ def solve(problem: Problem) -> Solution:
     cliques: Cliques = problem.structure
     schema = problem.schema.select(cliques.variables)
     sequence = cliques.perfect_sequence or ()
-    counts = [problem.statistics[Count(clique)].table().astype(np.float64) for clique, _ in sequence]
+    counts = [clique_table(problem, clique) for clique, _ in sequence]
     margins, posterior = counts, None
     if problem.prior is not None:
         pseudo = [pseudo_margin(problem.prior, [schema[name] for name in clique]) for clique, _ in sequence]
@@ -51,7 +51,8 @@ def solve(problem: Problem) -> Solution:
         layout = layout_of(cliques, schema)
         tables = [problem.statistics[Count(clique)].table() for clique in cliques.cliques]
         face: Face = facial_set(layout.sizes, layout.scopes, tables)
-        remarks = boundary_remarks([schema[name] for name in cliques.variables], layout.scopes, face)
+        by_hand = not problem.statistics.n_read
+        remarks = boundary_remarks([schema[name] for name in cliques.variables], layout.scopes, face, by_hand)
     return Solution(
         model=model,
         log_likelihood=_log_likelihood(model, sequence, counts),

@@ -165,11 +165,6 @@ def _log_likelihood(weight: float, point: Point, log_scale: float) -> float:
 
 
 def _given(problem: Problem) -> tuple[GaussianMarkov, Moments]:
-    if problem.init is not None:
-        raise ArgumentError(
-            "The 'init' argument has no use here: the likelihood has one maximum, which every start leads to. "
-            "Leave it out."
-        )
     structure: GaussianMarkov = problem.structure
     moments: Moments = problem.statistics[Moment(structure.variables)]
     return structure, moments

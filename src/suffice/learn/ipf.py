@@ -13,10 +13,12 @@ from functools import partial
 import numpy as np
 
 from suffice.errors import ArgumentError, EstimationError, shown
+from suffice.inference.clique_family import Floats
 from suffice.learn.cliques import Found, check, refuses_nothing, refuses_penalties, solve_by
 from suffice.learn.likelihood import newton
 from suffice.learn.matching import Matching, needs
 from suffice.learn.method import Method, Problem
+from suffice.text import plural
 
 PATIENCE = 30
 """Cycles after which the adaptive method asks how many more are to come."""
@@ -39,20 +41,23 @@ def adaptive(matching: Matching) -> Found:
     if left <= 0:
         return found
     rest = newton(matching, found.theta, left)
-    remark = f"After {len(found.objectives)} cycles of proportional fitting by Newton's method, which is faster here."
+    remark = f"By Newton's method after {plural(len(found.objectives), 'cycle')} of proportional fitting, slow here."
     return replace(rest, objectives=(*found.objectives, *rest.objectives), remarks=(remark,))
 
 
 def _in_turn(matching: Matching, patience: int | None = None) -> Found:
+    """Fit the cliques in turn; with ``patience``, give up where the way is long or the range of floats is left."""
     problem, family = matching.problem, matching.family
     scaling = family.scaling(matching.start, matching.targets)
     objectives: list[float] = []
     log_z = family.at(matching.start).log_z
-    value, begun = float(matching.targets[matching.free].dot(matching.start[matching.free])) - log_z, math.nan
-    before = math.inf
+    value = float(matching.targets[matching.free].dot(matching.start[matching.free])) - log_z
+    before, halfway = math.inf, math.inf
     for step in problem.watch.steps("proportional fitting", problem.max_iter):
         gains, _, gaps = scaling.cycle()
         if not np.isfinite(gains).all():
+            if patience:
+                return Found(matching.start, (), False)
             raise EstimationError(
                 "Proportional fitting left the range of floats: the start gives some cells of a margin no mass. "
                 "Start from the uniform distribution (init=None), or use method='newton'."
@@ -61,19 +66,23 @@ def _in_turn(matching: Matching, patience: int | None = None) -> Found:
         objectives.append(matching.total * value)
         gap = float(gaps.max(initial=0.0))
         problem.watch.info = f"gap {gap:.1e}"
-        if gap * min(1.0, gap / before) <= problem.tol / 2 and matching.done(
-            0.0, family.at(scaling.theta).expected - matching.targets
-        ):
+        # Gaps are taken before the steps; what the cycle leaves of them is foreseen before it is measured.
+        if gap * min(1.0, gap / before) <= problem.tol / 2 and matching.done(0.0, _gradient(matching, scaling.theta)):
             return Found(scaling.theta, tuple(objectives), True, log_z=log_z)
         before = gap
         if patience and step == patience // 2:
-            begun = gap
-        if patience and step == patience and _cycles_left(begun, gap, problem, patience) > patience:
-            break
-    # The last cycle may have done it, though its gaps were taken before its steps.
-    converged = matching.done(0.0, family.at(scaling.theta).expected - matching.targets)
+            halfway = matching.gap(_gradient(matching, scaling.theta))
+        if patience and step == patience:
+            gap = matching.gap(_gradient(matching, scaling.theta))
+            if _cycles_left(halfway, gap, problem, patience) > patience:
+                break
+    converged = matching.done(0.0, _gradient(matching, scaling.theta))
     reason = "allow more by max_iter=…, or use method='newton'."
     return Found(scaling.theta, tuple(objectives), converged, reason, log_z=log_z)
+
+
+def _gradient(matching: Matching, theta: Floats) -> Floats:
+    return matching.family.at(theta).expected - matching.targets
 
 
 def _cycles_left(before: float, gap: float, problem: Problem, patience: int) -> float:
@@ -105,6 +114,7 @@ _method = partial(
     refuses_prior=refuses_penalties,
     points=("mle", "map"),
     takes_base=True,
+    takes_init=True,
 )
 METHOD = _method(solve=solve_by(ipf), options=("simultaneous",))
 ADAPTIVE = _method(solve=solve_by(adaptive))

@@ -215,4 +215,5 @@ METHOD = Method(
     refuses_prior=refuses_smooth,
     points=("map",),
     takes_base=True,
+    takes_init=True,
 )

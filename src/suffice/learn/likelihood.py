@@ -94,6 +94,7 @@ _method = partial(
     refuses_prior=refuses_kinks,
     points=("mle", "map"),
     takes_base=True,
+    takes_init=True,
 )
 NEWTON = _method(solve=solve_by(newton))
 LBFGS = _method(solve=solve_by(lbfgs))

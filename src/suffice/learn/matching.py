@@ -25,15 +25,21 @@ from suffice.errors import EstimationError, ModelError
 from suffice.inference.clique_family import CliqueFamily, Floats, Layout, Point, family_of
 from suffice.inference.interactions import Interactions
 from suffice.inference.product import Factor
+from suffice.inference.scaled_gaps import scaled_gaps
 from suffice.learn.clique_start import start_of
 from suffice.learn.method import Problem
 from suffice.models.cpds.tabular import describe_configuration
 from suffice.priors.dirichlet import DirichletPrior
 from suffice.priors.penalty import Penalty
 from suffice.priors.pseudo_margins import pseudo_margin
+from suffice.settings import settings
 from suffice.stats.needs import Count, Need
 from suffice.structures.cliques import Cliques
+from suffice.text import in_bytes
 
+MAX_TERMS = 1024
+COPIES = 4
+"""So many times a clique's table is held: counts, targets, potentials, marginals."""
 JOINT_VARIABLES = 8
 """Tables of up to so many variables are also counted whole: that is what G², X² and residuals are made of."""
 
@@ -81,7 +87,7 @@ class Matching:
         prior = problem.prior if isinstance(problem.prior, DirichletPrior) else None
         ess, tables = 0.0, []
         for clique in structure.cliques:
-            table = problem.statistics[Count(clique)].table().astype(np.float64)
+            table = clique_table(problem, clique)
             if prior is not None:
                 pseudo = pseudo_margin(prior, tuple(problem.schema[name] for name in clique))
                 ess, table = float(pseudo.sum()), table + pseudo
@@ -89,6 +95,10 @@ class Matching:
         total = problem.statistics.weight + ess
         if total == 0:  # a penalty alone: no margin is better than the uniform one
             tables, total = [np.full(shape, 1 / math.prod(shape)) for shape in layout.shapes], 1.0
+        if isinstance(problem.prior, Penalty):
+            _require_few_terms(structure)
+        if isinstance(problem.prior, Penalty) and problem.prior.main == math.inf:
+            _require_every_state(problem.prior, structure, problem.schema, tables)
         return cls(
             problem,
             variables,
@@ -192,9 +202,14 @@ class Matching:
 
     def done(self, value: float, gradient: Floats) -> bool:
         """Whether the margins match: twice as closely as the certificate asks, which measures anew."""
-        gap = float(np.abs(gradient).max(initial=0.0))
+        gap = self.gap(gradient)
         self.problem.watch.info = f"gap {gap:.1e}"
         return gap <= self.problem.tol / 2
+
+    def gap(self, gradient: Floats) -> float:
+        """Return the largest gap of a free cell's margin, where rare cells count more: see `scaled_gaps`."""
+        targets = self.targets if len(gradient) == self.layout.n else self.targets[self.free]
+        return float(scaled_gaps(gradient, targets, self.total).max(initial=0.0))
 
     @cached_property
     def scale(self) -> Floats:
@@ -214,6 +229,29 @@ class Matching:
         return -self.total * value
 
 
+def _require_few_terms(structure: Cliques) -> None:
+    """Refuse penalties on more u-terms than can be handled one by one."""
+    n_terms = sum(2 ** len(clique) for clique in structure.maximal)
+    if n_terms > MAX_TERMS:
+        raise EstimationError(
+            f"A penalty is on every u-term, and these cliques have up to {n_terms:,} of them; at most {MAX_TERMS:,} "
+            "can be handled. Divide large cliques into smaller ones, or use pseudo-counts, such as prior=sf.BDeu(10)."
+        )
+
+
+def _require_every_state(prior: Penalty, structure: Cliques, schema: Schema, tables: Sequence[Floats]) -> None:
+    """Refuse states without data whose main effects no prior keeps finite."""
+    for clique, table in zip(structure.cliques, tables, strict=True):
+        for axis, name in enumerate(clique):
+            counts = table.sum(axis=tuple(other for other in range(table.ndim) if other != axis))
+            if (counts == 0).any():
+                label = schema[name].labels[int(np.argmin(counts))]
+                raise EstimationError(
+                    f"State {label!r} of {name!r} never occurs, and {prior.describe()} leaves its main effect free: it "
+                    "would run to minus infinity. Give main effects a prior, main=10, or leave the state out."
+                )
+
+
 def layout_of(structure: Cliques, schema: Schema) -> Layout:
     """Return how the cliques' tables lie in a flat array; scopes are positions in the structure's variables."""
     place = {name: position for position, name in enumerate(structure.variables)}
@@ -225,6 +263,20 @@ def factors_over(tables: Iterable[LabelledTable], names: Sequence[str]) -> tuple
     """Return labelled tables as factors over variables that are positions among ``names``."""
     place = {name: position for position, name in enumerate(names)}
     return tuple(Factor(tuple(place[name] for name in table.names), table.values) for table in tables)
+
+
+def clique_table(problem: Problem, clique: tuple[str, ...]) -> Floats:
+    """Return the counts of one clique as a full table; an error with numbers when that is too large."""
+    counts = problem.statistics[Count(clique)]
+    need, allowed = 8 * COPIES * counts.n_cells, settings().memory
+    if need > allowed:
+        raise EstimationError(
+            f"The table of the clique {':'.join(clique[:12])}{'…' if len(clique) > 12 else ''}, with {len(clique)} "
+            f"variables and {counts.n_cells:,} cells, would take {in_bytes(need)}, and may take {in_bytes(allowed)}. "
+            "Divide it into smaller cliques, or allow more: sf.config(memory='16GB')."
+        )
+    table: Floats = counts.table().astype(np.float64)
+    return table
 
 
 def joint_counts(problem: Problem) -> NDArray[Any] | None:

@@ -131,6 +131,8 @@ class Method:
         The names of its own settings.
     takes_base : bool
         Whether it knows base measures.
+    takes_init : bool
+        Whether it begins somewhere.
     """
 
     refuses: Callable[[Any, Schema], str | None]
@@ -143,6 +145,7 @@ class Method:
     points: tuple[str, ...] = ("mle", "mean", "map")
     options: tuple[str, ...] = ()
     takes_base: bool = False
+    takes_init: bool = False
 
 
 def check_options(name: str, method: Method, options: object) -> None:

@@ -118,10 +118,10 @@ def clique_factor(names: Sequence[str], clique: Sequence[int], scaled: Floats) -
     if not (np.diag(lower) ** 2 > SINGULAR).all():
         members = sorted(clique)
         raise EstimationError(
-            f"The covariance matrix of the clique {listing([names[member] for member in members], 12)} is singular, so "
-            "the estimate does not exist: one of these columns is a combination of the others, or there are too few "
-            "rows. Leave a column out, collect more rows than the clique has variables, or pass a prior: "
-            "prior=sf.HyperInverseWishart(3, 1.0)."
+            f"The covariance matrix of the clique {listing([names[member] for member in members], 12)} is singular, or "
+            "so to rounding error: the estimate does not exist, or is out of reach. One of these columns is nearly a "
+            "combination of the others, or there are too few rows. Leave a column out, collect more rows than the "
+            "clique has variables, or pass a prior: prior=sf.HyperInverseWishart(3, 1.0)."
         )
     return lower
 

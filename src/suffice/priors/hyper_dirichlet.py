@@ -57,6 +57,10 @@ class HyperDirichlet:
     def concentration(self, names: Sequence[str]) -> LabelledTable:
         """Return the Dirichlet parameters of the margin of some variables that share a clique."""
         wanted = [names] if isinstance(names, str) else list(names)
+        if len(set(wanted)) < len(wanted):
+            raise ArgumentError(f"The margin asked for names a variable twice: {listing(wanted)}.")
+        for name in wanted:
+            _ = self.schema[name]  # which says what the variables are
         for (clique, _), table in zip(self.cliques.perfect_sequence or (), self.tables, strict=True):
             if set(wanted) <= set(clique):
                 outside = tuple(axis for axis, name in enumerate(clique) if name not in wanted)
@@ -97,7 +101,9 @@ class HyperDirichlet:
             rows = table.transpose(order)
             shape = rows.shape
             rows = rows.reshape(int(np.prod(shape[: len(separator)])), -1)
-            drawn = rng.standard_gamma(rows)
+            # Γ(α) = Γ(α + 1) · U^(1/α), in logarithms, where small α would underflow.
+            log_drawn = np.log(rng.standard_gamma(rows + 1)) + np.log(rng.random(rows.shape)) / rows
+            drawn = np.exp(log_drawn - log_drawn.max(axis=1, keepdims=True))
             drawn /= drawn.sum(axis=1, keepdims=True)
             factors.append((clique, drawn.reshape(shape).transpose(np.argsort(order))))
         return MarkovNetwork(factors, schema=self.schema)

@@ -13,6 +13,8 @@ from numpy.typing import NDArray
 from suffice.errors import ArgumentError, require_number, shown
 
 Floats = NDArray[np.float64]
+NARROWEST, WIDEST = 1e-4, 1e6
+"""Widths beyond these hold terms at zero, or leave them free, to rounding error."""
 
 
 @dataclass(frozen=True)
@@ -31,8 +33,12 @@ class Penalty:
         for name, value in (("width", self.width), ("main", self.main)):
             if (name == "width" or value is not None) and not require_number(name, value) > 0:
                 raise ArgumentError(f"The '{name}' of a penalty must be a positive number. Got {shown(value)} instead.")
-        if not math.isfinite(self.width):
-            raise ArgumentError("The 'width' of a penalty must be finite; leave the prior out for maximum likelihood.")
+        for name, value in (("width", self.width), ("main", self.main)):
+            if value is not None and not NARROWEST <= value <= WIDEST and not (name == "main" and value == math.inf):
+                raise ArgumentError(
+                    f"The '{name}' of a penalty must lie between {NARROWEST:g} and {WIDEST:g}. Got {shown(value)} "
+                    "instead; leave the prior out for maximum likelihood."
+                )
 
     def widths(self, terms: Sequence[Floats]) -> list[float]:
         """Return the width of every term's prior."""

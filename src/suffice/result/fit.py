@@ -144,8 +144,9 @@ class Fit:
 
         if not isinstance(self.posterior, NetworkPosterior):
             raise ArgumentError(
-                "Intervals on an answer come from the posterior of a network's tables, and this fit has none. "
-                "Fit a network with a prior, such as prior=sf.BDeu(10)."
+                "Intervals on an answer come from the posterior of a Bayesian network's tables, and this fit has none. "
+                "Fit a network with a prior, such as prior=sf.BDeu(10); a Markov random field's margins have them in "
+                "fit.posterior.interval(['A', 'B'], 0.9)."
             )
         return credible(self.model, self.posterior, targets, given, interval, interval_method, draws, seed)
 

@@ -146,6 +146,11 @@ def joint_counts(fit: Any, statistics: Statistics) -> Counts:
             f"Got {shown(statistics)} instead."
         )
     variables = fit.structure.variables
+    if not statistics.n_read:
+        raise StatisticsError(
+            "This fit is of target margins given by hand: there are no counts to compare it with. Its certificate "
+            "tells how well the margins match."
+        )
     for need, found in statistics.items():
         if isinstance(need, Count) and len(need.scope) == len(variables) and set(need.scope) == set(variables):
             whole: Counts = found if need.scope == variables else found.marginal(variables)
@@ -153,7 +158,7 @@ def joint_counts(fit: Any, statistics: Statistics) -> Counts:
     raise StatisticsError(
         f"The counts of the whole table over {len(variables):,} variables were not collected, which is done by itself "
         f"for up to {JOINT_VARIABLES}. Collect them, whole = sf.collect(sf.Cliques([fit.structure.variables]), data), "
-        "and call suffice.result.goodness.goodness(fit, whole)."
+        "and pass them: fit.expected(statistics=whole)."
     )
 
 

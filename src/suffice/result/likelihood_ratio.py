@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import html
 import itertools
+import math
 import textwrap
 from collections.abc import Callable
 from dataclasses import dataclass
@@ -12,8 +13,13 @@ from typing import Any
 import numpy as np
 
 from suffice.errors import ArgumentError, EstimationError, listing, shown
+from suffice.inference.clique_family import Layout
+from suffice.inference.facial import MAX_CELLS
+from suffice.inference.facial_dimension import dimension
+from suffice.inference.product import possible_cells
+from suffice.learn.matching import factors_over
 from suffice.result.fit import Fit
-from suffice.result.goodness import adjusted_df, n_possible, p_text, tail
+from suffice.result.goodness import p_text, tail
 from suffice.stats.needs import Count
 from suffice.structures.cliques import Cliques
 from suffice.structures.gaussian_markov import GaussianMarkov
@@ -29,7 +35,8 @@ class LikelihoodRatio:
     G2 : float
         Twice the difference of the log-likelihoods.
     df : int
-        The difference of the degrees of freedom: of the free parameters, unless an estimate lies on the boundary.
+        The difference of the numbers of free parameters; where an estimate lies on the boundary, of those that count on
+        the cells that the large model leaves possible.
     p_value : float
         The probability of a larger value if the small model holds, by the χ² distribution that holds for large samples;
         one where the models are the same.
@@ -118,11 +125,33 @@ def _df(small: Fit, large: Fit) -> tuple[int | None, tuple[str, ...]]:
     nominal = large.n_free - small.n_free
     if all(fit.certificate.exists != "no" for fit in (small, large)):
         return nominal, ()
-    before, after = (adjusted_df(fit, n_possible(fit.model)) for fit in (small, large))
-    if before is None or after is None:
+    support = _support(large)
+    if support is None:
         return None, ("An estimate lies on the boundary, and the degrees of freedom there could not be counted.",)
-    said = f"An estimate lies on the boundary; without regard to that there are {nominal:,} degrees of freedom."
-    return before - after, (said,)
+    before, after = (
+        dimension(layout.sizes, layout.scopes, support) for layout in (_layout(small, large), _layout(large, large))
+    )
+    said = (
+        f"An estimate lies on the boundary: parameters are counted on the cells that the large model leaves possible; "
+        f"without regard to that there are {nominal:,} degrees of freedom."
+    )
+    return after - before, (said,)
+
+
+def _layout(fit: Fit, large: Fit) -> Layout:
+    """Return the cliques of a fit over the variables of the large one."""
+    place = {name: position for position, name in enumerate(large.structure.variables)}
+    sizes = tuple(large.model.schema[name].n_states for name in large.structure.variables)
+    return Layout(sizes, tuple(tuple(place[name] for name in clique) for clique in fit.structure.cliques))
+
+
+def _support(large: Fit) -> Any:
+    """Return the cells that a model leaves possible, if they can be listed."""
+    schema = large.model.schema
+    sizes = [schema[name].n_states for name in large.structure.variables]
+    if not isinstance(large.structure, Cliques) or math.prod(sizes) > MAX_CELLS:
+        return None
+    return possible_cells(factors_over(large.model.factors, large.structure.variables), sizes)
 
 
 # What is asked of the two fits --------------------------------------------------------------------------------

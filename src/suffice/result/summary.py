@@ -11,6 +11,7 @@ from suffice.errors import EstimationError, StatisticsError
 from suffice.result.goodness import KINDS, p_text
 from suffice.stats.needs import Count
 from suffice.structures.cliques import Cliques
+from suffice.structures.cliques_text import written
 from suffice.text import fixed, html_table, number, plain_table, plural, visible
 
 WIDTH = 100
@@ -24,7 +25,7 @@ def facts(fit: Any) -> list[tuple[str, str]]:
     by_hand = not fit.statistics.n_read and fit.n > 0  # target margins in place of data
     rows = [
         ("model", repr(fit.model) if len(repr(fit.model)) <= 80 else type(fit.model).__name__),
-        ("estimate", f"{'maximum entropy' if by_hand else POINTS[fit.point]}, method {fit.method!r}"),
+        ("estimate", f"{fit.certificate.claim if by_hand else POINTS[fit.point]}, method {fit.method!r}"),
     ]
     if fit.prior is not None:
         rows.append(("prior", fit.prior.describe() if hasattr(fit.prior, "describe") else str(fit.prior)))
@@ -52,7 +53,7 @@ def goodness_facts(fit: Any) -> list[tuple[str, str]]:
         return []
     df = f"{found.df:,} df"
     if found.is_adjusted and found.df_adjusted is not None:
-        df += f", {found.df_adjusted:,} on the {found.n_possible:,} possible cells"
+        df += f" ({found.df_adjusted:,} for the {found.n_possible:,} cells that the zeros leave)"
     is_sparse = found.n_cells is not None and (found.n_possible is None or fit.n < found.n_possible)
     is_test = fit.prior is None and not is_sparse  # otherwise the statistics are distances, but no tests
     rows = [("G²", f"{fixed(found.G2)} on {df}{_p_text(found.p_value if is_test else None)}")]
@@ -88,8 +89,8 @@ def clique_cells(fit: Any) -> Cells | None:
     rows = []
     for clique in fit.structure.cliques:
         counts = fit.statistics[Count(clique)]
-        rows.append([":".join(clique), f"{counts.n_cells:,}", f"{counts.n_cells - len(counts.nonzero()[1]):,}"])
-    return ["clique", "cells", "without data"], rows, "<>>"
+        rows.append([written(clique), f"{counts.n_cells:,}", f"{counts.n_cells - len(counts.nonzero()[1]):,}"])
+    return ["clique", "cells", "zeros"], rows, "<>>"
 
 
 def part_cells(fit: Any) -> Cells | None:

@@ -160,6 +160,11 @@ def wald_table(fit: Any, constraint: str, level: float) -> WaldTable:
     require_choice("constraint", constraint, tuple(CONSTRAINTS))
     require_fraction("level", level)
     _require_finite_terms(fit)
+    if not fit.statistics.n_read and fit.n > 0:
+        raise ArgumentError(
+            "Target margins given by hand have no sampling error, so that u-terms have no standard errors. The terms "
+            "alone are fit.model.u_terms()."
+        )
     schema = fit.model.schema
     if fit.n_free > MAX_FREE:
         raise ArgumentError(

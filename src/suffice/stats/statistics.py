@@ -80,6 +80,10 @@ class Statistics(Mapping[Need, Any]):
     def __getitem__(self, need: Need) -> Any:
         if need in self.items_:
             return self.items_[need]
+        wider = [held for held in self.items_ if _covers(held, need)]
+        if wider:
+            kept = self.items_[min(wider, key=lambda held: len(held.columns))]
+            return kept.marginal(need.xs, need.by) if isinstance(need, Moment) else kept.marginal(need.columns)
         raise StatisticsError(
             f"The statistics do not contain {need}, which this structure and method need. They contain "
             f"{listing(self.items_, 6)}. Collect again for this structure: sf.collect(structure, data, method=…)."
@@ -188,6 +192,15 @@ class Statistics(Mapping[Need, Any]):
         except (SufficeError, KeyError, TypeError, ValueError, AttributeError, IndexError, OverflowError) as error:
             detail = f"the entry {error} is missing" if type(error) is KeyError else str(error)
             raise FileFormatError(f"{str(path)!r} does not hold proper statistics: {detail}. Write it again.") from None
+
+
+def _covers(held: Need, need: Need) -> bool:
+    """Whether one statistic is a margin of another."""
+    if isinstance(need, Count) and isinstance(held, Count):
+        return set(need.scope) <= set(held.scope)
+    if isinstance(need, Moment) and isinstance(held, Moment):
+        return set(need.xs) <= set(held.xs) and set(need.by) <= set(held.by)
+    return False
 
 
 def add_up(parts: Iterable[Statistics]) -> Statistics:
