@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from abc import ABC, abstractmethod
 from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any, ClassVar
@@ -18,7 +19,7 @@ NARROWEST, WIDEST = 1e-4, 1e6
 
 
 @dataclass(frozen=True)
-class Penalty:
+class Penalty(ABC):
     """What penalties share: how wide the prior is.
 
     A term of one variable is a main effect; ``main`` is the width of its prior where it differs, ``inf`` leaving main
@@ -44,13 +45,13 @@ class Penalty:
         """Return the width of every term's prior."""
         return [self.main if self.main is not None and term.ndim == 1 else self.width for term in terms]
 
+    @abstractmethod
     def value(self, terms: Sequence[Floats]) -> float:
         """Return −log p(u), but for a constant."""
-        raise NotImplementedError
 
+    @abstractmethod
     def slope(self, terms: Sequence[Floats]) -> list[Floats]:
         """Return the derivative of `value` by every term."""
-        raise NotImplementedError
 
     def describe(self) -> str:
         """Say in a few words what the prior is."""

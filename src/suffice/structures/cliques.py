@@ -22,6 +22,7 @@ from suffice.graph.undirected import (
 from suffice.structures.cliques_reading import Clique, listed, neighbours, pairs
 from suffice.structures.cliques_text import quoted, written
 from suffice.structures.dag import DAG
+from suffice.structures.dot import dot
 from suffice.text import shorten
 
 MAX_TERMS = 100_000
@@ -272,14 +273,7 @@ class Cliques:
           "A" -- "B";
         }
         """
-
-        def name(node: str) -> str:
-            escaped = node.replace("\\", "\\\\").replace('"', '\\"').replace("\n", "\\n")
-            return f'"{escaped}"'
-
-        lines = [f"  {name(node)};" for node in self.variables]
-        lines += [f"  {name(a)} -- {name(b)};" for a, b in self.edges]
-        return "\n".join(["graph {", *lines, "}"])
+        return dot(self.variables, self.edges, directed=False)
 
     def to_networkx(self) -> Any:
         """Return a ``networkx.Graph``; needs networkx."""

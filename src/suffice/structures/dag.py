@@ -21,6 +21,7 @@ from suffice.errors import (
 )
 from suffice.graph.directed import find_cycle, topological_order
 from suffice.structures.dag_text import Edges, parse, quoted
+from suffice.structures.dot import dot
 
 
 @dataclass(frozen=True, init=False)
@@ -181,15 +182,7 @@ class DAG:
           "A" -> "B";
         }
         """
-
-        def name(node: str) -> str:
-            escaped = node.replace("\\", "\\\\").replace('"', '\\"').replace("\n", "\\n")
-            return f'"{escaped}"'
-
-        shapes = dict(self.latent)
-        lines = [f"  {name(node)}{' [style=dashed]' if node in shapes else ''};" for node in self.nodes]
-        lines += [f"  {name(parent)} -> {name(child)};" for parent, child in self.edges]
-        return "\n".join(["digraph {", *lines, "}"])
+        return dot(self.nodes, self.edges, directed=True, dashed=dict(self.latent))
 
     def to_networkx(self) -> Any:
         """Return a ``networkx.DiGraph``; needs networkx."""
