@@ -32,6 +32,9 @@ from suffice.stats.source import BlockSource, Source
 from suffice.stats.statistics import Statistics
 from suffice.text import plural
 
+FEW = 4
+"""So many columns are named one by one in notes."""
+
 
 def fit(
     structure: Any,
@@ -332,8 +335,19 @@ def _require_rows(structure: Any, statistics: Statistics, prior: Any) -> None:
         )
 
 
+def _together(remarks: tuple[str, ...]) -> list[str]:
+    """Say in one remark what would be said of many columns alike."""
+    ending = ": whole numbers read as a discrete variable."
+    names = [remark.removesuffix(ending) for remark in remarks if remark.endswith(ending)]
+    if len(names) <= FEW:
+        return list(remarks)
+    others = [remark for remark in remarks if not remark.endswith(ending)]
+    first, more = ", ".join(names[:FEW]), len(names) - FEW
+    return [f"{first} and {more:,} more: whole numbers read as discrete variables.", *others]
+
+
 def _notes(statistics: Statistics, solution: Solution) -> tuple[Note, ...]:
-    notes = list(notes_on("data", statistics.remarks))
+    notes = list(notes_on("data", _together(statistics.remarks)))
     if statistics.n_dropped:
         notes.append(
             Note(

@@ -150,3 +150,12 @@ def test_hypothesis_fits_print() -> None:
     assert f"{fit.log_likelihood:,.4f}" in printed
     assert "posterior mean" in printed
     assert "<i>" not in fit._repr_html_()
+
+
+def test_what_holds_of_many_columns_is_said_once() -> None:
+    many = {f"x{number}": [0, 1, number % 2] for number in range(9)}
+    many["word"] = ["a", "b", "b"]
+    notes = [note.text for note in sf.fit(sf.DAG("; ".join(many)), many).notes]
+    assert notes == ["x0, x1, x2, x3 and 5 more: whole numbers read as discrete variables."]
+    few = {name: many[name] for name in ("x0", "x1")}
+    assert len(sf.fit(sf.DAG("x0; x1"), few).notes) == 2
