@@ -20,10 +20,10 @@ from suffice.errors import ArgumentError, EstimationError, SchemaError, UnknownN
 from suffice.fitting import checked_settings, finish
 from suffice.inference.facial_conflict import MAX_CELLS, Conflict, infeasibility
 from suffice.inference.product import possible_cells
-from suffice.learn.matching import factors_over, layout_of
 from suffice.learn.registry import choose
 from suffice.models.answers import Answers
 from suffice.models.bayes_net import BayesianNetwork
+from suffice.models.clique_layout import factors_over, layout_of
 from suffice.models.cpds.tabular import describe_configuration
 from suffice.models.markov_net import MarkovNetwork
 from suffice.progress import Display, watch_for

@@ -18,8 +18,8 @@ import suffice as sf
 from suffice.certify import Claim, certify
 from suffice.certify.subgradient import residual_under_penalty
 from suffice.data.labelled import LabelledTable
-from suffice.learn.matching import layout_of
 from suffice.learn.method import Step
+from suffice.models.clique_layout import layout_of
 
 WAYS: list[dict[str, Any]] = [
     {},

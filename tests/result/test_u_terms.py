@@ -15,7 +15,7 @@ from scipy import stats
 
 import suffice as sf
 from suffice.inference.interactions import Interactions
-from suffice.learn.matching import layout_of
+from suffice.models.clique_layout import layout_of
 from suffice.result import wald
 from suffice.result.wald import corner_jacobian
 

@@ -24,9 +24,10 @@ from suffice.inference.clique_family import TABLE_CELLS, Layout, Point, TableFam
 from suffice.inference.facial import Face, facial_set
 from suffice.inference.interactions import Interactions
 from suffice.inference.interior import has_positive_match
-from suffice.inference.product import Factor, Product
+from suffice.inference.product import Factor, Product, possible_cells
 from suffice.inference.scaled_gaps import scaled_gaps
 from suffice.inference.tree_family import TreeFamily
+from suffice.models.clique_layout import factors_over, layout_of
 from suffice.models.cpds.tabular import describe_configuration
 from suffice.priors.penalty import Penalty
 from suffice.priors.pseudo_margins import pseudo_margin
@@ -99,15 +100,12 @@ class Examined:
     @cached_property
     def layout(self) -> Layout:
         """The tables of the cliques."""
-        place = {variable.name: position for position, variable in enumerate(self.variables)}
-        sizes = tuple(variable.n_states for variable in self.variables)
-        return Layout(sizes, tuple(tuple(place[name] for name in clique) for clique in self.claim.structure.cliques))
+        return layout_of(self.claim.structure, self.claim.statistics.schema)
 
     @cached_property
     def factors(self) -> tuple[Factor, ...]:
         """The model's tables; those of the cliques come first."""
-        place = {variable.name: position for position, variable in enumerate(self.variables)}
-        return tuple(Factor(tuple(place[n] for n in table.names), table.values) for table in self.claim.model.factors)
+        return factors_over(self.claim.model.factors, self.claim.structure.variables)
 
     @property
     def extra(self) -> tuple[Factor, ...]:
@@ -270,11 +268,7 @@ class Examined:
         """The cells that the base measure leaves."""
         if not self.claim.base or not self.is_small:
             return None
-        place = {variable.name: position for position, variable in enumerate(self.variables)}
-        base = tuple(Factor(tuple(place[n] for n in t.names), t.values) for t in self.claim.base)
-        names = tuple(variable.name for variable in self.variables)
-        allowed: NDArray[np.bool_] = log_joint(Product(names, self.layout.sizes, base)) > -np.inf
-        return allowed
+        return possible_cells(factors_over(self.claim.base, self.claim.structure.variables), self.layout.sizes)
 
     @cached_property
     def joint_counts(self) -> NDArray[Any] | None:

@@ -12,8 +12,9 @@ from suffice.data.schema import Schema
 from suffice.errors import StructureError
 from suffice.inference.facial import Face, facial_set
 from suffice.learn.cliques import boundary_remarks, check, refuses_penalties
-from suffice.learn.matching import clique_table, layout_of, needs
+from suffice.learn.matching import clique_table, needs
 from suffice.learn.method import Method, Problem, Solution
+from suffice.models.clique_layout import layout_of
 from suffice.priors.hyper_dirichlet import HyperDirichlet, network_of_margins
 from suffice.priors.pseudo_margins import pseudo_margin
 from suffice.stats.needs import Count

@@ -10,7 +10,7 @@ A cell with a zero target has a zero potential from the start, unless a penalty 
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import Any
@@ -18,7 +18,6 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from suffice.data.labelled import LabelledTable
 from suffice.data.schema import Schema
 from suffice.data.variable import Variable
 from suffice.errors import EstimationError, ModelError
@@ -28,6 +27,7 @@ from suffice.inference.product import Factor
 from suffice.inference.scaled_gaps import scaled_gaps
 from suffice.learn.clique_start import start_of
 from suffice.learn.method import Problem
+from suffice.models.clique_layout import factors_over, layout_of
 from suffice.models.cpds.tabular import describe_configuration
 from suffice.priors.dirichlet import DirichletPrior
 from suffice.priors.penalty import Penalty
@@ -250,19 +250,6 @@ def _require_every_state(prior: Penalty, structure: Cliques, schema: Schema, tab
                     f"State {label!r} of {name!r} never occurs, and {prior.describe()} leaves its main effect free: it "
                     "would run to minus infinity. Give main effects a prior, main=10, or leave the state out."
                 )
-
-
-def layout_of(structure: Cliques, schema: Schema) -> Layout:
-    """Return how the cliques' tables lie in a flat array; scopes are positions in the structure's variables."""
-    place = {name: position for position, name in enumerate(structure.variables)}
-    sizes = tuple(schema[name].n_states for name in structure.variables)
-    return Layout(sizes, tuple(tuple(place[name] for name in clique) for clique in structure.cliques))
-
-
-def factors_over(tables: Iterable[LabelledTable], names: Sequence[str]) -> tuple[Factor, ...]:
-    """Return labelled tables as factors over variables that are positions among ``names``."""
-    place = {name: position for position, name in enumerate(names)}
-    return tuple(Factor(tuple(place[name] for name in table.names), table.values) for table in tables)
 
 
 def clique_table(problem: Problem, clique: tuple[str, ...]) -> Floats:

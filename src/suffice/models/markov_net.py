@@ -15,8 +15,9 @@ from suffice.data.schema import Schema, SchemaLike, declarations
 from suffice.data.table import open_table
 from suffice.data.variable import Variable
 from suffice.errors import ArgumentError, ModelError, SchemaError, UnknownNameError, listing, shown, suggestion
-from suffice.inference.product import Factor, Product
+from suffice.inference.product import Product
 from suffice.models.answers import Answers
+from suffice.models.clique_layout import factors_over
 from suffice.stats.source import BlockSource
 from suffice.structures.cliques import Cliques
 from suffice.text import plural
@@ -135,9 +136,8 @@ class MarkovNetwork(Answers):
 
     def _product(self) -> Product:
         """Return the factors."""
-        place = self.schema.positions
-        factors = (Factor(tuple(place[name] for name in factor.names), factor.values) for factor in self.factors)
-        return Product(self.variables, tuple(v.n_states for v in self.schema.variables), tuple(factors))
+        sizes = tuple(variable.n_states for variable in self.schema.variables)
+        return Product(self.variables, sizes, factors_over(self.factors, self.variables))
 
     # Other forms ----------------------------------------------------------------------------------------------
 

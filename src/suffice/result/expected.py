@@ -15,7 +15,7 @@ from suffice.data.frame import to_native
 from suffice.data.labelled import SHOWN_ROWS, LabelledTable
 from suffice.errors import ArgumentError, UnknownNameError, listing, require_choice, shown, suggestion
 from suffice.inference.interactions import Interactions
-from suffice.learn.matching import layout_of
+from suffice.models.clique_layout import layout_of
 from suffice.result.goodness import joint_counts
 from suffice.stats.statistics import Statistics
 from suffice.structures.cliques import Cliques

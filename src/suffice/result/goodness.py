@@ -13,7 +13,8 @@ from numpy.typing import NDArray
 
 from suffice.errors import ArgumentError, StatisticsError, shown
 from suffice.inference.facial_dimension import dimension
-from suffice.learn.matching import JOINT_VARIABLES, layout_of
+from suffice.learn.matching import JOINT_VARIABLES
+from suffice.models.clique_layout import layout_of
 from suffice.models.markov_net import MarkovNetwork
 from suffice.stats.counts import DENSE_CELLS, Counts
 from suffice.stats.needs import Count

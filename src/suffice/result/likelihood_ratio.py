@@ -17,7 +17,7 @@ from suffice.inference.clique_family import Layout
 from suffice.inference.facial import MAX_CELLS
 from suffice.inference.facial_dimension import dimension
 from suffice.inference.product import possible_cells
-from suffice.learn.matching import factors_over
+from suffice.models.clique_layout import factors_over, layout_of
 from suffice.result.fit import Fit
 from suffice.result.goodness import p_text, tail
 from suffice.stats.needs import Count
@@ -140,9 +140,7 @@ def _df(small: Fit, large: Fit) -> tuple[int | None, tuple[str, ...]]:
 
 def _layout(fit: Fit, large: Fit) -> Layout:
     """Return the cliques of a fit over the variables of the large one."""
-    place = {name: position for position, name in enumerate(large.structure.variables)}
-    sizes = tuple(large.model.schema[name].n_states for name in large.structure.variables)
-    return Layout(sizes, tuple(tuple(place[name] for name in clique) for clique in fit.structure.cliques))
+    return layout_of(fit.structure, large.model.schema, large.structure.variables)
 
 
 def _support(large: Fit) -> Any:

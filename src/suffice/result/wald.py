@@ -22,8 +22,7 @@ from suffice.data.variable import Label, Variable
 from suffice.errors import ArgumentError, EstimationError, require_choice, require_fraction
 from suffice.inference.clique_family import family_of
 from suffice.inference.interactions import Interactions
-from suffice.inference.product import Factor
-from suffice.learn.matching import layout_of
+from suffice.models.clique_layout import factors_over, layout_of
 from suffice.models.u_terms import CONSTRAINTS
 from suffice.priors.penalty import Gaussian, Penalty
 from suffice.priors.pseudo_margins import pseudo_margin
@@ -173,10 +172,9 @@ def wald_table(fit: Any, constraint: str, level: float) -> WaldTable:
         )
     layout = layout_of(fit.structure, schema)
     interactions = Interactions(layout)
-    place = schema.positions
-    factors = [Factor(tuple(place[name] for name in table.names), table.values) for table in fit.model.factors]
+    factors = factors_over(fit.model.factors, fit.structure.variables)
     theta = np.log(layout.flat([factor.values for factor in factors[: len(layout.scopes)]]))
-    point = family_of(list(schema), layout.sizes, layout.scopes, factors[len(layout.scopes) :]).at(theta)
+    point = family_of(fit.structure.variables, layout.sizes, layout.scopes, factors[len(layout.scopes) :]).at(theta)
     total, curvature, remarks = _information_of_prior(fit, interactions)
     if not fit.certificate.ok:
         remarks = (*remarks, "the fit is not certified, and standard errors are those of an optimum")
