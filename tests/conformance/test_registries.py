@@ -43,9 +43,15 @@ def some_moments(rows: list[list[float]]) -> Moments:
     return Moments.from_arrays(Moment(("x",), ("A",)), SCHEMA, arrays)
 
 
+def some_rows(seed: int) -> sf.Rows:
+    rng = np.random.default_rng(seed)
+    return sf.Rows.of_rows((A, X, B), (rng.integers(0, 2, 9), rng.integers(0, 3, 9), rng.integers(0, 3, 9)))
+
+
 EXAMPLES = {
     "count": [some_counts(seed) for seed in range(3)],
     "moment": [some_moments(rows) for rows in ([[1, 3], []], [[5, 2], [6]], [[], [4]])],
+    "distinct": [some_rows(seed) for seed in range(3)],
     "sum": [Sums("score", np.random.default_rng(seed).integers(0, 9, 4) / 8) for seed in range(3)],
 }
 
@@ -81,7 +87,8 @@ class TestEveryStatistic:
 
     def test_is_frozen(self, kind: str) -> None:
         example = EXAMPLES[kind][0]
-        for name in {field.name for field in dataclasses.fields(example)} & {"values", "weight", "mean", "scatter"}:
+        arrays = {"values", "weight", "mean", "scatter", "weights"}
+        for name in {field.name for field in dataclasses.fields(example)} & arrays:
             with pytest.raises(dataclasses.FrozenInstanceError):
                 setattr(example, name, np.zeros(1))
             with pytest.raises(ValueError, match="read-only"):

@@ -81,6 +81,32 @@ class Moment:
 
 
 @dataclass(frozen=True)
+class Distinct:
+    """The distinct rows of the columns in ``scope``, discrete or continuous, with the weight of each.
+
+    >>> Distinct(("A", "x"))
+    Distinct(scope=('A', 'x'))
+    """
+
+    kind: ClassVar[str] = "distinct"
+    scope: tuple[str, ...]
+
+    @property
+    def columns(self) -> tuple[str, ...]:
+        """The columns that make up a row."""
+        return self.scope
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return ``{"scope": […]}``."""
+        return {"scope": list(self.scope)}
+
+    @classmethod
+    def from_dict(cls, entry: dict[str, Any]) -> Distinct:
+        """Rebuild the need from `to_dict`'s data."""
+        return cls(tuple(entry["scope"]))
+
+
+@dataclass(frozen=True)
 class Sum:
     """A vector of ``size`` numbers added up over rows by a task, known by ``name``.
 

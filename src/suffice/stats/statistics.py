@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import functools
-import operator
 import os
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
@@ -18,7 +16,8 @@ from suffice.files import read_arrays, write_arrays
 from suffice.stats.counting import count_block
 from suffice.stats.counts import Counts, require_factor
 from suffice.stats.moments import Moments, collect_moments
-from suffice.stats.needs import Count, Moment, Need, Sum
+from suffice.stats.needs import Count, Distinct, Moment, Need, Sum
+from suffice.stats.rows import Rows, collect_rows
 from suffice.stats.sums import Sums, refuse_block
 from suffice.text import plural
 
@@ -34,6 +33,7 @@ class StatisticKind(NamedTuple):
 STATISTICS: dict[str, StatisticKind] = {
     "count": StatisticKind(Count, Counts, count_block),
     "moment": StatisticKind(Moment, Moments, collect_moments),
+    "distinct": StatisticKind(Distinct, Rows, collect_rows),
     "sum": StatisticKind(Sum, Sums, refuse_block),
 }
 
@@ -82,8 +82,8 @@ class Statistics(Mapping[Need, Any]):
             return self.items_[need]
         wider = [held for held in self.items_ if _covers(held, need)]
         if wider:
-            kept = self.items_[min(wider, key=lambda held: len(held.columns))]
-            return kept.marginal(need.xs, need.by) if isinstance(need, Moment) else kept.marginal(need.columns)
+            smallest = min(wider, key=lambda held: (len(held.columns), isinstance(held, Distinct)))
+            return _margin(self.items_[smallest], need)
         raise StatisticsError(
             f"The statistics do not contain {need}, which this structure and method need. They contain "
             f"{listing(self.items_, 6)}. Collect again for this structure: sf.collect(structure, data, method=…)."
@@ -139,6 +139,11 @@ class Statistics(Mapping[Need, Any]):
         return replace(self, items_=items, weight=self.weight * number)
 
     __rmul__ = __mul__
+
+    @property
+    def n_bytes(self) -> int:
+        """Memory of all numbers."""
+        return sum(array.nbytes for statistic in self.items_.values() for array in statistic.to_arrays().values())
 
     def __repr__(self) -> str:
         return (
@@ -196,16 +201,42 @@ class Statistics(Mapping[Need, Any]):
 
 def _covers(held: Need, need: Need) -> bool:
     """Whether one statistic is a margin of another."""
-    if isinstance(need, Count) and isinstance(held, Count):
-        return set(need.scope) <= set(held.scope)
+    if isinstance(held, Distinct) or (isinstance(held, Count) and isinstance(need, Count)):
+        return isinstance(need, Count | Distinct) and set(need.scope) <= set(held.scope)
     if isinstance(need, Moment) and isinstance(held, Moment):
         return set(need.xs) <= set(held.xs) and set(need.by) <= set(held.by)
     return False
 
 
+def _margin(kept: Any, need: Need) -> Any:
+    """Sum what a need does not ask for out of a statistic that covers it."""
+    if isinstance(need, Moment):
+        return kept.marginal(need.xs, need.by)
+    if isinstance(need, Count) and isinstance(kept, Rows):
+        return kept.counts(need.scope)
+    return kept.marginal(need.columns)
+
+
 def add_up(parts: Iterable[Statistics]) -> Statistics:
-    """Add statistics of any number of parts, at least one."""
-    return functools.reduce(operator.add, parts)
+    """Add statistics of any number of parts, at least one.
+
+    Tables of one size are added as they come. A part much smaller than the sum before it waits for more of its kind,
+    so that a growing list of distinct rows is not copied and sorted once for every part.
+    """
+    sums: list[tuple[int, Statistics]] = []
+    for part in parts:
+        sums.append((part.n_bytes, part))
+        while len(sums) > 1 and 2 * sums[-1][0] >= sums[-2][0]:
+            _join_last(sums)
+    while len(sums) > 1:
+        _join_last(sums)
+    return sums[0][1]
+
+
+def _join_last(sums: list[tuple[int, Statistics]]) -> None:
+    _, last = sums.pop()
+    total = sums.pop()[1] + last
+    sums.append((total.n_bytes, total))
 
 
 def collect_block(needs: Sequence[Need], block: Block) -> dict[Need, Any]:
