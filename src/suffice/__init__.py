@@ -48,14 +48,22 @@ _HOMES = {
     "suffice.data.labelled": ("LabelledTable",),
     "suffice.data.readers.csv_file": ("CSV",),
     "suffice.data.readers.contingency": ("Contingency",),
-    "suffice.stats.needs": ("Count", "Moment", "Sum"),
+    "suffice.stats.needs": ("Count", "Distinct", "Moment", "Sum"),
     "suffice.stats.counts": ("Counts",),
     "suffice.stats.moments": ("Moments",),
+    "suffice.stats.rows": ("Rows",),
     "suffice.stats.statistics": ("Statistics",),
     "suffice.structures.cliques": ("Cliques",),
     "suffice.structures.dag": ("DAG",),
     "suffice.structures.gaussian_markov": ("GaussianMarkov",),
     "suffice.structures.hypotheses": ("Hypotheses",),
+    "suffice.structures.features": ("Features",),
+    "suffice.structures.feature_products": ("indicator", "indicators", "product"),
+    "suffice.structures.feature_functions": ("feature", "windows"),
+    "suffice.structures.pairwise": ("Ising", "Boltzmann", "Potts"),
+    "suffice.models.log_linear": ("LogLinear",),
+    "suffice.models.conditional_log_linear": ("ConditionalLogLinear",),
+    "suffice.models.log_linear_density": ("LogLinearDensity",),
     "suffice.models.bayes_net": ("BayesianNetwork",),
     "suffice.models.joint_normal": ("JointNormal",),
     "suffice.models.markov_net": ("MarkovNetwork",),
@@ -127,13 +135,27 @@ if TYPE_CHECKING:
     from suffice.stats.counts import Counts as Counts
     from suffice.stats.moments import Moments as Moments
     from suffice.stats.needs import Count as Count
+    from suffice.stats.needs import Distinct as Distinct
     from suffice.stats.needs import Moment as Moment
     from suffice.stats.needs import Sum as Sum
+    from suffice.stats.rows import Rows as Rows
     from suffice.stats.statistics import Statistics as Statistics
     from suffice.structures.cliques import Cliques as Cliques
     from suffice.structures.dag import DAG as DAG
     from suffice.structures.gaussian_markov import GaussianMarkov as GaussianMarkov
     from suffice.structures.hypotheses import Hypotheses as Hypotheses
+    from suffice.structures.features import Features as Features
+    from suffice.structures.feature_products import indicator as indicator
+    from suffice.structures.feature_products import indicators as indicators
+    from suffice.structures.feature_products import product as product
+    from suffice.structures.feature_functions import feature as feature
+    from suffice.structures.feature_functions import windows as windows
+    from suffice.structures.pairwise import Ising as Ising
+    from suffice.structures.pairwise import Boltzmann as Boltzmann
+    from suffice.structures.pairwise import Potts as Potts
+    from suffice.models.log_linear import LogLinear as LogLinear
+    from suffice.models.conditional_log_linear import ConditionalLogLinear as ConditionalLogLinear
+    from suffice.models.log_linear_density import LogLinearDensity as LogLinearDensity
 
 
 def __getattr__(name: str) -> Any:

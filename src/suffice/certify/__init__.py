@@ -5,11 +5,12 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
-from suffice.certify import cliques, directed, enumeration, gaussian_markov
+from suffice.certify import cliques, directed, enumeration, features, gaussian_markov
 from suffice.certify.certificate import Certificate
 from suffice.certify.claim import Claim
 from suffice.structures.cliques import Cliques
 from suffice.structures.dag import DAG
+from suffice.structures.features import Features
 from suffice.structures.gaussian_markov import GaussianMarkov
 from suffice.structures.hypotheses import Hypotheses
 
@@ -17,13 +18,15 @@ CERTIFIERS: dict[type[Any], Callable[[Claim], Certificate]] = {
     DAG: directed.certify,
     Hypotheses: enumeration.certify,
     Cliques: cliques.certify,
+    Features: features.certify,
     GaussianMarkov: gaussian_markov.certify,
 }
 
 
 def certify(claim: Claim) -> Certificate:
     """Examine what a fit claims."""
-    return CERTIFIERS[type(claim.structure)](claim)
+    kind = next(kind for kind in type(claim.structure).__mro__ if kind in CERTIFIERS)
+    return CERTIFIERS[kind](claim)
 
 
 __all__ = ["CERTIFIERS", "Certificate", "Claim", "certify"]

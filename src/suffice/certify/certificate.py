@@ -48,6 +48,16 @@ class Certificate:
         By how much log Z changed during proportional fitting, which keeps it.
     boundary : str
         What runs to zero or infinity when the estimate does not exist.
+    dual : float or None
+        For log-linear models, the dual value w·α − log Z: the least divergence KL(p‖h) from the base measure, at the
+        optimum.
+    duality_gap : float or None
+        KL(p‖h) minus the dual value.
+    monte_carlo_error : float or None
+        The largest standard error of an expectation that was estimated from samples.
+    z, z_limit : float or None
+        The largest gap between an estimated expectation and its target in such standard errors, and how large it may
+        be by chance.
     tol : float
     verdict : str
     """
@@ -69,6 +79,11 @@ class Certificate:
     descent: float | None = None
     z_drift: float | None = None
     boundary: str = ""
+    dual: float | None = None
+    duality_gap: float | None = None
+    monte_carlo_error: float | None = None
+    z: float | None = None
+    z_limit: float | None = None
 
     def _cells(self) -> tuple[list[str], list[list[str]], str]:
         rows = [
@@ -91,6 +106,14 @@ class Certificate:
             rows.append(["largest fall in a step", number(self.descent, 3), "at most 1e-09"])
         if self.z_drift is not None:
             rows.append(["change of log Z", number(self.z_drift, 3), "at most 1e-08"])
+        if self.dual is not None:
+            rows.append(["dual value, least KL(model, base)", number(self.dual, 6), ""])
+        if self.duality_gap is not None:
+            rows.append(["duality gap", number(self.duality_gap, 3), "0 at the optimum"])
+        if self.monte_carlo_error is not None:
+            rows.append(["Monte-Carlo error", number(self.monte_carlo_error, 3), ""])
+        if self.z is not None:
+            rows.append(["largest gap in such errors", number(self.z, 3), f"at most {self.z_limit:.3g}"])
         if self.data_gap is not None:
             rows.append(["second count of the data", number(self.data_gap, 3), "must be 0"])
         return ["measured", "value", "wanted"], rows, "<><"
@@ -126,31 +149,25 @@ class Measured:
     z_drift: float | None = None
     boundary: str = ""
     rounding: float = 0.0
+    dual: float | None = None
+    duality_gap: float | None = None
+    monte_carlo_error: float | None = None
+    z: float | None = None
+    z_limit: float | None = None
 
 
 def verdict(measured: Measured, claimed_log_likelihood: float, tol: float, interrupted: bool = False) -> Certificate:
     """Judge the numbers, and say it in one sentence."""
     gap = _relative(measured.log_likelihood, claimed_log_likelihood, measured.rounding)
-    faults = []
-    if not measured.residual <= tol:
-        faults.append(f"{measured.condition} is violated by {measured.residual:.3g} at {measured.worst}")
-    if not measured.normalisation <= tol:
-        faults.append(f"a distribution misses its total of one by {measured.normalisation:.3g}")
-    if not gap <= tol:
-        faults.append(f"the log-likelihood, recomputed, differs by {gap:.3g} (relative)")
-    if measured.data_gap is not None and not measured.data_gap <= 1e-9:
-        faults.append(f"a second count of the data differs by {measured.data_gap:.6g} at {measured.data_worst}")
-    if measured.descent is not None and not measured.descent <= 1e-9:
-        faults.append(f"a step lowered the objective by {measured.descent:.3g} (relative)")
-    if measured.z_drift is not None and not measured.z_drift <= 1e-8:
-        faults.append(f"log Z changed by {measured.z_drift:.3g}")
-    if interrupted:
-        faults.append("the method was interrupted")
+    faults = _faults(measured, gap, tol, interrupted)
     if faults:
         sentence = f"Not certified as {measured.claim}: {'; '.join(faults)}."
     else:
         within = "to rounding error" if measured.residual < ROUNDING else f"within {measured.residual:.2g}"
-        sentence = f"Certified: {measured.claim}; {measured.condition} holds {within} (tolerance {tol:g})."
+        wanted = f"tolerance {tol:g}"
+        if measured.z is not None:
+            wanted = f"{measured.z:.2g} Monte-Carlo errors, {measured.z_limit:.2g} by chance"
+        sentence = f"Certified: {measured.claim}; {measured.condition} holds {within} ({wanted})."
     return Certificate(
         ok=not faults,
         claim=measured.claim,
@@ -169,7 +186,38 @@ def verdict(measured: Measured, claimed_log_likelihood: float, tol: float, inter
         descent=measured.descent,
         z_drift=measured.z_drift,
         boundary=measured.boundary,
+        dual=measured.dual,
+        duality_gap=measured.duality_gap,
+        monte_carlo_error=measured.monte_carlo_error,
+        z=measured.z,
+        z_limit=measured.z_limit,
     )
+
+
+def _faults(measured: Measured, gap: float, tol: float, interrupted: bool) -> list[str]:
+    """Return what is wrong, in words."""
+    faults = []
+    sampled = measured.z is not None and measured.z_limit is not None
+    if measured.z is not None and measured.z_limit is not None and not measured.z <= measured.z_limit:
+        faults.append(
+            f"{measured.condition} is violated by {measured.residual:.3g}, {measured.z:.3g} Monte-Carlo errors, at "
+            f"{measured.worst}"
+        )
+    if not sampled and not measured.residual <= tol:
+        faults.append(f"{measured.condition} is violated by {measured.residual:.3g} at {measured.worst}")
+    if not measured.normalisation <= tol:
+        faults.append(f"a distribution misses its total of one by {measured.normalisation:.3g}")
+    if not gap <= tol:
+        faults.append(f"the log-likelihood, recomputed, differs by {gap:.3g} (relative)")
+    if measured.data_gap is not None and not measured.data_gap <= 1e-9:
+        faults.append(f"a second count of the data differs by {measured.data_gap:.6g} at {measured.data_worst}")
+    if measured.descent is not None and not measured.descent <= 1e-9:
+        faults.append(f"a step lowered the objective by {measured.descent:.3g} (relative)")
+    if measured.z_drift is not None and not measured.z_drift <= 1e-8:
+        faults.append(f"log Z changed by {measured.z_drift:.3g}")
+    if interrupted:
+        faults.append("the method was interrupted")
+    return faults
 
 
 def _relative(found: float, claimed: float, rounding: float) -> float:

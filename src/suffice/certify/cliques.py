@@ -65,7 +65,7 @@ def certify(claim: Claim) -> Certificate:
             moment_gap=None if isinstance(claim.prior, Penalty) else float(np.abs(seen.expected - seen.targets).max()),
             kl=seen.kl,
             pythagoras=seen.pythagoras,
-            descent=_descent(claim, seen.rounding) if claim.method in STEADY else None,
+            descent=largest_fall(claim, seen.rounding) if claim.method in STEADY else None,
             z_drift=seen.z_drift,
             boundary="" if face is None else boundary_of(seen.variables, face),
             rounding=seen.rounding,
@@ -138,7 +138,7 @@ class Examined:
         names = [variable.name for variable in self.variables]
         arguments = (names, self.layout.sizes, self.layout.scopes, self.extra)
         tiny = self.is_small and math.prod(self.layout.sizes) <= TABLE_CELLS
-        return (TableFamily(*arguments) if tiny else _other_tree(*arguments)).at(self.theta)
+        return (TableFamily(*arguments) if tiny else other_tree(*arguments)).at(self.theta)
 
     @cached_property
     def expected(self) -> Floats:
@@ -339,14 +339,14 @@ def _margin(held: dict[frozenset[int], Floats], wanted: frozenset[int]) -> Float
     return held[start]
 
 
-def _descent(claim: Claim, rounding: float) -> float:
+def largest_fall(claim: Claim, rounding: float) -> float:
     """Return the largest fall of the objective in one step, relative to its size; zero when every step went up."""
     values = np.array([step.objective for step in claim.trace])
     falls = values[:-1] - values[1:] - rounding
     return float(max(0.0, falls.max(initial=0.0))) / max(1.0, float(np.abs(values).max(initial=0.0)))
 
 
-def _other_tree(names: Any, sizes: Any, scopes: Any, base: Any) -> TreeFamily:
+def other_tree(names: Any, sizes: Any, scopes: Any, base: Any) -> TreeFamily:
     """Return the family along an elimination order other than the fitter's, which begins by least weighted fill-in.
 
     Where both orders lead to the same cliques, as they must for chordal graphs, the tree still hangs from its other

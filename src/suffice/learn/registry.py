@@ -6,10 +6,20 @@ from typing import Any
 
 from suffice.data.schema import Schema
 from suffice.errors import ArgumentError, EstimationError, UnknownNameError, listing, require_choice, shown, suggestion
-from suffice.learn import decomposable, directed, enumeration, gaussian_markov, ipf, laplace, likelihood
+from suffice.learn import (
+    decomposable,
+    directed,
+    enumeration,
+    feature_methods,
+    gaussian_markov,
+    ipf,
+    laplace,
+    likelihood,
+)
 from suffice.learn.method import Method
 from suffice.structures.cliques import Cliques
 from suffice.structures.dag import DAG
+from suffice.structures.features import Features
 from suffice.structures.gaussian_markov import GaussianMarkov
 from suffice.structures.hypotheses import Hypotheses
 
@@ -31,15 +41,26 @@ METHODS: dict[type[Any], dict[str, Method]] = {
         "gradient": likelihood.GRADIENT,
         "proximal": laplace.METHOD,
     },
+    Features: {
+        "lbfgs": feature_methods.LBFGS,
+        "newton": feature_methods.NEWTON,
+        "cg": feature_methods.CG,
+        "gradient": feature_methods.GRADIENT,
+        "gis": feature_methods.GIS,
+        "ipf": feature_methods.IPF,
+        "proximal": feature_methods.PROXIMAL,
+        "pseudo_likelihood": feature_methods.PSEUDO_LIKELIHOOD,
+    },
 }
 
 
 def methods_for(structure: object) -> dict[str, Method]:
     """Return the methods that know a structure."""
-    if type(structure) not in METHODS:
-        known = ", ".join(f"sf.{kind.__name__}" for kind in METHODS)
-        raise ArgumentError(f"A structure is one of {known}. Got {type(structure).__name__} {structure!r} instead.")
-    return METHODS[type(structure)]
+    for kind in type(structure).__mro__:  # sf.Ising is a kind of sf.Features
+        if kind in METHODS:
+            return METHODS[kind]
+    known = ", ".join(f"sf.{kind.__name__}" for kind in METHODS)
+    raise ArgumentError(f"A structure is one of {known}. Got {type(structure).__name__} {structure!r} instead.")
 
 
 def choose(

@@ -1,8 +1,6 @@
-"""maxent: the distribution nearest to a base measure among those with given margins.
+"""Target margins: counts of a table that nobody has seen, for which maxent is the fit of a Markov random field.
 
-Target margins take the place of data: they are counts of a table that nobody has seen, and from there on a max-ent
-problem is the fit of a Markov random field. Scaling a table to new margins, raking, is the case where the base is the
-old table.
+Scaling a table to new margins, raking, is the case where the base measure is the old table.
 """
 
 from __future__ import annotations
@@ -17,17 +15,12 @@ from suffice.data.labelled import LabelledTable
 from suffice.data.schema import Schema, SchemaLike, declarations
 from suffice.data.variable import Variable
 from suffice.errors import ArgumentError, EstimationError, SchemaError, UnknownNameError, listing, shown, suggestion
-from suffice.fitting import checked_settings, finish
 from suffice.inference.facial_conflict import MAX_CELLS, Conflict, infeasibility
 from suffice.inference.product import possible_cells
-from suffice.learn.registry import choose
+from suffice.max_entropy.base import Posed, base_tables, labelled_variables, numbers_of, require_states
 from suffice.models.answers import Answers
-from suffice.models.bayes_net import BayesianNetwork
 from suffice.models.clique_layout import factors_over, layout_of
 from suffice.models.cpds.tabular import describe_configuration
-from suffice.models.markov_net import MarkovNetwork
-from suffice.progress import Display, watch_for
-from suffice.result.fit import Fit
 from suffice.stats.counts import Counts
 from suffice.stats.needs import Count
 from suffice.stats.statistics import Statistics
@@ -37,85 +30,15 @@ LARGEST = 1e100
 """Numbers beyond this could overflow in sums."""
 
 
-def maxent(
-    structure: Any,
-    targets: Any = None,
-    *,
-    over: SchemaLike | None = None,
-    base: Any = None,
-    method: str = "auto",
-    init: Any = None,
-    tol: float = 1e-8,
-    max_iter: int = 1000,
-    seed: int | None = None,
-    progress: bool | Display = False,
-    options: Mapping[str, Any] | None = None,
-) -> Fit:
-    """Find the distribution of least divergence from a base measure that has given margins.
-
-    Parameters
-    ----------
-    structure : Cliques, or what `Cliques` reads
-        The sets of variables whose margins are given.
-    targets : mapping, sequence or model
-        The margins: tables by clique, ``{("A", "B"): [[…]]}`` or ``{"A:B": …}``; one table a clique, in order; or a
-        model, whose margins are taken. Counts or probabilities, of one total.
-    over : mapping, optional
-        The states of every variable, unless labelled tables, a base or a model tell them.
-    base : LabelledTable, array, model, or sequence of LabelledTable, optional
-        The base measure h(x), not negative: zeros are impossible configurations. An array has one axis a variable, in
-        the order of ``structure.variables``. Without it, h is uniform and the result has the greatest entropy.
-    method, init, tol, max_iter, seed, progress, options
-        As in `fit`.
-
-    Returns
-    -------
-    Fit
-        Its ``log_likelihood`` is T · E[log p/h] under the targets, T being their total, and its certificate shows the
-        largest distance of a margin from its target.
-
-    Raises
-    ------
-    EstimationError
-        When no distribution has these margins; the message names those that contradict each other.
-
-    Examples
-    --------
-    >>> import suffice as sf
-    >>> survey = [[40.0, 30.0], [20.0, 10.0]]
-    >>> census = {"sex": [50, 50], "age": [60, 40]}
-    >>> fit = sf.maxent("sex + age", census, base=survey, over={"sex": ["f", "m"], "age": ["-40", "41-"]})
-    >>> print(fit.model.query(["sex", "age"]))
-    sex     -40     41-
-    ---  ------  ------
-    f    0.2758  0.2242
-    m    0.3242  0.1758
-    >>> fit.certificate.ok
-    True
-    """
+def problem_of(structure: Any, targets: Any, over: SchemaLike | None, base: Any) -> Posed:
+    """Return cliques, statistics and base measure, checked for contradictions."""
     cliques = structure if isinstance(structure, Cliques) else Cliques(structure)
     schema = _schema(cliques, targets, over, base)
     tables = _tables(cliques, targets, schema)
-    factors = _base(base, cliques, schema)
+    factors = base_tables(base, cliques.variables, schema, str(cliques))
     statistics = _statistics(cliques, schema, tables)
     _require_agreement(cliques, schema, tables, factors)
-    name, chosen = choose(cliques, method, schema, base=factors)
-    settings = checked_settings(
-        cliques,
-        name,
-        chosen,
-        prior=None,
-        point=None,
-        unseen_parents="error",
-        fixed=None,
-        init=init,
-        tol=tol,
-        max_iter=max_iter,
-        seed=seed,
-        options=options,
-        certify="statistics",
-    )
-    return finish(cliques, statistics, None, name, chosen, watch_for(progress), {**settings, "base": factors})
+    return Posed(cliques, statistics, factors)
 
 
 # Reading the arguments ----------------------------------------------------------------------------------------
@@ -125,7 +48,7 @@ def _schema(cliques: Cliques, targets: Any, over: SchemaLike | None, base: Any) 
     """Return the variables with their states, from whatever tells them."""
     known: dict[str, Variable] = {}
     for thing in (base, targets):
-        for variable in _labelled_variables(thing):
+        for variable in labelled_variables(thing):
             known.setdefault(variable.name, variable)
     for name, declaration in declarations(over).items():
         if declaration.states is not None:
@@ -138,19 +61,10 @@ def _schema(cliques: Cliques, targets: Any, over: SchemaLike | None, base: Any) 
     return Schema(tuple(known[name] for name in cliques.variables))
 
 
-def _labelled_variables(thing: Any) -> list[Variable]:
-    if isinstance(thing, LabelledTable):
-        return list(thing.variables)
-    if isinstance(thing, Answers):
-        return list(thing.schema.variables)
-    held = thing.values() if isinstance(thing, Mapping) else thing if isinstance(thing, list | tuple) else ()
-    return [variable for table in held if isinstance(table, LabelledTable) for variable in table.variables]
-
-
 def _tables(cliques: Cliques, targets: Any, schema: Schema) -> list[np.ndarray[Any, np.dtype[np.float64]]]:
     """Return one table a clique, its axes in the clique's order."""
     if isinstance(targets, Answers):
-        _require_states("The model of the targets", targets.schema.variables, schema)
+        require_states("The model of the targets", targets.schema.variables, schema)
         return [np.asarray(targets.query(list(clique)).values, np.float64) for clique in cliques.cliques]
     if isinstance(targets, Mapping):
         given = _by_names(list(targets.items()))
@@ -208,79 +122,18 @@ class Ordered(NamedTuple):
 def _table(table: Any, clique: tuple[str, ...], schema: Schema) -> np.ndarray[Any, np.dtype[np.float64]]:
     what = f"The target of {':'.join(clique)}"
     if isinstance(table, LabelledTable):
-        _require_states(what, table.variables, schema)
+        require_states(what, table.variables, schema)
     if isinstance(table, LabelledTable | Ordered):
         if frozenset(table.names) != frozenset(clique):
             raise ArgumentError(f"{what} is a table over {listing(table.names)}. Give one over its own variables.")
         shape = tuple(schema[name].n_states for name in table.names)
-        table = _numbers(what, table.values, shape).transpose([table.names.index(name) for name in clique])
+        table = numbers_of(what, table.values, shape).transpose([table.names.index(name) for name in clique])
     shape = tuple(schema[name].n_states for name in clique)
-    values = _numbers(what, table, shape)
+    values = numbers_of(what, table, shape)
     if not values.any() or not values.max() < LARGEST:
         fault = "too large" if values.any() else "zero everywhere"
         raise ArgumentError(f"{what} is {fault}. Give a margin with a positive, finite total.")
     return values
-
-
-def _numbers(what: str, table: Any, shape: tuple[int, ...]) -> np.ndarray[Any, np.dtype[np.float64]]:
-    try:
-        values = np.array(table, np.float64)
-    except (TypeError, ValueError):
-        values = np.full(1, np.nan)
-    if values.shape != shape:
-        raise ArgumentError(
-            f"{what} must have the shape {shape}, one axis a variable and one place a state. "
-            f"Got the shape {values.shape} instead."
-        )
-    bad = ~((values >= 0) & (values < np.inf))
-    if bad.any():
-        codes = tuple(int(code) for code in np.argwhere(bad)[0])
-        raise ArgumentError(f"{what} must hold finite numbers, not negative. Got {values[codes]} at {codes}.")
-    return values
-
-
-def _require_states(what: str, variables: Sequence[Variable], schema: Schema) -> None:
-    for variable in variables:
-        if variable.name in schema and not variable.has_states_of(schema[variable.name]):
-            raise ArgumentError(
-                f"{what} has the states {listing(variable.labels)} of {variable.name!r}; others have "
-                f"{listing(schema[variable.name].labels)}. They must be equal, order included."
-            )
-
-
-def _base(base: Any, cliques: Cliques, schema: Schema) -> tuple[LabelledTable, ...]:
-    """Return the base measure as labelled tables."""
-    if base is None:
-        return ()
-    if isinstance(base, BayesianNetwork):
-        base = base.to_markov_network()
-    if isinstance(base, MarkovNetwork):
-        tables: Sequence[Any] = base.factors
-    elif isinstance(base, LabelledTable):
-        tables = [base]
-    elif isinstance(base, list | tuple) and base and all(isinstance(table, LabelledTable) for table in base):
-        tables = base
-    else:
-        shape = tuple(variable.n_states for variable in schema.variables)
-        if not isinstance(base, np.ndarray | list | tuple):
-            raise ArgumentError(
-                f"The 'base' argument must be a table, an array with an axis for each of {listing(cliques.variables)}, "
-                f"or a model. Got {shown(base)} instead."
-            )
-        return (LabelledTable(schema.variables, _numbers("The base table", base, shape), "h"),)
-    found = []
-    for table in tables:
-        for name in table.names:
-            if name not in schema:
-                raise UnknownNameError(
-                    f"The base measure is over {name!r}, which is in no clique of {cliques}. Add it as a clique, whose "
-                    "margin is then a target, or sum it out."
-                )
-        _require_states("The base measure", table.variables, schema)
-        shape = tuple(variable.n_states for variable in table.variables)
-        values = _numbers("The base measure", table.values, shape)
-        found.append(LabelledTable(tuple(schema[name] for name in table.names), values, "h"))
-    return tuple(found)
 
 
 # The targets as statistics ------------------------------------------------------------------------------------

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import math
 from abc import ABC, abstractmethod
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Iterator, Mapping
 from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
@@ -15,19 +15,26 @@ import numpy as np
 from numpy.typing import NDArray
 
 from suffice.data.block import Block
-from suffice.data.encode import code_dtype
 from suffice.data.labelled import LabelledTable
 from suffice.data.schema import Schema
 from suffice.data.stream import KEEP
 from suffice.data.table import open_table
-from suffice.errors import ArgumentError, ModelError, listing, shown
+from suffice.errors import ArgumentError, ModelError, listing, require_choice, shown
 from suffice.inference.inquiry import Given, Inquiry
 from suffice.inference.product import Product
 from suffice.models.assignment import Assignment
 from suffice.models.complexity import Complexity
 from suffice.models.evidence import describe, given_of, targets_of
 from suffice.models.row_answers import RowAnswers
-from suffice.models.sampling import sample_blocks, to_frame
+from suffice.models.sampling import (
+    METHODS,
+    Draw,
+    from_calibrated,
+    gibbs_blocks,
+    refuse_chain_settings,
+    sample_blocks,
+    to_frame,
+)
 from suffice.stats.source import BlockSource
 
 
@@ -309,8 +316,12 @@ class Answers(ABC):
         given: Mapping[str, Any] | None = None,
         seed: int | None = None,
         backend: str | None = None,
+        method: str = "exact",
+        burn_in: int | None = None,
+        thin: int | None = None,
+        chains: int | None = None,
     ) -> Any:
-        """Draw ``n`` independent rows, exactly from p(x | given).
+        """Draw ``n`` rows from p(x | given): independent and exact, or by Gibbs sampling where that is too large.
 
         Parameters
         ----------
@@ -318,44 +329,45 @@ class Answers(ABC):
         given : mapping, optional
             Evidence, as in `query`.
         seed : int, optional
-            The same seed gives the same rows; the first rows do not depend on ``n``.
+            The same seed gives the same rows, whatever the threads; the first exact rows do not depend on ``n``.
         backend : {"pandas", "polars", "pyarrow"}, optional
             The kind of frame to return: the first of them that is installed, unless named.
+        method : {"exact", "gibbs"}
+            With ``"gibbs"``, chains redraw one variable after another, given all others; the width of the graph does
+            not matter. Rows come near the distribution only as sweeps go by, and **those of a chain are correlated**.
+            Where tables have zeros, a chain may never reach some of the states that are possible.
+        burn_in, thin, chains : int, optional
+            For Gibbs sampling: sweeps before the first row, 1000 unless said; sweeps from one row of a chain to its
+            next, 10; independent chains, 64, of which every one gives a row in turn.
 
         Returns
         -------
         frame
             One column a variable; discrete ones as categoricals with all their states in order.
         """
-        return to_frame(self.schema, self.sample_blocks(n, given=given, seed=seed), backend)
+        blocks = self.sample_blocks(n, given=given, seed=seed, method=method, burn_in=burn_in, thin=thin, chains=chains)
+        return to_frame(self.schema, blocks, backend)
 
-    def sample_blocks(
-        self, n: int, *, given: Mapping[str, Any] | None = None, seed: int | None = None
-    ) -> Iterator[Block]:
-        """Yield ``n`` drawn rows as blocks of codes, in bounded memory."""
-        return sample_blocks(self.schema, self._drawing(given), n, seed)
+    def sample_blocks(self, n: int, *, given: Mapping[str, Any] | None = None, seed: int | None = None,
+                      method: str = "exact", burn_in: int | None = None, thin: int | None = None,
+                      chains: int | None = None) -> Iterator[Block]:  # fmt: skip
+        """Yield ``n`` drawn rows as blocks of codes, in bounded memory; arguments as in `sample`."""
+        require_choice("method", method, METHODS)
+        if method == "exact":
+            refuse_chain_settings(burn_in=burn_in, thin=thin, chains=chains)
+            return sample_blocks(self.schema, self._drawing(given), n, seed)
+        evidence = given_of(self.schema, given)
+        self._check_known(None, evidence)
+        product = self._inquiry.product
+        return gibbs_blocks(self.schema, product, evidence, n, seed, burn_in=burn_in, thin=thin, chains=chains)
 
-    def _drawing(
-        self, given: Mapping[str, Any] | None
-    ) -> Callable[[Callable[[], NDArray[np.float64]]], dict[str, NDArray[Any]]]:
-        from suffice.inference.drawing import draw
-
+    def _drawing(self, given: Mapping[str, Any] | None) -> Draw:
         evidence = given_of(self.schema, given)
         self._check_known(None, evidence)
         found = self._inquiry.calibrated(evidence)
         if found.log_z == -math.inf:
             raise self._impossible(evidence)
-
-        def drawing(uniform: Callable[[], NDArray[np.float64]]) -> dict[str, NDArray[Any]]:
-            size = len(uniform())
-            codes = draw(found, uniform)
-            columns = {}
-            for position, variable in enumerate(self.schema.variables):
-                drawn = codes.get(position, np.full(size, evidence.hard.get(position, 0)))
-                columns[variable.name] = drawn.astype(code_dtype(variable.n_states))
-            return columns
-
-        return drawing
+        return from_calibrated(self.schema, found, evidence)
 
     def _impossible(self, evidence: Given) -> ModelError:
         """Return the error, which names the piece of evidence that goes too far."""

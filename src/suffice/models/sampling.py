@@ -9,11 +9,21 @@ import numpy as np
 from numpy.typing import NDArray
 
 from suffice.data.block import Block
+from suffice.data.encode import code_dtype
 from suffice.data.frame import to_native
 from suffice.data.schema import Schema
-from suffice.errors import require_seed, require_whole
+from suffice.errors import ArgumentError, require_seed, require_whole
+from suffice.inference.calibration import Calibrated
+from suffice.inference.drawing import draw as draw_codes
+from suffice.inference.gibbs import Gibbs
+from suffice.inference.inquiry import Given
+from suffice.inference.product import Product
 
+METHODS = ("exact", "gibbs")
 BLOCK_ROWS = 1 << 16
+BLOCK_CODES = 1 << 25
+"""Codes that a block of Gibbs samples holds at most, unless one draw of every chain has more."""
+CHAINS, BURN_IN, THIN = 64, 1000, 10
 
 Draw = Callable[[Callable[[], NDArray[np.float64]]], dict[str, NDArray[Any]]]
 """From a supply of uniform numbers, one array of a block's length a call, to the block's columns of codes."""
@@ -40,6 +50,72 @@ def _blocks(schema: Schema, draw: Draw, n: int, key: int) -> Iterator[Block]:
 
         columns = draw(uniform)
         yield Block(schema, {name: columns[name] for name in schema}, None, size, start)
+
+
+def from_calibrated(schema: Schema, found: Calibrated, evidence: Given) -> Draw:
+    """Return how to draw rows from the marginals that evidence leaves."""
+
+    def draw(uniform: Callable[[], NDArray[np.float64]]) -> dict[str, NDArray[Any]]:
+        size = len(uniform())
+        codes = draw_codes(found, uniform)
+        columns = {}
+        for position, variable in enumerate(schema.variables):
+            drawn = codes.get(position, np.full(size, evidence.hard.get(position, 0)))
+            columns[variable.name] = drawn.astype(code_dtype(variable.n_states))
+        return columns
+
+    return draw
+
+
+# Gibbs sampling -----------------------------------------------------------------------------------------------
+
+
+def refuse_chain_settings(**settings: int | None) -> None:
+    """Raise when something is set that independent draws have no use for."""
+    given = [name for name, value in settings.items() if value is not None]
+    if given:
+        raise ArgumentError(
+            f"The {given[0]!r} argument is for Gibbs sampling; exact draws are independent and have no use for it. "
+            "Leave it out, or pass method='gibbs'."
+        )
+
+
+def gibbs_blocks(schema: Schema, product: Product, evidence: Given, n: int, seed: int | None, *,
+                 burn_in: int | None, thin: int | None, chains: int | None) -> Iterator[Block]:  # fmt: skip
+    """Yield ``n`` rows of Gibbs samples as blocks of codes: one row of every chain, sweeps later the next, and so on.
+
+    Nothing is allocated that grows with ``n``; None stands for the usual setting.
+    """
+    n = require_whole("n", n, place="argument, the number of rows,")
+    burn_in = BURN_IN if burn_in is None else require_whole("burn_in", burn_in)
+    thin = THIN if thin is None else require_whole("thin", thin, 1)
+    n_chains = max(1, min(CHAINS, n)) if chains is None else require_whole("chains", chains, 1)
+    key = stream_key(seed)
+    sampler = Gibbs.of_product(product, evidence)
+    states = sampler.start(n_chains, key)  # fails before the first row is asked for
+    return _gibbs_blocks(schema, sampler, states, n, key, burn_in, thin)
+
+
+def _gibbs_blocks(schema: Schema, sampler: Gibbs, states: NDArray[Any], n: int, key: int, burn_in: int,
+                  thin: int) -> Iterator[Block]:  # fmt: skip
+    n_chains, n_variables = states.shape
+    draws = max(1, min(BLOCK_ROWS, BLOCK_CODES // n_variables) // n_chains)
+    if n > 0:
+        sampler.run(states, burn_in, key)
+    swept = burn_in
+    for start in range(0, max(n, 1), draws * n_chains):
+        size = min(draws * n_chains, n - start)
+        codes = np.empty((-(-size // n_chains), n_chains, n_variables), states.dtype)
+        for draw in codes:
+            sampler.run(states, thin, key, swept)
+            swept += thin
+            draw[:] = states
+        rows = codes.reshape(-1, n_variables)[:size]
+        columns = {v.name: rows[:, i].astype(code_dtype(v.n_states)) for i, v in enumerate(schema.variables)}
+        yield Block(schema, columns, None, size, start)
+
+
+# Keys and frames ----------------------------------------------------------------------------------------------
 
 
 def stream_key(seed: int | None) -> int:

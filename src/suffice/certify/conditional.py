@@ -1,0 +1,140 @@
+"""Proof of a conditional log-linear fit: the gradient of Σ log p(y | x), features evaluated anew row by row."""
+
+from __future__ import annotations
+
+import math
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from suffice.certify.certificate import Certificate, Measured, verdict
+from suffice.certify.claim import Claim
+from suffice.certify.recount import recount_gap
+from suffice.certify.weight_residual import residual_of
+from suffice.inference.moment_hull import face
+from suffice.stats.needs import Distinct
+
+Floats = NDArray[np.float64]
+BLOCK = 1 << 22
+"""So many numbers are held at once."""
+
+
+def certify(claim: Claim) -> Certificate:
+    """Measure the gradient of the conditional likelihood."""
+    structure, schema, model = claim.structure, claim.statistics.schema, claim.model
+    features = structure.resolved(schema)
+    names = tuple(feature.name for feature in features)
+    words = _claim(claim, bool(np.isinf(model.weights.to_numpy()).any()))
+    if names != tuple(model.weights):
+        fault = "the weights, which are not those of the features"
+        return verdict(Measured(words, math.inf, fault, math.nan, math.nan), claim.log_likelihood, claim.tol)
+    seen = _Sums(claim, features)
+    limits = ~np.isfinite(model.weights.to_numpy())
+    weights = np.where(limits, 0.0, model.weights.to_numpy())
+    main = np.array([len(f.variables) == 1 and f.variables[0] not in structure.given for f in features], bool)
+    residual, worst = residual_of(claim, names, weights, seen.gaps, seen.spread, seen.variance, main)
+    data_gap, data_worst = (None, "") if claim.source is None else recount_gap(claim.source, claim.statistics)
+    exists = "no" if limits.any() else "yes" if claim.prior is not None else "undecided"
+    if exists == "undecided" and residual <= claim.tol and np.abs(weights * seen.spread).max(initial=0.0) < 15:
+        exists = "yes"
+    if exists == "undecided" and _is_separated(claim, features):
+        exists = "no"
+    named = "; ".join(name for name, runs in zip(names, limits, strict=True) if runs)
+    return verdict(
+        Measured(
+            claim=words,
+            residual=residual,
+            worst=worst,
+            log_likelihood=seen.log_likelihood,
+            normalisation=seen.normalisation,
+            exists=exists,
+            condition="the first-order condition" if claim.prior is not None else "the match of expectations",
+            data_gap=data_gap,
+            data_worst=data_worst,
+            moment_gap=None if claim.prior is not None else float(np.abs(seen.gaps).max(initial=0.0)),
+            descent=_fall(claim) if claim.method == "gis" else None,
+            boundary=f"weights run away: {named}" if named else "",
+            rounding=1e-13 * claim.statistics.weight,
+        ),
+        claim.log_likelihood,
+        claim.tol,
+        claim.interrupted,
+    )
+
+
+def _is_separated(claim: Claim, features: Any) -> bool:
+    """Whether a combination of features is never less for the outputs seen than for others, and more for some."""
+    structure, schema = claim.structure, claim.statistics.schema
+    rows = claim.statistics[Distinct(structure.columns)]
+    sizes = tuple(schema[name].n_states for name in structure.variables)
+    m = math.prod(sizes)
+    if rows.n_rows * m * len(features) > 2_000_000:
+        return False
+    held = {v.name: column for v, column in zip(rows.variables, rows.columns, strict=True)}
+    columns = {name: np.repeat(held[name], m) for name in structure.columns}
+    own = np.column_stack([feature.at(columns) for feature in features])
+    for name, codes in zip(structure.variables, np.unravel_index(np.arange(m), sizes), strict=True):
+        columns[name] = np.tile(codes, rows.n_rows)
+    other = np.column_stack([feature.at(columns) for feature in features])
+    return face(other - own, np.zeros(len(features))).exists == "no"
+
+
+def _fall(claim: Claim) -> float:
+    from suffice.certify.cliques import largest_fall
+
+    return largest_fall(claim, 1e-13 * claim.statistics.weight)
+
+
+def _claim(claim: Claim, on_boundary: bool) -> str:
+    if claim.point != "mle":
+        return "posterior mode of the weights, given the inputs"
+    limit = ", in the limit on the boundary" if on_boundary else ""
+    return f"maximum conditional likelihood{limit}"
+
+
+class _Sums:
+    """Expectations and likelihood over the distinct rows, a block of rows at a time."""
+
+    def __init__(self, claim: Claim, features: Any) -> None:
+        structure, schema = claim.structure, claim.statistics.schema
+        rows = claim.statistics[Distinct(structure.columns)]
+        held = {v.name: column for v, column in zip(rows.variables, rows.columns, strict=True)}
+        sizes = tuple(schema[name].n_states for name in structure.variables)
+        m, k = math.prod(sizes), len(features)
+        outputs = np.unravel_index(np.arange(m), sizes)
+        step = max(1, BLOCK // (m * max(k, 1)))
+        total = claim.statistics.weight or 1.0
+        self.log_likelihood, self.normalisation = 0.0, 0.0
+        self.gaps, least, most, second = np.zeros(k), np.full(k, np.inf), np.full(k, -np.inf), np.zeros(k)
+        for start in range(0, rows.n_rows, step):
+            part = {name: column[start : start + step] for name, column in held.items()}
+            shares = rows.weights[start : start + step] / total
+            n = len(shares)
+            columns = {name: np.repeat(part[name], m) for name in structure.given}
+            columns |= {name: np.tile(codes, n) for name, codes in zip(structure.variables, outputs, strict=True)}
+            values = np.stack([feature.at(columns).reshape(n, m) for feature in features], axis=2)
+            p = claim.model.probabilities({name: part[name] for name in structure.given}, n)
+            chosen = np.ravel_multi_index([part[name].astype(np.int64) for name in structure.variables], sizes)
+            own = values[np.arange(n), chosen]
+            self.normalisation = max(self.normalisation, float(np.abs(p.sum(axis=1) - 1).max(initial=0.0)))
+            self.normalisation = max(self.normalisation, self._against(claim, values, p))
+            with np.errstate(divide="ignore"):
+                self.log_likelihood += total * float(shares.dot(np.log(p[np.arange(n), chosen])))
+            mean = np.einsum("ny,nyk->nk", p, values)
+            self.gaps += shares @ (mean - own)
+            second += shares @ (np.einsum("ny,nyk->nk", p, values**2) - mean**2)
+            least = np.minimum(least, values.min(axis=(0, 1), initial=np.inf))
+            most = np.maximum(most, values.max(axis=(0, 1), initial=-np.inf))
+        self.spread = np.where(np.isfinite(most - least), most - least, 0.0)
+        self.variance = np.maximum(second, 0.0)
+
+    @staticmethod
+    def _against(claim: Claim, values: Floats, p: Floats) -> float:
+        """Return how far the model's probabilities are from those of its weights; outputs ruled out stay so."""
+        weights = claim.model.weights.to_numpy()
+        scores = values @ np.where(np.isfinite(weights), weights, 0.0)
+        scores = np.where(p > 0, scores, -np.inf) if np.isinf(weights).any() else scores
+        scores = scores - scores.max(axis=1, keepdims=True)
+        own = np.exp(scores)
+        return float(np.abs(own / own.sum(axis=1, keepdims=True) - p).max(initial=0.0))

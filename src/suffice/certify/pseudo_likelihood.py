@@ -1,0 +1,105 @@
+"""Proof of a pseudo-likelihood fit: the gradient of Σ log p(x_v | all others), each feature evaluated anew."""
+
+from __future__ import annotations
+
+import math
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from suffice.certify.certificate import Certificate, Measured, verdict
+from suffice.certify.claim import Claim
+from suffice.certify.recount import recount_gap
+from suffice.certify.weight_residual import residual_of
+from suffice.stats.needs import Distinct
+
+Floats = NDArray[np.float64]
+BLOCK = 1 << 14
+"""Rows that are looked at together."""
+
+
+def certify(claim: Claim) -> Certificate:
+    """Measure the gradient of the pseudo-likelihood."""
+    features = claim.structure.resolved(claim.statistics.schema)
+    names = tuple(feature.name for feature in features)
+    limits = ~np.isfinite(claim.model.weights.to_numpy())
+    words = "posterior mode under the pseudo-likelihood" if claim.point == "map" else "maximum pseudo-likelihood"
+    if names != tuple(claim.model.weights):
+        fault = "the weights, which are not those of the features"
+        return verdict(Measured(words, math.inf, fault, math.nan, math.nan), claim.log_likelihood, claim.tol)
+    weights = np.where(limits, 0.0, claim.model.weights.to_numpy())
+    log_likelihood, gaps, variance, spread, normalisation = _gradient(claim, features, weights)
+    main = np.array([len(feature.variables) == 1 for feature in features], bool)
+    residual, worst = residual_of(claim, names, weights, gaps, spread, variance, main)
+    data_gap, data_worst = (None, "") if claim.source is None else recount_gap(claim.source, claim.statistics)
+    exists = "no" if limits.any() else "yes" if claim.prior is not None else "undecided"
+    if exists == "undecided" and residual <= claim.tol and np.abs(weights * spread).max(initial=0.0) < 25:
+        exists = "yes"
+    return verdict(
+        Measured(
+            claim=words,
+            residual=residual,
+            worst=worst,
+            log_likelihood=log_likelihood,
+            normalisation=normalisation,
+            exists=exists,
+            condition="the first-order condition of the pseudo-likelihood",
+            data_gap=data_gap,
+            data_worst=data_worst,
+            rounding=1e-13 * claim.statistics.weight * len(claim.structure.variables),
+        ),
+        claim.log_likelihood,
+        claim.tol,
+        claim.interrupted,
+    )
+
+
+def _gradient(claim: Claim, features: Any, weights: Floats) -> tuple[float, Floats, Floats, Floats, float]:
+    """Return the pseudo-log-likelihood, its slopes a row, about the features' variances, their spread, and Σ p − 1."""
+    schema, names = claim.statistics.schema, claim.structure.variables
+    rows = claim.statistics[Distinct(names)]
+    held = {v.name: column.astype(np.int64) for v, column in zip(rows.variables, rows.columns, strict=True)}
+    total = claim.statistics.weight or 1.0
+    touching: dict[str, list[tuple[int, Any]]] = {name: [] for name in names}
+    for number, feature in enumerate(features):
+        for term in feature.terms:
+            for name in term.scope:
+                touching[name].append((number, term))
+    gaps, variance, off = np.zeros(len(features)), np.zeros(len(features)), 0.0
+    least, most, value = np.zeros(len(features)), np.zeros(len(features)), 0.0
+    for start in range(0, rows.n_rows, BLOCK):
+        part = {name: column[start : start + BLOCK] for name, column in held.items()}
+        shares = rows.weights[start : start + BLOCK] / total
+        for name in names:
+            n, m = len(shares), schema[name].n_states
+            columns = {other: np.repeat(column, m) for other, column in part.items()}
+            columns[name] = np.tile(np.arange(m), n)
+            scores = np.log(_left(claim, name, columns)).reshape(n, m)
+            values = []
+            for number, term in touching[name]:
+                values.append(term.at(columns).reshape(n, m))
+                scores = scores + weights[number] * values[-1]
+            scores = scores - scores.max(axis=1, keepdims=True)
+            p = np.exp(scores)
+            p /= p.sum(axis=1, keepdims=True)
+            off = max(off, float(np.abs(p.sum(axis=1) - 1).max(initial=0.0)))
+            own = np.arange(n), part[name]
+            value += total * float(shares.dot(np.log(p[own])))
+            for (number, _), f in zip(touching[name], values, strict=True):
+                mean = (p * f).sum(axis=1)
+                gaps[number] += float(shares.dot(mean - f[own]))
+                variance[number] += float(shares.dot((p * f**2).sum(axis=1) - mean**2))
+                least[number] = min(least[number], float(f.min(initial=0.0)))
+                most[number] = max(most[number], float(f.max(initial=0.0)))
+    return value, gaps, np.maximum(variance, 0.0), most - least, off
+
+
+def _left(claim: Claim, name: str, columns: dict[str, Any]) -> Floats:
+    """Return one where the model's support leaves a configuration, else zero."""
+    left = np.ones(len(columns[name]))
+    for table in claim.model.support:
+        if name in table.names:
+            left = left * table.values[tuple(columns[other] for other in table.names)]
+    with np.errstate(divide="ignore"):
+        return np.asarray(left, np.float64)

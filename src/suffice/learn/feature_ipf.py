@@ -1,0 +1,72 @@
+"""Proportional fitting of log-linear models whose features are all the configurations of some scopes.
+
+Such a model is a Markov random field: a weight is the logarithm of a cell's potential.
+"""
+
+from __future__ import annotations
+
+import math
+from dataclasses import replace
+from typing import Any
+
+import numpy as np
+
+from suffice.data.labelled import LabelledTable
+from suffice.learn import ipf
+from suffice.learn.cliques import solve_by
+from suffice.learn.feature_setting import FeatureSetting
+from suffice.learn.features import rank_of
+from suffice.learn.method import Problem, Solution
+from suffice.models.feature_design import Design
+from suffice.models.log_linear import LogLinear
+from suffice.structures.cliques import Cliques
+from suffice.structures.feature_products import IndicatorsSpec
+
+
+def refuses(structure: Any, schema: Any) -> str | None:
+    """Refuse features other than all configurations of scopes."""
+    if structure.given or structure.continuous:
+        return "it scales tables of discrete variables, without inputs."
+    whole = all(isinstance(spec, IndicatorsSpec) and not spec.reference for spec in structure.specs)
+    if not whole or structure.tie or len({frozenset(s.variables) for s in structure.specs}) < len(structure.specs):
+        return "it scales whole tables: all features must be sf.indicators(…), without ties. Use 'lbfgs' or 'gis'."
+    return None
+
+
+def solve(problem: Problem) -> Solution:
+    """Fit the cliques in turn, and read the weights off their potentials."""
+    setting = FeatureSetting.of(problem)
+    design = setting.design
+    scopes = [tuple(design.names[v] for v in scope) for scope in design.layout.scopes]
+    lonely = [(name,) for name in design.names if not any(name in scope for scope in scopes)]
+    cliques = Cliques([*scopes, *lonely])
+    found = solve_by(ipf.ipf)(replace(problem, structure=cliques, options=problem.options))
+    factors = found.model.factors[: len(scopes)]
+    with np.errstate(divide="ignore"):
+        theta = design.layout.flat([np.log(factor.values) for factor in factors])
+    rank, remarks = rank_of(setting)
+    schema = problem.schema.select(problem.structure.columns)
+    model = LogLinear(
+        problem.structure,
+        _weights(design, theta),
+        schema=schema,
+        base=problem.base,
+        support=_support(found.model, len(cliques.cliques), len(problem.base), factors),
+        design=design,
+    )
+    return replace(found, model=model, n_free=rank, remarks=(*found.remarks, *remarks), diagnostics={})
+
+
+def _weights(design: Design, theta: Any) -> Any:
+    """Return the weight of every cell: columns of the matrix have a single one."""
+    cells = design.by_column.indices
+    return np.where(np.isfinite(theta), theta, -math.inf)[cells]
+
+
+def _support(network: Any, n_cliques: int, n_base: int, factors: Any) -> list[LabelledTable]:
+    zeros = [
+        LabelledTable(factor.variables, (factor.values > 0).astype(np.float64), "h")
+        for factor in factors
+        if (factor.values == 0).any()
+    ]
+    return [*zeros, *network.factors[n_cliques + n_base :]]

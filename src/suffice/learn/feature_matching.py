@@ -1,0 +1,180 @@
+"""FeatureMatching: the expectations that weights have to match, and the objective whose optimum matches them.
+
+Maximum likelihood, conditional likelihood, pseudo-likelihood and maximum entropy are one problem in the weights:
+
+    minimise  log Z(w) − w·α + penalty(w) / N,    whose gradient is  E_w[f] − α + …,
+
+with α the mean of the features over the data, or given by hand.
+"""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Any, Protocol
+
+import numpy as np
+from numpy.typing import NDArray
+
+from suffice.inference.feature_family import WeightFamily, WeightPoint
+from suffice.inference.scaled_gaps import STANDARD_ERRORS
+from suffice.learn.feature_start import start_of
+from suffice.learn.method import Problem
+from suffice.priors.penalty import Gaussian, Penalty
+
+Floats = NDArray[np.float64]
+
+
+class Reach(Protocol):
+    """How far features reach."""
+
+    @property
+    def low(self) -> Floats:
+        """A lower bound of every feature."""
+
+    @property
+    def unit(self) -> Floats:
+        """The range of every feature, largest minus least value; one where that is zero."""
+
+    def largest_sum(self, coefficients: Floats) -> tuple[float, str]:
+        """Return the largest value of Σ c_i (f_i − low_i), c ≥ 0, and how it was found."""
+
+
+@dataclass(frozen=True, eq=False)
+class FeatureMatching:
+    """Expectations to match within a family of weights.
+
+    Attributes
+    ----------
+    problem : Problem
+    names : tuple of str
+        The weights.
+    family : WeightFamily
+    targets : array of shape (n_weights,)
+        α.
+    squares : array of shape (n_weights,)
+        About the variance of each feature, which scales steps and gaps.
+    spread : array of shape (n_weights,)
+        The largest minus the least value of each feature, or a bound on it: the unit in which gaps are measured.
+    total : float
+        N.
+    free : array of bool
+        The weights to be found; the others stay at zero.
+    main : array of bool
+        The features of one variable, to which a penalty's ``main`` applies.
+    reach : Reach
+        For methods that scale.
+    origin : array, optional
+        Where to begin if not at zero, which is no distribution where supports have no end.
+    metric : array of shape (n_weights, n_weights), optional
+        About the Hessian of the objective without its penalty, positive definite: the features' covariance in the data.
+    """
+
+    problem: Problem
+    names: tuple[str, ...]
+    family: WeightFamily
+    targets: Floats
+    squares: Floats
+    spread: Floats
+    total: float
+    free: NDArray[np.bool_]
+    main: NDArray[np.bool_]
+    reach: Reach
+    origin: Floats | None = None
+    metric: Floats | None = None
+
+    @property
+    def penalty(self) -> Penalty | None:
+        """The penalty on the weights, if there is one."""
+        return self.problem.prior if isinstance(self.problem.prior, Penalty) else None
+
+    @cached_property
+    def widths(self) -> Floats:
+        """The width of every weight's prior; infinite without one."""
+        penalty = self.penalty
+        if penalty is None:
+            return np.full(len(self.names), math.inf)
+        main = penalty.width if penalty.main is None else penalty.main
+        return np.where(self.main, main, penalty.width)
+
+    @cached_property
+    def start(self) -> Floats:
+        """The free weights at the start."""
+        begin = self.origin if self.problem.init is None else None
+        return (start_of(self.problem, self.names) if begin is None else begin)[self.free]
+
+    def weights(self, x: Floats) -> Floats:
+        """Return all weights from the free ones."""
+        found = np.zeros(len(self.names))
+        found[self.free] = x
+        return found
+
+    # The objective --------------------------------------------------------------------------------------------
+
+    def smooth(self, x: Floats) -> tuple[float, Floats, WeightPoint]:
+        """Return log Z − w·α, its gradient by the free weights, and the point."""
+        point = self.family.at(self.weights(x))
+        value = point.log_z - float(self.targets[self.free].dot(x))
+        return value, (point.expected - self.targets)[self.free], point
+
+    def evaluate(self, x: Floats) -> tuple[float, Floats]:
+        """Return objective and gradient at the free weights."""
+        value, gradient, _ = self.evaluate_twice(x)
+        return value, gradient
+
+    def evaluate_twice(self, x: Floats) -> tuple[float, Floats, Any]:
+        """Return objective, gradient and products with the Hessian at the free weights."""
+        value, gradient, point = self.smooth(x)
+        if self.penalty is not None:
+            value += 0.5 * float((self.precision * x).dot(x))
+            gradient = gradient + self.precision * x
+        return value, gradient, lambda v: self._product(point, v)
+
+    def _product(self, point: WeightPoint, v: Floats) -> Floats:
+        found = point.curvature(self.weights(v))[self.free]
+        return found if self.penalty is None else found + self.precision * v
+
+    @cached_property
+    def precision(self) -> Floats:
+        """1 / (width² N) of every free weight: the curvature of a Gaussian penalty."""
+        widths = self.widths if isinstance(self.penalty, Gaussian) else np.full(len(self.names), math.inf)
+        return 1 / (widths[self.free] ** 2 * self.total)
+
+    def done(self, value: float, gradient: Floats) -> bool:
+        """Whether the expectations match: twice as closely as the certificate asks, which measures anew."""
+        gap = self.gap(gradient)
+        self.problem.watch.info = f"gap {gap:.1e}"
+        return gap <= self.problem.tol / 2
+
+    def gap(self, gradient: Floats) -> float:
+        """Return the largest gap of a free feature's expectation: see `feature_gaps`."""
+        free = self.free
+        return float(feature_gaps(gradient, self.spread[free], self.squares[free], self.total).max(initial=0.0))
+
+    @cached_property
+    def scale(self) -> Floats:
+        """About the inverse of the Hessian's diagonal."""
+        floor = 1e-6 * np.maximum(self.spread[self.free], 1e-300) ** 2
+        found: Floats = 1 / (np.maximum(self.squares[self.free], floor) + self.precision)
+        return found
+
+    def gain(self, value: float) -> float:
+        """Return the log-likelihood (penalised, if there is a penalty) of an objective, for the trace."""
+        return -self.total * value
+
+
+def feature_gaps(gaps: Floats, spread: Floats, variance: Floats, total: float) -> Floats:
+    """Return each gap in units of its feature's spread, or in standard errors of its mean where that is more.
+
+    A gap of 1e-8 is nothing among a thousand rows, and a thousandth of a standard error among 1e10 rare ones.
+
+    >>> feature_gaps(np.array([1e-9, 2e-9]), np.array([1.0, 2.0]), np.array([0.25, 1.0]), 100.0).tolist()
+    [1e-09, 1e-09]
+    """
+    unit = np.where(spread > 0, spread, 1.0)
+    sizes = np.abs(gaps) / unit
+    relative = np.maximum(variance / unit**2, 1 / max(total, 1.0))
+    excess = np.maximum(sizes - 1e-13 * relative, 0.0)
+    found: Floats = np.maximum(sizes, excess * np.sqrt(max(total, 0.0) / relative) / STANDARD_ERRORS)
+    return found

@@ -1,0 +1,319 @@
+"""FeatureSetting: a problem with features as tables, and what the data say of them."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass, replace
+from functools import cached_property
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from suffice.data.labelled import LabelledTable
+from suffice.data.schema import Schema
+from suffice.errors import EstimationError, ModelError, SchemaError
+from suffice.inference.clique_family import CliqueFamily, TableFamily, family_of
+from suffice.inference.feature_family import FeatureFamily, joint_features
+from suffice.inference.product import Factor
+from suffice.inference.quadrature import Rule
+from suffice.learn.feature_matching import FeatureMatching
+from suffice.learn.feature_nodes import nodes_of, placement_of, reference, targets_need
+from suffice.learn.largest_sum import largest_sum
+from suffice.learn.method import Problem
+from suffice.models.feature_base import BaseTerm, base_factors
+from suffice.models.feature_design import Design, data_covariance, design_of
+from suffice.stats.needs import Count, Distinct, Need
+from suffice.structures.features import Features
+
+Floats = NDArray[np.float64]
+JOINT_VARIABLES = 16
+"""Up to so many variables are also counted together: for divergences, and for the features' covariance."""
+MOST_METRIC, METRIC_NUMBERS = 1000, 50_000_000
+"""Covariances of the features in the data are made of up to so many weights, and so many numbers."""
+EXTREME = 1e-12
+"""Targets this near to a feature's bound, in its spread, are at it."""
+
+
+def needs(structure: Features, schema: Schema) -> tuple[Need, ...]:
+    """Return the counts of every widest scope; distinct rows where inputs or continuous variables come in."""
+    require_supports(structure, schema)
+    if structure.given:
+        return (Distinct(structure.columns),)
+    found: list[Need] = []
+    for scope in structure.scopes:
+        discrete = all(name not in structure.continuous for name in scope)
+        found.append(Count(scope) if discrete else Distinct(scope))
+    if not found:
+        found.append(Count(structure.variables[:1]))
+    if len(structure.variables) <= JOINT_VARIABLES and not structure.continuous:
+        found.append(Count(structure.variables))
+    return tuple(dict.fromkeys(found))
+
+
+def row_needs(structure: Features, schema: Schema) -> tuple[Need, ...]:
+    """Return the distinct rows, for methods that look at conditional distributions or take minibatches."""
+    require_supports(structure, schema)
+    return (Distinct(structure.columns),)
+
+
+def require_supports(structure: Features, schema: Schema) -> None:
+    """Refuse continuous variables of which nobody says where they live."""
+    for name in structure.variables:
+        if not schema[name].is_discrete and name not in structure.continuous:
+            raise SchemaError(
+                f"The variable {name!r} is continuous. Say on which interval it lives, "
+                f"sf.Features(…, support={{{name!r}: (0, 1)}}), make it an input, given=[{name!r}], or declare it "
+                f"discrete: schema={{{name!r}: sf.categorical()}}."
+            )
+
+
+@dataclass(frozen=True, eq=False)
+class FeatureSetting:
+    """A problem without inputs, its features tabulated.
+
+    Attributes
+    ----------
+    problem : Problem
+    design : Design
+    nodes : dict of Rule
+        The quadrature of continuous variables.
+    base : tuple of Factor
+        The base measure, weights of nodes included; and a support, once a face is known.
+    allowed : array of bool
+        The cells of the scopes that may have mass.
+    limits : array
+        −inf or inf for weights that run away, zero for others.
+    """
+
+    problem: Problem
+    design: Design
+    nodes: dict[str, Rule]
+    base: tuple[Factor, ...]
+    allowed: NDArray[np.bool_]
+    limits: Floats
+
+    @classmethod
+    def of(cls, problem: Problem) -> FeatureSetting:
+        """Tabulate the features of a problem."""
+        structure = problem.structure
+        nodes = nodes_of(structure, problem.statistics)
+        design = design_of(structure, problem.schema, nodes)
+        base = base_factors(problem.base, design.names, problem.schema, nodes)
+        allowed = np.ones(design.layout.n, bool)
+        return cls(problem, design, nodes, base, allowed, np.zeros(design.n_weights))
+
+    @property
+    def names(self) -> tuple[str, ...]:
+        """The names of the weights."""
+        return tuple(feature.name for feature in self.design.features)
+
+    @cached_property
+    def counts(self) -> Floats | None:
+        """The counts of all scopes, flat; None where targets were given by hand, or variables are continuous."""
+        statistics = self.problem.statistics
+        if targets_need(self.design.n_weights) in statistics or self.problem.structure.continuous:
+            return None
+        scopes = [tuple(self.design.names[v] for v in scope) for scope in self.design.layout.scopes]
+        return self.design.layout.flat([statistics[Count(scope)].table() for scope in scopes])
+
+    @cached_property
+    def moments(self) -> tuple[Floats, Floats]:
+        """The targets α, and about the variance of each feature."""
+        statistics, design = self.problem.statistics, self.design
+        total = statistics.weight
+        if self.counts is not None:
+            if total == 0:  # a penalty alone: no target is better than the base measure's own
+                point = self.family_at_zero
+                return point, np.maximum(np.abs(point), 1e-3)
+            cells = self.counts / total
+            alpha = design.moments(cells)
+            squares = np.asarray(design.matrix.power(2).T @ cells, np.float64)
+            n_terms = np.array([max(len(feature.terms), 1) for feature in design.features])
+            return alpha, np.maximum(squares - alpha**2 / n_terms, squares / 1000)
+        need = targets_need(design.n_weights)
+        if need in statistics:
+            alpha = np.asarray(statistics[need].values, np.float64) / total
+            if self.origin is not None:
+                cells = FeatureFamily(self.cells_family, design.matrix).at(self.origin).inner.expected
+                squares = np.asarray(design.matrix.power(2).T @ cells, np.float64)
+                return alpha, np.maximum(squares - design.moments(cells) ** 2, squares / 1000)
+            low, high = design.bounds(self.allowed)
+            inside = np.maximum((alpha - low) * (high - alpha), 0.0)  # the largest variance with this mean
+            return alpha, np.maximum(inside, 1e-6 * (high - low) ** 2)
+        means, seconds = np.zeros(design.n_weights), np.zeros(design.n_weights)
+        for weight, feature in enumerate(design.features):
+            for term in feature.terms:
+                rows = statistics[Distinct(tuple(n for n in self.problem.structure.columns if n in term.scope))]
+                columns = {v.name: column for v, column in zip(rows.variables, rows.columns, strict=True)}
+                values = term.at(columns)
+                means[weight] += float(rows.weights.dot(values)) / total
+                seconds[weight] += float(rows.weights.dot(values**2)) / total
+        return means, np.maximum(seconds - means**2, seconds / 1000)
+
+    @property
+    def family_at_zero(self) -> Floats:
+        """The expectations of the features under the base measure."""
+        return FeatureFamily(self.cells_family, self.design.matrix).at(np.zeros(self.design.n_weights)).expected
+
+    @cached_property
+    def cells_family(self) -> CliqueFamily:
+        """The tables' own family, of which weights reach a part."""
+        layout = self.design.layout
+        try:
+            return family_of(list(self.design.names), layout.sizes, layout.scopes, self.base)
+        except ModelError as error:
+            raise EstimationError(
+                f"These features make a graph that is too wide for exact expectations. {error} Use features of fewer "
+                "variables, or methods without exact expectations: method='pseudo_likelihood' or method='stochastic'."
+            ) from None
+
+    @cached_property
+    def family(self) -> FeatureFamily:
+        """The distributions that weights reach, on the cells that are allowed."""
+        offset = None if self.allowed.all() else np.where(self.allowed, 0.0, -np.inf)
+        return FeatureFamily(self.cells_family, self.design.matrix, offset)
+
+    @cached_property
+    def spread(self) -> Floats:
+        """The largest minus the least value of every feature; for those without bounds, what is usual."""
+        if not self.nodes:
+            low, high = self.design.bounds()
+            return np.asarray(high - low, np.float64)
+        unbounded = {name for name, ends in self.problem.structure.support if not np.isfinite(ends).all()}
+        low, high = self.design.bounds()
+        usual = np.sqrt(self.moments[1]) + np.abs(self.moments[0])
+        far = np.array([bool(unbounded & set(feature.variables)) for feature in self.design.features])
+        return np.where(far, np.where(usual > 0, usual, 1.0), high - low)
+
+    @cached_property
+    def metric(self) -> Floats | None:
+        """The covariance of the features in the data, where whole rows were counted and weights are not too many."""
+        need = Count(self.problem.structure.variables)
+        if need not in self.problem.statistics or not 1 < self.design.n_weights <= MOST_METRIC or self.nodes:
+            return None
+        codes, counts = self.problem.statistics[need].nonzero()
+        if not len(counts) or len(counts) * self.design.n_weights > METRIC_NUMBERS:
+            return None
+        return data_covariance(self.design, codes, counts / counts.sum(), self.problem.statistics.weight)
+
+    @cached_property
+    def origin(self) -> Floats | None:
+        """Weights that come near a normal or an exponential density where supports have no end; None elsewhere."""
+        ends = dict(self.problem.structure.support)
+        if all(math.isfinite(low) and math.isfinite(high) for low, high in ends.values()):
+            return None
+        placement = placement_of(self.problem.structure, self.problem.statistics)
+        layout, names = self.design.layout, self.design.names
+        log_q, volume = np.zeros(layout.sizes), np.zeros(layout.sizes)
+        for axis, name in enumerate(names):
+            if name in self.nodes:
+                shape = [-1 if other == axis else 1 for other in range(len(names))]
+                log_q = log_q + reference(self.nodes[name].nodes, ends[name], placement[name]).reshape(shape)
+        for factor in self.base:
+            with np.errstate(divide="ignore"):
+                volume = volume + np.log(factor.over(layout.sizes))
+        weights = np.exp(log_q + volume - (log_q + volume).max()).reshape(-1)
+        near = weights > 1e-12
+        wanted = log_q - volume + sum(_node_logs(self, names))
+        values = joint_features(TableFamily(list(names), layout.sizes, layout.scopes), self.design.matrix)
+        root = np.sqrt(weights[near])
+        design = np.column_stack([values[np.flatnonzero(near)].toarray(), np.ones(int(near.sum()))]) * root[:, None]
+        size = np.maximum(np.abs(design).max(axis=0), 1e-300)
+        found = np.linalg.lstsq(design / size, wanted.reshape(-1)[near] * root, rcond=1e-10)[0] / size
+        return np.asarray(found[:-1], np.float64)
+
+    def matching(self) -> FeatureMatching:
+        """Return the problem of the weights."""
+        alpha, squares = self.moments
+        return FeatureMatching(
+            problem=self.problem,
+            names=self.names,
+            family=self.family,
+            targets=alpha,
+            squares=squares,
+            spread=self.spread,
+            total=self.problem.statistics.weight or 1.0,
+            free=(self.limits == 0) & (self.spread > 0),
+            main=np.array([len(feature.variables) == 1 for feature in self.design.features], bool),
+            reach=self,
+            origin=self.origin,
+            metric=self.metric,
+        )
+
+    @property
+    def low(self) -> Floats:
+        """A lower bound of every feature."""
+        return self.design.bounds(self.allowed)[0]
+
+    @property
+    def unit(self) -> Floats:
+        """The range of every feature."""
+        return np.where(self.spread > 0, self.spread, 1.0)
+
+    def largest_sum(self, coefficients: Floats) -> tuple[float, str]:
+        """Return max_x Σ c_i (f_i(x) − low_i)."""
+        return largest_sum(self.design, coefficients, self.allowed, float(coefficients.dot(self.low)))
+
+    # The boundary ---------------------------------------------------------------------------------------------
+
+    def on_extremes(self) -> FeatureSetting:
+        """Return the setting on the cells that targets at the end of their range leave.
+
+        Where the mean of a feature is its least value, all mass lies on cells with that value: its weight runs to −∞.
+        Ruling cells out can bring other features to their ends.
+        """
+        setting = self
+        while True:
+            found = setting._one_round()
+            if found is None:
+                return setting
+            setting = found
+
+    def _one_round(self) -> FeatureSetting | None:
+        alpha = self.moments[0]
+        low, high = self.design.bounds(self.allowed)
+        reach = EXTREME * np.maximum(high - low, 1e-300)
+        at_low = (alpha <= low + reach) & (self.limits == 0) & (high > low)
+        at_high = (alpha >= high - reach) & (self.limits == 0) & (high > low)
+        if self.nodes or not (at_low | at_high).any():
+            return None
+        allowed, limits = self.allowed.copy(), self.limits.copy()
+        for weight in np.flatnonzero(at_low | at_high):
+            side = -1.0 if at_low[weight] else 1.0
+            limits[weight] = side * math.inf
+            allowed &= self._extreme_cells(int(weight), side)
+        return replace(self, allowed=allowed, limits=limits)
+
+    def _extreme_cells(self, weight: int, side: float) -> NDArray[np.bool_]:
+        """Return the cells at which each of a feature's tables is at its least, or its largest, value."""
+        layout, columns = self.design.layout, self.design.by_column
+        values = np.zeros(layout.n)
+        part = slice(columns.indptr[weight], columns.indptr[weight + 1])
+        values[columns.indices[part]] = columns.data[part] * side
+        keep = np.ones(layout.n, bool)
+        for start, end in zip(layout.starts[:-1], layout.starts[1:], strict=True):
+            inside = values[start:end]
+            best = inside[self.allowed[start:end]].max(initial=-math.inf)
+            if inside.any():
+                keep[start:end] = inside >= best
+        return keep
+
+    def on(self, support: NDArray[np.bool_]) -> FeatureSetting:
+        """Return the setting on some cells of the joint table only."""
+        scope = tuple(range(len(self.design.names)))
+        return replace(self, base=(*self.base, Factor(scope, support.astype(np.float64))))
+
+
+def _node_logs(setting: FeatureSetting, names: tuple[str, ...]) -> list[Floats]:
+    """Return the logarithms of the quadrature's weights, each along its axis: they are no part of the density."""
+    found = [np.zeros(setting.design.layout.sizes)]
+    for axis, name in enumerate(names):
+        if name in setting.nodes:
+            found.append(setting.nodes[name].log_weights.reshape([-1 if o == axis else 1 for o in range(len(names))]))
+    return found
+
+
+def labelled_base(entries: tuple[Any, ...]) -> tuple[LabelledTable, ...]:
+    """Return the tables of a base measure; functions of continuous variables are none."""
+    return tuple(entry for entry in entries if not isinstance(entry, BaseTerm))

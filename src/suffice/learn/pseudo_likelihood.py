@@ -1,0 +1,98 @@
+"""Pseudo-likelihood: Σ log p(x_v | all others), which needs no normaliser and is concave in the weights."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from functools import cached_property
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from suffice.inference.pseudo_family import PseudoFamily
+from suffice.learn.feature_matching import FeatureMatching
+from suffice.learn.feature_setting import MOST_METRIC, FeatureSetting
+from suffice.learn.features import rank_of, supports
+from suffice.learn.method import Problem, Solution, Step
+from suffice.learn.weights import WeightSearch, lbfgs, proximal
+from suffice.models.log_linear import LogLinear
+from suffice.priors.penalty import Laplace
+from suffice.stats.needs import Distinct
+from suffice.text import plural
+
+Floats = NDArray[np.float64]
+
+
+def refuses(structure: Any, schema: Any) -> str | None:
+    """Refuse inputs and continuous variables."""
+    if structure.given:
+        return "it is for structures without inputs; with them the likelihood itself is easy. Use 'lbfgs'."
+    if structure.continuous:
+        return "it sums over states, and there are continuous variables. Use 'lbfgs'."
+    return None
+
+
+class PseudoSetting(FeatureSetting):
+    """A setting whose counts come from the distinct rows, and whose family is of conditional distributions."""
+
+    @cached_property
+    def rows(self) -> Any:
+        """The distinct rows."""
+        return self.problem.statistics[Distinct(self.problem.structure.columns)]
+
+    @cached_property
+    def family(self) -> PseudoFamily:  # type: ignore[override]
+        """The conditional distributions of every variable."""
+        offset = np.where(self.allowed, 0.0, -np.inf)
+        codes = self.rows.codes(list(self.design.names))
+        return PseudoFamily(self.design.layout, self.design.matrix, codes, self.rows.weights, offset)
+
+    @cached_property
+    def metric(self) -> Floats | None:
+        """The Hessian at weights of zero, a little of its diagonal added, where weights are not too many."""
+        if self.design.n_weights > MOST_METRIC:
+            return None
+        found = self.family.sensitivity(np.zeros(self.design.n_weights)) / self.family.total
+        variance = np.diag(found)
+        return found + np.diag(1e-3 * variance + 1e-9 * max(float(variance.max()), 1e-300))
+
+    def matching(self) -> FeatureMatching:
+        """Return the problem of the weights."""
+        held = super().matching()
+        return replace(held, targets=self.family.targets)
+
+
+def solve(problem: Problem) -> Solution:
+    """Climb the pseudo-likelihood."""
+    setting: Any = PseudoSetting.of(problem)
+    if problem.prior is None:
+        setting = setting.on_extremes()
+    search: WeightSearch = proximal if isinstance(problem.prior, Laplace) else lbfgs
+    found = search(setting.matching())
+    rank, remarks = rank_of(setting)
+    ran_away = np.flatnonzero(setting.limits)
+    if len(ran_away):
+        named = ", ".join(setting.names[w] for w in ran_away[:6])
+        remarks.append(f"The estimate does not exist: means at the end of their range let weights run away: {named}.")
+    remarks.append(
+        "The log-likelihood shown is the pseudo-log-likelihood, Σ log p(x_v | all others); AIC and BIC are of it, too."
+    )
+    if not found.converged and not problem.watch.interrupted:
+        remarks.append(f"Not converged after {plural(len(found.objectives), 'step')}: {found.reason}")
+    schema = problem.schema.select(problem.structure.columns)
+    model = LogLinear(
+        problem.structure,
+        np.where(setting.limits != 0, setting.limits, found.weights),
+        schema=schema,
+        support=supports(setting, schema),
+        design=setting.design,
+    )
+    return Solution(
+        model=model,
+        log_likelihood=setting.family.log_likelihood(found.weights),
+        n_free=rank,
+        n_free_adjusted=max(rank - len(ran_away), 0),
+        trace=tuple(Step(number, value) for number, value in enumerate(found.objectives, 1)),
+        remarks=(*found.remarks, *remarks),
+        interrupted=problem.watch.interrupted,
+    )

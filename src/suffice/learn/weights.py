@@ -1,0 +1,217 @@
+"""Weights found by the gradient of their likelihood: plain, conjugate, L-BFGS, Newton; and proximal under kinks."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Iterable
+from dataclasses import dataclass
+from itertools import islice
+
+import numpy as np
+
+from suffice.errors import ArgumentError, require_number, shown
+from suffice.learn.feature_matching import FeatureMatching, Floats
+from suffice.optimise.conjugate_gradient import conjugate_gradient
+from suffice.optimise.gradient import gradient_descent
+from suffice.optimise.lbfgs import lbfgs as minimise_by_lbfgs
+from suffice.optimise.newton_cg import newton_cg
+from suffice.optimise.outcome import Outcome
+from suffice.optimise.proximal import proximal as minimise_by_proximal
+
+ROUND, SMOOTH = 40, 50
+"""Proximal steps between attempts to finish on the weights that are not zero, and steps of such an attempt."""
+
+
+@dataclass(frozen=True, eq=False)
+class FoundWeights:
+    """What a search came to.
+
+    Attributes
+    ----------
+    weights : array
+        All weights; those that are not free are zero.
+    objectives : tuple of float
+        The log-likelihood after every step, penalty included.
+    converged : bool
+    reason : str
+        Why it stopped.
+    remarks : tuple of str
+    """
+
+    weights: Floats
+    objectives: tuple[float, ...]
+    converged: bool
+    reason: str = ""
+    remarks: tuple[str, ...] = ()
+
+
+WeightSearch = Callable[[FeatureMatching], FoundWeights]
+
+
+def found_by(matching: FeatureMatching, outcome: Outcome) -> FoundWeights:
+    """Translate what an optimiser returned."""
+    objectives = tuple(matching.gain(value) for value in outcome.values)
+    return FoundWeights(matching.weights(outcome.x), objectives, outcome.converged, outcome.reason)
+
+
+def lbfgs(matching: FeatureMatching) -> FoundWeights:
+    """Climb by L-BFGS."""
+    problem, space = matching.problem, Space(matching)
+    steps = problem.watch.steps("L-BFGS", problem.max_iter)
+    outcome = minimise_by_lbfgs(space.evaluate, space.start, done=space.done, steps=steps, scale=space.scale)
+    return space.found(outcome)
+
+
+def conjugate(matching: FeatureMatching) -> FoundWeights:
+    """Climb by conjugate gradients."""
+    problem, space = matching.problem, Space(matching)
+    steps = problem.watch.steps("conjugate gradients", problem.max_iter)
+    outcome = conjugate_gradient(space.evaluate, space.start, done=space.done, steps=steps, scale=space.scale)
+    return space.found(outcome)
+
+
+def newton(matching: FeatureMatching) -> FoundWeights:
+    """Climb by Newton's method, its systems solved by conjugate gradients."""
+    problem, space = matching.problem, Space(matching)
+    steps = problem.watch.steps("Newton's method", problem.max_iter)
+    outcome = newton_cg(space.evaluate_twice, space.start, done=space.done, steps=steps, scale=space.scale)
+    return space.found(outcome)
+
+
+class Space:
+    """The free weights in coordinates in which the objective is about round: w = T y with T Tᵀ ≈ Hessian⁻¹.
+
+    T comes from the features' covariance in the data where that is known; otherwise coordinates are the weights
+    themselves, and only their scales are told.
+    """
+
+    def __init__(self, matching: FeatureMatching) -> None:
+        self.matching = matching
+        self.scale: Floats | None = matching.scale
+        self._t: Floats | None = None
+        self.start = matching.start
+        if matching.metric is not None and matching.free.any():
+            held = matching.metric[np.ix_(matching.free, matching.free)] + np.diag(matching.precision)
+            root = np.linalg.cholesky(held)
+            self._t, self._root = np.linalg.inv(root).T, root
+            self.start, self.scale = root.T @ matching.start, None
+
+    def evaluate(self, y: Floats) -> tuple[float, Floats]:
+        """Return objective and gradient."""
+        value, gradient, _ = self.evaluate_twice(y)
+        return value, gradient
+
+    def evaluate_twice(self, y: Floats) -> tuple[float, Floats, Callable[[Floats], Floats]]:
+        """Return objective, gradient and products with the Hessian."""
+        t = self._t
+        if t is None:
+            return self.matching.evaluate_twice(y)
+        value, gradient, product = self.matching.evaluate_twice(t @ y)
+        return value, t.T @ gradient, lambda v: t.T @ product(t @ v)
+
+    def done(self, value: float, gradient: Floats) -> bool:
+        """Whether the expectations match."""
+        if self._t is None:
+            return self.matching.done(value, gradient)
+        return self.matching.done(value, self._root @ gradient)
+
+    def found(self, outcome: Outcome) -> FoundWeights:
+        """Translate what an optimiser returned."""
+        x = outcome.x if self._t is None else self._t @ outcome.x
+        objectives = tuple(self.matching.gain(value) for value in outcome.values)
+        return FoundWeights(self.matching.weights(x), objectives, outcome.converged, outcome.reason)
+
+
+def gradient(matching: FeatureMatching) -> FoundWeights:
+    """Climb along the gradient, with a given step size or one that is found."""
+    problem = matching.problem
+    step = problem.options.get("step")
+    if step is not None and not 0 < require_number("step", step) < math.inf:
+        raise ArgumentError(f"The option 'step' must be a positive number. Got {shown(step)} instead.")
+    steps = problem.watch.steps("gradient ascent", problem.max_iter)
+    outcome = gradient_descent(matching.evaluate, matching.start, done=matching.done, steps=steps, step=step)
+    return found_by(matching, outcome)
+
+
+# Kinks --------------------------------------------------------------------------------------------------------
+
+
+def proximal(matching: FeatureMatching) -> FoundWeights:
+    """Alternate between proximal steps, which find the zeros, and Newton's on the weights that are not zero."""
+    kinks = Kinks(matching)
+    x, objectives = matching.start, list[float]()
+    steps = matching.problem.watch.steps("proximal steps", matching.problem.max_iter)
+    while True:
+        outcome = minimise_by_proximal(
+            kinks.evaluate, kinks.value, kinks.shrink, x, done=kinks.done, steps=islice(steps, ROUND)
+        )
+        objectives += [matching.gain(value) for value in outcome.values]
+        x = outcome.x
+        if not outcome.converged:
+            x = kinks.finished(x, islice(steps, SMOOTH))
+            if len(objectives) < matching.problem.max_iter:
+                objectives.append(matching.gain(kinks.evaluate(x)[0] + kinks.value(x)))
+        if outcome.converged or kinks.done(x, kinks.evaluate(x)[1]):
+            return FoundWeights(matching.weights(x), tuple(objectives), True)
+        if next(steps, None) is None:
+            return FoundWeights(matching.weights(x), tuple(objectives), False, "allow more by max_iter=…")
+
+
+class Kinks:
+    """Laplace's penalty on the free weights, in units of one row's log-likelihood."""
+
+    def __init__(self, matching: FeatureMatching) -> None:
+        self.matching = matching
+        self.prices = 1 / (matching.widths[matching.free] * matching.total)
+
+    def evaluate(self, x: Floats) -> tuple[float, Floats]:
+        """Return the smooth part of the objective and its gradient."""
+        value, slope, _ = self.matching.smooth(x)
+        return value, slope
+
+    def value(self, x: Floats) -> float:
+        """Return Σ |w| / (width N)."""
+        return float(self.prices.dot(np.abs(x)))
+
+    def shrink(self, z: Floats, step: float) -> Floats:
+        """Move every weight towards zero by its price."""
+        return np.asarray(np.sign(z) * np.maximum(np.abs(z) - step * self.prices, 0.0) + 0.0, np.float64)  # no −0
+
+    def done(self, x: Floats, slope: Floats) -> bool:
+        """Whether no subgradient is left: slopes of weights at zero may be up to their price."""
+        left = np.where(x == 0, np.maximum(np.abs(slope) - self.prices, 0.0), slope + np.sign(x) * self.prices)
+        return self.matching.done(0.0, left)
+
+    def finished(self, x: Floats, steps: Iterable[int]) -> Floats:
+        """Return the optimum among weights with the zeros and signs of x, or where the way there meets another zero."""
+        moving = (x != 0) | (self.prices == 0)
+        signs = (np.sign(x) * self.prices)[moving]
+
+        def place(part: Floats) -> Floats:
+            found = np.zeros(len(x))
+            found[moving] = part
+            return found
+
+        def evaluate(part: Floats) -> tuple[float, Floats, Callable[[Floats], Floats]]:
+            value, slope, point = self.matching.smooth(place(part))
+            free = self.matching.free
+
+            def product(v: Floats) -> Floats:
+                return np.asarray(point.curvature(self.matching.weights(place(v)))[free][moving], np.float64)
+
+            return value + float(signs.dot(part)), slope[moving] + signs, product
+
+        tol = self.matching.problem.tol / 100
+        spread = np.maximum(self.matching.spread[self.matching.free][moving], 1e-300)
+
+        def done(_: float, slope: Floats) -> bool:
+            return bool((np.abs(slope) / spread).max(initial=0.0) <= tol)
+
+        y = place(newton_cg(evaluate, x[moving], done=done, steps=steps).x)
+        crossing = (self.prices > 0) & (x != 0) & (np.sign(y) != np.sign(x))
+        if not crossing.any():
+            return y
+        shares = np.where(crossing, x / np.where(crossing, x - y, 1.0), math.inf)
+        there = x + float(shares.min()) * (y - x)
+        there[shares == shares.min()] = 0.0
+        return there

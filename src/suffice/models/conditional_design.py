@@ -1,0 +1,139 @@
+"""Features of outputs given inputs, evaluated for every input of the data and every output."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from suffice.data.schema import Schema
+from suffice.errors import StructureError, listing
+from suffice.inference.clique_family import Layout
+from suffice.models.feature_design import Ints, matrix_of
+from suffice.settings import settings
+from suffice.structures.feature_rules import Feature
+from suffice.structures.features import Features
+from suffice.text import in_bytes
+
+if TYPE_CHECKING:
+    from scipy.sparse import csr_array
+
+Floats = NDArray[np.float64]
+MOST_OUTPUTS = 1 << 14
+
+
+@dataclass(frozen=True, eq=False)
+class ConditionalDesign:
+    """How to evaluate the features of a structure with inputs.
+
+    Attributes
+    ----------
+    features : tuple of Feature
+    outputs : tuple of str
+        The variables modelled; their configurations are listed with the last one fastest.
+    sizes : tuple of int
+        Their numbers of states.
+    """
+
+    structure: Features
+    schema: Schema
+    features: tuple[Feature, ...]
+    outputs: tuple[str, ...]
+    sizes: tuple[int, ...]
+
+    @property
+    def n_outputs(self) -> int:
+        """The number of configurations of the outputs."""
+        return math.prod(self.sizes)
+
+    def output_codes(self) -> dict[str, Ints]:
+        """Return the codes of every output in each configuration."""
+        found = np.unravel_index(np.arange(self.n_outputs), self.sizes)
+        return {name: codes.astype(np.int64) for name, codes in zip(self.outputs, found, strict=True)}
+
+    def at(self, inputs: Mapping[str, NDArray[Any]], n: int) -> csr_array:
+        """Return f(x, y) for n inputs and all outputs; shape (n · n_outputs, n_weights)."""
+        from scipy.sparse import csr_array
+
+        m = self.n_outputs
+        self._require_room(n * m)
+        columns = {name: np.tile(codes, n) for name, codes in self.output_codes().items()}
+        columns |= {name: np.repeat(inputs[name], m) for name in self.structure.given}
+        total = csr_array((n * m, len(self.features)))
+        for layout, matrix in self._discrete:
+            for start, scope, shape in zip(layout.starts[:-1], layout.scopes, layout.shapes, strict=True):
+                names = [self.structure.columns[v] for v in scope]
+                codes = tuple(np.asarray(columns[name], np.int64) for name in names)
+                total = total + matrix[start + np.ravel_multi_index(codes, shape)]
+        return total + self._numbers(columns, n * m)
+
+    @property
+    def _discrete(self) -> list[tuple[Layout, csr_array]]:
+        """The terms over discrete variables only, as tables."""
+        structure, schema = self.structure, self.schema
+        held = [(w, term) for w, f in enumerate(self.features) for term in f.terms if self._is_discrete(term.scope)]
+        if not held:
+            return []
+        place = {name: position for position, name in enumerate(structure.columns)}
+        scopes: dict[tuple[int, ...], int] = {}
+        for _, term in held:
+            scopes.setdefault(tuple(sorted(place[name] for name in term.scope)), len(scopes))
+        sizes = tuple(schema[n].n_states if schema[n].is_discrete else 1 for n in structure.columns)
+        layout = Layout(sizes, tuple(scopes))
+        return [(layout, matrix_of(held, len(self.features), layout, scopes, place, {}))]
+
+    def _is_discrete(self, scope: Sequence[str]) -> bool:
+        return all(self.schema[name].is_discrete for name in scope)
+
+    def _numbers(self, columns: Mapping[str, NDArray[Any]], n_rows: int) -> csr_array:
+        """Return the terms that look at continuous inputs, evaluated row by row."""
+        from scipy.sparse import coo_array
+
+        rows, weights, values = [np.zeros(0, np.int64)], [np.zeros(0, np.int64)], [np.zeros(0)]
+        for weight, feature in enumerate(self.features):
+            for term in feature.terms:
+                if not self._is_discrete(term.scope):
+                    found = term.at(columns)
+                    if not np.isfinite(found).all():
+                        bad = int(np.argmin(np.isfinite(found)))
+                        at = ", ".join(f"{name}={columns[name][bad]}" for name in term.scope)
+                        raise StructureError(
+                            f"The feature {feature.name!r} is {found[bad]} at {at}. It must be finite."
+                        )
+                    places = np.flatnonzero(found)
+                    rows.append(places)
+                    weights.append(np.full(len(places), weight))
+                    values.append(found[places])
+        triple = (np.concatenate(values), (np.concatenate(rows), np.concatenate(weights)))
+        return coo_array(triple, shape=(n_rows, len(self.features))).tocsr()
+
+    def _require_room(self, n_rows: int) -> None:
+        need, allowed = n_rows * 40, settings().memory
+        if need > allowed:
+            raise StructureError(
+                f"{n_rows // self.n_outputs:,} inputs with {self.n_outputs:,} outputs each would take at least "
+                f"{in_bytes(need)}; {in_bytes(allowed)} are allowed. Use fewer states, or allow more: "
+                "sf.config(memory='16GB')."
+            )
+
+
+def conditional_design(structure: Features, schema: Schema) -> ConditionalDesign:
+    """Return how to evaluate the features of a structure with inputs."""
+    sizes = []
+    for name in structure.variables:
+        if not schema[name].is_discrete:
+            raise StructureError(
+                f"What is modelled given inputs must be discrete, and {name!r} is continuous. Declare it: "
+                f"schema={{{name!r}: sf.categorical()}}, or make it an input."
+            )
+        sizes.append(schema[name].n_states)
+    if math.prod(sizes) > MOST_OUTPUTS:
+        raise StructureError(
+            f"The outputs {listing(structure.variables, 6)} have {math.prod(sizes):,} configurations, and at most "
+            f"{MOST_OUTPUTS:,} can be listed for every input. Model fewer of them at once."
+        )
+    return ConditionalDesign(structure, schema, structure.resolved(schema), structure.variables, tuple(sizes))

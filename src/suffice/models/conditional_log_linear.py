@@ -1,0 +1,213 @@
+"""ConditionalLogLinear: p(y | x) ∝ exp(Σ θᵢ fᵢ(x, y)), which says nothing of how the inputs are distributed."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from suffice.data.labelled import LabelledTable
+from suffice.data.schema import Schema
+from suffice.data.table import open_table
+from suffice.errors import ArgumentError, ModelError, UnknownNameError, listing, require_mapping, shown, suggestion
+from suffice.models.conditional_design import ConditionalDesign, conditional_design
+from suffice.models.log_linear import Weights, weights_of
+from suffice.models.row_answers import RowAnswers
+from suffice.stats.source import BlockSource
+from suffice.structures.features import Features
+from suffice.text import plural
+
+Floats = NDArray[np.float64]
+
+
+@dataclass(frozen=True, init=False, eq=False)
+class ConditionalLogLinear:
+    """A conditional max-ent model.
+
+    Parameters
+    ----------
+    features : Features
+        With inputs, ``given=…``.
+    weights : mapping or sequence
+        One number a feature. A weight of −inf allows only outputs at which its feature is least, given the input.
+    schema : Schema
+
+    Examples
+    --------
+    >>> import suffice as sf
+    >>> rows = {"x": [0.0, 1.0, 2.0, 3.0, 4.0], "y": ["a", "a", "b", "a", "b"]}
+    >>> structure = sf.Features([sf.indicator(y="b"), sf.product("x", sf.indicator(y="b"))], given=["x"])
+    >>> fit = sf.fit(structure, rows)
+    >>> print(fit.model.query("y", given={"x": 2.5}))
+    y       p
+    -  ------
+    a  0.4811
+    b  0.5189
+    """
+
+    features: Features
+    weights: Weights
+    schema: Schema
+
+    def __init__(
+        self, features: Features, weights: Mapping[str, float] | Sequence[float] | Floats, *, schema: Schema
+    ) -> None:
+        known = schema.select(features.columns)
+        design = conditional_design(features, known)
+        names = tuple(feature.name for feature in design.features)
+        object.__setattr__(self, "features", features)
+        object.__setattr__(self, "schema", known)
+        object.__setattr__(self, "weights", Weights(names, weights_of(weights, names)))
+        object.__setattr__(self, "_design", design)
+
+    def __repr__(self) -> str:
+        of = f"{', '.join(self.features.variables)} given {plural(len(self.features.given), 'input')}"
+        return f"ConditionalLogLinear({of}, {plural(len(self.weights), 'feature')})"
+
+    def __str__(self) -> str:
+        return str(self.weights)
+
+    def _repr_html_(self) -> str:
+        return self.weights._repr_html_()
+
+    @property
+    def variables(self) -> tuple[str, ...]:
+        """What is modelled, then the inputs."""
+        return self.features.columns
+
+    # Answers --------------------------------------------------------------------------------------------------
+
+    def probabilities(self, inputs: Mapping[str, NDArray[Any]], n: int) -> Floats:
+        """Return p(y | x) for n rows of inputs, codes or numbers; shape (n, configurations of the outputs)."""
+        design: ConditionalDesign = self._design  # type: ignore[attr-defined]
+        matrix, values = design.at(inputs, n), self.weights.to_numpy()
+        scores = (matrix @ np.where(np.isfinite(values), values, 0.0)).reshape(n, design.n_outputs)
+        for weight in np.flatnonzero(~np.isfinite(values)):
+            side = math.copysign(1.0, values[weight])
+            column = np.asarray(matrix[:, [weight]].todense()).reshape(n, design.n_outputs) * side
+            reachable = np.where(scores > -np.inf, column, -np.inf)
+            scores = np.where(column >= reachable.max(axis=1, keepdims=True), scores, -np.inf)
+        scores -= scores.max(axis=1, keepdims=True)
+        np.exp(scores, out=scores)
+        scores /= scores.sum(axis=1, keepdims=True)
+        return np.asarray(scores, np.float64)
+
+    def query(self, targets: Any, given: Mapping[str, Any] | None = None) -> LabelledTable:
+        """Return p(targets | given), exactly; ``given`` holds every input, and possibly some of the outputs."""
+        wanted = _names(targets)
+        held = dict(require_mapping("given", given or {}, "{'x': 1.0}"))
+        for name in (*wanted, *held):
+            if name not in self.schema:
+                raise UnknownNameError(
+                    f"There is no variable {name!r}. The variables are {listing(self.schema, 12)}."
+                    + suggestion(name, self.schema)
+                )
+        for name in wanted:
+            if name in self.features.given or name in held:
+                raise ArgumentError(f"{name!r} is given, and cannot be asked for. Ask for {self.features.variables}.")
+        absent = [name for name in self.features.given if name not in held]
+        if absent:
+            raise ArgumentError(
+                f"The input {absent[0]!r} is not given. A conditional model answers for given inputs only: "
+                f"given={{{absent[0]!r}: …}}."
+            )
+        inputs = {name: np.array([self._value(name, held[name])]) for name in self.features.given}
+        design: ConditionalDesign = self._design  # type: ignore[attr-defined]
+        joint = self.probabilities(inputs, 1).reshape(design.sizes)
+        outputs = list(design.outputs)
+        for name in [name for name in outputs if name in held]:
+            joint = np.asarray(joint.take(self.schema[name].code(held[name]), axis=outputs.index(name)))
+            outputs.remove(name)
+        total = float(joint.sum())
+        if total == 0:
+            raise ModelError("The evidence is impossible: the model gives it the probability zero. Correct it.")
+        summed = joint.sum(axis=tuple(axis for axis, name in enumerate(outputs) if name not in wanted)) / total
+        left = [name for name in outputs if name in wanted]
+        summed = np.asarray(summed).transpose([left.index(name) for name in wanted])
+        return LabelledTable(tuple(self.schema[name] for name in wanted), summed)
+
+    def _value(self, name: str, value: Any) -> Any:
+        variable = self.schema[name]
+        if variable.is_discrete:
+            return variable.code(value)
+        try:
+            number = float(value)
+        except (TypeError, ValueError):
+            number = math.nan
+        if not math.isfinite(number):
+            raise ArgumentError(f"The input {name!r} must be a finite number. Got {shown(value)} instead.")
+        return number
+
+    def query_rows(self, targets: Any, data: Any) -> RowAnswers:
+        """Return p(targets | inputs) for every row of a table of inputs."""
+        wanted = _names(targets)
+        for name in wanted:
+            if name not in self.features.variables:
+                raise UnknownNameError(
+                    f"{name!r} is none of the variables modelled, {listing(self.features.variables, 12)}."
+                    + suggestion(name, self.features.variables)
+                )
+        joint = np.concatenate(
+            [self.probabilities(block.columns, block.n_rows) for block in self._blocks(self.features.given, data)]
+        )
+        design: ConditionalDesign = self._design  # type: ignore[attr-defined]
+        table = joint.reshape(len(joint), *design.sizes)
+        others = tuple(axis for axis, name in enumerate(design.outputs, 1) if name not in wanted)
+        left = [name for name in design.outputs if name in wanted]
+        summed = table.sum(axis=others).transpose([0, *(1 + left.index(name) for name in wanted)])
+        return RowAnswers(tuple(self.schema[name] for name in wanted), summed, np.zeros(len(joint)))
+
+    def map(self, given: Mapping[str, Any]) -> dict[str, Any]:
+        """Return the most likely states of the outputs, given all inputs."""
+        free = [name for name in self.features.variables if name not in given]
+        table = self.query(free, given)
+        codes = np.unravel_index(int(np.argmax(table.values)), table.values.shape)
+        return {name: self.schema[name].labels[int(code)] for name, code in zip(free, codes, strict=True)}
+
+    def log_prob(self, data: Any) -> Floats:
+        """Return log p(y | x) of every row of a table with outputs and inputs; shape (n_rows,)."""
+        return np.concatenate(
+            [self.log_prob_of(block.columns, block.n_rows) for block in self._blocks(self.variables, data)]
+        )
+
+    def log_prob_of(self, columns: Mapping[str, NDArray[Any]], n_rows: int) -> Floats:
+        """Return log p(y | x) of every row of codes and numbers; shape (n_rows,)."""
+        design: ConditionalDesign = self._design  # type: ignore[attr-defined]
+        p = self.probabilities(columns, n_rows)
+        codes = [np.asarray(columns[name], np.int64) for name in design.outputs]
+        with np.errstate(divide="ignore"):
+            return np.asarray(np.log(p[np.arange(n_rows), np.ravel_multi_index(codes, design.sizes)]), np.float64)
+
+    def _blocks(self, names: Sequence[str], data: Any) -> Any:
+        table = open_table(data, tuple(names), schema=self.schema.select(names))
+        return BlockSource(table).each(lambda block: block)
+
+    # Files ----------------------------------------------------------------------------------------------------
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return the model as JSON-able data."""
+        return {
+            "type": "ConditionalLogLinear",
+            "schema": self.schema.to_dict(),
+            "features": self.features.tabulated(self.schema).to_dict(),
+            "weights": self.weights.to_numpy(),
+        }
+
+    @classmethod
+    def from_dict(cls, entry: Mapping[str, Any]) -> ConditionalLogLinear:
+        """Rebuild the model from `to_dict`'s data."""
+        weights = np.array([float(weight) for weight in entry["weights"]])
+        return cls(Features.from_dict(entry["features"]), weights, schema=Schema.from_dict(entry["schema"]))
+
+
+def _names(targets: Any) -> tuple[str, ...]:
+    listed = (targets,) if isinstance(targets, str) else targets
+    if not isinstance(listed, Sequence) or not listed or len(set(map(repr, listed))) < len(listed):
+        raise ArgumentError(
+            f"The 'targets' argument must be one or several different names. Got {shown(targets)} instead."
+        )
+    return tuple(listed)

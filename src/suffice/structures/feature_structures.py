@@ -1,0 +1,25 @@
+"""The structures made of features, by the name that files give them."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from typing import Any
+
+from suffice.errors import StructureError, listing
+from suffice.structures.features import Features
+from suffice.structures.pairwise import Boltzmann, Ising, Potts
+
+FEATURE_STRUCTURES: dict[str, Callable[[Mapping[str, Any]], Features]] = {
+    "Features": Features.from_dict,
+    "Ising": Ising.from_dict,
+    "Boltzmann": Boltzmann.from_dict,
+    "Potts": Potts.from_dict,
+}
+
+
+def features_from_dict(entry: Mapping[str, Any]) -> Features:
+    """Rebuild a structure of features from its `to_dict`'s data."""
+    kind = entry.get("type")
+    if kind not in FEATURE_STRUCTURES:
+        raise StructureError(f"A structure of features is one of {listing(FEATURE_STRUCTURES)}. Got {kind!r} instead.")
+    return FEATURE_STRUCTURES[kind](entry)
