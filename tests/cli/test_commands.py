@@ -438,6 +438,38 @@ def test_sample_json_without_a_file_prints_the_rows(model: sf.Fit) -> None:
     assert json.loads(good("sample", "m.json", "-n", "0", "--json"))["rows"] == []
 
 
+def test_sample_by_gibbs_chains(model: sf.Fit) -> None:
+    options = ["--method", "gibbs", "--burn-in", "20", "--thin", "2", "--chains", "5", "--seed", "1", "-n", "12"]
+    header, *rows = rows_of(good("sample", "m.json", *options))
+    frame = model.model.sample(12, seed=1, method="gibbs", burn_in=20, thin=2, chains=5)
+    assert header == list(frame.columns)
+    assert rows == frame.astype(str).to_numpy().tolist()
+    given = rows_of(good("sample", "m.json", *options, "--given", "A=x"))[1:]
+    assert {row[header.index("A")] for row in given} == {"x"}
+    assert good("sample", "m.json", "--method", "exact", "--seed", "1") == good("sample", "m.json", "--seed", "1")
+
+
+@pytest.mark.parametrize(
+    ("options", "says"),
+    [
+        (["--method", "gibs"], "'method' argument must be one of ['exact', 'gibbs']"),
+        (["--burn-in", "5"], "is for Gibbs sampling"),
+        (["--method", "exact", "--thin", "5"], "is for Gibbs sampling"),
+        (["--method", "gibbs", "--thin", "0"], "at least 1"),
+        (["--method", "gibbs", "--chains", "0"], "at least 1"),
+    ],
+    ids=lambda value: " ".join(value) if isinstance(value, list) else "",
+)
+def test_sample_by_gibbs_chains_fails_with_a_message(model: sf.Fit, options: list[str], says: str) -> None:
+    assert says in bad("sample", "m.json", *options)
+
+
+def test_sample_of_continuous_variables_has_no_chains(folder: Path) -> None:
+    (folder / "c.csv").write_text("a,b\n1,2.5\n2,4\n3,5.5\n4,9\n")
+    sf.write(sf.fit(sf.GaussianMarkov("a:b"), "c.csv").model, "normal.json")
+    assert "'a', are always drawn exactly. Leave out --burn-in." in bad("sample", "normal.json", "--burn-in", "5")
+
+
 def test_labels_that_csv_must_quote_survive(folder: Path) -> None:
     states = ['a,b', 'say "x"', "line\nbreak", " blank ", "ä😀"]  # fmt: skip
     fit = sf.fit(sf.DAG(["n,m"]), {"n,m": states})

@@ -11,6 +11,7 @@ import typer
 
 from suffice.cli.given import GivenOption, read_given
 from suffice.cli.shared import JsonOption, read_model, reported
+from suffice.errors import ArgumentError
 
 
 def sample(
@@ -18,6 +19,25 @@ def sample(
     n: Annotated[int, typer.Option("-n", "--rows", help="How many rows.")] = 1000,
     seed: Annotated[int | None, typer.Option("--seed", help="The same seed gives the same rows.")] = None,
     given: GivenOption = None,
+    method: Annotated[
+        str | None,
+        typer.Option(
+            "--method",
+            metavar="METHOD",
+            help="exact: independent rows. gibbs: rows of chains, which are correlated, for models that are too large "
+            "to be exact.",
+            show_default="exact",
+        ),
+    ] = None,
+    burn_in: Annotated[
+        int | None, typer.Option("--burn-in", help="gibbs: sweeps before the first row.", show_default="1000")
+    ] = None,
+    thin: Annotated[
+        int | None, typer.Option("--thin", help="gibbs: sweeps from a row of a chain to its next.", show_default="10")
+    ] = None,
+    chains: Annotated[
+        int | None, typer.Option("--chains", help="gibbs: chains that give a row in turn.", show_default="64")
+    ] = None,
     out: Annotated[
         str | None,
         typer.Option(
@@ -31,8 +51,12 @@ def sample(
         from suffice.io.rows_file import require_ending, write_csv, write_rows
 
         network = read_model(model)
-        seen = {"given": read_given(network, given)} if given else {}
-        blocks = network.sample_blocks(n, seed=seed, **seen)  # which checks n and seed before anything is written
+        how: dict[str, Any] = {"method": method, "burn_in": burn_in, "thin": thin, "chains": chains}
+        how = {name: value for name, value in how.items() if value is not None}
+        require_chains(network, how)
+        if given:
+            how["given"] = read_given(network, given)
+        blocks = network.sample_blocks(n, seed=seed, **how)  # which checks all numbers before anything is written
         if out is None and as_json:
             write_json(network, blocks, sys.stdout)
             return
@@ -46,6 +70,16 @@ def sample(
             print(json.dumps({"rows": n, "seed": seed, "out": out}))
         else:
             print(f"Wrote {n:,} rows to {out}")
+
+
+def require_chains(model: Any, how: dict[str, Any]) -> None:
+    """Raise where something is said about chains and the model is not discrete."""
+    continuous = [variable.name for variable in model.schema.variables if not variable.is_discrete]
+    if how and continuous:
+        raise ArgumentError(
+            f"Rows of a model with continuous variables, such as {continuous[0]!r}, are always drawn exactly. Leave "
+            f"out --{next(iter(how)).replace('_', '-')}."
+        )
 
 
 def write_json(model: Any, blocks: Iterator[Any], file: Any) -> None:
