@@ -86,8 +86,9 @@ class Certificate:
     z_limit: float | None = None
 
     def _cells(self) -> tuple[list[str], list[list[str]], str]:
+        wanted = f"at most {self.tol:g}" if self.z is None else "within Monte-Carlo error"
         rows = [
-            ["first-order residual", number(self.gradient_norm, 3), f"at most {self.tol:g}"],
+            ["first-order residual", number(self.gradient_norm, 3), wanted],
             ["normalisation", number(self.normalisation, 3), f"at most {self.tol:g}"],
             [
                 "log-likelihood, recomputed",
@@ -97,7 +98,7 @@ class Certificate:
             ["estimate exists", self.exists, self.boundary],
         ]
         if self.moment_gap is not None:
-            rows.append(["moment gap", number(self.moment_gap, 3), f"at most {self.tol:g}"])
+            rows.append(["moment gap", number(self.moment_gap, 3), wanted])
         if self.kl is not None:
             rows.append(["KL(data, model)", number(self.kl, 6), ""])
         if self.pythagoras is not None:

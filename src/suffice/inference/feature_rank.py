@@ -50,6 +50,8 @@ def _by_terms(layout: Layout, matrix: csr_array) -> Floats | None:
     for start, scope, shape in zip(layout.starts[:-1], layout.scopes, layout.shapes, strict=True):
         block = matrix[start : start + math.prod(shape)].tocsc()
         weights = np.flatnonzero(np.diff(block.indptr))
+        if not len(weights):
+            continue
         spent += 2 ** len(scope) * math.prod(shape) * len(weights)
         if spent > MOST_NUMBERS:
             return None

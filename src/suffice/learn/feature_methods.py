@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from functools import partial
 
-from suffice.learn import feature_ipf, pseudo_likelihood, weights
+from suffice.learn import feature_ipf, pseudo_likelihood, stochastic, weights
 from suffice.learn.feature_setting import needs, row_needs
 from suffice.learn.features import check, refuses_kinks, refuses_penalties, refuses_smooth, solve_by
 from suffice.learn.gis import gis
@@ -40,4 +40,13 @@ PSEUDO_LIKELIHOOD = _method(
     needs=row_needs,
     exact=False,
     takes_base=False,
+)
+STOCHASTIC = _method(
+    solve=stochastic.solve,
+    refuses=stochastic.refuses,
+    refuses_prior=stochastic.refuses_prior,
+    needs=row_needs,
+    exact=False,
+    takes_base=False,
+    options=stochastic.OPTIONS,
 )

@@ -189,13 +189,31 @@ class FeatureSetting:
     @cached_property
     def metric(self) -> Floats | None:
         """The covariance of the features in the data, where whole rows were counted and weights are not too many."""
-        need = Count(self.problem.structure.variables)
-        if need not in self.problem.statistics or not 1 < self.design.n_weights <= MOST_METRIC or self.nodes:
+        return self.data_metric
+
+    @cached_property
+    def data_metric(self) -> Floats | None:
+        """The covariance of the features in the data, a little of it replaced by its diagonal."""
+        if self.whole_rows is None or not 1 < self.design.n_weights <= MOST_METRIC:
             return None
-        codes, counts = self.problem.statistics[need].nonzero()
-        if not len(counts) or len(counts) * self.design.n_weights > METRIC_NUMBERS:
+        codes, shares = self.whole_rows
+        if not len(shares) or len(shares) * self.design.n_weights > METRIC_NUMBERS:
             return None
-        return data_covariance(self.design, codes, counts / counts.sum(), self.problem.statistics.weight)
+        return data_covariance(self.design, codes, shares, self.problem.statistics.weight)
+
+    @cached_property
+    def whole_rows(self) -> tuple[NDArray[Any], Floats] | None:
+        """The distinct rows as codes, with the share of each; None where they were not collected."""
+        structure, statistics = self.problem.structure, self.problem.statistics
+        if self.nodes:
+            return None
+        if Distinct(structure.columns) in statistics:
+            rows = statistics[Distinct(structure.columns)]
+            return rows.codes(list(self.design.names)), rows.weights / rows.weights.sum()
+        if Count(structure.variables) in statistics:
+            codes, counts = statistics[Count(structure.variables)].nonzero()
+            return codes, counts / counts.sum()
+        return None
 
     @cached_property
     def origin(self) -> Floats | None:

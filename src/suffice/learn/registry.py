@@ -50,6 +50,7 @@ METHODS: dict[type[Any], dict[str, Method]] = {
         "ipf": feature_methods.IPF,
         "proximal": feature_methods.PROXIMAL,
         "pseudo_likelihood": feature_methods.PSEUDO_LIKELIHOOD,
+        "stochastic": feature_methods.STOCHASTIC,
     },
 }
 
