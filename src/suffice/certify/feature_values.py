@@ -15,6 +15,8 @@ from suffice.stats.rows import Rows
 from suffice.structures.feature_rules import Feature, Term
 
 Floats = NDArray[np.float64]
+PROBES = 256
+"""Tables of up to so many cells are evaluated everywhere."""
 
 
 def data_moments(claim: Claim, features: Sequence[Feature]) -> tuple[Floats, Floats]:
@@ -61,6 +63,26 @@ def term_table(term: Term, sizes: Mapping[str, int]) -> Floats:
     """Return a term's values over its own scope, as a table."""
     shape = tuple(sizes[name] for name in term.scope)
     return term.at(on_grid(term.scope, shape)).reshape(shape)
+
+
+def sparse_values(term: Term, sizes: Mapping[str, int]) -> tuple[NDArray[np.int64], Floats]:
+    """Return where a term is not zero, and its values there as its rule gives them on rows.
+
+    Where it says it is not zero is looked up elsewhere, too, at some cells.
+    """
+    shape = tuple(sizes[name] for name in term.scope)
+    n_cells = math.prod(shape)
+    if n_cells <= PROBES:
+        table = term_table(term, sizes).reshape(-1)
+        places = np.flatnonzero(table)
+        return places, table[places]
+    places = np.sort(term.rule.cells(shape)[0])
+    probes = np.linspace(0, n_cells - 1, PROBES).astype(np.int64)
+    everywhere = np.union1d(places, probes)
+    columns = np.unravel_index(everywhere, shape)
+    values = term.at(dict(zip(term.scope, columns, strict=True)))
+    held = values != 0
+    return everywhere[held], values[held]
 
 
 def matrix_at(features: Iterable[Feature], columns: Mapping[str, Any]) -> Floats:

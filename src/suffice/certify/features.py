@@ -18,20 +18,19 @@ from numpy.typing import NDArray
 from suffice.certify import conditional, density, pseudo_likelihood, sampled
 from suffice.certify.certificate import Certificate, Measured, verdict
 from suffice.certify.claim import Claim
-from suffice.certify.cliques import largest_fall, other_tree
-from suffice.certify.feature_values import data_moments, matrix_at, on_grid, term_table
+from suffice.certify.cliques import largest_fall
+from suffice.certify.feature_members import MOST_NUMBERS, ByTree, Enumerated, member_of
+from suffice.certify.feature_values import matrix_at
 from suffice.certify.recount import recount_gap
 from suffice.certify.weight_residual import residual_of
-from suffice.inference.clique_family import Layout, Point
 from suffice.inference.moment_hull import face
-from suffice.models.clique_layout import factors_over
 from suffice.priors.penalty import Penalty
 from suffice.stats.needs import Count
 from suffice.structures.feature_rules import Feature
 
 Floats = NDArray[np.float64]
-MOST_NUMBERS = 20_000_000
-"""Tables of all features at all configurations are written out up to this size."""
+FACE_CELLS = 1 << 14
+"""Models of up to so many configurations have their hull looked at."""
 STEADY = ("gis", "ipf")
 """The methods of which every step raises the likelihood."""
 CG_STEPS = 60
@@ -65,7 +64,7 @@ def _certify(claim: Claim) -> Certificate:
             residual=residual,
             worst=worst,
             log_likelihood=seen.log_likelihood,
-            normalisation=seen.normalisation,
+            normalisation=seen.member.normalisation,
             exists=exists,
             condition="the first-order condition" if claim.prior is not None else "the match of expectations",
             data_gap=data_gap,
@@ -122,17 +121,6 @@ class Examined:
         return "" if same else "the base measure, which is not the one that was given"
 
     @cached_property
-    def names(self) -> tuple[str, ...]:
-        """The variables."""
-        found: tuple[str, ...] = self.claim.structure.variables
-        return found
-
-    @cached_property
-    def sizes(self) -> tuple[int, ...]:
-        """Their numbers of states."""
-        return tuple(self.claim.statistics.schema[name].n_states for name in self.names)
-
-    @cached_property
     def limits(self) -> NDArray[np.bool_]:
         """The weights that ran away."""
         return np.asarray(~np.isfinite(self.claim.model.weights.to_numpy()), bool)
@@ -140,130 +128,30 @@ class Examined:
     @cached_property
     def weights(self) -> Floats:
         """The weights; zero in place of those that ran away, whose work a support does."""
-        values = self.claim.model.weights.to_numpy()
-        return np.where(self.limits, 0.0, values)
-
-    # By enumeration -------------------------------------------------------------------------------------------
+        return np.where(self.limits, 0.0, self.claim.model.weights.to_numpy())
 
     @cached_property
-    def is_small(self) -> bool:
-        """Whether all features at all configurations can be written out."""
-        cells = math.prod(self.sizes)
-        return cells * max(len(self.features), len(self.names), 1) <= MOST_NUMBERS and len(self.sizes) <= 60
+    def member(self) -> Enumerated | ByTree:
+        """The model, looked at anew."""
+        return member_of(self.claim, self.features, self.weights)
 
-    @cached_property
-    def values(self) -> Floats:
-        """f(x) of every configuration; shape (configurations, n_weights)."""
-        return matrix_at(self.features, on_grid(self.names, self.sizes))
-
-    @cached_property
-    def log_base(self) -> Floats:
-        """Log h of every configuration, supports included."""
-        index, place = np.unravel_index(np.arange(math.prod(self.sizes)), self.sizes), list(self.names)
-        total = np.zeros(math.prod(self.sizes))
-        with np.errstate(divide="ignore"):
-            for table in (*self.claim.model.base, *self.claim.model.support):
-                total += np.log(table.values[tuple(index[place.index(name)] for name in table.names)])
-        return total
-
-    @cached_property
-    def joint(self) -> tuple[Floats, float]:
-        """p(x) of every configuration, and log Z."""
-        log_p = self.values @ self.weights + self.log_base
-        top = float(log_p.max())
-        p = np.exp(log_p - top)
-        return p / p.sum(), top + math.log(float(p.sum()))
-
-    # Along another tree ---------------------------------------------------------------------------------------
-
-    @cached_property
-    def layout(self) -> Layout:
-        """The scopes of the features' terms, as tables."""
-        place = {name: position for position, name in enumerate(self.names)}
-        scopes = dict.fromkeys(tuple(place[n] for n in term.scope) for f in self.features for term in f.terms)
-        return Layout(self.sizes, tuple(scopes))
-
-    @cached_property
-    def point(self) -> Point:
-        """The model as a member of a family along another elimination order than the fitter's."""
-        extra = factors_over((*self.claim.model.base, *self.claim.model.support), self.names)
-        return other_tree(list(self.names), self.sizes, self.layout.scopes, extra).at(self.theta)
-
-    @cached_property
-    def tables(self) -> list[list[tuple[int, Floats]]]:
-        """For every feature, its terms: the number of the scope, and the values over it."""
-        place = {name: position for position, name in enumerate(self.names)}
-        number = {scope: position for position, scope in enumerate(self.layout.scopes)}
-        sizes = dict(zip(self.names, self.sizes, strict=True))
-        return [
-            [(number[tuple(place[n] for n in term.scope)], term_table(term, sizes)) for term in feature.terms]
-            for feature in self.features
-        ]
-
-    def combined(self, weights: Floats) -> Floats:
-        """Return Σ w f over every scope, flat."""
-        flat = np.zeros(self.layout.n)
-        views = self.layout.tables(flat)
-        for weight, terms in zip(weights, self.tables, strict=True):
-            for scope, table in terms:
-                views[scope] += weight * table
-        return flat
-
-    def summed(self, cells: Floats) -> Floats:
-        """Return Σ cells · f of every feature."""
-        views = self.layout.tables(cells)
-        return np.array([sum(float((views[s] * table).sum()) for s, table in terms) for terms in self.tables])
-
-    @cached_property
-    def theta(self) -> Floats:
-        """The log-potentials of all scopes."""
-        return self.combined(self.weights)
-
-    # What is measured -----------------------------------------------------------------------------------------
-
-    @cached_property
-    def log_z(self) -> float:
-        """The logarithm of Z."""
-        return self.joint[1] if self.is_small else self.point.log_z
-
-    @cached_property
+    @property
     def expected(self) -> Floats:
         """The model's expectations."""
-        if self.is_small:
-            return np.asarray(self.joint[0] @ self.values, np.float64)
-        return self.summed(self.point.expected)
-
-    @cached_property
-    def normalisation(self) -> float:
-        """How far the total probability is from one, as the model itself gives it."""
-        if self.is_small:
-            rows = np.arange(min(len(self.values), 4096))
-            columns = on_grid(self.names, self.sizes)
-            own = self.claim.model.log_prob_of({name: column[rows] for name, column in columns.items()}, len(rows))
-            return float(np.abs(np.exp(own) - self.joint[0][rows]).max(initial=0.0))
-        return abs(float(self.layout.tables(self.point.expected)[0].sum()) - 1)
+        return self.member.expected
 
     @cached_property
     def moments(self) -> tuple[Floats, Floats]:
         """The data's means of features, and of their squares."""
-        means, squares = data_moments(self.claim, self.features)
-        if not self.claim.statistics.weight:
-            zero = Examined(self.claim)
-            object.__setattr__(zero, "weights", np.zeros(len(self.features)))
-            return zero.expected, np.abs(zero.expected)
-        return means, squares
+        if not self.claim.statistics.weight:  # a penalty alone: no target is better than the base measure's own
+            found = member_of(self.claim, self.features, np.zeros(len(self.features))).expected
+            return found, np.abs(found)
+        return self.member.moments()
 
     @property
     def targets(self) -> Floats:
         """The expectations wanted."""
         return self.moments[0]
-
-    @cached_property
-    def spread(self) -> Floats:
-        """The largest minus the least value of each feature, or a bound on it."""
-        if self.is_small:
-            return np.asarray(self.values.max(axis=0) - self.values.min(axis=0), np.float64)
-        return np.array([sum(float(np.ptp(table)) for _, table in terms) for terms in self.tables])
 
     @cached_property
     def residual(self) -> tuple[float, str]:
@@ -274,7 +162,8 @@ class Examined:
         main = np.array([len(feature.variables) == 1 for feature in self.features], bool)
         variance = np.maximum(self.moments[1] - self.targets**2, self.moments[1] / 1000)
         names = tuple(feature.name for feature in self.features)
-        return residual_of(self.claim, names, self.weights, self.expected - self.targets, self.spread, variance, main)
+        gaps = self.expected - self.targets
+        return residual_of(self.claim, names, self.weights, gaps, self.member.spread, variance, main)
 
     @cached_property
     def fault_of_support(self) -> str:
@@ -284,27 +173,21 @@ class Examined:
             return ""
         if self.claim.prior is not None:
             return "the support, which a prior leaves no room for"
-        if self.is_small and self.on_face is not None and self.on_face.support is not None:
-            held = np.isfinite(self.log_base)
-            possible = self.possible
+        member = self.member
+        if isinstance(member, Enumerated) and self.on_face is not None and self.on_face.support is not None:
+            held = np.isfinite(member.log_base)
             wanted = np.zeros(len(held), bool)
-            wanted[possible] = self.on_face.support
+            wanted[member.possible] = self.on_face.support
             return "" if np.array_equal(held, wanted) else "the support, which is not the face that holds the targets"
         return ""
 
     @cached_property
-    def possible(self) -> NDArray[np.intp]:
-        """The configurations that the base measure allows."""
-        index, place = np.unravel_index(np.arange(math.prod(self.sizes)), self.sizes), list(self.names)
-        held = np.ones(math.prod(self.sizes), bool)
-        for table in self.claim.base:
-            held &= table.values[tuple(index[place.index(name)] for name in table.names)] > 0
-        return np.flatnonzero(held)
-
-    @cached_property
     def on_face(self) -> Any:
-        """The face of the moments' hull that holds the targets."""
-        return face(self.values[self.possible], self.targets) if math.prod(self.sizes) <= 1 << 14 else None
+        """The face of the moments' hull that holds the targets, for small models."""
+        member = self.member
+        if not isinstance(member, Enumerated) or math.prod(member.sizes) > FACE_CELLS:
+            return None
+        return face(member.values[member.possible], self.targets)
 
     @cached_property
     def exists(self) -> str:
@@ -316,7 +199,7 @@ class Examined:
             return "no"
         if self._near_interior():
             return "yes"
-        return "undecided" if self.on_face is None or not self.is_small else str(self.on_face.exists)
+        return "undecided" if self.on_face is None else str(self.on_face.exists)
 
     def _near_interior(self) -> bool:
         """Whether p can be changed a little, staying positive everywhere, to have the targets to rounding error.
@@ -332,14 +215,16 @@ class Examined:
         direction, size = towards, float(left.dot(towards))
         start = float(left.dot(left))
         for _ in range(CG_STEPS):
-            image = self._curvature(direction)
+            if not np.abs(direction).max() < 1e100:  # p is all but on the boundary
+                break
+            image = self.member.curvature(direction)
             slope = float(direction.dot(image))
-            if slope <= 0:
+            if not 0 < slope < math.inf or not math.isfinite(size / slope):
                 break
             v = v + size / slope * direction
             left = left - size / slope * image
             if float(left.dot(left)) <= 1e-6 * start:
-                return float(np.abs(v).dot(self.spread)) < 0.5
+                return float(np.abs(v).dot(self.member.spread)) < 0.5
             towards = rough(left)
             before, size = size, float(left.dot(towards))
             direction = towards + size / before * direction
@@ -348,61 +233,37 @@ class Examined:
     @cached_property
     def _rough_inverse(self) -> Callable[[Floats], Floats]:
         """About Cov⁻¹, to be applied: from whole rows of data where they were counted, else from variances."""
-        k, need = len(self.features), Count(self.names)
+        k, need = len(self.features), Count(self.claim.structure.variables)
         variance = np.maximum(self.moments[1] - self.targets**2, 1e-6 * self.moments[1] + 1e-300)
         if need not in self.claim.statistics or k > 1000:
             return lambda gap: gap / variance
         codes, counts = self.claim.statistics[need].nonzero()
         if len(counts) * k > MOST_NUMBERS:
             return lambda gap: gap / variance
-        rows = matrix_at(self.features, dict(zip(self.names, codes.T, strict=True)))
+        rows = matrix_at(self.features, dict(zip(self.claim.structure.variables, codes.T, strict=True)))
         shares = np.asarray(counts, np.float64) / counts.sum()
         centred = rows - shares @ rows
         covariance = centred.T @ (centred * shares[:, None])
         inverse = np.linalg.inv(covariance + np.diag(1e-3 * variance))
         return lambda gap: inverse @ gap
 
-    def _curvature(self, direction: Floats) -> Floats:
-        if self.is_small:
-            along = self.values @ direction
-            p = self.joint[0]
-            return np.asarray((p * (along - float(p.dot(along)))) @ self.values, np.float64)
-        return self.summed(self.point.curvature(self.combined(direction)))
-
     @cached_property
     def log_likelihood(self) -> float:
         """Σ log (p/h) over the data; h is the base measure, one without it."""
-        return self.claim.statistics.weight * (float(self.weights.dot(data_moments(self.claim, self.features)[0]))
-                                               - self.log_z)  # fmt: skip
+        weight = self.claim.statistics.weight
+        return weight * (float(self.weights.dot(self.targets)) - self.member.log_z) if weight else 0.0
 
     @property
     def dual(self) -> float | None:
-        """w·α − log Z, with h scaled to a distribution where its total is known."""
-        if self.claim.prior is not None or not self.claim.statistics.weight:
+        """w·α − log Z, with h scaled to a distribution; None where its total is not known."""
+        total = self.member.log_base_total
+        if self.claim.prior is not None or not self.claim.statistics.weight or total is None:
             return None
-        value = float(self.weights.dot(self.targets)) - self.log_z
-        if not self.is_small:
-            return value + self._log_base_total if self._log_base_total is not None else None
-        log_h = self.log_base if not self.claim.model.support else self._log_h
-        top = float(log_h.max())
-        return value + top + math.log(float(np.exp(log_h - top).sum()))
-
-    @cached_property
-    def _log_h(self) -> Floats:
-        held = np.full(math.prod(self.sizes), -math.inf)
-        index, place = np.unravel_index(self.possible, self.sizes), list(self.names)
-        held[self.possible] = 0.0
-        for table in self.claim.base:
-            held[self.possible] += np.log(table.values[tuple(index[place.index(name)] for name in table.names)])
-        return held
-
-    @property
-    def _log_base_total(self) -> float | None:
-        return None if self.claim.base else float(np.log(np.array(self.sizes, np.float64)).sum())
+        return float(self.weights.dot(self.targets)) - self.member.log_z + total
 
     @cached_property
     def _data_entropy(self) -> float | None:
-        need = Count(self.names)
+        need = Count(self.claim.structure.variables)
         if need not in self.claim.statistics or self.claim.base or not self.claim.statistics.weight:
             return None
         m = np.asarray(self.claim.statistics[need].values, np.float64)
@@ -419,15 +280,15 @@ class Examined:
     @cached_property
     def pythagoras(self) -> float | None:
         """How far KL(p̃‖u) is from KL(p̃‖p) + KL(p‖u), u being uniform; zero at the unpenalised optimum p."""
-        if self.kl is None or self.claim.prior is not None or self._data_entropy is None or not self.is_small:
+        entropy = self.member.entropy
+        if self.kl is None or self.claim.prior is not None or self._data_entropy is None or entropy is None:
             return None
-        held = self.joint[0][self.joint[0] > 0]
-        return abs(self.kl - (-float((held * np.log(held)).sum()) - self._data_entropy))
+        return abs(self.kl - (entropy - self._data_entropy))
 
     @property
     def rounding(self) -> float:
         """What rounding alone may change a log-likelihood by."""
-        return 1e-14 * self.claim.statistics.weight * max(1.0, abs(self.log_z))
+        return 1e-14 * self.claim.statistics.weight * max(1.0, abs(self.member.log_z))
 
     @property
     def boundary(self) -> str:

@@ -75,7 +75,7 @@ def _gradient(claim: Claim, features: Any, weights: Floats) -> tuple[float, Floa
             n, m = len(shares), schema[name].n_states
             columns = {other: np.repeat(column, m) for other, column in part.items()}
             columns[name] = np.tile(np.arange(m), n)
-            scores = np.log(_left(claim, name, columns)).reshape(n, m)
+            scores = _log_left(claim, name, columns).reshape(n, m)
             values = []
             for number, term in touching[name]:
                 values.append(term.at(columns).reshape(n, m))
@@ -95,11 +95,11 @@ def _gradient(claim: Claim, features: Any, weights: Floats) -> tuple[float, Floa
     return value, gaps, np.maximum(variance, 0.0), most - least, off
 
 
-def _left(claim: Claim, name: str, columns: dict[str, Any]) -> Floats:
-    """Return one where the model's support leaves a configuration, else zero."""
+def _log_left(claim: Claim, name: str, columns: dict[str, Any]) -> Floats:
+    """Return zero where the model's support leaves a configuration, else −inf."""
     left = np.ones(len(columns[name]))
     for table in claim.model.support:
         if name in table.names:
             left = left * table.values[tuple(columns[other] for other in table.names)]
     with np.errstate(divide="ignore"):
-        return np.asarray(left, np.float64)
+        return np.asarray(np.log(left), np.float64)

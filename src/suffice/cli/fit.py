@@ -37,7 +37,7 @@ def fit(
         str | None,
         typer.Option(
             "--prior",
-            help="bdeu:10, dirichlet:1, k2, jeffreys, expert:FILE:10; for cliques also gaussian:1 or laplace:1 "
+            help="bdeu:10, dirichlet:1, k2, jeffreys, expert:FILE:10; for cliques and features gaussian:1 or laplace:1 "
             "(gaussian:1:inf leaves main effects free); for hypotheses uniform. Maximum likelihood without it.",
         ),
     ] = None,
@@ -193,7 +193,7 @@ def _init(text: str | None) -> Any:
         return text
     from suffice.cli.shared import read_model
 
-    return read_model(text)
+    return read_model(text, can="log_prob_of")
 
 
 def _expert(text: str) -> Any:

@@ -31,6 +31,8 @@ def info(
         plan = None
         if hasattr(model, "factors"):
             facts = _factor_facts(model)
+        elif model is not None and hasattr(model, "weights"):
+            facts = {"model": type(model).__name__, **_feature_facts(model.features), "weights": len(model.weights)}
         elif model is not None and hasattr(model, "precision"):
             facts = {"model": type(model).__name__, "variables": len(model.variables), "edges": _n_edges(model)}
         else:
@@ -74,6 +76,7 @@ def _factor_facts(model: Any) -> dict[str, Any]:
     return {
         "model": type(model).__name__,
         "variables": len(model.variables),
+        **({"weights": len(model.weights)} if hasattr(model, "weights") else {}),
         "factors": len(model.factors),
         "cells": sum(factor.values.size for factor in model.factors),
     }
@@ -106,10 +109,25 @@ def _facts(structure: Any) -> dict[str, Any]:
             "largest clique": max(map(len, structure.cliques)),
             "edges": len(structure.edges),
         }
+    elif hasattr(structure, "specs"):
+        facts |= _feature_facts(structure)
     for name, fact in (("is_decomposable", "decomposable"), ("is_chordal", "chordal")):
         if hasattr(structure, name):
             facts[fact] = "yes" if getattr(structure, name) else "no"
     return facts
+
+
+def _feature_facts(structure: Any) -> dict[str, Any]:
+    facts: dict[str, Any] = {"variables": len(structure.variables)}
+    if structure.given:
+        facts["inputs"] = len(structure.given)
+    if structure.continuous:
+        facts["continuous variables"] = len(structure.continuous)
+    if hasattr(structure, "edges"):
+        facts["edges"] = len(structure.edges)
+    else:
+        facts["feature specifications"] = len(structure.specs)
+    return {**facts, "scopes": len(structure.scopes), "largest scope": max(map(len, structure.scopes))}
 
 
 def _plan(structure: Any, schema: Any) -> Any:
@@ -129,6 +147,10 @@ def _planned(structure: Any, schema: Any, plan: Any) -> dict[str, Any]:
         facts["free parameters"] = sum(kind.n_free(family) for kind, family in leads)
     elif hasattr(structure, "is_decomposable"):
         facts["free parameters"] = structure.n_free(schema)
+    elif hasattr(structure, "specs"):
+        facts["weights"] = len(structure.resolved(schema))
+    if not plan.tables:
+        return {**facts, "statistics": "distinct rows"}
     return {**facts, "cells": plan.n_cells, "memory of dense tables": plan.n_bytes}
 
 
@@ -138,6 +160,6 @@ def _show(facts: dict[str, Any], plan: Any) -> None:
 
     shown = {name: in_bytes(value) if name.startswith("memory") else value for name, value in facts.items()}
     show_facts([(name, f"{value:,}" if isinstance(value, int) else str(value)) for name, value in shown.items()])
-    if plan is not None:
+    if plan is not None and plan.tables:
         print()
         show_table(plan.cells())

@@ -8,7 +8,7 @@ from typing import Annotated, Any
 import typer
 
 from suffice.cli.given import GivenOption, read_given
-from suffice.cli.shared import JsonOption, read_model, reported
+from suffice.cli.shared import JsonOption, read_model, reported, require_able
 from suffice.errors import ArgumentError
 
 
@@ -45,12 +45,15 @@ def query(
 
         if memory is not None:
             config(memory=memory)
-        network = read_model(model)
+        network = read_model(model, can="query")
         seen = read_given(network, given, evidence)
+        _require_single(network, seen)
         asked = _asked(targets or [], most_likely, interval, sensitivity)
         if asked == "map":
-            found = network.map(seen)
-            _print_map(found, as_json)
+            require_able(network, "map")
+            _print_map(network.map(seen), as_json)
+        elif asked == "marginals" and hasattr(network, "features") and not hasattr(network, "marginals"):
+            _print_marginals({name: network.query(name, seen) for name in _discrete(network, seen)}, as_json)
         elif asked == "marginals" and not hasattr(network, "marginals"):
             _print_table(network.query(_not_given(network, seen), seen), as_json)
         elif asked == "sensitivity":
@@ -69,8 +72,32 @@ def query(
             _print_marginals(network.marginals(seen), as_json)
 
 
+def _require_single(network: Any, seen: dict[str, Any]) -> None:
+    """Refuse several states, and likelihoods, of a variable where a model of given inputs takes one state."""
+    inputs = getattr(getattr(network, "features", None), "given", ())
+    for name, state in seen.items():
+        if inputs and isinstance(state, list | dict):
+            first = network.schema[name].labels[0]
+            raise ArgumentError(
+                f"The evidence about {name!r} must be one state, as in --given {name}={first}: a conditional model has "
+                "no distribution of its inputs to weigh several by."
+            )
+
+
 def _not_given(network: Any, seen: dict[str, Any]) -> list[str]:
     return [name for name in network.variables if name not in seen]
+
+
+def _discrete(network: Any, seen: dict[str, Any]) -> list[str]:
+    """Return the variables whose distributions are tables: neither inputs, nor given, nor continuous."""
+    modelled = [name for name in network.features.variables if name not in seen]
+    found = [name for name in modelled if network.schema[name].is_discrete]
+    if not found:
+        raise ArgumentError(
+            "No variable is left whose distribution is a table: all others are given, or continuous. Densities are "
+            "what suffice score adds up."
+        )
+    return found
 
 
 def _asked(targets: list[str], most_likely: bool, interval: float | None, sensitivity: str | None) -> str:
@@ -141,13 +168,16 @@ def _print_marginals(tables: dict[str, Any], as_json: bool) -> None:
 
 
 def _print_map(found: Any, as_json: bool) -> None:
-    if isinstance(found, dict):  # of numbers
+    if isinstance(found, dict):  # of numbers, or of the states of outputs
         from suffice.cli.show import show_table
 
+        numbers = bool(found) and all(isinstance(value, float) for value in found.values())
         if as_json:
-            _print_json({"values": found})
-        else:
+            _print_json({"values" if numbers else "states": found})
+        elif numbers:
             show_table((["variable", "value"], [[name, f"{value:.6g}"] for name, value in found.items()], "<>"))
+        else:
+            show_table((["variable", "state"], [[name, str(value)] for name, value in found.items()], "<<"))
         return
     if as_json:
         content = {

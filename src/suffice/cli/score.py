@@ -42,7 +42,7 @@ def score(
         from suffice.stats.source import BlockSource
         from suffice.text import fixed, number
 
-        network = read_model(model)
+        network = read_model(model, can="log_prob_of")
         encoded = open_table(
             table(data, separator, na),
             network.variables,
@@ -60,10 +60,12 @@ def score(
             facts = {"n": n, "n_dropped": statistics.n_dropped, "log_likelihood": total, "mean_log_likelihood": mean}
             print(json.dumps(plain(facts), indent=1))
             return
+        inputs = getattr(getattr(network, "features", None), "given", ())
+        kind = "conditional " if inputs else ""
         rows = [
             ("rows, with their weights", number(n, 12)),
             ("rows dropped", number(statistics.n_dropped)),
-            ("log-likelihood", fixed(total)),
-            ("mean log-likelihood of a row", fixed(mean, 6)),
+            (f"{kind}log-likelihood", fixed(total)),
+            (f"mean {kind}log-likelihood of a row", fixed(mean, 6)),
         ]
         show_facts(rows)

@@ -84,6 +84,13 @@ SPOKEN = (
     (r"sf\.config\(memory='(\w+)'\)", r"--memory \1"),
     (r"sf\.Expert\(network, ess, uniform=([\d.]+)\)", r"--prior expert:FILE:10:\1"),
     (r"declare them by schema=", "declare them by --categorical COL=a,b"),
+    (r"schema=\{'([^']+)': \[0, 1\]\}", r"--categorical '\1'=0,1"),
+    (r"given=\{'([^']+)': …\}", r"--given '\1'=…"),
+    (r"given= out", "--given out"),
+    (r"sf\.Features\(…, support=\{('[^']+'): \(0, 1\)\}\)", r"support = { \1 = [0, 1] }"),
+    (r"sf\.Potts", 'type = "Potts"'),
+    (r"Use a function, sf\.feature\(lambda [^)]*\), or declare", "Declare"),
+    (r"Use model\.log_prob, or model\.expected\([^)]*\)", "Densities are what suffice score adds up"),
 )
 """How the remedies of the library are said on the command line."""
 
@@ -116,18 +123,32 @@ def table(path: str, separator: str | None, na: list[str] | None) -> Any:
     return CSV(path, separator, ("", "?", *(na or ())))
 
 
-def read_model(path: str) -> Any:
-    """Read a model, alone or from a whole fit."""
+ABLE = {
+    "sample_blocks": "sampled on the command line; ask it by suffice query, or score data by suffice score",
+    "map": "asked for its most likely states; leave --map out",
+}
+"""What a model may lack, and how that is said."""
+
+
+def read_model(path: str, can: str = "sample_blocks") -> Any:
+    """Read a model, alone or from a whole fit; ``can`` is the method that it must have."""
     from suffice.io import read
 
     loaded = read(path)
     model = getattr(loaded, "model", loaded)
-    if not hasattr(model, "sample_blocks"):
+    if not hasattr(model, "log_prob_of"):
         raise ArgumentError(
             f"{path!r} holds {type(loaded).__name__}, where a model is needed. Fit one: suffice fit STRUCTURE DATA "
             "--out model.json."
         )
+    require_able(model, can)
     return model
+
+
+def require_able(model: Any, can: str) -> None:
+    """Refuse models that lack a method."""
+    if not hasattr(model, can):
+        raise ArgumentError(f"A {type(model).__name__} cannot be {ABLE[can]}.")
 
 
 def bar(quiet: bool) -> bool:

@@ -10,6 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from suffice.inference.clique_family import Layout, TableFamily
+from suffice.inference.dependence import Dependence, Relation, dependence
 from suffice.inference.feature_family import joint_features
 
 if TYPE_CHECKING:
@@ -18,6 +19,8 @@ if TYPE_CHECKING:
 Floats = NDArray[np.float64]
 MOST_WEIGHTS = 2000
 JOINT_CELLS = 1 << 16
+TINY = 1e-15
+"""Correlations below this are none."""
 MOST_NUMBERS = 20_000_000
 """Beyond so many numbers in the way there, dependence is not looked for."""
 
@@ -48,14 +51,16 @@ def _by_terms(layout: Layout, matrix: csr_array) -> Floats | None:
     parts: dict[tuple[int, ...], list[tuple[NDArray[np.int64], Floats]]] = {}
     spent = 0
     for start, scope, shape in zip(layout.starts[:-1], layout.scopes, layout.shapes, strict=True):
-        block = matrix[start : start + math.prod(shape)].tocsc()
-        weights = np.flatnonzero(np.diff(block.indptr))
+        ends = matrix.indptr[start : start + math.prod(shape) + 1]
+        weights, which = np.unique(matrix.indices[ends[0] : ends[-1]], return_inverse=True)
         if not len(weights):
             continue
         spent += 2 ** len(scope) * math.prod(shape) * len(weights)
         if spent > MOST_NUMBERS:
             return None
-        tables = block[:, weights].toarray().reshape(*shape, len(weights))
+        flat = np.zeros((math.prod(shape), len(weights)))
+        flat[np.repeat(np.arange(len(flat)), np.diff(ends)), which] = matrix.data[ends[0] : ends[-1]]
+        tables = flat.reshape(*shape, len(weights))
         for size in range(1, len(scope) + 1):
             for axes in itertools.combinations(range(len(scope)), size):
                 table = tables
@@ -65,8 +70,8 @@ def _by_terms(layout: Layout, matrix: csr_array) -> Floats | None:
                 ranked = sorted(axes, key=lambda axis: scope[axis])
                 term = tuple(scope[axis] for axis in ranked)
                 others = [axis for axis in range(len(scope)) if axis not in axes]
-                flat = table.transpose([*ranked, *others, len(scope)]).reshape(-1, len(weights))
-                parts.setdefault(term, []).append((weights, flat))
+                part = table.transpose([*ranked, *others, len(scope)]).reshape(-1, len(weights))
+                parts.setdefault(term, []).append((weights, part))
     return _gram(parts, matrix.shape[1])
 
 
@@ -79,3 +84,20 @@ def _gram(parts: dict[tuple[int, ...], list[tuple[NDArray[np.int64], Floats]]], 
             whole[:, np.searchsorted(weights, which)] += table
         found[np.ix_(weights, weights)] += whole.T @ whole / len(whole)
     return found
+
+
+def relations(covariance: Floats, scale: Floats) -> Dependence:
+    """Return how features depend on each other, looking only at those that are correlated or constant."""
+    from scipy.sparse import csr_array
+    from scipy.sparse.csgraph import connected_components
+
+    unit = np.where(scale > 0, scale, 1.0)
+    linked = np.abs(covariance / unit[:, None] / unit) > TINY
+    _, group = connected_components(csr_array(linked), directed=False)
+    alone = (np.bincount(group)[group] == 1) & np.diag(linked)
+    which = np.flatnonzero(~alone)
+    if not len(which):
+        return Dependence(len(covariance), ())
+    found = dependence(covariance[np.ix_(which, which)], scale=unit[which])
+    named = tuple(Relation(tuple(int(which[i]) for i in r.indices), r.coefficients) for r in found.relations)
+    return Dependence(found.rank + int(alone.sum()), named)

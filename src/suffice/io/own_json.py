@@ -20,11 +20,15 @@ from suffice.errors import ArgumentError, FileFormatError, SufficeError, is_whol
 from suffice.files import atomic_write, json_bytes, read_bytes
 from suffice.io import posterior_content
 from suffice.io.json_values import flag, number, number_or_none, text, texts, whole
+from suffice.learn.feature_setting import targets_need
 from suffice.learn.method import Step
 from suffice.learn.registry import methods_for
 from suffice.models.bayes_net import BayesianNetwork
+from suffice.models.conditional_log_linear import ConditionalLogLinear
 from suffice.models.hypothesis_mixture import HypothesisMixture
 from suffice.models.joint_normal import JointNormal
+from suffice.models.log_linear import LogLinear
+from suffice.models.log_linear_density import LogLinearDensity
 from suffice.models.markov_net import MarkovNetwork
 from suffice.priors.registry import prior_from_dict
 from suffice.result.fit import Fit
@@ -33,6 +37,8 @@ from suffice.stats.needs import Count
 from suffice.stats.statistics import Statistics
 from suffice.structures.cliques import Cliques
 from suffice.structures.dag import DAG
+from suffice.structures.feature_structures import FEATURE_STRUCTURES
+from suffice.structures.features import Features
 from suffice.structures.gaussian_markov import GaussianMarkov
 from suffice.structures.hypotheses import Hypotheses
 from suffice.version import __version__
@@ -43,11 +49,15 @@ STRUCTURES: dict[str, Callable[[Mapping[str, Any]], Any]] = {
     "DAG": DAG.from_dict,
     "GaussianMarkov": GaussianMarkov.from_dict,
     "Hypotheses": Hypotheses.from_dict,
+    **FEATURE_STRUCTURES,
 }
 MODELS: dict[str, Callable[[Mapping[str, Any]], Any]] = {
     "BayesianNetwork": BayesianNetwork.from_dict,
+    "ConditionalLogLinear": ConditionalLogLinear.from_dict,
     "HypothesisMixture": HypothesisMixture.from_dict,
     "JointNormal": JointNormal.from_dict,
+    "LogLinear": LogLinear.from_dict,
+    "LogLinearDensity": LogLinearDensity.from_dict,
     "MarkovNetwork": MarkovNetwork.from_dict,
 }
 
@@ -56,6 +66,9 @@ OWNED: dict[type[Any], Callable[[Any, Any], Any]] = {
     HypothesisMixture: lambda model, structure: model.hypotheses,
     MarkovNetwork: lambda model, structure: structure if _holds(model, structure) else model.cliques,
     JointNormal: lambda model, structure: structure if model.names == structure.columns else model,
+    LogLinear: lambda model, structure: model.features,
+    ConditionalLogLinear: lambda model, structure: model.features,
+    LogLinearDensity: lambda model, structure: model.features,
 }
 """The structure that a model is of; one without a structure of its own must only fit."""
 
@@ -94,8 +107,11 @@ def document(thing: Any) -> dict[str, Any]:
 
 def _fit_content(fit: Fit) -> dict[str, Any]:
     meta, arrays = fit.statistics.to_parts()
+    structure = fit.structure
+    if isinstance(structure, Features):
+        structure = structure.tabulated(fit.model.schema)  # a file holds no functions
     return {
-        "structure": fit.structure.to_dict(),
+        "structure": structure.to_dict(),
         "model": fit.model.to_dict(),
         "method": fit.method,
         "point": fit.point,
@@ -173,7 +189,20 @@ def load(path: str) -> dict[str, Any]:
 
 
 def _model(content: Mapping[str, Any]) -> Any:
+    if "features" in content:
+        _check_kind(content["type"], content["features"])
     return MODELS[content["type"]](_with_states(content) if "schema" in content else content)
+
+
+def _check_kind(kind: str, features: Mapping[str, Any]) -> None:
+    """Refuse features of one kind of log-linear model in the file of another."""
+    joint = "LogLinearDensity" if features.get("support") else "LogLinear"
+    wanted = "ConditionalLogLinear" if features.get("given") else joint
+    if kind != wanted:
+        raise FileFormatError(
+            f"With these inputs, given={shown(features.get('given', []))}, and this support, "
+            f"{shown(features.get('support', {}))}, the model must be a {wanted}. Got {shown(kind)} instead."
+        )
 
 
 def _with_states(content: Mapping[str, Any]) -> dict[str, Any]:
@@ -218,10 +247,19 @@ def _check_statistics(fit: Fit) -> None:
     for name in fit.structure.columns:
         if not schema[name].has_states_of(fit.model.schema[name]):
             raise FileFormatError(f"The states of {name!r} are others in the statistics than in the model.")
+    if isinstance(fit.structure, Features) and targets_need(len(fit.model.weights)) in fit.statistics:
+        return  # targets by hand: there was no data
     for need in method.needs(fit.structure, schema):
-        if isinstance(fit.structure, Cliques) and need == Count(fit.structure.variables):
-            continue  # the whole table is not needed, only welcome
+        if _is_only_welcome(need, fit.structure):
+            continue
         _ = fit.statistics[need]
+
+
+def _is_only_welcome(need: Any, structure: Any) -> bool:
+    """Whether a need is the whole table, which fields and features can do without."""
+    if isinstance(structure, Features) and structure.variables in structure.scopes:
+        return False
+    return isinstance(structure, Cliques | Features) and need == Count(structure.variables)
 
 
 def _check_structure(structure: Any, model: Any) -> None:

@@ -10,6 +10,17 @@ A structure file names its type and what the type needs::
     type = "Cliques"                          type = "Cliques"
     graph = "A:B + B:C + 'M. Work'"           graph = { A = ["B", "C"], B = ["C"] }
                                               take = "pairwise"
+
+    type = "Features"                         type = "Ising"
+    given = ["x"]                             graph = "a:b + b:c"
+    [[features]]                              values = [0, 1]
+    indicator = { A = "yes", B = "no" }       tie = "couplings"
+    [[features]]
+    product = ["x", { indicators = ["A"] }]
+    [tie]
+    both = ["A=yes & B=no", "x·(A=no)"]
+
+How a feature is written, `suffice.structures.feature_files` says.
 """
 
 from __future__ import annotations
@@ -17,33 +28,132 @@ from __future__ import annotations
 import json
 import os
 import tomllib
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from typing import Any, NamedTuple
 
-from suffice.errors import FileFormatError, StructureError, SufficeError, listing, shown, suggestion
+from suffice.errors import FileFormatError, StructureError, SufficeError, is_number, listing, shown, suggestion
 from suffice.files import read_bytes
 from suffice.io import read
 from suffice.structures.cliques import Cliques
 from suffice.structures.cliques_text import is_written_as_cliques
 from suffice.structures.dag import DAG
+from suffice.structures.feature_files import spec_from_dict
+from suffice.structures.features import Features
 from suffice.structures.gaussian_markov import GaussianMarkov
 from suffice.structures.hypotheses import Hypotheses
+from suffice.structures.pairwise import Boltzmann, Ising, Pairwise, Potts
+
+# Features -----------------------------------------------------------------------------------------------------
+
+
+def _features(**entries: Any) -> Features:
+    """Make features from the entries of a file, each of the type that it must be."""
+    listed = entries["features"]
+    if not isinstance(listed, list) or not listed:
+        raise StructureError(
+            "The entry 'features' must be a list of at least one feature, each a part [[features]] with an entry such "
+            f"as indicator = {{ A = 'yes' }}. Got {shown(listed)} instead."
+        )
+    specs = []
+    for number, entry in enumerate(listed, 1):
+        try:
+            specs.append(spec_from_dict(entry))
+        except SufficeError as error:
+            raise StructureError(f"feature {number}: {error}") from None
+    support = {name: _ends(name, ends) for name, ends in _by_name(entries, "support", "{ x = [0, 1] }").items()}
+    tie = entries.get("tie", [])
+    if not isinstance(tie, list):
+        tie = _by_name(entries, "tie", "{ both = ['A=yes', 'B=no'] }")
+    return Features(
+        specs, given=_texts(entries, "given"), support=support, tie=tie, variables=_texts(entries, "variables")
+    )
+
+
+def _by_name(entries: dict[str, Any], key: str, example: str) -> Mapping[str, Any]:
+    value = entries.get(key, {})
+    if not isinstance(value, Mapping):
+        raise StructureError(f"The entry {key!r} must be a table such as {example}. Got {shown(value)} instead.")
+    return value
+
+
+def _texts(entries: dict[str, Any], key: str) -> list[str]:
+    value = entries.get(key, [])
+    if not isinstance(value, list) or not all(isinstance(name, str) for name in value):
+        raise StructureError(f"The entry {key!r} must be a list of variables, ['x']. Got {shown(value)} instead.")
+    return value
+
+
+def _ends(name: str, ends: Any) -> list[float]:
+    """Return an interval; JSON has no infinity, which is a text there."""
+    proper = isinstance(ends, list) and len(ends) == 2
+    if not proper or not all(is_number(end) or end in ("inf", "-inf") for end in ends):
+        raise StructureError(f"The support of {name!r} must be two numbers, [0, 1] or [0, inf]. Got {shown(ends)}.")
+    return [float(end) for end in ends]
+
+
+def _pairwise(kind: type[Pairwise]) -> Callable[..., Pairwise]:
+    """Return what makes one of the models on graphs from the entries of a file."""
+
+    def make(**entries: Any) -> Pairwise:
+        if "graph" in entries and ("edges" in entries or "nodes" in entries):
+            raise StructureError("The graph is given twice, by 'graph' and by 'edges' and 'nodes'. Leave one out.")
+        if not isinstance(entries.get("fields", True), bool):
+            raise StructureError(f"The entry 'fields' must be true or false. Got {shown(entries['fields'])} instead.")
+        values = entries.get("values", [0, 1])
+        if not isinstance(values, list) or not all(map(is_number, values)):
+            raise StructureError(
+                f"The entry 'values' must be two rising numbers, [-1, 1]. Got {shown(values)} instead."
+            )
+        settings: dict[str, Any] = {key: entries[key] for key in ("values", "tie", "fields") if key in entries}
+        if "graph" in entries:
+            return kind(entries["graph"], **settings)
+        nodes, edges = _texts(entries, "nodes"), _edges(entries)
+        if edges is None:
+            return kind(nodes, **settings)
+        return kind.from_dict({**settings, "edges": edges, **({"nodes": nodes} if nodes else {})})
+
+    return make
+
+
+def _edges(entries: dict[str, Any]) -> list[list[str]] | None:
+    if "edges" not in entries:
+        return None
+    found = entries["edges"]
+    if not isinstance(found, list) or not found:
+        raise StructureError(f"The entry 'edges' must be a list of pairs, [['a', 'b']]. Got {shown(found)} instead.")
+    for edge in found:
+        if not isinstance(edge, list) or len(edge) != 2 or not all(isinstance(name, str) for name in edge):
+            raise StructureError(f"Each of the 'edges' must be a pair of names, ['a', 'b']. Got {shown(edge)} instead.")
+    return found
+
+
+# Types --------------------------------------------------------------------------------------------------------
 
 
 class Kind(NamedTuple):
-    """A type of structure: what makes it, the entry it needs, and those it may have."""
+    """A type of structure: what makes it, the entries of which it needs one, those it may have, and what it is."""
 
     make: Callable[..., Any]
-    needs: str
+    needs: tuple[str, ...]
     takes: tuple[str, ...]
+    said: str
 
 
 TYPES: dict[str, Kind] = {
-    "Cliques": Kind(Cliques, "graph", ("take",)),
-    "DAG": Kind(DAG, "graph", ("latent", "kinds", "tie")),
-    "GaussianMarkov": Kind(GaussianMarkov, "graph", ()),
-    "Hypotheses": Kind(Hypotheses, "sets", ("over",)),
+    "Boltzmann": Kind(
+        _pairwise(Boltzmann), ("graph", "nodes", "edges"), ("values", "tie", "fields"), "a Boltzmann machine"
+    ),
+    "Cliques": Kind(Cliques, ("graph",), ("take",), "a Cliques"),
+    "DAG": Kind(DAG, ("graph",), ("latent", "kinds", "tie"), "a DAG"),
+    "Features": Kind(_features, ("features",), ("given", "support", "tie", "variables"), "Features"),
+    "GaussianMarkov": Kind(GaussianMarkov, ("graph",), (), "a GaussianMarkov"),
+    "Hypotheses": Kind(Hypotheses, ("sets",), ("over",), "a Hypotheses"),
+    "Ising": Kind(_pairwise(Ising), ("graph", "edges"), ("nodes", "values", "tie", "fields"), "an Ising model"),
+    "Potts": Kind(_pairwise(Potts), ("graph", "edges"), ("nodes", "tie", "fields"), "a Potts model"),
 }
+
+
+# Reading ------------------------------------------------------------------------------------------------------
 
 
 def read_structure(text: str) -> Any:
@@ -75,29 +185,33 @@ def _from_file(path: str, ending: str) -> Any:
         return _structure_of(read(path))
     kind = entry.get("type") if isinstance(entry, dict) else None
     if not isinstance(kind, str) or kind not in TYPES:
-        raise FileFormatError(f"{path!r} must name its type, one of {list(TYPES)}. Got {shown(kind)} instead.")
+        raise FileFormatError(
+            f"{path!r} must name its type, one of {list(TYPES)}. Got {shown(kind)} instead.{suggestion(kind, TYPES)}"
+        )
     return _structure(path, kind, {name: value for name, value in entry.items() if name != "type"})
 
 
 def _structure(path: str, name: str, entries: dict[str, Any]) -> Any:
     kind = TYPES[name]
-    if kind.needs not in entries:
-        raise StructureError(f"{path!r} does not describe a {name}: the entry {kind.needs!r} is missing. Add it.")
+    known = (*kind.needs, *kind.takes)
     for entry in entries:
-        if entry not in (kind.needs, *kind.takes):
+        if entry not in known:
             raise StructureError(
-                f"{path!r} does not describe a {name}: it has no entry {entry!r}, only "
-                f"{listing((kind.needs, *kind.takes))}.{suggestion(entry, kind.takes)}"
+                f"{path!r} does not describe {kind.said}: it has no entry {entry!r}, only {listing(known)}."
+                + suggestion(entry, known)
             )
+    if not any(entry in entries for entry in kind.needs):
+        needed = " or ".join(map(repr, kind.needs))
+        raise StructureError(f"{path!r} does not describe {kind.said}: the entry {needed} is missing. Add it.")
     try:
         return kind.make(**entries)
     except SufficeError as error:
-        raise StructureError(f"{path!r} does not describe a {name}: {error}") from None
+        raise StructureError(f"{path!r} does not describe {kind.said}: {error}") from None
 
 
 def _structure_of(thing: Any) -> Any:
     """Return the structure of a model, of a fit, or of what is a structure already."""
-    for attribute in ("structure", "dag", "hypotheses", "cliques"):
+    for attribute in ("structure", "features", "dag", "hypotheses", "cliques"):  # features have cliques, too
         if hasattr(thing, attribute):
             return getattr(thing, attribute)
     raise StructureError(f"{type(thing).__name__} has no structure that could be fitted. Pass a model or a fit.")

@@ -12,9 +12,9 @@ from numpy.typing import NDArray
 from suffice.data.labelled import LabelledTable
 from suffice.errors import ArgumentError, EstimationError, shown
 from suffice.inference.clique_family import TableFamily, TablePoint
-from suffice.inference.dependence import combination, dependence, describe
+from suffice.inference.dependence import combination, describe
 from suffice.inference.feature_family import joint_features
-from suffice.inference.feature_rank import MOST_WEIGHTS, uniform_covariance
+from suffice.inference.feature_rank import MOST_WEIGHTS, relations, uniform_covariance
 from suffice.inference.moment_hull import Face, face, separation
 from suffice.inference.product import possible_cells
 from suffice.learn.conditional import solve_conditional
@@ -213,7 +213,7 @@ def rank_of(setting: FeatureSetting) -> tuple[int, list[str]]:
     covariance = uniform_covariance(design.layout, design.matrix)
     if covariance is None:
         return design.n_weights, ["Whether features depend on each other was not looked into: they are too many."]
-    found = dependence(covariance, scale=np.where(setting.spread > 0, setting.spread, 1.0))
+    found = relations(covariance, setting.spread)
     remarks = []
     if found.relations:
         bracketed = [f"[{name}]" for name in setting.names]
@@ -236,7 +236,7 @@ def rank_left(setting: FeatureSetting, rank: int) -> int:
     values = _joint_values(setting)
     mean = np.asarray(values.sum(axis=0)).reshape(-1) / max(values.shape[0], 1)
     second = (values.T @ values).toarray() / max(values.shape[0], 1)
-    return dependence(second - np.outer(mean, mean), scale=np.where(setting.spread > 0, setting.spread, 1.0)).rank
+    return relations(second - np.outer(mean, mean), setting.spread).rank
 
 
 def supports(setting: FeatureSetting, schema: Any) -> list[LabelledTable]:

@@ -100,9 +100,10 @@ class ConditionalDesign:
                     found = term.at(columns)
                     if not np.isfinite(found).all():
                         bad = int(np.argmin(np.isfinite(found)))
-                        at = ", ".join(f"{name}={columns[name][bad]}" for name in term.scope)
+                        at = ", ".join(f"{name}={self._said(name, columns[name][bad])}" for name in term.scope)
                         raise StructureError(
-                            f"The feature {feature.name!r} is {found[bad]} at {at}. It must be finite."
+                            f"The feature {feature.name!r} is {found[bad]} at {at}, and must be finite. Leave such "
+                            "rows out, or scale the inputs."
                         )
                     places = np.flatnonzero(found)
                     rows.append(places)
@@ -110,6 +111,10 @@ class ConditionalDesign:
                     values.append(found[places])
         triple = (np.concatenate(values), (np.concatenate(rows), np.concatenate(weights)))
         return coo_array(triple, shape=(n_rows, len(self.features))).tocsr()
+
+    def _said(self, name: str, value: Any) -> Any:
+        variable = self.schema[name]
+        return variable.labels[int(value)] if variable.is_discrete else value
 
     def _require_room(self, n_rows: int) -> None:
         need, allowed = n_rows * 40, settings().memory

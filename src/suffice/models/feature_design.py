@@ -19,6 +19,7 @@ from numpy.typing import NDArray
 from suffice.data.schema import Schema
 from suffice.errors import StructureError, listing
 from suffice.inference.clique_family import Layout
+from suffice.inference.feature_extents import extents
 from suffice.inference.feature_family import cells_of
 from suffice.inference.quadrature import Rule as Quadrature
 from suffice.settings import settings
@@ -83,29 +84,7 @@ class Design:
 
         ``allowed`` are the cells that may occur, flat.
         """
-        n, scopes = self.n_weights, len(self.layout.scopes)
-        low, high = np.zeros(n), np.zeros(n)
-        possible = np.ones(self.layout.n, bool) if allowed is None else allowed
-        room = np.add.reduceat(possible, self.layout.starts[:-1]).astype(np.int64) if scopes else np.zeros(0, np.int64)
-        columns = self.by_column
-        scope_of = np.repeat(np.arange(scopes), np.diff(self.layout.starts))
-        for weight in range(n):
-            part = slice(columns.indptr[weight], columns.indptr[weight + 1])
-            places, values = columns.indices[part], columns.data[part]
-            keep = possible[places]
-            places, values = places[keep], values[keep]
-            which = scope_of[places]
-            order = np.argsort(which, kind="stable")
-            which, values = which[order], values[order]
-            heads = np.flatnonzero(np.diff(which, prepend=-1))
-            if not len(heads):
-                continue
-            least, most = np.minimum.reduceat(values, heads), np.maximum.reduceat(values, heads)
-            # Cells that are not listed are zero, if there are any left.
-            partly = np.diff(np.append(heads, len(which))) < room[which[heads]]
-            low[weight] = float(np.where(partly, np.minimum(least, 0.0), least).sum())
-            high[weight] = float(np.where(partly, np.maximum(most, 0.0), most).sum())
-        return low, high
+        return extents(self.layout, self.by_column, allowed)
 
 
 def design_of(structure: Features, schema: Schema, nodes: Mapping[str, Quadrature] | None = None) -> Design:

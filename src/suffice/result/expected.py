@@ -16,9 +16,11 @@ from suffice.data.labelled import SHOWN_ROWS, LabelledTable
 from suffice.errors import ArgumentError, UnknownNameError, listing, require_choice, shown, suggestion
 from suffice.inference.interactions import Interactions
 from suffice.models.clique_layout import layout_of
-from suffice.result.goodness import joint_counts
+from suffice.result.feature_cells import features_of, values_on_cells
+from suffice.result.goodness import INEXACT, inputs_text, joint_counts
 from suffice.stats.statistics import Statistics
 from suffice.structures.cliques import Cliques
+from suffice.structures.features import Features
 from suffice.text import fixed, html_table, number, plain_table
 
 RESIDUALS = ("pearson", "deviance", "adjusted")
@@ -94,13 +96,15 @@ def _rounded(value: float) -> str:
 def expected_table(fit: Any, residuals: Any, statistics: Statistics) -> ExpectedTable:
     """Return the cells of a fit; see `Fit.expected`."""
     wanted = _wanted(residuals)
-    if not isinstance(fit.structure, Cliques):
+    if not isinstance(fit.structure, Cliques | Features) or inputs_text(fit.structure):
         raise ArgumentError(
-            f"Expected counts are those of the cells of sf.Cliques. This fit is of sf.{type(fit.structure).__name__}."
+            "Expected counts are those of the cells of sf.Cliques and sf.Features. This fit is of "
+            f"sf.{type(fit.structure).__name__}{inputs_text(fit.structure)}."
         )
-    if "adjusted" in wanted and fit.prior is not None:
+    if "adjusted" in wanted and (fit.prior is not None or fit.method in INEXACT):
+        why = f"is by {fit.method!r}" if fit.prior is None else "has a prior"
         raise ArgumentError(
-            "Adjusted residuals have unit variance under maximum likelihood only, and this fit has a prior. "
+            f"Adjusted residuals have unit variance under maximum likelihood only, and this fit {why}. "
             "Ask for 'pearson' or 'deviance'."
         )
     sizes = [variable.n_states for variable in fit.model.schema.variables]
@@ -150,19 +154,11 @@ def _deviance(m: Floats, expected: Floats) -> Floats:
 def _free_part(fit: Any, p: Floats) -> Floats:
     """Return 1 − h of every cell, h being its leverage in the Poisson model; NaN where the model fits it exactly.
 
-    h = p(x) (1 + (f(x) − f̄)ᵀ Cov(f)⁺ (f(x) − f̄)) with the statistics f of the u-terms (Haberman, 1973).
+    h = p(x) (1 + (f(x) − f̄)ᵀ Cov(f)⁺ (f(x) − f̄)) with the features f, or the statistics of the u-terms (Haberman,
+    1973).
     """
-    interactions = Interactions(layout_of(fit.structure, fit.model.schema))
-    if p.size * interactions.n_free > MAX_DESIGN:
-        raise ArgumentError(
-            f"Adjusted residuals need a matrix of {p.size:,} cells by {interactions.n_free:,} free parameters, more "
-            f"than {MAX_DESIGN:,} numbers. Ask for 'pearson' or 'deviance'."
-        )
-    codes = np.indices(p.shape).reshape(p.ndim, -1)
-    blocks = [np.zeros((p.size, 0))]
-    for term, basis in zip(interactions.terms, interactions.bases, strict=True):
-        blocks.append(basis[np.ravel_multi_index(tuple(codes[list(term)]), interactions.shape(term))])
-    f, weights = np.concatenate(blocks, axis=1), p.reshape(-1)
+    of_design = _features_on_cells if isinstance(fit.structure, Features) else _terms_on_cells
+    f, weights = of_design(fit, p.shape), p.reshape(-1)
     f -= weights @ f
     rooted = np.sqrt(weights)[:, None] * f
     u, values, _ = np.linalg.svd(rooted, full_matrices=False)
@@ -171,3 +167,30 @@ def _free_part(fit: Any, p: Floats) -> Floats:
     left[(left < 1e-10) | (weights == 0)] = np.nan
     free: Floats = left.reshape(p.shape)
     return free
+
+
+def _terms_on_cells(fit: Any, shape: tuple[int, ...]) -> Floats:
+    """Return the statistics of the u-terms on every cell; shape (n_cells, n_free)."""
+    interactions = Interactions(layout_of(fit.structure, fit.model.schema))
+    _require_room(math.prod(shape), interactions.n_free, "free parameters")
+    codes = np.indices(shape).reshape(len(shape), -1)
+    blocks = [np.zeros((math.prod(shape), 0))]
+    for term, basis in zip(interactions.terms, interactions.bases, strict=True):
+        blocks.append(basis[np.ravel_multi_index(tuple(codes[list(term)]), interactions.shape(term))])
+    return np.concatenate(blocks, axis=1)
+
+
+def _features_on_cells(fit: Any, shape: tuple[int, ...]) -> Floats:
+    """Return the features on every cell; shape (n_cells, n_features)."""
+    features = features_of(fit.structure, fit.model.schema)
+    _require_room(math.prod(shape), len(features), "features")
+    values: Floats = values_on_cells(features, fit.structure.variables, fit.model.schema).toarray()
+    return values
+
+
+def _require_room(n_cells: int, n_columns: int, of: str) -> None:
+    if n_cells * n_columns > MAX_DESIGN:
+        raise ArgumentError(
+            f"Adjusted residuals need a matrix of {n_cells:,} cells by {n_columns:,} {of}, more than {MAX_DESIGN:,} "
+            "numbers. Ask for 'pearson' or 'deviance'."
+        )

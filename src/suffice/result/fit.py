@@ -12,10 +12,12 @@ from suffice.certify import Certificate
 from suffice.errors import ArgumentError
 from suffice.learn.method import Step
 from suffice.result.expected import ExpectedTable, expected_table
+from suffice.result.geometry import Geometry, geometry
 from suffice.result.goodness import Goodness, goodness
 from suffice.result.notes import Note
 from suffice.result.summary import html_summary, plain_summary
 from suffice.result.wald import WaldTable, wald_table
+from suffice.result.weights import WeightTable, weight_table
 from suffice.stats.statistics import Statistics
 
 
@@ -154,7 +156,7 @@ class Fit:
 
     @cached_property
     def goodness(self) -> Goodness:
-        """The tests of G² and X² against the saturated model, for fits of `Cliques` and `GaussianMarkov`.
+        """The tests of G² and X² against the saturated model, for fits of `Cliques`, `Features` and `GaussianMarkov`.
 
         Examples
         --------
@@ -167,7 +169,7 @@ class Fit:
         return goodness(self)
 
     def expected(self, residuals: Any = ("pearson", "deviance"), statistics: Statistics | None = None) -> ExpectedTable:
-        """Return every cell with its observed and expected count, and the residuals, for fits of `Cliques`.
+        """Return every cell with its observed and expected count and the residuals, for `Cliques` and `Features`.
 
         Parameters
         ----------
@@ -224,6 +226,63 @@ class Fit:
         constant 2.99573; every term is zero at the first state of each of its variables
         """
         return wald_table(self, constraint, level)
+
+    # Log-linear models ----------------------------------------------------------------------------------------
+
+    def weights(self, level: float = 0.95) -> WeightTable:
+        """Return every weight with its standard error, z, p and interval (Wald), for fits of `Features`.
+
+        Standard errors are from the Fisher information of N rows; under `Gaussian` with its curvature, when they are
+        posterior standard deviations by Laplace's approximation; of ``method="pseudo_likelihood"`` by the sandwich.
+        Weights that features depending on each other leave undetermined have none, nor have those that ran away.
+
+        Parameters
+        ----------
+        level : float
+            That of the intervals.
+
+        Raises
+        ------
+        EstimationError
+            Under penalties without a curvature, for more than 2,000 weights, and where the covariance of the features
+            is out of reach.
+
+        Examples
+        --------
+        >>> import suffice as sf
+        >>> table = sf.Contingency([[20, 10], [12, 18]], {"A": ["x", "y"], "B": ["u", "v"]})
+        >>> features = [sf.indicator(A="y"), sf.indicator(B="v"), sf.indicator(A="y", B="v")]
+        >>> weights = sf.fit(sf.Features(features), table).weights()
+        >>> print(weights)
+        feature     weight  std. error      z       p  95 % from      to
+        ---------  -------  ----------  -----  ------  ---------  ------
+        A=y        -0.5108      0.3651  -1.40  0.1618    -1.2265  0.2049
+        B=v        -0.6931      0.3873  -1.79  0.0735    -1.4522  0.0659
+        A=y & B=v   1.0986      0.5375   2.04  0.0410     0.0452  2.1521
+        >>> round(weights["A=y"].se, 4)
+        0.3651
+        """
+        return weight_table(self, level)
+
+    def geometry(self) -> Geometry:
+        """Return the log-likelihood and the divergence from the data after every step, for `Cliques` and `Features`.
+
+        KL(p̃‖p) where the counts of the whole table are known; else KL(p*‖p), which is less by KL(p̃‖p*), whatever p.
+        The fall of a cycle of proportional fitting is the sum of the divergences of the margins that it matched.
+
+        Examples
+        --------
+        >>> import suffice as sf
+        >>> table = sf.Contingency([[20, 10], [12, 18]], {"A": ["x", "y"], "B": ["u", "v"]})
+        >>> features = sf.Features([sf.indicators("A"), sf.indicators("B")])
+        >>> print(sf.fit(features, table, method="newton", tol=1e-5).geometry())
+            step  log-likelihood  KL(data‖p)       fall
+        --------  --------------  ----------  ---------
+               1        -83.0509    0.036271
+               2        -83.0442    0.036160  1.106e-04
+        estimate        -83.0442    0.036160  0.000e+00
+        """
+        return geometry(self)
 
     def __str__(self) -> str:
         return plain_summary(self)

@@ -16,15 +16,20 @@ from suffice.inference.facial_dimension import dimension
 from suffice.learn.matching import JOINT_VARIABLES
 from suffice.models.clique_layout import layout_of
 from suffice.models.markov_net import MarkovNetwork
+from suffice.result.feature_cells import features_of, rank_on
 from suffice.stats.counts import DENSE_CELLS, Counts
-from suffice.stats.needs import Count
+from suffice.stats.needs import Count, Distinct
 from suffice.stats.statistics import Statistics
 from suffice.structures.cliques import Cliques
+from suffice.structures.features import Features
 from suffice.structures.gaussian_markov import GaussianMarkov
 from suffice.text import fixed, html_table, plain_table, probability
 
 SATURATED = 1e-6
 """A model without degrees of freedom fits to rounding error; statistics below this are that error."""
+
+INEXACT = ("pseudo_likelihood", "stochastic")
+"""Methods whose estimate is not that of maximum likelihood, or is so only but for a Monte-Carlo error."""
 
 
 @dataclass(frozen=True)
@@ -104,12 +109,33 @@ def goodness(fit: Any, statistics: Statistics | None = None) -> Goodness:
         Where the counts of the whole table are, if not among the fit's own statistics: for many variables, those of
         ``sf.collect(sf.Cliques([fit.structure.variables]), data)``.
     """
-    if type(fit.structure) not in KINDS:
+    measure = measure_for(fit.structure)
+    if measure is None:
         known = ", ".join(f"sf.{kind.__name__}" for kind in KINDS)
         raise ArgumentError(
-            f"Goodness of fit is known for fits of {known}. This one is of sf.{type(fit.structure).__name__}."
+            f"Goodness of fit is known for fits of {known}, without inputs or densities. This one is of "
+            f"sf.{type(fit.structure).__name__}{inputs_text(fit.structure)}."
         )
-    return KINDS[type(fit.structure)](fit, fit.statistics if statistics is None else statistics)
+    return measure(fit, fit.statistics if statistics is None else statistics)
+
+
+def measure_for(structure: Any) -> Callable[[Any, Statistics], Goodness] | None:
+    """Return how goodness of fit is measured; None for structures without a saturated model to compare with."""
+    if isinstance(structure, Features) and (structure.given or structure.continuous):
+        return None
+    return next((KINDS[kind] for kind in type(structure).__mro__ if kind in KINDS), None)
+
+
+def inputs_text(structure: Any) -> str:
+    """Say that a structure has inputs or densities, where it has.
+
+    >>> inputs_text(Cliques("A:B"))
+    ''
+    """
+    if getattr(structure, "given", ()):
+        return " with inputs"
+    is_density = isinstance(structure, Features) and structure.continuous
+    return " with continuous variables" if is_density else ""
 
 
 def tail(value: float, df: int | None) -> float:
@@ -152,9 +178,9 @@ def joint_counts(fit: Any, statistics: Statistics) -> Counts:
             "This fit is of target margins given by hand: there are no counts to compare it with. Its certificate "
             "tells how well the margins match."
         )
-    for need, found in statistics.items():
-        if isinstance(need, Count) and len(need.scope) == len(variables) and set(need.scope) == set(variables):
-            whole: Counts = found if need.scope == variables else found.marginal(variables)
+    for need in statistics:
+        if isinstance(need, Count | Distinct) and set(need.scope) == set(variables):
+            whole: Counts = statistics[Count(variables)]
             return whole.reindexed(fit.model.schema)
     raise StatisticsError(
         f"The counts of the whole table over {len(variables):,} variables were not collected, which is done by itself "
@@ -201,21 +227,33 @@ def adjusted_df(fit: Any, possible: int | None) -> int | None:
     """Return the possible cells less one less the free parameters that they leave; None where those are not known."""
     sizes = [variable.n_states for variable in fit.model.schema.variables]
     n_cells, left = math.prod(sizes), int(fit.n_free_adjusted)
-    if possible is None or (fit.certificate.exists == "no" and left == fit.n_free):
+    is_counted = isinstance(fit.structure, Features) and possible is not None and possible < n_cells
+    if possible is None or (fit.certificate.exists == "no" and left == fit.n_free and not is_counted):
         return None
-    if possible < n_cells and left == fit.n_free:  # cells were ruled out beforehand, which may leave fewer
+    # Cells that were ruled out beforehand may leave fewer parameters; features are always counted on what is left.
+    if is_counted or (possible < n_cells and left == fit.n_free):
         if n_cells > DENSE_CELLS:
             return None
         grid = {name: codes.reshape(-1) for name, codes in zip(fit.model.variables, np.indices(sizes), strict=True)}
         support = fit.model.log_score_of(grid, n_cells).reshape(sizes) > -np.inf
-        layout = layout_of(fit.structure, fit.statistics.schema)
-        left = dimension(layout.sizes, layout.scopes, support)
+        found = _dimension_on(fit, support)
+        if found is None:
+            return None
+        left = found
     return possible - 1 - left
+
+
+def _dimension_on(fit: Any, support: NDArray[np.bool_]) -> int | None:
+    """Return the free parameters on some cells of the table."""
+    if isinstance(fit.structure, Features):
+        return rank_on(features_of(fit.structure, fit.model.schema), fit.structure.variables, fit.model.schema, support)
+    layout = layout_of(fit.structure, fit.statistics.schema)
+    return dimension(layout.sizes, layout.scopes, support)
 
 
 def _remarks(fit: Any, possible: int | None = 0) -> tuple[str, ...]:
     remarks = []
-    if fit.prior is not None:
+    if fit.prior is not None or fit.method in INEXACT:
         remarks.append(
             "The estimate is not by maximum likelihood, so that G² is not the likelihood-ratio statistic, and the "
             "p-values do not hold."
@@ -242,5 +280,9 @@ def _of_normal(fit: Any, statistics: Statistics) -> Goodness:
     return Goodness(found.G2, None, found.df, found.df, found.p_value, None, remarks=_remarks(fit))
 
 
-KINDS: dict[type[Any], Callable[[Any, Statistics], Goodness]] = {Cliques: _of_table, GaussianMarkov: _of_normal}
+KINDS: dict[type[Any], Callable[[Any, Statistics], Goodness]] = {
+    Cliques: _of_table,
+    GaussianMarkov: _of_normal,
+    Features: _of_table,
+}
 """How goodness of fit is measured, by structure type."""

@@ -6,22 +6,25 @@ import html
 import itertools
 import math
 import textwrap
-from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 
-from suffice.errors import ArgumentError, EstimationError, listing, shown
+from suffice.errors import ArgumentError, EstimationError, StatisticsError, listing, shown
 from suffice.inference.clique_family import Layout
 from suffice.inference.facial import MAX_CELLS
 from suffice.inference.facial_dimension import dimension
 from suffice.inference.product import possible_cells
 from suffice.models.clique_layout import factors_over, layout_of
+from suffice.result.feature_cells import features_of, is_inside, rank_on, ranks_given_inputs
 from suffice.result.fit import Fit
-from suffice.result.goodness import p_text, tail
-from suffice.stats.needs import Count
+from suffice.result.goodness import INEXACT, inputs_text, p_text, tail
+from suffice.stats.counts import Counts
+from suffice.stats.needs import Count, Distinct
+from suffice.stats.rows import Rows
 from suffice.structures.cliques import Cliques
+from suffice.structures.features import Features
 from suffice.structures.gaussian_markov import GaussianMarkov
 from suffice.text import fixed, html_table, number, plain_table, shorten
 
@@ -85,8 +88,10 @@ def likelihood_ratio(small: Fit, large: Fit) -> LikelihoodRatio:
     Parameters
     ----------
     small, large : Fit
-        Of `Cliques`, each clique of the small model inside one of the large; or of `GaussianMarkov`, each edge of the
-        small model one of the large.
+        Of `Cliques`, each clique of the small model inside one of the large; of `Features`, each feature of the small
+        model a linear combination of those of the large, both with the same outputs where there are inputs; of
+        `Cliques` and `Features`, in either order; or of `GaussianMarkov`, each edge of the small model one of the
+        large.
 
     Returns
     -------
@@ -125,17 +130,30 @@ def _df(small: Fit, large: Fit) -> tuple[int | None, tuple[str, ...]]:
     nominal = large.n_free - small.n_free
     if all(fit.certificate.exists != "no" for fit in (small, large)):
         return nominal, ()
-    support = _support(large)
-    if support is None:
+    before, after = _dimensions(small, large)
+    if before is None or after is None:
         return None, ("An estimate lies on the boundary, and the degrees of freedom there could not be counted.",)
-    before, after = (
-        dimension(layout.sizes, layout.scopes, support) for layout in (_layout(small, large), _layout(large, large))
-    )
     said = (
         f"An estimate lies on the boundary: parameters are counted on the cells that the large model leaves possible; "
         f"without regard to that there are {nominal:,} degrees of freedom."
     )
     return after - before, (said,)
+
+
+def _dimensions(small: Fit, large: Fit) -> tuple[int | None, int | None]:
+    """Return the free parameters of both fits on the cells that the large model leaves possible."""
+    if _kind(large) == "conditional":
+        return ranks_given_inputs(small, large)
+    support = _support(large)
+    if support is None:
+        return None, None
+    if isinstance(small.structure, Cliques) and isinstance(large.structure, Cliques):
+        layouts = _layout(small, large), _layout(large, large)
+        small_size, large_size = (dimension(layout.sizes, layout.scopes, support) for layout in layouts)
+        return small_size, large_size
+    schema, names = large.model.schema, large.structure.variables
+    first, second = (rank_on(features_of(fit.structure, schema), names, schema, support) for fit in (small, large))
+    return first, second
 
 
 def _layout(fit: Fit, large: Fit) -> Layout:
@@ -146,8 +164,10 @@ def _layout(fit: Fit, large: Fit) -> Layout:
 def _support(large: Fit) -> Any:
     """Return the cells that a model leaves possible, if they can be listed."""
     schema = large.model.schema
+    if _kind(large) != "table":
+        return None
     sizes = [schema[name].n_states for name in large.structure.variables]
-    if not isinstance(large.structure, Cliques) or math.prod(sizes) > MAX_CELLS:
+    if math.prod(sizes) > MAX_CELLS:
         return None
     return possible_cells(factors_over(large.model.factors, large.structure.variables), sizes)
 
@@ -159,10 +179,16 @@ def _require_fits(small: object, large: object) -> None:
     for name, fit in (("small", small), ("large", large)):
         if not isinstance(fit, Fit):
             raise ArgumentError(f"The {name!r} argument must be a fit, sf.fit(…). Got {shown(fit)} instead.")
-        if type(fit.structure) not in NESTED:
-            known = ", ".join(f"sf.{kind.__name__}" for kind in NESTED)
+        if not isinstance(fit.structure, TYPES):
+            known = ", ".join(f"sf.{kind.__name__}" for kind in TYPES)
             raise ArgumentError(
                 f"The {name!r} argument must be a fit of one of {known}. It is of sf.{type(fit.structure).__name__}."
+            )
+        if fit.method in INEXACT:
+            raise EstimationError(
+                f"The {name!r} fit is by {fit.method!r}, {INEXACT_REASONS[fit.method]}, so that twice the difference "
+                "of such values has no χ² distribution. Fit by an exact method, such as 'lbfgs', or look at the "
+                "intervals of fit.weights()."
             )
         if fit.point != "mle":
             raise EstimationError(
@@ -171,23 +197,73 @@ def _require_fits(small: object, large: object) -> None:
             )
 
 
+def _kind(fit: Fit) -> str:
+    """Say what sort of distribution a fit is of; those of one sort can be compared."""
+    structure = fit.structure
+    if isinstance(structure, GaussianMarkov):
+        return "normal"
+    if isinstance(structure, Features) and (structure.given or structure.continuous):
+        return "conditional" if structure.given else "density"
+    return "table"
+
+
 def _require_nested(small: Fit, large: Fit) -> None:
-    if type(small.structure) is not type(large.structure):
+    without_inputs = isinstance(small.structure, Features) and (_kind(small), _kind(large)) == ("table", "conditional")
+    if _kind(small) != _kind(large) and not without_inputs:  # a model without inputs may be inside one with them
         raise ArgumentError(
-            f"The fits must be of the same kind. Got sf.{type(small.structure).__name__} and "
-            f"sf.{type(large.structure).__name__} instead."
+            f"The fits must be of the same kind. Got sf.{type(small.structure).__name__}{inputs_text(small.structure)} "
+            f"and sf.{type(large.structure).__name__}{inputs_text(large.structure)} instead."
         )
     if set(small.structure.variables) != set(large.structure.variables):
         raise ArgumentError(
             f"The fits must be over the same variables. Got {listing(small.structure.variables, 12)} and "
-            f"{listing(large.structure.variables, 12)} instead; add those that one lacks as cliques by themselves."
+            f"{listing(large.structure.variables, 12)} instead; {_remedy(small)}."
         )
-    is_nested = NESTED[type(small.structure)]
-    if not is_nested(small.structure, large.structure):
-        swapped = " The reverse is true: exchange them." if is_nested(large.structure, small.structure) else ""
+    _require_same_measure(small, large)
+    nested = _is_nested(small, large)
+    if nested is None:
+        raise ArgumentError(
+            "Whether one model is inside the other could not be decided: their features are too many. It is known "
+            "where every feature of the small model is also one of the large, written in the same way."
+        )
+    if not nested:
+        swapped = " The reverse is true: exchange them." if _is_nested(large, small) else ""
         raise ArgumentError(
             f"The model {shorten(str(small.structure), 200)} is not inside "
             f"{shorten(str(large.structure), 200)}.{swapped}"
+        )
+
+
+def _remedy(fit: Fit) -> str:
+    if isinstance(fit.structure, Features):
+        return "add those that one lacks by variables=[…]"
+    return "add those that one lacks as cliques by themselves"
+
+
+def _is_nested(small: Fit, large: Fit) -> bool | None:
+    if isinstance(small.structure, GaussianMarkov):
+        return _edges(small.structure) <= _edges(large.structure)
+    if isinstance(small.structure, Cliques) and isinstance(large.structure, Cliques):
+        return bool(small.structure.is_nested_in(large.structure))
+    inputs = getattr(small.structure, "given", ())
+    return set(inputs) <= set(getattr(large.structure, "given", ())) and is_inside(small, large)
+
+
+def _require_same_measure(small: Fit, large: Fit) -> None:
+    if isinstance(small.structure, Cliques) and isinstance(large.structure, Cliques):
+        return
+    first, second = (getattr(fit.model, "base", ()) for fit in (small, large))
+    same = len(first) == len(second) and all(
+        one is other or (one.names == other.names and np.array_equal(one.values, other.values))
+        for one, other in zip(first, second, strict=True)
+    )
+    if not same:
+        raise ArgumentError("The fits must have the same base measure, or none. Give both the same base=.")
+    ranges = [sorted(getattr(fit.structure, "support", ())) for fit in (small, large)]
+    if ranges[0] != ranges[1]:
+        raise ArgumentError(
+            "The continuous variables of both fits must have the same support. Got "
+            f"{shown(dict(ranges[0]))} and {shown(dict(ranges[1]))} instead."
         )
 
 
@@ -196,38 +272,42 @@ def _require_same_data(small: Fit, large: Fit) -> None:
         raise ArgumentError(
             f"The fits must be from the same data. Got N = {number(small.n, 10)} and N = {number(large.n, 10)} instead."
         )
-    for name in small.structure.variables:
+    for name in small.structure.columns:
         a, b = small.statistics.schema[name], large.statistics.schema[name]
-        if a.is_discrete and set(a.labels) != set(b.labels):
+        if a.is_discrete and b.is_discrete and set(a.labels) != set(b.labels):
             raise ArgumentError(
                 f"The fits must be from the same data. The states of {name!r} are {listing(a.labels)} in one and "
                 f"{listing(b.labels)} in the other."
             )
-    wanted = [need for need in small.statistics if isinstance(need, Count)]
-    for need in wanted:
-        holders = (n for n in large.statistics if isinstance(n, Count) and set(n.scope).issuperset(need.scope))
-        holder = min(holders, key=lambda n: len(n.scope), default=None)
-        if holder is None:
+    for need in small.statistics:
+        if not isinstance(need, Count | Distinct):
             continue
-        mine = small.statistics[need]
-        theirs = large.statistics[holder].marginal(need.scope).reindexed(small.statistics.schema)
-        if not _equal(mine, theirs):
+        try:
+            theirs = large.statistics[need]
+        except StatisticsError:
+            continue
+        if not _equal(small.statistics[need], theirs.reindexed(small.statistics.schema)):
             raise ArgumentError(
                 f"The fits must be from the same data. The counts of {listing(need.scope)} differ between them."
             )
 
 
 def _equal(first: Any, second: Any) -> bool:
-    (cells, values), (others, numbers) = first.nonzero(), second.nonzero()
+    (cells, values), (others, numbers) = map(_listed, (first, second))
     return bool(np.array_equal(cells, others) and np.allclose(values, numbers, rtol=1e-9, atol=0))
+
+
+def _listed(held: Counts | Rows) -> tuple[Any, Any]:
+    """Return what occurred, one row each, and how often."""
+    return held.nonzero() if isinstance(held, Counts) else (np.column_stack(held.columns), held.weights)
 
 
 def _edges(structure: GaussianMarkov) -> set[frozenset[str]]:
     return set(map(frozenset, structure.edges))
 
 
-NESTED: dict[type[Any], Callable[[Any, Any], bool]] = {
-    Cliques: lambda small, large: bool(small.is_nested_in(large)),
-    GaussianMarkov: lambda small, large: _edges(small) <= _edges(large),
+TYPES = (Cliques, GaussianMarkov, Features)
+INEXACT_REASONS = {
+    "pseudo_likelihood": "whose value is no likelihood",
+    "stochastic": "whose likelihood is not known",
 }
-"""Whether one structure is inside another, by structure type."""

@@ -7,33 +7,45 @@ import math
 import textwrap
 from typing import Any
 
+import numpy as np
+
 from suffice.errors import EstimationError, StatisticsError
-from suffice.result.goodness import KINDS, p_text
+from suffice.result.goodness import INEXACT, measure_for, p_text
 from suffice.stats.needs import Count
 from suffice.structures.cliques import Cliques
 from suffice.structures.cliques_text import written
+from suffice.structures.features import Features
+from suffice.structures.pairwise import Pairwise
 from suffice.text import fixed, html_table, number, plain_table, plural, visible
 
 WIDTH = 100
 Cells = tuple[list[str], list[list[str]], str]
 
 POINTS = {"mle": "maximum likelihood", "mean": "posterior mean", "map": "posterior mode"}
+INEXACT_POINTS = {
+    "pseudo_likelihood": {"mle": "maximum pseudo-likelihood", "map": "maximum pseudo-likelihood under a prior"},
+    "stochastic": {"mle": "maximum likelihood by sampling", "map": "posterior mode by sampling"},
+}
+SHOWN_WEIGHTS = 20
 
 
 def facts(fit: Any) -> list[tuple[str, str]]:
     """List the fit's main numbers as (name, value)."""
-    by_hand = not fit.statistics.n_read and fit.n > 0  # target margins in place of data
+    by_hand = not fit.statistics.n_read and fit.n > 0  # targets in place of data
+    is_pseudo = fit.method == "pseudo_likelihood"
+    points = INEXACT_POINTS.get(fit.method, POINTS)
+    targets = "target expectations" if isinstance(fit.structure, Features) else "target margins"
     rows = [
         ("model", repr(fit.model) if len(repr(fit.model)) <= 80 else type(fit.model).__name__),
-        ("estimate", f"{fit.certificate.claim if by_hand else POINTS[fit.point]}, method {fit.method!r}"),
+        ("estimate", f"{fit.certificate.claim if by_hand else points[fit.point]}, method {fit.method!r}"),
     ]
     if fit.prior is not None:
         rows.append(("prior", fit.prior.describe() if hasattr(fit.prior, "describe") else str(fit.prior)))
     read, dropped = fit.statistics.n_read, fit.statistics.n_dropped
     used = plural(read - dropped, "row") + (f" ({dropped:,} of {read:,} dropped)" if dropped else "")
     used = used if fit.n == read - dropped else f"{used}, total weight {number(fit.n, 10)}"
-    rows.append(("data", f"target margins, total {number(fit.n, 10)}" if by_hand else used))
-    rows.append(("log-likelihood", fixed(fit.log_likelihood)))
+    rows.append(("data", f"{targets}, total {number(fit.n, 10)}" if by_hand else used))
+    rows.append(("pseudo-log-likelihood" if is_pseudo else "log-likelihood", fixed(fit.log_likelihood)))
     if fit.log_marginal_likelihood is not None:
         rows.append(("log marginal likelihood", fixed(fit.log_marginal_likelihood)))
     adjusted = f" ({fit.n_free_adjusted:,} with the data's zeros)" if fit.n_free_adjusted != fit.n_free else ""
@@ -45,7 +57,7 @@ def facts(fit: Any) -> list[tuple[str, str]]:
 
 def goodness_facts(fit: Any) -> list[tuple[str, str]]:
     """List the tests against the saturated model, where they are known and the counts for them are there."""
-    if type(fit.structure) not in KINDS:
+    if measure_for(fit.structure) is None or fit.method in INEXACT:  # whose likelihood may be out of reach
         return []
     try:
         found = fit.goodness
@@ -93,9 +105,33 @@ def clique_cells(fit: Any) -> Cells | None:
     return ["clique", "cells", "zeros"], rows, "<>>"
 
 
+def weight_cells(fit: Any) -> Cells | None:
+    """Lay out the first weights, or how fields and couplings spread; None for models without features."""
+    if not isinstance(fit.structure, Features):
+        return None
+    names, values = fit.model.weights.names, fit.model.weights.to_numpy()
+    if isinstance(fit.structure, Pairwise) and len(names) > SHOWN_WEIGHTS:
+        return _spin_cells(fit.model)
+    rows = [[name, number(value)] for name, value in zip(names[:SHOWN_WEIGHTS], values, strict=False)]
+    if len(names) > SHOWN_WEIGHTS:
+        rows.append([f"… {len(names) - SHOWN_WEIGHTS:,} more features", ""])
+    return ["feature", "weight"], rows, "<>"
+
+
+def _spin_cells(model: Any) -> Cells:
+    """Count the fields and the couplings, with their least and largest."""
+    is_coupling = np.array([len(feature.terms[0].scope) > 1 for feature in model.features.resolved(model.schema)])
+    rows = []
+    for name, which in (("fields", ~is_coupling), ("couplings", is_coupling)):
+        values = model.weights.to_numpy()[which]
+        if len(values):
+            rows.append([name, f"{len(values):,}", number(float(values.min())), number(float(values.max()))])
+    return ["weights", "number", "least", "largest"], rows, "<>>>"
+
+
 def part_cells(fit: Any) -> Cells | None:
-    """Lay out what the model consists of, families or cliques; None for models without parts."""
-    return family_cells(fit) or clique_cells(fit)
+    """Lay out what the model consists of, families, cliques or weights; None for models without parts."""
+    return family_cells(fit) or clique_cells(fit) or weight_cells(fit)
 
 
 def plain_summary(fit: Any) -> str:

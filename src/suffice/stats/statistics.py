@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
+from functools import cached_property
 from typing import Any, NamedTuple
 
 from numpy.typing import NDArray
@@ -80,7 +81,8 @@ class Statistics(Mapping[Need, Any]):
     def __getitem__(self, need: Need) -> Any:
         if need in self.items_:
             return self.items_[need]
-        wider = [held for held in self.items_ if _covers(held, need)]
+        near = self._holding.get(need.columns[0], ()) if need.columns else self.items_
+        wider = [held for held in near if _covers(held, need)]
         if wider:
             smallest = min(wider, key=lambda held: (len(held.columns), isinstance(held, Distinct)))
             return _margin(self.items_[smallest], need)
@@ -88,6 +90,15 @@ class Statistics(Mapping[Need, Any]):
             f"The statistics do not contain {need}, which this structure and method need. They contain "
             f"{listing(self.items_, 6)}. Collect again for this structure: sf.collect(structure, data, method=…)."
         )
+
+    @cached_property
+    def _holding(self) -> dict[str, list[Need]]:
+        """The needs by the columns that they are of."""
+        found: dict[str, list[Need]] = {}
+        for need in self.items_:
+            for name in need.columns:
+                found.setdefault(name, []).append(need)
+        return found
 
     def __iter__(self) -> Iterator[Need]:
         return iter(self.items_)
