@@ -7,11 +7,11 @@ import dataclasses
 import datetime
 import gzip
 import hashlib
+import importlib
+import importlib.util
 import itertools
-import json
 import os
 from collections.abc import Callable
-from dataclasses import dataclass
 from pathlib import Path
 from types import SimpleNamespace
 from typing import Any
@@ -23,7 +23,7 @@ import polars as pl
 import pyarrow as pa
 import pytest
 from pyarrow.dataset import dataset
-from pyarrow.parquet import write_table
+from tests.error_catalogue import CATALOGUE, E_, NOTHING, A, C, D, Entry, F, M, S, T, U, World, X, entry
 
 import suffice
 import suffice as sf
@@ -33,12 +33,8 @@ from suffice.inference import brute_force
 from suffice.inference.facial import facial_set
 from suffice.inference.inquiry import Inquiry
 from suffice.io.interop import network_in, proper_factors, whole_tables
-from suffice.io.network_file import FileNode
-from suffice.io.network_file import network as file_network
 from suffice.io.rows_file import require_ending
 from suffice.io.structure_file import read_structure
-from suffice.io.text_file import TextFile
-from suffice.models.cpds import Family
 from suffice.models.cpds.tabular import TabularCPD
 from suffice.models.gaussian_deviance import deviance
 from suffice.models.hypothesis_mixture import HypothesisMixture
@@ -48,181 +44,7 @@ from suffice.stats.moments import Moments
 
 SOURCE = Path(suffice.__file__).parent
 
-
-class World:
-    """The small things that the entries of the catalogue spoil, in a folder of their own."""
-
-    def __init__(self, folder: Path) -> None:
-        self.folder = folder
-        self.dag = sf.DAG("A -> B")
-        self.data = {"A": ["x", "x", "y"], "B": ["u", "v", "v"]}
-        self.schema = {"A": ["x", "y"], "B": ["u", "v"]}
-        self.hypotheses = sf.Hypotheses({"even": [2, 4], "odd": [1, 3]}, over="n")
-
-    def fit(self, **options: Any) -> sf.Fit:
-        return sf.fit(self.dag, self.data, **options)
-
-    def stats(self) -> sf.Statistics:
-        return sf.collect(self.dag, self.data)
-
-    def hypothesis_fit(self, **options: Any) -> sf.Fit:
-        return sf.fit(self.hypotheses, {"n": [2, 4]}, **options)
-
-    def path(self, name: str) -> str:
-        return str(self.folder / name)
-
-    def file(self, name: str, content: str | bytes) -> str:
-        path = self.folder / name
-        path.write_bytes(content if isinstance(content, bytes) else content.encode())
-        return str(path)
-
-    def csv(self, content: str | bytes) -> str:
-        return self.file("table.csv", content)
-
-    def fit_entry(self, **options: Any) -> dict[str, Any]:
-        sf.write(self.fit(**options), self.path("whole.json"))
-        return json.loads((self.folder / "whole.json").read_text(encoding="utf-8"))
-
-    def edited(self, change: Callable[[dict[str, Any]], Any], **options: Any) -> str:
-        entry = self.fit_entry(**options)
-        change(entry)
-        return self.file("edited.json", json.dumps(entry))
-
-    def cramped(self) -> None:
-        self.within(1, self.stats)
-
-    def parquet(self, name: str, **columns: Any) -> str:
-        write_table(pa.table(columns), self.path(f"{name}.parquet"))
-        return self.path(f"{name}.parquet")
-
-    def damaged_parquet(self) -> str:
-        content = Path(self.parquet("t", A=["x", "y"] * 100)).read_bytes()
-        return self.file("t.parquet", content[:4] + 40 * b"\xff" + content[44:])
-
-    def fit_in_pieces(self, content: str) -> Any:
-        """Fit A from a CSV file that is read a few rows at a time."""
-        with pytest.MonkeyPatch.context() as patch:
-            patch.setattr("suffice.data.readers.csv_file.PIECE_BYTES", 32)
-            return sf.fit(sf.DAG("A"), self.csv(content))
-
-    def batches(self, *columns: list[Any]) -> pa.RecordBatchReader:
-        schema = pa.schema({"A": pa.float64()})
-        pieces = [pa.RecordBatch.from_pydict({"A": values}, schema=schema) for values in columns]
-        return pa.RecordBatchReader.from_batches(schema, pieces)
-
-    def bad_codes(self) -> pa.RecordBatchReader:
-        column = pa.DictionaryArray.from_arrays(pa.array([0, 7], pa.int8()), pa.array(["x"]), safe=False)
-        return self._reader(column)
-
-    def bad_text(self) -> pa.RecordBatchReader:
-        return self._reader(pa.array([b"x", b"\xff"]).view(pa.string()))
-
-    @staticmethod
-    def _reader(column: pa.Array) -> pa.RecordBatchReader:
-        batch = pa.RecordBatch.from_arrays([column], ["A"])
-        return pa.RecordBatchReader.from_batches(batch.schema, [batch])
-
-    def twice(self) -> pa.RecordBatchReader:
-        batch = pa.RecordBatch.from_arrays([pa.array(["x"]), pa.array(["y"])], ["A", "A"])
-        return pa.RecordBatchReader.from_batches(batch.schema, [batch])
-
-    def forbidden_parquet(self) -> Any:
-        def refuse(path: Path, **options: Any) -> Any:
-            raise PermissionError(13, "Permission denied", str(path))
-
-        path = self.parquet("t", A=["x"], B=["u"])
-        with pytest.MonkeyPatch.context() as patch:
-            patch.setattr("pyarrow.parquet.ParquetFile", refuse)
-            return sf.fit(self.dag, path)
-
-    def unreadable_folder(self) -> Any:
-        def refuse(path: Path, pattern: str) -> Any:
-            raise PermissionError(13, "Permission denied", str(path))
-
-        with pytest.MonkeyPatch.context() as patch:
-            patch.setattr("suffice.data.readers.paths.Path.rglob", refuse)
-            return sf.fit(self.dag, str(self.folder))
-
-    def stats_bytes(self) -> bytes:
-        sf.write(self.stats(), self.path("whole.stats"))
-        return (self.folder / "whole.stats").read_bytes()
-
-    def big(self, **options: Any) -> sf.Fit:
-        """A table too large to hold: 33⁴ cells, a handful of them seen."""
-        names = ("a", "b", "c", "d")
-        states = [f"s{i}" for i in range(33)]
-        columns = {name: ["s0", "s1", "s2"] for name in names}
-        return sf.fit(sf.DAG({"d": ["a", "b", "c"]}), columns, schema=dict.fromkeys(names, states), **options)
-
-    def big_family(self) -> Family:
-        return self.big(unseen_parents="nan").model.cpd("d").family
-
-    def hidden(self) -> sf.BayesianNetwork:
-        """A network of which a row is unknown."""
-        return self.network(B=[[1, 0], [np.nan, np.nan]])
-
-    def markov(self, *factors: Any, **schema: Any) -> sf.MarkovNetwork:
-        return sf.MarkovNetwork(factors or [(("A", "B"), np.ones((2, 2)))], schema={**self.schema, **schema})
-
-    def file_nodes(self, *nodes: tuple[Any, ...]) -> sf.BayesianNetwork:
-        """Join nodes, each with its name, states, parents and rows, as the readers of files do."""
-        found = [
-            FileNode(name, states, parents, np.array(rows, float), at)
-            for at, (name, states, parents, rows) in enumerate(nodes)
-        ]
-        return file_network(TextFile("x.net", "some\ntext"), found, {})
-
-    def bomb(self) -> Any:
-        with pytest.MonkeyPatch.context() as patch:
-            patch.setattr("suffice.io.text_file.MAX_UNPACKED", 100)
-            return sf.read(self.file("x.bif.gz", gzip.compress(200 * b" ")))
-
-    def within(self, memory: int, call: Callable[[], Any]) -> Any:
-        """Call with less memory allowed."""
-        before = sf.config().memory
-        try:
-            sf.config(memory=memory)
-            return call()
-        finally:
-            sf.config(memory=before)
-
-    def pgmpy(self, kind: str = "DiscreteBayesianNetwork", tables: Any = (), nodes: Any = "A", edges: Any = ()) -> Any:
-        """Something that looks like a model of pgmpy."""
-        above = {node: [parent for parent, child in edges if child == node] for node in nodes}
-        methods = {
-            "nodes": lambda self: list(nodes),
-            "predecessors": lambda self, node: above[node],
-            "get_cpds": lambda self: list(tables),
-            "get_factors": lambda self: list(tables),
-            "latents": set(),
-        }
-        return type(kind, (), {"__module__": "pgmpy.models", **methods})()
-
-    def network(self, **tables: Any) -> sf.BayesianNetwork:
-        return sf.BayesianNetwork(self.dag, {"A": [0.5, 0.5], "B": [[1, 0], [0, 1]], **tables}, schema=self.schema)
-
-
-@dataclass(frozen=True)
-class Entry:
-    """One way to go wrong, and what the message must say."""
-
-    name: str
-    call: Callable[[World], Any]
-    error: type[Exception]
-    says: tuple[str, ...]
-
-
-CATALOGUE: list[Entry] = []
-
-
-def entry(name: str, error: type[Exception], call: Callable[[World], Any], *says: str) -> None:
-    assert says, "an entry must look at the message"
-    CATALOGUE.append(Entry(name, call, error, says))
-
-
 # Structures ---------------------------------------------------------------------------------------------------
-
-S = sf.StructureError
 entry("cycle", S, lambda w: sf.DAG("A -> B -> C -> A"), "cycle: A -> B -> C -> A", "remove one of these edges")
 entry("self-loop", S, lambda w: sf.DAG("A -> A"), "cycle: A -> A", "remove")
 entry("cycle with odd names", S, lambda w: sf.DAG([("M. Work", "B"), ("B", "M. Work")]), "'M. Work' -> B -> 'M. Work'")
@@ -302,7 +124,6 @@ entry("not a structure", sf.ArgumentError, lambda w: sf.fit("A -> B", w.data), "
 
 # Variables and schemas ----------------------------------------------------------------------------------------
 
-C = sf.SchemaError
 entry("schema of no variables", C, lambda w: sf.Schema((3,)), "tuple of variables", "Got (3,)")
 entry("schema united with none", C, lambda w: w.fit().model.schema.unite(3), "another schema", "Got 3")
 entry("whole numbers, then fractions", C, lambda w: w.fit_in_pieces("A\n" + 40 * "1\n" + "0.5\n"),
@@ -330,7 +151,6 @@ entry("empty table, states unknown", C, lambda w: sf.fit(w.dag, {"A": ["x"], "B"
 
 # Tables -------------------------------------------------------------------------------------------------------
 
-D, X = sf.DataError, sf.FileAccessError
 entry("not a table", D, lambda w: sf.fit(w.dag, 5), "int '5'", "sf.CSV", "dict of columns", "pandas")
 entry("missing column", D, lambda w: sf.fit(sf.DAG("Smoking -> Cancer"), {"Smokin": ["x"], "Cancer": ["y"]}),
       "'Smoking'", "no such column in the dict", "['Smokin', 'Cancer']", "Did you mean 'Smokin'?")  # fmt: skip
@@ -470,7 +290,6 @@ entry("frame backend", sf.ArgumentError, lambda w: w.fit().model.sample(1, backe
 
 # Statistics ---------------------------------------------------------------------------------------------------
 
-T = sf.StatisticsError
 entry("statistic not collected", T, lambda w: w.stats()[sf.Count(("B", "C"))], "Count(scope=('B', 'C'))",
       "They contain", "sf.collect(structure, data")  # fmt: skip
 entry("statistics of other structures", T, lambda w: w.stats() + sf.collect(sf.DAG("B -> A"), w.data),
@@ -500,7 +319,6 @@ entry("table too large to hold", T, lambda w: sf.Counts.sparse(
 
 # Calls of fit and estimate ------------------------------------------------------------------------------------
 
-A = sf.ArgumentError
 entry("estimate from data", A, lambda w: sf.estimate(w.dag, w.data), "sf.collect(…)", "Got dict", "sf.fit")
 entry("estimate without the variable", A, lambda w: sf.estimate(sf.DAG("A -> C"), w.stats()), "'C'", "['A', 'B']",
       "sf.collect")  # fmt: skip
@@ -520,7 +338,6 @@ entry("what is no prior", A, lambda w: w.fit(prior=sf.BDeu), "'prior' argument",
 entry("prior of no node", sf.UnknownNameError, lambda w: sf.fit(sf.DAG("Rain"), {"Rain": ["x"]},
       prior=sf.Dirichlet({"Rian": 1}, rest=1)), "'Rian'", "['Rain']", "Did you mean 'Rain'?")  # fmt: skip
 entry("fixed hypotheses", A, lambda w: w.hypothesis_fit(fixed={"n": [1]}), "'fixed' argument", "prior={…}")
-E_ = sf.EstimationError
 entry("latent variable", E_, lambda w: sf.fit(sf.DAG("H -> A", latent={"H": 2}), w.data), "No exact method",
       "'H' is latent")  # fmt: skip
 entry("latent variable by name", E_, lambda w: sf.fit(sf.DAG("H -> A", latent={"H": 2}), w.data,
@@ -591,7 +408,6 @@ entry("posterior of no hypothesis", sf.UnknownNameError, lambda w: w.hypothesis_
 
 # Models -------------------------------------------------------------------------------------------------------
 
-M = sf.ModelError
 entry("table of no node", sf.UnknownNameError, lambda w: w.network(C=[1]), "'C'", "not a node", "['A', 'B']")
 entry("node without table", M, lambda w: sf.BayesianNetwork(w.dag, {"A": [1]}, schema=w.schema), "'B' has no table")
 entry("network of no graph", A, lambda w: sf.BayesianNetwork("A", {}), "'dag' argument", "sf.DAG('A -> B')", "Got 'A'")
@@ -631,7 +447,6 @@ entry("state of a table", sf.UnknownNameError, lambda w: w.fit().model.cpd("B").
 
 # Files --------------------------------------------------------------------------------------------------------
 
-F = sf.FileFormatError
 NEXT = 2
 
 
@@ -726,8 +541,6 @@ entry("structure of statistics", S, lambda w: (sf.write(w.stats(), w.path("x.sta
 
 # Answers ------------------------------------------------------------------------------------------------------
 
-U = sf.UnknownNameError
-NOTHING = {"A": "x", "B": "v"}  # which the network of World.network holds impossible
 entry("interval of a model", A, lambda w: w.network().query("A", interval=0.9), "numbers are certain", "with a prior",
       "fit.query(…, interval=0.95)")  # fmt: skip
 entry("targets of no names", A, lambda w: w.network().query(3), "name or a list of names", "Got 3")
@@ -1140,7 +953,7 @@ entry("targets with different states", A,
       lambda w: sf.maxent("A", [table_over([1, 2], A="xy")], over={"A": list("yx")}),
       "target of A", "['x', 'y'] of 'A'", "['y', 'x']", "order included")  # fmt: skip
 entry("base over a stranger", sf.UnknownNameError, lambda w: sf.maxent("A", {"A": [1, 1]}, base=table_over(
-      np.ones((2, 2)), A="xy", B="uv")), "'B'", "no clique", "sum it out")  # fmt: skip
+      np.ones((2, 2)), A="xy", B="uv")), "'B'", "no variable of A", "Sum it out")  # fmt: skip
 entry("targets of different totals", E_, lambda w: sf.maxent("A + B", {"A": [1, 1], "B": [1, 2]}, over=BITS),
       "targets of A and B", "different totals, 2.0 and 3.0", "as probabilities")  # fmt: skip
 entry("targets that contradict each other", E_, lambda w: sf.maxent("A:B + B:C", [[[1, 1], [1, 1]], [[1, 2], [1, 0]]],
@@ -1234,6 +1047,11 @@ entry("likelihood_ratio, other states", A,
 entry("likelihood_ratio, other counts", A,
       lambda w: sf.likelihood_ratio(cells("A + B"), cells(counts=[[4, 3], [5, 7]])),
       "same data", "counts of ['", "differ")  # fmt: skip
+
+
+for module in ("inference", "features", "max_entropy", "results", "files", "sampling"):
+    if importlib.util.find_spec(f"tests.error_entries.{module}"):
+        importlib.import_module(f"tests.error_entries.{module}")  # registers its entries
 
 
 def in_catalogue(selected: list[Entry]) -> Any:

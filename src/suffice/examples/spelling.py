@@ -5,17 +5,18 @@ Run it with ``python -m suffice.examples.spelling``. Two models are fitted to co
 **Trigrams.** p(c₁ c₂ c₃) of three letters in a row has 26³ cells, far more than the words can fill. Features carry it:
 how often a letter is in a place, a few pairs, a few triples such as "ing" and "ion".
 
-**Words.** Every pattern of up to three neighbours that is not rare has one weight, wherever in the word it occurs, and
-so have frequent endings. A word stands at the right end of a row of places, as in ``####going#``: its marks belong to
+**Words.** Every letter, every pair, and every triple that is not rare has one weight, wherever in the word it occurs,
+and so have frequent endings. A word stands at the right end of a row of places, as in ``####going#``: its marks belong to
 patterns, so that "#un" is a beginning and "ing#" an ending. The last mark is always there and costs no state, which
 makes room for endings of three letters. Lengths need no model of their own: runs of marks are patterns, too.
 
 A letter before a mark inside the row would be a word with a gap. No word has one, and a single feature counts gaps:
-under the prior its weight is finite, but large, and the model wastes well below one row in a hundred on them.
+under the prior its weight is finite, but large, and the model wastes less than one row in a hundred on them.
 """
 
 from __future__ import annotations
 
+import itertools
 import math
 import string
 from collections import Counter
@@ -33,7 +34,8 @@ from suffice.text import plain_table
 
 Floats = NDArray[np.float64]
 MARK = "#"
-GAP = "gap"
+STATES = MARK + string.ascii_lowercase
+GAP = "letter before a mark"
 PLACES = ("c1", "c2", "c3")
 
 
@@ -140,7 +142,7 @@ def word_model(
     words: Sequence[str],
     *,
     width: float = 1.0,
-    least: tuple[int, int, int] = (2, 3, 5),
+    least: tuple[int, int] = (3, 5),
     longest: int | None = None,
     tol: float = 1e-6,
     init: Any = None,
@@ -153,8 +155,9 @@ def word_model(
         Of the letters a to z.
     width : float
         Of the Gaussian prior on the weights.
-    least : tuple of three int
-        How often pairs, triples, and endings of three letters must occur to be features.
+    least : tuple of two int
+        How often triples, and endings of three letters, must occur to be features. Pairs are features all of them:
+        those that never occur get weights below zero.
     longest : int, optional
         The most letters that a word can have; the longest of ``words`` without it.
     tol : float
@@ -171,15 +174,14 @@ def word_model(
     longest = longest or max(map(len, words))
     places = _places(longest)
     rows = [_padded(word, longest) for word in words]
-    patterns: list[str] = []
-    for size, fewest in zip((1, 2, 3), (1, *least[:2]), strict=True):
-        counts = Counter(row[at : at + size] for row in rows for at in range(len(row) - size + 1))
-        patterns += sorted(pattern for pattern, n in counts.items() if n >= fewest)
-    endings = sorted(ending for ending, n in Counter(row[-4:] for row in rows).items() if n >= least[2])
+    patterns = ["".join(pair) for pair in itertools.product(STATES, repeat=2)]
+    patterns += [*STATES, *_frequent((row[at : at + 3] for row in rows for at in range(longest)), least[0])]
     specs = [sf.windows(patterns, over=places), sf.windows(_is_gap, over=places[:-1], width=2, name=GAP)]
+    endings = _frequent((row[-4:] for row in rows), least[1])
     if endings:
         specs.append(sf.windows(endings, over=places[-4:]))
-    schema = {place: sf.categorical(states) for place, states in zip(places, _states(longest), strict=True)}
+    ends = dict.fromkeys((places[0], places[-1]), [MARK])
+    schema = {place: sf.categorical(ends.get(place, list(STATES))) for place in places}
     prior, data = sf.Gaussian(width), columns(words, longest)
     return WordModel(sf.fit(sf.Features(specs), data, schema=schema, prior=prior, tol=tol, init=init), longest)
 
@@ -198,12 +200,12 @@ def _places(longest: int) -> list[str]:
     return [f"c{at}" for at in range(longest + 2)]
 
 
-def _states(longest: int) -> list[list[str]]:
-    return [[MARK], *[[MARK, *string.ascii_lowercase]] * longest, [MARK]]
-
-
 def _padded(word: str, longest: int) -> str:
     return word.rjust(longest + 1, MARK) + MARK
+
+
+def _frequent(found: Iterable[str], least: int) -> list[str]:
+    return sorted(pattern for pattern, n in Counter(found).items() if n >= least)
 
 
 def _is_gap(left: str, right: str) -> bool:
