@@ -20,12 +20,28 @@ WORKLOADS = (
     "w1c_parquet",
     "w3a_table",
     "w3b_grids",
+    "w3b_features",
     "w3c_calibration",
     "w3d_queries",
+    "w4b_gis",
     "w9_start",
+    "w10_gibbs",
 )
 OURS = ("suffice", "numpy", "numba", "pyarrow", "narwhals", "pandas")
-PEERS = ("pgmpy", "pybnesian", "pyAgrum", "duckdb", "polars", "pandas", "numpy", "pyarrow", "mbi", "jax", "ipfn")
+PEERS = (
+    "pgmpy",
+    "pybnesian",
+    "pyAgrum",
+    "duckdb",
+    "polars",
+    "pandas",
+    "numpy",
+    "pyarrow",
+    "mbi",
+    "jax",
+    "ipfn",
+    "nltk",
+)
 HONESTY = (
     "Ratios are multiples of this library's figure (the first row): above 1 the peer needs more. Times count from what "
     "the user holds to fitted parameters, our certificate included, kernels compiled before; they are the best of "

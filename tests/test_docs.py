@@ -33,6 +33,9 @@ def test_python_blocks_show_what_they_print(page: Path, tmp_path: Path, monkeypa
 @pytest.mark.parametrize("page", PAGES, ids=lambda page: str(page.relative_to(ROOT)))
 def test_console_blocks_show_what_they_print(page: Path, tmp_path: Path) -> None:
     shutil.copy(ROOT / "src" / "suffice" / "examples" / "berkeley.csv", tmp_path)
+    for language, content in BLOCK.findall(page.read_text()):
+        if language == "toml":  # its first line, a comment, is the name of the file
+            (tmp_path / content.split("\n", 1)[0].removeprefix("# ")).write_text(content)
     for command, expected in re.findall(r"^\$ (.*)\n((?:(?!\$ ).*\n)*)", blocks(page, "console"), re.MULTILINE):
         program, *arguments = shlex.split(command)
         assert program == "suffice"

@@ -161,8 +161,6 @@ def limit() -> sf.Fit:
     return sf.fit(sf.Features([sf.indicators("A", "B")]), rows)
 
 
-# BUG: an overflow in the certificate's conjugate gradients is a warning.
-@pytest.mark.xfail(strict=True)
 def test_a_support_that_is_too_wide_is_noticed() -> None:
     fit = limit()
     assert fit.certificate.ok

@@ -49,6 +49,14 @@ NUMBERS = {
     "z": [0.0, 1.0, 4.0, -2.0, 0.5, 3.0],
 }
 
+CLASSES = {
+    "x": [0.5, 2.0, -1.25, 0.0, 3.5, 1.0, 2.5, -0.5, 1.5, 0.25],
+    "g": list("rsrsrrssrs"),
+    "y": list("abababbaba"),
+}
+WORDS = {"c1": list("aabbababba"), "c2": list("abababbaab"), "c3": list("babaabbaba")}
+PAIRS = [sf.indicators(*pair) for pair in ("AB", "BC", "CD", "DA")]
+
 STRUCTURES: dict[str, tuple[Any, dict[str, list[Any]]]] = {
     "one node": (sf.DAG("A"), XYZ),
     "no edges": (sf.DAG(["A", "B", "C"]), XYZ),
@@ -64,6 +72,26 @@ STRUCTURES: dict[str, tuple[Any, dict[str, list[Any]]]] = {
     "nested cliques": (sf.Cliques("A:B + B + A"), RING),
     "ring of cliques": (sf.Cliques("A:B + B:C + C:D + D:A"), RING),
     "pairs of three": (sf.Cliques("A:B + B:C + A:C"), RING),
+    "indicators of a ring": (sf.Features(PAIRS), RING),
+    "features of every kind": (
+        sf.Features(
+            [
+                sf.indicator(A="x", B="u"),
+                sf.product("D", sf.indicators("C", reference=True)),
+                sf.feature({("x", "s"): -1.5, ("y", "t"): 0.5}, over=("A", "C"), name="table"),
+                sf.indicators("B", reference=True),
+            ]
+        ),
+        {**RING, "D": [int(d) for d in RING["D"]]},
+    ),
+    "tied features": (sf.Features([sf.indicators("A", "B")], tie=[["A=x & B=u", "A=y & B=v"]]), RING),
+    "windows": (sf.Features([sf.windows(["ab", "b"], over=["c1", "c2", "c3"])]), WORDS),
+    "features of a class given numbers": (
+        sf.Features(
+            [sf.indicator(y="b"), sf.product("x", sf.indicator(y="b")), sf.indicator(g="s", y="b")], given=["x", "g"]
+        ),
+        CLASSES,
+    ),
     "Gaussian chain": (sf.GaussianMarkov("x:y + y:z"), NUMBERS),
     "Gaussian triangle and a stranger": (sf.GaussianMarkov("x:y + z"), NUMBERS),
 }

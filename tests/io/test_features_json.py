@@ -57,6 +57,7 @@ KINDS: dict[str, Callable[[], sf.Fit]] = {
     "product with a function": lambda: fit(sf.product("u", sf.feature(same, over=("A", "B")))),
     "windows with a function": lambda: fit(sf.windows(same, width=2, over=LETTERS)),
     "table": lambda: fit(sf.feature({("yes", "no"): 1.5, ("no", "no"): -0.25}, over=("A", "B"), name="t")),
+    "empty table": lambda: fit(sf.feature({}, over="A", name="nothing"), EDGE),
     "windows": lambda: fit(sf.windows(["ab", "aba"], over=LETTERS)),
     "all windows": lambda: fit(sf.windows(over=LETTERS, width=2), prior=sf.Gaussian(1.0)),
     "tie": lambda: fit(ALONE, sf.indicator(B="no"), structure={"tie": {"both": ["A=yes", "B=no"]}}),

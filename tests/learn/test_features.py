@@ -354,8 +354,6 @@ def test_what_cannot_be_fitted_is_refused(structure: Any, rows: Any, options: An
         sf.fit(structure, rows, **options)
 
 
-# BUG: the statistics' own error comes first, which knows neither support= nor given=.
-@pytest.mark.xfail(strict=True)
 def test_a_continuous_variable_without_support_is_refused_with_the_remedy() -> None:
     with pytest.raises(sf.SchemaError, match="support="):
         sf.fit(sf.Features([sf.product("x")]), {"x": [0.1, 0.2]})

@@ -130,8 +130,6 @@ def test_parts_order_and_weights_of_rows_change_nothing() -> None:
         np.testing.assert_allclose(other.model.weights.to_numpy(), whole.model.weights.to_numpy(), atol=1e-6)
 
 
-# BUG: the certificate warns of the logarithm of zero.
-@pytest.mark.xfail(strict=True)
 def test_a_mean_at_its_end_takes_the_weight_along() -> None:
     structure = sf.Features([sf.product("n"), sf.indicator(A="x")])
     fit = sf.fit(structure, {"n": [0, 0, 0], "A": list("xxy")}, schema={"n": [0, 1, 2]}, method="pseudo_likelihood")

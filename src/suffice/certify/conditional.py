@@ -10,6 +10,7 @@ from numpy.typing import NDArray
 
 from suffice.certify.certificate import Certificate, Measured, verdict
 from suffice.certify.claim import Claim
+from suffice.certify.near_interior import is_near_interior
 from suffice.certify.recount import recount_gap
 from suffice.certify.weight_residual import residual_of
 from suffice.inference.moment_hull import face
@@ -18,6 +19,10 @@ from suffice.stats.needs import Distinct
 Floats = NDArray[np.float64]
 BLOCK = 1 << 22
 """So many numbers are held at once."""
+FAR = 8.0
+"""Weights that reach farther are taken for running away until the contrary is shown."""
+MOST_COVARIANCE = 500
+"""Covariances of up to so many features are written out."""
 
 
 def certify(claim: Claim) -> Certificate:
@@ -36,10 +41,9 @@ def certify(claim: Claim) -> Certificate:
     residual, worst = residual_of(claim, names, weights, seen.gaps, seen.spread, seen.variance, main)
     data_gap, data_worst = (None, "") if claim.source is None else recount_gap(claim.source, claim.statistics)
     exists = "no" if limits.any() else "yes" if claim.prior is not None else "undecided"
-    if exists == "undecided" and residual <= claim.tol and np.abs(weights * seen.spread).max(initial=0.0) < 15:
-        exists = "yes"
-    if exists == "undecided" and _is_separated(claim, features):
-        exists = "no"
+    if exists == "undecided" and residual <= claim.tol:
+        far = np.abs(weights * seen.spread).max(initial=0.0) > FAR
+        exists = "yes" if seen.is_near_interior() else "no" if far and _is_separated(claim, features) else exists
     named = "; ".join(name for name, runs in zip(names, limits, strict=True) if runs)
     return verdict(
         Measured(
@@ -106,6 +110,7 @@ class _Sums:
         step = max(1, BLOCK // (m * max(k, 1)))
         total = claim.statistics.weight or 1.0
         self.log_likelihood, self.normalisation = 0.0, 0.0
+        self.covariance = np.zeros((k, k)) if k <= MOST_COVARIANCE else None
         self.gaps, least, most, second = np.zeros(k), np.full(k, np.inf), np.full(k, -np.inf), np.zeros(k)
         for start in range(0, rows.n_rows, step):
             part = {name: column[start : start + step] for name, column in held.items()}
@@ -124,10 +129,22 @@ class _Sums:
             mean = np.einsum("ny,nyk->nk", p, values)
             self.gaps += shares @ (mean - own)
             second += shares @ (np.einsum("ny,nyk->nk", p, values**2) - mean**2)
+            if self.covariance is not None:
+                centred = (values - mean[:, None]) * np.sqrt(p * shares[:, None])[:, :, None]
+                flat = centred.reshape(-1, k)
+                self.covariance += flat.T @ flat
             least = np.minimum(least, values.min(axis=(0, 1), initial=np.inf))
             most = np.maximum(most, values.max(axis=(0, 1), initial=-np.inf))
         self.spread = np.where(np.isfinite(most - least), most - least, 0.0)
         self.variance = np.maximum(second, 0.0)
+
+    def is_near_interior(self) -> bool:
+        """Whether a small change of the probabilities has the expectations wanted: then the estimate exists."""
+        covariance = self.covariance
+        if covariance is None:
+            return False
+        variance = np.maximum(np.diag(covariance), 1e-300)
+        return is_near_interior(-self.gaps, lambda v: covariance @ v, lambda gap: gap / variance, self.spread)
 
     @staticmethod
     def _against(claim: Claim, values: Floats, p: Floats) -> float:

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Mapping
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -12,6 +14,7 @@ from suffice.certify.claim import Claim
 from suffice.certify.feature_values import data_moments, matrix_at, on_grid
 from suffice.certify.recount import recount_gap
 from suffice.certify.weight_residual import residual_of
+from suffice.models.feature_base import BaseTerm
 
 Floats = NDArray[np.float64]
 
@@ -25,35 +28,31 @@ def certify(claim: Claim) -> Certificate:
         fault = "the weights, which are not those of the features"
         return verdict(Measured(words, math.inf, fault, math.nan, math.nan), claim.log_likelihood, claim.tol)
     weights = claim.model.weights.to_numpy()
-    other = claim.model.nodes(variant=1)
-    schema, variables = claim.statistics.schema, claim.structure.variables
-    sizes = tuple(len(other[name].nodes) if name in other else schema[name].n_states for name in variables)
-    columns = on_grid(variables, sizes, {name: rule.nodes for name, rule in other.items()})
+    if not np.isfinite(weights).all():
+        fault = "the weights, which are not finite"
+        return verdict(Measured(words, math.inf, fault, math.nan, math.nan), claim.log_likelihood, claim.tol)
+    columns, volume = _checking_nodes(claim)
+    log_h = _log_base(claim, columns) + volume
     values = matrix_at(features, columns)
-    volume = sum(np.repeat(rule.log_weights, 1)[np.unravel_index(np.arange(math.prod(sizes)), sizes)
-                 [variables.index(name)]] for name, rule in other.items())  # fmt: skip
-    log_p = values @ weights + volume + claim.model.log_base(columns)
-    top = float(log_p.max())
-    p = np.exp(log_p - top)
-    log_z = top + math.log(float(p.sum()))
-    p /= p.sum()
+    log_z, p = _normalised(values, weights, log_h)
     expected = p @ values
     means = data_moments(claim, features)[0]
-    variance = np.maximum(p @ values**2 - expected**2, 0.0)
+    variance = p @ (values - expected) ** 2
     unit = np.sqrt(variance)
     main = np.array([len(feature.variables) == 1 for feature in features], bool)
     residual, worst = residual_of(claim, names, weights, expected - means, unit, variance, main)
     data_gap, data_worst = (None, "") if claim.source is None else recount_gap(claim.source, claim.statistics)
     total = claim.statistics.weight
-    own = claim.model.log_prob_of(columns, len(p))
-    off = abs(float(np.exp(own + volume).sum()) - 1)
-    dual = float(weights.dot(means)) - log_z
+    with np.errstate(over="ignore"):
+        off = abs(float(np.exp(claim.model.log_prob_of(columns, len(p)) + volume).sum()) - 1)
+    value = float(weights.dot(means)) - log_z
+    dual = value + _log_total(claim, columns, log_h)
     return verdict(
         Measured(
             claim=words,
             residual=residual,
             worst=worst,
-            log_likelihood=total * dual,
+            log_likelihood=total * value,
             normalisation=off,
             exists="yes" if claim.prior is not None or residual <= claim.tol else "undecided",
             condition="the first-order condition" if claim.prior is not None else "the match of expectations",
@@ -68,6 +67,49 @@ def certify(claim: Claim) -> Certificate:
         claim.tol,
         claim.interrupted,
     )
+
+
+def _checking_nodes(claim: Claim) -> tuple[dict[str, Any], Floats]:
+    """Return all configurations of states and of other nodes than the fitter's, and the logarithms of their weights."""
+    rules, schema, names = claim.model.nodes(variant=1), claim.statistics.schema, claim.structure.variables
+    sizes = tuple(len(rules[name].nodes) if name in rules else schema[name].n_states for name in names)
+    columns = on_grid(names, sizes, {name: rule.nodes for name, rule in rules.items()})
+    volume = np.zeros(math.prod(sizes))
+    for name, axis in zip(names, np.unravel_index(np.arange(math.prod(sizes)), sizes), strict=True):
+        if name in rules:
+            volume += rules[name].log_weights[axis]
+    return columns, volume
+
+
+def _log_base(claim: Claim, columns: Mapping[str, Any]) -> Floats:
+    """Return log h as the problem has it, whatever the model says."""
+    total = np.zeros(len(next(iter(columns.values()))))
+    with np.errstate(divide="ignore"):
+        for entry in claim.base:
+            if isinstance(entry, BaseTerm):
+                total += np.log(entry.rule.at([columns[name] for name in entry.scope]))
+            else:
+                total += np.log(entry.values[tuple(columns[name] for name in entry.names)])
+    return total
+
+
+def _normalised(values: Floats, weights: Floats, log_h: Floats) -> tuple[float, Floats]:
+    """Return log Z and the probabilities; not-a-number where there is nothing to normalise."""
+    with np.errstate(over="ignore", invalid="ignore"):
+        log_p = values @ weights + log_h
+        top = float(log_p.max())
+        p = np.exp(log_p - top)
+        return top + math.log(float(p.sum())) if math.isfinite(top) else math.nan, p / p.sum()
+
+
+def _log_total(claim: Claim, columns: Mapping[str, Any], log_h: Floats) -> float:
+    """Return the logarithm of h's total, for the divergence from h as a distribution; zero where it has no total."""
+    for name, (low, high) in claim.structure.support:
+        for end, last in ((low, columns[name].min()), (high, columns[name].max())):
+            there = columns[name] == last
+            if math.isinf(end) and log_h[there].max() > log_h.max() + math.log(1e-12):
+                return 0.0
+    return float(np.logaddexp.reduce(log_h))
 
 
 def _claim(claim: Claim) -> str:

@@ -1,12 +1,16 @@
 """Proof of a fit by sampling: expectations from fresh chains, with their Monte-Carlo errors.
 
 What is certified is that the gaps between the model's expectations and those wanted are within the errors of the
-estimate; the errors stand beside them. Fresh chains have a start and random numbers of their own.
+estimate; the errors stand beside them. Fresh chains have a start and random numbers of their own, and features are
+evaluated at their states by their rules. Chains that have not mixed prove nothing, and the verdict says so.
 """
 
 from __future__ import annotations
 
 import math
+import zlib
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
@@ -15,24 +19,30 @@ from numpy.typing import NDArray
 from suffice.certify.certificate import Certificate, Measured, verdict
 from suffice.certify.claim import Claim
 from suffice.certify.cliques import other_tree
-from suffice.certify.feature_values import data_moments, term_table
+from suffice.certify.feature_values import data_moments, matrix_at, term_table
 from suffice.certify.recount import recount_gap
 from suffice.errors import ModelError
-from suffice.inference.clique_family import Layout
 from suffice.inference.gibbs import Gibbs
 from suffice.models.clique_layout import factors_over
 from suffice.priors.penalty import Gaussian
+from suffice.structures.feature_rules import Feature
 
 Floats = NDArray[np.float64]
-CHAINS, BURN_IN, SWEEPS = 1024, 500, 250
-ERROR = 1e-3
+CHAINS, BURN_IN, THIN = 512, 500, 10
+"""Chains, sweeps before anything counts, and sweeps from one state that counts to the next."""
+FIRST_STATES = 20
+ERROR = 1.8e-3
 """Chains go on until the largest Monte-Carlo error, in units of a feature's range, is below this."""
-MOST_SWEEPS = 16_000
-FRESH = 0x5EED
-"""What the key of fresh chains is mixed with."""
+MOST_SWEEPS, LEAST_SWEEPS, MOST_DRAWS = 16_000, 2_000, 4_000_000_000
+"""Chains end after so many sweeps, fewer where that is more than so many draws of single variables."""
+MIXED = 0.2
+"""Chains have mixed when their own means vary by no more than this share of the whole variance: R̂ is below 1.1."""
+NUMBERS = 1 << 22
+"""Values of features that are made at once."""
+FRESH = 0x5EED << 32
+"""What the key of fresh chains begins with; seeds that people choose are smaller."""
 CHANCE = 1e-3
 """The probability that any gap of a perfect fit is called too large."""
-FEW_CELLS = 1 << 20
 
 
 def certify(claim: Claim) -> Certificate:
@@ -45,20 +55,23 @@ def certify(claim: Claim) -> Certificate:
         return verdict(Measured(words, math.inf, fault, math.nan, math.nan), claim.log_likelihood, claim.tol)
     limits = ~np.isfinite(claim.model.weights.to_numpy())
     weights = np.where(limits, 0.0, claim.model.weights.to_numpy())
-    means, spread, errors = _fresh(claim, features)
-    wanted = data_moments(claim, features)[0]
-    slopes = means - wanted
+    wanted, squares = data_moments(claim, features)
+    found, spread = _fresh(claim, features), _spread(claim, features)
+    n_terms = np.array([max(len(feature.terms), 1) for feature in features])
+    # States that chains hardly ever reach seem to have no error: no fewer than that of independent draws is believed.
+    least = np.sqrt(np.maximum(squares - wanted**2 / n_terms, 0.0) / found.n_states)
+    errors = np.maximum(np.maximum(found.errors, least), 1e-12 * spread)
+    slopes = found.means - wanted
     if isinstance(claim.prior, Gaussian):
         main = np.array([len(feature.variables) == 1 for feature in features], bool)
         width = np.where(main & (claim.prior.main is not None), claim.prior.main or 1.0, claim.prior.width)
         slopes = slopes + weights / width**2 / (claim.statistics.weight or 1.0)
     moving = spread > 0
-    z = np.abs(slopes[moving]) / np.maximum(errors[moving], 1e-300)
-    z = np.where(slopes[moving] == 0, 0.0, z)
+    z = np.abs(slopes[moving]) / errors[moving]
     worst = names[int(np.flatnonzero(moving)[np.argmax(z)])] if z.size else ""
     log_likelihood, normalisation = _exact(claim, weights, wanted)
     data_gap, data_worst = (None, "") if claim.source is None else recount_gap(claim.source, claim.statistics)
-    return verdict(
+    judged = verdict(
         Measured(
             claim=words,
             residual=float((np.abs(slopes[moving]) / spread[moving]).max(initial=0.0)),
@@ -79,6 +92,10 @@ def certify(claim: Claim) -> Certificate:
         claim.tol,
         claim.interrupted,
     )
+    if not found.stuck or not judged.ok:
+        return judged
+    reason = f"fresh chains have not mixed after {found.n_sweeps:,} sweeps, at the feature {found.stuck!r}"
+    return replace(judged, ok=False, verdict=f"Not certified as {words}: {reason}.")
 
 
 def critical(n: int) -> float:
@@ -92,52 +109,117 @@ def critical(n: int) -> float:
     return float(-ndtri(CHANCE / (2 * max(n, 1))))
 
 
-def _fresh(claim: Claim, features: Any) -> tuple[Floats, Floats, Floats]:
-    """Return means, ranges and Monte-Carlo errors of the features over fresh chains."""
-    schema, variables = claim.statistics.schema, claim.structure.variables
-    sizes = {name: schema[name].n_states for name in variables}
-    factors = factors_over(claim.model.factors, variables)
-    with np.errstate(divide="ignore"):
-        theta = np.concatenate([np.log(factor.values).reshape(-1) for factor in factors])
-    layout = Layout(tuple(sizes.values()), tuple(factor.scope for factor in factors))
-    chains = Gibbs(layout.sizes, layout.scopes, theta)
-    key = (int(np.abs(claim.model.weights.to_numpy()).sum() * 1e6) if np.isfinite(theta).any() else 0) % 2**32 ^ FRESH
-    states = chains.start(CHAINS, key)
-    chains.run(states, BURN_IN, key)
-    tables, scope_number = _tables(features, sizes, layout, variables)
-    total, swept, n_sweeps = np.zeros((CHAINS, len(features))), BURN_IN, 0
-    spread = np.array([sum(float(np.ptp(table)) for _, table in terms) for terms in tables])
-    assert scope_number >= 0
-    step = SWEEPS
+@dataclass(frozen=True, eq=False)
+class Sampled:
+    """What fresh chains found.
+
+    Attributes
+    ----------
+    means, errors : array, shape (n_weights,)
+        Of the features, with the standard errors that the chains' differences tell.
+    n_states, n_sweeps : int
+        How many states counted, and how often chains were swept.
+    stuck : str
+        A feature at which chains still differ from each other; empty where they have mixed.
+    """
+
+    means: Floats
+    errors: Floats
+    n_states: int
+    n_sweeps: int
+    stuck: str
+
+
+def _fresh(claim: Claim, features: Sequence[Feature]) -> Sampled:
+    """Sample until errors are small and chains have mixed, or the sweeps are used up."""
+    walk = _Walk(claim, features)
+    walk.sweep(BURN_IN)
+    n = FIRST_STATES
     while True:
-        visits = chains.visits(states, step, key, swept)
-        for number, terms in enumerate(tables):
-            for (start, end, order), table in terms:
-                cells = visits[:, start:end].reshape(CHAINS, *order)
-                total[:, number] += cells.reshape(CHAINS, -1) @ table.reshape(-1)
-        swept, n_sweeps = swept + step, n_sweeps + step
-        by_chain = total / n_sweeps
-        errors = by_chain.std(axis=0, ddof=1) / math.sqrt(CHAINS)
-        if float((errors / np.where(spread > 0, spread, 1.0)).max(initial=0.0)) <= ERROR or n_sweeps >= MOST_SWEEPS:
-            return by_chain.mean(axis=0), spread, errors
-        step = n_sweeps
+        walk.add(n)
+        between, whole = walk.variances
+        apart = between / np.where(whole > 0, whole, 1.0)
+        error = float((np.sqrt(between / CHAINS) / walk.unit).max(initial=0.0))
+        stuck = features[int(np.argmax(apart))].name if apart.max(initial=0.0) > MIXED else ""
+        left = (walk.limit - walk.n_sweeps) // THIN
+        if left < 1 or (not stuck and error <= ERROR):
+            return Sampled(walk.means, np.sqrt(between / CHAINS), CHAINS * walk.n_states, walk.n_sweeps, stuck)
+        if stuck:  # whatever depends on the start is left behind
+            n = 2 * walk.n_states
+            if n <= left:
+                walk.forget()
+        else:
+            n = max(int(1.1 * walk.n_states * (error / ERROR) ** 2) - walk.n_states, FIRST_STATES)
+        n = min(n, left)
 
 
-def _tables(features: Any, sizes: Any, layout: Layout, variables: Any) -> tuple[Any, int]:
-    """Return, for every feature, where each of its terms' cells lie among the model's tables, and its values there."""
-    place = {name: position for position, name in enumerate(variables)}
-    held = {frozenset(scope): number for number, scope in reversed(list(enumerate(layout.scopes)))}
-    found = []
-    for feature in features:
-        terms = []
+class _Walk:
+    """Chains over a claimed model, and sums of the features at their states."""
+
+    def __init__(self, claim: Claim, features: Sequence[Feature]) -> None:
+        self.features, self.variables = features, claim.structure.variables
+        sizes = [claim.statistics.schema[name].n_states for name in self.variables]
+        factors = factors_over(claim.model.factors, self.variables)
+        with np.errstate(divide="ignore"):
+            theta = np.concatenate([np.log(factor.values).reshape(-1) for factor in factors])
+        self.chains = Gibbs(sizes, [factor.scope for factor in factors], theta)
+        self.key = FRESH | zlib.crc32(claim.model.weights.to_numpy().tobytes())
+        self.states = self.chains.start(CHAINS, self.key)
+        spread = _spread(claim, features)
+        self.unit = np.where(spread > 0, spread, 1.0)
+        self.limit = min(MOST_SWEEPS, max(LEAST_SWEEPS, MOST_DRAWS // (CHAINS * len(sizes))))
+        self.n_sweeps = 0
+        self.forget()
+
+    def forget(self) -> None:
+        """Begin the sums anew."""
+        self.n_states, self.total = 0, np.zeros((CHAINS, len(self.features)))
+        self.squares = np.zeros(len(self.features))
+
+    def sweep(self, sweeps: int) -> None:
+        """Sweep all chains."""
+        self.chains.run(self.states, sweeps, self.key, self.n_sweeps)
+        self.n_sweeps += sweeps
+
+    def add(self, n: int) -> None:
+        """Add n states of every chain."""
+        at_once = max(1, NUMBERS // self.total.size)
+        for start in range(0, n, at_once):
+            drawn = []
+            for _ in range(min(at_once, n - start)):
+                self.sweep(THIN)
+                drawn.append(self.states.copy())
+            codes = np.concatenate(drawn).astype(np.int64)
+            values = matrix_at(self.features, {name: codes[:, v] for v, name in enumerate(self.variables)})
+            self.total += values.reshape(len(drawn), *self.total.shape).sum(axis=0)
+            self.squares += (values**2).sum(axis=0)
+        self.n_states += n
+
+    @property
+    def means(self) -> Floats:
+        """The means of the features over all chains."""
+        return np.asarray(self.total.mean(axis=0) / self.n_states, np.float64)
+
+    @property
+    def variances(self) -> tuple[Floats, Floats]:
+        """The variance of the chains' means, and that of the features over all states."""
+        whole = self.squares / (CHAINS * self.n_states) - self.means**2
+        between = (self.total / self.n_states).var(axis=0, ddof=1)
+        return between, np.where(whole > 1e-12 * self.unit**2, whole, 0.0)
+
+
+def _spread(claim: Claim, features: Sequence[Feature]) -> Floats:
+    """Return the range of every feature, summed over its terms."""
+    schema, known = claim.statistics.schema, dict[Any, float]()
+    sizes = {name: schema[name].n_states for name in claim.structure.variables}
+    found = np.zeros(len(features))
+    for number, feature in enumerate(features):
         for term in feature.terms:
-            number = held[frozenset(place[name] for name in term.scope)]
-            scope = layout.scopes[number]
-            order = [[place[name] for name in term.scope].index(v) for v in scope]
-            table = np.transpose(term_table(term, sizes), order)
-            terms.append(((int(layout.starts[number]), int(layout.starts[number + 1]), table.shape), table))
-        found.append(terms)
-    return found, 0
+            key = term.rule, tuple(sizes[name] for name in term.scope)
+            if key not in known:
+                known[key] = float(np.ptp(term_table(term, sizes)))
+            found[number] += known[key]
+    return found
 
 
 def _exact(claim: Claim, weights: Floats, wanted: Floats) -> tuple[float, float]:

@@ -145,7 +145,6 @@ def word_model(
     least: tuple[int, int] = (3, 5),
     longest: int | None = None,
     tol: float = 1e-6,
-    init: Any = None,
 ) -> WordModel:
     """Fit a maximum-entropy model of words, its weights shared by all places.
 
@@ -162,8 +161,6 @@ def word_model(
         The most letters that a word can have; the longest of ``words`` without it.
     tol : float
         The tolerance of the fit.
-    init : Fit, optional
-        Where to start: a fit of the same words with another width.
 
     Examples
     --------
@@ -183,7 +180,7 @@ def word_model(
     ends = dict.fromkeys((places[0], places[-1]), [MARK])
     schema = {place: sf.categorical(ends.get(place, list(STATES))) for place in places}
     prior, data = sf.Gaussian(width), columns(words, longest)
-    return WordModel(sf.fit(sf.Features(specs), data, schema=schema, prior=prior, tol=tol, init=init), longest)
+    return WordModel(sf.fit(sf.Features(specs), data, schema=schema, prior=prior, tol=tol, max_iter=5000), longest)
 
 
 def columns(words: Sequence[str], longest: int) -> dict[str, list[str]]:

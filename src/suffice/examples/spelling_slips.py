@@ -7,6 +7,7 @@ with what was typed at once, column by column of the usual dynamic programme.
 from __future__ import annotations
 
 import math
+import string
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 
@@ -78,6 +79,21 @@ class Lexicon:
         one = np.ones(len(chosen))
         edits = cheapest(typed, self.codes[chosen], self.lengths[chosen], one, one, one, one)
         return [self.words[place] for place in chosen[(edits >= 1) & (edits <= most)]]
+
+
+def one_edit_away(typed: str) -> list[str]:
+    """Return all strings of letters that one edit makes into ``typed``, words or not.
+
+    >>> [found for found in one_edit_away("fsih") if found in ("fish", "fsi", "fishy", "fsih")]
+    ['fish', 'fsi']
+    """
+    letters = string.ascii_lowercase
+    parts = [(typed[:at], typed[at:]) for at in range(len(typed) + 1)]
+    found = {head + letter + tail for head, tail in parts for letter in letters}
+    found |= {head + tail[1:] for head, tail in parts if tail}
+    found |= {head + letter + tail[1:] for head, tail in parts if tail for letter in letters}
+    found |= {head + tail[1] + tail[0] + tail[2:] for head, tail in parts if len(tail) > 1}
+    return sorted(found - {typed, ""})
 
 
 def encoded(words: Sequence[str]) -> tuple[NDArray[np.int8], NDArray[np.int64]]:

@@ -64,8 +64,8 @@ class FeatureFamily:
     """
 
     def __init__(self, family: CliqueFamily, matrix: csr_array, offset: Floats | None = None) -> None:
-        self.family, self.matrix = family, matrix
-        self.transposed = matrix.T.tocsr()
+        self.family, self.matrix = family, narrow(matrix.copy())
+        self.transposed = narrow(matrix.T.tocsr())
         self.offset = offset if offset is not None and offset.any() else None
 
     @property
@@ -155,9 +155,11 @@ class ConditionalFamily:
     """
 
     def __init__(self, matrix: csr_array, shares: Floats, n_outputs: int, offset: Floats | None = None) -> None:
-        self.n_outputs = n_outputs
-        self.matrix, self.shares, self.offset = matrix, shares, offset
-        self.transposed = matrix.T.tocsr()
+        self.n_outputs, self.shares = n_outputs, shares
+        # Inside, the inputs of one output stand together: sums over outputs then run along whole columns.
+        self.matrix = narrow(matrix[np.arange(matrix.shape[0]).reshape(len(shares), n_outputs).T.reshape(-1)])
+        self.transposed = narrow(self.matrix.T.tocsr())
+        self.offset = None if offset is None else np.ascontiguousarray(offset.T)
 
     @property
     def n_weights(self) -> int:
@@ -170,18 +172,14 @@ class ConditionalFamily:
 
     def covariance(self, weights: Floats) -> Floats:
         """Return the mean over the inputs of Cov(f | x)."""
-        p = self.at(weights).p
-        means = self.matrix.multiply(p.reshape(-1, 1)).tocsr()  # then rows of one input are added
         from scipy.sparse import csr_array
 
-        n = len(self.shares)
-        adding = csr_array(
-            (np.ones(n * self.n_outputs), (np.repeat(np.arange(n), self.n_outputs), np.arange(n * self.n_outputs))),
-            shape=(n, n * self.n_outputs),
-        )
-        by_input = adding @ means
-        weighted = self.matrix.multiply((p * self.shares[:, None]).reshape(-1, 1)).tocsr()
-        second = (self.matrix.T @ weighted).toarray()
+        p, n = self.at(weights).p.T.reshape(-1), len(self.shares)
+        each = np.tile(np.arange(n), self.n_outputs)
+        adding = csr_array((p, (each, np.arange(len(p)))), shape=(n, len(p)))
+        by_input = adding @ self.matrix
+        weighted = self.matrix.multiply((p * np.tile(self.shares, self.n_outputs))[:, None]).tocsr()
+        second = (self.transposed @ weighted).toarray()
         first = (by_input.T @ by_input.multiply(self.shares[:, None]).tocsr()).toarray()
         return np.asarray(second - first, np.float64)
 
@@ -191,26 +189,38 @@ class ConditionalPoint:
 
     def __init__(self, family: ConditionalFamily, weights: Floats) -> None:
         self.family = family
-        scores = (family.matrix @ weights).reshape(-1, family.n_outputs)
+        scores = (family.matrix @ weights).reshape(family.n_outputs, len(family.shares))
         if family.offset is not None:
             scores = scores + family.offset
-        top = scores.max(axis=1, keepdims=True)
+        top = scores.max(axis=0, initial=-np.inf)
         scores -= top
         np.exp(scores, out=scores)
-        totals = scores.sum(axis=1, keepdims=True)
+        totals = scores.sum(axis=0)
         scores /= totals
-        self.p: Floats = scores
-        self.log_z = float(family.shares.dot((top + np.log(totals))[:, 0]))
+        self._p: Floats = scores
+        self.log_z = float(family.shares.dot(top + np.log(totals)))
+
+    @property
+    def p(self) -> Floats:
+        """p(y | x); shape (n_inputs, n_outputs)."""
+        return self._p.T
 
     @cached_property
     def expected(self) -> Floats:
         """The expectations of the features, averaged over the inputs."""
-        found: Floats = self.family.transposed @ (self.p * self.family.shares[:, None]).reshape(-1)
+        found: Floats = self.family.transposed @ (self._p * self.family.shares).reshape(-1)
         return found
 
     def curvature(self, direction: Floats) -> Floats:
         """Return the mean of Cov(f | x), times a direction."""
-        along = (self.family.matrix @ direction).reshape(self.p.shape)
-        along = along - (self.p * along).sum(axis=1, keepdims=True)
-        found: Floats = self.family.transposed @ (self.p * along * self.family.shares[:, None]).reshape(-1)
+        along = (self.family.matrix @ direction).reshape(self._p.shape)
+        along = along - (self._p * along).sum(axis=0)
+        found: Floats = self.family.transposed @ (self._p * along * self.family.shares).reshape(-1)
         return found
+
+
+def narrow(matrix: csr_array) -> csr_array:
+    """Return a sparse matrix with short indices, where they suffice: it is read many times."""
+    if max(matrix.nnz, *matrix.shape) < 1 << 31:
+        matrix.indices, matrix.indptr = matrix.indices.astype(np.int32), matrix.indptr.astype(np.int32)
+    return matrix

@@ -20,7 +20,7 @@ from suffice.errors import ArgumentError, FileFormatError, SufficeError, is_whol
 from suffice.files import atomic_write, json_bytes, read_bytes
 from suffice.io import posterior_content
 from suffice.io.json_values import flag, number, number_or_none, text, texts, whole
-from suffice.learn.feature_setting import targets_need
+from suffice.learn.feature_nodes import targets_need
 from suffice.learn.method import Step
 from suffice.learn.registry import methods_for
 from suffice.models.bayes_net import BayesianNetwork

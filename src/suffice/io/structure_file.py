@@ -57,6 +57,10 @@ def _features(**entries: Any) -> Features:
     specs = []
     for number, entry in enumerate(listed, 1):
         try:
+            if isinstance(entry, Mapping) and entry.get("table") == []:
+                raise StructureError(
+                    "The entry 'table' is empty. Give states with their value, [[['yes', 'no'], 1.5]]."
+                )
             specs.append(spec_from_dict(entry))
         except SufficeError as error:
             raise StructureError(f"feature {number}: {error}") from None

@@ -87,14 +87,23 @@ class ConditionalSetting:
     @cached_property
     def extent(self) -> tuple[Floats, Floats]:
         """The least and the largest mean that each feature can have, given the inputs: by output for every input."""
+        shares, m = self.observed.sum(axis=1) / self.total, self.design.n_outputs
+        if not self.allowed.all():
+            return self._extent_of_allowed(shares)
+        low = high = self.matrix[::m]
+        for output in range(1, m):
+            block = self.matrix[output::m]
+            low, high = low.minimum(block), high.maximum(block)
+        return np.asarray(low.T @ shares, np.float64), np.asarray(high.T @ shares, np.float64)
+
+    def _extent_of_allowed(self, shares: Floats) -> tuple[Floats, Floats]:
+        """Return the same where some outputs are ruled out."""
         low, high = np.zeros(len(self.names)), np.zeros(len(self.names))
-        shares = self.observed.sum(axis=1) / self.total
         columns, m = self.matrix.tocsc(), self.design.n_outputs
         for weight in range(len(self.names)):
             part = slice(columns.indptr[weight], columns.indptr[weight + 1])
-            rows = columns.indices[part] // m
-            values = np.zeros((len(np.unique(rows)), m))
-            touched, where = np.unique(rows, return_inverse=True)
+            touched, where = np.unique(columns.indices[part] // m, return_inverse=True)
+            values = np.zeros((len(touched), m))
             values[where, columns.indices[part] % m] = columns.data[part]
             mask = self.allowed[touched]
             low[weight] = float(shares[touched].dot(np.where(mask, values, np.inf).min(axis=1, initial=np.inf)))
@@ -227,7 +236,7 @@ def solve_conditional(problem: Problem, search: WeightSearch) -> Solution:
             "The maximum-likelihood estimate does not exist: inputs tell outputs apart without fail. The model is its "
             f"limit. Weights that run away: {named}{more}."
         )
-    suspect = not found.converged or float(np.abs(found.weights * setting.unit).max(initial=0.0)) > LARGE
+    suspect = float(np.abs(found.weights * setting.unit).max(initial=0.0)) > LARGE
     direction = separating(setting) if problem.prior is None and suspect else None
     if direction is not None:
         which = np.flatnonzero(direction)

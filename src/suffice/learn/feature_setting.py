@@ -29,8 +29,8 @@ from suffice.structures.features import Features
 Floats = NDArray[np.float64]
 JOINT_VARIABLES = 16
 """Up to so many variables are also counted together: for divergences, and for the features' covariance."""
-MOST_METRIC, METRIC_NUMBERS = 1000, 50_000_000
-"""Covariances of the features in the data are made of up to so many weights, and so many numbers."""
+MOST_METRIC, METRIC_NUMBERS = 1000, 600_000
+"""Covariances of the features in the data are made of up to so many weights, and of about so many numbers."""
 EXTREME = 1e-12
 """Targets this near to a feature's bound, in its spread, are at it."""
 
@@ -197,9 +197,11 @@ class FeatureSetting:
         if self.whole_rows is None or not 1 < self.design.n_weights <= MOST_METRIC:
             return None
         codes, shares = self.whole_rows
-        if not len(shares) or len(shares) * self.design.n_weights > METRIC_NUMBERS:
+        every = 1 + len(shares) * len(self.design.layout.scopes) // METRIC_NUMBERS  # some of the rows will do
+        codes, shares = codes[::every], shares[::every]
+        if not len(shares):
             return None
-        return data_covariance(self.design, codes, shares, self.problem.statistics.weight)
+        return data_covariance(self.design, codes, shares / shares.sum(), self.problem.statistics.weight)
 
     @cached_property
     def whole_rows(self) -> tuple[NDArray[Any], Floats] | None:

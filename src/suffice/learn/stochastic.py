@@ -4,37 +4,50 @@
 
 ᾱ_t being the mean of the features over the data or a minibatch, Ê_t over chains that persist from step to step (or are
 started anew at rows of the data, contrastive divergence), and M about the inverse of the features' covariance. The
-estimate is the average of the later weights (Polyak and Juditsky, 1992), whose error falls with all samples drawn.
+estimate is the average of the later weights (Polyak and Juditsky, 1992), whose error falls with all samples drawn: to
+first order, its expectations miss the data's by the mean of all the errors ξ_t of ᾱ_t − Ê_t[f].
 """
 
 from __future__ import annotations
 
 import math
+from collections.abc import Callable
 from dataclasses import dataclass, replace
-from functools import cached_property
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from suffice.errors import ArgumentError, ModelError, require_number, require_whole, shown
-from suffice.inference.feature_family import cells_of
+from suffice.inference.clique_family import Layout
 from suffice.inference.gibbs import Gibbs
 from suffice.inference.tree_family import TreeFamily
-from suffice.learn.feature_setting import FeatureSetting
+from suffice.learn.feature_setting import METRIC_NUMBERS, MOST_METRIC, FeatureSetting
 from suffice.learn.features import rank_of, supports
 from suffice.learn.method import Problem, Solution
 from suffice.learn.pseudo_likelihood import PseudoSetting
 from suffice.learn.weights import lbfgs
+from suffice.models.feature_design import data_covariance
 from suffice.models.log_linear import LogLinear
 from suffice.models.sampling import stream_key
 from suffice.priors.penalty import Gaussian
 from suffice.text import plural
 
+if TYPE_CHECKING:
+    from scipy.sparse import csr_array
+
 Floats = NDArray[np.float64]
 OPTIONS = ("chains", "sweeps", "step", "delay", "batch", "start", "error")
 FEW_CELLS = 1 << 20
 """Junction trees of up to so many cells are used for an exact log-likelihood beside the estimate."""
+WARM_UP = 100
+"""Sweeps before the first step."""
+GROUPS = 64
+"""Chains are put into so many groups, which know nothing of each other: their differences tell Monte-Carlo errors."""
+EVERY, LEAST_STEPS = 20, 100
+"""Errors are looked at every so many steps, and steps end after so many with averages at the earliest."""
+SNAPSHOTS, SAMPLES_A_WEIGHT = 4, 8
+"""States of all chains, and samples, that the covariance of the features is made of at least."""
 
 
 @dataclass(frozen=True)
@@ -46,7 +59,7 @@ class Settings:
     chains : int
         How many run side by side.
     sweeps : int
-        Sweeps of every chain a step; the k of CD-k.
+        Sweeps of every chain a step, after which its state counts; the k of CD-k.
     step : float
         η₀; in units of the inverse covariance, one is Newton's step.
     delay : float
@@ -59,30 +72,28 @@ class Settings:
         The steps end when the Monte-Carlo error of the expectations is below this, in units of a feature's range.
     """
 
-    chains: int = 512
-    sweeps: int = 5
+    chains: int = 1024
+    sweeps: int = 10
     step: float = 0.5
     delay: float = 20.0
     batch: int | None = None
     start: str = "persistent"
-    error: float = 5e-4
+    error: float = 7e-4
 
     @classmethod
     def of(cls, options: Any) -> Settings:
         """Check a user's options."""
         found = cls(**options)
-        for name in ("chains", "sweeps"):
-            if require_whole(name, getattr(found, name), place="option") < 1:
-                raise ArgumentError(f"The option '{name}' must be at least 1. Got {getattr(found, name)} instead.")
-        if found.batch is not None and require_whole("batch", found.batch, place="option") < 1:
-            raise ArgumentError(f"The option 'batch' must be at least 1, or None. Got {found.batch} instead.")
+        require_whole("chains", found.chains, 2, place="option")  # one has nothing to tell its error by
+        require_whole("sweeps", found.sweeps, 1, place="option")
+        if found.batch is not None:
+            require_whole("batch", found.batch, 1, place="option")
         for name in ("step", "delay", "error"):
-            if not 0 < require_number(name, getattr(found, name)) < math.inf:
-                raise ArgumentError(
-                    f"The option '{name}' must be a positive number. Got {getattr(found, name)} instead."
-                )
+            value = getattr(found, name)
+            if not 0 < require_number(name, value, place="option") < math.inf:
+                raise ArgumentError(f"The {name!r} option must be a positive number. Got {shown(value)} instead.")
         if found.start not in ("persistent", "data"):
-            raise ArgumentError(f"The option 'start' must be 'persistent' or 'data'. Got {shown(found.start)} instead.")
+            raise ArgumentError(f"The 'start' option must be 'persistent' or 'data'. Got {shown(found.start)} instead.")
         return found
 
 
@@ -114,14 +125,7 @@ def solve(problem: Problem) -> Solution:
     weights = climb.average
     schema = problem.schema.select(problem.structure.columns)
     log_likelihood = exact_log_likelihood(setting, weights)
-    samples = n_steps * settings.chains * settings.sweeps
-    how = "persistent chains" if settings.start == "persistent" else "chains started at the data"
-    remarks.append(
-        f"{plural(n_steps, 'step')} of {settings.sweeps} sweeps of {settings.chains:,} {how}, {samples:,} samples; the "
-        f"Monte-Carlo error of the expectations is about {climb.error:.2g} of their range."
-    )
-    if climb.error > settings.error:
-        remarks.append("The steps ended before the error asked for was reached; allow more by max_iter=….")
+    remarks += climb.remarks(n_steps)
     if math.isnan(log_likelihood):
         remarks.append("The log-likelihood is not known: the graph is too wide for its normaliser.")
     ran_away = np.flatnonzero(setting.limits)
@@ -164,82 +168,178 @@ class Climb:
     def __init__(self, setting: Any, settings: Settings, key: int, begin: Floats) -> None:
         self.setting, self.settings, self.key = setting, settings, key
         self.problem: Problem = setting.problem
+        self.layout = setting.design.layout
         matching = setting.matching()
         self.free, self.precision = matching.free, matching.precision
-        self.weights = np.array(begin)
-        self.chains = Gibbs(setting.design.layout.sizes, setting.design.layout.scopes, self._theta())
+        self.weights, self.error = np.array(begin), math.inf
+        self.chains = Gibbs(self.layout.sizes, self.layout.scopes, self._theta())
         self.states = self.chains.start(settings.chains, key)
         self.rng = np.random.Generator(np.random.Philox(key=np.array([key, 1], np.uint64)))
-        self.average, self.error = self.weights.copy(), math.inf
-        self._swept = 0
+        self.n_groups = min(GROUPS, settings.chains)
+        self._group = np.arange(settings.chains) * self.n_groups // settings.chains
+        self._strides, self._swept = _strides(self.layout), 0
+        self._sum, self._counts, self._collected = np.zeros_like(self.weights), np.zeros(0), 0
 
     def _theta(self) -> Floats:
         return np.where(self.setting.allowed, self.setting.design.theta(self.weights), -np.inf)
 
-    @cached_property
-    def inverse(self) -> Any:
-        """About the inverse covariance of the free features, to be applied to a gradient."""
-        metric = self.setting.data_metric
-        precision = self.precision
-        if metric is None:
-            variance = np.maximum(self.setting.moments[1][self.free], 1e-12) + precision
-            return lambda gap: gap / variance
-        held = np.linalg.inv(metric[np.ix_(self.free, self.free)] + np.diag(precision))
-        return lambda gap: held @ gap
+    @property
+    def average(self) -> Floats:
+        """The average of the later weights; the last ones while there are none."""
+        return self._sum / self._collected if self._collected else self.weights
 
     def run(self) -> int:
         """Step until the Monte-Carlo error is small enough; return how many steps were made."""
-        total, collected, n_steps = np.zeros_like(self.weights), 0, 0
-        block: list[Floats] = []
-        self.chains.run(self.states, 10 * self.settings.sweeps, self.key)
-        self._swept = 10 * self.settings.sweeps
-        unit = np.where(self.setting.spread > 0, self.setting.spread, 1.0)[self.free]
+        settings, n_steps = self.settings, 0
+        self._sweep(WARM_UP)
+        preconditioned = self._preconditioner()
         for number in self.problem.watch.steps("stochastic steps", self.problem.max_iter):
-            found = self._expected()
-            rate = self.settings.step / (1 + number / self.settings.delay) ** 0.6
-            gap = self._target() - found
-            slope = gap[self.free] - self.precision * self.weights[self.free]
-            self.weights[self.free] += rate * self.inverse(slope)
+            counts = self._visited()
+            found = self.setting.design.moments(counts.sum(axis=1) / settings.chains)
+            slope = (self._target() - found)[self.free] - self.precision * self.weights[self.free]
+            rate = settings.step / (1 + number / settings.delay) ** 0.6
+            self.weights[self.free] += rate * preconditioned(slope)
             n_steps = number
-            if number > self.settings.delay:  # the first steps only find the way
-                total, collected = total + self.weights, collected + 1
-                self.average = total / collected
-                block.append(slope / unit)
-                if collected % 20 == 0:
-                    self.error = _mean_error(np.array(block))
-                    self.problem.watch.info = f"Monte-Carlo error {self.error:.1e}"
-                    if self.error <= self.settings.error:
-                        break
+            if number > settings.delay and self._collect(counts):
+                break
+        if self._collected:
+            self.error = self._error()
         return n_steps
 
-    def _expected(self) -> Floats:
-        """Return the mean of the features over one step's sweeps."""
+    def _collect(self, counts: Floats) -> bool:
+        """Add a step to the average; return whether the error is small enough."""
+        self._sum += self.weights
+        self._counts = self._counts + counts if self._collected else counts
+        self._collected += 1
+        if self._collected % EVERY:
+            return False
+        self.error = self._error()
+        self.problem.watch.info = f"Monte-Carlo error {self.error:.1e}"
+        return self._collected >= LEAST_STEPS and self.error <= self.settings.error
+
+    def _error(self) -> float:
+        """Return the largest standard error of the mean of all ᾱ_t − Ê_t[f], in units of a feature's range.
+
+        Slopes themselves would tell too little: steps follow them, so that their mean vanishes whatever the errors.
+        """
+        design, n_steps = self.setting.design, self._collected
+        sizes = np.bincount(self._group) * n_steps
+        means = design.moments(self._counts) / sizes
+        variance = means.var(axis=1, ddof=1) / self.n_groups
+        if self.settings.batch is not None:
+            variance = variance + self.setting.moments[1] / (self.settings.batch * n_steps)
+        return float((np.sqrt(variance) / self.setting.unit)[self.free].max(initial=0.0))
+
+    def remarks(self, n_steps: int) -> list[str]:
+        """Say how much was sampled, and whether it was enough."""
         settings = self.settings
+        how = "persistent chains" if settings.start == "persistent" else "chains started at the data"
+        drawn = f"{plural(n_steps, 'step')} of {plural(settings.sweeps, 'sweep')} of {settings.chains:,} {how}"
+        if not self._collected:
+            return [f"{drawn}: too few to average, so that the weights are the last ones. Allow more by max_iter=…."]
+        said = [f"{drawn}; the Monte-Carlo error of the expectations is about {self.error:.2g} of their range."]
+        if self.error > settings.error and not self.problem.watch.interrupted:
+            said.append(
+                f"The steps ended before the error asked for, {settings.error:g}, was reached; allow more by "
+                "max_iter=…, or more chains by options={'chains': …}."
+            )
+        return said
+
+    # Samples --------------------------------------------------------------------------------------------------
+
+    def _sweep(self, sweeps: int) -> None:
+        self.chains.run(self.states, sweeps, self.key, self._swept)
+        self._swept += sweeps
+
+    def _visited(self) -> Floats:
+        """Return how many chains of each group are in each cell after one step's sweeps; shape (n, n_groups)."""
         self.chains = self.chains.with_theta(self._theta())
-        if settings.start == "data":
-            codes, shares = self.setting.whole_rows
-            self.states[:] = codes[self.rng.choice(len(codes), settings.chains, p=shares)]
-        visits = self.chains.visits(self.states, settings.sweeps, self.key, self._swept)
-        self._swept += settings.sweeps
-        found: Floats = self.setting.design.moments(visits.sum(axis=0) / (settings.chains * settings.sweeps))
-        return found
+        if self.settings.start == "data":
+            self.states[:] = self._rows(self.settings.chains)
+        self._sweep(self.settings.sweeps)
+        return self._counted(self.states, self._group, self.n_groups)
+
+    def _counted(self, codes: NDArray[Any], group: NDArray[np.int64], n_groups: int) -> Floats:
+        places = self._cells(codes) * n_groups + group
+        counts = np.bincount(places.reshape(-1), minlength=self.layout.n * n_groups)
+        return counts.reshape(-1, n_groups).astype(np.float64)
+
+    def _cells(self, codes: NDArray[Any]) -> NDArray[np.int64]:
+        """Return where the cells of rows of codes lie in the flat tables; shape (n_scopes, n_rows)."""
+        return np.asarray(self._strides @ codes.T.astype(np.int64) + self.layout.starts[:-1, None], np.int64)
+
+    def _rows(self, n: int) -> NDArray[Any]:
+        codes, shares = self.setting.whole_rows
+        return np.asarray(codes[self.rng.choice(len(codes), n, p=shares)])
 
     def _target(self) -> Floats:
         """Return the mean of the features over the data, or over a minibatch."""
-        if self.settings.batch is None:
-            found: Floats = self.setting.moments[0]
-            return found
-        codes, shares = self.setting.whole_rows
-        chosen = codes[self.rng.choice(len(codes), self.settings.batch, p=shares)]
-        cells = cells_of(self.setting.design.layout, list(chosen.T))
-        counts = np.bincount(cells.reshape(-1), minlength=self.setting.design.layout.n)
-        means: Floats = self.setting.design.moments(counts / self.settings.batch)
+        n = self.settings.batch
+        if n is None:
+            known: Floats = self.setting.moments[0]
+            return known
+        counts = self._counted(self._rows(n), np.zeros(n, np.int64), 1)[:, 0]
+        means: Floats = self.setting.design.moments(counts / n)
         return means
 
+    # The preconditioner ---------------------------------------------------------------------------------------
 
-def _mean_error(slopes: Floats) -> float:
-    """Return the largest standard error of the mean of slopes over steps, from means of batches of them."""
-    n_batches = max(4, int(math.sqrt(len(slopes))))
-    size = len(slopes) // n_batches
-    means = slopes[len(slopes) - size * n_batches :].reshape(n_batches, size, -1).mean(axis=1)
-    return float(means.std(axis=0, ddof=1).max(initial=0.0)) / math.sqrt(n_batches)
+    def _preconditioner(self) -> Callable[[Floats], Floats]:
+        """Return how to multiply by M: the inverse of the covariance, or of its diagonal where weights are many.
+
+        The covariance is that of the data's rows and the chains' states together. Rows alone may be fewer than weights,
+        and chains alone may be stuck.
+        """
+        design, free, precision = self.setting.design, self.free, self.precision
+        few = design.n_weights <= MOST_METRIC
+        n_samples = SAMPLES_A_WEIGHT * design.n_weights if few else 0
+        drawn = []
+        for _ in range(max(SNAPSHOTS, -(-n_samples // self.settings.chains))):
+            self._sweep(self.settings.sweeps)
+            drawn.append(self.states.copy())
+        codes = np.concatenate(drawn)
+        if few:
+            rows, shares = self.setting.whole_rows
+            total, n = self.problem.statistics.weight, len(codes)
+            parts = np.full(n, 1 / n)
+            if len(rows) * design.n_weights <= METRIC_NUMBERS:
+                codes = np.concatenate([rows, codes])
+                parts = np.concatenate([shares * total, np.ones(n)]) / (total + n)
+            held = data_covariance(design, codes, parts, total + n)[np.ix_(free, free)]
+            inverse = np.linalg.inv(held + np.diag(precision))
+            return lambda slope: inverse @ slope
+        variance = np.maximum(self.setting.moments[1][free], 1e-12) + precision
+        values = (self._one_hot(codes) @ design.matrix)[:, np.flatnonzero(free)]
+        scale = variance * max(1.0, _largest(values, variance) / 2)  # no direction may be overshot
+        return lambda slope: slope / scale
+
+    def _one_hot(self, codes: NDArray[Any]) -> csr_array:
+        from scipy.sparse import csr_array
+
+        cells = self._cells(codes).T
+        each = np.arange(0, cells.size + 1, cells.shape[1])
+        return csr_array((np.ones(cells.size), cells.reshape(-1), each), shape=(len(codes), self.layout.n))
+
+
+def _strides(layout: Layout) -> csr_array:
+    """Return how far a state of each variable moves the cell within each table; shape (n_scopes, n_variables)."""
+    from scipy.sparse import csr_array
+
+    steps = [math.prod(shape[k + 1 :]) for shape in layout.shapes for k in range(len(shape))]
+    members = [v for scope in layout.scopes for v in scope]
+    each = np.cumsum([0, *map(len, layout.scopes)])
+    return csr_array((np.array(steps, np.int64), members, each), shape=(len(layout.scopes), len(layout.sizes)))
+
+
+def _largest(values: csr_array, variance: Floats) -> float:
+    """Return the largest eigenvalue of the values' covariance, each divided by its standard deviation."""
+    root, mean = np.sqrt(variance), np.asarray(values.mean(axis=0)).reshape(-1)
+    v, size = np.sqrt(np.arange(1.0, len(root) + 1)), 0.0
+    for _ in range(30):
+        v /= np.linalg.norm(v)
+        seen = values @ (v / root)
+        v = (values.T @ seen / len(seen) - mean * seen.mean()) / root
+        size = float(np.linalg.norm(v))
+        if not size:
+            break
+    return size

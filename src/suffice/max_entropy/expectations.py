@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping, Sequence
+from numbers import Number
 from typing import Any
 
 import numpy as np
@@ -13,10 +14,11 @@ from suffice.data.schema import Schema, SchemaLike, declarations
 from suffice.data.variable import Variable
 from suffice.errors import ArgumentError, SchemaError, UnknownNameError, listing, shown, suggestion
 from suffice.fitting import collect
-from suffice.max_entropy.base import Posed, base_tables, labelled_variables
+from suffice.max_entropy.base import Posed, base_tables, labelled_variables, require_states
 from suffice.models.answers import Answers
 from suffice.models.feature_base import BaseTerm
 from suffice.models.feature_design import Floats, design_of
+from suffice.models.log_linear_density import LogLinearDensity
 from suffice.stats.statistics import Statistics
 from suffice.stats.sums import Sums
 from suffice.structures.feature_functions import FunctionSpec, feature
@@ -51,7 +53,9 @@ def _is_data(targets: Any) -> bool:
     if isinstance(targets, Mapping):
         return bool(targets) and all(not isinstance(v, str) and isinstance(v, Sequence | np.ndarray) and np.ndim(v) == 1
                                      for v in targets.values())  # fmt: skip
-    return targets is not None and not isinstance(targets, list | tuple | np.ndarray | Answers | int | float)
+    if isinstance(targets, Number | np.ndarray | list | tuple | Answers | LogLinearDensity):
+        return False
+    return targets is not None
 
 
 def _schema(structure: Features, targets: Any, over: SchemaLike | None, base: Any) -> Schema:
@@ -61,6 +65,10 @@ def _schema(structure: Features, targets: Any, over: SchemaLike | None, base: An
         for variable in labelled_variables(thing):
             known.setdefault(variable.name, variable)
     for name, declaration in declarations(over).items():
+        if declaration.states is not None and name in structure.continuous:
+            raise SchemaError(
+                f"The variable {name!r} has states and a support. Leave it out of over=, or out of the support."
+            )
         if declaration.states is not None:
             known[name] = Variable(name, declaration.states, True)
         elif name not in structure.continuous:
@@ -80,6 +88,9 @@ def _schema(structure: Features, targets: Any, over: SchemaLike | None, base: An
 
 
 def _values(structure: Features, targets: Any, names: Sequence[str], schema: Schema) -> Floats:
+    if isinstance(targets, LogLinearDensity):
+        require_states("The model", targets.schema.variables, schema)
+        return targets.means_of(structure.resolved(targets.schema))
     if isinstance(targets, Answers):
         return _expectations(structure, targets, schema)
     if isinstance(targets, Mapping):
@@ -111,25 +122,28 @@ def _values(structure: Features, targets: Any, names: Sequence[str], schema: Sch
 
 def _expectations(structure: Features, model: Answers, schema: Schema) -> Floats:
     """Return the expectations of the features under a model."""
+    if structure.continuous:
+        raise ArgumentError(
+            f"The targets are those of a model with discrete variables only; {listing(sorted(structure.continuous))} "
+            "here are continuous. Give the targets as numbers."
+        )
     design = design_of(structure, schema)
-    tables = []
-    for scope in design.layout.scopes:
-        names = [design.names[v] for v in scope]
-        table: LabelledTable = model.query(names)
-        for variable in table.variables:
-            if not variable.has_states_of(schema[variable.name]):
-                raise ArgumentError(
-                    f"The model has the states {listing(variable.labels)} of {variable.name!r}; others have "
-                    f"{listing(schema[variable.name].labels)}. They must be equal, order included."
-                )
-        tables.append(table.values)
+    require_states("The model", model.schema.variables, schema)
+    tables: list[Any] = [model.query([design.names[v] for v in scope]).values for scope in design.layout.scopes]
     return design.moments(design.layout.flat(tables))
 
 
 def _base(base: Any, structure: Features, schema: Schema) -> tuple[Any, ...]:
     """Return the base measure as tables, and functions where variables are continuous."""
+    bare = isinstance(base, np.ndarray | list | tuple) and not labelled_variables(base)
+    if isinstance(base, LogLinearDensity) or (structure.continuous and bare):
+        raise ArgumentError(
+            f"The base measure over {listing(structure.variables)}, continuous variables among them, must be a "
+            "function of these, such as lambda x: math.exp(-x), or a table of discrete ones. Got "
+            f"{shown(base)} instead."
+        )
     if not callable(base) or isinstance(base, Answers | type):
-        return base_tables(base, structure.variables, schema, "these features")
+        return _possible(base_tables(base, structure.variables, schema, "these features"))
     spec: FunctionSpec = feature(base, over=structure.variables, name="base")
     rule = spec.resolved(schema)[0].terms[0].rule
     assert isinstance(rule, Called)
@@ -144,6 +158,12 @@ def _base(base: Any, structure: Features, schema: Schema) -> tuple[Any, ...]:
     table = np.zeros(math.prod(sizes))
     places, values = rule.cells(sizes)
     table[places] = values
-    return base_tables(
-        LabelledTable(schema.variables, table.reshape(sizes), "h"), structure.variables, schema, "these features"
-    )
+    whole = LabelledTable(schema.variables, table.reshape(sizes), "h")
+    return _possible(base_tables(whole, structure.variables, schema, "these features"))
+
+
+def _possible(tables: tuple[LabelledTable, ...]) -> tuple[LabelledTable, ...]:
+    for table in tables:
+        if not table.values.any():
+            raise ArgumentError(f"The base measure over {listing(table.names)} is zero everywhere. Allow some cells.")
+    return tables

@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -13,6 +14,7 @@ from numpy.typing import NDArray
 from suffice.data.schema import Schema
 from suffice.errors import StructureError, listing
 from suffice.inference.clique_family import Layout
+from suffice.inference.feature_family import cells_of
 from suffice.models.feature_design import Ints, matrix_of
 from suffice.settings import settings
 from suffice.structures.feature_rules import Feature
@@ -63,15 +65,16 @@ class ConditionalDesign:
         self._require_room(n * m)
         columns = {name: np.tile(codes, n) for name, codes in self.output_codes().items()}
         columns |= {name: np.repeat(inputs[name], m) for name in self.structure.given}
-        total = csr_array((n * m, len(self.features)))
+        total = self._numbers(columns, n * m)
         for layout, matrix in self._discrete:
-            for start, scope, shape in zip(layout.starts[:-1], layout.scopes, layout.shapes, strict=True):
-                names = [self.structure.columns[v] for v in scope]
-                codes = tuple(np.asarray(columns[name], np.int64) for name in names)
-                total = total + matrix[start + np.ravel_multi_index(codes, shape)]
-        return total + self._numbers(columns, n * m)
+            codes = [np.asarray(columns[name], np.int64) for name in self.structure.columns]
+            cells = cells_of(layout, codes)
+            each = np.arange(0, cells.size + 1, cells.shape[1])
+            rows = csr_array((np.ones(cells.size), cells.reshape(-1), each), shape=(n * m, layout.n))
+            total = rows @ matrix + total if total.nnz else rows @ matrix
+        return total
 
-    @property
+    @cached_property
     def _discrete(self) -> list[tuple[Layout, csr_array]]:
         """The terms over discrete variables only, as tables."""
         structure, schema = self.structure, self.schema

@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
+import itertools
 import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -15,16 +16,42 @@ from suffice.data.frame import to_native
 from suffice.data.labelled import LabelledTable
 from suffice.data.schema import Schema
 from suffice.data.table import open_table
-from suffice.errors import ArgumentError, UnknownNameError, listing, require_whole, suggestion
-from suffice.inference.quadrature import Rule, rule_for
-from suffice.models.feature_base import BaseTerm
+from suffice.errors import ArgumentError, ModelError, listing, require_whole, shown
+from suffice.inference.quadrature import Rule
+from suffice.inference.quadrature_draws import draws
+from suffice.models.feature_base import BaseTerm, quadrature_of
 from suffice.models.log_linear import Weights, weights_of
 from suffice.models.sampling import stream_key
 from suffice.stats.source import BlockSource
+from suffice.structures.feature_functions import feature as feature_of
+from suffice.structures.feature_rules import Feature
 from suffice.structures.features import Features
 from suffice.text import plural
 
 Floats = NDArray[np.float64]
+MARGIN = 0.05
+"""By so much, in logarithms, the density inside a cell may exceed what its corners and its node show."""
+
+
+class Grid(NamedTuple):
+    """Every configuration of nodes and states.
+
+    Attributes
+    ----------
+    rules : dict of Rule
+        The quadrature of every continuous variable.
+    sizes : tuple of int
+        The shape of a table over the configurations.
+    columns : dict of array
+        The configurations, flat: numbers and codes by variable.
+    log_volume : array
+        The logarithm of each one's weight in the integral.
+    """
+
+    rules: dict[str, Rule]
+    sizes: tuple[int, ...]
+    columns: dict[str, Any]
+    log_volume: Floats
 
 
 @dataclass(frozen=True, init=False, eq=False)
@@ -50,7 +77,7 @@ class LogLinearDensity:
     >>> bool(abs(fit.model.weights["x"] + 2.6721) < 1e-4)
     True
     >>> fit.model.log_prob({"x": [0.0, 1.0]}).round(4)
-    array([ 1.0556, -1.6165])
+    array([ 1.0545, -1.6176])
     """
 
     features: Features
@@ -94,15 +121,11 @@ class LogLinearDensity:
 
     def nodes(self, variant: int = 0) -> dict[str, Rule]:
         """Return the quadrature of every continuous variable; the other variant has other nodes."""
-        found = {}
-        for name, (low, high) in self.features.support:
-            centre, scale = self.placement.get(name, (0.0, 1.0))
-            found[name] = rule_for(low, high, centre=centre, scale=scale, variant=variant)
-        return found
+        return quadrature_of(self.features, self.placement, self.schema, variant)
 
     @cached_property
-    def _grid(self) -> tuple[dict[str, Rule], tuple[int, ...], dict[str, Any], Floats]:
-        """The nodes, the shape of the table over them, its configurations as columns, and the log-weights."""
+    def grid(self) -> Grid:
+        """The nodes of continuous variables with the states of discrete ones."""
         rules = self.nodes()
         sizes = tuple(len(rules[n].nodes) if n in rules else self.schema[n].n_states for n in self.variables)
         index = np.unravel_index(np.arange(math.prod(sizes)), sizes)
@@ -111,7 +134,7 @@ class LogLinearDensity:
             columns[name] = rules[name].nodes[axis] if name in rules else axis
             if name in rules:
                 volume += rules[name].log_weights[axis]
-        return rules, sizes, columns, volume
+        return Grid(rules, sizes, columns, volume)
 
     def log_base(self, columns: Mapping[str, Any]) -> Floats:
         """Return log h of every row of codes and numbers."""
@@ -128,20 +151,36 @@ class LogLinearDensity:
     def log_score_of(self, columns: Mapping[str, Any]) -> Floats:
         """Return log h + w·f of every row of codes and numbers, the density but for log Z."""
         total = self.log_base(columns)
-        for weight, feature in zip(self.weights.to_numpy(), self.features.resolved(self.schema), strict=True):
-            total = total + weight * feature.at(columns)
+        with np.errstate(all="ignore"):  # what is not finite is refused, by features or by log_z
+            for weight, feature in zip(self.weights.to_numpy(), self.features.resolved(self.schema), strict=True):
+                total = total + weight * feature.at(columns)
         return total
 
     @cached_property
     def _scores(self) -> Floats:
-        _, _, columns, volume = self._grid
-        return self.log_score_of(columns) + volume
+        return self.log_score_of(self.grid.columns) + self.grid.log_volume
 
     @cached_property
     def log_z(self) -> float:
         """The logarithm of the integral."""
         top = float(self._scores.max())
+        if not math.isfinite(top):
+            raise ModelError(
+                f"The density cannot be normalised: its logarithm is {top:g} at a node or at all of them. Check the "
+                f"weights, {listing([f'{weight:g}' for weight in self.weights.to_numpy()], 6)}, and the base measure."
+            )
         return top + math.log(float(np.exp(self._scores - top).sum()))
+
+    @cached_property
+    def _masses(self) -> Floats:
+        """The probability of every configuration of nodes and states, flat."""
+        return np.asarray(np.exp(self._scores - self.log_z), np.float64)
+
+    def along(self, name: str) -> Floats:
+        """Return the probability at every node of a continuous variable, or of every state of a discrete one."""
+        axis = self.variables.index(name)
+        others = tuple(other for other in range(len(self.variables)) if other != axis)
+        return np.asarray(self._masses.reshape(self.grid.sizes).sum(axis=others), np.float64)
 
     # Answers --------------------------------------------------------------------------------------------------
 
@@ -153,11 +192,15 @@ class LogLinearDensity:
 
     def log_prob_of(self, columns: Mapping[str, Any], n_rows: int) -> Floats:
         """Return the log-density of every row of codes and numbers; shape (n_rows,)."""
-        found = self.log_score_of(columns) - self.log_z
+        inside = np.ones(n_rows, bool)
         for name, (low, high) in self.features.support:
-            outside = (np.asarray(columns[name]) < low) | (np.asarray(columns[name]) > high)
-            found = np.where(outside, -math.inf, found)
-        return np.asarray(found, np.float64)
+            inside &= (np.asarray(columns[name]) >= low) & (np.asarray(columns[name]) <= high)
+        found = np.full(n_rows, -math.inf)
+        if inside.any():
+            # Features need not be defined outside.
+            held = {name: np.asarray(columns[name])[inside] for name in self.variables}
+            found[inside] = self.log_score_of(held) - self.log_z
+        return found
 
     def expected(self, function: Any, over: str | Sequence[str]) -> float:
         """Return the expectation of a function of some variables.
@@ -167,21 +210,21 @@ class LogLinearDensity:
         >>> round(fit.model.expected(lambda x: x * x, over="x"), 6)
         8.0
         """
-        from suffice.structures.feature_functions import feature
+        return float(self.means_of(feature_of(function, over=over).resolved(self.schema))[0])
 
-        spec = feature(function, over=over)
-        for name in spec.variables:
-            if name not in self.schema:
-                raise UnknownNameError(
-                    f"There is no variable {name!r}. The variables are {listing(self.schema, 12)}."
-                    + suggestion(name, self.schema)
-                )
-        values = spec.resolved(self.schema)[0].at(self._grid[2])
-        return float(np.exp(self._scores - self.log_z).dot(values))
+    def means_of(self, features: Sequence[Feature]) -> Floats:
+        """Return the expectations of features, of which the states are known."""
+        columns, p = self.grid.columns, self._masses
+        return np.array([float(p.dot(feature.at(columns))) for feature in features])
 
     def query(self, targets: Any, given: Mapping[str, Any] | None = None) -> LabelledTable:
         """Return p(targets), for discrete targets; densities are what `log_prob` gives."""
-        wanted = (targets,) if isinstance(targets, str) else tuple(targets)
+        wanted = (targets,) if isinstance(targets, str) else tuple(targets) if isinstance(targets, list | tuple) else ()
+        if not wanted or len(set(map(str, wanted))) < len(wanted):
+            raise ArgumentError(
+                f"The 'targets' argument must be a discrete variable, or a list of different ones. Got "
+                f"{shown(targets)} instead."
+            )
         if given:
             raise ArgumentError("Evidence is not supported where variables are continuous. Leave given= out.")
         for name in wanted:
@@ -190,8 +233,7 @@ class LogLinearDensity:
                     f"{name!r} is continuous, and has a density instead of a table. Use model.log_prob, or "
                     f"model.expected(f, over={name!r})."
                 )
-        sizes = self._grid[1]
-        p = np.exp(self._scores - self.log_z).reshape(sizes)
+        p = self._masses.reshape(self.grid.sizes)
         summed = p.sum(axis=tuple(axis for axis, name in enumerate(self.variables) if name not in wanted))
         left = [name for name in self.variables if name in wanted]
         return LabelledTable(
@@ -200,25 +242,21 @@ class LogLinearDensity:
         )
 
     def sample(self, n: int, *, seed: int | None = None, backend: str | None = None) -> Any:
-        """Draw ``n`` rows: a node first, then a place in its cell, for one continuous variable after another.
+        """Draw ``n`` rows.
 
-        Within a cell the density is taken as that of the node's neighbourhood; for one continuous variable by itself,
-        draws invert its distribution function.
+        Notes
+        -----
+        For one variable by itself, draws invert its distribution function. Otherwise a cell of the quadrature is drawn,
+        then a place in it, which is kept with the probability that the density there asks for: up to rounding error,
+        and to peaks inside cells that neither their corners nor their nodes show, draws are exact.
         """
-        from suffice.inference.quadrature_draws import draws
-
         n = require_whole("n", n, place="argument, the number of rows,")
         stream = np.random.Generator(np.random.Philox(key=np.array([stream_key(seed), 0], np.uint64)))
-        rules, sizes, _, _ = self._grid
         if len(self.variables) == 1:
-            name = self.variables[0]
-            found: dict[str, Any] = {name: draws(rules[name], lambda x: self.log_score_of({name: x}), stream.random(n))}
+            name, rule = self.variables[0], self.grid.rules[self.variables[0]]
+            found: dict[str, Any] = {name: draws(rule, lambda x: self.log_score_of({name: x}), stream.random(n))}
         else:
-            chosen = _chosen(np.exp(self._scores - self.log_z), stream.random(n))
-            index = np.unravel_index(chosen, sizes)
-            found = {}
-            for name, at in zip(self.variables, index, strict=True):
-                found[name] = _inside(rules[name], at, stream.random(n)) if name in rules else at
+            found = self._kept(n, stream)
         import pyarrow as pa
 
         arrays = {}
@@ -228,6 +266,45 @@ class LogLinearDensity:
                 [pa.array(found[name]) if labels is None else pa.array([labels[int(code)] for code in found[name]])]
             )
         return to_native(arrays, backend)
+
+    def _kept(self, n: int, stream: np.random.Generator) -> dict[str, Any]:
+        """Draw by rejection from a density that is constant in every cell, and nowhere below this one."""
+        sizes, edges = self.grid.sizes, {name: _cut(rule) for name, rule in self.grid.rules.items()}
+        ceiling, volume = self._ceiling(edges)
+        reached = np.cumsum(np.exp(ceiling + volume - (ceiling + volume).max()))
+        parts: list[dict[str, Any]] = []
+        left = n
+        while left:
+            wanted = min(2 * left + 100, 1 << 18)
+            at = np.searchsorted(reached, stream.random(wanted) * reached[-1], side="right")
+            at = np.minimum(at, np.searchsorted(reached, reached[-1]))
+            rows: dict[str, Any] = dict(zip(self.variables, np.unravel_index(at, sizes), strict=True))
+            for name, ends in edges.items():
+                first, last = ends[rows[name]], ends[rows[name] + 1]
+                # Never at an end of the support itself, where features need not be defined.
+                rows[name] = np.clip(first + (last - first) * stream.random(wanted), np.nextafter(first, last), last)
+            kept = np.flatnonzero(np.log(1 - stream.random(wanted)) < self.log_score_of(rows) - ceiling[at])[:left]
+            parts.append({name: column[kept] for name, column in rows.items()})
+            left -= len(kept)
+        if not parts:
+            return {name: np.zeros(0, np.float64 if name in edges else np.int64) for name in self.variables}
+        return {name: np.concatenate([part[name] for part in parts]) for name in self.variables}
+
+    def _ceiling(self, edges: Mapping[str, Floats]) -> tuple[Floats, Floats]:
+        """Return a bound on the log-density in every cell, by its corners and its node, and the cells' log-volumes."""
+        rules, sizes, columns, _ = self.grid
+        top, volume = self.log_score_of(columns), np.zeros(math.prod(sizes))
+        index = dict(zip(self.variables, np.unravel_index(np.arange(len(top)), sizes), strict=True))
+        for name in rules:
+            volume += np.log(np.diff(edges[name]))[index[name]]
+        for sides in itertools.product((slice(None, -1), slice(1, None)), repeat=len(rules)):
+            moved = dict(columns)
+            for side, (name, rule) in zip(sides, rules.items(), strict=True):
+                ends = edges[name][side]
+                # Just inside, for features need not be defined at the ends of the support.
+                moved[name] = (ends + 1e-3 * (rule.nodes - ends))[index[name]]
+            top = np.maximum(top, self.log_score_of(moved))
+        return top + MARGIN, volume
 
     # Files ----------------------------------------------------------------------------------------------------
 
@@ -254,15 +331,9 @@ class LogLinearDensity:
         return cls(Features.from_dict(entry["features"]), weights, schema=schema, placement=placement)
 
 
-def _chosen(p: Floats, uniform: Floats) -> NDArray[np.int64]:
-    reached = np.cumsum(p)
-    found = np.searchsorted(reached, uniform * reached[-1], side="right")
-    return np.asarray(np.minimum(found, len(p) - 1), np.int64)
-
-
-def _inside(rule: Rule, at: NDArray[np.int64], uniform: Floats) -> Floats:
-    """Return a place in the cell of each node; cells without end are cut near their node."""
+def _cut(rule: Rule) -> Floats:
+    """Return the edges of a rule's cells; those without end reach as far outwards from their node as inwards."""
     edges = np.array(rule.edges)
-    edges[0] = edges[0] if math.isfinite(edges[0]) else rule.nodes[0]
-    edges[-1] = edges[-1] if math.isfinite(edges[-1]) else rule.nodes[-1]
-    return np.asarray(edges[at] + (edges[at + 1] - edges[at]) * uniform, np.float64)
+    edges[0] = edges[0] if math.isfinite(edges[0]) else 2 * rule.nodes[0] - edges[1]
+    edges[-1] = edges[-1] if math.isfinite(edges[-1]) else 2 * rule.nodes[-1] - edges[-2]
+    return edges

@@ -154,7 +154,7 @@ def _product(entry: Entry) -> FeatureSpec:
 
 def _table(entry: Entry) -> FeatureSpec:
     scope, cells = _names(entry, "over"), entry["table"]
-    if not isinstance(cells, list | tuple) or not cells:
+    if not isinstance(cells, list | tuple):
         raise _wrong(entry, "table", "a list of states with their value")
     found: dict[tuple[Any, ...], float] = {}
     for cell in cells:
