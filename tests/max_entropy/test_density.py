@@ -60,12 +60,13 @@ def test_a_mean_on_an_interval_gives_a_truncated_exponential(share: float, low: 
 
     rate = brentq(excess, -600, 600, xtol=1e-13)
     assert fit.model.weights["x"] * width == pytest.approx(rate, rel=1e-6, abs=1e-6)
-    assert fit.model.expected(lambda x: x, over="x") == pytest.approx(mean, abs=1e-9 * width)
+    assert fit.model.expected(lambda x: x, over="x") == pytest.approx(mean, abs=1e-9 * width + 1e-14 * abs(low))
 
 
-@given(st.floats(-1e3, 1e3), st.floats(1e-2, 1e3))
+@given(st.floats(-300, 300), st.floats(1e-2, 1e3))
 @settings(max_examples=40)
-def test_mean_and_variance_on_the_line_give_the_normal(mu: float, sigma: float) -> None:
+def test_mean_and_variance_on_the_line_give_the_normal(deviations: float, sigma: float) -> None:
+    mu = deviations * sigma
     fit = certified(over(LINE, X, XX), [mu, mu**2 + sigma**2])
     ratio = 1 + (mu / sigma) ** 2  # what forming μ² + σ² loses
     assert fit.model.weights["x·x"] == pytest.approx(-1 / (2 * sigma**2), rel=1e-9 * ratio)

@@ -14,7 +14,7 @@ from suffice.certify.claim import Claim
 from suffice.certify.cliques import other_tree
 from suffice.certify.feature_values import data_moments, matrix_at, on_grid, sparse_values
 from suffice.inference.clique_family import Layout, Point
-from suffice.inference.feature_extents import extents
+from suffice.inference.feature_extents import extents, widest
 from suffice.models.clique_layout import factors_over
 from suffice.stats.needs import Count
 from suffice.structures.feature_rules import Feature
@@ -41,6 +41,10 @@ class Member(Protocol):
     @property
     def spread(self) -> Floats:
         """The largest minus the least value of each feature, or a bound on it."""
+
+    @property
+    def unit(self) -> Floats:
+        """The range in which gaps of each feature are measured."""
 
     @property
     def normalisation(self) -> float:
@@ -113,6 +117,11 @@ class Enumerated:
     def spread(self) -> Floats:
         """The largest minus the least value of each feature."""
         return np.asarray(self.values.max(axis=0) - self.values.min(axis=0), np.float64)
+
+    @property
+    def unit(self) -> Floats:
+        """The range of each feature."""
+        return self.spread
 
     @cached_property
     def normalisation(self) -> float:
@@ -199,6 +208,11 @@ class ByTree:
         """A bound on the largest minus the least value of each feature, scope by scope."""
         low, high = extents(self.layout, self.matrix.tocsc())
         return high - low
+
+    @cached_property
+    def unit(self) -> Floats:
+        """The range of each feature within its widest scope."""
+        return widest(self.layout, self.matrix.tocsc())
 
     @property
     def normalisation(self) -> float:

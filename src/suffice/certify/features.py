@@ -163,7 +163,7 @@ class Examined:
         variance = np.maximum(self.moments[1] - self.targets**2, self.moments[1] / 1000)
         names = tuple(feature.name for feature in self.features)
         gaps = self.expected - self.targets
-        return residual_of(self.claim, names, self.weights, gaps, self.member.spread, variance, main)
+        return residual_of(self.claim, names, self.weights, gaps, self.member.unit, variance, main)
 
     @cached_property
     def fault_of_support(self) -> str:

@@ -10,6 +10,7 @@ from numpy.typing import NDArray
 
 from suffice.certify.certificate import Certificate, Measured, verdict
 from suffice.certify.claim import Claim
+from suffice.certify.feature_values import sparse_values
 from suffice.certify.recount import recount_gap
 from suffice.certify.weight_residual import residual_of
 from suffice.stats.needs import Distinct
@@ -67,13 +68,15 @@ def _gradient(claim: Claim, features: Any, weights: Floats) -> tuple[float, Floa
             for name in term.scope:
                 touching[name].append((number, term))
     gaps, variance, off = np.zeros(len(features)), np.zeros(len(features)), 0.0
-    least, most, value = np.zeros(len(features)), np.zeros(len(features)), 0.0
+    value = 0.0
     for start in range(0, rows.n_rows, BLOCK):
         part = {name: column[start : start + BLOCK] for name, column in held.items()}
         shares = rows.weights[start : start + BLOCK] / total
         for name in names:
             n, m = len(shares), schema[name].n_states
-            columns = {other: np.repeat(column, m) for other, column in part.items()}
+            needed = {other for _, term in touching[name] for other in term.scope}
+            needed |= {other for table in claim.model.support if name in table.names for other in table.names}
+            columns = {other: np.repeat(part[other], m) for other in needed}
             columns[name] = np.tile(np.arange(m), n)
             scores = _log_left(claim, name, columns).reshape(n, m)
             values = []
@@ -90,9 +93,22 @@ def _gradient(claim: Claim, features: Any, weights: Floats) -> tuple[float, Floa
                 mean = (p * f).sum(axis=1)
                 gaps[number] += float(shares.dot(mean - f[own]))
                 variance[number] += float(shares.dot((p * f**2).sum(axis=1) - mean**2))
-                least[number] = min(least[number], float(f.min(initial=0.0)))
-                most[number] = max(most[number], float(f.max(initial=0.0)))
-    return value, gaps, np.maximum(variance, 0.0), most - least, off
+    return value, gaps, np.maximum(variance, 0.0), _spread(claim, features), off
+
+
+def _spread(claim: Claim, features: Any) -> Floats:
+    """Return the largest minus the least value of every feature, term by term."""
+    sizes = {name: claim.statistics.schema[name].n_states for name in claim.structure.variables}
+    found, known = np.zeros(len(features)), dict[Any, float]()
+    for number, feature in enumerate(features):
+        for term in feature.terms:
+            shape = tuple(sizes[name] for name in term.scope)
+            if (term.rule, shape) not in known:
+                values = sparse_values(term, sizes)[1]
+                zero = [0.0] if len(values) < math.prod(shape) else []
+                known[term.rule, shape] = float(np.ptp([*values, *zero]))
+            found[number] += known[term.rule, shape]
+    return found
 
 
 def _log_left(claim: Claim, name: str, columns: dict[str, Any]) -> Floats:

@@ -56,7 +56,12 @@ def certify(claim: Claim) -> Certificate:
     limits = ~np.isfinite(claim.model.weights.to_numpy())
     weights = np.where(limits, 0.0, claim.model.weights.to_numpy())
     wanted, squares = data_moments(claim, features)
-    found, spread = _fresh(claim, features), _spread(claim, features)
+    spread = _spread(claim, features)
+    try:
+        found = _fresh(claim, features, spread)
+    except ModelError:
+        fault = "the model's potentials, among which fresh chains find no state to start from"
+        return verdict(Measured(words, math.inf, fault, math.nan, math.nan), claim.log_likelihood, claim.tol)
     n_terms = np.array([max(len(feature.terms), 1) for feature in features])
     # States that chains hardly ever reach seem to have no error: no fewer than that of independent draws is believed.
     least = np.sqrt(np.maximum(squares - wanted**2 / n_terms, 0.0) / found.n_states)
@@ -130,9 +135,9 @@ class Sampled:
     stuck: str
 
 
-def _fresh(claim: Claim, features: Sequence[Feature]) -> Sampled:
+def _fresh(claim: Claim, features: Sequence[Feature], spread: Floats) -> Sampled:
     """Sample until errors are small and chains have mixed, or the sweeps are used up."""
-    walk = _Walk(claim, features)
+    walk = _Walk(claim, features, spread)
     walk.sweep(BURN_IN)
     n = FIRST_STATES
     while True:
@@ -156,7 +161,7 @@ def _fresh(claim: Claim, features: Sequence[Feature]) -> Sampled:
 class _Walk:
     """Chains over a claimed model, and sums of the features at their states."""
 
-    def __init__(self, claim: Claim, features: Sequence[Feature]) -> None:
+    def __init__(self, claim: Claim, features: Sequence[Feature], spread: Floats) -> None:
         self.features, self.variables = features, claim.structure.variables
         sizes = [claim.statistics.schema[name].n_states for name in self.variables]
         factors = factors_over(claim.model.factors, self.variables)
@@ -165,7 +170,6 @@ class _Walk:
         self.chains = Gibbs(sizes, [factor.scope for factor in factors], theta)
         self.key = FRESH | zlib.crc32(claim.model.weights.to_numpy().tobytes())
         self.states = self.chains.start(CHAINS, self.key)
-        spread = _spread(claim, features)
         self.unit = np.where(spread > 0, spread, 1.0)
         self.limit = min(MOST_SWEEPS, max(LEAST_SWEEPS, MOST_DRAWS // (CHAINS * len(sizes))))
         self.n_sweeps = 0

@@ -6,8 +6,8 @@ Run it with ``python -m suffice.examples.spelling``. Two models are fitted to co
 how often a letter is in a place, a few pairs, a few triples such as "ing" and "ion".
 
 **Words.** Every letter, every pair, and every triple that is not rare has one weight, wherever in the word it occurs,
-and so have frequent endings. A word stands at the right end of a row of places, as in ``####going#``: its marks belong to
-patterns, so that "#un" is a beginning and "ing#" an ending. The last mark is always there and costs no state, which
+and so have frequent endings. A word stands at the right end of a row of places, as in ``####going#``: its marks belong
+to patterns, so that "#un" is a beginning and "ing#" an ending. The last mark is always there and costs no state, which
 makes room for endings of three letters. Lengths need no model of their own: runs of marks are patterns, too.
 
 A letter before a mark inside the row would be a word with a gap. No word has one, and a single feature counts gaps:
@@ -29,7 +29,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 import suffice as sf
-from suffice.examples.spelling_slips import Lexicon, Slips
+from suffice.examples.spelling_slips import Lexicon, Slips, one_edit_away
 from suffice.text import plain_table
 
 Floats = NDArray[np.float64]
@@ -58,7 +58,7 @@ def trigram_counts(words: Iterable[str]) -> sf.Contingency:
         codes = [ord(letter) - ord("a") for letter in word]
         for triple in zip(codes, codes[1:], codes[2:], strict=False):
             table[triple] += 1
-    return sf.Contingency(table, dict.fromkeys(PLACES, list(string.ascii_lowercase)))
+    return sf.Contingency(table, {place: list(string.ascii_lowercase) for place in PLACES})
 
 
 def trigram_features(counts: sf.Contingency, pairs: int = 0, triples: int = 0, also: Sequence[str] = ()) -> sf.Features:
@@ -129,10 +129,10 @@ class WordModel:
         return corrections(typed, candidates, self.scores, slips)
 
     def invented(self, n: int, seed: int) -> list[str]:
-        """Return words drawn from the model; draws with a gap in the word are left out."""
+        """Return words drawn from the model; draws without a letter, or with a gap, are left out."""
         letters = self.fit.model.sample(n, seed=seed, backend="pyarrow").select(_places(self.longest))
         drawn = ("".join(map(str, row)).strip(MARK) for row in zip(*letters.to_pydict().values(), strict=True))
-        return [word for word in drawn if MARK not in word]
+        return [word for word in drawn if word and MARK not in word]
 
     def _is_possible(self, word: str) -> bool:
         return 0 < len(word) <= self.longest and set(word) <= set(string.ascii_lowercase)
@@ -143,7 +143,6 @@ def word_model(
     *,
     width: float = 1.0,
     least: tuple[int, int] = (3, 5),
-    longest: int | None = None,
     tol: float = 1e-6,
 ) -> WordModel:
     """Fit a maximum-entropy model of words, its weights shared by all places.
@@ -151,14 +150,12 @@ def word_model(
     Parameters
     ----------
     words : sequence of str
-        Of the letters a to z.
+        Of the letters a to z; the longest of them says how long words can be.
     width : float
         Of the Gaussian prior on the weights.
     least : tuple of two int
         How often triples, and endings of three letters, must occur to be features. Pairs are features all of them:
         those that never occur get weights below zero.
-    longest : int, optional
-        The most letters that a word can have; the longest of ``words`` without it.
     tol : float
         The tolerance of the fit.
 
@@ -168,7 +165,7 @@ def word_model(
     >>> model.score("rong") > model.score("gnor")
     True
     """
-    longest = longest or max(map(len, words))
+    longest = max(map(len, words))
     places = _places(longest)
     rows = [_padded(word, longest) for word in words]
     patterns = ["".join(pair) for pair in itertools.product(STATES, repeat=2)]
@@ -177,8 +174,8 @@ def word_model(
     endings = _frequent((row[-4:] for row in rows), least[1])
     if endings:
         specs.append(sf.windows(endings, over=places[-4:]))
-    ends = dict.fromkeys((places[0], places[-1]), [MARK])
-    schema = {place: sf.categorical(ends.get(place, list(STATES))) for place in places}
+    inner = dict.fromkeys(places[1:-1], STATES)
+    schema = {place: sf.categorical(list(inner.get(place, MARK))) for place in places}
     prior, data = sf.Gaussian(width), columns(words, longest)
     return WordModel(sf.fit(sf.Features(specs), data, schema=schema, prior=prior, tol=tol, max_iter=5000), longest)
 
@@ -245,8 +242,14 @@ def corrections(
 # The demonstration --------------------------------------------------------------------------------------------
 
 LIKELY, UNLIKELY = ("ing", "ion", "the"), ("jxk", "zwy")
-STEPS = (("letters in their places", 0, 0), ("+ 100 pairs", 100, 0), ("+ 300 pairs", 300, 0), ("+ 300 triples", 300, 300))
+STEPS = (
+    ("letters in their places", 0, 0),
+    ("+ 100 pairs", 100, 0),
+    ("+ 300 pairs", 300, 0),
+    ("+ 300 triples", 300, 300),
+)
 TYPED = ("recieve", "thier", "becuase", "freind", "wierd", "libary", "spelingg", "strenth")
+UNKNOWN = ("gaurdian", "plantign", "sihning", "fightign")
 
 
 def show_trigrams(words: Sequence[str]) -> None:
@@ -282,7 +285,7 @@ def show_words(words: Sequence[str]) -> None:
     fitted = model.fit.model
     print(f"Whole words: {len(fitted.weights):,} patterns, one weight each, shared by all places\n")
     print(model.fit.certificate.verdict)
-    heaviest = sorted((name for name in fitted.weights if len(name) >= 3 and name != GAP), key=fitted.weights.get)  # type: ignore[arg-type]
+    heaviest = sorted((name for name in fitted.weights if len(name) >= 3 and name != GAP), key=fitted.weights.get)
     print(f"\nliked most    {'  '.join(heaviest[:-13:-1])}")
     print(f"liked least   {'  '.join(heaviest[:12])}")
     known = set(words)
@@ -294,6 +297,9 @@ def show_words(words: Sequence[str]) -> None:
     for typed in TYPED:
         best = model.corrections(typed, lexicon.near(typed))[:3]
         lines.append([typed, *(f"{one.word} {one.log_prob:.1f}" for one in best), *[""] * (3 - len(best))])
+    print(plain_table(["typed", "meant", "or", "or"], lines, "<<<<"))
+    print("\nWithout a list of words, among all strings one edit away:\n")
+    lines = [[typed, *(one.word for one in model.corrections(typed, one_edit_away(typed))[:3])] for typed in UNKNOWN]
     print(plain_table(["typed", "meant", "or", "or"], lines, "<<<<"))
 
 

@@ -30,9 +30,28 @@ def extents(layout: Layout, columns: Any, allowed: NDArray[np.bool_] | None = No
     >>> low.tolist(), high.tolist()
     ([2.0], [6.0])
     """
-    n_weights, n_scopes = columns.shape[1], len(layout.scopes)
+    n_weights = columns.shape[1]
     low, high = np.zeros(n_weights), np.zeros(n_weights)
-    scope_of = np.repeat(np.arange(n_scopes), np.diff(layout.starts))
+    weight, least, most = _by_scope(layout, columns, allowed)
+    np.add.at(low, weight, least)
+    np.add.at(high, weight, most)
+    return low, high
+
+
+def widest(layout: Layout, columns: Any) -> Floats:
+    """Return the range of each feature within the scope where it is largest."""
+    found = np.zeros(columns.shape[1])
+    weight, least, most = _by_scope(layout, columns, None)
+    np.maximum.at(found, weight, most - least)
+    return found
+
+
+def _by_scope(
+    layout: Layout, columns: Any, allowed: NDArray[np.bool_] | None
+) -> tuple[NDArray[np.int64], Floats, Floats]:
+    """Return, for every feature and scope where it is not zero, the feature, its least and its largest value there."""
+    n_weights, n_scopes = columns.shape[1], max(len(layout.scopes), 1)
+    scope_of = np.repeat(np.arange(len(layout.scopes)), np.diff(layout.starts))
     places, values = np.asarray(columns.indices, np.int64), np.asarray(columns.data, np.float64)
     weights = np.repeat(np.arange(n_weights), np.diff(columns.indptr))
     room = np.diff(layout.starts)
@@ -40,16 +59,14 @@ def extents(layout: Layout, columns: Any, allowed: NDArray[np.bool_] | None = No
         keep = allowed[places]
         places, values, weights = places[keep], values[keep], weights[keep]
         room = np.bincount(scope_of[allowed], minlength=n_scopes)
-    groups = weights * max(n_scopes, 1) + scope_of[places]
+    groups = weights * n_scopes + scope_of[places]
     order = np.argsort(groups, kind="stable")
     groups, values = groups[order], values[order]
     heads = np.flatnonzero(np.diff(groups, prepend=-1))
     if not len(heads):
-        return low, high
+        return np.zeros(0, np.int64), np.zeros(0), np.zeros(0)
     least, most = np.minimum.reduceat(values, heads), np.maximum.reduceat(values, heads)
-    weight, scope = np.divmod(groups[heads], max(n_scopes, 1))
+    weight, scope = np.divmod(groups[heads], n_scopes)
     # Cells that are not listed are zero, if there are any left.
     partly = np.diff(np.append(heads, len(groups))) < room[scope]
-    np.add.at(low, weight, np.where(partly, np.minimum(least, 0.0), least))
-    np.add.at(high, weight, np.where(partly, np.maximum(most, 0.0), most))
-    return low, high
+    return weight, np.where(partly, np.minimum(least, 0.0), least), np.where(partly, np.maximum(most, 0.0), most)

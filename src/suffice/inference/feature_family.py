@@ -159,7 +159,8 @@ class ConditionalFamily:
         # Inside, the inputs of one output stand together: sums over outputs then run along whole columns.
         self.matrix = narrow(matrix[np.arange(matrix.shape[0]).reshape(len(shares), n_outputs).T.reshape(-1)])
         self.transposed = narrow(self.matrix.T.tocsr())
-        self.offset = None if offset is None else np.ascontiguousarray(offset.T)
+        self.offset = offset
+        self._offset = None if offset is None else np.ascontiguousarray(offset.T)
 
     @property
     def n_weights(self) -> int:
@@ -190,8 +191,8 @@ class ConditionalPoint:
     def __init__(self, family: ConditionalFamily, weights: Floats) -> None:
         self.family = family
         scores = (family.matrix @ weights).reshape(family.n_outputs, len(family.shares))
-        if family.offset is not None:
-            scores = scores + family.offset
+        if family._offset is not None:
+            scores = scores + family._offset
         top = scores.max(axis=0, initial=-np.inf)
         scores -= top
         np.exp(scores, out=scores)

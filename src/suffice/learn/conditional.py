@@ -10,7 +10,6 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
-from suffice.errors import EstimationError
 from suffice.inference.dependence import combination, dependence, describe
 from suffice.inference.feature_family import ConditionalFamily
 from suffice.inference.feature_rank import MOST_WEIGHTS
@@ -27,7 +26,7 @@ if TYPE_CHECKING:
     from scipy.sparse import csr_array
 
 Floats = NDArray[np.float64]
-SHOWN = 6
+SHOWN, RELATIONS = 6, 3
 EXTREME = 1e-12
 LARGE = 15.0
 SEPARATION_NUMBERS = 2_000_000
@@ -51,8 +50,6 @@ class ConditionalSetting:
     def of(cls, problem: Problem) -> ConditionalSetting:
         """Evaluate the features on the distinct rows."""
         structure = problem.structure
-        if problem.base:
-            raise EstimationError("A conditional model has no base measure. Leave base= out, or the inputs.")
         design = conditional_design(structure, problem.schema)
         rows = problem.statistics[Distinct(structure.columns)]
         held = {variable.name: column for variable, column in zip(rows.variables, rows.columns, strict=True)}
@@ -159,15 +156,11 @@ class ConditionalSetting:
 
     def on_extremes(self) -> ConditionalSetting:
         """Return the setting without the outputs that features at the end of their range rule out."""
-        setting = self
-        while True:
-            alpha, (low, high) = setting.moments[0], setting.extent
-            reach = EXTREME * np.maximum(high - low, 1e-300)
-            open_ = (setting.limits == 0) & (high > low)
-            sides = np.where(open_ & (alpha <= low + reach), -1.0, np.where(open_ & (alpha >= high - reach), 1.0, 0.0))
-            if not sides.any():
-                return setting
-            setting = setting._without(sides)
+        alpha, (low, high) = self.moments[0], self.extent
+        reach = EXTREME * np.maximum(high - low, 1e-300)
+        varies = high > low
+        sides = np.where(varies & (alpha <= low + reach), -1.0, np.where(varies & (alpha >= high - reach), 1.0, 0.0))
+        return self._without(sides) if sides.any() else self
 
     def _without(self, sides: Floats) -> ConditionalSetting:
         allowed, limits, m = self.allowed.copy(), self.limits.copy(), self.design.n_outputs
@@ -222,11 +215,11 @@ def solve_conditional(problem: Problem, search: WeightSearch) -> Solution:
         rank = held.rank
         if held.relations:
             bracketed = [f"[{name}]" for name in setting.names]
-            said = "; ".join(describe(relation, bracketed) for relation in held.relations[:SHOWN])
-            more = f"; and {len(held.relations) - SHOWN:,} more" if len(held.relations) > SHOWN else ""
+            said = "; ".join(describe(relation, bracketed) for relation in held.relations[:RELATIONS])
+            more = f"; and {len(held.relations) - RELATIONS:,} more" if len(held.relations) > RELATIONS else ""
             remarks.append(
-                f"{plural(len(held.relations), 'relation')} between the features, given the inputs: {said}{more}. The "
-                f"probabilities are unique all the same, of the {n_weights:,} weights only {rank:,} are."
+                f"{plural(len(held.relations), 'relation')} between the features, given the inputs: {said}{more}. "
+                f"Probabilities are unique all the same; of {n_weights:,} weights, {rank:,} can be chosen freely."
             )
     ran_away = np.flatnonzero(setting.limits)
     if len(ran_away):

@@ -151,8 +151,7 @@ class Nodes:
                 return math.inf, np.zeros(len(scores))
             p = np.exp(scores - top)
         total = float(p.sum())
-        value = top + math.log(total) - float(weights.dot(self.search.targets)) + self._penalty(weights)
-        return value, p / total
+        return top + math.log(total) + self._penalty(weights), p / total
 
     def _penalty(self, weights: Floats) -> float:
         if isinstance(self.search.penalty, Laplace):
@@ -163,7 +162,7 @@ class Nodes:
         """Return gradient and Hessian, and the largest slope of a weight that may move, in standard deviations."""
         mean = p @ self.values
         centred = np.sqrt(p)[:, None] * (self.values - mean)
-        gradient, hessian = mean - self.search.targets, centred.T @ centred
+        gradient, hessian = mean, centred.T @ centred
         unit = np.sqrt(np.maximum(np.diag(hessian), 1e-300))
         if isinstance(self.search.penalty, Laplace):
             gradient = gradient + np.sign(weights) / self.search.widths / self.search.total
@@ -264,7 +263,9 @@ def _rank(nodes: Nodes) -> tuple[int, list[str]]:
     mean = q @ nodes.values
     centred = np.sqrt(q)[:, None] * (nodes.values - mean)
     covariance = centred.T @ centred
-    found = dependence(covariance, scale=np.sqrt(np.diag(covariance)) + 1e-6 * np.abs(mean) + 1e-300)
+    found = dependence(
+        covariance, scale=np.sqrt(np.diag(covariance)) + 1e-6 * np.abs(mean + nodes.search.targets) + 1e-300
+    )
     if not found.relations:
         return found.rank, []
     said = "; ".join(describe(relation, [f"[{name}]" for name in nodes.search.names]) for relation in found.relations)

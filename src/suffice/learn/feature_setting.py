@@ -14,6 +14,7 @@ from suffice.data.labelled import LabelledTable
 from suffice.data.schema import Schema
 from suffice.errors import EstimationError, ModelError, SchemaError
 from suffice.inference.clique_family import CliqueFamily, TableFamily, family_of
+from suffice.inference.feature_extents import widest
 from suffice.inference.feature_family import FeatureFamily, joint_features
 from suffice.inference.product import Factor
 from suffice.inference.quadrature import Rule
@@ -31,6 +32,7 @@ JOINT_VARIABLES = 16
 """Up to so many variables are also counted together: for divergences, and for the features' covariance."""
 MOST_METRIC, METRIC_NUMBERS = 1000, 600_000
 """Covariances of the features in the data are made of up to so many weights, and of about so many numbers."""
+SMALL_TABLE = 1 << 12
 EXTREME = 1e-12
 """Targets this near to a feature's bound, in its spread, are at it."""
 
@@ -129,8 +131,7 @@ class FeatureSetting:
             cells = self.counts / total
             alpha = design.moments(cells)
             squares = np.asarray(design.matrix.power(2).T @ cells, np.float64)
-            n_terms = np.array([max(len(feature.terms), 1) for feature in design.features])
-            return alpha, np.maximum(squares - alpha**2 / n_terms, squares / 1000)
+            return alpha, np.maximum(squares - alpha**2 / design.n_terms, squares / 1000)
         need = targets_need(design.n_weights)
         if need in statistics:
             alpha = np.asarray(statistics[need].values, np.float64) / total
@@ -144,12 +145,21 @@ class FeatureSetting:
         means, seconds = np.zeros(design.n_weights), np.zeros(design.n_weights)
         for weight, feature in enumerate(design.features):
             for term in feature.terms:
-                rows = statistics[Distinct(tuple(n for n in self.problem.structure.columns if n in term.scope))]
-                columns = {v.name: column for v, column in zip(rows.variables, rows.columns, strict=True)}
+                columns, counts = self._rows_of(term.scope)
                 values = term.at(columns)
-                means[weight] += float(rows.weights.dot(values)) / total
-                seconds[weight] += float(rows.weights.dot(values**2)) / total
+                means[weight] += float(counts.dot(values)) / total
+                seconds[weight] += float(counts.dot(values**2)) / total
         return means, np.maximum(seconds - means**2, seconds / 1000)
+
+    def _rows_of(self, scope: tuple[str, ...]) -> tuple[dict[str, Any], Floats]:
+        """Return the configurations of a scope that occur, and how often each does."""
+        statistics = self.problem.statistics
+        ordered = tuple(name for name in self.problem.structure.columns if name in scope)
+        if any(name in self.nodes for name in scope):
+            rows = statistics[Distinct(ordered)]
+            return {v.name: column for v, column in zip(rows.variables, rows.columns, strict=True)}, rows.weights
+        codes, counts = statistics[Count(ordered)].nonzero()
+        return dict(zip(ordered, codes.T, strict=True)), np.asarray(counts, np.float64)
 
     @property
     def family_at_zero(self) -> Floats:
@@ -164,8 +174,8 @@ class FeatureSetting:
             return family_of(list(self.design.names), layout.sizes, layout.scopes, self.base)
         except ModelError as error:
             raise EstimationError(
-                f"These features make a graph that is too wide for exact expectations. {error} Use features of fewer "
-                "variables, or methods without exact expectations: method='pseudo_likelihood' or method='stochastic'."
+                "These features make a graph that is too wide for exact expectations. method='pseudo_likelihood' and "
+                f"method='stochastic' do without; or use features of fewer variables. In numbers: {error}"
             ) from None
 
     @cached_property
@@ -176,15 +186,30 @@ class FeatureSetting:
 
     @cached_property
     def spread(self) -> Floats:
-        """The largest minus the least value of every feature; for those without bounds, what is usual."""
+        """The largest minus the least value of every feature, the unit of its gaps; what is usual, without bounds.
+
+        Where a feature has several scopes and the joint table is large, it is that of its widest scope.
+        """
         if not self.nodes:
-            low, high = self.design.bounds()
-            return np.asarray(high - low, np.float64)
+            return self._ranges
         unbounded = {name for name, ends in self.problem.structure.support if not np.isfinite(ends).all()}
         low, high = self.design.bounds()
         usual = np.sqrt(self.moments[1]) + np.abs(self.moments[0])
         far = np.array([bool(unbounded & set(feature.variables)) for feature in self.design.features])
         return np.where(far, np.where(usual > 0, usual, 1.0), high - low)
+
+    @property
+    def _ranges(self) -> Floats:
+        design, layout = self.design, self.design.layout
+        low, high = design.bounds()
+        several = design.n_terms > 1
+        if not several.any():
+            return np.asarray(high - low, np.float64)
+        if math.prod(layout.sizes) <= SMALL_TABLE and len(layout.sizes) <= 30:
+            values = joint_features(TableFamily(list(design.names), layout.sizes, layout.scopes), design.matrix)
+            most, least = values.max(axis=0).todense(), values.min(axis=0).todense()
+            return np.asarray(most, np.float64).reshape(-1) - np.asarray(least, np.float64).reshape(-1)
+        return np.where(several, widest(layout, design.by_column), high - low)
 
     @cached_property
     def metric(self) -> Floats | None:

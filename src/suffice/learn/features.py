@@ -28,7 +28,7 @@ from suffice.priors.penalty import Laplace, Penalty
 from suffice.text import plural
 
 Floats = NDArray[np.float64]
-SHOWN = 6
+SHOWN, RELATIONS = 6, 3
 """So many features are named in a remark."""
 LARGE = 16.0
 """Probabilities of less than exp(−LARGE) of the uniform one, and weights that reach as far, are looked at twice."""
@@ -191,6 +191,8 @@ def solution(setting: FeatureSetting, found: FoundWeights, on_face: Face | None)
     if not found.converged and not problem.watch.interrupted:
         remarks.append(f"Not converged after {plural(len(found.objectives), 'step')}: {found.reason}")
     weights = np.where(setting.limits != 0, setting.limits, found.weights)
+    if isinstance(problem.prior, Laplace):
+        adjusted = min(adjusted, int((found.weights != 0).sum()))
     schema = problem.schema.select(problem.structure.columns)
     base = labelled_base(problem.base)
     model = LogLinear(
@@ -217,11 +219,11 @@ def rank_of(setting: FeatureSetting) -> tuple[int, list[str]]:
     remarks = []
     if found.relations:
         bracketed = [f"[{name}]" for name in setting.names]
-        said = "; ".join(describe(relation, bracketed) for relation in found.relations[:SHOWN])
-        more = f"; and {len(found.relations) - SHOWN:,} more" if len(found.relations) > SHOWN else ""
+        said = "; ".join(describe(relation, bracketed) for relation in found.relations[:RELATIONS])
+        more = f"; and {len(found.relations) - RELATIONS:,} more" if len(found.relations) > RELATIONS else ""
         remarks.append(
             f"{plural(len(found.relations), 'relation')} between the features: {said}{more}. The distribution is "
-            f"unique all the same, of its {design.n_weights:,} weights only {found.rank:,} are."
+            f"unique all the same; of its {plural(design.n_weights, 'weight')}, {found.rank:,} can be chosen freely."
         )
     return found.rank, remarks
 

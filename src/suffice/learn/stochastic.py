@@ -198,7 +198,7 @@ class Climb:
             found = self.setting.design.moments(counts.sum(axis=1) / settings.chains)
             slope = (self._target() - found)[self.free] - self.precision * self.weights[self.free]
             rate = settings.step / (1 + number / settings.delay) ** 0.6
-            self.weights[self.free] += rate * preconditioned(slope)
+            self.weights[self.free] += rate * preconditioned(slope, rate)
             n_steps = number
             if number > settings.delay and self._collect(counts):
                 break
@@ -284,34 +284,51 @@ class Climb:
 
     # The preconditioner ---------------------------------------------------------------------------------------
 
-    def _preconditioner(self) -> Callable[[Floats], Floats]:
-        """Return how to multiply by M: the inverse of the covariance, or of its diagonal where weights are many.
+    def _preconditioner(self) -> Callable[[Floats, float], Floats]:
+        """Return how to multiply a slope by M: the inverse of C + ρ D, D holding the squares of the features' ranges.
 
-        The covariance is that of the data's rows and the chains' states together. Rows alone may be fewer than weights,
-        and chains alone may be stuck.
+        C is the covariance of the features in the data's rows and the chains' states together: rows alone may be fewer
+        than weights, and chains alone may be stuck. Where weights are many it is a multiple of its diagonal. Along
+        directions that hardly vary, with n chains, steps follow little but noise; ρ = 5 η / n keeps them small.
         """
-        design, free, precision = self.setting.design, self.free, self.precision
-        few = design.n_weights <= MOST_METRIC
-        n_samples = SAMPLES_A_WEIGHT * design.n_weights if few else 0
+        design, free, n_chains = self.setting.design, self.free, self.settings.chains
+        unit = self.setting.unit[free]
+        precision = self.precision / unit**2
+        codes = self._snapshots(SAMPLES_A_WEIGHT * design.n_weights if design.n_weights <= MOST_METRIC else 0)
+        if design.n_weights <= MOST_METRIC:
+            held = self._covariance(codes)[np.ix_(free, free)] / np.outer(unit, unit)
+            sizes, axes = np.linalg.eigh(held + np.diag(precision))
+            sizes = np.maximum(sizes, 0.0)
+        else:
+            variance = np.maximum(self.setting.moments[1][free] / unit**2, 1e-12)
+            values = (self._one_hot(codes) @ design.matrix)[:, np.flatnonzero(free)] / unit
+            sizes = variance * max(1.0, _largest(values, variance) / 2) + precision  # no direction may be overshot
+            axes = None
+
+        def preconditioned(slope: Floats, rate: float) -> Floats:
+            curved = sizes + 5 * rate / n_chains
+            slope = slope / unit
+            moved = slope / curved if axes is None else axes @ ((axes.T @ slope) / curved)
+            return np.asarray(moved / unit, np.float64)
+
+        return preconditioned
+
+    def _snapshots(self, n_samples: int) -> NDArray[Any]:
+        """Return states of the chains at several times, one row each."""
         drawn = []
         for _ in range(max(SNAPSHOTS, -(-n_samples // self.settings.chains))):
             self._sweep(self.settings.sweeps)
             drawn.append(self.states.copy())
-        codes = np.concatenate(drawn)
-        if few:
-            rows, shares = self.setting.whole_rows
-            total, n = self.problem.statistics.weight, len(codes)
-            parts = np.full(n, 1 / n)
-            if len(rows) * design.n_weights <= METRIC_NUMBERS:
-                codes = np.concatenate([rows, codes])
-                parts = np.concatenate([shares * total, np.ones(n)]) / (total + n)
-            held = data_covariance(design, codes, parts, total + n)[np.ix_(free, free)]
-            inverse = np.linalg.inv(held + np.diag(precision))
-            return lambda slope: inverse @ slope
-        variance = np.maximum(self.setting.moments[1][free], 1e-12) + precision
-        values = (self._one_hot(codes) @ design.matrix)[:, np.flatnonzero(free)]
-        scale = variance * max(1.0, _largest(values, variance) / 2)  # no direction may be overshot
-        return lambda slope: slope / scale
+        return np.concatenate(drawn)
+
+    def _covariance(self, codes: NDArray[Any]) -> Floats:
+        """Return the covariance of the features in rows of codes and in the data together."""
+        design, total, n = self.setting.design, self.problem.statistics.weight, len(codes)
+        rows, shares = self.setting.whole_rows
+        if len(rows) * design.n_weights > METRIC_NUMBERS:
+            return data_covariance(design, codes, np.full(n, 1 / n), n)
+        parts = np.concatenate([shares * total, np.ones(n)]) / (total + n)
+        return data_covariance(design, np.concatenate([rows, codes]), parts, total + n)
 
     def _one_hot(self, codes: NDArray[Any]) -> csr_array:
         from scipy.sparse import csr_array

@@ -45,8 +45,8 @@ class ConditionalLogLinear:
     >>> print(fit.model.query("y", given={"x": 2.5}))
     y       p
     -  ------
-    a  0.4811
-    b  0.5189
+    a  0.5194
+    b  0.4806
     """
 
     features: Features

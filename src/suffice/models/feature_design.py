@@ -62,6 +62,11 @@ class Design:
         """The number of features."""
         return len(self.features)
 
+    @cached_property
+    def n_terms(self) -> NDArray[np.int64]:
+        """How many terms every feature adds up."""
+        return np.array([max(len(feature.terms), 1) for feature in self.features], np.int64)
+
     def theta(self, weights: Floats) -> Floats:
         """Return the log-potentials, flat."""
         return np.asarray(self.matrix @ weights, np.float64)

@@ -11,11 +11,11 @@ import numpy as np
 from numpy.typing import NDArray
 
 from suffice.data.labelled import LabelledTable
-from suffice.data.schema import Schema
+from suffice.data.schema import Schema, SchemaLike
 from suffice.data.variable import Variable
 from suffice.errors import ModelError, UnknownNameError, listing, suggestion
 from suffice.models.feature_design import Design, design_of
-from suffice.models.markov_net import MarkovNetwork
+from suffice.models.markov_net import MarkovNetwork, declared_schema
 from suffice.structures.features import Features
 from suffice.structures.pairwise import Pairwise
 from suffice.text import html_table, number, plain_table, plural
@@ -117,12 +117,12 @@ class LogLinear(MarkovNetwork):
         features: Features,
         weights: Mapping[str, float] | Sequence[float] | Floats,
         *,
-        schema: Schema,
+        schema: SchemaLike,
         base: Sequence[LabelledTable] = (),
         support: Sequence[LabelledTable] = (),
         design: Design | None = None,
     ) -> None:
-        known = schema.select(features.columns)
+        known = declared_schema(schema).select(features.columns)
         design = design or design_of(features, known)
         names = tuple(feature.name for feature in design.features)
         values = weights_of(weights, names)
@@ -157,11 +157,9 @@ class LogLinear(MarkovNetwork):
         --------
         >>> import suffice as sf
         >>> rows = {"a": [0, 0, 1, 1], "b": [0, 1, 1, 1]}
-        >>> print(sf.fit(sf.Boltzmann(["a", "b"]), rows, prior=sf.Gaussian(1.0)).model.fields)
-        variable   field
-        --------  ------
-        a         0.0000
-        b         0.5671
+        >>> fields = sf.fit(sf.Boltzmann(["a", "b"]), rows, prior=sf.Gaussian(1.0)).model.fields
+        >>> fields.names, fields.values.round(4).tolist()
+        (('variable',), [-0.1566, 0.3848])
         """
         structure = self._pairwise()
         nodes = Variable("variable", structure.variables)

@@ -76,7 +76,7 @@ class MarkovNetwork(Answers):
                 "The 'factors' argument must be a list of tables or of pairs such as (('A', 'B'), [[3, 1], [1, 3]]). "
                 f"Got {shown(factors)} instead."
             )
-        object.__setattr__(self, "schema", _declared(schema))
+        object.__setattr__(self, "schema", declared_schema(schema))
         object.__setattr__(self, "factors", tuple(_factor(number, f, self.schema) for number, f in enumerate(factors)))
         object.__setattr__(self, "properties", dict(properties or {}))
         object.__setattr__(self, "notes", tuple(notes))
@@ -215,7 +215,8 @@ class MarkovNetwork(Answers):
         return cls(factors, schema=schema, properties=entry.get("properties"), notes=entry.get("notes", ()))
 
 
-def _declared(schema: SchemaLike) -> Schema:
+def declared_schema(schema: SchemaLike) -> Schema:
+    """Return the schema of a Markov network, whose states must all be known."""
     if isinstance(schema, Schema):
         for variable in schema.variables:
             if not variable.labels:

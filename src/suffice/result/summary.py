@@ -26,6 +26,7 @@ INEXACT_POINTS = {
     "pseudo_likelihood": {"mle": "maximum pseudo-likelihood", "map": "maximum pseudo-likelihood under a prior"},
     "stochastic": {"mle": "maximum likelihood by sampling", "map": "posterior mode by sampling"},
 }
+CONDITIONAL_POINTS = {"mle": "maximum conditional likelihood", "map": "posterior mode, given the inputs"}
 SHOWN_WEIGHTS = 20
 
 
@@ -33,7 +34,8 @@ def facts(fit: Any) -> list[tuple[str, str]]:
     """List the fit's main numbers as (name, value)."""
     by_hand = not fit.statistics.n_read and fit.n > 0  # targets in place of data
     is_pseudo = fit.method == "pseudo_likelihood"
-    points = INEXACT_POINTS.get(fit.method, POINTS)
+    given = bool(getattr(fit.structure, "given", ()))
+    points = CONDITIONAL_POINTS if given else INEXACT_POINTS.get(fit.method, POINTS)
     targets = "target expectations" if isinstance(fit.structure, Features) else "target margins"
     rows = [
         ("model", repr(fit.model) if len(repr(fit.model)) <= 80 else type(fit.model).__name__),
@@ -45,13 +47,15 @@ def facts(fit: Any) -> list[tuple[str, str]]:
     used = plural(read - dropped, "row") + (f" ({dropped:,} of {read:,} dropped)" if dropped else "")
     used = used if fit.n == read - dropped else f"{used}, total weight {number(fit.n, 10)}"
     rows.append(("data", f"{targets}, total {number(fit.n, 10)}" if by_hand else used))
-    rows.append(("pseudo-log-likelihood" if is_pseudo else "log-likelihood", fixed(fit.log_likelihood)))
+    kind = "pseudo-log-likelihood" if is_pseudo else "conditional log-likelihood" if given else "log-likelihood"
+    rows.append((kind, "not known" if math.isnan(fit.log_likelihood) else fixed(fit.log_likelihood)))
     if fit.log_marginal_likelihood is not None:
         rows.append(("log marginal likelihood", fixed(fit.log_marginal_likelihood)))
     adjusted = f" ({fit.n_free_adjusted:,} with the data's zeros)" if fit.n_free_adjusted != fit.n_free else ""
     rows.append(("free parameters", f"{fit.n_free:,}{adjusted}"))
-    rows.append(("AIC", fixed(fit.aic)))
-    rows.append(("BIC", fixed(fit.bic)))
+    if not math.isnan(fit.log_likelihood):
+        rows.append(("AIC", fixed(fit.aic)))
+        rows.append(("BIC", fixed(fit.bic)))
     return rows + goodness_facts(fit)
 
 

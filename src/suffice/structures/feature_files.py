@@ -102,7 +102,7 @@ def spec_from_dict(entry: Any) -> FeatureSpec:
     """Rebuild a specification from `to_dict`'s data, or read it from a structure file.
 
     >>> spec_from_dict({"indicator": {"A": "yes"}, "name": "smokes"})
-    IndicatorSpec(states=(('A', 'yes'),), name='smokes')
+    indicator({'A': 'yes'}, name='smokes')
     >>> spec_from_dict({"product": ["u", {"indicators": ["class"]}]}).variables
     ('u', 'class')
     """

@@ -16,7 +16,7 @@ from suffice.structures.feature_rules import Called, Feature, Match, Rule, Term
 from suffice.structures.feature_spec import FeatureSpec, discrete, require_few, scope_of, text_of
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, repr=False)
 class FunctionSpec(FeatureSpec):
     """See `feature`."""
 
@@ -24,6 +24,9 @@ class FunctionSpec(FeatureSpec):
     scope: tuple[str, ...]
     name: str
     vectorised: bool = False
+
+    def __repr__(self) -> str:
+        return f"feature({self.name!r}, over={self.scope!r})"
 
     @property
     def variables(self) -> tuple[str, ...]:
@@ -91,7 +94,7 @@ def feature(
     return FunctionSpec(function, scope, label, bool(vectorised))
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, repr=False)
 class WindowsSpec(FeatureSpec):
     """See `windows`."""
 
@@ -99,6 +102,11 @@ class WindowsSpec(FeatureSpec):
     over: tuple[str, ...]
     width: int | None
     name: str = ""
+
+    def __repr__(self) -> str:
+        listed = not callable(self.what) and self.what is not None
+        what = listing([_pattern_name(pattern) for pattern in self.what], 3) if listed else repr(self.name)
+        return f"windows({what}, over={listing(self.over, 4)})"
 
     @property
     def variables(self) -> tuple[str, ...]:
@@ -207,6 +215,8 @@ def windows(patterns: Any = None, *, over: Sequence[str], width: int | None = No
         return WindowsSpec(patterns, scope, width, text_of(name) or ("f" if own == "<lambda>" else own))
     if isinstance(patterns, str | bytes) or not isinstance(patterns, Sequence | np.ndarray | set | frozenset | Mapping):
         raise StructureError(f"The patterns of windows are a list such as ['ing', 'ion']. Got {shown(patterns)}.")
+    if name:
+        raise StructureError(f"Patterns name their weights themselves; name={name!r} is for a function. Leave it out.")
     listed = []
     for pattern in patterns:
         labels = tuple(pattern) if isinstance(pattern, str | tuple | list) else (plain_label(pattern),)

@@ -13,18 +13,22 @@ from dataclasses import dataclass
 from typing import Any
 
 from suffice.data.schema import Schema
-from suffice.data.variable import Variable, plain_label
+from suffice.data.variable import Label, Variable, plain_label
 from suffice.errors import StructureError, listing, shown
 from suffice.structures.feature_rules import Feature, Match, Outer, Term, Times
 from suffice.structures.feature_spec import FeatureSpec, discrete, named, require_few, require_name, scope_of, text_of
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, repr=False)
 class IndicatorSpec(FeatureSpec):
     """See `indicator`."""
 
     states: tuple[tuple[str, Any], ...]
     name: str = ""
+
+    def __repr__(self) -> str:
+        name = f", name={self.name!r}" if self.name else ""
+        return f"indicator({dict(self.states)!r}{name})"
 
     @property
     def variables(self) -> tuple[str, ...]:
@@ -65,24 +69,33 @@ def indicator(states: Mapping[str, Any] | None = None, /, *, name: str = "", **m
     >>> indicator(A="yes", B="no").variables
     ('A', 'B')
     >>> indicator({"M. Work": "no"}, name="idle")
-    IndicatorSpec(states=(('M. Work', 'no'),), name='idle')
+    indicator({'M. Work': 'no'}, name='idle')
     """
     if states is not None and not isinstance(states, Mapping):
         raise StructureError(f"An indicator is written sf.indicator(A='yes') or {{'A': 'yes'}}. Got {shown(states)}.")
     both = {**(states or {}), **more}
     if not both:
         raise StructureError("An indicator needs at least one state, as in sf.indicator(A='yes').")
-    for variable in both:
+    for variable, label in both.items():
         require_name(variable)
+        if not isinstance(plain_label(label), Label):
+            raise StructureError(
+                f"An indicator asks for one state a variable, text, a number or a bool. Got {shown(label)} for "
+                f"{variable!r}."
+            )
     return IndicatorSpec(tuple((variable, plain_label(label)) for variable, label in both.items()), text_of(name))
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, repr=False)
 class IndicatorsSpec(FeatureSpec):
     """See `indicators`."""
 
     scope: tuple[str, ...]
     reference: bool = False
+
+    def __repr__(self) -> str:
+        reference = ", reference=True" if self.reference else ""
+        return f"indicators({', '.join(map(repr, self.scope))}{reference})"
 
     @property
     def variables(self) -> tuple[str, ...]:
@@ -133,12 +146,16 @@ def indicators(*scope: Any, reference: bool = False) -> IndicatorsSpec:
     return IndicatorsSpec(scope_of(scope, "sf.indicators('A', 'B')"), bool(reference))
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, repr=False)
 class ProductSpec(FeatureSpec):
     """See `product`."""
 
     parts: tuple[Any, ...]
     name: str = ""
+
+    def __repr__(self) -> str:
+        name = f", name={self.name!r}" if self.name else ""
+        return f"product({', '.join(map(repr, self.parts))}{name})"
 
     @property
     def variables(self) -> tuple[str, ...]:

@@ -150,8 +150,8 @@ class Features:
 
     def __repr__(self) -> str:
         given = f", given={list(self.given)!r}" if self.given else ""
-        inside = listing(self.specs, 3)
-        return f"{type(self).__name__}({inside}{given})"
+        more = f", … {len(self.specs) - 3} more" if len(self.specs) > 3 else ""
+        return f"{type(self).__name__}([{', '.join(map(repr, self.specs[:3]))}{more}]{given})"
 
     # Files ----------------------------------------------------------------------------------------------------
 
@@ -243,7 +243,7 @@ def _support(support: Any, outputs: Sequence[str]) -> tuple[tuple[str, tuple[flo
             )
         try:
             low, high = (float(end) for end in ends)
-        except (TypeError, ValueError):
+        except (TypeError, ValueError, OverflowError):
             low, high = math.nan, math.nan
         if not low < high:
             raise StructureError(

@@ -174,12 +174,8 @@ class Ising(Pairwise):
     >>> import suffice as sf
     >>> rows = {"a": [0, 0, 1, 1, 1], "b": [0, 0, 1, 1, 0], "c": [0, 1, 1, 1, 0]}
     >>> fit = sf.fit(sf.Ising("a:b + b:c"), rows, prior=sf.Gaussian(1.0))
-    >>> print(fit.model.couplings)
-            a       b       c
-    -  ------  ------  ------
-    a       0  0.4898       0
-    b  0.4898       0  0.4898
-    c       0  0.4898       0
+    >>> fit.model.couplings.values.round(4).tolist()
+    [[0.0, 0.5961, 0.0], [0.5961, 0.0, 0.5961], [0.0, 0.5961, 0.0]]
     """
 
     def __init__(self, graph: Any, *, values: Sequence[float] = (-1.0, 1.0), tie: str = "none",
@@ -251,7 +247,7 @@ def _graph(graph: Any) -> tuple[tuple[str, ...], tuple[tuple[str, str], ...]]:
 def _values(values: Any) -> tuple[float, float]:
     try:
         low, high = (float(value) for value in values)
-    except (TypeError, ValueError):
+    except (TypeError, ValueError, OverflowError):
         low, high = 0.0, 0.0
     if not -math.inf < low < high < math.inf:
         raise StructureError(f"The 'values' of the two states must be two rising numbers. Got {shown(values)} instead.")
