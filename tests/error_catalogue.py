@@ -195,3 +195,15 @@ CATALOGUE: list[Entry] = []
 def entry(name: str, error: type[Exception], call: Callable[[World], Any], *says: str) -> None:
     assert says, "an entry must look at the message"
     CATALOGUE.append(Entry(name, call, error, says))
+
+
+def cells(model: str = "A:B", counts: Any = ((3, 4), (5, 7)), **options: Any) -> sf.Fit:
+    """Fit cliques to a table of two variables."""
+    return sf.fit(sf.Cliques(model), sf.Contingency(counts, {"A": ["x", "y"], "B": ["u", "v"]}), **options)
+
+
+def limited(name: str, value: Any, call: Callable[[], Any]) -> Any:
+    """Call with a smaller limit."""
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(f"suffice.result.{name}", value)
+        return call()

@@ -23,7 +23,7 @@ import polars as pl
 import pyarrow as pa
 import pytest
 from pyarrow.dataset import dataset
-from tests.error_catalogue import CATALOGUE, E_, NOTHING, A, C, D, Entry, F, M, S, T, U, World, X, entry
+from tests.error_catalogue import CATALOGUE, E_, NOTHING, A, C, D, Entry, F, M, S, T, U, World, X, cells, entry, limited
 
 import suffice
 import suffice as sf
@@ -529,7 +529,7 @@ entry("output beneath a file", X, lambda w: sf.write(w.stats(), w.file("f", "") 
       "Not a directory", "Nothing was changed")  # fmt: skip
 entry("structure file damaged", F, lambda w: read_structure(w.file("x.toml", "type = ")), "x.toml", "not valid TOML")
 entry("structure file without type", F, lambda w: read_structure(w.file("x.toml", "a = 1")), "x.toml",
-      "['Cliques', 'DAG', 'GaussianMarkov', 'Hypotheses']", "Got None")  # fmt: skip
+      "'Cliques', 'DAG', 'Features'", "Got None")  # fmt: skip
 entry("structure file with an unknown entry", S, lambda w: read_structure(w.file("x.toml",
       'type = "DAG"\ngraph = "A"\ncolour = 3')), "x.toml", "DAG", "colour")  # fmt: skip
 entry("structure file without an entry", S, lambda w: read_structure(w.file("x.toml", 'type = "DAG"')), "x.toml",
@@ -968,24 +968,12 @@ entry("base against the targets", E_, lambda w: sf.maxent([(f"x{i}", f"x{i + 1}"
 # Fits of cliques ----------------------------------------------------------------------------------------------
 
 
-def cells(model: str = "A:B", counts: Any = ((3, 4), (5, 7)), **options: Any) -> sf.Fit:
-    """Fit cliques to a table of two variables."""
-    return sf.fit(sf.Cliques(model), sf.Contingency(counts, {"A": ["x", "y"], "B": ["u", "v"]}), **options)
-
-
 def long_cells(n: int, n_states: int = 2) -> sf.Fit:
     """Fit a chain of many variables to a few rows that hold every pair of states."""
     names = [f"v{number:02}" for number in range(n)]
     columns = {name: [(row // n_states ** (number % 2)) % n_states for row in range(n_states**2)]
                for number, name in enumerate(names)}  # fmt: skip
     return sf.fit(sf.Cliques(list(itertools.pairwise(names))), columns)
-
-
-def limited(name: str, value: int, call: Callable[[], Any]) -> Any:
-    """Call with a smaller limit."""
-    with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(f"suffice.result.{name}", value)
-        return call()
 
 
 entry("u-terms, unknown", U, lambda w: w.markov().u_terms()["A", "C"], "no term ('A', 'C')", "'A:B'", "terms['A', 'B']")

@@ -134,8 +134,6 @@ def test_conditional_models_are_scaled_by_what_their_inputs_reach() -> None:
     assert all(b >= a - 1e-12 * abs(a) for a, b in pairwise(objectives))
 
 
-# BUG: the fitter measures gaps in a bound on the feature's range, three, the certificate in the range itself, one.
-@pytest.mark.xfail(strict=True)
 def test_tied_features_are_matched_as_closely_as_the_certificate_asks() -> None:
     structure = sf.Features([sf.product("n"), sf.indicator(A="a", n=0)], tie={"common": ["n", "A=a & n=0"]})
     table = sf.Contingency(np.array([[40, 13, 1]]), {"A": ["a"], "n": [0, 1, 2]})
