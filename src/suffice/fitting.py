@@ -61,7 +61,7 @@ def fit(
 
     Parameters
     ----------
-    structure : DAG, Cliques, GaussianMarkov, Hypotheses
+    structure : DAG, Cliques, Features, Ising, Boltzmann, Potts, GaussianMarkov, Hypotheses
         What is known before the data.
     data : table
         A pandas, Polars or PyArrow table, a dict of columns, a contingency table, or a stream: a path, glob or folder

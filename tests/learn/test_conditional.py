@@ -332,8 +332,6 @@ def test_what_cannot_be_fitted_is_refused(structure: Any, rows: Any, options: An
         sf.fit(structure, rows, **options)
 
 
-# BUG: a family without inputs has no outputs either (inference/feature_family.py), and a reshape fails.
-@pytest.mark.xfail(strict=True)
 def test_a_prior_without_rows_leaves_every_weight_at_zero() -> None:
     schema = {"x": sf.continuous(), "y": ["a", "b"]}
     fit = sf.fit(classes("x"), {"x": [], "y": []}, prior=sf.Gaussian(1.0), schema=schema)

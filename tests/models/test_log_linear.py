@@ -164,8 +164,6 @@ def test_large_weights_that_cancel_do_not_overflow() -> None:
     assert joint(model, "A") == pytest.approx([0.75, 0.25])
 
 
-# BUG: every scope is exponentiated by itself.
-@pytest.mark.xfail(strict=True)
 def test_wide_scores_over_several_scopes_keep_their_ratios() -> None:
     """Scopes whose log-potentials span more than a float's exponents, but whose sums do not."""
     specs = [sf.product("n", name="up"), sf.feature(lambda n, m: -n, over=("n", "m"), name="down")]

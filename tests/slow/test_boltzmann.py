@@ -99,7 +99,7 @@ def test_exact_fits_find_the_weights_of_brute_force(path: Path, method: str) -> 
     assert np.abs(weights - best).max() < 1e-4
     assert np.abs(p - joint(best)).max() < 1e-8
     for a, b in ((0, 1), (3, 12), (14, 15)):
-        both = float(fit.model.query([f"x{a}", f"x{b}"])[1, 1])
+        both = float(fit.model.query([f"x{a}", f"x{b}"]).values[1, 1])
         assert both == pytest.approx(float((rows[:, a] & rows[:, b]).mean()), abs=1e-8)
     scores = configurations() @ best
     log_z = float(np.logaddexp.reduce(scores))

@@ -14,6 +14,7 @@ from suffice.certify.claim import Claim
 from suffice.certify.feature_values import data_moments, matrix_at, on_grid
 from suffice.certify.recount import recount_gap
 from suffice.certify.weight_residual import residual_of
+from suffice.errors import ModelError
 from suffice.models.feature_base import BaseTerm
 
 Floats = NDArray[np.float64]
@@ -43,8 +44,7 @@ def certify(claim: Claim) -> Certificate:
     residual, worst = residual_of(claim, names, weights, expected - means, unit, variance, main)
     data_gap, data_worst = (None, "") if claim.source is None else recount_gap(claim.source, claim.statistics)
     total = claim.statistics.weight
-    with np.errstate(over="ignore"):
-        off = abs(float(np.exp(claim.model.log_prob_of(columns, len(p)) + volume).sum()) - 1)
+    off = _off(claim, columns, volume, p)
     value = float(weights.dot(means)) - log_z
     dual = value + _log_total(claim, columns, log_h)
     return verdict(
@@ -100,6 +100,16 @@ def _normalised(values: Floats, weights: Floats, log_h: Floats) -> tuple[float, 
         top = float(log_p.max())
         p = np.exp(log_p - top)
         return top + math.log(float(p.sum())) if math.isfinite(top) else math.nan, p / p.sum()
+
+
+def _off(claim: Claim, columns: Mapping[str, Any], volume: Floats, p: Floats) -> float:
+    """Return how far the model's own density is from these probabilities, and hence its total from one."""
+    try:
+        own = claim.model.log_prob_of(columns, len(p)) + volume
+    except ModelError:
+        return math.inf
+    with np.errstate(over="ignore", invalid="ignore"):
+        return float(np.abs(np.exp(own) - p).sum())
 
 
 def _log_total(claim: Claim, columns: Mapping[str, Any], log_h: Floats) -> float:

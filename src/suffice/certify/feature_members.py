@@ -13,8 +13,9 @@ from numpy.typing import NDArray
 from suffice.certify.claim import Claim
 from suffice.certify.cliques import other_tree
 from suffice.certify.feature_values import data_moments, matrix_at, on_grid, sparse_values
+from suffice.errors import ModelError
 from suffice.inference.clique_family import Layout, Point
-from suffice.inference.feature_extents import extents, widest
+from suffice.inference.feature_extents import extents, variances, widest
 from suffice.models.clique_layout import factors_over
 from suffice.stats.needs import Count
 from suffice.structures.feature_rules import Feature
@@ -54,7 +55,7 @@ class Member(Protocol):
         """Return Cov(f) · direction."""
 
     def moments(self) -> tuple[Floats, Floats]:
-        """Return the means of the features over the data, and those of their squares."""
+        """Return the means of the features over the data, and about their variances."""
 
 
 def member_of(claim: Claim, features: Sequence[Feature], weights: Floats) -> Enumerated | ByTree:
@@ -128,7 +129,10 @@ class Enumerated:
         """How far the model's own probabilities of the first configurations are from those found here."""
         rows = np.arange(min(len(self.values), 4096))
         columns = on_grid(self.names, self.sizes)
-        own = self.claim.model.log_prob_of({name: column[rows] for name, column in columns.items()}, len(rows))
+        try:
+            own = self.claim.model.log_prob_of({name: column[rows] for name, column in columns.items()}, len(rows))
+        except ModelError:  # its tables left the range of floats
+            return math.inf
         return float(np.abs(np.exp(own) - self.joint[0][rows]).max(initial=0.0))
 
     def curvature(self, direction: Floats) -> Floats:
@@ -137,7 +141,7 @@ class Enumerated:
         return np.asarray((p * (along - float(p.dot(along)))) @ self.values, np.float64)
 
     def moments(self) -> tuple[Floats, Floats]:
-        """Return the means of the features over the data, and those of their squares."""
+        """Return the means of the features over the data, and about their variances."""
         return data_moments(self.claim, self.features)
 
     @property
@@ -224,14 +228,13 @@ class ByTree:
         return np.asarray(self.matrix.T @ self.point.curvature(self.matrix @ direction), np.float64)
 
     def moments(self) -> tuple[Floats, Floats]:
-        """Return the means of the features over the data, and those of their squares, term by term."""
+        """Return the means of the features over the data, and about their variances, term by term."""
         statistics = self.claim.statistics
         scopes = [tuple(self.names[v] for v in scope) for scope in self.layout.scopes]
         if not statistics.n_read or not statistics.weight:
             return data_moments(self.claim, self.features)
         shares = self.layout.flat([statistics[Count(scope)].table() for scope in scopes]) / statistics.weight
-        squares = self.matrix.power(2).T @ shares
-        return np.asarray(self.matrix.T @ shares, np.float64), np.asarray(squares, np.float64)
+        return np.asarray(self.matrix.T @ shares, np.float64), variances(self.layout, self.matrix.tocsc(), shares)
 
     @property
     def log_base_total(self) -> float | None:

@@ -20,15 +20,15 @@ PROBES = 256
 
 
 def data_moments(claim: Claim, features: Sequence[Feature]) -> tuple[Floats, Floats]:
-    """Return the mean of every feature over the data, or as given by hand, and that of its square, term by term."""
+    """Return the mean of every feature over the data, or as given by hand, and about its variance, term by term."""
     statistics = claim.statistics
     by_hand = Sum("features", len(features))
     if by_hand in statistics:
         means = np.asarray(statistics[by_hand].values, np.float64) / statistics.weight
         return means, np.abs(means)
-    means, squares = np.zeros(len(features)), np.zeros(len(features))
+    means, variance = np.zeros(len(features)), np.zeros(len(features))
     if not statistics.weight:
-        return means, squares
+        return means, variance
     seen: dict[tuple[str, ...], tuple[dict[str, Any], Floats]] = {}
     for number, feature in enumerate(features):
         for term in feature.terms:
@@ -36,9 +36,10 @@ def data_moments(claim: Claim, features: Sequence[Feature]) -> tuple[Floats, Flo
                 seen[term.scope] = _rows(claim, term.scope)
             columns, weights = seen[term.scope]
             values = term.at(columns)
-            means[number] += float(weights.dot(values)) / statistics.weight
-            squares[number] += float(weights.dot(values**2)) / statistics.weight
-    return means, squares
+            mean = float(weights.dot(values)) / statistics.weight
+            means[number] += mean
+            variance[number] += float(weights.dot((values - mean) ** 2)) / statistics.weight
+    return means, variance
 
 
 def _rows(claim: Claim, scope: tuple[str, ...]) -> tuple[dict[str, Any], Floats]:

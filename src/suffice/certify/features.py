@@ -142,7 +142,7 @@ class Examined:
 
     @cached_property
     def moments(self) -> tuple[Floats, Floats]:
-        """The data's means of features, and of their squares."""
+        """The data's means of features, and about their variances."""
         if not self.claim.statistics.weight:  # a penalty alone: no target is better than the base measure's own
             found = member_of(self.claim, self.features, np.zeros(len(self.features))).expected
             return found, np.abs(found)
@@ -160,7 +160,7 @@ class Examined:
         if fault:
             return math.inf, fault
         main = np.array([len(feature.variables) == 1 for feature in self.features], bool)
-        variance = np.maximum(self.moments[1] - self.targets**2, self.moments[1] / 1000)
+        variance = self.moments[1]
         names = tuple(feature.name for feature in self.features)
         gaps = self.expected - self.targets
         return residual_of(self.claim, names, self.weights, gaps, self.member.unit, variance, main)
@@ -206,7 +206,7 @@ class Examined:
     def _rough_inverse(self) -> Callable[[Floats], Floats]:
         """About Cov⁻¹, to be applied: from whole rows of data where they were counted, else from variances."""
         k, need = len(self.features), Count(self.claim.structure.variables)
-        variance = np.maximum(self.moments[1] - self.targets**2, 1e-6 * self.moments[1] + 1e-300)
+        variance = np.maximum(self.moments[1], 1e-12 * self.member.spread**2 + 1e-300)
         if need not in self.claim.statistics or k > 1000:
             return lambda gap: gap / variance
         codes, counts = self.claim.statistics[need].nonzero()

@@ -213,7 +213,7 @@ class _Walk:
 
 
 def _spread(claim: Claim, features: Sequence[Feature]) -> Floats:
-    """Return the range of every feature, summed over its terms."""
+    """Return the unit of every feature's gap: its range; of n terms, their summed ranges divided by √n."""
     schema, known = claim.statistics.schema, dict[Any, float]()
     sizes = {name: schema[name].n_states for name in claim.structure.variables}
     found = np.zeros(len(features))
@@ -222,7 +222,7 @@ def _spread(claim: Claim, features: Sequence[Feature]) -> Floats:
             key = term.rule, tuple(sizes[name] for name in term.scope)
             if key not in known:
                 known[key] = float(np.ptp(term_table(term, sizes)))
-            found[number] += known[key]
+            found[number] += known[key] / math.sqrt(len(feature.terms))
     return found
 
 

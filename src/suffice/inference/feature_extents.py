@@ -70,3 +70,36 @@ def _by_scope(
     # Cells that are not listed are zero, if there are any left.
     partly = np.diff(np.append(heads, len(groups))) < room[scope]
     return weight, np.where(partly, np.minimum(least, 0.0), least), np.where(partly, np.maximum(most, 0.0), most)
+
+
+def variances(layout: Layout, columns: Any, shares: Floats) -> Floats:
+    """Return Σ over scopes of each feature's variance within it, the cells having these shares.
+
+    Deviations are taken before they are squared, so that features that hardly vary keep their digits. What scopes have
+    in common is left out.
+
+    >>> from scipy.sparse import csc_array
+    >>> one = csc_array([[-1.0], [1.0]])
+    >>> float(variances(Layout((2,), ((0,),)), one, np.array([1e-12, 1 - 1e-12]))[0].round(15))
+    4e-12
+    """
+    n_weights, n_scopes = columns.shape[1], max(len(layout.scopes), 1)
+    scope_of = np.repeat(np.arange(len(layout.scopes)), np.diff(layout.starts))
+    places, values = np.asarray(columns.indices, np.int64), np.asarray(columns.data, np.float64)
+    groups = np.repeat(np.arange(n_weights), np.diff(columns.indptr)) * n_scopes + scope_of[places]
+    present, which = np.unique(groups, return_inverse=True)
+    held = shares[places]
+    mean = np.bincount(which, held * values, len(present))
+    inside = np.bincount(which, held, len(present))
+    within = np.bincount(which, held * (values - mean[which]) ** 2, len(present)).astype(np.float64)
+    partly = np.bincount(which, minlength=len(present)) < _cells(layout, present)  # other cells are zero
+    within += np.where(partly, np.maximum(1 - inside, 0.0) * mean**2, 0.0)
+    found = np.zeros(n_weights)
+    np.add.at(found, present // n_scopes, within)
+    return found
+
+
+def _cells(layout: Layout, groups: NDArray[np.int64]) -> NDArray[np.int64]:
+    """Return the number of cells of each group's scope."""
+    found: NDArray[np.int64] = np.diff(layout.starts)[groups % max(len(layout.scopes), 1)]
+    return found

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
-from suffice.inference.dependence import combination, dependence, describe
+from suffice.inference.dependence import Dependence, combination, dependence, describe
 from suffice.inference.feature_family import ConditionalFamily
 from suffice.inference.feature_rank import MOST_WEIGHTS
 from suffice.inference.moment_hull import face
@@ -30,6 +30,9 @@ SHOWN, RELATIONS = 6, 3
 EXTREME = 1e-12
 LARGE = 15.0
 SEPARATION_NUMBERS = 2_000_000
+DENSE_NUMBERS = 10_000_000
+"""Features of all inputs and outputs are written out up to so many numbers."""
+RANK = 1e-11
 
 
 @dataclass(frozen=True, eq=False)
@@ -135,17 +138,41 @@ class ConditionalSetting:
                 bool,
             ),
             reach=self,
+            root=self.root,
         )
+
+    @cached_property
+    def root(self) -> Floats | None:
+        """R with Rᵀ R the covariance of the features given the input, all outputs being equally likely.
+
+        It comes from the deviations themselves, not from their squares: an input far from zero, such as a date, makes a
+        feature that is nearly a multiple of another, and still is told from it.
+        """
+        n, m, k = len(self.observed), self.design.n_outputs, len(self.names)
+        if not 0 < n * m * k <= DENSE_NUMBERS or k > MOST_WEIGHTS:
+            return None
+        allowed = self.allowed[:, :, None]
+        values = self.matrix.toarray().reshape(n, m, k)
+        mean = (values * allowed).sum(axis=1, keepdims=True) / allowed.sum(axis=1, keepdims=True)
+        shares = self.observed.sum(axis=1) / self.total / allowed.sum(axis=(1, 2))
+        rows = ((values - mean) * allowed * np.sqrt(shares)[:, None, None]).reshape(n * m, k)
+        if len(rows) < k:
+            rows = np.vstack([rows, np.zeros((k - len(rows), k))])
+        return np.asarray(np.linalg.qr(rows, mode="r"), np.float64)
 
     @cached_property
     def low(self) -> Floats:
         """The least value of every feature."""
+        if not self.matrix.shape[0]:
+            return np.zeros(len(self.names))
         least = np.asarray(self.matrix.min(axis=0).todense()).reshape(-1)
         return np.asarray(least, np.float64)
 
     @cached_property
     def unit(self) -> Floats:
         """The range of every feature."""
+        if not self.matrix.shape[0]:
+            return np.ones(len(self.names))
         most = np.asarray(self.matrix.max(axis=0).todense()).reshape(-1)
         return np.where(most > self.low, most - self.low, 1.0)
 
@@ -200,6 +227,16 @@ def separating(setting: ConditionalSetting) -> Floats | None:
     return found.direction if found.exists == "no" else None
 
 
+def _rank(root: Floats) -> int:
+    """Return how many columns of a triangular matrix are independent, to rounding error."""
+    from scipy.linalg import qr
+
+    sizes = np.sqrt((root**2).sum(axis=0))
+    scaled = root / np.where(sizes > 0, sizes, 1.0)
+    found = np.abs(np.diag(qr(scaled, mode="r", pivoting=True)[0]))
+    return int((found > RANK * max(float(found.max(initial=0.0)), 1e-300)).sum())
+
+
 def solve_conditional(problem: Problem, search: WeightSearch) -> Solution:
     """Find the weights of a structure with inputs."""
     setting = ConditionalSetting.of(problem)
@@ -208,11 +245,14 @@ def solve_conditional(problem: Problem, search: WeightSearch) -> Solution:
     found = search(setting.matching())
     point = setting.family.at(found.weights)
     n_weights, remarks = len(setting.names), list(found.remarks)
+    ran_away = np.flatnonzero(setting.limits)
     rank = n_weights
     if n_weights <= MOST_WEIGHTS:
         even = ConditionalFamily(setting.matrix, setting.family.shares, setting.design.n_outputs)
-        held = dependence(even.covariance(np.zeros(n_weights)))
-        rank = held.rank
+        held = dependence(even.covariance(np.zeros(n_weights)), scale=setting.unit)
+        rank = held.rank if setting.root is None or len(ran_away) else _rank(setting.root)
+        if rank != held.rank:  # features that are all but multiples of each other
+            held = Dependence(rank, ())
         if held.relations:
             bracketed = [f"[{name}]" for name in setting.names]
             said = "; ".join(describe(relation, bracketed) for relation in held.relations[:RELATIONS])
@@ -221,7 +261,6 @@ def solve_conditional(problem: Problem, search: WeightSearch) -> Solution:
                 f"{plural(len(held.relations), 'relation')} between the features, given the inputs: {said}{more}. "
                 f"Probabilities are unique all the same; of {n_weights:,} weights, {rank:,} can be chosen freely."
             )
-    ran_away = np.flatnonzero(setting.limits)
     if len(ran_away):
         named = "; ".join(f"{setting.names[w]} to {'−' if setting.limits[w] < 0 else '+'}∞" for w in ran_away[:SHOWN])
         more = f"; and {len(ran_away) - SHOWN:,} more" if len(ran_away) > SHOWN else ""

@@ -124,9 +124,10 @@ class Nodes:
 
     @cached_property
     def values(self) -> Floats:
-        """F at every configuration of nodes and states; shape (configurations, n_weights)."""
+        """What f − α is at every configuration of nodes and states; shape (configurations, n_weights)."""
         features = self.model.features.resolved(self.model.schema)
-        return np.column_stack([feature.at(self.model.grid.columns) for feature in features])
+        found = np.column_stack([feature.at(self.model.grid.columns) for feature in features])
+        return np.asarray(found - self.search.targets, np.float64)
 
     @cached_property
     def log_h(self) -> Floats:
@@ -156,7 +157,7 @@ class Nodes:
     def _penalty(self, weights: Floats) -> float:
         if isinstance(self.search.penalty, Laplace):
             return float((np.abs(weights) / self.search.widths).sum()) / self.search.total
-        return 0.5 * float((weights**2 / self.search.widths**2).sum()) / self.search.total
+        return 0.5 * float(((weights / self.search.widths) ** 2).sum()) / self.search.total
 
     def derivatives(self, weights: Floats, p: Floats, moving: NDArray[np.bool_]) -> tuple[Floats, Floats, float]:
         """Return gradient and Hessian, and the largest slope of a weight that may move, in standard deviations."""

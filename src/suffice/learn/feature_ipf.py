@@ -12,11 +12,12 @@ from typing import Any
 import numpy as np
 
 from suffice.data.labelled import LabelledTable
+from suffice.errors import EstimationError
 from suffice.learn import ipf
 from suffice.learn.cliques import solve_by
 from suffice.learn.feature_setting import FeatureSetting
 from suffice.learn.features import rank_of
-from suffice.learn.method import Problem, Solution
+from suffice.learn.method import Problem, Solution, Step
 from suffice.models.feature_design import Design
 from suffice.models.log_linear import LogLinear
 from suffice.structures.cliques import Cliques
@@ -38,9 +39,19 @@ def solve(problem: Problem) -> Solution:
     setting = FeatureSetting.of(problem)
     design = setting.design
     scopes = [tuple(design.names[v] for v in scope) for scope in design.layout.scopes]
-    lonely = [(name,) for name in design.names if not any(name in scope for scope in scopes)]
-    cliques = Cliques([*scopes, *lonely])
-    found = solve_by(ipf.ipf)(replace(problem, structure=cliques, options=problem.options))
+    held = {name for scope in scopes for name in scope}
+    lonely = [name for name in design.names if name not in held]
+    for name in lonely:
+        if any(name in table.names for table in problem.base):
+            raise EstimationError(
+                f"The base measure is over {name!r}, which no feature holds; tables cannot be scaled to that. "
+                "Use method='lbfgs'."
+            )
+    cliques = Cliques(scopes)
+    found = solve_by(ipf.ipf)(replace(problem, structure=cliques))
+    # Variables that no feature holds are uniform.
+    even = problem.statistics.weight * sum(math.log(problem.schema[name].n_states) for name in lonely)
+    trace = tuple(Step(step.number, step.objective - even) for step in found.trace)
     factors = found.model.factors[: len(scopes)]
     with np.errstate(divide="ignore"):
         theta = design.layout.flat([np.log(factor.values) for factor in factors])
@@ -54,7 +65,15 @@ def solve(problem: Problem) -> Solution:
         support=_support(found.model, len(cliques.cliques), len(problem.base), factors),
         design=design,
     )
-    return replace(found, model=model, n_free=rank, remarks=(*found.remarks, *remarks), diagnostics={})
+    return replace(
+        found,
+        model=model,
+        log_likelihood=found.log_likelihood - even,
+        trace=trace,
+        n_free=rank,
+        remarks=(*found.remarks, *remarks),
+        diagnostics={},
+    )
 
 
 def _weights(design: Design, theta: Any) -> Any:

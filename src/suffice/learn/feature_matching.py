@@ -69,6 +69,8 @@ class FeatureMatching:
         Where to begin if not at zero, which is no distribution where supports have no end.
     metric : array of shape (n_weights, n_weights), optional
         About the Hessian of the objective without its penalty, positive definite: the features' covariance in the data.
+    root : array of shape (n_weights, n_weights), optional
+        In its place, a factor R of it, Rᵀ R, made without squaring: it tells features apart that differ by little.
     """
 
     problem: Problem
@@ -83,6 +85,7 @@ class FeatureMatching:
     reach: Reach
     origin: Floats | None = None
     metric: Floats | None = None
+    root: Floats | None = None
 
     @property
     def penalty(self) -> Penalty | None:

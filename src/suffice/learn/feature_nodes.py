@@ -17,6 +17,8 @@ from suffice.structures.feature_rules import Feature
 from suffice.structures.features import Features
 
 Floats = NDArray[np.float64]
+NARROWEST, WIDEST = 1e-70, 1e70
+"""Widths between which numbers neither underflow nor overflow."""
 LOOKS = 8
 """So often the nodes move closer to where a feature comes near its target."""
 
@@ -102,9 +104,14 @@ def _by_moments(
         mean = _anywhere(low, high)[0]
     spread = 0.0 if square is None else square - mean**2
     if spread > 1e-12 * mean**2:
-        return mean, math.sqrt(spread)
+        return mean, _usable(math.sqrt(spread))
     away = min(abs(mean - low), abs(high - mean))
-    return mean, away if 0 < away < math.inf else max(abs(mean), 1.0)
+    return mean, _usable(away if 0 < away < math.inf else max(abs(mean), 1.0))
+
+
+def _usable(scale: float) -> float:
+    """Return a width that quadrature can work with."""
+    return min(max(scale, NARROWEST), WIDEST)
 
 
 def _anywhere(low: float, high: float) -> tuple[float, float]:

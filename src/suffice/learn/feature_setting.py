@@ -14,7 +14,7 @@ from suffice.data.labelled import LabelledTable
 from suffice.data.schema import Schema
 from suffice.errors import EstimationError, ModelError, SchemaError
 from suffice.inference.clique_family import CliqueFamily, TableFamily, family_of
-from suffice.inference.feature_extents import widest
+from suffice.inference.feature_extents import variances, widest
 from suffice.inference.feature_family import FeatureFamily, joint_features
 from suffice.inference.product import Factor
 from suffice.inference.quadrature import Rule
@@ -130,8 +130,7 @@ class FeatureSetting:
                 return point, np.maximum(np.abs(point), 1e-3)
             cells = self.counts / total
             alpha = design.moments(cells)
-            squares = np.asarray(design.matrix.power(2).T @ cells, np.float64)
-            return alpha, np.maximum(squares - alpha**2 / design.n_terms, squares / 1000)
+            return alpha, variances(design.layout, design.by_column, cells)
         need = targets_need(design.n_weights)
         if need in statistics:
             alpha = np.asarray(statistics[need].values, np.float64) / total
@@ -170,6 +169,8 @@ class FeatureSetting:
     def cells_family(self) -> CliqueFamily:
         """The tables' own family, of which weights reach a part."""
         layout = self.design.layout
+        if self.nodes:  # all tables are added before they are exponentiated: those of single scopes may reach far
+            return TableFamily(list(self.design.names), layout.sizes, layout.scopes, self.base)
         try:
             return family_of(list(self.design.names), layout.sizes, layout.scopes, self.base)
         except ModelError as error:
@@ -266,7 +267,8 @@ class FeatureSetting:
         design = np.column_stack([values[np.flatnonzero(near)].toarray(), np.ones(int(near.sum()))]) * root[:, None]
         size = np.maximum(np.abs(design).max(axis=0), 1e-300)
         found = np.linalg.lstsq(design / size, wanted.reshape(-1)[near] * root, rcond=1e-10)[0] / size
-        return np.asarray(found[:-1], np.float64)
+        reach = np.abs(found[:-1] * size[:-1])
+        return np.where(reach > 1e-9 * max(float(reach.max(initial=0.0)), 1e-300), found[:-1], 0.0)  # less is rounding
 
     def matching(self) -> FeatureMatching:
         """Return the problem of the weights."""
@@ -315,10 +317,15 @@ class FeatureSetting:
                 return setting
             setting = found
 
+    @property
+    def _extreme(self) -> float:
+        """How near to a bound, in its spread, a target is at it: less than the least that a row can make."""
+        return EXTREME if self.counts is None else min(EXTREME, 1e-3 / max(self.problem.statistics.weight, 1.0))
+
     def _one_round(self) -> FeatureSetting | None:
         alpha = self.moments[0]
         low, high = self.design.bounds(self.allowed)
-        reach = EXTREME * np.maximum(high - low, 1e-300)
+        reach = self._extreme * np.maximum(high - low, 1e-300)
         at_low = (alpha <= low + reach) & (self.limits == 0) & (high > low)
         at_high = (alpha >= high - reach) & (self.limits == 0) & (high > low)
         if self.nodes or not (at_low | at_high).any():

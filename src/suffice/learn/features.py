@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Mapping
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -60,6 +61,8 @@ def solve_by(search: WeightSearch) -> Callable[[Problem], Solution]:
                 support = _spread_out(setting, on_face.support)
                 setting = setting.on(support)
                 found = search(setting.matching())
+            if on_face is None or on_face.exists == "undecided":
+                found = replace(found, remarks=(*found.remarks, _maybe_far(setting, found)))
         return solution(setting, found, on_face)
 
     return solve
@@ -109,9 +112,11 @@ def _contradiction(setting: FeatureSetting, direction: Floats, bound: float, rea
     held = held[np.argsort(-np.abs(direction[held]), kind="stable")]
     said = combination([(float(direction[w]), f"[{setting.names[w]}]") for w in held[:SHOWN]])
     more = f" + … ({len(held) - SHOWN} more)" if len(held) > SHOWN else ""
+    most, given = f"{bound:.6g}", f"{reached:.6g}"
+    given = f"{reached - bound:.3g} more" if most == given else given
     return (
-        f"No distribution has these expectations: {said}{more} is at most {bound:.6g} for every configuration, but the "
-        f"targets give {reached:.6g}. Change one of them, or allow more in the base measure."
+        f"No distribution has these expectations: {said}{more} is at most {most} for every configuration, but the "
+        f"targets give {given}. Change one of them, or allow more in the base measure."
     )
 
 
@@ -135,6 +140,16 @@ def require_reachable(setting: FeatureSetting) -> None:
 
 
 # The boundary -------------------------------------------------------------------------------------------------
+
+
+def _maybe_far(setting: FeatureSetting, found: FoundWeights) -> str:
+    """Say that weights may be running away, where that cannot be decided."""
+    farthest = int(np.argmax(np.abs(found.weights) * setting.spread))
+    return (
+        f"The weight of {setting.names[farthest]!r} is {found.weights[farthest]:.3g}: it may be running away, the "
+        "estimate lying on the boundary, where it does not exist; that could not be decided here. A prior, such as "
+        "prior=sf.Gaussian(10), keeps weights finite."
+    )
 
 
 def _is_suspect(setting: FeatureSetting, found: FoundWeights) -> bool:
@@ -192,7 +207,8 @@ def solution(setting: FeatureSetting, found: FoundWeights, on_face: Face | None)
         remarks.append(f"Not converged after {plural(len(found.objectives), 'step')}: {found.reason}")
     weights = np.where(setting.limits != 0, setting.limits, found.weights)
     if isinstance(problem.prior, Laplace):
-        adjusted = min(adjusted, int((found.weights != 0).sum()))
+        zeros = int((found.weights == 0).sum())
+        remarks += [f"{plural(zeros, 'weight')} of {design.n_weights:,} {'is' if zeros == 1 else 'are'} exactly zero."]
     schema = problem.schema.select(problem.structure.columns)
     base = labelled_base(problem.base)
     model = LogLinear(
@@ -266,10 +282,10 @@ def _combination(setting: FeatureSetting, on_face: Face) -> str:
     held = np.flatnonzero(on_face.direction)
     said = combination([(float(on_face.direction[w]), setting.names[w]) for w in held[:SHOWN]])
     more = " + …" if len(held) > SHOWN else ""
-    lost = int((~on_face.support).sum())
+    lost, by_data = int((~on_face.support).sum()), bool(setting.problem.statistics.n_read)
     return (
-        f"{_no_estimate(setting)} The data reach the largest value of {said}{more}: its weight runs to +∞, and "
-        f"{plural(lost, 'configuration')} get the probability zero."
+        f"{_no_estimate(setting)} {'The data reach' if by_data else 'They are at'} the largest value of {said}{more}: its "
+        f"weight runs to +∞, and {plural(lost, 'configuration')} {'gets' if lost == 1 else 'get'} the probability zero."
     )
 
 
@@ -304,7 +320,8 @@ def refuses_smooth(structure: Any, prior: Any) -> str | None:
 def refuses_penalties(structure: Any, prior: Any) -> str | None:
     """Refuse penalties."""
     if isinstance(prior, Penalty):
-        return f"it matches expectations, and {prior.describe()} is a penalty. Use 'lbfgs' or 'proximal'."
+        other = "'proximal'" if isinstance(prior, Laplace) else "'lbfgs' or 'newton'"
+        return f"it matches expectations, and {prior.describe()} is a penalty. Use {other}."
     return None
 
 

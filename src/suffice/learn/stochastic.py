@@ -40,6 +40,8 @@ Floats = NDArray[np.float64]
 OPTIONS = ("chains", "sweeps", "step", "delay", "batch", "start", "error")
 FEW_CELLS = 1 << 20
 """Junction trees of up to so many cells are used for an exact log-likelihood beside the estimate."""
+START_TOL, START_STEPS = 1e-5, 200
+"""How closely, and in how many steps at most, the pseudo-likelihood's estimate is found, where steps begin."""
 WARM_UP = 100
 """Sweeps before the first step."""
 GROUPS = 64
@@ -69,7 +71,8 @@ class Settings:
     start : {"persistent", "data"}
         Whether chains go on from step to step, or begin anew at rows of the data (contrastive divergence).
     error : float
-        The steps end when the Monte-Carlo error of the expectations is below this, in units of a feature's range.
+        The steps end when the Monte-Carlo error of the expectations is below this, in units of a feature's range; for
+        one that is a sum of n terms, of their summed ranges divided by √n, as sums of independent terms vary.
     """
 
     chains: int = 1024
@@ -118,7 +121,11 @@ def solve(problem: Problem) -> Solution:
     if problem.prior is None:
         setting = setting.on_extremes()
     matching = setting.matching()
-    begin = lbfgs(matching).weights if problem.init is None else matching.weights(matching.start)
+    if problem.init is None:  # the pseudo-likelihood's estimate, which need not be exact
+        rough = replace(problem, tol=max(problem.tol, START_TOL), max_iter=START_STEPS)
+        begin = lbfgs(replace(matching, problem=rough)).weights
+    else:
+        begin = matching.weights(matching.start)
     climb = Climb(setting, settings, stream_key(problem.seed), begin)
     n_steps = climb.run()
     rank, remarks = rank_of(setting)
@@ -171,6 +178,8 @@ class Climb:
         self.layout = setting.design.layout
         matching = setting.matching()
         self.free, self.precision = matching.free, matching.precision
+        low, high = setting.design.bounds()
+        self.unit = np.where(high > low, high - low, 1.0) / np.sqrt(setting.design.n_terms)
         self.weights, self.error = np.array(begin), math.inf
         self.chains = Gibbs(self.layout.sizes, self.layout.scopes, self._theta())
         self.states = self.chains.start(settings.chains, key)
@@ -228,7 +237,7 @@ class Climb:
         variance = means.var(axis=1, ddof=1) / self.n_groups
         if self.settings.batch is not None:
             variance = variance + self.setting.moments[1] / (self.settings.batch * n_steps)
-        return float((np.sqrt(variance) / self.setting.unit)[self.free].max(initial=0.0))
+        return float((np.sqrt(variance) / self.unit)[self.free].max(initial=0.0))
 
     def remarks(self, n_steps: int) -> list[str]:
         """Say how much was sampled, and whether it was enough."""
@@ -292,7 +301,7 @@ class Climb:
         directions that hardly vary, with n chains, steps follow little but noise; ρ = 5 η / n keeps them small.
         """
         design, free, n_chains = self.setting.design, self.free, self.settings.chains
-        unit = self.setting.unit[free]
+        unit = self.unit[free]
         precision = self.precision / unit**2
         codes = self._snapshots(SAMPLES_A_WEIGHT * design.n_weights if design.n_weights <= MOST_METRIC else 0)
         if design.n_weights <= MOST_METRIC:

@@ -10,6 +10,7 @@ from itertools import islice
 import numpy as np
 
 from suffice.errors import ArgumentError, require_number, shown
+from suffice.inference.scaled_gaps import STANDARD_ERRORS
 from suffice.learn.feature_matching import FeatureMatching, Floats
 from suffice.optimise.conjugate_gradient import conjugate_gradient
 from suffice.optimise.gradient import gradient_descent
@@ -18,6 +19,8 @@ from suffice.optimise.newton_cg import newton_cg
 from suffice.optimise.outcome import Outcome
 from suffice.optimise.proximal import proximal as minimise_by_proximal
 
+FLAT = 1e-12
+"""Directions of less curvature than this, relatively, are left alone."""
 ROUND, SMOOTH = 40, 50
 """Proximal steps between attempts to finish on the weights that are not zero, and steps of such an attempt."""
 
@@ -92,9 +95,18 @@ class Space:
         self.start = matching.start
         if matching.metric is not None and matching.free.any():
             held = matching.metric[np.ix_(matching.free, matching.free)] + np.diag(matching.precision)
-            root = np.linalg.cholesky(held)
-            self._t, self._root = np.linalg.inv(root).T, root
-            self.start, self.scale = root.T @ matching.start, None
+            self._turn(np.asarray(np.linalg.cholesky(held).T, np.float64))
+        elif matching.root is not None and matching.free.any():
+            rows = np.vstack([matching.root[:, matching.free], np.diag(np.sqrt(matching.precision + 1e-300))])
+            self._turn(np.asarray(np.linalg.qr(rows, mode="r"), np.float64))
+
+    def _turn(self, root: Floats) -> None:
+        """Take coordinates y = R w, directions in which nothing changes left as they are."""
+        sizes = np.sqrt((root**2).sum(axis=0))
+        flat = np.abs(np.diag(root)) <= FLAT * np.maximum(sizes, 1e-300)
+        root = root + np.diag(np.where(flat, np.maximum(sizes, 1e-150), 0.0))
+        self._t, self._root = np.asarray(np.linalg.inv(root), np.float64), root
+        self.start, self.scale = root @ self.matching.start, None
 
     def evaluate(self, y: Floats) -> tuple[float, Floats]:
         """Return objective and gradient."""
@@ -113,7 +125,14 @@ class Space:
         """Whether the expectations match."""
         if self._t is None:
             return self.matching.done(value, gradient)
-        return self.matching.done(value, self._root @ gradient)
+        if self.matching.root is not None and not self._is_close(gradient):
+            return False
+        return self.matching.done(value, self._root.T @ gradient)
+
+    def _is_close(self, gradient: Floats) -> bool:
+        """Whether the optimum is within a small part of a standard error, in whatever direction."""
+        distance = math.sqrt(self.matching.total * float(gradient.dot(gradient)))
+        return distance / STANDARD_ERRORS <= self.matching.problem.tol / 2
 
     def found(self, outcome: Outcome) -> FoundWeights:
         """Translate what an optimiser returned."""

@@ -53,8 +53,9 @@ def base_tables(base: Any, variables: Sequence[str], schema: Schema, of: str) ->
         for name in table.names:
             if name not in schema:
                 raise UnknownNameError(
-                    f"The base measure is over {name!r}, which is no variable of {of}. Sum it out, or add the "
-                    "variable: as a clique, whose margin is then a target, or by sf.Features(…, variables=…)."
+                    f"The base measure is over {name!r}, which is in none of the targets: it is no variable of {of}. "
+                    "Sum it out, or add it: as a clique, whose margin is then a target, or by "
+                    "sf.Features(…, variables=…)."
                 )
         require_states("The base measure", table.variables, schema)
         shape = tuple(variable.n_states for variable in table.variables)

@@ -26,6 +26,8 @@ if TYPE_CHECKING:
 
 Floats = NDArray[np.float64]
 MOST_OUTPUTS = 1 << 14
+LARGEST = 1e100
+"""Squares of larger values would overflow."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -67,7 +69,11 @@ class ConditionalDesign:
         columns |= {name: np.repeat(inputs[name], m) for name in self.structure.given}
         total = self._numbers(columns, n * m)
         for layout, matrix in self._discrete:
-            codes = [np.asarray(columns[name], np.int64) for name in self.structure.columns]
+            none = np.zeros(n * m, np.int64)  # no table holds continuous inputs
+            codes = [
+                np.asarray(columns[name], np.int64) if self.schema[name].is_discrete else none
+                for name in self.structure.columns
+            ]
             cells = cells_of(layout, codes)
             each = np.arange(0, cells.size + 1, cells.shape[1])
             rows = csr_array((np.ones(cells.size), cells.reshape(-1), each), shape=(n * m, layout.n))
@@ -101,12 +107,13 @@ class ConditionalDesign:
             for term in feature.terms:
                 if not self._is_discrete(term.scope):
                     found = term.at(columns)
-                    if not np.isfinite(found).all():
-                        bad = int(np.argmin(np.isfinite(found)))
+                    proper = np.abs(found) < LARGEST
+                    if not proper.all():
+                        bad = int(np.argmin(proper))
                         at = ", ".join(f"{name}={self._said(name, columns[name][bad])}" for name in term.scope)
                         raise StructureError(
-                            f"The feature {feature.name!r} is {found[bad]} at {at}, and must be finite. Leave such "
-                            "rows out, or scale the inputs."
+                            f"The feature {feature.name!r} is {found[bad]} at {at}, and must be a number of "
+                            "less than 1e100. Leave such rows out, or scale the inputs."
                         )
                     places = np.flatnonzero(found)
                     rows.append(places)

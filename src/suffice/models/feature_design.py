@@ -84,6 +84,24 @@ class Design:
         """The matrix with its columns at hand."""
         return self.matrix.tocsc()
 
+    def whole_tables(self, theta: Floats) -> list[tuple[tuple[int, ...], Floats]]:
+        """Return log-potentials of the scopes that lie in no other, those of scopes inside them added.
+
+        Large weights of a scope and of one inside it may cancel; before they are exponentiated they should.
+        """
+        found: dict[tuple[int, ...], Floats] = {}
+        tables = dict(zip(self.layout.scopes, self.layout.tables(theta), strict=True))
+        for scope in sorted(tables, key=len, reverse=True):
+            inside = set(scope)
+            home = next((other for other in found if inside < set(other)), None)
+            if home is None:
+                found[scope] = np.array(tables[scope])
+            else:
+                shape = [self.layout.sizes[v] if v in inside else 1 for v in home]
+                ranked = [scope.index(v) for v in home if v in inside]
+                found[home] += tables[scope].transpose(ranked).reshape(shape)
+        return [(scope, found[scope]) for scope in self.layout.scopes if scope in found]
+
     def bounds(self, allowed: NDArray[np.bool_] | None = None) -> tuple[Floats, Floats]:
         """Return Σ over scopes of each feature's least and largest value: bounds on it, exact where it has one scope.
 

@@ -128,7 +128,7 @@ class LogLinear(MarkovNetwork):
         values = weights_of(weights, names)
         finite = np.where(np.isfinite(values), values, 0.0)
         factors: list[Any] = []
-        for scope, table in zip(design.layout.scopes, design.layout.tables(design.theta(finite)), strict=True):
+        for scope, table in design.whole_tables(design.theta(finite)):
             shift = float(table.max())
             shift = shift if 300 < abs(shift) < math.inf else 0.0
             factors.append((tuple(design.names[v] for v in scope), np.exp(table - shift)))

@@ -174,7 +174,8 @@ class LogLinearDensity:
     @cached_property
     def _masses(self) -> Floats:
         """The probability of every configuration of nodes and states, flat."""
-        return np.asarray(np.exp(self._scores - self.log_z), np.float64)
+        p = np.exp(self._scores - self.log_z)
+        return np.asarray(p / p.sum(), np.float64)  # log Z has fewer digits where scores are large
 
     def along(self, name: str) -> Floats:
         """Return the probability at every node of a continuous variable, or of every state of a discrete one."""
