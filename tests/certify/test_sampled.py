@@ -14,6 +14,7 @@ from scipy.stats import norm
 
 import suffice as sf
 from suffice.certify import Claim, certify, sampled
+from suffice.certify.feature_values import data_moments
 from suffice.inference.gibbs import Gibbs
 
 NAMES = [f"x{v}" for v in range(6)]
@@ -62,7 +63,7 @@ def moved(fit: sf.Fit, name: str, by: float) -> sf.LogLinear:
 
 @pytest.mark.parametrize("seed", range(4))
 def test_honest_fits_pass(seed: int) -> None:
-    certificate = fitted(seed).certificate
+    certificate: Any = fitted(seed).certificate
     assert certificate.ok, certificate.verdict
     assert 0 < certificate.z <= certificate.z_limit
     assert 0 < certificate.monte_carlo_error <= sampled.ERROR
@@ -76,7 +77,7 @@ def test_exact_estimates_pass_as_samples_with_the_level_promised() -> None:
     claim = claim_of(exact, method="stochastic")
     features = exact.structure.resolved(exact.statistics.schema)
     found = sampled._fresh(claim, features, np.ones(len(features)))
-    wanted, _ = sampled.data_moments(claim, features)
+    wanted, _ = data_moments(claim, features)
     z = (found.means - wanted) / found.errors
     assert np.abs(z).max() < 4.5
     assert 0.4 < float(np.sqrt((z**2).mean())) < 1.8  # correlated: errors of twice or half the size would fail
@@ -114,7 +115,7 @@ def test_the_posterior_mode_is_examined_with_its_penalty() -> None:
 
 @pytest.mark.parametrize(("name", "by"), [("x0", 0.15), ("x1:x4", -0.2), ("x2:x3", 5.0)])
 def test_weights_that_were_changed_are_refused(name: str, by: float) -> None:
-    certificate = certify(claim_of(fitted(), model=moved(fitted(), name, by), log_likelihood=math.nan))
+    certificate: Any = certify(claim_of(fitted(), model=moved(fitted(), name, by), log_likelihood=math.nan))
     assert not certificate.ok
     assert certificate.z > certificate.z_limit
     assert "Monte-Carlo errors" in certificate.verdict
@@ -122,13 +123,13 @@ def test_weights_that_were_changed_are_refused(name: str, by: float) -> None:
 
 
 def test_violations_are_named_by_their_feature() -> None:
-    certificate = certify(claim_of(fitted(), model=moved(fitted(), "x5", 1.0)))
+    certificate: Any = certify(claim_of(fitted(), model=moved(fitted(), "x5", 1.0)))
     assert "'x5'" in certificate.worst
 
 
 def test_a_wrong_log_likelihood_is_refused() -> None:
     fit = fitted()
-    certificate = certify(claim_of(fit, log_likelihood=fit.log_likelihood + 0.01))
+    certificate: Any = certify(claim_of(fit, log_likelihood=fit.log_likelihood + 0.01))
     assert not certificate.ok
     assert "log-likelihood" in certificate.verdict
     assert certificate.z <= certificate.z_limit
@@ -136,13 +137,13 @@ def test_a_wrong_log_likelihood_is_refused() -> None:
 
 def test_features_of_another_structure_are_refused() -> None:
     other = sf.Boltzmann("x0:x1 + x2 + x3 + x4 + x5")
-    certificate = certify(claim_of(fitted(), structure=other))
+    certificate: Any = certify(claim_of(fitted(), structure=other))
     assert not certificate.ok
     assert "not those of the features" in certificate.verdict
 
 
 def test_interrupted_fits_are_refused() -> None:
-    certificate = certify(claim_of(fitted(), interrupted=True))
+    certificate: Any = certify(claim_of(fitted(), interrupted=True))
     assert not certificate.ok
     assert "interrupted" in certificate.verdict
 
@@ -157,7 +158,7 @@ def test_potentials_without_any_state_are_refused_rather_than_fatal() -> None:
     fit = fitted()
     zeros = [sf.LabelledTable((fit.model.schema["x0"],), np.array(v), "h") for v in ([0.0, 1.0], [1.0, 0.0])]
     model = sf.LogLinear(fit.structure, fit.model.weights, schema=fit.model.schema, support=zeros)
-    certificate = certify(claim_of(fit, model=model))
+    certificate: Any = certify(claim_of(fit, model=model))
     assert not certificate.ok
     assert "no state to start from" in certificate.verdict
 
@@ -173,7 +174,7 @@ def test_chains_that_do_not_mix_prove_nothing(monkeypatch: pytest.MonkeyPatch) -
     exact = sf.fit(ring, both, prior=sf.Gaussian(1.0))
     weights = {name: (0.0 if ":" not in name else 5.0) for name in exact.model.weights}
     model = sf.LogLinear(ring, weights, schema=exact.model.schema)
-    certificate = certify(claim_of(exact, model=model, prior=None, point="mle", method="stochastic"))
+    certificate: Any = certify(claim_of(exact, model=model, prior=None, point="mle", method="stochastic"))
     assert not certificate.ok
     found = sampled._fresh(claim_of(exact, model=model), ring.resolved(exact.statistics.schema), np.full(12, 2.0))
     assert found.stuck
@@ -200,7 +201,7 @@ def test_rare_features_are_not_held_against_a_fit() -> None:
     table = np.array([[400_000.0, 100_000.0], [500_000.0, 3.0]])
     data = sf.Contingency(table, {"a": [0, 1], "b": [0, 1]})
     fit = sf.fit(sf.Boltzmann(["a", "b"]), data, method="newton")
-    certificate = certify(claim_of(fit, method="stochastic"))
+    certificate: Any = certify(claim_of(fit, method="stochastic"))
     assert certificate.ok, certificate.verdict
 
 

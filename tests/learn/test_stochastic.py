@@ -214,7 +214,8 @@ def test_contrastive_divergence_is_biased_and_its_certificate_tells() -> None:
     persistent = sf.fit(structure, data, method="stochastic", seed=1)
     assert "1 sweep of 1,024 chains started at the data" in said(one)
     assert not one.certificate.ok
-    assert one.certificate.z > 3 * one.certificate.z_limit
+    certificate: Any = one.certificate
+    assert certificate.z > 3 * certificate.z_limit
     assert ten.certificate.ok, ten.certificate.verdict
     assert persistent.certificate.ok, persistent.certificate.verdict
 
@@ -302,9 +303,9 @@ def test_options_are_checked(options: dict[str, Any], says: str) -> None:
 def test_what_it_cannot_do_is_refused_with_a_remedy() -> None:
     data = CASES["a chain of spins"][1]
     inputs = sf.Features([sf.indicator(x0=1, x1=1)], given=["x1"])
-    with pytest.raises(sf.EstimationError, match="without inputs. Use 'lbfgs'"):
+    with pytest.raises(sf.EstimationError, match=r"without inputs\. Use 'lbfgs'"):
         sf.fit(inputs, data, method="stochastic")
-    with pytest.raises(sf.EstimationError, match="'pseudo_likelihood' or sf.Gaussian"):
+    with pytest.raises(sf.EstimationError, match=r"'pseudo_likelihood' or sf\.Gaussian"):
         sf.fit(sf.Ising(chain(6)), data, method="stochastic", prior=sf.Laplace(1.0))
 
 

@@ -54,7 +54,7 @@ def certify(claim: Claim) -> Certificate:
     named = "; ".join(name for name, runs in zip(names, limits, strict=True) if runs)
     return verdict(
         Measured(
-            claim=words,
+            claim=words if exists != "no" or limits.any() else f"{words}, approached: it does not exist",
             residual=residual,
             worst=worst,
             log_likelihood=seen.log_likelihood,

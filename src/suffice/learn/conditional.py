@@ -242,7 +242,8 @@ def solve_conditional(problem: Problem, search: WeightSearch) -> Solution:
     setting = ConditionalSetting.of(problem)
     if problem.prior is None:
         setting = setting.on_extremes()
-    found = search(setting.matching())
+    with np.errstate(over="ignore", invalid="ignore", divide="ignore"):  # trial points may be turned down
+        found = search(setting.matching())
     point = setting.family.at(found.weights)
     n_weights, remarks = len(setting.names), list(found.remarks)
     ran_away = np.flatnonzero(setting.limits)

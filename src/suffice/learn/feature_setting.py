@@ -141,6 +141,8 @@ class FeatureSetting:
             low, high = design.bounds(self.allowed)
             inside = np.maximum((alpha - low) * (high - alpha), 0.0)  # the largest variance with this mean
             return alpha, np.maximum(inside, 1e-6 * (high - low) ** 2)
+        if total == 0:
+            raise EstimationError("A density cannot be placed without rows. Pass at least one row.")
         means, seconds = np.zeros(design.n_weights), np.zeros(design.n_weights)
         for weight, feature in enumerate(design.features):
             for term in feature.terms:
@@ -174,9 +176,10 @@ class FeatureSetting:
         try:
             return family_of(list(self.design.names), layout.sizes, layout.scopes, self.base)
         except ModelError as error:
+            numbers = str(error).partition(" Observe")[0]
             raise EstimationError(
                 "These features make a graph that is too wide for exact expectations. method='pseudo_likelihood' and "
-                f"method='stochastic' do without; or use features of fewer variables. In numbers: {error}"
+                f"method='stochastic' do without; or use features of fewer variables. {numbers}"
             ) from None
 
     @cached_property

@@ -20,12 +20,14 @@ from suffice.inference.moment_hull import Face, face, separation
 from suffice.inference.product import possible_cells
 from suffice.learn.conditional import solve_conditional
 from suffice.learn.feature_density import density_solution
+from suffice.learn.feature_matching import FeatureMatching
 from suffice.learn.feature_setting import FeatureSetting, labelled_base
 from suffice.learn.largest_sum import largest_sum
 from suffice.learn.method import Problem, Solution, Step
 from suffice.learn.weights import FoundWeights, WeightSearch
 from suffice.models.log_linear import LogLinear
 from suffice.priors.penalty import Laplace, Penalty
+from suffice.structures.pairwise import SpinsSpec, spin_values
 from suffice.text import plural
 
 Floats = NDArray[np.float64]
@@ -49,7 +51,7 @@ def solve_by(search: WeightSearch) -> Callable[[Problem], Solution]:
         if problem.prior is None:
             require_feasible(setting)
             setting = setting.on_extremes()
-        found = search(setting.matching())
+        found = quietly(search, setting.matching())
         if problem.prior is None and not found.converged:
             require_no_ray(setting, found.weights)
         if problem.structure.continuous:
@@ -60,8 +62,8 @@ def solve_by(search: WeightSearch) -> Callable[[Problem], Solution]:
             if on_face is not None and on_face.exists == "no" and on_face.support is not None:
                 support = _spread_out(setting, on_face.support)
                 setting = setting.on(support)
-                found = search(setting.matching())
-            if on_face is None or on_face.exists == "undecided":
+                found = quietly(search, setting.matching())
+            if (on_face is None or on_face.exists == "undecided") and _is_far(setting, found):
                 found = replace(found, remarks=(*found.remarks, _maybe_far(setting, found)))
         return solution(setting, found, on_face)
 
@@ -139,7 +141,18 @@ def require_reachable(setting: FeatureSetting) -> None:
         )
 
 
+def quietly(search: WeightSearch, matching: FeatureMatching) -> FoundWeights:
+    """Search without warnings: trial points may leave the range of floats, and are turned down there."""
+    with np.errstate(over="ignore", invalid="ignore", divide="ignore"):
+        return search(matching)
+
+
 # The boundary -------------------------------------------------------------------------------------------------
+
+
+def _is_far(setting: FeatureSetting, found: FoundWeights) -> bool:
+    """Whether a weight by itself makes a feature's range count for more than data can show."""
+    return float((np.abs(found.weights) * setting.spread).max(initial=0.0)) > LARGE
 
 
 def _maybe_far(setting: FeatureSetting, found: FoundWeights) -> str:
@@ -160,7 +173,7 @@ def _is_suspect(setting: FeatureSetting, found: FoundWeights) -> bool:
     if isinstance(inner, TablePoint):
         p = inner.p.reshape(-1)[possible_in(setting)]
         return not float(p.min(initial=1.0)) * p.size > math.exp(-LARGE)
-    return float((np.abs(found.weights) * setting.spread).max(initial=0.0)) > LARGE
+    return _is_far(setting, found)
 
 
 def joint_face(setting: FeatureSetting) -> Face | None:
@@ -205,6 +218,7 @@ def solution(setting: FeatureSetting, found: FoundWeights, on_face: Face | None)
         remarks.append(_combination(setting, on_face))
     if not found.converged and not problem.watch.interrupted:
         remarks.append(f"Not converged after {plural(len(found.objectives), 'step')}: {found.reason}")
+    remarks += spin_remarks(problem)
     weights = np.where(setting.limits != 0, setting.limits, found.weights)
     if isinstance(problem.prior, Laplace):
         zeros = int((found.weights == 0).sum())
@@ -216,7 +230,7 @@ def solution(setting: FeatureSetting, found: FoundWeights, on_face: Face | None)
     )
     return Solution(
         model=model,
-        log_likelihood=total * (float(found.weights.dot(setting.moments[0])) - point.log_z),
+        log_likelihood=total * (float(found.weights.dot(setting.moments[0])) - point.log_z) + 0.0,
         n_free=rank,
         n_free_adjusted=max(adjusted, 0),
         trace=tuple(Step(number, value) for number, value in enumerate(found.objectives, 1)),
@@ -257,6 +271,20 @@ def rank_left(setting: FeatureSetting, rank: int) -> int:
     return relations(second - np.outer(mean, mean), setting.spread).rank
 
 
+def spin_remarks(problem: Problem) -> list[str]:
+    """Say what text counts as, where spins are made of it."""
+    spec = problem.structure.specs[0]
+    if not isinstance(spec, SpinsSpec):
+        return []
+    said = {}
+    for name in spec.nodes:
+        variable = problem.schema[name]
+        if isinstance(variable.labels[0], str):
+            low, high = sorted(zip(spin_values(variable, spec.values), variable.labels, strict=True))
+            said[f"{low[1]!r} counts as {low[0]:g} and {high[1]!r} as {high[0]:g}"] = name
+    return [f"{'; '.join(list(said)[:SHOWN])}{'; …' if len(said) > SHOWN else ''}."] if said else []
+
+
 def supports(setting: FeatureSetting, schema: Any) -> list[LabelledTable]:
     """Return tables of zeros and ones: what is left by weights at infinity, and by a face."""
     layout, names = setting.design.layout, setting.design.names
@@ -284,8 +312,8 @@ def _combination(setting: FeatureSetting, on_face: Face) -> str:
     more = " + …" if len(held) > SHOWN else ""
     lost, by_data = int((~on_face.support).sum()), bool(setting.problem.statistics.n_read)
     return (
-        f"{_no_estimate(setting)} {'The data reach' if by_data else 'They are at'} the largest value of {said}{more}: its "
-        f"weight runs to +∞, and {plural(lost, 'configuration')} {'gets' if lost == 1 else 'get'} the probability zero."
+        f"{_no_estimate(setting)} {'The data reach' if by_data else 'They are at'} the largest value of {said}{more}: "
+        f"its weight runs to +∞; {plural(lost, 'configuration')} {'gets' if lost == 1 else 'get'} the probability zero."
     )
 
 

@@ -6,6 +6,7 @@ from collections.abc import Mapping
 from typing import Any
 
 from suffice.data.schema import SchemaLike
+from suffice.errors import ArgumentError
 from suffice.fitting import checked_settings, finish
 from suffice.learn.registry import choose
 from suffice.max_entropy import expectations, margins
@@ -86,6 +87,11 @@ def maxent(
     pose = expectations.problem_of if isinstance(structure, Features) else margins.problem_of
     posed = pose(structure, targets, over, base)
     name, chosen = choose(posed.structure, method, posed.statistics.schema, prior=prior, base=posed.base)
+    if not chosen.exact and not posed.statistics.n_read:
+        raise ArgumentError(
+            f"The method {name!r} looks at rows of data, and targets by hand have none. Use method='auto', or pass "
+            "data as targets."
+        )
     settings = checked_settings(
         posed.structure,
         name,

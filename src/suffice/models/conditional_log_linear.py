@@ -10,6 +10,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from suffice.data.block import Block
+from suffice.data.encode import code_dtype
 from suffice.data.labelled import LabelledTable
 from suffice.data.schema import Schema
 from suffice.data.table import open_table
@@ -17,6 +19,7 @@ from suffice.errors import ArgumentError, ModelError, UnknownNameError, listing,
 from suffice.models.conditional_design import ConditionalDesign, conditional_design
 from suffice.models.log_linear import Weights, weights_of
 from suffice.models.row_answers import RowAnswers
+from suffice.models.sampling import stream_key, to_frame
 from suffice.stats.source import BlockSource
 from suffice.structures.features import Features
 from suffice.text import plural
@@ -167,6 +170,36 @@ class ConditionalLogLinear:
         table = self.query(free, given)
         codes = np.unravel_index(int(np.argmax(table.values)), table.values.shape)
         return {name: self.schema[name].labels[int(code)] for name, code in zip(free, codes, strict=True)}
+
+    def sample(self, given: Any, *, seed: int | None = None, backend: str | None = None) -> Any:
+        """Draw the outputs once for every row of a table of inputs.
+
+        Parameters
+        ----------
+        given : table
+            One column an input.
+        seed : int, optional
+        backend : {"pandas", "polars", "pyarrow"}, optional
+            The kind of frame to return.
+
+        Returns
+        -------
+        frame
+            One column an output, in the order of the rows.
+        """
+        design: ConditionalDesign = self._design  # type: ignore[attr-defined]
+        stream = np.random.Generator(np.random.Philox(key=np.array([stream_key(seed), 0], np.uint64)))
+        parts = []
+        for block in self._blocks(self.features.given, given):
+            reached = np.cumsum(self.probabilities(block.columns, block.n_rows), axis=1)
+            level = stream.random(block.n_rows) * reached[:, -1]
+            parts.append(np.minimum((reached <= level[:, None]).sum(axis=1), design.n_outputs - 1))
+        codes = np.unravel_index(np.concatenate(parts), design.sizes)
+        schema = self.schema.select(design.outputs)
+        columns = {
+            name: code.astype(code_dtype(schema[name].n_states)) for name, code in zip(schema, codes, strict=True)
+        }
+        return to_frame(schema, iter([Block(schema, columns, None, len(codes[0]), 0)]), backend)
 
     def log_prob(self, data: Any) -> Floats:
         """Return log p(y | x) of every row of a table with outputs and inputs; shape (n_rows,)."""

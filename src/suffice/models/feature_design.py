@@ -213,10 +213,11 @@ def _cells(
 def _require_room(feature: Feature, names: Sequence[str], sizes: Sequence[int]) -> None:
     cells, allowed = math.prod(sizes), settings().memory
     if cells * 8 * COPIES > allowed:
+        more = ", or allow more: sf.config(memory='16GB')" if cells * 8 * COPIES < 1 << 40 else ""
         raise StructureError(
             f"The feature {feature.name!r} is over {len(names)} variables, {listing(names, 6)}, whose table has "
             f"{cells:,} cells and would take {in_bytes(cells * 8 * COPIES)}; {in_bytes(allowed)} are allowed. Use "
-            "features of fewer variables, or allow more: sf.config(memory='16GB')."
+            f"features of fewer variables{more}."
         )
 
 

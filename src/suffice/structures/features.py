@@ -73,9 +73,13 @@ class Features:
                     f"The input {name!r} is in no feature; they are over {listing(seen, 12)}."
                     f"{suggestion(name, seen)} Leave it out of given=."
                 )
+        for spec in specs:
+            if inputs and set(spec.variables) <= set(inputs):
+                raise StructureError(
+                    f"The feature {spec!r} is of inputs alone, and says nothing of what is modelled. Multiply it with "
+                    "an output's, sf.product('x', sf.indicators('y')), or leave it out."
+                )
         outputs = tuple(name for name in ordered if name not in inputs)
-        if not outputs:
-            raise StructureError("All variables are given, so that nothing is left to be modelled. Leave one out.")
         object.__setattr__(self, "specs", specs)
         object.__setattr__(self, "given", inputs)
         object.__setattr__(self, "support", _support(support, outputs))

@@ -9,6 +9,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from suffice.data.schema import Schema
+from suffice.data.variable import Variable
 from suffice.errors import StructureError, listing, require_choice, shown
 from suffice.structures.cliques import Cliques
 from suffice.structures.cliques_reading import neighbours
@@ -49,9 +50,9 @@ class SpinsSpec(FeatureSpec):
                     f"A spin has two states, and {name!r} has {listing(variable.labels)}. Declare two, "
                     f"schema={{{name!r}: [0, 1]}}, or use sf.Potts for more."
                 )
-        one = (self.values,)
-        fields = [Feature(name, (Term((name,), Outer(one)),)) for name in self.nodes] if self.fields else []
-        couplings = [Feature(f"{a}:{b}", (Term((a, b), Outer(one * 2)),)) for a, b in self.edges]
+        own = {name: spin_values(schema[name], self.values) for name in self.nodes}
+        fields = [Feature(name, (Term((name,), Outer((own[name],))),)) for name in self.nodes] if self.fields else []
+        couplings = [Feature(f"{a}:{b}", (Term((a, b), Outer((own[a], own[b]))),)) for a, b in self.edges]
         return (*_shared(fields, "field", self.share in ("fields", "both")),
                 *_shared(couplings, "coupling", self.share in ("couplings", "both")))  # fmt: skip
 
@@ -113,6 +114,21 @@ def _shared(features: list[Feature], name: str, is_shared: bool) -> list[Feature
     return [Feature(name, tuple(term for feature in features for term in feature.terms))]
 
 
+def spin_values(variable: Variable, values: tuple[float, float]) -> tuple[float, float]:
+    """Return what the two states of a variable count as: the first as less, unless they are numbers that fall.
+
+    >>> spin_values(Variable("a", ("no", "yes")), (-1.0, 1.0))
+    (-1.0, 1.0)
+    >>> spin_values(Variable("a", ("+1", "-1")), (-1.0, 1.0))
+    (1.0, -1.0)
+    """
+    try:
+        first, second = (float(label) for label in variable.labels)
+    except ValueError:
+        return values
+    return values if first < second else (values[1], values[0])
+
+
 class Pairwise(Features):
     """What the three models share: a graph, whose nodes have fields and whose edges have couplings."""
 
@@ -163,7 +179,8 @@ class Ising(Pairwise):
         Whatever `Cliques` reads: edges ``[("a", "b"), …]``, text ``"a:b + b:c"``, neighbours by name, a networkx graph.
         Isolated nodes are names by themselves.
     values : pair of float
-        What the first and the second state of every variable count as, in the order of the schema.
+        What the first and the second state of every variable count as, in the order of the schema; states that are
+        numbers, or text of numbers, count in their own order.
     tie : {"none", "couplings", "fields", "both"}
         Whether one weight serves all couplings, all fields, or both.
     fields : bool
