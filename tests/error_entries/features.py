@@ -267,3 +267,14 @@ entry("density of no rows", E_, lambda w: sf.fit(ON_UNIT, {"x": np.array([])}, p
 entry("targets by hand for a method that looks at rows", A,
       lambda w: sf.maxent(sf.Features([sf.indicator(A="x")]), [0.5], over={"A": ["x", "y"]}, method="stochastic"),
       "'stochastic' looks at rows", "method='auto'")  # fmt: skip
+entry("stochastic steps backwards", A, lambda w: sf.fit(sf.Boltzmann(["A", "B"]), w.data, method="stochastic",
+      options={"step": -1}), "'step' option", "positive number", "Got -1 instead")  # fmt: skip
+entry("chains that start nowhere", A, lambda w: sf.fit(sf.Boltzmann(["A", "B"]), w.data, method="stochastic",
+      options={"start": "random"}), "'start' option", "'persistent' or 'data'", "Got 'random' instead")  # fmt: skip
+entry("one chain", A, lambda w: sf.fit(sf.Boltzmann(["A", "B"]), w.data, method="stochastic", options={"chains": 1}),
+      "'chains' option", "at least 2", "Got 1 instead")  # fmt: skip
+entry("infinite weight without a support", M,
+      lambda w: sf.LogLinear(sf.Features([sf.indicator(A="x")]), [math.inf], schema={"A": ["x", "y"]}), "'A=x' is infinite",
+      "support=[…]")  # fmt: skip
+entry("feature beyond what can be squared", S,
+      lambda w: featured(sf.feature(lambda a: 1e200 * (a == "x"), over="A")), "reaches 1e+200", "Scale it")  # fmt: skip

@@ -12,17 +12,14 @@ from suffice.certify.certificate import Certificate, Measured, verdict
 from suffice.certify.claim import Claim
 from suffice.certify.near_interior import is_near_interior
 from suffice.certify.recount import recount_gap
-from suffice.certify.weight_residual import residual_of
+from suffice.certify.weight_residual import newton_distance, prior_slopes, residual_of
 from suffice.inference.moment_hull import face
-from suffice.inference.scaled_gaps import STANDARD_ERRORS
-from suffice.priors.penalty import Gaussian, Laplace
+from suffice.priors.penalty import Laplace
 from suffice.stats.needs import Distinct
 
 Floats = NDArray[np.float64]
 BLOCK = 1 << 22
 """So many numbers are held at once."""
-FLAT = 1e-12
-"""Directions in which features vary less than this, relatively, are taken for none."""
 FAR = 8.0
 """Weights that reach farther are taken for running away until the contrary is shown."""
 MOST_COVARIANCE = 500
@@ -145,29 +142,17 @@ class _Sums:
             least = np.minimum(least, values.min(axis=(0, 1), initial=np.inf))
             most = np.maximum(most, values.max(axis=(0, 1), initial=-np.inf))
         self.spread = np.where(np.isfinite(most - least), most - least, 0.0)
+        self.size = np.where(np.isfinite(most), np.maximum(np.abs(most), np.abs(least)), 0.0)
         self.variance = np.maximum(second, 0.0)
 
     def distance(self, claim: Claim, weights: Floats, limits: NDArray[np.bool_], main: NDArray[np.bool_]) -> float:
-        """Return how far the optimum is, in any direction, in 1e5 standard errors: Newton's decrement.
-
-        Gaps of single features say little where features are nearly multiples of each other. The covariance's factor is
-        made of the deviations themselves, so that it tells them apart.
-        """
+        """Return how far the optimum is, in whatever direction; see `newton_distance`."""
         if self.covariance is None or not len(self._root):
             return 0.0
-        total, slopes, rows = claim.statistics.weight or 1.0, self.gaps, self._root
-        if isinstance(claim.prior, Gaussian):
-            width = np.where(main & (claim.prior.main is not None), claim.prior.main or 1.0, claim.prior.width)
-            slopes = slopes + weights / width**2 / total
-            rows = np.vstack([rows, np.diag(1 / width / math.sqrt(total))])
-        free = ~limits & (np.sqrt((rows**2).sum(axis=0)) > 0)
-        if not free.any():
-            return 0.0
-        sizes = np.sqrt((rows[:, free] ** 2).sum(axis=0))
-        _, values, right = np.linalg.svd(rows[:, free] / sizes, full_matrices=False)
-        kept = values > FLAT * values[0]
-        parts = (right[kept] @ (slopes[free] / sizes)) / values[kept]
-        return math.sqrt(total) * float(np.linalg.norm(parts)) / STANDARD_ERRORS
+        slopes, rows = prior_slopes(claim, weights, main)
+        free = ~limits
+        stacked, total = np.vstack([self._root, rows])[:, free], claim.statistics.weight or 1.0
+        return newton_distance(stacked, (self.gaps + slopes)[free], total, self.size[free])
 
     def is_near_interior(self) -> bool:
         """Whether a small change of the probabilities has the expectations wanted: then the estimate exists."""

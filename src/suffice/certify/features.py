@@ -23,13 +23,15 @@ from suffice.certify.feature_members import ByTree, Enumerated, member_of
 from suffice.certify.feature_values import matrix_at
 from suffice.certify.near_interior import is_near_interior
 from suffice.certify.recount import recount_gap
-from suffice.certify.weight_residual import residual_of
+from suffice.certify.weight_residual import newton_distance, prior_slopes, residual_of
 from suffice.inference.moment_hull import face
-from suffice.priors.penalty import Penalty
+from suffice.priors.penalty import Laplace, Penalty
 from suffice.stats.needs import Count
 from suffice.structures.feature_rules import Feature
 
 Floats = NDArray[np.float64]
+MOST_PRODUCTS = 200_000_000
+"""Up to so many products, covariances are taken apart in full."""
 FACE_CELLS = 1 << 14
 """Models of up to so many configurations have their hull looked at."""
 STEADY = ("gis", "ipf")
@@ -163,7 +165,22 @@ class Examined:
         variance = self.moments[1]
         names = tuple(feature.name for feature in self.features)
         gaps = self.expected - self.targets
-        return residual_of(self.claim, names, self.weights, gaps, self.member.unit, variance, main)
+        found = residual_of(self.claim, names, self.weights, gaps, self.member.unit, variance, main)
+        distance = self._distance(gaps, main)
+        return (distance, "a combination of features that vary little") if distance > found[0] else found
+
+    def _distance(self, gaps: Floats, main: NDArray[np.bool_]) -> float:
+        """Return how far the optimum is, in whatever direction, where all features are written out."""
+        member, n = self.member, len(self.features)
+        is_few = isinstance(member, Enumerated) and math.prod(member.sizes) * n**2 <= MOST_PRODUCTS
+        if not isinstance(member, Enumerated) or not is_few or isinstance(self.claim.prior, Laplace):
+            return 0.0
+        slopes, rows = prior_slopes(self.claim, self.weights, main)
+        deviations = (member.values - member.expected) * np.sqrt(member.joint[0])[:, None]
+        free = ~self.limits
+        total = self.claim.statistics.weight or 1.0
+        size = np.abs(member.values).max(axis=0)[free]
+        return newton_distance(np.vstack([deviations, rows])[:, free], (gaps + slopes)[free], total, size)
 
     @cached_property
     def fault_of_support(self) -> str:

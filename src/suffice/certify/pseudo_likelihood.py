@@ -11,6 +11,7 @@ from numpy.typing import NDArray
 from suffice.certify.certificate import Certificate, Measured, verdict
 from suffice.certify.claim import Claim
 from suffice.certify.feature_values import sparse_values
+from suffice.certify.near_interior import is_near_interior
 from suffice.certify.recount import recount_gap
 from suffice.certify.weight_residual import residual_of
 from suffice.stats.needs import Distinct
@@ -35,7 +36,7 @@ def certify(claim: Claim) -> Certificate:
     residual, worst = residual_of(claim, names, weights, gaps, spread, variance, main)
     data_gap, data_worst = (None, "") if claim.source is None else recount_gap(claim.source, claim.statistics)
     exists = "no" if limits.any() else "yes" if claim.prior is not None else "undecided"
-    if exists == "undecided" and residual <= claim.tol and np.abs(weights * spread).max(initial=0.0) < 25:
+    if exists == "undecided" and residual <= claim.tol and _exists(claim, weights, limits, gaps, spread):
         exists = "yes"
     return verdict(
         Measured(
@@ -54,6 +55,18 @@ def certify(claim: Claim) -> Certificate:
         claim.tol,
         claim.interrupted,
     )
+
+
+def _exists(claim: Claim, weights: Floats, limits: NDArray[np.bool_], gaps: Floats, spread: Floats) -> bool:
+    """Whether a small change of the conditional probabilities has a gradient of zero: then the estimate exists."""
+    from suffice.inference.pseudo_family import PseudoFamily
+    from suffice.models.feature_design import design_of
+
+    design = design_of(claim.structure, claim.statistics.schema)
+    rows = claim.statistics[Distinct(claim.structure.columns)]
+    point = PseudoFamily(design.layout, design.matrix, rows.codes(list(design.names)), rows.weights).at(weights)
+    variance = np.maximum(np.array([1e-6]), spread**2 / 4)
+    return not limits.any() and is_near_interior(-gaps, point.curvature, lambda gap: gap / variance, spread)
 
 
 def _gradient(claim: Claim, features: Any, weights: Floats) -> tuple[float, Floats, Floats, Floats, float]:

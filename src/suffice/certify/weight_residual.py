@@ -13,6 +13,10 @@ from suffice.inference.scaled_gaps import STANDARD_ERRORS
 from suffice.priors.penalty import Gaussian, Laplace
 
 Floats = NDArray[np.float64]
+ROUNDING = 1e-15
+"""Expectations are known to this relative accuracy."""
+FLAT = 1e-13
+"""Directions in which features vary less than this, relatively, are taken for none."""
 
 
 def residual_of(
@@ -48,3 +52,44 @@ def residual_of(
     sizes = np.maximum(sizes, excess * np.sqrt(total / relative) / STANDARD_ERRORS)
     worst = int(np.argmax(sizes)) if len(sizes) else 0
     return (float(sizes[worst]), f"the feature {names[worst]!r}") if len(sizes) else (0.0, "no feature")
+
+
+def newton_distance(rows: Floats, slopes: Floats, total: float, size: Floats) -> float:
+    """Return how far the optimum is, in any direction, in 1e5 standard errors: Newton's decrement √(N sᵀ H⁻¹ s).
+
+    Gaps of single features say little where features are nearly multiples of each other, as powers of a year are.
+
+    Parameters
+    ----------
+    rows : array of shape (n, n_weights)
+        H = rowsᵀ rows: deviations of the features, not their squares, so that small differences keep their digits.
+    slopes : array of shape (n_weights,)
+        The gradient of one row's objective.
+    total : float
+        N.
+    size : array of shape (n_weights,)
+        How large the expectations are: their rounding errors do not count.
+
+    Examples
+    --------
+    >>> round(newton_distance(np.array([[0.5]]), np.array([0.001]), 10_000.0, np.ones(1)) * 1e5, 9)
+    0.2
+    """
+    sizes = np.sqrt((rows**2).sum(axis=0))
+    moving = sizes > 0
+    if not moving.any():
+        return 0.0
+    _, values, right = np.linalg.svd(rows[:, moving] / sizes[moving], full_matrices=False)
+    kept = values > FLAT * values[0]
+    parts = np.abs(right[kept] @ (slopes[moving] / sizes[moving])) / values[kept]
+    doubt = np.abs(right[kept]) @ (ROUNDING * size[moving] / sizes[moving]) / values[kept]
+    return math.sqrt(total) * float(np.linalg.norm(np.maximum(parts - doubt, 0.0))) / STANDARD_ERRORS
+
+
+def prior_slopes(claim: Claim, weights: Floats, main: NDArray[np.bool_]) -> tuple[Floats, Floats]:
+    """Return the slope of a Gaussian prior for one row, and rows that add its curvature; zeros without one."""
+    if not isinstance(claim.prior, Gaussian):
+        return np.zeros_like(weights), np.zeros((0, len(weights)))
+    total = claim.statistics.weight or 1.0
+    width = np.where(main & (claim.prior.main is not None), claim.prior.main or 1.0, claim.prior.width)
+    return weights / width**2 / total, np.diag(1 / width / math.sqrt(total))

@@ -19,6 +19,7 @@ if TYPE_CHECKING:
 Floats = NDArray[np.float64]
 MOST_WEIGHTS = 2000
 JOINT_CELLS = 1 << 16
+RANK = 1e-13
 TINY = 1e-15
 """Correlations below this are none."""
 MOST_NUMBERS = 20_000_000
@@ -101,3 +102,16 @@ def relations(covariance: Floats, scale: Floats) -> Dependence:
     found = dependence(covariance[np.ix_(which, which)], scale=unit[which])
     named = tuple(Relation(tuple(int(which[i]) for i in r.indices), r.coefficients) for r in found.relations)
     return Dependence(found.rank + int(alone.sum()), named)
+
+
+def rank_of_rows(rows: Floats) -> int:
+    """Return how many columns are independent, to rounding error; they should be deviations from a mean.
+
+    >>> years = np.arange(1950.0, 1960.0)
+    >>> powers = np.column_stack([years, years**2, years**3, 2 * years + 1])
+    >>> rank_of_rows(powers - powers.mean(axis=0))
+    3
+    """
+    sizes = np.sqrt((rows**2).sum(axis=0))
+    values = np.linalg.svd(rows / np.where(sizes > 0, sizes, 1.0), compute_uv=False)
+    return int((values > RANK * max(float(values.max(initial=0.0)), 1e-300)).sum())

@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 
 from suffice.inference.dependence import Dependence, combination, dependence, describe
 from suffice.inference.feature_family import ConditionalFamily
-from suffice.inference.feature_rank import MOST_WEIGHTS
+from suffice.inference.feature_rank import MOST_WEIGHTS, rank_of_rows
 from suffice.inference.moment_hull import face
 from suffice.learn.feature_matching import FeatureMatching
 from suffice.learn.method import Problem, Solution, Step
@@ -32,7 +32,6 @@ LARGE = 15.0
 SEPARATION_NUMBERS = 2_000_000
 DENSE_NUMBERS = 10_000_000
 """Features of all inputs and outputs are written out up to so many numbers."""
-RANK = 1e-11
 
 
 @dataclass(frozen=True, eq=False)
@@ -227,16 +226,6 @@ def separating(setting: ConditionalSetting) -> Floats | None:
     return found.direction if found.exists == "no" else None
 
 
-def _rank(root: Floats) -> int:
-    """Return how many columns of a triangular matrix are independent, to rounding error."""
-    from scipy.linalg import qr
-
-    sizes = np.sqrt((root**2).sum(axis=0))
-    scaled = root / np.where(sizes > 0, sizes, 1.0)
-    found = np.abs(np.diag(qr(scaled, mode="r", pivoting=True)[0]))
-    return int((found > RANK * max(float(found.max(initial=0.0)), 1e-300)).sum())
-
-
 def solve_conditional(problem: Problem, search: WeightSearch) -> Solution:
     """Find the weights of a structure with inputs."""
     setting = ConditionalSetting.of(problem)
@@ -251,7 +240,7 @@ def solve_conditional(problem: Problem, search: WeightSearch) -> Solution:
     if n_weights <= MOST_WEIGHTS:
         even = ConditionalFamily(setting.matrix, setting.family.shares, setting.design.n_outputs)
         held = dependence(even.covariance(np.zeros(n_weights)), scale=setting.unit)
-        rank = held.rank if setting.root is None or len(ran_away) else _rank(setting.root)
+        rank = held.rank if setting.root is None or len(ran_away) else rank_of_rows(setting.root)
         if rank != held.rank:  # features that are all but multiples of each other
             held = Dependence(rank, ())
         if held.relations:

@@ -23,7 +23,7 @@ from suffice.learn.feature_nodes import nodes_of, placement_of, reference, targe
 from suffice.learn.largest_sum import largest_sum
 from suffice.learn.method import Problem
 from suffice.models.feature_base import BaseTerm, base_factors
-from suffice.models.feature_design import Design, data_covariance, design_of
+from suffice.models.feature_design import PSEUDO_ROWS, Design, data_covariance, design_of
 from suffice.stats.needs import Count, Distinct, Need
 from suffice.structures.features import Features
 
@@ -33,6 +33,8 @@ JOINT_VARIABLES = 16
 MOST_METRIC, METRIC_NUMBERS = 1000, 600_000
 """Covariances of the features in the data are made of up to so many weights, and of about so many numbers."""
 SMALL_TABLE = 1 << 12
+MOST_PRODUCTS = 100_000_000
+"""Up to so many products, covariances are made of deviations instead of squares."""
 EXTREME = 1e-12
 """Targets this near to a feature's bound, in its spread, are at it."""
 
@@ -216,6 +218,34 @@ class FeatureSetting:
         return np.where(several, widest(layout, design.by_column), high - low)
 
     @cached_property
+    def root(self) -> Floats | None:
+        """R with Rᵀ R about the covariance of the features, from their deviations; for small joint tables.
+
+        It tells features apart that are nearly multiples of each other, as powers of a year are. To the data a few rows
+        are added that are spread evenly over the table.
+        """
+        layout, k = self.design.layout, self.design.n_weights
+        cells = math.prod(layout.sizes)
+        if self.nodes or len(layout.sizes) > 30 or cells * k**2 > MOST_PRODUCTS or k < 2:
+            return None
+        even = self.joint_values - self.joint_values.mean(axis=0)
+        part = PSEUDO_ROWS / (PSEUDO_ROWS + self.problem.statistics.weight)
+        rows = [even * math.sqrt(part / cells)]
+        if self.whole_rows is not None and len(self.whole_rows[1]):
+            codes, shares = self.whole_rows
+            seen = self.joint_values[np.ravel_multi_index(tuple(codes.T), layout.sizes)]
+            rows.append((seen - shares @ seen) * np.sqrt((1 - part) * shares)[:, None])
+        stacked = np.vstack([*rows, np.zeros((max(0, k - cells), k))])
+        return np.asarray(np.linalg.qr(stacked, mode="r"), np.float64)
+
+    @cached_property
+    def joint_values(self) -> Floats:
+        """f(x) of every configuration, for small joint tables; shape (configurations, n_weights)."""
+        layout = self.design.layout
+        family = TableFamily(list(self.design.names), layout.sizes, layout.scopes)
+        return np.asarray(joint_features(family, self.design.matrix).toarray(), np.float64)
+
+    @cached_property
     def metric(self) -> Floats | None:
         """The covariance of the features in the data, where whole rows were counted and weights are not too many."""
         return self.data_metric
@@ -288,7 +318,8 @@ class FeatureSetting:
             main=np.array([len(feature.variables) == 1 for feature in self.design.features], bool),
             reach=self,
             origin=self.origin,
-            metric=self.metric,
+            metric=None if self.root is not None else self.metric,
+            root=self.root,
         )
 
     @property

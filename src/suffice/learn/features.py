@@ -13,9 +13,9 @@ from numpy.typing import NDArray
 from suffice.data.labelled import LabelledTable
 from suffice.errors import ArgumentError, EstimationError, shown
 from suffice.inference.clique_family import TableFamily, TablePoint
-from suffice.inference.dependence import combination, describe
+from suffice.inference.dependence import Dependence, combination, describe
 from suffice.inference.feature_family import joint_features
-from suffice.inference.feature_rank import MOST_WEIGHTS, relations, uniform_covariance
+from suffice.inference.feature_rank import MOST_WEIGHTS, rank_of_rows, relations, uniform_covariance
 from suffice.inference.moment_hull import Face, face, separation
 from suffice.inference.product import possible_cells
 from suffice.learn.conditional import solve_conditional
@@ -246,6 +246,9 @@ def rank_of(setting: FeatureSetting) -> tuple[int, list[str]]:
     if covariance is None:
         return design.n_weights, ["Whether features depend on each other was not looked into: they are too many."]
     found = relations(covariance, setting.spread)
+    if setting.root is not None and found.relations:
+        rank = rank_of_rows(setting.joint_values - setting.joint_values.mean(axis=0))
+        found = found if rank == found.rank else Dependence(rank, ())  # all but multiples of each other
     remarks = []
     if found.relations:
         bracketed = [f"[{name}]" for name in setting.names]

@@ -21,6 +21,8 @@ from suffice.stats.needs import Distinct
 from suffice.text import plural
 
 Floats = NDArray[np.float64]
+FAR = 8.0
+"""Weights that reach farther are remarked on."""
 
 
 def refuses(structure: Any, schema: Any) -> str | None:
@@ -46,6 +48,11 @@ class PseudoSetting(FeatureSetting):
         offset = np.where(self.allowed, 0.0, -np.inf)
         codes = self.rows.codes(list(self.design.names))
         return PseudoFamily(self.design.layout, self.design.matrix, codes, self.rows.weights, offset)
+
+    @cached_property
+    def root(self) -> None:
+        """None: the Hessian is another than the features' covariance."""
+        return
 
     @cached_property
     def metric(self) -> Floats | None:
@@ -74,6 +81,11 @@ def solve(problem: Problem) -> Solution:
     if len(ran_away):
         named = ", ".join(setting.names[w] for w in ran_away[:6])
         remarks.append(f"The estimate does not exist: means at the end of their range let weights run away: {named}.")
+    if problem.prior is None and float((np.abs(found.weights) * setting.spread).max(initial=0.0)) > FAR:
+        remarks.append(
+            "Some weights are large: they may be running away, the estimate lying on the boundary, where it does not "
+            "exist. A prior, such as prior=sf.Gaussian(10), keeps them finite."
+        )
     remarks.append(
         "The log-likelihood shown is the pseudo-log-likelihood, Σ log p(x_v | all others); AIC and BIC are of it, too."
     )

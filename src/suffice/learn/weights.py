@@ -19,7 +19,7 @@ from suffice.optimise.newton_cg import newton_cg
 from suffice.optimise.outcome import Outcome
 from suffice.optimise.proximal import proximal as minimise_by_proximal
 
-FLAT = 1e-12
+FLAT = 1e-13
 """Directions of less curvature than this, relatively, are left alone."""
 ROUND, SMOOTH = 40, 50
 """Proximal steps between attempts to finish on the weights that are not zero, and steps of such an attempt."""
@@ -81,6 +81,14 @@ def newton(matching: FeatureMatching) -> FoundWeights:
     return space.found(outcome)
 
 
+def _root_of(matrix: Floats) -> Floats:
+    """Return R, upper triangular, with Rᵀ R about a matrix that should be positive definite."""
+    sizes = np.sqrt(np.maximum(np.diag(matrix), 1e-300))
+    values, vectors = np.linalg.eigh(matrix / sizes[:, None] / sizes)
+    root = np.sqrt(np.maximum(values, 1e-14))[:, None] * vectors.T * sizes
+    return np.asarray(np.linalg.qr(root, mode="r"), np.float64)
+
+
 class Space:
     """The free weights in coordinates in which the objective is about round: w = T y with T Tᵀ ≈ Hessian⁻¹.
 
@@ -95,7 +103,7 @@ class Space:
         self.start = matching.start
         if matching.metric is not None and matching.free.any():
             held = matching.metric[np.ix_(matching.free, matching.free)] + np.diag(matching.precision)
-            self._turn(np.asarray(np.linalg.cholesky(held).T, np.float64))
+            self._turn(_root_of(held))
         elif matching.root is not None and matching.free.any():
             rows = np.vstack([matching.root[:, matching.free], np.diag(np.sqrt(matching.precision + 1e-300))])
             self._turn(np.asarray(np.linalg.qr(rows, mode="r"), np.float64))

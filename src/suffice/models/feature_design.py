@@ -32,6 +32,8 @@ if TYPE_CHECKING:
 
 Floats = NDArray[np.float64]
 Ints = NDArray[np.int64]
+LARGEST = 1e100
+"""Squares of larger values would overflow."""
 PSEUDO_ROWS = 20.0
 """So many rows of independent features are mixed into a covariance, which keep it positive definite."""
 COPIES = 4
@@ -180,6 +182,11 @@ def matrix_of(
         key = (term.rule, shape, ranks, tuple(n for n in term.scope if n in nodes))
         if key not in known:
             known[key] = _cells(term, shape, ranks, nodes)
+            if not nodes and not np.abs(known[key][1]).max(initial=0.0) < LARGEST:
+                raise StructureError(
+                    f"A feature over {listing(term.scope)} reaches {np.abs(known[key][1]).max():g}, and must stay "
+                    "below 1e100. Scale it."
+                )
         places, numbers = known[key]
         rows.append(places + layout.starts[scopes[tuple(sorted(order))]])
         columns.append(np.full(len(places), weight))

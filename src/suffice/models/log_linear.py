@@ -126,6 +126,12 @@ class LogLinear(MarkovNetwork):
         design = design or design_of(features, known)
         names = tuple(feature.name for feature in design.features)
         values = weights_of(weights, names)
+        if not support and not np.isfinite(values).all():
+            name = names[int(np.argmin(np.isfinite(values)))]
+            raise ModelError(
+                f"The weight of {name!r} is infinite, and there is no support to say what that leaves. Give finite "
+                "weights, or support=[…] with tables of zeros and ones."
+            )
         finite = np.where(np.isfinite(values), values, 0.0)
         factors: list[Any] = []
         for scope, table in design.whole_tables(design.theta(finite)):

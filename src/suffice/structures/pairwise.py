@@ -8,7 +8,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from suffice.data.schema import Schema
+from suffice.data.schema import Declaration, Schema
 from suffice.data.variable import Variable
 from suffice.errors import StructureError, listing, require_choice, shown
 from suffice.structures.cliques import Cliques
@@ -131,6 +131,11 @@ def spin_values(variable: Variable, values: tuple[float, float]) -> tuple[float,
 
 class Pairwise(Features):
     """What the three models share: a graph, whose nodes have fields and whose edges have couplings."""
+
+    @property
+    def declared(self) -> dict[str, Declaration]:
+        """All variables are discrete, whatever their values look like."""
+        return {name: Declaration("discrete") for name in self.variables}
 
     @property
     def edges(self) -> tuple[tuple[str, str], ...]:
