@@ -259,6 +259,7 @@ def test_a_support_of_a_large_model_that_costs_mass_is_noticed(chain: sf.Fit) ->
     assert not certify(claim_of(chain, model=model)).ok
 
 
-def test_infinite_weights_need_data_at_the_end_of_their_range(chain: sf.Fit) -> None:
+def test_infinite_weights_need_a_support(chain: sf.Fit) -> None:
     weights = {**chain.model.weights, "v0:v1": math.inf}
-    assert not certify(claim_of(chain, model=with_weights(chain, weights))).ok
+    with pytest.raises(sf.ModelError, match="'v0:v1' is infinite"):
+        with_weights(chain, weights)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import itertools
+import math
 from typing import Any
 
 import numpy as np
@@ -274,7 +275,9 @@ entry("chains that start nowhere", A, lambda w: sf.fit(sf.Boltzmann(["A", "B"]),
 entry("one chain", A, lambda w: sf.fit(sf.Boltzmann(["A", "B"]), w.data, method="stochastic", options={"chains": 1}),
       "'chains' option", "at least 2", "Got 1 instead")  # fmt: skip
 entry("infinite weight without a support", M,
-      lambda w: sf.LogLinear(sf.Features([sf.indicator(A="x")]), [math.inf], schema={"A": ["x", "y"]}), "'A=x' is infinite",
-      "support=[…]")  # fmt: skip
+      lambda w: sf.LogLinear(sf.Features([sf.indicator(A="x")]), [math.inf], schema={"A": ["x", "y"]}),
+      "'A=x' is infinite", "support=[…]")  # fmt: skip
 entry("feature beyond what can be squared", S,
       lambda w: featured(sf.feature(lambda a: 1e200 * (a == "x"), over="A")), "reaches 1e+200", "Scale it")  # fmt: skip
+entry("batch beyond all data", A, lambda w: sf.fit(sf.Boltzmann(["A", "B"]), w.data, method="stochastic",
+      options={"batch": 10**9}), "'batch' option", "at most 1,000,000")  # fmt: skip

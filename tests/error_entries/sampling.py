@@ -5,8 +5,11 @@ from __future__ import annotations
 import numpy as np
 from tests.error_catalogue import NOTHING, A, M, entry
 
+import suffice as sf
 from suffice.inference.chains import effective_size
 from suffice.inference.gibbs import Gibbs
+from suffice.inference.product import Factor
+from suffice.inference.reachable import require_reachable
 
 # Gibbs sampling -----------------------------------------------------------------------------------------------
 
@@ -28,3 +31,11 @@ entry("states of other variables", A, lambda w: Gibbs((2,), [], np.zeros(0)).run
       "'states' argument", "uint8", "start(n_chains, key)")  # fmt: skip
 entry("diagnosing three draws", A, lambda w: effective_size([[1.0, 2.0, 3.0]]), "'values' argument",
       "at least 4 draws", "shape (1, 3)")  # fmt: skip
+
+SAME = {"A": [0, 0, 1], "B": [0, 0, 1]}
+EQUAL = [Factor((v, v + 1), np.eye(2)) for v in range(19)]
+
+entry("Gibbs sampling across zeros", M, lambda w: sf.fit(sf.Ising("A:B"), SAME).model.sample(3, method="gibbs"),
+      "'A', 'B' would have to change together", "method='exact'", "with a prior")  # fmt: skip
+entry("Gibbs sampling among many zeros", M, lambda w: require_reachable(EQUAL, [f"x{v}" for v in range(20)]),
+      "could not be decided", "'x0', 'x1', 'x2', 'x3' and 16 more", "method='exact'")  # fmt: skip

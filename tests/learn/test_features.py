@@ -408,3 +408,14 @@ def test_what_cannot_be_fitted_is_refused(structure: Any, rows: Any, options: An
 def test_a_continuous_variable_without_support_is_refused_with_the_remedy() -> None:
     with pytest.raises(sf.SchemaError, match="support="):
         sf.fit(sf.Features([sf.product("x")]), {"x": [0.1, 0.2]})
+
+
+def test_powers_of_a_year_are_told_apart() -> None:
+    """Three features that are nearly multiples of each other; in centred years they are not, and all is the same."""
+    years = np.random.default_rng(7).choice(np.arange(1950, 1960), 300)
+    powers = [sf.product("y"), sf.product("y", "y"), sf.product("y", "y", "y")]
+    fit, near = (sf.fit(sf.Features(powers), {"y": values}) for values in (years, years - 1955))
+    assert fit.certificate.ok, fit.certificate.verdict
+    assert fit.n_free == near.n_free == 3
+    assert fit.log_likelihood == pytest.approx(near.log_likelihood, abs=1e-6)
+    assert not any("relation" in note.text for note in fit.notes)

@@ -141,6 +141,27 @@ def test_zeros_are_never_drawn() -> None:
     assert rows.any()
 
 
+def test_chains_that_zeros_would_divide_are_refused() -> None:
+    model = sf.fit(sf.Ising("A:B"), {"A": [0, 0, 1, 1, 1], "B": [0, 0, 1, 1, 1]}).model
+    with pytest.raises(sf.ModelError, match=r"'A', 'B' would have to change together.*method='exact'.*prior"):
+        model.sample_blocks(4000, method="gibbs", seed=1)
+    assert set(model.sample(50, method="gibbs", seed=1, given={"A": 1})["B"]) == {1}
+    assert abs(model.sample(4000, seed=1)["A"].astype(int).mean() - 0.6) < 0.04
+
+
+def test_zeros_with_a_way_round_leave_the_right_shares() -> None:
+    """3 states in a row, neighbours at most one apart: a model of zeros that chains can go round."""
+    near = [[3.0, 1.0, 0.0], [1.0, 1.0, 2.0], [0.0, 2.0, 5.0]]
+    model = sf.MarkovNetwork([(("A", "B"), near), (("B", "C"), near)], schema={name: [0, 1, 2] for name in "ABC"})
+    rows = model.sample(8192, method="gibbs", seed=1, chains=8192, burn_in=100, thin=1)
+    expected = model.query(["A", "B", "C"]).values
+    counts = np.zeros(expected.shape)
+    np.add.at(counts, tuple(rows[name].cat.codes.to_numpy() for name in "ABC"), 1)
+    possible = expected > 0
+    assert counts[~possible].sum() == 0
+    assert stats.chisquare(counts[possible], 8192 * expected[possible]).pvalue > 1e-4
+
+
 def test_a_mixture_of_hypotheses() -> None:
     space = sf.Hypotheses({"even": [2, 4], "odd": [1, 3]}, over="n")
     model = sf.fit(space, {"n": [2, 2, 4]}).model

@@ -194,7 +194,7 @@ def test_structures_without_functions_can_be_pickled() -> None:
         (lambda: sf.Features("A"), sf.StructureError, "Features are a list"),
         (lambda: sf.Features(["A"]), sf.StructureError, r"A feature is made by sf\.indicator"),
         (lambda: sf.Features([sf.indicator(A="yes")], given=["B"]), sf.UnknownNameError, "'B' is in no feature"),
-        (lambda: sf.Features([sf.indicator(A="yes")], given=["A"]), sf.StructureError, "nothing is left"),
+        (lambda: sf.Features([sf.indicator(A="yes")], given=["A"]), sf.StructureError, "inputs alone"),
         (lambda: sf.Features([sf.indicator(A="yes")], given=3), sf.SufficeError, "given"),
         (lambda: sf.Features([sf.indicator(A="yes")], variables=3), sf.SufficeError, "'variables'"),
         (lambda: sf.Features([sf.indicator(A="yes")], support=3), sf.SufficeError, "support"),

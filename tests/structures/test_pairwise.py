@@ -214,7 +214,7 @@ def test_nodes_keep_their_order_in_files() -> None:
         (lambda: sf.Ising(3), "Got int"),
         (lambda: sf.fit(sf.Ising("a:b"), {"a": [0, 1, 2], "b": [0, 1, 1]}), "two states"),
         (lambda: sf.fit(sf.Ising("a:b"), {"a": [0, 0], "b": [0, 1]}), "two states"),
-        (lambda: sf.fit(sf.Ising("a:b"), {"a": [0.5, 1.5], "b": [0, 1]}), "'a' is continuous"),
+        (lambda: sf.fit(sf.Ising("a:b"), {"a": [0.5, 1.5, 2.5], "b": [0, 1, 0]}), "'a' has"),
         (lambda: sf.fit(sf.Potts("a:b"), {"a": [0, 1, 2], "b": [0, 1, 1]}), "share their states"),
     ],
 )  # fmt: skip

@@ -22,8 +22,8 @@ BLOCK = 1 << 22
 """So many numbers are held at once."""
 FAR = 8.0
 """Weights that reach farther are taken for running away until the contrary is shown."""
-MOST_COVARIANCE = 500
-"""Covariances of up to so many features are written out."""
+MOST_COVARIANCE, MOST_PRODUCTS = 500, 5_000_000_000
+"""Covariances of up to so many features, made of up to so many products, are written out."""
 
 
 def certify(claim: Claim) -> Certificate:
@@ -114,7 +114,8 @@ class _Sums:
         step = max(1, BLOCK // (m * max(k, 1)))
         total = claim.statistics.weight or 1.0
         self.log_likelihood, self.normalisation = 0.0, 0.0
-        self.covariance = np.zeros((k, k)) if k <= MOST_COVARIANCE else None
+        work = rows.n_rows * m * k**2
+        self.covariance = np.zeros((k, k)) if k <= MOST_COVARIANCE and work <= MOST_PRODUCTS else None
         self._root = np.zeros((0, k))
         self.gaps, least, most, second = np.zeros(k), np.full(k, np.inf), np.full(k, -np.inf), np.zeros(k)
         for start in range(0, rows.n_rows, step):

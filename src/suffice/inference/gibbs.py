@@ -127,7 +127,7 @@ class Gibbs:
         states = np.ascontiguousarray((rng.random((len(sizes), n_chains)) * sizes[:, None]).astype(self.dtype).T)
         for variable, code in self.fixed.items():
             states[:, variable] = code
-        limits = self._limits()
+        limits = self.limits()
         if limits:
             _fill(states, limits, self._filling, sizes, rng)
             self._mend(states, limits, key)
@@ -195,7 +195,7 @@ class Gibbs:
 
     # States of positive probability ---------------------------------------------------------------------------
 
-    def _limits(self) -> list[Factor]:
+    def limits(self) -> list[Factor]:
         """Return the tables with zeros, over variables that are not fixed: one where something is possible."""
         found = []
         for scope, table in zip(self.layout.scopes, self.layout.tables(self.theta), strict=True):

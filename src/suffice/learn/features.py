@@ -329,11 +329,6 @@ def _no_estimate(setting: FeatureSetting) -> str:
 # What the methods refuse --------------------------------------------------------------------------------------
 
 
-def refuses_inputs(structure: Any, schema: Any) -> str | None:
-    """Refuse structures with inputs."""
-    return "it models all variables jointly, and the structure has inputs." if structure.given else None
-
-
 def refuses_kinks(structure: Any, prior: Any) -> str | None:
     """Refuse penalties that have no derivative at zero."""
     if isinstance(prior, Laplace):

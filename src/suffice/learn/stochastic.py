@@ -37,6 +37,7 @@ if TYPE_CHECKING:
     from scipy.sparse import csr_array
 
 Floats = NDArray[np.float64]
+LARGEST_BATCH = 1_000_000
 OPTIONS = ("chains", "sweeps", "step", "delay", "batch", "start", "error")
 FEW_CELLS = 1 << 20
 """Junction trees of up to so many cells are used for an exact log-likelihood beside the estimate."""
@@ -91,6 +92,11 @@ class Settings:
         require_whole("sweeps", found.sweeps, 1, place="option")
         if found.batch is not None:
             require_whole("batch", found.batch, 1, place="option")
+            if found.batch > LARGEST_BATCH:
+                raise ArgumentError(
+                    f"The 'batch' option must be at most {LARGEST_BATCH:,}, or None for the whole data. Got "
+                    f"{found.batch:,} instead."
+                )
         for name in ("step", "delay", "error"):
             value = getattr(found, name)
             if not 0 < require_number(name, value, place="option") < math.inf:

@@ -100,6 +100,7 @@ class Space:
         self.matching = matching
         self.scale: Floats | None = matching.scale
         self._t: Floats | None = None
+        self._given: tuple[Floats, Floats] | None = None
         self.start = matching.start
         if matching.metric is not None and matching.free.any():
             held = matching.metric[np.ix_(matching.free, matching.free)] + np.diag(matching.precision)
@@ -112,6 +113,7 @@ class Space:
         """Take coordinates y = R w, directions in which nothing changes left as they are."""
         sizes = np.sqrt((root**2).sum(axis=0))
         flat = np.abs(np.diag(root)) <= FLAT * np.maximum(sizes, 1e-300)
+        self._given = (root, sizes) if flat.any() else None
         root = root + np.diag(np.where(flat, np.maximum(sizes, 1e-150), 0.0))
         self._t, self._root = np.asarray(np.linalg.inv(root), np.float64), root
         self.start, self.scale = root @ self.matching.start, None
@@ -142,9 +144,17 @@ class Space:
         distance = math.sqrt(self.matching.total * float(gradient.dot(gradient)))
         return distance / STANDARD_ERRORS <= self.matching.problem.tol / 2
 
+    def _shortest(self, x: Floats) -> Floats:
+        """Return the shortest weights of the same distribution, where directions are flat."""
+        if self._given is None:
+            return x
+        root, sizes = self._given
+        unit = np.where(sizes > 0, sizes, 1.0)
+        return np.asarray(np.linalg.lstsq(root / unit, root @ x, rcond=FLAT)[0] / unit, np.float64)
+
     def found(self, outcome: Outcome) -> FoundWeights:
         """Translate what an optimiser returned."""
-        x = outcome.x if self._t is None else self._t @ outcome.x
+        x = outcome.x if self._t is None else self._shortest(self._t @ outcome.x)
         objectives = tuple(self.matching.gain(value) for value in outcome.values)
         return FoundWeights(self.matching.weights(x), objectives, outcome.converged, outcome.reason)
 

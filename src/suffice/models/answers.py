@@ -335,7 +335,7 @@ class Answers(ABC):
         method : {"exact", "gibbs"}
             With ``"gibbs"``, chains redraw one variable after another, given all others; the width of the graph does
             not matter. Rows come near the distribution only as sweeps go by, and **those of a chain are correlated**.
-            Where tables have zeros, a chain may never reach some of the states that are possible.
+            Refused where zeros in tables keep chains from possible states, or where that cannot be decided.
         burn_in, thin, chains : int, optional
             For Gibbs sampling: sweeps before the first row, 1000 unless said; sweeps from one row of a chain to its
             next, 10; independent chains, 64, of which every one gives a row in turn.

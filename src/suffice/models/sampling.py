@@ -18,6 +18,7 @@ from suffice.inference.drawing import draw as draw_codes
 from suffice.inference.gibbs import Gibbs
 from suffice.inference.inquiry import Given
 from suffice.inference.product import Product
+from suffice.inference.reachable import require_reachable
 
 METHODS = ("exact", "gibbs")
 BLOCK_ROWS = 1 << 16
@@ -84,7 +85,8 @@ def gibbs_blocks(schema: Schema, product: Product, evidence: Given, n: int, seed
                  burn_in: int | None, thin: int | None, chains: int | None) -> Iterator[Block]:  # fmt: skip
     """Yield ``n`` rows of Gibbs samples as blocks of codes: one row of every chain, sweeps later the next, and so on.
 
-    Nothing is allocated that grows with ``n``; None stands for the usual setting.
+    Nothing is allocated that grows with ``n``; None stands for the usual setting. Raises where zeros would keep chains
+    from possible states.
     """
     n = require_whole("n", n, place="argument, the number of rows,")
     burn_in = BURN_IN if burn_in is None else require_whole("burn_in", burn_in)
@@ -93,6 +95,7 @@ def gibbs_blocks(schema: Schema, product: Product, evidence: Given, n: int, seed
     key = stream_key(seed)
     sampler = Gibbs.of_product(product, evidence)
     states = sampler.start(n_chains, key)  # fails before the first row is asked for
+    require_reachable(sampler.limits(), product.names)
     return _gibbs_blocks(schema, sampler, states, n, key, burn_in, thin)
 
 
