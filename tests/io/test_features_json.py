@@ -174,7 +174,11 @@ def test_any_weights_and_states_are_read_back(
     path = tmp_path_factory.mktemp("any") / "m.json"
     schema = sf.Schema((sf.Variable("A", tuple(states), True), sf.Variable("t", (0, 1), True)))
     structure = sf.Features(
-        [sf.indicator(A=states[0]), sf.indicator(A=states[-1], t=1), sf.product("t", name=states[0] + " ·")],
+        [
+            sf.indicator(A=states[0]),
+            sf.indicator(A=states[-1], t=1),
+            sf.product("t", sf.indicator(A=states[0]), name=states[0] + " ·"),
+        ],
         given=["t"],
     )
     model = ConditionalLogLinear(structure, values, schema=schema)
