@@ -28,6 +28,7 @@ from suffice.learn.registry import choose, methods_for
 from suffice.progress import Display, Watch, watch_for
 from suffice.result.fit import Fit
 from suffice.result.notes import Note, notes_on
+from suffice.settings import one_blas_thread
 from suffice.stats.source import BlockSource, Source
 from suffice.stats.statistics import Statistics
 from suffice.text import plural
@@ -280,7 +281,8 @@ def finish(
     certify_by = settings.pop("certify")
     _require_rows(structure, statistics, settings["prior"])
     problem = Problem(structure, statistics, source=source, watch=watch, **settings)
-    solution = method.solve(problem)
+    with one_blas_thread():
+        solution = method.solve(problem)
     claim = Claim(
         structure=structure,
         model=solution.model,
@@ -298,6 +300,8 @@ def finish(
         trace=solution.trace,
         diagnostics=solution.diagnostics,
     )
+    with one_blas_thread():
+        certificate = certify(claim)
     return Fit(
         model=solution.model,
         structure=structure,
@@ -311,7 +315,7 @@ def finish(
         n_free_adjusted=solution.n_free_adjusted,
         posterior=solution.posterior,
         log_marginal_likelihood=solution.log_marginal_likelihood,
-        certificate=certify(claim),
+        certificate=certificate,
         trace=solution.trace,
         notes=_notes(statistics, solution),
     )

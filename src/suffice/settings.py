@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
+import functools
 import os
 import re
+from contextlib import AbstractContextManager
 from dataclasses import dataclass, replace
+from typing import Any
 
 from suffice.errors import ArgumentError, is_number, require_whole
 
@@ -83,3 +86,19 @@ def _bytes(memory: object) -> int:
 def _sized(memory: object) -> bool:
     """Whether a value could be a size: text, or a number that is not absurdly long."""
     return isinstance(memory, str) or (is_number(memory) and abs(memory) < 1e18)
+
+
+def one_blas_thread() -> AbstractContextManager[object]:
+    """Let linear algebra run on one thread for a while.
+
+    Fits call it on small matrices, often; waking other threads then takes more time than they save.
+    """
+    limited: AbstractContextManager[object] = _blas().limit(limits=1, user_api="blas")
+    return limited
+
+
+@functools.cache
+def _blas() -> Any:
+    from threadpoolctl import ThreadpoolController
+
+    return ThreadpoolController()

@@ -20,6 +20,8 @@ from suffice.stats.needs import Distinct
 Floats = NDArray[np.float64]
 BLOCK = 1 << 22
 """So many numbers are held at once."""
+LITTLE = 1e-9
+"""Directions of less curvature than this, relatively, are looked at twice."""
 FAR = 8.0
 """Weights that reach farther are taken for running away until the contrary is shown."""
 MOST_COVARIANCE, MOST_PRODUCTS = 500, 5_000_000_000
@@ -116,7 +118,7 @@ class _Sums:
         self.log_likelihood, self.normalisation = 0.0, 0.0
         work = rows.n_rows * m * k**2
         self.covariance = np.zeros((k, k)) if k <= MOST_COVARIANCE and work <= MOST_PRODUCTS else None
-        self._root = np.zeros((0, k))
+        self._rows: list[Floats] = []
         self.gaps, least, most, second = np.zeros(k), np.full(k, np.inf), np.full(k, -np.inf), np.zeros(k)
         for start in range(0, rows.n_rows, step):
             part = {name: column[start : start + step] for name, column in held.items()}
@@ -139,7 +141,7 @@ class _Sums:
                 centred = (values - mean[:, None]) * np.sqrt(p * shares[:, None])[:, :, None]
                 flat = centred.reshape(-1, k)
                 self.covariance += flat.T @ flat
-                self._root = np.asarray(np.linalg.qr(np.vstack([self._root, flat]), mode="r"), np.float64)
+                self._rows.append(flat)
             least = np.minimum(least, values.min(axis=(0, 1), initial=np.inf))
             most = np.maximum(most, values.max(axis=(0, 1), initial=-np.inf))
         self.spread = np.where(np.isfinite(most - least), most - least, 0.0)
@@ -148,12 +150,31 @@ class _Sums:
 
     def distance(self, claim: Claim, weights: Floats, limits: NDArray[np.bool_], main: NDArray[np.bool_]) -> float:
         """Return how far the optimum is, in whatever direction; see `newton_distance`."""
-        if self.covariance is None or not len(self._root):
+        if self.covariance is None:
             return 0.0
-        slopes, rows = prior_slopes(claim, weights, main)
-        free = ~limits
-        stacked, total = np.vstack([self._root, rows])[:, free], claim.statistics.weight or 1.0
-        return newton_distance(stacked, (self.gaps + slopes)[free], total, self.size[free])
+        slopes, added = prior_slopes(claim, weights, main)
+        free, total = ~limits, claim.statistics.weight or 1.0
+        gaps, size = (self.gaps + slopes)[free], self.size[free]
+        rows = np.vstack([_factor(self.covariance) if self._is_flat(free) else self._root(), added])
+        return newton_distance(rows[:, free], gaps, total, size)
+
+    def _is_flat(self, free: NDArray[np.bool_]) -> bool:
+        """Whether directions of little curvature have none at all, as combinations of them show."""
+        assert self.covariance is not None
+        sizes = np.sqrt(np.maximum(np.diag(self.covariance), 1e-300))
+        values, vectors = np.linalg.eigh(self.covariance / sizes[:, None] / sizes)
+        little = vectors[:, values <= LITTLE * max(float(values[-1]), 1e-300)]
+        if not little.shape[1]:
+            return True
+        mixed = little @ np.random.default_rng(0).standard_normal((little.shape[1], 4)) / sizes[:, None]
+        return all(float((part @ mixed).max(initial=0.0)) <= 1e-13 * math.sqrt(len(sizes)) for part in self._rows)
+
+    def _root(self) -> Floats:
+        """Return R with Rᵀ R the covariance, made of the deviations themselves."""
+        root = np.zeros((0, len(self.gaps)))
+        for part in self._rows:
+            root = np.asarray(np.linalg.qr(np.vstack([root, part]), mode="r"), np.float64)
+        return root
 
     def is_near_interior(self) -> bool:
         """Whether a small change of the probabilities has the expectations wanted: then the estimate exists."""
@@ -172,3 +193,11 @@ class _Sums:
         scores = scores - scores.max(axis=1, keepdims=True)
         own = np.exp(scores)
         return float(np.abs(own / own.sum(axis=1, keepdims=True) - p).max(initial=0.0))
+
+
+def _factor(covariance: Floats) -> Floats:
+    """Return R with Rᵀ R the covariance, directions without curvature left out."""
+    sizes = np.sqrt(np.maximum(np.diag(covariance), 1e-300))
+    values, vectors = np.linalg.eigh(covariance / sizes[:, None] / sizes)
+    kept = values > LITTLE * max(float(values[-1]), 1e-300)
+    return np.asarray(np.sqrt(values[kept])[:, None] * vectors[:, kept].T * sizes, np.float64)

@@ -10,9 +10,9 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
-from suffice.inference.dependence import Dependence, combination, dependence, describe
+from suffice.inference.dependence import Dependence, Relation, combination, dependence, describe
 from suffice.inference.feature_family import ConditionalFamily
-from suffice.inference.feature_rank import MOST_WEIGHTS, rank_of_rows
+from suffice.inference.feature_rank import MOST_WEIGHTS
 from suffice.inference.moment_hull import face
 from suffice.learn.feature_matching import FeatureMatching
 from suffice.learn.method import Problem, Solution, Step
@@ -137,7 +137,7 @@ class ConditionalSetting:
                 bool,
             ),
             reach=self,
-            root=self.root,
+            root_of=lambda: self.root,
         )
 
     @cached_property
@@ -158,6 +158,14 @@ class ConditionalSetting:
         if len(rows) < k:
             rows = np.vstack([rows, np.zeros((k - len(rows), k))])
         return np.asarray(np.linalg.qr(rows, mode="r"), np.float64)
+
+    def is_exact(self, relation: Relation) -> bool:
+        """Whether a combination of features is quite the same for all outputs of an input, and not only nearly so."""
+        indices, coefficients = list(relation.indices), np.array(relation.coefficients)
+        part = self.matrix[:, indices]
+        values = (part @ coefficients).reshape(len(self.observed), self.design.n_outputs)
+        size = (abs(part) @ np.abs(coefficients)).reshape(values.shape)
+        return bool((np.ptp(values, axis=1) <= 1e-14 * size.max(axis=1)).all())
 
     @cached_property
     def low(self) -> Floats:
@@ -240,9 +248,8 @@ def solve_conditional(problem: Problem, search: WeightSearch) -> Solution:
     if n_weights <= MOST_WEIGHTS:
         even = ConditionalFamily(setting.matrix, setting.family.shares, setting.design.n_outputs)
         held = dependence(even.covariance(np.zeros(n_weights)), scale=setting.unit)
-        rank = held.rank if setting.root is None or len(ran_away) else rank_of_rows(setting.root)
-        if rank != held.rank:  # features that are all but multiples of each other
-            held = Dependence(rank, ())
+        exact = [relation for relation in held.relations if setting.is_exact(relation)]
+        rank, held = n_weights - len(exact), Dependence(n_weights - len(exact), tuple(exact))
         if held.relations:
             bracketed = [f"[{name}]" for name in setting.names]
             said = "; ".join(describe(relation, bracketed) for relation in held.relations[:RELATIONS])

@@ -10,6 +10,7 @@ with α the mean of the features over the data, or given by hand.
 from __future__ import annotations
 
 import math
+from collections.abc import Callable
 from dataclasses import dataclass
 from functools import cached_property
 from typing import Any, Protocol
@@ -69,8 +70,9 @@ class FeatureMatching:
         Where to begin if not at zero, which is no distribution where supports have no end.
     metric : array of shape (n_weights, n_weights), optional
         About the Hessian of the objective without its penalty, positive definite: the features' covariance in the data.
-    root : array of shape (n_weights, n_weights), optional
-        In its place, a factor R of it, Rᵀ R, made without squaring: it tells features apart that differ by little.
+    root_of : callable
+        Returns, in its place, a factor R of it, Rᵀ R, made without squaring: it tells features apart that differ by
+        little. None where that is too much work.
     """
 
     problem: Problem
@@ -85,7 +87,12 @@ class FeatureMatching:
     reach: Reach
     origin: Floats | None = None
     metric: Floats | None = None
-    root: Floats | None = None
+    root_of: Callable[[], Floats | None] = lambda: None
+
+    @cached_property
+    def root(self) -> Floats | None:
+        """What `root_of` returns."""
+        return self.root_of()
 
     @property
     def penalty(self) -> Penalty | None:

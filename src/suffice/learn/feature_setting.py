@@ -224,10 +224,10 @@ class FeatureSetting:
         It tells features apart that are nearly multiples of each other, as powers of a year are. To the data a few rows
         are added that are spread evenly over the table.
         """
+        if not self.has_root:
+            return None
         layout, k = self.design.layout, self.design.n_weights
         cells = math.prod(layout.sizes)
-        if self.nodes or len(layout.sizes) > 30 or cells * k**2 > MOST_PRODUCTS or k < 2:
-            return None
         even = self.joint_values - self.joint_values.mean(axis=0)
         part = PSEUDO_ROWS / (PSEUDO_ROWS + self.problem.statistics.weight)
         rows = [even * math.sqrt(part / cells)]
@@ -237,6 +237,12 @@ class FeatureSetting:
             rows.append((seen - shares @ seen) * np.sqrt((1 - part) * shares)[:, None])
         stacked = np.vstack([*rows, np.zeros((max(0, k - cells), k))])
         return np.asarray(np.linalg.qr(stacked, mode="r"), np.float64)
+
+    @property
+    def has_root(self) -> bool:
+        """Whether the joint table is small enough for that."""
+        sizes, k = self.design.layout.sizes, self.design.n_weights
+        return not self.nodes and len(sizes) <= 30 and k > 1 and math.prod(sizes) * k**2 <= MOST_PRODUCTS
 
     @cached_property
     def joint_values(self) -> Floats:
@@ -318,8 +324,8 @@ class FeatureSetting:
             main=np.array([len(feature.variables) == 1 for feature in self.design.features], bool),
             reach=self,
             origin=self.origin,
-            metric=None if self.root is not None else self.metric,
-            root=self.root,
+            metric=None if self.has_root else self.metric,
+            root_of=lambda: self.root,
         )
 
     @property

@@ -246,7 +246,7 @@ def rank_of(setting: FeatureSetting) -> tuple[int, list[str]]:
     if covariance is None:
         return design.n_weights, ["Whether features depend on each other was not looked into: they are too many."]
     found = relations(covariance, setting.spread)
-    if setting.root is not None and found.relations:
+    if setting.has_root and found.relations:
         rank = rank_of_rows(setting.joint_values - setting.joint_values.mean(axis=0))
         found = found if rank == found.rank else Dependence(rank, ())  # all but multiples of each other
     remarks = []

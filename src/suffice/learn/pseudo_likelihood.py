@@ -49,10 +49,10 @@ class PseudoSetting(FeatureSetting):
         codes = self.rows.codes(list(self.design.names))
         return PseudoFamily(self.design.layout, self.design.matrix, codes, self.rows.weights, offset)
 
-    @cached_property
-    def root(self) -> None:
-        """None: the Hessian is another than the features' covariance."""
-        return
+    @property
+    def has_root(self) -> bool:
+        """No: the Hessian is another than the features' covariance."""
+        return False
 
     @cached_property
     def metric(self) -> Floats | None:
