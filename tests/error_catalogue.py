@@ -190,10 +190,15 @@ class Entry:
 
 
 CATALOGUE: list[Entry] = []
+_PLACES: set[tuple[str, str, int]] = set()
 
 
 def entry(name: str, error: type[Exception], call: Callable[[World], Any], *says: str) -> None:
     assert says, "an entry must look at the message"
+    place = (name, call.__code__.co_filename, call.__code__.co_firstlineno)
+    if place in _PLACES:
+        return  # its module was imported before, under another name
+    _PLACES.add(place)
     CATALOGUE.append(Entry(name, call, error, says))
 
 

@@ -312,7 +312,7 @@ def test_info_of_models(models: dict[str, Any], path: str, kind: str, n_weights:
     ("content", "arguments", "words"),
     [
         (FEATURES, ("--method", "gsi"), "Did you mean 'gis'?"),
-        (FEATURES, ("--method", "gis", "--prior", "gaussian:1"), "Use 'lbfgs' or 'proximal'"),
+        (FEATURES, ("--method", "gis", "--prior", "gaussian:1"), "Use 'lbfgs' or 'newton'"),
         (FEATURES, ("--prior", "bdeu:1"), "--prior gaussian:1.0 or --prior laplace:1.0. Got BDeu"),
         (FEATURES, ("--show", "A"), "no tables of nodes"),
         (FEATURES, ("--option", "steps=1"), "'steps'"),

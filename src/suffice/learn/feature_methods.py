@@ -5,7 +5,7 @@ from __future__ import annotations
 from functools import partial
 
 from suffice.learn import feature_ipf, pseudo_likelihood, stochastic, weights
-from suffice.learn.feature_setting import needs, row_needs
+from suffice.learn.feature_needs import needs, row_needs
 from suffice.learn.features import check, refuses_kinks, refuses_penalties, refuses_smooth, solve_by
 from suffice.learn.gis import gis
 from suffice.learn.method import Method

@@ -11,8 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from suffice.data.labelled import LabelledTable
-from suffice.data.schema import Schema
-from suffice.errors import EstimationError, ModelError, SchemaError
+from suffice.errors import EstimationError, ModelError
 from suffice.inference.clique_family import CliqueFamily, TableFamily, family_of
 from suffice.inference.feature_extents import variances, widest
 from suffice.inference.feature_family import FeatureFamily, joint_features
@@ -24,12 +23,9 @@ from suffice.learn.largest_sum import largest_sum
 from suffice.learn.method import Problem
 from suffice.models.feature_base import BaseTerm, base_factors
 from suffice.models.feature_design import PSEUDO_ROWS, Design, data_covariance, design_of
-from suffice.stats.needs import Count, Distinct, Need
-from suffice.structures.features import Features
+from suffice.stats.needs import Count, Distinct
 
 Floats = NDArray[np.float64]
-JOINT_VARIABLES = 16
-"""Up to so many variables are also counted together: for divergences, and for the features' covariance."""
 MOST_METRIC, METRIC_NUMBERS = 1000, 600_000
 """Covariances of the features in the data are made of up to so many weights, and of about so many numbers."""
 SMALL_TABLE = 1 << 12
@@ -37,39 +33,6 @@ MOST_PRODUCTS = 100_000_000
 """Up to so many products, covariances are made of deviations instead of squares."""
 EXTREME = 1e-12
 """Targets this near to a feature's bound, in its spread, are at it."""
-
-
-def needs(structure: Features, schema: Schema) -> tuple[Need, ...]:
-    """Return the counts of every widest scope; distinct rows where inputs or continuous variables come in."""
-    require_supports(structure, schema)
-    if structure.given:
-        return (Distinct(structure.columns),)
-    found: list[Need] = []
-    for scope in structure.scopes:
-        discrete = all(name not in structure.continuous for name in scope)
-        found.append(Count(scope) if discrete else Distinct(scope))
-    if not found:
-        found.append(Count(structure.variables[:1]))
-    if len(structure.variables) <= JOINT_VARIABLES and not structure.continuous:
-        found.append(Count(structure.variables))
-    return tuple(dict.fromkeys(found))
-
-
-def row_needs(structure: Features, schema: Schema) -> tuple[Need, ...]:
-    """Return the distinct rows, for methods that look at conditional distributions or take minibatches."""
-    require_supports(structure, schema)
-    return (Distinct(structure.columns),)
-
-
-def require_supports(structure: Features, schema: Schema) -> None:
-    """Refuse continuous variables of which nobody says where they live."""
-    for name in structure.variables:
-        if not schema[name].is_discrete and name not in structure.continuous:
-            raise SchemaError(
-                f"The variable {name!r} is continuous. Say on which interval it lives, "
-                f"sf.Features(…, support={{{name!r}: (0, 1)}}), make it an input, given=[{name!r}], or declare it "
-                f"discrete: schema={{{name!r}: sf.categorical()}}."
-            )
 
 
 @dataclass(frozen=True, eq=False)

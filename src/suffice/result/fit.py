@@ -278,8 +278,8 @@ class Fit:
         >>> print(sf.fit(features, table, method="newton", tol=1e-5).geometry())
             step  log-likelihood  KL(data‖p)       fall
         --------  --------------  ----------  ---------
-               1        -83.0509    0.036271
-               2        -83.0442    0.036160  1.106e-04
+               1        -83.0494    0.036246
+               2        -83.0442    0.036160  8.571e-05
         estimate        -83.0442    0.036160  0.000e+00
         """
         return geometry(self)

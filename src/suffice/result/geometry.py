@@ -28,6 +28,8 @@ from suffice.text import fixed, html_table, plain_table
 FIRST, LAST = 20, 5
 """So many rows are printed of the beginning and the end of a long trace, beside the optimum."""
 Floats = NDArray[np.float64]
+ROUNDING = 1e-14
+"""Falls below this, for one row, are none."""
 COLUMNS = ("step", "log_likelihood", "divergence", "fall")
 
 
@@ -107,7 +109,8 @@ def geometry(fit: Any) -> Geometry:
     numbers = [step.number for step in fit.trace] or [0]  # no step was needed where the start was the estimate
     steps = np.array([*numbers[: len(fit.trace)], numbers[-1]], np.int64)
     behind = (fit.log_likelihood - values) / fit.n
-    fall = np.concatenate([[np.nan], np.diff(values) / fit.n])
+    moves = np.diff(values) / fit.n
+    fall = np.concatenate([[np.nan], np.where(np.abs(moves) > ROUNDING, moves, 0.0)])
     remarks = []
     if not fit.certificate.ok:
         remarks.append(
