@@ -20,7 +20,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from suffice.errors import ArgumentError, EstimationError
-from suffice.models.cpds.kind import Columns, Family, Pseudo
+from suffice.models.cpds.kind import Columns, Family, KindBase, Pseudo
 from suffice.stats.counts import Counts
 from suffice.stats.needs import Count
 
@@ -71,7 +71,7 @@ class NoisyCopy:
 
 
 @dataclass(frozen=True)
-class NoisyCopyKind:
+class NoisyCopyKind(KindBase):
     """How noisy copies are recognised, fitted and proven."""
 
     name: ClassVar[str] = "noisy_copy"

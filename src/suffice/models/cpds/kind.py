@@ -3,17 +3,18 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
-from typing import Any, Protocol, Self, runtime_checkable
+from dataclasses import dataclass, fields, is_dataclass, replace
+from typing import Any, ClassVar, Protocol, Self, runtime_checkable
 
 from numpy.typing import NDArray
 
 from suffice.data.variable import Variable
+from suffice.errors import StructureError, listing, suggestion
 from suffice.stats.needs import Need
 
 Columns = Mapping[str, NDArray[Any]]
 Pseudo = Callable[[NDArray[Any]], NDArray[Any]]
-"""From parent configurations, shape (k, n_parents), to a prior's pseudo-counts, shape (k, n_states)."""
+"""A prior on tables: from parent configurations, shape (k, n_parents), to pseudo-counts, shape (k, n_states)."""
 
 
 @dataclass(frozen=True)
@@ -36,6 +37,16 @@ class Family:
     def variables(self) -> tuple[Variable, ...]:
         """The parents, then the child."""
         return (*self.parents, self.child)
+
+    @property
+    def discrete(self) -> tuple[Variable, ...]:
+        """The discrete parents, in order."""
+        return tuple(parent for parent in self.parents if parent.is_discrete)
+
+    @property
+    def continuous(self) -> tuple[Variable, ...]:
+        """The continuous parents, in order."""
+        return tuple(parent for parent in self.parents if not parent.is_discrete)
 
 
 @runtime_checkable
@@ -82,6 +93,13 @@ class NodeKind(Protocol):
     def cpd_type(self) -> type[Any]:
         """The class of its distributions, for reading files."""
 
+    @property
+    def closed_form(self) -> bool:
+        """Whether `mle` is a formula; otherwise it searches."""
+
+    def configured(self, node: str, options: Mapping[str, Any]) -> NodeKind:
+        """Return the kind with a node's own settings, such as ``{"tied": "variance"}``."""
+
     def refuses(self, family: Family) -> str | None:
         """Return why a family cannot be of this kind, or None when it can."""
 
@@ -103,8 +121,40 @@ class NodeKind(Protocol):
     def n_free_adjusted(self, family: Family, statistic: Any, fixed: Any = None) -> int:
         """Return the dimension that the data's zeros leave."""
 
-    def residual(self, cpd: Any, statistic: Any, pseudo: Pseudo | None = None, fixed: Any = None) -> float:
-        """Return the largest violation of the first-order condition, by other code than `mle`'s."""
+    def residual(self, cpd: Any, statistic: Any, pseudo: Any = None, fixed: Any = None) -> float:
+        """Return the largest violation of the first-order condition, by other code than `mle`'s.
+
+        ``pseudo`` is what the prior adds, as its `pseudo` returns it; the kinds know their own priors'.
+        """
+
+    def log_likelihood_terms(self, cpd: Any, statistic: Any) -> list[float]:
+        """Return numbers that add up to the log-likelihood, by other code than the distribution's own sum."""
 
     def normalisation(self, cpd: Any) -> float:
         """Return the largest distance of a distribution's total from one."""
+
+
+class KindBase:
+    """What most kinds share: fitted by a formula, set up by their fields, scored row by row through ``log_prob``."""
+
+    name: ClassVar[str]
+    closed_form: ClassVar[bool] = True
+
+    def configured(self, node: str, options: Mapping[str, Any]) -> Any:
+        """Return the kind with a node's own settings, which are fields of its class."""
+        known: list[str] = [field.name for field in fields(self)] if is_dataclass(self) else []
+        for option in options:
+            if option not in known:
+                raise StructureError(
+                    f"Node {node!r} is of kind {self.name!r}, which has no setting {option!r}. "
+                    + (f"It has {listing(known)}." if known else "It has none.")
+                    + suggestion(option, known)
+                )
+        return replace(self, **options) if options else self  # type: ignore[type-var]
+
+    def log_likelihood_terms(self, cpd: CPD, statistic: Any) -> list[float]:
+        """Return m · log p of every cell that occurs, through the distribution's own ``log_prob``."""
+        cells, m = statistic.nonzero()
+        columns = {variable.name: cells[:, axis] for axis, variable in enumerate(statistic.variables)}
+        terms: list[float] = (m * cpd.log_prob(columns)).tolist()
+        return terms

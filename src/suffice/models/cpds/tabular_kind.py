@@ -16,7 +16,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from suffice.errors import EstimationError
-from suffice.models.cpds.kind import Family, Pseudo
+from suffice.models.cpds.kind import Family, KindBase, Pseudo
 from suffice.models.cpds.rows import all_configurations, among, given_rows, put_rows, row_keys
 from suffice.models.cpds.tabular import TabularCPD
 from suffice.stats.counts import Counts
@@ -25,7 +25,7 @@ from suffice.text import plural
 
 
 @dataclass(frozen=True)
-class TabularKind:
+class TabularKind(KindBase):
     """How tables are fitted and proven."""
 
     name: ClassVar[str] = "tabular"
