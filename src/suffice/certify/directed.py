@@ -6,6 +6,7 @@ The marginals of the parents are no part of it: a DAG's model marginals need not
 from __future__ import annotations
 
 import math
+from collections.abc import Mapping
 from functools import reduce
 from operator import add
 from typing import Any
@@ -15,7 +16,8 @@ import numpy as np
 from suffice.certify.certificate import Certificate, Measured, verdict
 from suffice.certify.claim import Claim
 from suffice.certify.recount import recount_gap
-from suffice.models.cpds import CPD, kind_named
+from suffice.models.cpds import CPD, Family, NodeKind, kind_named, nodes_of
+from suffice.priors.binding import bound, prior_of
 
 CLAIMS = {
     "mle": "maximum likelihood",
@@ -28,11 +30,12 @@ def certify(claim: Claim) -> Certificate:
     """Measure every node's residual, through the distribution that users see."""
     residual, worst, normalisation = 0.0, "no node", 0.0
     terms: list[float] = []
+    nodes = nodes_of(claim.structure, claim.statistics.schema)
+    prior = bound(claim.prior, claim.structure, claim.statistics)
     for group in claim.structure.groups:
         statistic, fixed = _together(claim, group), None
         for node in group:
-            cpd = claim.model.cpd(node)
-            kind = kind_named(cpd.kind)
+            cpd, (kind, _) = claim.model.cpd(node), nodes[node]
             if not all(v.has_states_of(claim.statistics.schema[v.name]) for v in cpd.family.variables):
                 residual, worst = math.inf, f"node {node!r}, whose states are not those of the statistics"
             if any(name in claim.fixed for name in group):
@@ -40,17 +43,19 @@ def certify(claim: Claim) -> Certificate:
                 with_given, fixed = kind.fix(cpd, given)
                 if not _equal(with_given, cpd):
                     residual, worst = math.inf, f"{node!r}, where a given row was changed"
-            pseudo = None if claim.prior is None else claim.prior.pseudo(claim.model.cpd(group[0]).family, claim.point)
+            lead = claim.model.cpd(group[0]).family
+            mine_of = prior_of(prior, kind, lead)
+            pseudo = None if mine_of is None else mine_of.pseudo(lead, claim.point)
             mine = statistic if node == group[0] else statistic.renamed(_renaming(claim, group[0], node))
             found = kind.residual(cpd, mine, pseudo, fixed)
             if not found <= residual:
                 residual, worst = found, f"node {node!r}"
             normalisation = max(normalisation, kind.normalisation(cpd))
-            terms += _log_likelihood_terms(cpd, claim.statistics[kind.need(cpd.family)])
+            terms += kind.log_likelihood_terms(cpd, claim.statistics[kind.need(cpd.family)])
     data_gap, data_worst = (None, "") if claim.source is None else recount_gap(claim.source, claim.statistics)
     return verdict(
         Measured(
-            claim=CLAIMS[claim.point],
+            claim=CLAIMS[claim.point] + _departures(nodes, claim.point),
             residual=residual,
             worst=worst,
             log_likelihood=math.fsum(terms),
@@ -79,12 +84,11 @@ def _together(claim: Claim, group: tuple[str, ...]) -> Any:
     return reduce(add, parts)
 
 
-def _log_likelihood_terms(cpd: CPD, statistic: Any) -> list[float]:
-    """Return m · log p of every cell that occurs, through the distribution's own log_prob."""
-    cells, m = statistic.nonzero()
-    columns = {variable.name: cells[:, axis] for axis, variable in enumerate(statistic.variables)}
-    terms: list[float] = (m * cpd.log_prob(columns)).tolist()
-    return terms
+def _departures(nodes: Mapping[str, tuple[NodeKind, Family]], point: str) -> str:
+    """Say in which ways the estimate is not the maximum of the likelihood."""
+    ways = dict.fromkeys(kind.departs() for kind, _ in nodes.values()) if point == "mle" else {}
+    said = [way for way in ways if way]
+    return f", but for {' and '.join(said)}" if said else ""
 
 
 def _equal(first: CPD, second: CPD) -> bool:

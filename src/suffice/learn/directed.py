@@ -1,7 +1,7 @@
 """Bayesian networks from complete data: every node by itself, from its own family's statistic.
 
-ℓ(θ) = Σ_v ℓ_v(θ_v): the likelihood falls apart into one term a family, and each term has its maximum in closed form.
-Tied nodes add their statistics first and share the result.
+ℓ(θ) = Σ_v ℓ_v(θ_v): the likelihood falls apart into one term a family. Tables and regressions have their maximum in
+closed form; other kinds of nodes search for it. Tied nodes add their statistics first and share the result.
 """
 
 from __future__ import annotations
@@ -16,6 +16,7 @@ from typing import Any
 from suffice.data.schema import Schema
 from suffice.errors import (
     ArgumentError,
+    EstimationError,
     StatisticsError,
     StructureError,
     UnknownNameError,
@@ -25,8 +26,10 @@ from suffice.errors import (
 )
 from suffice.learn.method import Method, Problem, Solution
 from suffice.models.bayes_net import BayesianNetwork
-from suffice.models.cpds import CPD, Family, NodeKind, kind_for
+from suffice.models.cpds import CPD, Family, NodeKind, nodes_of
+from suffice.priors.binding import bound, prior_of
 from suffice.priors.network_posterior import NetworkPosterior
+from suffice.priors.penalty import Gaussian, Penalty
 from suffice.priors.prior import Prior
 from suffice.stats.needs import Need
 from suffice.stats.statistics import Statistics
@@ -35,27 +38,23 @@ from suffice.text import plural
 
 
 def refuses(dag: DAG, schema: Schema) -> str | None:
-    """Refuse latent variables, which have no counts."""
+    """Refuse latent variables, which have no counts, and nodes without a formula."""
     if dag.latent:
         return f"{dag.latent[0][0]!r} is latent, and the closed form needs every variable observed."
+    for node, (kind, _) in nodes_of(dag, schema).items():
+        if not kind.is_closed_form():
+            return f"node {node!r} is of kind {kind.name!r}, which has no formula; 'newton' can fit it."
     return None
+
+
+def refuses_latent(dag: DAG, schema: Schema) -> str | None:
+    """Refuse latent variables, which have no counts."""
+    return f"{dag.latent[0][0]!r} is latent, and this method needs every variable observed." if dag.latent else None
 
 
 def needs(dag: DAG, schema: Schema) -> tuple[Need, ...]:
     """Return what every node's kind asks for."""
     return tuple(kind.need(family) for kind, family in nodes_of(dag, schema).values())
-
-
-def nodes_of(dag: DAG, schema: Schema) -> dict[str, tuple[NodeKind, Family]]:
-    """Return the kind and the family of every node."""
-    named = dict(dag.kinds)
-    families = {node: family_of(dag, schema, node) for node in dag.nodes}
-    return {node: (kind_for(family, named.get(node)), family) for node, family in families.items()}
-
-
-def family_of(dag: DAG, schema: Schema, node: str) -> Family:
-    """Return a node with its parents, as variables."""
-    return Family(schema[node], tuple(schema[parent] for parent in dag.parents[node]))
 
 
 @dataclass(frozen=True)
@@ -73,7 +72,8 @@ def solve(problem: Problem) -> Solution:
     """Fit every group of tied nodes, and put the network together."""
     dag, statistics = problem.structure, problem.statistics
     nodes = nodes_of(dag, problem.schema)
-    fits = {group: _fit_group(problem, nodes, group) for group in dag.groups}
+    prior = bound(problem.prior, dag, statistics)
+    fits = {group: _fit_group(problem, prior, nodes, group) for group in dag.groups}
     cpds: dict[str, CPD] = {}
     posteriors: dict[str, Any] = {}
     local: dict[str, float] = {}
@@ -84,7 +84,7 @@ def solve(problem: Problem) -> Solution:
             posteriors[node] = found.posterior and found.posterior.renamed(family)
             local[node] = cpds[node].log_likelihood(statistics[kind.need(family)])
     posterior = None
-    if problem.prior is not None:
+    if all(found.posterior is not None for found in fits.values()):
         evidence = sum(found.posterior.log_marginal_likelihood for found in fits.values())
         posterior = NetworkPosterior(dag, tuple(posteriors[node] for node in dag.nodes), evidence)
     return Solution(
@@ -95,7 +95,7 @@ def solve(problem: Problem) -> Solution:
         local={node: local[node] for node in dag.nodes},
         posterior=posterior,
         log_marginal_likelihood=None if posterior is None else posterior.log_marginal_likelihood,
-        remarks=(*(remark for found in fits.values() for remark in found.remarks), *_impossible(local)),
+        remarks=(*(remark for found in fits.values() for remark in found.remarks), *_impossible(local), *_said(nodes)),
     )
 
 
@@ -107,14 +107,35 @@ def _impossible(local: Mapping[str, float]) -> tuple[str, ...]:
     )
 
 
-def _fit_group(problem: Problem, nodes: Mapping[str, tuple[NodeKind, Family]], group: tuple[str, ...]) -> NodeFit:
+def _said(nodes: Mapping[str, tuple[NodeKind, Family]]) -> tuple[str, ...]:
+    """Remark on the nodes whose settings depart from maximum likelihood."""
+    ways: dict[str, list[str]] = {}
+    for node, (kind, _) in nodes.items():
+        if departure := kind.departs():
+            ways.setdefault(departure, []).append(node)
+    return tuple(f"{_some(members)}: {departure}." for departure, members in ways.items())
+
+
+def _some(names: list[str], most: int = 4) -> str:
+    """Name a few nodes, and say how many more there are."""
+    more = f" and {len(names) - most:,} more" if len(names) > most else ""
+    return ", ".join(names[:most]) + more
+
+
+def _fit_group(
+    problem: Problem, prior: Any, nodes: Mapping[str, tuple[NodeKind, Family]], group: tuple[str, ...]
+) -> NodeFit:
     kind, family = nodes[group[0]]
     statistic = reduce(add, _in_terms_of_lead(problem.statistics, nodes, group))
     given = next((problem.fixed[node] for node in group if node in problem.fixed), None)
-    if problem.prior is None:
-        posterior, cpd = None, kind.mle(family, statistic)
+    mine = prior_of(prior, kind, family)
+    posterior: Any = None
+    if mine is None:
+        cpd = kind.mle(family, statistic)
+    elif isinstance(mine, Penalty):
+        cpd = _penalised(kind, family, statistic, mine)
     else:
-        posterior = problem.prior.posterior(kind.name, family, statistic, given)
+        posterior = mine.posterior(kind.name, family, statistic, given)
         cpd = posterior.mode() if problem.point == "map" else posterior.mean()
     fixed: Any = None
     remarks: tuple[str, ...] = ()
@@ -134,7 +155,7 @@ def _in_terms_of_lead(
     yield statistics[lead_kind.need(lead)]
     for node in group[1:]:
         kind, family = nodes[node]
-        if kind is not lead_kind:
+        if kind != lead_kind:
             raise StructureError(f"Tied nodes {group[0]!r} and {node!r} are of different kinds.")
         for mine, other in zip(lead.variables, family.variables, strict=True):
             if not mine.has_states_of(other):
@@ -146,14 +167,26 @@ def _in_terms_of_lead(
         yield statistics[kind.need(family)].renamed(dict(zip(family.scope, lead.variables, strict=True)))
 
 
-def check(dag: DAG, prior: Any, fixed: Mapping[str, Any]) -> None:
-    """Refuse what is no prior on tables, and names that are no nodes."""
-    if prior is not None and (isinstance(prior, type) or not isinstance(prior, Prior)):
-        raise ArgumentError(
-            "The 'prior' argument of a Bayesian network must be a prior such as sf.BDeu(10), sf.Dirichlet(1.0) "
-            f"or sf.K2(). Got {shown(prior)} instead."
+def _penalised(kind: NodeKind, family: Family, statistic: Any, penalty: Penalty) -> CPD:
+    if not hasattr(kind, "penalised"):
+        raise EstimationError(
+            f"{penalty.describe()} is a penalty on weights, but node {family.child.name!r} is of kind {kind.name!r}. "
+            "Give a prior for this kind, too: prior=[sf.BDeu(1), sf.NormalInverseGamma(…), sf.Gaussian(…)]."
         )
-    for node in () if prior is None else prior.nodes:
+    main = penalty.width if penalty.main is None else penalty.main
+    cpd: CPD = kind.penalised(family, statistic, penalty.width, main)
+    return cpd
+
+
+def check(dag: DAG, prior: Any, fixed: Mapping[str, Any]) -> None:
+    """Refuse what is no prior on a network's parameters, and names that are no nodes."""
+    if prior is not None and (isinstance(prior, type) or not isinstance(prior, Prior | Gaussian)):
+        raise ArgumentError(
+            "The 'prior' argument of a Bayesian network must be a prior such as sf.BDeu(10), sf.Dirichlet(1.0) or "
+            "sf.K2() on tables, sf.NormalInverseGamma(…) on regressions, sf.Gaussian(…) on softmax weights, or a list "
+            f"of them. Got {shown(prior)} instead."
+        )
+    for node in getattr(prior, "nodes", ()):
         if node not in dag.nodes:
             raise UnknownNameError(
                 f"The prior has pseudo-counts for {node!r}, which is not a node. The nodes are "
@@ -166,7 +199,7 @@ def check(dag: DAG, prior: Any, fixed: Mapping[str, Any]) -> None:
                 + suggestion(node, dag.nodes)
             )
     for group in dag.tie:
-        later = [node for node in group[1:] if prior is not None and node in prior.nodes]
+        later = [node for node in group[1:] if node in getattr(prior, "nodes", ())]
         if later:
             raise StructureError(
                 f"The tied nodes {group} share one table, so the prior must be given under the first of them, "
@@ -179,3 +212,4 @@ def check(dag: DAG, prior: Any, fixed: Mapping[str, Any]) -> None:
 
 
 METHOD = Method(refuses=refuses, needs=needs, solve=solve, passes="one", exact=True, check=check)
+NEWTON = Method(refuses=refuses_latent, needs=needs, solve=solve, passes="one", exact=True, check=check)

@@ -14,6 +14,7 @@ from suffice.errors import (
     UnknownNameError,
     is_whole,
     listing,
+    require_choice,
     require_mapping,
     require_text,
     shown,
@@ -35,10 +36,16 @@ class DAG:
         name is a node without edges), ``{"B": ["A"]}`` (parents by child), or a graph of networkx.
     latent : mapping from str to int, optional
         Variables that no column carries, with their number of states.
-    kinds : mapping from str to str, optional
-        The kind of conditional distribution of a node (see `suffice.models.cpds`); chosen from the schema otherwise.
+    kinds : mapping from str to str or mapping, optional
+        The kind of conditional distribution of a node: ``"tabular"``, ``"linear_gaussian"``, ``"softmax"`` or
+        ``"noisy_or"``; chosen from the schema otherwise. A mapping also gives settings of the kind:
+        ``{"y": {"kind": "linear_gaussian", "tied": "variance"}}``, where the kind itself may be left out.
+    divisor : {"n", "n-p"}
+        What the residual squares of linear-Gaussian nodes are divided by: rows, which is maximum likelihood, or rows
+        less coefficients, which is unbiased.
     tie : iterable of iterables of str, optional
-        Groups of nodes that share one conditional distribution. The parents of tied nodes correspond in their order.
+        Groups of nodes that share one conditional distribution. The parents of tied nodes correspond in their order;
+        a mapping says which correspond, ``{"B": ["A"], "D": ["C"]}``, and sets the order of these parents.
 
     Examples
     --------
@@ -58,28 +65,36 @@ class DAG:
     latent: tuple[tuple[str, int], ...]
     kinds: tuple[tuple[str, str], ...]
     tie: tuple[tuple[str, ...], ...]
+    settings: tuple[tuple[str, tuple[tuple[str, Any], ...]], ...]
+    divisor: str
 
     def __init__(
         self,
         graph: Any,
         *,
         latent: Mapping[str, int] | None = None,
-        kinds: Mapping[str, str] | None = None,
-        tie: Iterable[Iterable[str]] | None = None,
+        kinds: Mapping[str, str | Mapping[str, Any]] | None = None,
+        tie: Iterable[Iterable[str] | Mapping[str, Iterable[str]]] | None = None,
+        divisor: str | None = None,
     ) -> None:
         if isinstance(graph, DAG):
             latent = dict(graph.latent) if latent is None else latent
-            kinds = dict(graph.kinds) if kinds is None else kinds
+            kinds = graph.kinds_and_settings if kinds is None else kinds
             tie = graph.tie if tie is None else tie
+            divisor = graph.divisor if divisor is None else divisor
             graph = graph.parents
-        parents = _parents(*_read(graph))
+        parents = _reordered(_parents(*_read(graph)), tie)
         self._set("nodes", tuple(parents))
         self._set("families", tuple(map(tuple, parents.values())))
         self._set("latent", tuple((name, _n_states(name, n)) for name, n in _by_node("latent", latent, 3).items()))
-        kind_of = _by_node("kinds", kinds, "tabular")
-        self._set("kinds", tuple((name, require_text(f"kinds[{name!r}]", kind)) for name, kind in kind_of.items()))
+        kind_of, settings = _kinds(_by_node("kinds", kinds, "tabular"))
+        self._set("kinds", tuple(kind_of.items()))
+        self._set("settings", tuple(settings.items()))
+        self._set("divisor", "n" if divisor is None else divisor)
+        require_choice("divisor", self.divisor, ("n", "n-p"))
         self._set("tie", _groups(tie))
-        for name in [*dict(self.latent), *dict(self.kinds), *(node for group in self.tie for node in group)]:
+        named = [*dict(self.latent), *kind_of, *settings]
+        for name in [*named, *(node for group in self.tie for node in group)]:
             self._require(name)
         self._check_ties()
 
@@ -137,8 +152,22 @@ class DAG:
 
     @property
     def continuous(self) -> frozenset[str]:
-        """Columns in a continuous role: none, since every kind so far is chosen by the schema."""
-        return frozenset()
+        """Columns in a continuous role: the nodes that were named linear-Gaussian; the schema tells of others."""
+        return frozenset(node for node, kind in self.kinds if kind == "linear_gaussian")
+
+    @property
+    def settings_of(self) -> dict[str, dict[str, Any]]:
+        """The settings of the kinds, by node."""
+        return {node: dict(settings) for node, settings in self.settings}
+
+    @property
+    def kinds_and_settings(self) -> dict[str, str | dict[str, Any]]:
+        """What was said of kinds, in the form in which it may be given again."""
+        kinds, settings = dict(self.kinds), self.settings_of
+        said: dict[str, str | dict[str, Any]] = {**kinds}
+        for node, mine in settings.items():
+            said[node] = {**({"kind": kinds[node]} if node in kinds else {}), **mine}
+        return said
 
     @property
     def declared(self) -> dict[str, Declaration]:
@@ -199,15 +228,18 @@ class DAG:
             "type": "DAG",
             "parents": [[node, list(above)] for node, above in self.parents.items()],
             "latent": dict(self.latent),
-            "kinds": dict(self.kinds),
+            "kinds": self.kinds_and_settings,
             "tie": [list(group) for group in self.tie],
+            **({} if self.divisor == "n" else {"divisor": self.divisor}),
         }
 
     @classmethod
     def from_dict(cls, entry: Mapping[str, Any]) -> DAG:
         """Rebuild the structure from `to_dict`'s data."""
         parents = {node: tuple(above) for node, above in entry["parents"]}
-        return cls(parents, latent=entry["latent"], kinds=entry["kinds"], tie=entry["tie"])
+        return cls(
+            parents, latent=entry["latent"], kinds=entry["kinds"], tie=entry["tie"], divisor=entry.get("divisor")
+        )
 
 
 def _parents(nodes: list[str], edges: Edges) -> dict[str, list[str]]:
@@ -246,12 +278,43 @@ def _by_node(argument: str, given: object, example: object) -> Mapping[Any, Any]
     return {} if given is None else require_mapping(argument, given, f"{{'A': {example!r}}}")
 
 
+def _kinds(given: Mapping[Any, Any]) -> tuple[dict[str, str], dict[str, tuple[tuple[str, Any], ...]]]:
+    """Return the kinds that were named, and the settings that were given, by node."""
+    kinds: dict[str, str] = {}
+    settings: dict[str, tuple[tuple[str, Any], ...]] = {}
+    for node, said in given.items():
+        if not isinstance(said, Mapping):
+            kinds[node] = require_text(f"kinds[{node!r}]", said)
+            continue
+        if "kind" in said:
+            kinds[node] = require_text(f"kinds[{node!r}]['kind']", said["kind"])
+        mine = sorted((require_text(f"a setting of kinds[{node!r}]", key), said[key]) for key in said if key != "kind")
+        if mine:
+            settings[node] = tuple((key, tuple(value) if isinstance(value, list) else value) for key, value in mine)
+    return kinds, settings
+
+
+def _reordered(parents: dict[str, list[str]], tie: Any) -> dict[str, list[str]]:
+    """Return the parents in the order in which a tie lists them, where it does."""
+    for group in tie if isinstance(tie, list | tuple) else ():
+        for node, above in group.items() if isinstance(group, Mapping) else ():
+            listed = [above] if isinstance(above, str) else list(above) if isinstance(above, Iterable) else [above]
+            if node in parents and sorted(map(str, listed)) != sorted(parents[node]):
+                raise StructureError(
+                    f"The tie lists {listing(listed)} as the parents of {node!r}, which are {listing(parents[node])}. "
+                    "List all of them, in the order in which they correspond."
+                )
+            parents = {**parents, node: listed} if node in parents else parents
+    return parents
+
+
 def _groups(tie: Any) -> tuple[tuple[str, ...], ...]:
     groups = list(tie or ()) if isinstance(tie, Iterable | None) else [tie]
     for group in groups:
         if isinstance(group, str) or not isinstance(group, Iterable):
             raise StructureError(
-                f"The 'tie' argument lists groups of nodes, tie=[('B', 'C'), …]. Got {shown(tie)} instead."
+                f"The 'tie' argument lists groups of nodes, tie=[('B', 'C'), …], or of nodes with their parents, "
+                f"tie=[{{'B': ['A'], 'D': ['C']}}, …]. Got {shown(tie)} instead."
             )
     return tuple(tuple(map(_name, group)) for group in groups)
 

@@ -2,12 +2,17 @@
 
 from __future__ import annotations
 
+from typing import Any
+
+from suffice.data.schema import Schema
 from suffice.errors import StructureError, UnknownNameError, listing, suggestion
-from suffice.models.cpds import tabular_kind
+from suffice.models.cpds import linear_gaussian_kind, tabular_kind
 from suffice.models.cpds.kind import CPD, Family, NodeKind
+from suffice.structures.dag import DAG
 
 KINDS: dict[str, NodeKind] = {
     "tabular": tabular_kind.KIND,
+    "linear_gaussian": linear_gaussian_kind.KIND,
 }
 
 
@@ -27,7 +32,7 @@ def kind_for(family: Family, named: str | None = None) -> NodeKind:
         if reason:
             raise StructureError(f"Node {family.child.name!r} cannot be of kind {named!r}: {reason}")
         return KINDS[named]
-    reasons = {name: kind.refuses(family) for name, kind in KINDS.items()}
+    reasons = {name: kind.refuses(family) for name, kind in KINDS.items() if not getattr(kind, "only_named", False)}
     for name, reason in reasons.items():
         if reason is None:
             return KINDS[name]
@@ -35,4 +40,23 @@ def kind_for(family: Family, named: str | None = None) -> NodeKind:
     raise StructureError(f"No node kind fits {family.child.name!r} and its parents. {listed}")
 
 
-__all__ = ["CPD", "KINDS", "Family", "NodeKind", "kind_for", "kind_named"]
+def family_of(dag: DAG, schema: Schema, node: str) -> Family:
+    """Return a node with its parents, as variables."""
+    return Family(schema[node], tuple(schema[parent] for parent in dag.parents[node]))
+
+
+def nodes_of(dag: DAG, schema: Schema) -> dict[str, tuple[NodeKind, Family]]:
+    """Return the kind and the family of every node, the kind with the node's own settings."""
+    named, settings = dict(dag.kinds), dag.settings_of
+    found: dict[str, tuple[NodeKind, Family]] = {}
+    for node in dag.nodes:
+        family = family_of(dag, schema, node)
+        kind = kind_for(family, named.get(node))
+        mine: dict[str, Any] = dict(settings.get(node, {}))
+        if dag.divisor != "n" and hasattr(kind, "divisor"):
+            mine.setdefault("divisor", dag.divisor)
+        found[node] = (kind.configured(node, mine), family)
+    return found
+
+
+__all__ = ["CPD", "KINDS", "Family", "NodeKind", "family_of", "kind_for", "kind_named", "nodes_of"]

@@ -93,9 +93,11 @@ class NodeKind(Protocol):
     def cpd_type(self) -> type[Any]:
         """The class of its distributions, for reading files."""
 
-    @property
-    def closed_form(self) -> bool:
-        """Whether `mle` is a formula; otherwise it searches."""
+    def is_closed_form(self) -> bool:
+        """Return whether `mle` is a formula; otherwise it searches."""
+
+    def departs(self) -> str | None:
+        """Say in which way its settings make the estimate other than the maximum of the likelihood; None if it is."""
 
     def configured(self, node: str, options: Mapping[str, Any]) -> NodeKind:
         """Return the kind with a node's own settings, such as ``{"tied": "variance"}``."""
@@ -139,6 +141,16 @@ class KindBase:
 
     name: ClassVar[str]
     closed_form: ClassVar[bool] = True
+    only_named: ClassVar[bool] = False
+    """Whether the kind is never chosen by itself."""
+
+    def is_closed_form(self) -> bool:
+        """Return whether `mle` is a formula; otherwise it searches."""
+        return self.closed_form
+
+    def departs(self) -> str | None:
+        """Say in which way its settings make the estimate other than the maximum of the likelihood: in none."""
+        return None
 
     def configured(self, node: str, options: Mapping[str, Any]) -> Any:
         """Return the kind with a node's own settings, which are fields of its class."""
