@@ -1,4 +1,4 @@
-"""Networks by hand: tables given as arrays, as labelled tables or as frames."""
+"""Networks by hand: tables given as arrays, as labelled tables or as frames; other kinds by their parameters."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from suffice.data.labelled import LabelledTable
 from suffice.data.schema import SchemaLike, declarations
 from suffice.data.variable import Label, Variable, plain_label
 from suffice.errors import ModelError, SchemaError, listing
-from suffice.models.cpds import CPD, Family, tabular
+from suffice.models.cpds import CPD, Family, kind_for, tabular
 from suffice.structures.dag import DAG
 
 
@@ -21,7 +21,7 @@ def variables_of(dag: DAG, tables: Mapping[str, Any], schema: SchemaLike | None)
     """Find the states of every node: in the schema, in its own table, or in a labelled table that names it."""
     known: dict[str, Variable] = {}
     for name, declaration in declarations(schema).items():
-        known[name] = Variable(name, declaration.states, True)
+        known[name] = Variable(name, declaration.states, True) if declaration.kind == "discrete" else Variable(name)
     for node in dag.nodes:
         table = tables.get(node)
         if isinstance(table, tabular.TabularCPD | CPD):  # the class first: looking through a protocol takes longer
@@ -30,16 +30,29 @@ def variables_of(dag: DAG, tables: Mapping[str, Any], schema: SchemaLike | None)
             known.update({variable.name: variable for variable in table.variables if variable.name == node})
         elif node not in known and is_frame(table):
             known[node] = Variable(node, tuple(dict.fromkeys(_labels(node, table, node))), True)
+        elif node not in known and (node in dag.continuous or _is_regression(table)):
+            known[node] = Variable(node)
     for node in dag.nodes:
         if node not in known:
             raise SchemaError(f"The states of {node!r} are not known. Pass schema={{{node!r}: ['no', 'yes'], …}}.")
     return known
 
 
-def cpd_from(family: Family, table: Any) -> CPD:
+def _is_regression(table: object) -> bool:
+    """Whether what was given, or what was given for the first configuration, are the parameters of a regression."""
+    if not isinstance(table, Mapping) or not table:
+        return False
+    return bool({"sd", "variance"} & set(table)) or _is_regression(next(iter(table.values())))
+
+
+def cpd_from(family: Family, table: Any, named: str | None = None) -> CPD:
     """Build the distribution of one node from whatever was given for it."""
     if isinstance(table, tabular.TabularCPD | CPD):
         return _same_states(family, table)
+    kind = kind_for(family, named)
+    if kind.name != "tabular":
+        cpd: CPD = kind.cpd_type.from_given(family, table)
+        return cpd
     if is_frame(table):
         return tabular.from_array(family, _from_frame(family, table))
     return tabular.from_array(family, table)
