@@ -11,6 +11,7 @@ import importlib
 import importlib.util
 import itertools
 import os
+import pkgutil
 from collections.abc import Callable
 from pathlib import Path
 from types import SimpleNamespace
@@ -23,6 +24,7 @@ import polars as pl
 import pyarrow as pa
 import pytest
 from pyarrow.dataset import dataset
+from tests import error_entries
 from tests.error_catalogue import CATALOGUE, E_, NOTHING, A, C, D, Entry, F, M, S, T, U, World, X, cells, entry, limited
 
 import suffice
@@ -1037,9 +1039,8 @@ entry("likelihood_ratio, other counts", A,
       "same data", "counts of ['", "differ")  # fmt: skip
 
 
-for module in ("inference", "features", "max_entropy", "results", "files", "sampling"):
-    if importlib.util.find_spec(f"tests.error_entries.{module}"):
-        importlib.import_module(f"tests.error_entries.{module}")  # registers its entries
+for module in pkgutil.iter_modules(error_entries.__path__):
+    importlib.import_module(f"tests.error_entries.{module.name}")  # registers its entries
 
 
 def in_catalogue(selected: list[Entry]) -> Any:

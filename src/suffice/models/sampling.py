@@ -141,7 +141,9 @@ def _labelled(block: Block) -> Any:
     arrays = {}
     for variable in block.schema.variables:
         codes = block.columns[variable.name]
-        if isinstance(variable.labels[0], bool):
+        if not variable.is_discrete:
+            arrays[variable.name] = pa.array(codes)
+        elif isinstance(variable.labels[0], bool):
             arrays[variable.name] = pa.array(np.array(variable.labels, bool)[codes])
         else:
             arrays[variable.name] = pa.DictionaryArray.from_arrays(pa.array(codes), pa.array(list(variable.labels)))

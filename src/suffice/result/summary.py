@@ -89,13 +89,17 @@ def family_cells(fit: Any) -> Cells | None:
     """Lay out the families with their local log-likelihoods, or return None for models without families."""
     if not hasattr(fit.model, "cpd"):
         return None
-    rows = []
+    rows, kinds = [], []
     for node, value in fit.local.items():
-        family = fit.model.cpd(node).family
-        states = str(family.child.n_states) if family.child.is_discrete else "-"
-        parents = ", ".join(parent.name for parent in family.parents) or "-"
+        cpd = fit.model.cpd(node)
+        states = str(cpd.family.child.n_states) if cpd.family.child.is_discrete else "-"
+        parents = ", ".join(parent.name for parent in cpd.family.parents) or "-"
         rows.append([node, parents, states, fixed(value)])
-    return ["node", "parents", "states", "log-likelihood"], rows, "<<>>"
+        kinds.append(cpd.kind.replace("_", "-"))
+    if set(kinds) <= {"tabular"}:
+        return ["node", "parents", "states", "log-likelihood"], rows, "<<>>"
+    rows = [[row[0], kind, *row[1:]] for row, kind in zip(rows, kinds, strict=True)]
+    return ["node", "kind", "parents", "states", "log-likelihood"], rows, "<<<>>"
 
 
 def clique_cells(fit: Any) -> Cells | None:
