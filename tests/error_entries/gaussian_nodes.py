@@ -57,7 +57,8 @@ entry("linear_gaussian, constant child", E_, lambda w: fit("y", {"y": [2.0, 2.0,
       "sf.NormalInverseGamma")  # fmt: skip
 entry("linear_gaussian, few rows", E_, lambda w: fit("g -> y; x -> y"), "g='a'", "only 2 rows", "'tied': 'variance'")
 entry("linear_gaussian, nothing to divide by", E_,
-      lambda w: fit("x -> y", divisor="n-p", weights=[0.5, 0.5, 0.5, 0.4]), "'y'", "1.9 rows", "divisor='n'")  # fmt: skip
+      lambda w: fit("x -> y", divisor="n-p", weights=[0.5, 0.5, 0.5, 0.4]), "'y'", "1.9 rows",
+      "divisor='n'")  # fmt: skip
 entry("linear_gaussian, unseen", E_, lambda w: fit("g -> y", schema={"g": sf.categorical(["a", "b", "c"])}), "g='c'",
       "unseen_parents='nan'")  # fmt: skip
 entry("kinds, unknown setting", S, lambda w: fit("x -> y", kinds={"y": {"tie": "variance"}}), "'tie'", "'tied'")
@@ -66,3 +67,6 @@ entry("kinds, setting of a table", S, lambda w: sf.fit(sf.DAG("A", kinds={"A": {
 entry("tie, other parents", S, lambda w: sf.DAG("A -> B; C -> D", tie=[{"B": ["A"], "D": ["A"]}]), "'D'", "['C']")
 entry("fit, a penalty on tables", E_, lambda w: w.fit(prior=sf.Gaussian(1.0)), "Gaussian(", "'A'", "'tabular'",
       "sf.BDeu")  # fmt: skip
+entry("coefficients of a table", A, lambda w: w.fit().coefficients("A"), "'A'", "sf.DAG")
+entry("coefficients under ridge", E_, lambda w: fit("x -> y", kinds={"y": {"ridge": 1.0}}).coefficients("y"), "'y'",
+      "fit.posterior['y']")  # fmt: skip

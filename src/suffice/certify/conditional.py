@@ -16,6 +16,7 @@ from suffice.certify.weight_residual import newton_distance, prior_slopes, resid
 from suffice.inference.moment_hull import face
 from suffice.priors.penalty import Laplace
 from suffice.stats.needs import Distinct
+from suffice.structures.feature_rules import main_effects
 
 Floats = NDArray[np.float64]
 BLOCK = 1 << 22
@@ -40,7 +41,7 @@ def certify(claim: Claim) -> Certificate:
     seen = _Sums(claim, features)
     limits = ~np.isfinite(model.weights.to_numpy())
     weights = np.where(limits, 0.0, model.weights.to_numpy())
-    main = np.array([len(f.variables) == 1 and f.variables[0] not in structure.given for f in features], bool)
+    main = main_effects(features, structure.given)
     residual, worst = residual_of(claim, names, weights, seen.gaps, seen.spread, seen.variance, main)
     distance = 0.0 if isinstance(claim.prior, Laplace) else seen.distance(claim, weights, limits, main)
     if distance > residual:

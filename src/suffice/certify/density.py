@@ -16,6 +16,7 @@ from suffice.certify.recount import recount_gap
 from suffice.certify.weight_residual import residual_of
 from suffice.errors import ModelError
 from suffice.models.feature_base import BaseTerm
+from suffice.structures.feature_rules import main_effects
 
 Floats = NDArray[np.float64]
 
@@ -40,7 +41,7 @@ def certify(claim: Claim) -> Certificate:
     means = data_moments(claim, features)[0]
     variance = p @ (values - expected) ** 2
     unit = np.sqrt(variance)
-    main = np.array([len(feature.variables) == 1 for feature in features], bool)
+    main = main_effects(features)
     residual, worst = residual_of(claim, names, weights, expected - means, unit, variance, main)
     data_gap, data_worst = (None, "") if claim.source is None else recount_gap(claim.source, claim.statistics)
     total = claim.statistics.weight

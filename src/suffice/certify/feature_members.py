@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Sequence
 from functools import cached_property
-from typing import TYPE_CHECKING, Any, Protocol
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -26,36 +26,6 @@ if TYPE_CHECKING:
 Floats = NDArray[np.float64]
 MOST_NUMBERS = 20_000_000
 """Tables of all features at all configurations are written out up to this size."""
-
-
-class Member(Protocol):
-    """A model, and what its features come to."""
-
-    @property
-    def log_z(self) -> float:
-        """The logarithm of Z."""
-
-    @property
-    def expected(self) -> Floats:
-        """The expectations of the features."""
-
-    @property
-    def spread(self) -> Floats:
-        """The largest minus the least value of each feature, or a bound on it."""
-
-    @property
-    def unit(self) -> Floats:
-        """The range in which gaps of each feature are measured."""
-
-    @property
-    def normalisation(self) -> float:
-        """How far the model's own probabilities are from those found here."""
-
-    def curvature(self, direction: Floats) -> Floats:
-        """Return Cov(f) · direction."""
-
-    def moments(self) -> tuple[Floats, Floats]:
-        """Return the means of the features over the data, and about their variances."""
 
 
 def member_of(claim: Claim, features: Sequence[Feature], weights: Floats) -> Enumerated | ByTree:

@@ -27,7 +27,7 @@ from suffice.certify.weight_residual import newton_distance, prior_slopes, resid
 from suffice.inference.moment_hull import face
 from suffice.priors.penalty import Laplace, Penalty
 from suffice.stats.needs import Count
-from suffice.structures.feature_rules import Feature
+from suffice.structures.feature_rules import Feature, main_effects
 
 Floats = NDArray[np.float64]
 MOST_PRODUCTS = 200_000_000
@@ -161,7 +161,7 @@ class Examined:
         fault = self.fault_of_support
         if fault:
             return math.inf, fault
-        main = np.array([len(feature.variables) == 1 for feature in self.features], bool)
+        main = main_effects(self.features)
         variance = self.moments[1]
         names = tuple(feature.name for feature in self.features)
         gaps = self.expected - self.targets

@@ -15,6 +15,7 @@ from suffice.certify.near_interior import is_near_interior
 from suffice.certify.recount import recount_gap
 from suffice.certify.weight_residual import residual_of
 from suffice.stats.needs import Distinct
+from suffice.structures.feature_rules import main_effects
 
 Floats = NDArray[np.float64]
 BLOCK = 1 << 14
@@ -32,7 +33,7 @@ def certify(claim: Claim) -> Certificate:
         return verdict(Measured(words, math.inf, fault, math.nan, math.nan), claim.log_likelihood, claim.tol)
     weights = np.where(limits, 0.0, claim.model.weights.to_numpy())
     log_likelihood, gaps, variance, spread, normalisation = _gradient(claim, features, weights)
-    main = np.array([len(feature.variables) == 1 for feature in features], bool)
+    main = main_effects(features)
     residual, worst = residual_of(claim, names, weights, gaps, spread, variance, main)
     data_gap, data_worst = (None, "") if claim.source is None else recount_gap(claim.source, claim.statistics)
     exists = "no" if limits.any() else "yes" if claim.prior is not None else "undecided"

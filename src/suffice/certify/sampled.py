@@ -25,7 +25,7 @@ from suffice.errors import ModelError
 from suffice.inference.gibbs import Gibbs
 from suffice.models.clique_layout import factors_over
 from suffice.priors.penalty import Gaussian
-from suffice.structures.feature_rules import Feature
+from suffice.structures.feature_rules import Feature, main_effects
 
 Floats = NDArray[np.float64]
 CHAINS, BURN_IN, THIN = 512, 500, 10
@@ -68,8 +68,7 @@ def certify(claim: Claim) -> Certificate:
     errors = np.maximum(np.maximum(found.errors, least), 1e-12 * spread)
     slopes = found.means - wanted
     if isinstance(claim.prior, Gaussian):
-        main = np.array([len(feature.variables) == 1 for feature in features], bool)
-        width = np.where(main & (claim.prior.main is not None), claim.prior.main or 1.0, claim.prior.width)
+        width = claim.prior.widths_of(main_effects(features))
         slopes = slopes + weights / width**2 / (claim.statistics.weight or 1.0)
     moving = spread > 0
     z = np.abs(slopes[moving]) / errors[moving]

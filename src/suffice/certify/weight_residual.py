@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from suffice.certify.claim import Claim
-from suffice.inference.scaled_gaps import STANDARD_ERRORS
+from suffice.inference.scaled_gaps import STANDARD_ERRORS, feature_gaps
 from suffice.priors.penalty import Gaussian, Laplace
 
 Floats = NDArray[np.float64]
@@ -37,7 +37,7 @@ def residual_of(
     slopes = np.array(gaps, np.float64)
     prior = claim.prior
     if prior is not None:
-        widths = np.where(main & (prior.main is not None), prior.main or 1.0, prior.width)
+        widths = prior.widths_of(main)
         if isinstance(prior, Gaussian):
             slopes = slopes + weights / widths**2 / total
         elif isinstance(prior, Laplace):
@@ -45,11 +45,7 @@ def residual_of(
             slopes = np.where(weights == 0, np.maximum(np.abs(slopes) - price, 0.0), slopes + np.sign(weights) * price)
     if not np.isfinite(slopes).all():
         return math.inf, "an expectation that is not finite"
-    unit = np.where(spread > 0, spread, 1.0)
-    sizes = np.abs(slopes) / unit
-    relative = np.maximum(variance / unit**2, 1 / max(total, 1.0))
-    excess = np.maximum(sizes - 1e-13 * relative, 0.0)
-    sizes = np.maximum(sizes, excess * np.sqrt(total / relative) / STANDARD_ERRORS)
+    sizes = feature_gaps(slopes, spread, variance, total)
     worst = int(np.argmax(sizes)) if len(sizes) else 0
     return (float(sizes[worst]), f"the feature {names[worst]!r}") if len(sizes) else (0.0, "no feature")
 
@@ -91,5 +87,5 @@ def prior_slopes(claim: Claim, weights: Floats, main: NDArray[np.bool_]) -> tupl
     if not isinstance(claim.prior, Gaussian):
         return np.zeros_like(weights), np.zeros((0, len(weights)))
     total = claim.statistics.weight or 1.0
-    width = np.where(main & (claim.prior.main is not None), claim.prior.main or 1.0, claim.prior.width)
+    width = claim.prior.widths_of(main)
     return weights / width**2 / total, np.diag(1 / width / math.sqrt(total))

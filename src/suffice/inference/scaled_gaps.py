@@ -26,3 +26,19 @@ def scaled_gaps(gaps: Floats, targets: Floats, total: float) -> Floats:
     excess = np.maximum(sizes - ROUNDING * expected, 0.0)
     scaled: Floats = np.maximum(sizes, excess * np.sqrt(max(total, 0.0) / expected) / STANDARD_ERRORS)
     return scaled
+
+
+def feature_gaps(gaps: Floats, spread: Floats, variance: Floats, total: float) -> Floats:
+    """Return each gap in units of its feature's spread, or in standard errors of its mean where that is more.
+
+    A gap of 1e-8 is nothing among a thousand rows, and a thousandth of a standard error among 1e10 rare ones.
+
+    >>> feature_gaps(np.array([1e-9, 2e-9]), np.array([1.0, 2.0]), np.array([0.25, 1.0]), 100.0).tolist()
+    [1e-09, 1e-09]
+    """
+    unit = np.where(spread > 0, spread, 1.0)
+    sizes = np.abs(gaps) / unit
+    relative = np.maximum(variance / unit**2, 1 / max(total, 1.0))
+    excess = np.maximum(sizes - ROUNDING * relative, 0.0)
+    found: Floats = np.maximum(sizes, excess * np.sqrt(max(total, 0.0) / relative) / STANDARD_ERRORS)
+    return found

@@ -10,23 +10,23 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
-from suffice.inference.dependence import Dependence, Relation, combination, dependence, describe
+from suffice.inference.dependence import Dependence, Relation, combination, dependence
 from suffice.inference.feature_family import ConditionalFamily
 from suffice.inference.feature_rank import MOST_WEIGHTS
 from suffice.inference.moment_hull import face
 from suffice.learn.feature_matching import FeatureMatching
-from suffice.learn.method import Problem, Solution, Step
-from suffice.learn.weights import WeightSearch
+from suffice.learn.method import Problem, Solution
+from suffice.learn.weight_remarks import SHOWN, related, sent_away, steps_of, unfinished, with_limits
+from suffice.learn.weights import WeightSearch, quietly
 from suffice.models.conditional_design import ConditionalDesign, conditional_design
 from suffice.models.conditional_log_linear import ConditionalLogLinear
 from suffice.stats.needs import Distinct
-from suffice.text import plural
+from suffice.structures.feature_rules import main_effects
 
 if TYPE_CHECKING:
     from scipy.sparse import csr_array
 
 Floats = NDArray[np.float64]
-SHOWN, RELATIONS = 6, 3
 EXTREME = 1e-12
 LARGE = 15.0
 SEPARATION_NUMBERS = 2_000_000
@@ -129,13 +129,7 @@ class ConditionalSetting:
             spread=np.asarray(high - low, np.float64),
             total=self.total,
             free=(self.limits == 0) & (high > low),
-            main=np.array(
-                [
-                    len(set(f.variables) - set(self.problem.structure.given)) == len(f.variables) == 1
-                    for f in self.design.features
-                ],
-                bool,
-            ),
+            main=main_effects(self.design.features, self.problem.structure.given),
             reach=self,
             root_of=lambda: self.root,
         )
@@ -239,8 +233,7 @@ def solve_conditional(problem: Problem, search: WeightSearch) -> Solution:
     setting = ConditionalSetting.of(problem)
     if problem.prior is None:
         setting = setting.on_extremes()
-    with np.errstate(over="ignore", invalid="ignore", divide="ignore"):  # trial points may be turned down
-        found = search(setting.matching())
+    found = quietly(search, setting.matching())
     point = setting.family.at(found.weights)
     n_weights, remarks = len(setting.names), list(found.remarks)
     ran_away = np.flatnonzero(setting.limits)
@@ -249,21 +242,13 @@ def solve_conditional(problem: Problem, search: WeightSearch) -> Solution:
         even = ConditionalFamily(setting.matrix, setting.family.shares, setting.design.n_outputs)
         held = dependence(even.covariance(np.zeros(n_weights)), scale=setting.unit)
         exact = [relation for relation in held.relations if setting.is_exact(relation)]
-        rank, held = n_weights - len(exact), Dependence(n_weights - len(exact), tuple(exact))
-        if held.relations:
-            bracketed = [f"[{name}]" for name in setting.names]
-            said = "; ".join(describe(relation, bracketed) for relation in held.relations[:RELATIONS])
-            more = f"; and {len(held.relations) - RELATIONS:,} more" if len(held.relations) > RELATIONS else ""
-            remarks.append(
-                f"{plural(len(held.relations), 'relation')} between the features, given the inputs: {said}{more}. "
-                f"Probabilities are unique all the same; of {n_weights:,} weights, {rank:,} can be chosen freely."
-            )
+        rank = n_weights - len(exact)
+        remarks += related(setting.names, Dependence(rank, tuple(exact)), given=True)
     if len(ran_away):
-        named = "; ".join(f"{setting.names[w]} to {'−' if setting.limits[w] < 0 else '+'}∞" for w in ran_away[:SHOWN])
-        more = f"; and {len(ran_away) - SHOWN:,} more" if len(ran_away) > SHOWN else ""
+        named = sent_away(setting.names, setting.limits, ran_away)
         remarks.append(
             "The maximum-likelihood estimate does not exist: inputs tell outputs apart without fail. The model is its "
-            f"limit. Weights that run away: {named}{more}."
+            f"limit. Weights that run away: {named}."
         )
     suspect = float(np.abs(found.weights * setting.unit).max(initial=0.0)) > LARGE
     direction = separating(setting) if problem.prior is None and suspect else None
@@ -275,15 +260,11 @@ def solve_conditional(problem: Problem, search: WeightSearch) -> Solution:
             "less for the output seen than for another, and its weight runs to +∞. Use a prior, such as "
             "prior=sf.Gaussian(10)."
         )
-    if not found.converged and not problem.watch.interrupted:
-        hint = " Inputs may tell outputs apart without fail, so that weights run away: try prior=sf.Gaussian(10)."
-        remarks.append(
-            f"Not converged after {plural(len(found.objectives), 'step')}: {found.reason}"
-            f"{hint if problem.prior is None else ''}"
-        )
+    hint = " Inputs may tell outputs apart without fail, so that weights run away: try prior=sf.Gaussian(10)."
+    remarks += unfinished(problem, found, hint if problem.prior is None else "")
     model = ConditionalLogLinear(
         problem.structure,
-        np.where(setting.limits != 0, setting.limits, found.weights),
+        with_limits(setting.limits, found.weights),
         schema=problem.schema.select(problem.structure.columns),
     )
     return Solution(
@@ -291,7 +272,7 @@ def solve_conditional(problem: Problem, search: WeightSearch) -> Solution:
         log_likelihood=setting.total * (float(found.weights.dot(setting.moments[0])) - point.log_z),
         n_free=rank,
         n_free_adjusted=max(rank - len(ran_away), 0),
-        trace=tuple(Step(number, value) for number, value in enumerate(found.objectives, 1)),
+        trace=steps_of(found),
         remarks=tuple(remarks),
         interrupted=problem.watch.interrupted,
     )

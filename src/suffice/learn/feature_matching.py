@@ -19,7 +19,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from suffice.inference.feature_family import WeightFamily, WeightPoint
-from suffice.inference.scaled_gaps import STANDARD_ERRORS
+from suffice.inference.scaled_gaps import feature_gaps
 from suffice.learn.feature_start import start_of
 from suffice.learn.method import Problem
 from suffice.priors.penalty import Gaussian, Penalty
@@ -105,8 +105,7 @@ class FeatureMatching:
         penalty = self.penalty
         if penalty is None:
             return np.full(len(self.names), math.inf)
-        main = penalty.width if penalty.main is None else penalty.main
-        return np.where(self.main, main, penalty.width)
+        return penalty.widths_of(self.main)
 
     @cached_property
     def start(self) -> Floats:
@@ -172,19 +171,3 @@ class FeatureMatching:
     def gain(self, value: float) -> float:
         """Return the log-likelihood (penalised, if there is a penalty) of an objective, for the trace."""
         return -self.total * value
-
-
-def feature_gaps(gaps: Floats, spread: Floats, variance: Floats, total: float) -> Floats:
-    """Return each gap in units of its feature's spread, or in standard errors of its mean where that is more.
-
-    A gap of 1e-8 is nothing among a thousand rows, and a thousandth of a standard error among 1e10 rare ones.
-
-    >>> feature_gaps(np.array([1e-9, 2e-9]), np.array([1.0, 2.0]), np.array([0.25, 1.0]), 100.0).tolist()
-    [1e-09, 1e-09]
-    """
-    unit = np.where(spread > 0, spread, 1.0)
-    sizes = np.abs(gaps) / unit
-    relative = np.maximum(variance / unit**2, 1 / max(total, 1.0))
-    excess = np.maximum(sizes - 1e-13 * relative, 0.0)
-    found: Floats = np.maximum(sizes, excess * np.sqrt(max(total, 0.0) / relative) / STANDARD_ERRORS)
-    return found

@@ -24,6 +24,7 @@ from suffice.learn.method import Problem
 from suffice.models.feature_base import BaseTerm, base_factors
 from suffice.models.feature_design import PSEUDO_ROWS, Design, data_covariance, design_of
 from suffice.stats.needs import Count, Distinct
+from suffice.structures.feature_rules import main_effects
 
 Floats = NDArray[np.float64]
 MOST_METRIC, METRIC_NUMBERS = 1000, 600_000
@@ -284,7 +285,7 @@ class FeatureSetting:
             spread=self.spread,
             total=self.problem.statistics.weight or 1.0,
             free=(self.limits == 0) & (self.spread > 0),
-            main=np.array([len(feature.variables) == 1 for feature in self.design.features], bool),
+            main=main_effects(self.design.features),
             reach=self,
             origin=self.origin,
             metric=None if self.has_root else self.metric,

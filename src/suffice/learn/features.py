@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from typing import Any
 
@@ -13,26 +13,24 @@ from numpy.typing import NDArray
 from suffice.data.labelled import LabelledTable
 from suffice.errors import ArgumentError, EstimationError, shown
 from suffice.inference.clique_family import TableFamily, TablePoint
-from suffice.inference.dependence import Dependence, combination, describe
+from suffice.inference.dependence import Dependence, combination
 from suffice.inference.feature_family import joint_features
 from suffice.inference.feature_rank import MOST_WEIGHTS, rank_of_rows, relations, uniform_covariance
 from suffice.inference.moment_hull import Face, face, separation
 from suffice.inference.product import possible_cells
 from suffice.learn.conditional import solve_conditional
 from suffice.learn.feature_density import density_solution
-from suffice.learn.feature_matching import FeatureMatching
 from suffice.learn.feature_setting import FeatureSetting, labelled_base
 from suffice.learn.largest_sum import largest_sum
-from suffice.learn.method import Problem, Solution, Step
-from suffice.learn.weights import FoundWeights, WeightSearch
+from suffice.learn.method import Problem, Solution
+from suffice.learn.weight_remarks import SHOWN, related, sent_away, steps_of, unfinished, with_limits
+from suffice.learn.weights import FoundWeights, WeightSearch, quietly
 from suffice.models.log_linear import LogLinear
 from suffice.priors.penalty import Laplace, Penalty
 from suffice.structures.pairwise import SpinsSpec, spin_values
 from suffice.text import plural
 
 Floats = NDArray[np.float64]
-SHOWN, RELATIONS = 6, 3
-"""So many features are named in a remark."""
 LARGE = 16.0
 """Probabilities of less than exp(−LARGE) of the uniform one, and weights that reach as far, are looked at twice."""
 FACE_CELLS = 1 << 12
@@ -141,12 +139,6 @@ def require_reachable(setting: FeatureSetting) -> None:
         )
 
 
-def quietly(search: WeightSearch, matching: FeatureMatching) -> FoundWeights:
-    """Search without warnings: trial points may leave the range of floats, and are turned down there."""
-    with np.errstate(over="ignore", invalid="ignore", divide="ignore"):
-        return search(matching)
-
-
 # The boundary -------------------------------------------------------------------------------------------------
 
 
@@ -216,26 +208,32 @@ def solution(setting: FeatureSetting, found: FoundWeights, on_face: Face | None)
         remarks.append(_run_away(setting, ran_away))
     if on_face is not None and on_face.exists == "no" and on_face.direction is not None:
         remarks.append(_combination(setting, on_face))
-    if not found.converged and not problem.watch.interrupted:
-        remarks.append(f"Not converged after {plural(len(found.objectives), 'step')}: {found.reason}")
-    remarks += spin_remarks(problem)
-    weights = np.where(setting.limits != 0, setting.limits, found.weights)
+    remarks += [*unfinished(problem, found), *spin_remarks(problem)]
     if isinstance(problem.prior, Laplace):
         zeros = int((found.weights == 0).sum())
         remarks += [f"{plural(zeros, 'weight')} of {design.n_weights:,} {'is' if zeros == 1 else 'are'} exactly zero."]
-    schema = problem.schema.select(problem.structure.columns)
-    base = labelled_base(problem.base)
-    model = LogLinear(
-        problem.structure, weights, schema=schema, base=base, support=supports(setting, schema), design=design
-    )
     return Solution(
-        model=model,
+        model=model_of(setting, found.weights, labelled_base(problem.base)),
         log_likelihood=total * (float(found.weights.dot(setting.moments[0])) - point.log_z) + 0.0,
         n_free=rank,
         n_free_adjusted=max(adjusted, 0),
-        trace=tuple(Step(number, value) for number, value in enumerate(found.objectives, 1)),
+        trace=steps_of(found),
         remarks=(*found.remarks, *remarks),
         interrupted=problem.watch.interrupted,
+    )
+
+
+def model_of(setting: FeatureSetting, weights: Floats, base: Sequence[LabelledTable] = ()) -> LogLinear:
+    """Put the model together from the weights that were found."""
+    problem = setting.problem
+    schema = problem.schema.select(problem.structure.columns)
+    return LogLinear(
+        problem.structure,
+        with_limits(setting.limits, weights),
+        schema=schema,
+        base=base,
+        support=supports(setting, schema),
+        design=setting.design,
     )
 
 
@@ -249,16 +247,7 @@ def rank_of(setting: FeatureSetting) -> tuple[int, list[str]]:
     if setting.has_root and found.relations:
         rank = rank_of_rows(setting.joint_values - setting.joint_values.mean(axis=0))
         found = found if rank == found.rank else Dependence(rank, ())  # all but multiples of each other
-    remarks = []
-    if found.relations:
-        bracketed = [f"[{name}]" for name in setting.names]
-        said = "; ".join(describe(relation, bracketed) for relation in found.relations[:RELATIONS])
-        more = f"; and {len(found.relations) - RELATIONS:,} more" if len(found.relations) > RELATIONS else ""
-        remarks.append(
-            f"{plural(len(found.relations), 'relation')} between the features: {said}{more}. The distribution is "
-            f"unique all the same; of its {plural(design.n_weights, 'weight')}, {found.rank:,} can be chosen freely."
-        )
-    return found.rank, remarks
+    return found.rank, related(setting.names, found)
 
 
 def rank_left(setting: FeatureSetting, rank: int) -> int:
@@ -302,9 +291,8 @@ def supports(setting: FeatureSetting, schema: Any) -> list[LabelledTable]:
 
 
 def _run_away(setting: FeatureSetting, which: NDArray[Any]) -> str:
-    named = "; ".join(f"{setting.names[w]} to {'−' if setting.limits[w] < 0 else '+'}∞" for w in which[:SHOWN])
-    more = f"; and {len(which) - SHOWN:,} more" if len(which) > SHOWN else ""
-    return f"{_no_estimate(setting)} The mean of a feature is at the end of its range: {named}{more}."
+    named = sent_away(setting.names, setting.limits, which)
+    return f"{_no_estimate(setting)} The mean of a feature is at the end of its range: {named}."
 
 
 def _combination(setting: FeatureSetting, on_face: Face) -> str:

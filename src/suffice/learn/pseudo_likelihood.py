@@ -12,13 +12,12 @@ from numpy.typing import NDArray
 from suffice.inference.pseudo_family import PseudoFamily
 from suffice.learn.feature_matching import FeatureMatching
 from suffice.learn.feature_setting import MOST_METRIC, FeatureSetting
-from suffice.learn.features import rank_of, supports
-from suffice.learn.method import Problem, Solution, Step
+from suffice.learn.features import model_of, rank_of
+from suffice.learn.method import Problem, Solution
+from suffice.learn.weight_remarks import no_estimate, steps_of, unfinished
 from suffice.learn.weights import WeightSearch, lbfgs, proximal
-from suffice.models.log_linear import LogLinear
 from suffice.priors.penalty import Laplace
 from suffice.stats.needs import Distinct
-from suffice.text import plural
 
 Floats = NDArray[np.float64]
 FAR = 8.0
@@ -78,9 +77,7 @@ def solve(problem: Problem) -> Solution:
     found = search(setting.matching())
     rank, remarks = rank_of(setting)
     ran_away = np.flatnonzero(setting.limits)
-    if len(ran_away):
-        named = ", ".join(setting.names[w] for w in ran_away[:6])
-        remarks.append(f"The estimate does not exist: means at the end of their range let weights run away: {named}.")
+    remarks += no_estimate(setting.names, ran_away)
     if problem.prior is None and float((np.abs(found.weights) * setting.spread).max(initial=0.0)) > FAR:
         remarks.append(
             "Some weights are large: they may be running away, the estimate lying on the boundary, where it does not "
@@ -89,22 +86,13 @@ def solve(problem: Problem) -> Solution:
     remarks.append(
         "The log-likelihood shown is the pseudo-log-likelihood, Σ log p(x_v | all others); AIC and BIC are of it, too."
     )
-    if not found.converged and not problem.watch.interrupted:
-        remarks.append(f"Not converged after {plural(len(found.objectives), 'step')}: {found.reason}")
-    schema = problem.schema.select(problem.structure.columns)
-    model = LogLinear(
-        problem.structure,
-        np.where(setting.limits != 0, setting.limits, found.weights),
-        schema=schema,
-        support=supports(setting, schema),
-        design=setting.design,
-    )
+    remarks += unfinished(problem, found)
     return Solution(
-        model=model,
+        model=model_of(setting, found.weights),
         log_likelihood=setting.family.log_likelihood(found.weights),
         n_free=rank,
         n_free_adjusted=max(rank - len(ran_away), 0),
-        trace=tuple(Step(number, value) for number, value in enumerate(found.objectives, 1)),
+        trace=steps_of(found),
         remarks=(*found.remarks, *remarks),
         interrupted=problem.watch.interrupted,
     )

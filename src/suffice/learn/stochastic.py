@@ -23,12 +23,12 @@ from suffice.inference.clique_family import Layout
 from suffice.inference.gibbs import Gibbs
 from suffice.inference.tree_family import TreeFamily
 from suffice.learn.feature_setting import METRIC_NUMBERS, MOST_METRIC, FeatureSetting
-from suffice.learn.features import rank_of, supports
+from suffice.learn.features import model_of, rank_of
 from suffice.learn.method import Problem, Solution
 from suffice.learn.pseudo_likelihood import PseudoSetting
+from suffice.learn.weight_remarks import no_estimate
 from suffice.learn.weights import lbfgs
 from suffice.models.feature_design import data_covariance
-from suffice.models.log_linear import LogLinear
 from suffice.models.sampling import stream_key
 from suffice.priors.penalty import Gaussian
 from suffice.text import plural
@@ -136,23 +136,14 @@ def solve(problem: Problem) -> Solution:
     n_steps = climb.run()
     rank, remarks = rank_of(setting)
     weights = climb.average
-    schema = problem.schema.select(problem.structure.columns)
     log_likelihood = exact_log_likelihood(setting, weights)
     remarks += climb.remarks(n_steps)
     if math.isnan(log_likelihood):
         remarks.append("The log-likelihood is not known: the graph is too wide for its normaliser.")
     ran_away = np.flatnonzero(setting.limits)
-    if len(ran_away):
-        named = ", ".join(setting.names[w] for w in ran_away[:6])
-        remarks.append(f"The estimate does not exist: means at the end of their range let weights run away: {named}.")
+    remarks += no_estimate(setting.names, ran_away)
     return Solution(
-        model=LogLinear(
-            problem.structure,
-            np.where(setting.limits != 0, setting.limits, weights),
-            schema=schema,
-            support=supports(setting, schema),
-            design=setting.design,
-        ),
+        model=model_of(setting, weights),
         log_likelihood=log_likelihood,
         n_free=rank,
         n_free_adjusted=max(rank - len(ran_away), 0),

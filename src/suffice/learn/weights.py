@@ -6,6 +6,7 @@ import math
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 from itertools import islice
+from typing import Any
 
 import numpy as np
 
@@ -57,28 +58,28 @@ def found_by(matching: FeatureMatching, outcome: Outcome) -> FoundWeights:
     return FoundWeights(matching.weights(outcome.x), objectives, outcome.converged, outcome.reason)
 
 
+def quietly(search: WeightSearch, matching: FeatureMatching) -> FoundWeights:
+    """Search without warnings: trial points may leave the range of floats, and are turned down there."""
+    with np.errstate(over="ignore", invalid="ignore", divide="ignore"):
+        return search(matching)
+
+
 def lbfgs(matching: FeatureMatching) -> FoundWeights:
     """Climb by L-BFGS."""
-    problem, space = matching.problem, Space(matching)
-    steps = problem.watch.steps("L-BFGS", problem.max_iter)
-    outcome = minimise_by_lbfgs(space.evaluate, space.start, done=space.done, steps=steps, scale=space.scale)
-    return space.found(outcome)
+    space = Space(matching)
+    return space.climbed("L-BFGS", minimise_by_lbfgs, space.evaluate)
 
 
 def conjugate(matching: FeatureMatching) -> FoundWeights:
     """Climb by conjugate gradients."""
-    problem, space = matching.problem, Space(matching)
-    steps = problem.watch.steps("conjugate gradients", problem.max_iter)
-    outcome = conjugate_gradient(space.evaluate, space.start, done=space.done, steps=steps, scale=space.scale)
-    return space.found(outcome)
+    space = Space(matching)
+    return space.climbed("conjugate gradients", conjugate_gradient, space.evaluate)
 
 
 def newton(matching: FeatureMatching) -> FoundWeights:
     """Climb by Newton's method, its systems solved by conjugate gradients."""
-    problem, space = matching.problem, Space(matching)
-    steps = problem.watch.steps("Newton's method", problem.max_iter)
-    outcome = newton_cg(space.evaluate_twice, space.start, done=space.done, steps=steps, scale=space.scale)
-    return space.found(outcome)
+    space = Space(matching)
+    return space.climbed("Newton's method", newton_cg, space.evaluate_twice)
 
 
 def _root_of(matrix: Floats) -> Floats:
@@ -151,6 +152,12 @@ class Space:
         root, sizes = self._given
         unit = np.where(sizes > 0, sizes, 1.0)
         return np.asarray(np.linalg.lstsq(root / unit, root @ x, rcond=FLAT)[0] / unit, np.float64)
+
+    def climbed(self, label: str, optimiser: Callable[..., Outcome], evaluate: Callable[..., Any]) -> FoundWeights:
+        """Run an optimiser in these coordinates."""
+        problem = self.matching.problem
+        steps = problem.watch.steps(label, problem.max_iter)
+        return self.found(optimiser(evaluate, self.start, done=self.done, steps=steps, scale=self.scale))
 
     def found(self, outcome: Outcome) -> FoundWeights:
         """Translate what an optimiser returned."""

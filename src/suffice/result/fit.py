@@ -11,6 +11,7 @@ from typing import Any
 from suffice.certify import Certificate
 from suffice.errors import ArgumentError
 from suffice.learn.method import Step
+from suffice.result.coefficients import CoefficientTable, coefficient_table
 from suffice.result.expected import ExpectedTable, expected_table
 from suffice.result.geometry import Geometry, geometry
 from suffice.result.goodness import Goodness, goodness
@@ -151,6 +152,32 @@ class Fit:
                 "fit.posterior.interval(['A', 'B'], 0.9)."
             )
         return credible(self.model, self.posterior, targets, given, interval, interval_method, draws, seed)
+
+    def coefficients(self, node: str, level: float = 0.95) -> CoefficientTable:
+        """Return the coefficients of a linear-Gaussian node with standard errors, t, p and intervals.
+
+        Parameters
+        ----------
+        node : str
+        level : float
+            That of the intervals.
+
+        Raises
+        ------
+        EstimationError
+            Where the estimate is not least squares of the node by itself.
+
+        Examples
+        --------
+        >>> import suffice as sf
+        >>> data = {"dose": [0.0, 1.0, 2.0, 3.0], "effect": [1.0, 3.5, 4.5, 7.0]}
+        >>> print(sf.fit(sf.DAG("dose -> effect"), data).coefficients("effect"))
+        term         estimate  std. error     t       p  95 % from      to
+        -----------  --------  ----------  ----  ------  ---------  ------
+        (intercept)      1.15      0.3969  2.90  0.1013   -0.55756  2.8576
+        dose              1.9      0.2121  8.96  0.0122    0.98727  2.8127
+        """
+        return coefficient_table(self, node, level)
 
     # Markov random fields -------------------------------------------------------------------------------------
 

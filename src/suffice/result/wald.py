@@ -27,6 +27,7 @@ from suffice.models.u_terms import CONSTRAINTS
 from suffice.priors.penalty import Gaussian, Penalty
 from suffice.priors.pseudo_margins import pseudo_margin
 from suffice.result.goodness import p_text
+from suffice.result.wald_columns import COLUMNS, WaldColumns
 from suffice.structures.cliques import Cliques
 from suffice.text import fixed, html_table, number, plain_table, shorten
 
@@ -35,11 +36,10 @@ MAX_FREE = 3000
 MAX_COVARIANCE = 6000
 SHOWN_ROWS = 60
 Floats = NDArray[np.float64]
-COLUMNS = ("estimate", "se", "z", "p", "lower", "upper")
 
 
 @dataclass(frozen=True, eq=False)
-class WaldTable:
+class WaldTable(WaldColumns):
     """The u-terms of a fit, each with its standard error and what follows from it.
 
     Attributes
@@ -71,37 +71,6 @@ class WaldTable:
     remarks: tuple[str, ...]
     _jacobian: Any = field(repr=False)
     _coordinates: Floats = field(repr=False)
-
-    @property
-    def z(self) -> Floats:
-        """The estimates over their standard errors."""
-        with np.errstate(divide="ignore", invalid="ignore"):
-            ratio: Floats = self.estimate / self.se
-        return ratio
-
-    @property
-    def p(self) -> Floats:
-        """The probability of a larger |z| if the term were zero."""
-        from scipy.special import ndtr
-
-        tails: Floats = 2 * ndtr(-np.abs(self.z))
-        return tails
-
-    @property
-    def _margin(self) -> Floats:
-        from scipy.special import ndtri
-
-        return float(ndtri((1 + self.level) / 2)) * self.se
-
-    @property
-    def lower(self) -> Floats:
-        """The lower ends of the intervals."""
-        return self.estimate - self._margin
-
-    @property
-    def upper(self) -> Floats:
-        """The upper ends of the intervals."""
-        return self.estimate + self._margin
 
     @cached_property
     def covariance(self) -> Floats:

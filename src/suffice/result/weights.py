@@ -33,6 +33,7 @@ from suffice.models.clique_layout import factors_over
 from suffice.models.log_linear import LogLinear
 from suffice.priors.penalty import Gaussian, Penalty
 from suffice.result.goodness import p_text
+from suffice.result.wald_columns import COLUMNS, WaldColumns
 from suffice.structures.cliques import Cliques
 from suffice.structures.features import Features
 from suffice.text import fixed, html_table, plain_table, plural
@@ -42,7 +43,6 @@ MAX_WEIGHTS = 2000
 SHOWN_ROWS, SHOWN = 60, 4
 """So many weights are printed, and so many relations or names are named in a remark."""
 Floats = NDArray[np.float64]
-COLUMNS = ("estimate", "se", "z", "p", "lower", "upper")
 
 
 class WeightRow(NamedTuple):
@@ -58,7 +58,7 @@ class WeightRow(NamedTuple):
 
 
 @dataclass(frozen=True, eq=False)
-class WeightTable:
+class WeightTable(WaldColumns):
     """The weights of a fit, each with its standard error and what follows from it; ``table["A=yes"]`` is one of them.
 
     Attributes
@@ -91,37 +91,6 @@ class WeightTable:
         """The standard errors."""
         errors: Floats = np.sqrt(self.covariance.diagonal())
         return errors
-
-    @property
-    def z(self) -> Floats:
-        """The estimates over their standard errors."""
-        with np.errstate(divide="ignore", invalid="ignore"):
-            ratio: Floats = self.estimate / self.se
-        return ratio
-
-    @property
-    def p(self) -> Floats:
-        """The probability of a larger |z| if the weight were zero."""
-        from scipy.special import ndtr
-
-        tails: Floats = 2 * ndtr(-np.abs(self.z))
-        return tails
-
-    @property
-    def lower(self) -> Floats:
-        """The lower ends of the intervals."""
-        return self.estimate - self._margin
-
-    @property
-    def upper(self) -> Floats:
-        """The upper ends of the intervals."""
-        return self.estimate + self._margin
-
-    @property
-    def _margin(self) -> Floats:
-        from scipy.special import ndtri
-
-        return float(ndtri((1 + self.level) / 2)) * self.se
 
     def __len__(self) -> int:
         return len(self.names)

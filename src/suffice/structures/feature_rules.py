@@ -267,3 +267,8 @@ def _array(labels: Sequence[Any]) -> NDArray[Any]:
     found = np.empty(len(labels), object)
     found[:] = labels
     return found
+
+
+def main_effects(features: Sequence[Feature], given: Sequence[str] = ()) -> NDArray[np.bool_]:
+    """Return which features are of one variable that is no input: the main effects of a penalty."""
+    return np.array([len(f.variables) == 1 and f.variables[0] not in given for f in features], bool)

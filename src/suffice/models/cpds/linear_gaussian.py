@@ -50,11 +50,11 @@ class LinearGaussianCPD:
     >>> effect = sf.fit(sf.DAG("dose -> effect"), data).model.cpd("effect")
     >>> print(effect)
     p(effect | dose)
-    intercept  dose        sd
-    ---------  ----  --------
-          1.1   1.9  0.273861
+    intercept  dose       sd
+    ---------  ----  -------
+         1.15   1.9  0.33541
     >>> effect.mean_of({"dose": np.array([10.0])})
-    array([20.1])
+    array([20.15])
     """
 
     kind: ClassVar[str] = "linear_gaussian"
