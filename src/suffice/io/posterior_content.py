@@ -7,13 +7,20 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from suffice.io.json_values import number
+from suffice.io.json_values import number, number_or_none
 from suffice.priors.dirichlet_rows import DirichletRows
 from suffice.priors.hyper_dirichlet import HyperDirichlet
 from suffice.priors.hyper_inverse_wishart import HyperInverseWishartPosterior
 from suffice.priors.hypothesis_weights import HypothesisPosterior
+from suffice.priors.markov_posterior import MarkovChainPosterior
 from suffice.priors.network_posterior import NetworkPosterior
+from suffice.priors.niw_posterior import NormalInverseWishartPosterior
+from suffice.priors.point_posterior import PointPosterior
+from suffice.priors.regression_posterior import RegressionPosterior
 from suffice.stats.needs import Moment
+
+NODES: dict[str, Any] = {"dirichlet": DirichletRows, "regression": RegressionPosterior, "point": PointPosterior}
+"""The posteriors of single nodes."""
 
 
 class Kind(NamedTuple):
@@ -38,16 +45,22 @@ def read(entry: Mapping[str, Any] | None, fit: Any) -> Any:
 
 
 def _write_network(posterior: NetworkPosterior) -> dict[str, Any]:
-    nodes = [node.to_dict() for node in posterior.nodes]
+    nodes = [_written_node(node) for node in posterior.nodes]
     return {"nodes": nodes, "log_marginal_likelihood": posterior.log_marginal_likelihood}
+
+
+def _written_node(node: Any) -> dict[str, Any]:
+    """Return a node's posterior with the name of its type, which tables go without."""
+    name = next(name for name, kind in NODES.items() if isinstance(node, kind))
+    return node.to_dict() if name == "dirichlet" else {"type": name, **node.to_dict()}
 
 
 def _read_network(entry: Mapping[str, Any], fit: Any) -> NetworkPosterior:
     nodes = tuple(
-        DirichletRows.from_dict(fit.model.cpd(node).family, values)
+        NODES[values.get("type", "dirichlet")].from_dict(fit.model.cpd(node).family, values)
         for node, values in zip(fit.structure.nodes, entry["nodes"], strict=True)
     )
-    return NetworkPosterior(fit.structure, nodes, number(entry, "log_marginal_likelihood"))
+    return NetworkPosterior(fit.structure, nodes, number_or_none(entry, "log_marginal_likelihood"))
 
 
 def _read_hypotheses(entry: Mapping[str, Any], fit: Any) -> HypothesisPosterior:
@@ -60,17 +73,20 @@ def _read_cliques(entry: Mapping[str, Any], fit: Any) -> HyperDirichlet:
     return HyperDirichlet.from_dict(fit.structure, fit.model.schema, entry)
 
 
-def _read_gaussian(entry: Mapping[str, Any], fit: Any) -> HyperInverseWishartPosterior:
+def _read_gaussian(entry: Mapping[str, Any], fit: Any) -> Any:
     """Form the posterior anew: it is prior and statistics, both of which the file has."""
-    found: HyperInverseWishartPosterior = fit.prior.posterior(
-        fit.structure, fit.statistics[Moment(fit.structure.variables)]
-    )
-    return found
+    return fit.prior.posterior(fit.structure, fit.statistics[Moment(fit.structure.variables)])
+
+
+def _read_chain(entry: Mapping[str, Any], fit: Any) -> MarkovChainPosterior:
+    return MarkovChainPosterior.from_dict(fit.model, entry)
 
 
 POSTERIORS: dict[str, Kind] = {
     "network": Kind(NetworkPosterior, _write_network, _read_network),
+    "markov_chain": Kind(MarkovChainPosterior, MarkovChainPosterior.to_dict, _read_chain),
     "hypotheses": Kind(HypothesisPosterior, HypothesisPosterior.to_dict, _read_hypotheses),
     "hyper_dirichlet": Kind(HyperDirichlet, HyperDirichlet.to_dict, _read_cliques),
     "hyper_inverse_wishart": Kind(HyperInverseWishartPosterior, lambda posterior: {}, _read_gaussian),
+    "normal_inverse_wishart": Kind(NormalInverseWishartPosterior, lambda posterior: {}, _read_gaussian),
 }

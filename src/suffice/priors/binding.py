@@ -5,8 +5,14 @@ from __future__ import annotations
 from typing import Any
 
 from suffice.models.cpds import Family, NodeKind
+from suffice.priors.several import Priors
 from suffice.stats.statistics import Statistics
 from suffice.structures.dag import DAG
+
+
+def one_prior(prior: Any) -> Any:
+    """Return the prior; a list of priors as one, that has a part for each kind of node."""
+    return Priors(*prior) if isinstance(prior, list | tuple) else prior
 
 
 def bound(prior: Any, dag: DAG, statistics: Statistics) -> Any:

@@ -41,6 +41,13 @@ def credible(
     """Return the model's answer with credible intervals; see `suffice.Fit.query`."""
     require_fraction("interval", level)
     require_choice("interval_method", method, METHODS)
+    for node, rows in posterior.items():
+        if not isinstance(rows, DirichletRows):
+            raise ModelError(
+                f"Credible intervals of answers are for networks of tables, but node {node!r} is of kind "
+                f"{rows.mean().kind!r}. Those of parameters are in fit.posterior.intervals(); or draw networks from "
+                "the posterior, fit.posterior.sample(seed=…), and query each."
+            )
     table: LabelledTable = model.query(targets, given)
     wanted = targets_of(model.schema, targets)
     evidence = given_of(model.schema, given, wanted)

@@ -8,7 +8,7 @@ from __future__ import annotations
 import math
 from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
 from numpy.typing import NDArray
@@ -27,6 +27,8 @@ LARGEST = 1e100
 class DirichletPrior:
     """What all Dirichlet priors share; a subclass says how large α is for a family."""
 
+    kinds: ClassVar[tuple[str, ...]] = ("tabular",)
+
     @property
     def nodes(self) -> tuple[str, ...]:
         """The nodes that have pseudo-counts of their own."""
@@ -38,9 +40,10 @@ class DirichletPrior:
 
     def posterior(self, kind: str, family: Family, statistic: Counts, given: Any = None) -> DirichletRows:
         """Return Dirichlet(α + m) for every row of the node's table."""
-        if kind != "tabular":
+        if kind not in self.kinds:
             raise EstimationError(
-                f"{self.describe()} is a prior on tables, but node {family.child.name!r} is of kind {kind!r}."
+                f"{self.describe()} is a prior on tables, but node {family.child.name!r} is of kind {kind!r}. "
+                "Give a prior for each kind of node, such as prior=[sf.BDeu(10), sf.NormalInverseGamma(2, 1.0)]."
             )
         fixed = None if given is None else given_rows(family, given)
         return DirichletRows.from_counts(family, self.alpha(family), statistic, fixed)

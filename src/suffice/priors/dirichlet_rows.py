@@ -187,15 +187,18 @@ class DirichletRows:
 
         The marginal of one θ under a Dirichlet is Beta(α + m, Σ(α + m) − (α + m)).
         """
+        require_fraction("level", level)
+        return self.quantile((1 - level) / 2), self.quantile((1 + level) / 2)
+
+    def quantile(self, fraction: float) -> NDArray[np.float64]:
+        """Return the posterior quantile of every probability by itself; shape (n_rows, n_states)."""
         from scipy.special import betaincinv
 
-        require_fraction("level", level)
         a = self.concentration
-        b = a.sum(axis=1, keepdims=True) - a
         if a.shape[1] == 1:
-            return np.ones_like(a), np.ones_like(a)
-        lower, upper = betaincinv(a, b, (1 - level) / 2), betaincinv(a, b, (1 + level) / 2)
-        return self._known(lower), self._known(upper)
+            return np.ones_like(a)
+        found: NDArray[np.float64] = betaincinv(a, a.sum(axis=1, keepdims=True) - a, fraction)
+        return self._known(found)
 
     def _known(self, numbers: NDArray[np.float64], value: float | None = None) -> NDArray[np.float64]:
         """Replace what concerns fixed rows: by ``value``, or by the rows themselves."""
@@ -283,7 +286,7 @@ def _with_rows(
     return distinct, wider
 
 
-def _log_rising(alpha: NDArray[np.float64], m: NDArray[Any]) -> NDArray[np.float64]:
+def log_rising(alpha: NDArray[np.float64], m: NDArray[Any]) -> NDArray[np.float64]:
     """Return log Γ(α + m)/Γ(α), through the beta function: for large α the two gammas alone would cancel."""
     from scipy.special import betaln, gammaln
 
@@ -296,7 +299,7 @@ def _log_marginal(
     alpha: NDArray[np.float64], m: NDArray[Any], given: NDArray[np.bool_] | None, rows: NDArray[np.float64] | None
 ) -> float:
     """Return Σ log Γ(α₀)/Γ(α₀ + m₀) + Σ log Γ(α + m)/Γ(α); fixed rows count with their likelihood."""
-    by_row = _log_rising(alpha, m).sum(axis=1) - _log_rising(alpha.sum(axis=1), m.sum(axis=1))
+    by_row = log_rising(alpha, m).sum(axis=1) - log_rising(alpha.sum(axis=1), m.sum(axis=1))
     if given is not None and rows is not None:
         with np.errstate(divide="ignore", invalid="ignore"):
             likelihood = np.where(m > 0, m * np.log(rows), 0.0).sum(axis=1)

@@ -12,6 +12,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from suffice.errors import ArgumentError, require_number, shown
+from suffice.models.cpds import Family
+from suffice.models.cpds.softmax import SoftmaxPenalty
 
 Floats = NDArray[np.float64]
 NARROWEST, WIDEST = 1e-4, 1e6
@@ -29,6 +31,8 @@ class Penalty(ABC):
     width: float = 1.0
     main: float | None = None
     points: ClassVar[tuple[str, ...]] = ("map",)
+    kinds: ClassVar[tuple[str, ...]] = ()
+    """The kinds of nodes of a Bayesian network that it is a prior on."""
 
     def __post_init__(self) -> None:
         for name, value in (("width", self.width), ("main", self.main)):
@@ -43,7 +47,11 @@ class Penalty(ABC):
 
     def widths(self, terms: Sequence[Floats]) -> list[float]:
         """Return the width of every term's prior."""
-        return [self.main if self.main is not None and term.ndim == 1 else self.width for term in terms]
+        return [float(width) for width in self.widths_of(np.array([term.ndim == 1 for term in terms], bool))]
+
+    def widths_of(self, main: NDArray[np.bool_]) -> Floats:
+        """Return the width of every weight's prior, ``main`` telling which are main effects."""
+        return np.where(main, self.width if self.main is None else self.main, self.width)
 
     @abstractmethod
     def value(self, terms: Sequence[Floats]) -> float:
@@ -81,6 +89,12 @@ class Gaussian(Penalty):
     >>> fit.point, fit.certificate.ok
     ('map', True)
     """
+
+    kinds: ClassVar[tuple[str, ...]] = ("softmax",)
+
+    def pseudo(self, family: Family, point: str) -> SoftmaxPenalty:
+        """Return the penalty on the parameters of a softmax node, the intercepts being its main effects."""
+        return SoftmaxPenalty(self.width, self.width if self.main is None else self.main)
 
     def value(self, terms: Sequence[Floats]) -> float:
         """Return Σ u² / (2 width²)."""

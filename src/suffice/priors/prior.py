@@ -5,7 +5,6 @@ from __future__ import annotations
 from typing import Any, Protocol, runtime_checkable
 
 from suffice.models.cpds import CPD, Family
-from suffice.models.cpds.kind import Pseudo
 
 
 @runtime_checkable
@@ -17,8 +16,8 @@ class NodePosterior(Protocol):
         """The node and its parents."""
 
     @property
-    def log_marginal_likelihood(self) -> float:
-        """The log-probability of the family's data, the parameters integrated out."""
+    def log_marginal_likelihood(self) -> float | None:
+        """The log-probability of the family's data, the parameters integrated out; None under an improper prior."""
 
     def mean(self) -> CPD:
         """Return the posterior mean: the exact predictive distribution of one new case."""
@@ -35,14 +34,21 @@ class Prior(Protocol):
     """A conjugate prior on the parameters of every node."""
 
     @property
+    def kinds(self) -> tuple[str, ...]:
+        """The kinds of nodes that it is a prior on."""
+
+    @property
     def nodes(self) -> tuple[str, ...]:
         """The nodes that the prior names; it may speak of all nodes alike and name none."""
 
     def posterior(self, kind: str, family: Family, statistic: Any, given: Any = None) -> NodePosterior:
         """Return the posterior of one node from its statistic, and from what an expert gave."""
 
-    def pseudo(self, family: Family, point: str) -> Pseudo:
-        """Return the prior's pseudo-counts by parent configuration, as they enter the estimate ``point``."""
+    def pseudo(self, family: Family, point: str) -> Any:
+        """Return what the prior adds to the statistic, as the node kind's `residual` takes it for ``point``.
+
+        For tables these are pseudo-counts by parent configuration (`suffice.models.cpds.kind.Pseudo`).
+        """
 
     def describe(self) -> str:
         """Say in a few words what the prior is."""

@@ -7,10 +7,14 @@ from typing import Any
 
 from suffice.models.bayes_net import BayesianNetwork
 from suffice.models.markov_net import MarkovNetwork
+from suffice.priors.bge import BGe
 from suffice.priors.dirichlet import K2, BDeu, Dirichlet, Jeffreys
 from suffice.priors.expert import Expert
 from suffice.priors.hyper_inverse_wishart import HyperInverseWishart
+from suffice.priors.normal_inverse_gamma import NormalInverseGamma
+from suffice.priors.normal_inverse_wishart import NormalInverseWishart
 from suffice.priors.penalty import Gaussian, Laplace
+from suffice.priors.several import Priors
 
 PRIORS: dict[str, type[Any]] = {
     "Dirichlet": Dirichlet,
@@ -21,12 +25,18 @@ PRIORS: dict[str, type[Any]] = {
     "Gaussian": Gaussian,
     "Laplace": Laplace,
     "HyperInverseWishart": HyperInverseWishart,
+    "NormalInverseWishart": NormalInverseWishart,
+    "NormalInverseGamma": NormalInverseGamma,
+    "BGe": BGe,
+    "Priors": Priors,
 }
 NETWORKS: dict[str, type[Any]] = {"BayesianNetwork": BayesianNetwork, "MarkovNetwork": MarkovNetwork}
 
 
 def prior_from_dict(entry: Mapping[str, Any]) -> Any:
     """Rebuild a prior from `to_dict`'s data."""
+    if entry["type"] == "Priors":
+        return Priors(*map(prior_from_dict, entry["priors"]))
     arguments: dict[str, Any] = {name: value for name, value in entry.items() if name != "type"}
     if arguments.get("main") == "inf":
         arguments["main"] = float("inf")

@@ -1,0 +1,266 @@
+"""The conjugate prior of linear-Gaussian nodes, regression by regression.
+
+σ² ~ InverseGamma(shape, scale),   β | σ² ~ N(m, σ² Λ⁻¹),   β = (intercept, slopes)
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any, ClassVar
+
+import numpy as np
+from numpy.typing import NDArray
+
+from suffice.errors import ArgumentError, EstimationError, is_number, listing, shown
+from suffice.models.cpds import Family
+from suffice.models.cpds.linear_gaussian import LinearGaussianCPD
+from suffice.models.cpds.linear_gaussian_prior import RegressionPseudo
+from suffice.priors.point_posterior import PointPosterior
+from suffice.priors.regression_posterior import RegressionPosterior
+from suffice.stats.moments import Moments
+
+Floats = NDArray[np.float64]
+LARGEST = 1e100
+"""The largest number of a prior, so that sums and products of a few stay finite."""
+
+
+class RegressionPrior:
+    """What the priors of linear-Gaussian nodes share; a subclass gives the prior of a family's regressions."""
+
+    kinds: ClassVar[tuple[str, ...]] = ("linear_gaussian",)
+
+    def regression(self, family: Family) -> RegressionPseudo:
+        """Return the prior of a family's regressions."""
+        raise TypeError("use one of sf.NormalInverseGamma, sf.BGe")
+
+    def posterior(
+        self, kind: str, family: Family, statistic: Moments, given: Any = None
+    ) -> RegressionPosterior | PointPosterior:
+        """Return the normal inverse gamma posterior of the node's regressions."""
+        if kind not in self.kinds:
+            raise EstimationError(
+                f"{self.describe()} is a prior on regressions, but node {family.child.name!r} is of kind {kind!r}. "
+                "Give a prior for each kind of node, such as prior=[sf.BDeu(10), sf.NormalInverseGamma(2, 1.0)]."
+            )
+        if given is not None:
+            cpd = LinearGaussianCPD.from_given(family, given)
+            return PointPosterior(cpd, cpd.log_likelihood(statistic))
+        return RegressionPosterior.from_moments(family, self.regression(family), statistic)
+
+    def pseudo(self, family: Family, point: str) -> RegressionPseudo:
+        """Return what the prior adds to the data of a family, for the proof of the estimate ``point``."""
+        prior = self.regression(family)
+        return RegressionPseudo(**{**vars(prior), "point": point})
+
+    def describe(self) -> str:
+        """Say in a few words what the prior is."""
+        return repr(self)
+
+
+@dataclass(frozen=True, init=False, eq=False, repr=False)
+class NormalInverseGamma(RegressionPrior):
+    """A conjugate prior on intercept, slopes and variance of every linear-Gaussian node.
+
+    Nodes are independent, and so are the regressions for the configurations of a node's discrete parents. Every
+    argument is a number for all nodes, or a mapping that gives every linear-Gaussian node its own.
+
+    Parameters
+    ----------
+    shape : number or mapping
+        a > 0 of σ² ~ InverseGamma(a, b): the prior of the variance counts like 2a rows. For a > 1 the prior mean of
+        the variance is b / (a − 1).
+    scale : number or mapping
+        b > 0, in the squared units of the child.
+    mean : number or mapping
+        The prior mean of the intercept, slopes being centred at zero; for a node also the list (intercept, slopes), in
+        the order of its continuous parents.
+    precision : number or mapping
+        How many rows the prior of a coefficient counts for, were its column one of ±1: a coefficient has the prior
+        variance σ² / precision. For a node also a list (intercept, slopes), or the whole matrix Λ.
+    intercept_precision : number or mapping, optional
+        The same of the intercept, where it differs from that of slopes. Zero leaves it free: its prior is flat, and
+        there is no marginal likelihood.
+
+    Examples
+    --------
+    >>> import suffice as sf
+    >>> data = {"dose": [0.0, 1.0, 2.0, 3.0], "effect": [1.0, 3.5, 4.5, 7.0]}
+    >>> fit = sf.fit(sf.DAG("dose -> effect"), data, prior=sf.NormalInverseGamma(2, 1.0))
+    >>> fit.certificate.ok
+    True
+    >>> print(fit.model.cpd("effect"))
+    p(effect | dose)
+    intercept     dose       sd
+    ---------  -------  -------
+            1  1.83333  1.08653
+    """
+
+    shape: Any
+    scale: Any
+    mean: Any
+    precision: Any
+    intercept_precision: Any
+
+    def __init__(
+        self,
+        shape: float | Mapping[str, float],
+        scale: float | Mapping[str, float],
+        mean: float | Mapping[str, Any] = 0.0,
+        precision: float | Mapping[str, Any] = 1.0,
+        intercept_precision: float | Mapping[str, float] | None = None,
+    ) -> None:
+        object.__setattr__(self, "shape", _by_node("shape", shape, _positive))
+        object.__setattr__(self, "scale", _by_node("scale", scale, _positive))
+        object.__setattr__(self, "mean", _by_node("mean", mean, _mean))
+        object.__setattr__(self, "precision", _by_node("precision", precision, _precision))
+        free = None if intercept_precision is None else _by_node("intercept_precision", intercept_precision, _weight)
+        object.__setattr__(self, "intercept_precision", free)
+
+    @property
+    def _arguments(self) -> dict[str, Any]:
+        names = ("shape", "scale", "mean", "precision", "intercept_precision")
+        return {name: getattr(self, name) for name in names}
+
+    @property
+    def nodes(self) -> tuple[str, ...]:
+        """The nodes that have numbers of their own."""
+        named = [node for value in self._arguments.values() if isinstance(value, dict) for node in value]
+        return tuple(dict.fromkeys(named))
+
+    def _of(self, argument: str, family: Family) -> Any:
+        value, node = getattr(self, argument), family.child.name
+        if not isinstance(value, dict):
+            return value
+        if node not in value:
+            raise ArgumentError(
+                f"The {argument!r} argument of the prior gives nothing for node {node!r}; it names {listing(value)}. "
+                "Add the node, or give one number for all nodes."
+            )
+        return value[node]
+
+    def regression(self, family: Family) -> RegressionPseudo:
+        """Return the prior of a family's regressions, its shapes checked."""
+        q = len(family.continuous)
+        mean = self._of("mean", family)
+        m = np.append(mean, np.zeros(q)) if isinstance(mean, float) else _shaped("mean", family, mean, (q + 1,))
+        precision, free = self._of("precision", family), self._of("intercept_precision", family)
+        shape, scale = self._of("shape", family), self._of("scale", family)
+        if isinstance(precision, float):
+            weight = precision if free is None else free
+            slopes = m[1:]
+            return RegressionPseudo(weight, np.zeros(q), precision * np.eye(q), float(m[0]), slopes, shape, scale)
+        if free is not None:
+            raise ArgumentError(
+                f"The 'precision' argument of the prior gives node {family.child.name!r} a list or a matrix, the "
+                "intercept's first, so leave out 'intercept_precision' for it."
+            )
+        if precision.ndim == 1:
+            diagonal = _shaped("precision", family, precision, (q + 1,))
+            if q and not (diagonal[1:] > 0).all():
+                raise _not_definite(family, precision)
+            return RegressionPseudo(
+                float(diagonal[0]), np.zeros(q), np.diag(diagonal[1:]), float(m[0]), m[1:], shape, scale
+            )
+        matrix = _shaped("precision", family, precision, (q + 1, q + 1))
+        roots = np.sqrt(np.abs(np.diag(matrix)))
+        definite = (np.diag(matrix) > 0).all() and np.linalg.eigvalsh(matrix / roots[:, None] / roots)[0] > 1e-12
+        if not definite or not np.allclose(matrix, matrix.T, rtol=0, atol=1e-8 * np.abs(matrix).max()):
+            raise _not_definite(family, precision)
+        pseudo: RegressionPseudo = RegressionPseudo.from_precision((matrix + matrix.T) / 2, m, shape, scale)
+        return pseudo
+
+    def __repr__(self) -> str:
+        given = {name: value for name, value in self._arguments.items() if value is not None}
+        return f"NormalInverseGamma({', '.join(f'{name}={_shown(value)}' for name, value in given.items())})"
+
+    def __eq__(self, other: object) -> bool:
+        return isinstance(other, NormalInverseGamma) and _listed(self._arguments) == _listed(other._arguments)
+
+    def __hash__(self) -> int:
+        return hash(repr(_listed(self._arguments)))
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return the prior as JSON-able data."""
+        return {"type": "NormalInverseGamma", **self._arguments}
+
+
+def _by_node(argument: str, value: Any, check: Any) -> Any:
+    """Return a checked value for all nodes, or one by node."""
+    if isinstance(value, Mapping):
+        return {node: check(f"{argument}[{node!r}]", entry, True) for node, entry in value.items()}
+    return check(argument, value, False)
+
+
+def _number(argument: str, value: Any, least: float, what: str) -> float:
+    if not is_number(value) or not least <= value <= LARGEST or (what.startswith("positive") and value == 0):
+        raise ArgumentError(
+            f"The {argument!r} argument of the prior must be a {what}, or a mapping from nodes to such. "
+            f"Got {shown(value)} instead."
+        )
+    return float(value)
+
+
+def _positive(argument: str, value: Any, of_node: bool) -> float:
+    return _number(argument, value, 0.0, "positive, finite number")
+
+
+def _weight(argument: str, value: Any, of_node: bool) -> float:
+    return _number(argument, value, 0.0, "number of zero or more")
+
+
+def _mean(argument: str, value: Any, of_node: bool) -> Any:
+    if is_number(value) or not of_node:
+        return _number(argument, value, -LARGEST, "finite number")
+    return _array(argument, value, (1,))
+
+
+def _precision(argument: str, value: Any, of_node: bool) -> Any:
+    if is_number(value) or not of_node:
+        return _number(argument, value, 0.0, "positive, finite number")
+    return _array(argument, value, (1, 2))
+
+
+def _array(argument: str, value: Any, axes: tuple[int, ...]) -> Floats:
+    try:
+        array = np.array(value, np.float64)
+    except (TypeError, ValueError):
+        array = np.zeros(())
+    if array.ndim not in axes or not (np.abs(array) <= LARGEST).all():
+        matrix = ", or a matrix of them" if 2 in axes else ""
+        raise ArgumentError(
+            f"The {argument!r} argument of the prior must be a number, or a list of finite numbers, the intercept's "
+            f"first and then one a continuous parent{matrix}. Got {shown(value)} instead."
+        )
+    array.flags.writeable = False
+    return array
+
+
+def _shaped(argument: str, family: Family, array: Floats, shape: tuple[int, ...]) -> Floats:
+    if array.shape != shape:
+        names = ["intercept", *(parent.name for parent in family.continuous)]
+        raise ArgumentError(
+            f"The '{argument}[{family.child.name!r}]' argument of the prior must have the shape {shape}, in the order "
+            f"{listing(names, 12)}. Got shape {array.shape} instead."
+        )
+    return array
+
+
+def _not_definite(family: Family, precision: Floats) -> ArgumentError:
+    return ArgumentError(
+        f"The 'precision[{family.child.name!r}]' argument of the prior must be positive for every slope, and a matrix "
+        f"symmetric and positive definite. Got {shown(precision.tolist())} instead."
+    )
+
+
+def _shown(value: Any) -> str:
+    if isinstance(value, dict):
+        return f"{{{', '.join(f'{node}: …' for node in value)}}}"
+    return f"{value:g}"
+
+
+def _listed(value: Any) -> Any:
+    """Return arrays as lists, so that they can be compared."""
+    if isinstance(value, dict):
+        return {name: _listed(entry) for name, entry in value.items()}
+    return value.tolist() if isinstance(value, np.ndarray) else value
