@@ -1,0 +1,205 @@
+"""Proof of an autoregression: its normal equations, the covariance of its errors, and the log-likelihood.
+
+Everything starts from the coefficients that users see. The moments are taken as they are: they and the coefficients
+are floats, so their products are fractions, which no rounding of the fitter can hide from. Where there are too many
+numbers for fractions, the longest floats there are take their place.
+"""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+from fractions import Fraction
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from suffice.certify.certificate import Certificate, Measured, verdict
+from suffice.certify.claim import Claim
+from suffice.certify.recount import recount_gap
+from suffice.models.autoregression import AutoregressiveModel
+from suffice.models.autoregression_node import node_cpd
+from suffice.models.cpds import KINDS
+from suffice.models.joint_normal import JointNormal
+from suffice.stats.moments import Moments
+from suffice.structures.autoregression import Autoregression
+
+CLAIMS = {
+    "mle": "maximum likelihood",
+    "mean": "posterior mean, which is no optimum",
+    "map": "posterior mode",
+}
+MAX_EXACT = 20_000
+"""Products of so many numbers are formed as fractions."""
+SINGULAR = 1e-15
+"""An eigenvalue of correlations below this is what rounding leaves of zero."""
+
+Floats = NDArray[np.float64]
+Exact = NDArray[Any]
+
+
+@dataclass(frozen=True)
+class _Found:
+    """The largest violation, and where it is."""
+
+    size: float = 0.0
+    where: str = "no equation"
+
+    def or_larger(self, size: float, where: str) -> _Found:
+        size = math.inf if math.isnan(size) else size
+        return self if size <= self.size else _Found(size, where)
+
+
+@dataclass(frozen=True)
+class _Errors:
+    """Sums over the windows of e = y − c − B z, z being the lagged columns."""
+
+    mean: Floats
+    rounding: Floats
+    cross: Floats
+    squares: Floats
+    spread: Floats
+
+
+def certify(claim: Claim) -> Certificate:
+    """Measure how far the normal equations miss, and the covariance matrix, and the log-likelihood."""
+    structure: Autoregression = claim.structure
+    model: AutoregressiveModel = claim.model
+    windows, first = structure.moments(claim.statistics)
+    fits = model.variables == structure.names_in(claim.statistics.schema) and model.order == structure.order
+    gap, log_likelihood = _Found(math.inf, "the variables or the order, which are not the structure's"), math.nan
+    if fits and (first is None) == (model.start is None):
+        errors = _errors(model, windows, structure.intercept)
+        gap = _violation(structure, model, windows, errors) if claim.prior is None else _prior_violation(claim, windows)
+        log_likelihood = _log_likelihood(model.covariance, float(windows.weight), errors.squares)
+        if first is not None and model.start is not None:
+            gap = _start_violation(gap, model.start, first)
+            log_likelihood += _start_log_likelihood(model.start, first)
+    data_gap, data_worst = (None, "") if claim.source is None else recount_gap(claim.source, claim.statistics)
+    measured = Measured(
+        claim=_claimed(claim.point, structure),
+        residual=gap.size,
+        worst=gap.where,
+        log_likelihood=log_likelihood,
+        normalisation=_normalisation(model),
+        exists=_exists(windows, structure.intercept) if claim.prior is None else "yes",
+        condition="the conjugate formula" if claim.point == "mean" else "the first-order condition",
+        data_gap=data_gap,
+        data_worst=data_worst,
+    )
+    return verdict(measured, claim.log_likelihood, claim.tol, claim.interrupted)
+
+
+def _claimed(point: str, structure: Autoregression) -> str:
+    """Say what the fit claims to be."""
+    if point != "mle":
+        return CLAIMS[point]
+    given = " given the first values" if structure.order and structure.initial == "given" else ""
+    departs = "" if structure.divisor == "n" else ", but for the errors' covariance, divided by n − p"
+    return f"{CLAIMS[point]}{given}{departs}"
+
+
+def _prior_violation(claim: Claim, windows: Moments) -> _Found:
+    """Measure how far the conjugate formula misses, as for a node whose parents are its own past."""
+    cpd = node_cpd(claim.model)
+    pseudo = claim.prior.pseudo(cpd.family, claim.point)
+    return _Found().or_larger(KINDS["linear_gaussian"].residual(cpd, windows, pseudo), "the only equation")
+
+
+def _number(values: Any, exact: bool) -> Exact:
+    """Return numbers as fractions, or as the longest floats."""
+    array = np.asarray(values, np.float64)
+    if not exact:
+        return array.astype(np.longdouble)
+    return np.array([Fraction(value) for value in array.reshape(-1).tolist()], object).reshape(array.shape)
+
+
+def _errors(model: AutoregressiveModel, windows: Moments, intercept: bool) -> _Errors:
+    d, q = len(model.variables), len(model.lag_names)
+    exact = (q + d) ** 2 * d <= MAX_EXACT
+    across = _number(np.concatenate([-model.flat_coefficients, np.eye(d)], axis=1), exact)
+    means = _number(windows.mean, exact) + _number(windows.rest, exact)
+    scatter, weight = _number(windows.scatter, exact), _number(windows.weight, exact).item()
+    mean = across.dot(means) - _number(model.intercept, exact)
+    cross = scatter.dot(across.T)
+    squares = across.dot(cross) + weight * np.outer(mean, mean)
+    spread = np.diag(scatter)
+    if not intercept:  # the regressors are measured from zero
+        cross, spread = cross + weight * np.outer(means, mean), spread + weight * means * means
+    parts = np.abs(across).dot(np.abs(means)) + np.abs(_number(model.intercept, exact))
+    rounding = 2 * np.finfo(np.float64).eps * parts.astype(np.float64)  # parameters themselves are rounded
+    numbers = (mean, rounding, cross[:q], squares, spread[:q])
+    return _Errors(*(np.asarray(values).astype(np.float64) for values in numbers))
+
+
+def _violation(structure: Autoregression, model: AutoregressiveModel, windows: Moments, errors: _Errors) -> _Found:
+    weight = float(windows.weight)
+    p = len(model.lag_names) + structure.intercept
+    divisor = weight if structure.divisor == "n" else weight - p
+    found = _Found()
+    with np.errstate(divide="ignore", invalid="ignore"):
+        roots = np.sqrt(np.diag(errors.squares))
+        shifts = np.maximum(np.abs(errors.mean) - errors.rounding, 0) * math.sqrt(weight) / roots
+        slopes = np.abs(errors.cross) / np.sqrt(errors.spread)[:, None] / roots
+        wanted = np.sqrt(np.diag(errors.squares) / divisor)
+        gaps = np.abs(model.covariance - errors.squares / divisor) / wanted[:, None] / wanted
+    for place, name in enumerate(model.variables):
+        if structure.intercept:
+            found = found.or_larger(float(shifts[place]), f"the mean error of {name}")
+        elif model.intercept[place] != 0:
+            found = found.or_larger(math.inf, f"the intercept of {name}, which must be zero")
+        for lag, size in zip(model.lag_names, slopes[:, place], strict=True):
+            found = found.or_larger(float(size), f"the coefficient of {lag} for {name}")
+        for other in range(place + 1):
+            pair = f"{name} and {model.variables[other]}" if other < place else name
+            found = found.or_larger(float(gaps[place, other]), f"the errors' covariance of {pair}")
+    return found
+
+
+def _start_violation(found: _Found, start: JointNormal, first: Moments) -> _Found:
+    """Compare the distribution of the first values with their moments."""
+    weight = float(first.weight)
+    roots = np.sqrt(np.diag(first.scatter) / weight)
+    with np.errstate(divide="ignore", invalid="ignore"):
+        gaps = np.abs(start.covariance - first.scatter / weight) / roots[:, None] / roots
+        shifts = np.abs(start.mean - first.mean - first.rest) / roots
+    found = found.or_larger(float(gaps.max()), "the covariances of the first values")
+    return found.or_larger(float(shifts.max()), "the means of the first values")
+
+
+def _start_log_likelihood(start: JointNormal, first: Moments) -> float:
+    gap = first.mean + first.rest - start.mean
+    weight = float(first.weight)
+    return _log_likelihood(start.covariance, weight, first.scatter + weight * np.outer(gap, gap))
+
+
+def _log_likelihood(covariance: Floats, weight: float, squares: Floats) -> float:
+    """Return the log-likelihood by Gaussian elimination with pivots, where the fitter factorises by Cholesky."""
+    roots = np.sqrt(np.diag(covariance))
+    correlations = covariance / roots[:, None] / roots
+    sign, log_det = np.linalg.slogdet(correlations)
+    if not sign > 0:
+        return math.nan
+    seen = np.diag(np.linalg.solve(correlations, squares / roots[:, None] / roots))
+    constant = len(roots) * math.log(2 * math.pi) + 2 * math.fsum(np.log(roots)) + float(log_det)
+    return -0.5 * (weight * constant + math.fsum(seen))
+
+
+def _normalisation(model: AutoregressiveModel) -> float:
+    """Return how far √(det Σ det Σ⁻¹) is from one, on the scale of correlations."""
+    matrix = model.errors.correlations
+    (sign, log_det), (other, log_inverse) = np.linalg.slogdet(matrix), np.linalg.slogdet(np.linalg.inv(matrix))
+    return abs(math.expm1(0.5 * float(log_det + log_inverse))) if sign > 0 and other > 0 else math.inf
+
+
+def _exists(windows: Moments, intercept: bool) -> str:
+    """Say whether the likelihood has a maximum: no column of the windows is a combination of the others."""
+    second, weight = np.array(windows.scatter), float(windows.weight)
+    if not intercept:
+        centre = windows.mean + windows.rest
+        second = second + weight * np.outer(centre, centre)
+    roots = np.sqrt(np.diag(second))
+    if not (roots > 0).all():
+        return "no"
+    return "yes" if np.linalg.eigvalsh(second / roots[:, None] / roots)[0] > SINGULAR else "no"
