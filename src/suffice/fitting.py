@@ -25,6 +25,7 @@ from suffice.errors import (
 )
 from suffice.learn.method import Method, Problem, Solution, check_options
 from suffice.learn.registry import choose, methods_for
+from suffice.priors.binding import one_prior
 from suffice.progress import Display, Watch, watch_for
 from suffice.result.fit import Fit
 from suffice.result.notes import Note, notes_on
@@ -68,7 +69,7 @@ def fit(
         A pandas, Polars or PyArrow table, a dict of columns, a contingency table, or a stream: a path, glob or folder
         of CSV or Parquet files, a PyArrow dataset or reader, a Polars lazy frame, a DuckDB relation.
     prior : Prior, optional
-        Without one the fit is by maximum likelihood.
+        Without one the fit is by maximum likelihood. A list gives each kind of node its own.
     point : {"mean", "map"}, optional
         The estimate under a prior: the posterior mean (default where the prior is conjugate) or the mode.
     method : str
@@ -108,6 +109,7 @@ def fit(
     True
     """
     methods_for(structure)
+    prior = one_prior(prior)
     watch = watch_for(progress)
     source = _source(
         structure, data, watch, weights=weights, schema=schema, missing=missing, unknown_states=unknown_states
@@ -192,6 +194,7 @@ def estimate(
             "to fit a table directly use sf.fit(structure, data)."
         )
     methods_for(structure)
+    prior = one_prior(prior)
     watch = watch_for(progress)
     absent = [name for name in structure.columns if name not in statistics.schema]
     if absent:
@@ -230,13 +233,10 @@ def estimate(
 def _source(
     structure: Any, data: Any, watch: Watch, *, schema: SchemaLike | None = None, **policies: Any
 ) -> BlockSource:
-    table = open_table(
-        data,
-        structure.columns,
-        schema={**structure.declared, **declarations(schema)} if structure.declared else schema,
-        continuous=structure.continuous,
-        **policies,
-    )
+    known = {**structure.declared, **declarations(schema)} if structure.declared else schema
+    if hasattr(structure, "open"):  # structures of sequences read windows, not rows
+        return BlockSource(structure.open(data, schema=known, **policies), watch)
+    table = open_table(data, structure.columns, schema=known, continuous=structure.continuous, **policies)
     return BlockSource(table, watch)
 
 

@@ -70,3 +70,8 @@ entry("fit, a penalty on tables", E_, lambda w: w.fit(prior=sf.Gaussian(1.0)), "
 entry("coefficients of a table", A, lambda w: w.fit().coefficients("A"), "'A'", "sf.DAG")
 entry("coefficients under ridge", E_, lambda w: fit("x -> y", kinds={"y": {"ridge": 1.0}}).coefficients("y"), "'y'",
       "fit.posterior['y']")  # fmt: skip
+entry("tie, different kinds", S,
+      lambda w: fit("x -> y; x -> g", tie=[("y", "g")]), "'y' and 'g'", "different kinds")  # fmt: skip
+entry("fit, a setting beside a prior", E_,
+      lambda w: fit("x -> y", kinds={"y": {"ridge": 1.0}}, prior=sf.NormalInverseGamma(2, 1.0)), "'y'", "ridge=1.0",
+      "Leave one of them out")  # fmt: skip

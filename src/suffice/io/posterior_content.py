@@ -78,6 +78,14 @@ def _read_gaussian(entry: Mapping[str, Any], fit: Any) -> Any:
     return fit.prior.posterior(fit.structure, fit.statistics[Moment(fit.structure.variables)])
 
 
+def _read_regression(entry: Mapping[str, Any], fit: Any) -> Any:
+    """Form the posterior of an autoregression anew, from prior and statistics."""
+    from suffice.models.autoregression_node import node_family
+
+    family = node_family(fit.model.variables[0], fit.structure.order)
+    return fit.prior.posterior("linear_gaussian", family, fit.structure.moments(fit.statistics)[0])
+
+
 def _read_chain(entry: Mapping[str, Any], fit: Any) -> MarkovChainPosterior:
     return MarkovChainPosterior.from_dict(fit.model, entry)
 
@@ -87,6 +95,7 @@ POSTERIORS: dict[str, Kind] = {
     "markov_chain": Kind(MarkovChainPosterior, MarkovChainPosterior.to_dict, _read_chain),
     "hypotheses": Kind(HypothesisPosterior, HypothesisPosterior.to_dict, _read_hypotheses),
     "hyper_dirichlet": Kind(HyperDirichlet, HyperDirichlet.to_dict, _read_cliques),
+    "regression": Kind(RegressionPosterior, lambda posterior: {}, _read_regression),
     "hyper_inverse_wishart": Kind(HyperInverseWishartPosterior, lambda posterior: {}, _read_gaussian),
     "normal_inverse_wishart": Kind(NormalInverseWishartPosterior, lambda posterior: {}, _read_gaussian),
 }

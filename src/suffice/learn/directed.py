@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, fields, is_dataclass
 from functools import reduce
 from operator import add
 from typing import Any
@@ -85,7 +85,8 @@ def solve(problem: Problem) -> Solution:
             local[node] = cpds[node].log_likelihood(statistics[kind.need(family)])
     posterior = None
     if all(found.posterior is not None for found in fits.values()):
-        evidence = sum(found.posterior.log_marginal_likelihood for found in fits.values())
+        parts = [found.posterior.log_marginal_likelihood for found in fits.values()]
+        evidence = None if None in parts else sum(parts)  # an improper prior has none
         posterior = NetworkPosterior(dag, tuple(posteriors[node] for node in dag.nodes), evidence)
     return Solution(
         model=BayesianNetwork(dag, cpds),
@@ -95,7 +96,12 @@ def solve(problem: Problem) -> Solution:
         local={node: local[node] for node in dag.nodes},
         posterior=posterior,
         log_marginal_likelihood=None if posterior is None else posterior.log_marginal_likelihood,
-        remarks=(*(remark for found in fits.values() for remark in found.remarks), *_impossible(local), *_said(nodes)),
+        remarks=(
+            *(remark for found in fits.values() for remark in found.remarks),
+            *_impossible(local),
+            *_said(nodes),
+            *getattr(prior, "remarks", ()),
+        ),
     )
 
 
@@ -135,6 +141,7 @@ def _fit_group(
     elif isinstance(mine, Penalty):
         cpd = _penalised(kind, family, statistic, mine)
     else:
+        _require_plain(kind, family)
         posterior = mine.posterior(kind.name, family, statistic, given)
         cpd = posterior.mode() if problem.point == "map" else posterior.mean()
     fixed: Any = None
@@ -167,6 +174,19 @@ def _in_terms_of_lead(
         yield statistics[kind.need(family)].renamed(dict(zip(family.scope, lead.variables, strict=True)))
 
 
+def _require_plain(kind: NodeKind, family: Family) -> None:
+    """Refuse settings that a conjugate prior has no use for."""
+    name = family.child.name
+    plain = kind.configured(name, {})
+    usual: dict[str, Any] = {field.name: field.default for field in fields(plain)} if is_dataclass(plain) else {}
+    for setting, value in usual.items():
+        if getattr(kind, setting) != value:
+            raise EstimationError(
+                f"Node {name!r} has the setting {setting}={getattr(kind, setting)!r}, which is for estimates without a "
+                "prior: a conjugate prior gives every configuration a regression of its own. Leave one of them out."
+            )
+
+
 def _penalised(kind: NodeKind, family: Family, statistic: Any, penalty: Penalty) -> CPD:
     if not hasattr(kind, "penalised"):
         raise EstimationError(
@@ -189,7 +209,7 @@ def check(dag: DAG, prior: Any, fixed: Mapping[str, Any]) -> None:
     for node in getattr(prior, "nodes", ()):
         if node not in dag.nodes:
             raise UnknownNameError(
-                f"The prior has pseudo-counts for {node!r}, which is not a node. The nodes are "
+                f"The prior speaks of {node!r}, which is not a node. The nodes are "
                 f"{listing(dag.nodes, 12)}.{suggestion(node, dag.nodes)}"
             )
     for node in fixed:

@@ -181,6 +181,11 @@ class BoundBGe(RegressionPrior):
             scale=float(self.scale[child, child] - cross @ slopes) / 2,
         )
 
+    @property
+    def remarks(self) -> tuple[str, ...]:
+        """What the prior took from the data."""
+        return () if self.stated.mean is not None else ("The prior's mean is that of the data, as bnlearn has it.",)
+
     def __repr__(self) -> str:
         return repr(self.stated)
 

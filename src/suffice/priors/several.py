@@ -103,6 +103,11 @@ class Priors:
         """Return the priors with those bound to the network that ask for it."""
         return Priors(*(prior.bound(dag, statistics) if hasattr(prior, "bound") else prior for prior in self.priors))
 
+    @property
+    def remarks(self) -> tuple[str, ...]:
+        """What the parts took from the data."""
+        return tuple(remark for prior in self.priors for remark in getattr(prior, "remarks", ()))
+
     def posterior(self, kind: str, family: Family, statistic: Any, given: Any = None) -> Any:
         """Return the posterior of one node under the prior of its kind."""
         return self.of_kind(kind, family).posterior(kind, family, statistic, given)
