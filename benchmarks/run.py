@@ -18,12 +18,14 @@ WORKLOADS = (
     "w1_alarm",
     "w1b_large",
     "w1c_parquet",
+    "w2_gaussian",
     "w3a_table",
     "w3b_grids",
     "w3b_features",
     "w3c_calibration",
     "w3d_queries",
     "w4b_gis",
+    "w8_markov",
     "w9_start",
     "w10_gibbs",
 )
@@ -41,6 +43,7 @@ PEERS = (
     "jax",
     "ipfn",
     "nltk",
+    "pomegranate",
 )
 HONESTY = (
     "Ratios are multiples of this library's figure (the first row): above 1 the peer needs more. Times count from what "

@@ -21,7 +21,7 @@ from typer.testing import CliRunner
 import suffice as sf
 from suffice.cli.app import app
 from suffice.data import table as tables
-from suffice.data.readers import batches, csv_file, parquet
+from suffice.data.readers import arrow_csv, batches, csv_file, parquet
 from suffice.errors import DataError, FileAccessError, SchemaError, SufficeError
 
 DAG = sf.DAG("a -> b <- c")
@@ -463,6 +463,98 @@ def test_fields_with_line_breaks_across_pieces_are_whole(tmp_path, monkeypatch):
     found = sf.collect(TWO, path)
     assert found.schema["a"].states == ("one\n\ntwo",)
     assert found.n_read == 30
+
+
+# What Arrow holds ---------------------------------------------------------------------------------------------
+
+
+class Loans:
+    """Everything of Python's that Arrow was lent during a test, and every reading that was begun."""
+
+    def __init__(self, monkeypatch):
+        self.held, self.readings = [], []
+
+        def lend(file, held):
+            self.held.append(held)
+            return was_lent(file, held)
+
+        def batches(*args, **options):
+            self.readings.append(begin(*args, **options))
+            return self.readings[-1]
+
+        was_lent, begin = arrow_csv.Lent, csv_file.batches
+        monkeypatch.setattr(arrow_csv, "Lent", lend)
+        monkeypatch.setattr(csv_file, "batches", batches)
+
+    def all_given_back(self):
+        assert self.readings
+        return all(reading.gi_frame is None for reading in self.readings) and not any(
+            thing() is not None for held in self.held for thing in held
+        )
+
+
+HELD = {"t.csv": "utf-8", "t.csv.gz": "utf-8", "t.csv.xz": "UTF8", "t.csv.bz2": "utf-8", "latin.csv": "latin-1"}
+
+
+@pytest.fixture(params=HELD)
+def held(request, tmp_path, monkeypatch):
+    """Return what makes a file of two columns from lines of text, to be read in small pieces, and the loans."""
+    monkeypatch.setattr(csv_file, "PIECE_BYTES", 64)
+    path, encoding = tmp_path / request.param, HELD[request.param]
+    opener = {".gz": gzip.open, ".xz": lzma.open, ".bz2": bz2.open}.get(path.suffix, open)
+
+    def write(lines):
+        with opener(path, "wt", encoding=encoding) as file:
+            file.write("a,b\n" + lines)
+        return sf.CSV(path, encoding=encoding)
+
+    return write, Loans(monkeypatch)
+
+
+def test_a_file_is_given_back_after_use(held):
+    write, loans = held
+    assert sf.collect(TWO, write("x,ü\ny,v\n" * 100)).n_read == 200
+    assert loans.all_given_back()
+
+
+@pytest.mark.parametrize("fault", ["y\n", ",v\n"], ids=["too few fields", "missing value"])
+@pytest.mark.parametrize("before", [1, 100])
+def test_a_file_is_given_back_after_an_error_while_its_traceback_lives(held, fault, before):
+    write, loans = held
+    with pytest.raises(DataError) as caught:
+        sf.collect(TWO, write("x,u\n" * before + fault + "x,u\n" * 100))
+    assert caught.tb is not None
+    assert loans.all_given_back()
+
+
+def test_a_file_that_is_refused_for_its_first_rows_is_given_back(held):
+    write, loans = held
+    with pytest.raises(DataError, match="row 1: state 'x'") as caught:
+        sf.collect(TWO, write("x,u\n" * 100), schema={"a": sf.categorical(["y"])})
+    assert caught.tb is not None
+    assert loans.all_given_back()
+
+
+def test_a_file_that_is_half_read_is_given_back_when_the_process_ends(held):
+    write, loans = held
+    half_read = csv_file.open_table(write("x,u\n" * 5000)).batches(["a"])
+    next(half_read)
+    assert not loans.all_given_back()
+    arrow_csv._close_all()
+    assert loans.all_given_back()
+
+
+def test_plain_files_are_read_without_any_python_object(held):
+    write, loans = held
+    source = write("x,u\n")
+    sf.collect(TWO, source)
+    assert bool(loans.held) == (source.path.name != "t.csv")
+
+
+def test_a_wrong_row_that_speaks_of_encodings_is_a_wrong_row(tmp_path):
+    (tmp_path / "t.csv").write_text("a,b\nx,u\ninvalid UTF8 data\n")
+    with pytest.raises(DataError, match="row 2: expected 2 fields, found 1: 'invalid UTF8 data'"):
+        sf.collect(TWO, tmp_path / "t.csv")
 
 
 # Several files ------------------------------------------------------------------------------------------------

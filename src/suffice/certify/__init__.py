@@ -5,21 +5,30 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
-from suffice.certify import cliques, directed, enumeration, features, gaussian_markov
+from suffice.certify import autoregression, cliques, directed, enumeration, features, gaussian_markov, markov_chain
 from suffice.certify.certificate import Certificate
 from suffice.certify.claim import Claim
+from suffice.structures.autoregression import Autoregression
 from suffice.structures.cliques import Cliques
 from suffice.structures.dag import DAG
 from suffice.structures.features import Features
 from suffice.structures.gaussian_markov import GaussianMarkov
 from suffice.structures.hypotheses import Hypotheses
+from suffice.structures.markov_chain import MarkovChain
+from suffice.structures.single import Bernoulli, Categorical, MultivariateNormal, Normal
 
 CERTIFIERS: dict[type[Any], Callable[[Claim], Certificate]] = {
     DAG: directed.certify,
+    Autoregression: autoregression.certify,
+    Bernoulli: directed.certify,
+    Categorical: directed.certify,
     Hypotheses: enumeration.certify,
+    MarkovChain: markov_chain.certify,
     Cliques: cliques.certify,
     Features: features.certify,
     GaussianMarkov: gaussian_markov.certify,
+    Normal: gaussian_markov.certify,
+    MultivariateNormal: gaussian_markov.certify,
 }
 
 

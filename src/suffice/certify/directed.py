@@ -16,7 +16,7 @@ import numpy as np
 from suffice.certify.certificate import Certificate, Measured, verdict
 from suffice.certify.claim import Claim
 from suffice.certify.recount import recount_gap
-from suffice.models.cpds import CPD, Family, NodeKind, kind_named, nodes_of
+from suffice.models.cpds import CPD, Family, NodeKind, given_in, kind_named, nodes_of
 from suffice.priors.binding import bound, prior_of
 
 CLAIMS = {
@@ -38,8 +38,8 @@ def certify(claim: Claim) -> Certificate:
             cpd, (kind, _) = claim.model.cpd(node), nodes[node]
             if not all(v.has_states_of(claim.statistics.schema[v.name]) for v in cpd.family.variables):
                 residual, worst = math.inf, f"node {node!r}, whose states are not those of the statistics"
-            if any(name in claim.fixed for name in group):
-                given = next(claim.fixed[name] for name in group if name in claim.fixed)
+            given = given_in(group, claim.fixed, nodes)
+            if given is not None:
                 with_given, fixed = kind.fix(cpd, given)
                 if not _equal(with_given, cpd):
                     residual, worst = math.inf, f"{node!r}, where a given row was changed"
@@ -58,7 +58,7 @@ def certify(claim: Claim) -> Certificate:
             claim=CLAIMS[claim.point] + _departures(nodes, claim.point),
             residual=residual,
             worst=worst,
-            log_likelihood=math.fsum(terms),
+            log_likelihood=-math.inf if -math.inf in terms else math.fsum(terms),
             normalisation=normalisation,
             condition="the conjugate formula" if claim.point == "mean" else "the first-order condition",
             data_gap=data_gap,

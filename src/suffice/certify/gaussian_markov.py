@@ -17,15 +17,19 @@ from suffice.certify.claim import Claim
 from suffice.certify.recount import recount_gap
 from suffice.graph.undirected import maximal_cliques
 from suffice.models.joint_normal import JointNormal
+from suffice.priors.normal_inverse_wishart import NormalInverseWishart
 from suffice.stats.moments import Moments
 from suffice.stats.needs import Moment
 from suffice.structures.gaussian_markov import GaussianMarkov
+from suffice.structures.single import MultivariateNormal
 
 CLAIMS = {
     "mle": "maximum likelihood",
     "mean": "posterior mean of the precision matrix, which is no optimum",
     "map": "posterior mode",
 }
+UNBIASED = "mean and unbiased covariance matrix, divisor n - 1, which are no optimum"
+MEAN_OF_COVARIANCE = "posterior mean of the covariance matrix, which is no optimum"
 ZERO = 1e-12
 SINGULAR = 1e-12
 
@@ -51,19 +55,36 @@ def certify(claim: Claim) -> Certificate:
     moments: Moments = claim.statistics[Moment(structure.variables)]
     gap = _violation(claim, structure, model, moments)
     data_gap, data_worst = (None, "") if claim.source is None else recount_gap(claim.source, claim.statistics)
+    is_unbiased = claim.point == "mle" and _is_unbiased(structure)
+    condition = "the formula" if is_unbiased else "the first-order condition"
     measured = Measured(
-        claim=CLAIMS[claim.point],
+        claim=_said(claim, is_unbiased),
         residual=gap.size,
         worst=gap.where,
         log_likelihood=_log_likelihood(model, moments),
         normalisation=_normalisation(model),
         exists=_exists(structure, moments, gap.size, model.correlations) if claim.point == "mle" else "yes",
-        condition="the conjugate formula" if claim.point == "mean" else "the first-order condition",
+        condition="the conjugate formula" if claim.point == "mean" else condition,
         data_gap=data_gap,
         data_worst=data_worst,
-        moment_gap=gap.size if claim.point == "mle" else None,
+        moment_gap=gap.size if claim.point == "mle" and not is_unbiased else None,
     )
     return verdict(measured, claim.log_likelihood, claim.tol, claim.interrupted)
+
+
+def _is_unbiased(structure: GaussianMarkov) -> bool:
+    return isinstance(structure, MultivariateNormal) and structure.divisor == "n-1"
+
+
+def _said(claim: Claim, is_unbiased: bool) -> str:
+    if is_unbiased:
+        return UNBIASED
+    return MEAN_OF_COVARIANCE if claim.point == "mean" and not _is_of_precision(claim) else CLAIMS[claim.point]
+
+
+def _is_of_precision(claim: Claim) -> bool:
+    """Whether the estimate is the mean of the precision matrix, and not of the covariance matrix."""
+    return claim.point == "mean" and not isinstance(claim.prior, NormalInverseWishart)
 
 
 def _violation(claim: Claim, structure: GaussianMarkov, model: JointNormal, moments: Moments) -> _Found:
@@ -73,9 +94,10 @@ def _violation(claim: Claim, structure: GaussianMarkov, model: JointNormal, mome
     if stray is not None:
         return _Found(math.inf, f"{stray}, which has no edge but a number in the precision matrix")
     wanted_mean, wanted = _wanted(claim, structure, moments)
-    found = model.precision if claim.point == "mean" else np.linalg.solve(model.precision, np.eye(len(wanted)))
+    of_precision = _is_of_precision(claim)
+    found = model.precision if of_precision else np.linalg.solve(model.precision, np.eye(len(wanted)))
     roots = np.sqrt(np.diag(wanted))
-    spread = 1 / roots if claim.point == "mean" else roots
+    spread = 1 / roots if of_precision else roots
     with np.errstate(divide="ignore", invalid="ignore"):  # a column that does not vary has no scale
         gaps = np.abs(found - wanted) / roots[:, None] / roots
         shifts = np.abs(model.mean - wanted_mean) / spread
@@ -100,11 +122,11 @@ def _stray(structure: GaussianMarkov, precision: Floats) -> str | None:
 
 
 def _wanted(claim: Claim, structure: GaussianMarkov, moments: Moments) -> tuple[Floats, Floats]:
-    """Return what the means, and the covariances (or the precisions, for a posterior mean), have to be."""
+    """Return what the means, and the covariances (or the precisions, for their posterior mean), have to be."""
     n = float(moments.weight)
     seen = moments.mean + moments.rest
     if claim.point == "mle":
-        return seen, moments.scatter / n
+        return seen, moments.scatter / (n - 1 if _is_unbiased(structure) else n)
     prior = claim.prior
     scale, before = prior.scale_of(structure), prior.mean_of(structure)
     if before is None:
@@ -115,6 +137,9 @@ def _wanted(claim: Claim, structure: GaussianMarkov, moments: Moments) -> tuple[
         dof, centre = prior.dof + n, (kappa * before + n * seen) / (kappa + n)
         shifts = [(kappa, before - centre), (n, seen - centre)]
         total = scale + moments.scatter + sum(weight * np.outer(shift, shift) for weight, shift in shifts)
+    if isinstance(prior, NormalInverseWishart):
+        p = len(centre)
+        return centre, total / (dof - p - 1 if claim.point == "mean" else dof + p + 2)
     if claim.point == "map":
         return centre, total / (dof - 1)
     return centre, _expected_precision(structure, dof, total)

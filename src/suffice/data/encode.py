@@ -26,6 +26,7 @@ from suffice.text import plural
 
 MAX_INTEGER_STATES = 20
 MANY_STATES = 10_000
+SAMPLE_ROWS = 1000
 MISSING, UNKNOWN = -1, -2
 CANONICAL_INTEGER = re.compile(r"-?[1-9][0-9]{0,17}|0")
 SPELLINGS_OF_MISSING = frozenset({"NA", "N/A", "n/a", "NaN", "nan", "NULL", "null", "None", "none", ".", "", "?"})
@@ -147,10 +148,9 @@ class ColumnEncoder:
 
     def _origin(self, raw: RawColumn) -> str:
         if not self.text:
-            if self.continuous and raw.origin == "float":
+            if self.continuous and raw.origin in ("float", "integer"):
                 return raw.origin  # its labels, all distinct numbers, would be of no use
-            no_values = raw.origin in ("float", "integer") and raw.codes.size and not raw.labels
-            return "empty" if no_values else raw.origin
+            return "empty" if raw.origin in ("float", "integer") and _no_values(raw) else raw.origin
         values = [str(label) for label in raw.labels]
         if not values:
             return "empty"
@@ -290,13 +290,26 @@ def _written_otherwise(texts: tuple[Label, ...], states: tuple[Label, ...]) -> b
     return _all_whole(states) and not all(CANONICAL_INTEGER.fullmatch(str(text)) for text in texts)
 
 
+def _no_values(raw: RawColumn) -> bool:
+    """Whether all values of a column of numbers are missing, and there are some."""
+    if raw.origin == "integer":  # its codes are wanted anyway
+        return bool(raw.codes.size and not raw.labels)
+    values = raw.numbers()
+    return bool(values.size and np.isnan(values[:SAMPLE_ROWS]).all() and np.isnan(values).all())
+
+
 def _whole_numbers_with_gaps(raw: RawColumn, gaps: bool) -> bool:
     values = raw.numbers()
+    first = values[:SAMPLE_ROWS]
+    if not _all_in_whole_numbers(first[~np.isnan(first)]):
+        return False  # which settles nearly all columns of measurements at a glance
     missing = np.isnan(values)
     present = values[~missing]
-    return bool(
-        (gaps or missing.any()) and present.size and np.isfinite(present).all() and (present == np.trunc(present)).all()
-    )
+    return bool((gaps or missing.any()) and present.size) and _all_in_whole_numbers(present)
+
+
+def _all_in_whole_numbers(values: NDArray[Any]) -> bool:
+    return bool(np.isfinite(values).all() and (values == np.trunc(values)).all())
 
 
 def _all_whole(states: tuple[Label, ...]) -> bool:

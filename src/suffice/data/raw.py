@@ -268,8 +268,10 @@ class ArrowColumn:
             listed = enumerate(column.to_pylist())
             row, value = next(((i, v) for i, v in listed if v is not None and not is_number(v)), (0, column.type))
             raise not_a_number(self.name, first_row + row, value) from None
-        combined = pa.concat_arrays(cast.chunks) if cast.num_chunks else pa.array([], pa.float64())
-        return _plain_array(pc.fill_null(combined, math.nan))
+        filled = pc.fill_null(cast, math.nan) if cast.null_count else cast  # both would copy what needs no change
+        if filled.num_chunks == 1:
+            return _plain_array(filled.chunk(0))
+        return _plain_array(pa.concat_arrays(filled.chunks) if filled.num_chunks else pa.array([], pa.float64()))
 
 
 def _plain_array(array: pa.Array) -> NDArray[Any]:

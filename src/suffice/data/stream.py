@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import itertools
-from collections.abc import Collection, Iterator, Mapping
+from collections.abc import Callable, Collection, Iterator, Mapping
 from dataclasses import dataclass, field, replace
 from typing import Any
 
@@ -43,6 +43,7 @@ class _Pass:
 
     encoders: dict[str, ColumnEncoder]
     pieces: Iterator[tuple[Batch, int]]
+    close: Callable[[], None]
 
     @property
     def schema(self) -> Schema:
@@ -89,25 +90,32 @@ class StreamedTable:
         policies = self.policies
         wanted = list(dict.fromkeys([*policies.columns, *([policies.weights] if policies.weights else [])]))
         batches = (batch for batch in self.stream.batches(wanted) if batch.n_rows)
-        first = next(batches, None)
         probe = {name: policies.encoder(name, self.text) for name in policies.columns}
-        if first is not None:
-            for name, encoder in probe.items():
-                encoder.encode(first.column(name))
+        try:
+            first = next(batches, None)
+            if first is not None:
+                for name, encoder in probe.items():
+                    encoder.encode(first.column(name))
+        except BaseException:
+            batches.close()  # the traceback would keep the file open
+            raise
         pieces = itertools.chain([] if first is None else [first], batches)
-        return _Pass(probe, _numbered(pieces))
+        return _Pass(probe, _numbered(pieces), batches.close)
 
     def blocks(self) -> Iterator[Block]:
         """Yield one block a piece."""
         started = self._passes.pop() if self._passes else self._begin()
         started.encoders = {name: self.policies.encoder(name, self.text) for name in self.policies.columns}
         empty, weight = True, 0.0
-        for piece, start in started.pieces:
-            block = self._block(started, piece, start)
-            weight += block.weight
-            require_exact(weight, f"column {self.policies.weights!r}")
-            yield block
-            empty = False
+        try:
+            for piece, start in started.pieces:
+                block = self._block(started, piece, start)
+                weight += block.weight
+                require_exact(weight, f"column {self.policies.weights!r}")
+                yield block
+                empty = False
+        finally:
+            started.close()
         self._done[:] = [started]
         if empty:
             columns: dict[str, NDArray[Any]] = {

@@ -15,6 +15,7 @@ from suffice.stats.needs import Count
 from suffice.structures.cliques import Cliques
 from suffice.structures.cliques_text import written
 from suffice.structures.features import Features
+from suffice.structures.gaussian_markov import GaussianMarkov
 from suffice.structures.pairwise import Pairwise
 from suffice.text import fixed, html_table, number, plain_table, plural, visible
 
@@ -39,7 +40,10 @@ def facts(fit: Any) -> list[tuple[str, str]]:
     targets = "target expectations" if isinstance(fit.structure, Features) else "target margins"
     rows = [
         ("model", repr(fit.model) if len(repr(fit.model)) <= 80 else type(fit.model).__name__),
-        ("estimate", f"{fit.certificate.claim if by_hand else points[fit.point]}, method {fit.method!r}"),
+        (
+            "estimate",
+            f"{fit.certificate.claim if by_hand else points[fit.point]}{_unbiased(fit)}, method {fit.method!r}",
+        ),
     ]
     if fit.prior is not None:
         rows.append(("prior", fit.prior.describe() if hasattr(fit.prior, "describe") else str(fit.prior)))
@@ -59,6 +63,12 @@ def facts(fit: Any) -> list[tuple[str, str]]:
     return rows + goodness_facts(fit)
 
 
+def _unbiased(fit: Any) -> str:
+    """Say that variances are not those of maximum likelihood, where a structure asks for that."""
+    divisor = getattr(fit.structure, "divisor", "n")
+    return "" if divisor == "n" or fit.point != "mle" else f" but for the divisor {divisor.replace('-', ' − ')}"
+
+
 def goodness_facts(fit: Any) -> list[tuple[str, str]]:
     """List the tests against the saturated model, where they are known and the counts for them are there."""
     if measure_for(fit.structure) is None or fit.method in INEXACT:  # whose likelihood may be out of reach
@@ -66,6 +76,8 @@ def goodness_facts(fit: Any) -> list[tuple[str, str]]:
     try:
         found = fit.goodness
     except (StatisticsError, EstimationError):  # no counts of the whole table, or no saturated estimate
+        return []
+    if found.df == 0 and isinstance(fit.structure, GaussianMarkov):  # a normal distribution without zeros
         return []
     df = f"{found.df:,} df"
     if found.is_adjusted and found.df_adjusted is not None:

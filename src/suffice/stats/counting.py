@@ -31,6 +31,8 @@ SMALL_JOB_LOADED = 200_000
 MASK_CELLS = 96
 """Tables up to this size are counted by bit masks: their cost grows with the cells, a histogram's does not."""
 RANGE_ROWS = 1 << 17
+ROWS_A_CELL = 16
+"""Ranges have so many rows a cell at least, so that clearing and adding tables is little of the work."""
 TILE_BYTES = 1 << 19
 
 
@@ -135,10 +137,11 @@ def _count_dense(needs: list[Count], block: Block) -> dict[Count, Counts]:
 
 def _over_ranges(layout: Layout, block: Block, count: Any) -> NDArray[Any]:
     """Count fixed ranges of rows on a pool of threads, and add the results in order."""
-    starts = range(0, block.n_rows, RANGE_ROWS)
+    n_rows = max(RANGE_ROWS, ROWS_A_CELL * int(layout.offsets[-1]))
+    starts = range(0, block.n_rows, n_rows)
 
     def one(start: int) -> NDArray[Any]:
-        counted: NDArray[Any] = count(layout, block, start, min(start + RANGE_ROWS, block.n_rows))
+        counted: NDArray[Any] = count(layout, block, start, min(start + n_rows, block.n_rows))
         return counted
 
     nothing = np.zeros(int(layout.offsets[-1]), np.int64)

@@ -51,7 +51,9 @@ def _arrow(name: str, values: Any) -> pa.ChunkedArray:
         raise DataError(f"Column {name!r} must be one-dimensional. Got an array of shape {values.shape} instead.")
     if isinstance(values, np.ndarray) and values.dtype.kind in "US":
         values = values.tolist()
+    floats = isinstance(values, np.ndarray) and values.dtype.kind == "f"
     try:
-        return pa.chunked_array([pa.array(values, from_pandas=True)])
+        # The search for gaps is slow; NaN in a column of numbers is known as one anyway.
+        return pa.chunked_array([pa.array(values, from_pandas=not floats)])
     except (pa.ArrowInvalid, pa.ArrowTypeError, pa.ArrowNotImplementedError, OverflowError) as error:
         raise mixed_types(name, error) from None

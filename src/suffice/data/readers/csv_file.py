@@ -12,9 +12,10 @@ import gzip
 import io
 import lzma
 import os
+import re
 import zlib
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from contextlib import ExitStack, contextmanager
+from contextlib import ExitStack, closing, contextmanager
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any, BinaryIO
@@ -22,6 +23,7 @@ from typing import Any, BinaryIO
 import pyarrow as pa
 
 from suffice.data.raw import ArrowBatch, RawStream
+from suffice.data.readers.arrow_csv import batches
 from suffice.data.readers.paths import expand, names_files
 from suffice.errors import DataError, FileAccessError, listing, shown
 
@@ -34,6 +36,11 @@ COMPRESSIONS: dict[str, Callable[[Any], Any]] = {
 SUFFIXES = tuple(kind + packed for kind in (".csv", ".tsv") for packed in COMPRESSIONS)
 MAGIC: dict[bytes, Callable[[Any], Any]] = {b"\x1f\x8b": gzip.open, b"\xfd7zXZ": lzma.open, b"BZh": bz2.open}
 PIECE_BYTES = 1 << 24
+REFUSED_ROW = re.compile(
+    r"CSV parse error: (Row #(?P<row>\d+): )?Expected (?P<expected>\d+) columns, got (?P<found>\d+): (?P<text>.*)", re.S
+)
+"""Arrow's message on a row with too few or too many fields. It is read here because a function that Arrow calls for
+such rows would be in its threads' hands; see `suffice.data.readers.arrow_csv`."""
 
 
 @dataclass(frozen=True)
@@ -107,7 +114,7 @@ def open_table(data: CSV | str | os.PathLike[str]) -> RawStream:
     files = [replace(source, path=path) for path in expand(source.path, SUFFIXES)]
     names, _ = _names(files[0])
 
-    def batches(columns: Sequence[str]) -> Iterator[ArrowBatch]:
+    def pieces(columns: Sequence[str]) -> Iterator[ArrowBatch]:
         for file in files:
             found, no_rows = _names(file)
             absent = [name for name in columns if name not in found]
@@ -119,7 +126,7 @@ def open_table(data: CSV | str | os.PathLike[str]) -> RawStream:
                 yield from _batches(file, found, columns)
 
     one = f"CSV file {Path(source.path).name!r}"
-    return RawStream(names, batches, one if len(files) == 1 else f"{len(files)} CSV files", text=True)
+    return RawStream(names, pieces, one if len(files) == 1 else f"{len(files)} CSV files", text=True)
 
 
 def _names(source: CSV) -> tuple[tuple[str, ...], bool]:
@@ -147,15 +154,6 @@ def _opened(source: CSV) -> Iterator[BinaryIO]:
         yield file
 
 
-def _arrow_file(file: BinaryIO) -> Any:
-    """Return an open file for Arrow.
-
-    Plain files it reads by itself: its reading-ahead thread would otherwise wait for the interpreter, and a process
-    that ends meanwhile, because of an error elsewhere, would be aborted.
-    """
-    return pa.OSFile(file.name) if isinstance(file, io.BufferedReader) else pa.PythonFile(file, mode="r")
-
-
 def _header(source: CSV) -> tuple[tuple[str, ...], bool]:
     """Return the names in the first line, and whether nothing follows it."""
     encoding = "utf-8-sig" if source.encoding.lower().replace("_", "-") in ("utf-8", "utf8") else source.encoding
@@ -176,12 +174,6 @@ class _explained:  # noqa: N801
     def __init__(self, source: CSV) -> None:
         self.path = str(source.path)
         self.encoding = source.encoding
-        self.bad_row: Any = None
-
-    def refuse(self, row: Any) -> str:
-        """Remember a row with too few or too many fields."""
-        self.bad_row = row
-        return "error"
 
     def __enter__(self) -> _explained:
         return self
@@ -189,6 +181,13 @@ class _explained:  # noqa: N801
     def __exit__(self, kind: Any, error: BaseException | None, trace: Any) -> None:
         if error is None or isinstance(error, FileAccessError | DataError):
             return
+        refused = REFUSED_ROW.match(str(error)) if isinstance(error, pa.ArrowInvalid) else None
+        if refused is not None:
+            where = "" if refused["row"] is None else f", row {int(refused['row']) - 1}"
+            raise DataError(
+                f"CSV file {self.path!r}{where}: expected {refused['expected']} fields, found {refused['found']}: "
+                f"{refused['text'][:80]!r}. Correct the row, or name another separator: sf.CSV(path, separator=';')."
+            ) from None
         if isinstance(error, UnicodeDecodeError) or (isinstance(error, pa.ArrowInvalid) and "UTF8" in str(error)):
             raise DataError(
                 f"CSV file {self.path!r} is not text in {self.encoding} ({error}). "
@@ -198,13 +197,6 @@ class _explained:  # noqa: N801
             raise DataError(f"CSV file {self.path!r}: its first line cannot be read ({error}).") from None
         if isinstance(error, EOFError | gzip.BadGzipFile | lzma.LZMAError | zlib.error):
             raise DataError(f"CSV file {self.path!r} is not complete: {error}. Copy it again.") from None
-        if isinstance(error, pa.ArrowInvalid) and self.bad_row is not None:
-            row = self.bad_row
-            where = "" if row.number is None else f", row {row.number - 1}"
-            raise DataError(
-                f"CSV file {self.path!r}{where}: expected {row.expected_columns} fields, found {row.actual_columns}: "
-                f"{row.text[:80]!r}. Correct the row, or name another separator: sf.CSV(path, separator=';')."
-            ) from None
         if isinstance(error, pa.ArrowInvalid):
             raise DataError(f"CSV file {self.path!r} cannot be read: {error}") from None
         if isinstance(error, OSError):
@@ -214,9 +206,9 @@ class _explained:  # noqa: N801
 def _batches(source: CSV, names: tuple[str, ...], columns: Sequence[str]) -> Iterator[ArrowBatch]:
     from pyarrow import csv as arrow_csv
 
-    with _explained(source) as explained, _opened(source) as file:
-        reader = arrow_csv.open_csv(
-            _arrow_file(file),
+    with _explained(source), _opened(source) as file:
+        reading = batches(
+            file,
             # One thread, because only then does Arrow know the row's number when it refuses a row.
             read_options=arrow_csv.ReadOptions(
                 column_names=list(names),
@@ -229,7 +221,6 @@ def _batches(source: CSV, names: tuple[str, ...], columns: Sequence[str]) -> Ite
                 delimiter=source.delimiter,
                 newlines_in_values=True,
                 ignore_empty_lines=len(names) > 1,
-                invalid_row_handler=explained.refuse,
             ),
             convert_options=arrow_csv.ConvertOptions(
                 include_columns=list(columns),
@@ -239,5 +230,6 @@ def _batches(source: CSV, names: tuple[str, ...], columns: Sequence[str]) -> Ite
                 quoted_strings_can_be_null=True,
             ),
         )
-        for batch in reader:
-            yield ArrowBatch(batch, text=True)
+        with closing(reading):
+            for batch in reading:
+                yield ArrowBatch(batch, text=True)

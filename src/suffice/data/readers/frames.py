@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 import narwhals.stable.v2 as nw
+import numpy as np
 import pyarrow as pa
 
 from suffice.data.raw import ArrowColumn, CodedColumn, RawColumn, RawTable
@@ -58,10 +59,20 @@ def series_to_arrow(name: str, series: nw.Series[Any]) -> pa.ChunkedArray:
         # Polars keeps one pool of categories for the whole process: an encoding, not a declaration as Enum is.
         series = series.cast(nw.String())
     try:
-        array = series.to_arrow()
+        array = _as_it_stands(series)
     except (pa.ArrowInvalid, pa.ArrowTypeError, TypeError) as error:
         raise mixed_types(name, error) from None
     return array if isinstance(array, pa.ChunkedArray) else pa.chunked_array([array])
+
+
+def _as_it_stands(series: nw.Series[Any]) -> Any:
+    """Return a column without a copy where it is in one piece, with NaN where pandas has it in plain floats."""
+    native = series.to_native()
+    if isinstance(native, pa.ChunkedArray) and native.num_chunks == 1:
+        return native.chunk(0)
+    if series.implementation.is_pandas() and isinstance(native.dtype, np.dtype) and native.dtype.kind == "f":
+        return pa.array(native.to_numpy())  # narwhals would search it for gaps, slowly
+    return series.to_arrow()
 
 
 def mixed_types(name: str, error: Exception) -> DataError:

@@ -1,0 +1,118 @@
+"""Drawing sequences from a Markov chain."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from suffice.data.encode import code_dtype
+from suffice.errors import ModelError
+from suffice.models.cpds.tabular import TabularCPD, describe_configuration
+
+TOGETHER = 64
+"""Sequences that share a random stream."""
+STEPS = 1 << 12
+"""Steps that are drawn at once."""
+SHORT = 1 << 12
+"""Walks up to this length go step by step through NumPy, all sequences at once; longer ones through the kernel."""
+
+
+def draw(
+    beginnings: tuple[TabularCPD, ...], transitions: TabularCPD, begun: NDArray[Any], n: int, length: int, key: int
+) -> NDArray[Any]:
+    """Draw ``n`` sequences as codes; shape (n, length).
+
+    Every 64 sequences have a random stream of their own, keyed by seed and number, and take one number of it a step
+    each: the first sequences do not depend on ``n``, nor their first symbols on ``length``.
+
+    Parameters
+    ----------
+    beginnings : tuple of TabularCPD
+        p(y_1), p(y_2 | y_1), …, one for each symbol before the chain proper.
+    transitions : TabularCPD
+    begun : array of codes
+        The first symbols of all sequences, where they are given.
+    """
+    order, r = len(beginnings), transitions.family.child.n_states
+    codes = np.zeros((n, length), code_dtype(r))
+    given = min(len(begun), length)
+    codes[:, :given] = begun[:given]
+    streams = [
+        np.random.Generator(np.random.Philox(key=np.array([key, number], np.uint64)))
+        for number in range(-(-n // TOGETHER))
+    ]
+    position = given
+    while position < length and n:
+        n_steps = min(length - position, STEPS if position >= order else 1)
+        uniform = np.concatenate([stream.random((n_steps, TOGETHER)) for stream in streams], axis=1)[:, :n]
+        if position < order:
+            codes[:, position] = _begin(beginnings[position], codes[:, :position], uniform[0])
+        else:
+            _go_on(transitions, codes, position, uniform, length - max(given, order) > SHORT)
+        position += n_steps
+    return codes
+
+
+def _begin(cpd: TabularCPD, before: NDArray[Any], uniform: NDArray[np.float64]) -> NDArray[Any]:
+    columns = {parent.name: before[:, place] for place, parent in enumerate(cpd.family.parents)}
+    return cpd.sample(columns, uniform)
+
+
+def _go_on(cpd: TabularCPD, codes: NDArray[Any], position: int, uniform: NDArray[np.float64], by_kernel: bool) -> None:
+    """Fill in the next symbols of all sequences."""
+    order, r = len(cpd.family.parents), cpd.family.child.n_states
+    out = codes[:, position : position + len(uniform)]
+    if not order:
+        out[:] = cpd.sample({}, uniform.reshape(-1)).reshape(uniform.shape).T
+        return
+    if r**order >= 2**62:
+        raise ModelError(
+            f"Sequences of order {order} over {r:,} states have too many contexts to be drawn. Fit a lower order."
+        )
+    keys = np.zeros(len(codes), np.int64)
+    for place in range(position - order, position):
+        keys = keys * r + codes[:, place]
+    stored = np.zeros(0, np.int64)
+    if cpd.configurations is not None:
+        stored = cpd.configurations @ (r ** np.arange(order - 1, -1, -1, dtype=np.int64))
+    if by_kernel:
+        from suffice.kernels.walking import walk
+
+        stuck = int(walk(cpd._steps, stored, r ** (order - 1), keys, uniform, out))
+    else:
+        stuck = _walk(cpd._steps, stored, r ** (order - 1), keys, uniform, out)
+    if stuck >= 0:
+        context = np.array(np.unravel_index(int(keys[stuck]), [r] * order))
+        raise ModelError(
+            f"Cannot go on after {describe_configuration(cpd.family.parents, context)}: what follows is unknown, "
+            "because the data had no such case. Fit with unseen_parents='uniform' or with a prior."
+        )
+
+
+def _walk(
+    steps: NDArray[np.float64],
+    stored: NDArray[np.int64],
+    wrap: int,
+    keys: NDArray[np.int64],
+    uniform: NDArray[np.float64],
+    out: NDArray[Any],
+) -> int:
+    """Do what `suffice.kernels.walking.walk` does, all sequences at once and one step after the other."""
+    n_states, n_rows = steps.shape
+    for t, u in enumerate(uniform):
+        rows = keys
+        if len(stored):
+            rows = np.searchsorted(stored, keys)
+            found = stored[np.minimum(rows, len(stored) - 1)] == keys
+            rows = np.where(found, rows, n_rows - 1)
+        unknown = np.isnan(steps[-1, rows])
+        if unknown.any():
+            return int(np.argmax(unknown))
+        drawn = np.zeros(len(keys), np.int64)
+        for step in steps[:-1]:
+            drawn += u >= step[rows]
+        out[:, t] = drawn
+        keys[:] = (keys % wrap) * n_states + drawn
+    return -1

@@ -1,0 +1,75 @@
+"""Markov chains and their fits survive the library's own JSON, bit by bit."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+
+import suffice as sf
+from suffice.stats import counts as dense_or_sparse
+
+DATA: dict[str, Any] = {
+    "text": ["abcab", "b", "cc"],
+    "numbers": [[1, 2, 10], [10, 1, 1]],
+    "bools": [[True, False, True, True]],
+}
+
+
+def through(thing: Any, folder: Path) -> Any:
+    sf.write(thing, folder / "chain.json")
+    return sf.read(folder / "chain.json")
+
+
+@pytest.mark.parametrize("kind", DATA)
+@pytest.mark.parametrize("order", [0, 1, 2])
+@pytest.mark.parametrize("prior", [None, sf.Dirichlet(1.0), sf.BDeu(3)], ids=str)
+@pytest.mark.parametrize("sparse", [False, True])
+def test_fits_and_models(kind: str, order: int, prior: Any, sparse: bool, tmp_path: Path) -> None:
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(dense_or_sparse, "DENSE_CELLS", 3 if sparse else 1 << 20)
+        fit = sf.fit(sf.MarkovChain(order), DATA[kind], prior=prior)
+        again, model = through(fit, tmp_path), through(fit.model, tmp_path)
+        assert str(again) == str(fit)
+        assert again.structure == fit.structure
+        assert again.local == fit.local
+        for other in (again.model, model):
+            assert other.variable == fit.model.variable
+            np.testing.assert_array_equal(other.log_prob(DATA[kind]), fit.model.log_prob(DATA[kind]))
+        if prior is not None:
+            assert again.posterior.log_marginal_likelihood == fit.log_marginal_likelihood
+            np.testing.assert_array_equal(
+                again.posterior.transitions.concentration, fit.posterior.transitions.concentration
+            )
+            np.testing.assert_array_equal(
+                again.posterior.sample(seed=1).tables[-1].values, fit.posterior.sample(seed=1).tables[-1].values
+            )
+
+
+def damaged(folder: Path, change: Any) -> str:
+    sf.write(sf.fit(sf.MarkovChain(1), ["abab"]), folder / "chain.json")
+    entry = json.loads((folder / "chain.json").read_text())
+    change(entry["content"])
+    (folder / "damaged.json").write_text(json.dumps(entry))
+    return str(folder / "damaged.json")
+
+
+@pytest.mark.parametrize(
+    "change",
+    [
+        lambda c: c["structure"].update(order=2),
+        lambda c: c["structure"].update(order=-1),
+        lambda c: c["structure"].update(nonsense=1),
+        lambda c: c["model"]["tables"].pop(),
+        lambda c: c["model"]["tables"][0].update(values=[[0.5, 0.6]]),
+        lambda c: c["model"].update(schema=[]),
+        lambda c: c["local"].update(elsewhere=0.0),
+    ],
+    ids=["order", "negative order", "unknown setting", "table lost", "no distribution", "no variable", "local"],
+)
+def test_damaged_files_are_refused(change: Any, tmp_path: Path) -> None:
+    with pytest.raises(sf.FileFormatError):
+        sf.read(damaged(tmp_path, change))
