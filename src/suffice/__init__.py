@@ -48,15 +48,21 @@ _HOMES = {
     "suffice.data.labelled": ("LabelledTable",),
     "suffice.data.readers.csv_file": ("CSV",),
     "suffice.data.readers.contingency": ("Contingency",),
+    "suffice.data.sequences": ("Sequences",),
     "suffice.stats.needs": ("Count", "Distinct", "Moment", "Sum"),
     "suffice.stats.counts": ("Counts",),
     "suffice.stats.moments": ("Moments",),
     "suffice.stats.rows": ("Rows",),
     "suffice.stats.statistics": ("Statistics",),
+    "suffice.structures.autoregression": ("Autoregression",),
+    "suffice.structures.chow_liu": ("chow_liu",),
     "suffice.structures.cliques": ("Cliques",),
     "suffice.structures.dag": ("DAG",),
+    "suffice.structures.dependence_tree": ("DependenceTree",),
     "suffice.structures.gaussian_markov": ("GaussianMarkov",),
     "suffice.structures.hypotheses": ("Hypotheses",),
+    "suffice.structures.markov_chain": ("MarkovChain",),
+    "suffice.structures.single": ("Bernoulli", "Categorical", "MultivariateNormal", "Normal"),
     "suffice.structures.features": ("Features",),
     "suffice.structures.feature_products": ("indicator", "indicators", "product"),
     "suffice.structures.feature_functions": ("feature", "windows"),
@@ -64,15 +70,22 @@ _HOMES = {
     "suffice.models.log_linear": ("LogLinear",),
     "suffice.models.conditional_log_linear": ("ConditionalLogLinear",),
     "suffice.models.log_linear_density": ("LogLinearDensity",),
+    "suffice.models.autoregression": ("AutoregressiveModel",),
     "suffice.models.bayes_net": ("BayesianNetwork",),
     "suffice.models.joint_normal": ("JointNormal",),
+    "suffice.models.markov_chain": ("MarkovChainModel",),
     "suffice.models.markov_net": ("MarkovNetwork",),
     "suffice.priors.dirichlet": ("Dirichlet", "K2", "Jeffreys", "BDeu"),
     "suffice.priors.expert": ("Expert",),
     "suffice.priors.penalty": ("Gaussian", "Laplace"),
     "suffice.priors.hyper_inverse_wishart": ("HyperInverseWishart",),
+    "suffice.priors.normal_inverse_wishart": ("NormalInverseWishart",),
+    "suffice.priors.normal_inverse_gamma": ("NormalInverseGamma",),
+    "suffice.priors.bge": ("BGe",),
+    "suffice.priors.several": ("Priors",),
     "suffice.certify.certificate": ("Certificate",),
     "suffice.result.fit": ("Fit",),
+    "suffice.result.chain_orders": ("chain_orders",),
     "suffice.result.likelihood_ratio": ("likelihood_ratio",),
     "suffice.result.notes": ("Note",),
     "suffice.fitting": ("fit", "collect", "estimate"),
@@ -93,6 +106,7 @@ if TYPE_CHECKING:
     from suffice.data.readers.contingency import Contingency as Contingency
     from suffice.data.readers.csv_file import CSV as CSV
     from suffice.data.schema import Schema as Schema
+    from suffice.data.sequences import Sequences as Sequences
     from suffice.data.schema import categorical as categorical
     from suffice.data.schema import continuous as continuous
     from suffice.data.variable import Variable as Variable
@@ -118,8 +132,10 @@ if TYPE_CHECKING:
     from suffice.io.interop_pyagrum import from_pyagrum as from_pyagrum
     from suffice.io.interop_pyagrum import to_pyagrum as to_pyagrum
     from suffice.max_entropy import maxent as maxent
+    from suffice.models.autoregression import AutoregressiveModel as AutoregressiveModel
     from suffice.models.bayes_net import BayesianNetwork as BayesianNetwork
     from suffice.models.joint_normal import JointNormal as JointNormal
+    from suffice.models.markov_chain import MarkovChainModel as MarkovChainModel
     from suffice.models.markov_net import MarkovNetwork as MarkovNetwork
     from suffice.priors.dirichlet import K2 as K2
     from suffice.priors.dirichlet import BDeu as BDeu
@@ -129,6 +145,11 @@ if TYPE_CHECKING:
     from suffice.priors.penalty import Gaussian as Gaussian
     from suffice.priors.penalty import Laplace as Laplace
     from suffice.priors.hyper_inverse_wishart import HyperInverseWishart as HyperInverseWishart
+    from suffice.priors.normal_inverse_wishart import NormalInverseWishart as NormalInverseWishart
+    from suffice.priors.normal_inverse_gamma import NormalInverseGamma as NormalInverseGamma
+    from suffice.priors.bge import BGe as BGe
+    from suffice.priors.several import Priors as Priors
+    from suffice.result.chain_orders import chain_orders as chain_orders
     from suffice.result.fit import Fit as Fit
     from suffice.result.likelihood_ratio import likelihood_ratio as likelihood_ratio
     from suffice.result.notes import Note as Note
@@ -140,10 +161,18 @@ if TYPE_CHECKING:
     from suffice.stats.needs import Sum as Sum
     from suffice.stats.rows import Rows as Rows
     from suffice.stats.statistics import Statistics as Statistics
+    from suffice.structures.autoregression import Autoregression as Autoregression
+    from suffice.structures.chow_liu import chow_liu as chow_liu
     from suffice.structures.cliques import Cliques as Cliques
     from suffice.structures.dag import DAG as DAG
+    from suffice.structures.dependence_tree import DependenceTree as DependenceTree
     from suffice.structures.gaussian_markov import GaussianMarkov as GaussianMarkov
     from suffice.structures.hypotheses import Hypotheses as Hypotheses
+    from suffice.structures.markov_chain import MarkovChain as MarkovChain
+    from suffice.structures.single import Bernoulli as Bernoulli
+    from suffice.structures.single import Categorical as Categorical
+    from suffice.structures.single import MultivariateNormal as MultivariateNormal
+    from suffice.structures.single import Normal as Normal
     from suffice.structures.features import Features as Features
     from suffice.structures.feature_products import indicator as indicator
     from suffice.structures.feature_products import indicators as indicators

@@ -23,47 +23,62 @@ from suffice.io.json_values import flag, number, number_or_none, text, texts, wh
 from suffice.learn.feature_nodes import targets_need
 from suffice.learn.method import Step
 from suffice.learn.registry import methods_for
+from suffice.models.autoregression import AutoregressiveModel
 from suffice.models.bayes_net import BayesianNetwork
 from suffice.models.conditional_log_linear import ConditionalLogLinear
 from suffice.models.hypothesis_mixture import HypothesisMixture
 from suffice.models.joint_normal import JointNormal
 from suffice.models.log_linear import LogLinear
 from suffice.models.log_linear_density import LogLinearDensity
+from suffice.models.markov_chain import MarkovChainModel
 from suffice.models.markov_net import MarkovNetwork
 from suffice.priors.registry import prior_from_dict
 from suffice.result.fit import Fit
 from suffice.result.notes import Note
 from suffice.stats.needs import Count
 from suffice.stats.statistics import Statistics
+from suffice.structures.autoregression import Autoregression
 from suffice.structures.cliques import Cliques
 from suffice.structures.dag import DAG
 from suffice.structures.feature_structures import FEATURE_STRUCTURES
 from suffice.structures.features import Features
 from suffice.structures.gaussian_markov import GaussianMarkov
 from suffice.structures.hypotheses import Hypotheses
+from suffice.structures.markov_chain import MarkovChain
+from suffice.structures.single import Bernoulli, Categorical, MultivariateNormal, Normal
 from suffice.version import __version__
 
 VERSION = 1
 STRUCTURES: dict[str, Callable[[Mapping[str, Any]], Any]] = {
+    "Autoregression": Autoregression.from_dict,
+    "Bernoulli": Bernoulli.from_dict,
+    "Categorical": Categorical.from_dict,
     "Cliques": Cliques.from_dict,
     "DAG": DAG.from_dict,
     "GaussianMarkov": GaussianMarkov.from_dict,
     "Hypotheses": Hypotheses.from_dict,
+    "MarkovChain": MarkovChain.from_dict,
+    "MultivariateNormal": MultivariateNormal.from_dict,
+    "Normal": Normal.from_dict,
     **FEATURE_STRUCTURES,
 }
 MODELS: dict[str, Callable[[Mapping[str, Any]], Any]] = {
+    "AutoregressiveModel": AutoregressiveModel.from_dict,
     "BayesianNetwork": BayesianNetwork.from_dict,
     "ConditionalLogLinear": ConditionalLogLinear.from_dict,
     "HypothesisMixture": HypothesisMixture.from_dict,
     "JointNormal": JointNormal.from_dict,
     "LogLinear": LogLinear.from_dict,
     "LogLinearDensity": LogLinearDensity.from_dict,
+    "MarkovChainModel": MarkovChainModel.from_dict,
     "MarkovNetwork": MarkovNetwork.from_dict,
 }
 
 OWNED: dict[type[Any], Callable[[Any, Any], Any]] = {
-    BayesianNetwork: lambda model, structure: model.dag,
+    AutoregressiveModel: lambda model, structure: model.structure_like(structure),
+    BayesianNetwork: lambda model, structure: structure if _is_node(model, structure) else model.dag,
     HypothesisMixture: lambda model, structure: model.hypotheses,
+    MarkovChainModel: lambda model, structure: model.structure,
     MarkovNetwork: lambda model, structure: structure if _holds(model, structure) else model.cliques,
     JointNormal: lambda model, structure: structure if model.names == structure.columns else model,
     LogLinear: lambda model, structure: model.features,
@@ -71,6 +86,11 @@ OWNED: dict[type[Any], Callable[[Any, Any], Any]] = {
     LogLinearDensity: lambda model, structure: model.features,
 }
 """The structure that a model is of; one without a structure of its own must only fit."""
+
+
+def _is_node(model: BayesianNetwork, structure: Any) -> bool:
+    """Whether the network is a lone variable's, which is a structure in its own right."""
+    return isinstance(structure, Categorical) and DAG(structure) == model.dag
 
 
 def _holds(model: MarkovNetwork, structure: Any) -> bool:
@@ -287,7 +307,7 @@ def _prior(entry: Any, structure: Any, method: str) -> Any:
 
 def _local(entry: Mapping[str, Any], model: Any) -> dict[str, float]:
     for name in entry:
-        require_choice("local", name, model.variables, "entry")
+        require_choice("local", name, getattr(model, "parts", model.variables), "entry")
     return {name: number(entry, name) for name in entry}
 
 

@@ -20,6 +20,16 @@ A structure file names its type and what the type needs::
     [tie]
     both = ["A=yes & B=no", "x·(A=no)"]
 
+    type = "MultivariateNormal"               type = "Bernoulli"
+    variables = ["height", "weight"]          variable = "heads"
+    divisor = "n-1"                           states = [0, 1]
+
+    type = "Autoregression"
+    order = 2
+    variables = ["level"]
+    id = "lake"
+    time = "year"
+
 How a feature is written, `suffice.structures.feature_files` says.
 """
 
@@ -34,6 +44,7 @@ from typing import Any, NamedTuple
 from suffice.errors import FileFormatError, StructureError, SufficeError, is_number, listing, shown, suggestion
 from suffice.files import read_bytes
 from suffice.io import read
+from suffice.structures.autoregression import Autoregression
 from suffice.structures.cliques import Cliques
 from suffice.structures.cliques_text import is_written_as_cliques
 from suffice.structures.dag import DAG
@@ -41,7 +52,9 @@ from suffice.structures.feature_files import spec_from_dict
 from suffice.structures.features import Features
 from suffice.structures.gaussian_markov import GaussianMarkov
 from suffice.structures.hypotheses import Hypotheses
+from suffice.structures.markov_chain import MarkovChain
 from suffice.structures.pairwise import Boltzmann, Ising, Pairwise, Potts
+from suffice.structures.single import Bernoulli, Categorical, MultivariateNormal, Normal
 
 # Features -----------------------------------------------------------------------------------------------------
 
@@ -144,15 +157,28 @@ class Kind(NamedTuple):
 
 
 TYPES: dict[str, Kind] = {
+    "Autoregression": Kind(
+        Autoregression,
+        ("order",),
+        ("variables", "intercept", "divisor", "initial", "id", "time"),
+        "an autoregression",
+    ),
+    "Bernoulli": Kind(Bernoulli, ("variable",), ("states",), "a Bernoulli variable"),
     "Boltzmann": Kind(
         _pairwise(Boltzmann), ("graph", "nodes", "edges"), ("values", "tie", "fields"), "a Boltzmann machine"
     ),
+    "Categorical": Kind(Categorical, ("variable",), ("states",), "a categorical variable"),
     "Cliques": Kind(Cliques, ("graph",), ("take",), "a Cliques"),
     "DAG": Kind(DAG, ("graph",), ("latent", "kinds", "tie"), "a DAG"),
     "Features": Kind(_features, ("features",), ("given", "support", "tie", "variables"), "Features"),
     "GaussianMarkov": Kind(GaussianMarkov, ("graph",), (), "a GaussianMarkov"),
     "Hypotheses": Kind(Hypotheses, ("sets",), ("over",), "a Hypotheses"),
     "Ising": Kind(_pairwise(Ising), ("graph", "edges"), ("nodes", "values", "tie", "fields"), "an Ising model"),
+    "MarkovChain": Kind(
+        MarkovChain, ("order",), ("variable", "id", "time", "level", "letters"), "a Markov chain"
+    ),
+    "MultivariateNormal": Kind(MultivariateNormal, ("variables",), ("divisor",), "a multivariate normal"),
+    "Normal": Kind(Normal, ("variable",), ("divisor",), "a normal distribution"),
     "Potts": Kind(_pairwise(Potts), ("graph", "edges"), ("nodes", "tie", "fields"), "a Potts model"),
 }
 

@@ -26,7 +26,7 @@ from suffice.errors import (
 )
 from suffice.learn.method import Method, Problem, Solution
 from suffice.models.bayes_net import BayesianNetwork
-from suffice.models.cpds import CPD, Family, NodeKind, nodes_of
+from suffice.models.cpds import CPD, Family, NodeKind, given_in, nodes_of
 from suffice.priors.binding import bound, prior_of
 from suffice.priors.network_posterior import NetworkPosterior
 from suffice.priors.penalty import Gaussian, Penalty
@@ -133,10 +133,13 @@ def _fit_group(
 ) -> NodeFit:
     kind, family = nodes[group[0]]
     statistic = reduce(add, _in_terms_of_lead(problem.statistics, nodes, group))
-    given = next((problem.fixed[node] for node in group if node in problem.fixed), None)
+    given = given_in(group, problem.fixed, nodes)
     mine = prior_of(prior, kind, family)
     posterior: Any = None
-    if mine is None:
+    whole = isinstance(given, CPD) and given.kind == kind.name != "tabular"
+    if whole and (mine is None or isinstance(mine, Penalty)):
+        cpd = given.renamed(family)  # nothing is left to be estimated
+    elif mine is None:
         cpd = kind.mle(family, statistic)
     elif isinstance(mine, Penalty):
         cpd = _penalised(kind, family, statistic, mine)
@@ -163,8 +166,17 @@ def _in_terms_of_lead(
     for node in group[1:]:
         kind, family = nodes[node]
         if kind != lead_kind:
-            raise StructureError(f"Tied nodes {group[0]!r} and {node!r} are of different kinds.")
+            differ = "kinds" if kind.name != lead_kind.name else f"settings of the kind {kind.name!r}"
+            raise StructureError(
+                f"Tied nodes {group[0]!r} and {node!r} are of different {differ}. Give them the same: kinds={{…}}."
+            )
         for mine, other in zip(lead.variables, family.variables, strict=True):
+            if mine.is_discrete != other.is_discrete:
+                raise StructureError(
+                    f"The parents of tied nodes correspond in their order, but {mine.name!r} of {group[0]!r} and "
+                    f"{other.name!r} of {node!r} are discrete and continuous. Say which correspond: "
+                    f"tie=[{{{group[0]!r}: […], {node!r}: […]}}]."
+                )
             if not mine.has_states_of(other):
                 raise StatisticsError(
                     f"Nodes {group[0]!r} and {node!r} are tied, but {mine.name!r} has the states "

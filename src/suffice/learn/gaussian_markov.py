@@ -20,16 +20,19 @@ import numpy as np
 from numpy.typing import NDArray
 
 from suffice.data.schema import Schema
-from suffice.errors import ArgumentError, shown
+from suffice.errors import ArgumentError, EstimationError, shown
 from suffice.graph.undirected import chordless_cycle
 from suffice.learn.gaussian_steps import Point, newton_steps, scaling_steps
 from suffice.learn.method import Method, Problem, Solution, Step
 from suffice.models.gaussian_regressions import clique_factor, precision_of, regressions_of, require_spread
 from suffice.models.joint_normal import JointNormal
 from suffice.priors.hyper_inverse_wishart import HyperInverseWishart
+from suffice.priors.normal_inverse_wishart import NormalInverseWishart
 from suffice.stats.moments import Moments
 from suffice.stats.needs import Moment, Need
 from suffice.structures.gaussian_markov import GaussianMarkov
+from suffice.structures.single import MultivariateNormal
+from suffice.text import plural
 
 Floats = NDArray[np.float64]
 PATIENCE = 50
@@ -62,15 +65,16 @@ def check(structure: GaussianMarkov, prior: Any, fixed: Mapping[str, Any]) -> No
     """Refuse what is no prior on a normal distribution, and given parameters."""
     if fixed:
         raise ArgumentError(
-            "A Gaussian Markov random field has no tables that could be given, so the 'fixed' argument must be left "
-            "out. To favour some values, pass prior=sf.HyperInverseWishart(…)."
+            "A normal distribution has no tables that could be given, so the 'fixed' argument must be left out. To "
+            "favour some values, pass prior=sf.HyperInverseWishart(…)."
         )
     if prior is None:
         return
-    if not isinstance(prior, HyperInverseWishart):
+    if not isinstance(prior, HyperInverseWishart | NormalInverseWishart):
         raise ArgumentError(
-            "The 'prior' argument of a Gaussian Markov random field must be a prior such as "
-            f"sf.HyperInverseWishart(3, 1.0). Got {shown(prior)} instead."
+            "The 'prior' argument of a normal distribution must be sf.HyperInverseWishart(3, 1.0), or without a graph "
+            "sf.NormalInverseWishart(mean=0.0, mean_weight=1.0, dof=3, scale=1.0). "
+            f"Got {shown(prior)} instead."
         )
     prior.check(structure)
 
@@ -85,8 +89,26 @@ def solve_closed_form(problem: Problem) -> Solution:
         posterior = problem.prior.posterior(structure, moments)
         model = posterior.mode() if problem.point == "map" else posterior.mean()
         return _solution(structure, model, moments, posterior=posterior)
-    precision = precision_of(len(structure.variables), regressions_of(structure, moments.covariance))
-    return _solution(structure, JointNormal(structure.variables, moments.mean, precision=precision), moments)
+    covariance, remarks = _covariance(structure, moments)
+    precision = precision_of(len(structure.variables), regressions_of(structure, covariance))
+    model = JointNormal(structure.variables, moments.mean, precision=precision)
+    return _solution(structure, model, moments, remarks=remarks)
+
+
+def _covariance(structure: GaussianMarkov, moments: Moments) -> tuple[Floats, tuple[str, ...]]:
+    """Return the covariance matrix of the data with the divisor asked for, and what to remark on it."""
+    if not isinstance(structure, MultivariateNormal) or structure.divisor == "n":
+        return moments.covariance, ()
+    weight = float(moments.weight)
+    if not weight > 1:
+        raise EstimationError(
+            f"The divisor n - 1 needs more than one row, and there {'is' if weight == 1 else 'are'} "
+            f"{plural(weight, 'row')}. Collect more, or pass a prior: prior=sf.HyperInverseWishart(3, 1.0)."
+        )
+    remark = (
+        "The covariance matrix is unbiased, with divisor n - 1; the log-likelihood is the model's, not the maximum."
+    )
+    return moments.scatter / (weight - 1), (remark,)
 
 
 # Iterations ---------------------------------------------------------------------------------------------------

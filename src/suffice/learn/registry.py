@@ -7,6 +7,7 @@ from typing import Any
 from suffice.data.schema import Schema
 from suffice.errors import ArgumentError, EstimationError, UnknownNameError, listing, require_choice, shown, suggestion
 from suffice.learn import (
+    autoregression,
     decomposable,
     directed,
     enumeration,
@@ -15,17 +16,28 @@ from suffice.learn import (
     ipf,
     laplace,
     likelihood,
+    markov_chain,
+    single,
 )
 from suffice.learn.method import Method
+from suffice.structures.autoregression import Autoregression
 from suffice.structures.cliques import Cliques
 from suffice.structures.dag import DAG
 from suffice.structures.features import Features
 from suffice.structures.gaussian_markov import GaussianMarkov
 from suffice.structures.hypotheses import Hypotheses
+from suffice.structures.markov_chain import MarkovChain
+from suffice.structures.single import Bernoulli, Categorical, MultivariateNormal, Normal
 
 METHODS: dict[type[Any], dict[str, Method]] = {
-    DAG: {"closed_form": directed.METHOD},
+    DAG: {"closed_form": directed.METHOD, "newton": directed.NEWTON},
+    Autoregression: {"closed_form": autoregression.METHOD},
+    Bernoulli: {"closed_form": single.METHOD},
+    Categorical: {"closed_form": single.METHOD},
     Hypotheses: {"enumeration": enumeration.METHOD},
+    MarkovChain: {"closed_form": markov_chain.METHOD},
+    Normal: {"closed_form": gaussian_markov.CLOSED_FORM},
+    MultivariateNormal: {"closed_form": gaussian_markov.CLOSED_FORM},
     GaussianMarkov: {
         "closed_form": gaussian_markov.CLOSED_FORM,
         "newton": gaussian_markov.NEWTON,

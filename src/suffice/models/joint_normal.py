@@ -24,11 +24,12 @@ from suffice.errors import (
     is_number,
     listing,
     require_choice,
+    require_fraction,
     require_mapping,
     shown,
     suggestion,
 )
-from suffice.models.normal_arrays import checked_array, checked_names, frozen, scaled, symmetric
+from suffice.models.normal_arrays import alone, checked_array, checked_names, checked_numbers, frozen, scaled, symmetric
 from suffice.models.normal_text import html_normal, plain_normal
 from suffice.models.sampling import sample_blocks
 from suffice.stats.source import BlockSource
@@ -245,6 +246,27 @@ class JointNormal:
         trace = float((q.precision * self.covariance).sum())
         log_ratio = self._log_det_precision - q._log_det_precision
         return max(0.0, 0.5 * (trace + float(gap @ q.precision @ gap) - len(self.names) + log_ratio))
+
+    def cdf(self, values: Any) -> Floats:
+        """Return P(X ≤ x) of each of some numbers, for a distribution of one variable."""
+        from scipy.special import ndtr
+
+        place = alone(self.names)
+        return np.asarray(ndtr((checked_numbers("values", values) - self.mean[place]) / self.sd[place]))
+
+    def quantile(self, p: Any) -> Floats:
+        """Return the numbers below which the probability is p, for a distribution of one variable."""
+        from scipy.special import ndtri
+
+        place = alone(self.names)
+        return np.asarray(self.mean[place] + self.sd[place] * ndtri(checked_numbers("p", p, 0.0, 1.0)))
+
+    def interval(self, level: float = 0.95) -> Floats:
+        """Return the central interval of each variable by itself, lower and upper end; shape (p, 2)."""
+        from scipy.special import ndtri
+
+        reach = float(ndtri(0.5 + require_fraction("level", level) / 2)) * self.sd
+        return np.stack([self.mean - reach, self.mean + reach], axis=1)
 
     # Draws ----------------------------------------------------------------------------------------------------
 

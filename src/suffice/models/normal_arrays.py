@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from suffice.errors import ArgumentError, ModelError, shown
+from suffice.errors import ArgumentError, ModelError, listing, shown
 
 ASYMMETRY = 1e-8
 """A matrix may differ from its transpose by this, relative to its diagonal, before it is refused."""
@@ -42,6 +42,30 @@ def checked_array(argument: str, values: Any, shape: tuple[int, ...]) -> Floats:
     if not np.isfinite(array).all():
         raise ModelError(f"The {argument!r} argument must hold finite numbers. Got {shown(array.tolist())} instead.")
     return array
+
+
+def checked_numbers(argument: str, values: Any, least: float = -np.inf, most: float = np.inf) -> Floats:
+    """Return numbers of any shape, each between two bounds."""
+    try:
+        array = np.array(values, np.float64)
+    except (TypeError, ValueError):
+        array = np.array(np.nan)
+    if not ((array >= least) & (array <= most)).all():
+        bounds = "" if least == -np.inf else f" from {least:g} to {most:g}"
+        raise ArgumentError(
+            f"The {argument!r} argument must be a number{bounds}, or an array of such. Got {shown(values)} instead."
+        )
+    return array
+
+
+def alone(names: tuple[str, ...]) -> int:
+    """Return the position of the only variable, 0, or refuse several."""
+    if len(names) > 1:
+        raise ArgumentError(
+            f"Several variables have no one distribution function: {listing(names, 12)}. Pick one of them first: "
+            f"model.marginal({names[0]!r})."
+        )
+    return 0
 
 
 def symmetric(argument: str, matrix: Floats) -> Floats:

@@ -18,6 +18,8 @@ Cells = tuple[list[str], list[list[str]], str]
 
 def plain_normal(model: Any) -> str:
     """Return the printout of a `JointNormal` as text."""
+    if len(model.names) == 1:
+        return plain_table(*_cells(model))
     if len(model.names) <= SHOWN_VARIABLES:
         return f"{plain_table(*_cells(model))}\n{CAPTION}"
     return f"{plain_table(*_cells(model))}\n\n{plain_table(*_strongest(model))}\nthe strongest {CAPTION}"
@@ -26,13 +28,13 @@ def plain_normal(model: Any) -> str:
 def html_normal(model: Any) -> str:
     """Return the printout of a `JointNormal` as HTML."""
     if len(model.names) <= SHOWN_VARIABLES:
-        return html_table(*_cells(model), caption=CAPTION)
+        return html_table(*_cells(model), caption=CAPTION if len(model.names) > 1 else "")
     return html_table(*_cells(model)) + html_table(*_strongest(model), caption=f"the strongest {CAPTION}")
 
 
 def _cells(model: Any) -> Cells:
     rows = [[name, number(mean), number(sd)] for name, mean, sd in zip(model.names, model.mean, model.sd, strict=True)]
-    if len(model.names) > SHOWN_VARIABLES:
+    if len(model.names) == 1 or len(model.names) > SHOWN_VARIABLES:
         return ["variable", "mean", "sd"], rows, "<>>"
     partial = model.partial_correlations
     for place, row in enumerate(rows):

@@ -1,0 +1,34 @@
+"""Categorical and Bernoulli variables by themselves: a network of one node."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+from suffice.data.variable import Variable
+from suffice.errors import StructureError, listing
+from suffice.learn import directed
+from suffice.learn.method import Problem, Solution
+from suffice.structures.dag import DAG
+from suffice.structures.single import Bernoulli, Categorical
+
+
+def solve(problem: Problem) -> Solution:
+    """Fit the variable as a network of one node, which is what the model is."""
+    structure: Categorical = problem.structure
+    if isinstance(structure, Bernoulli):
+        _require_two(problem.schema[structure.variable])
+    return directed.solve(replace(problem, structure=DAG(structure)))
+
+
+def _require_two(variable: Variable) -> None:
+    """Refuse a variable that has not two states; only all of the data tells, no part of it."""
+    if variable.n_states == 2:
+        return
+    other = "" if variable.n_states < 2 else f", or fit sf.Categorical({variable.name!r})"
+    raise StructureError(
+        f"A Bernoulli variable has two states, and {variable.name!r} has {listing(variable.labels)}. Name both in "
+        f"order, sf.Bernoulli({variable.name!r}, [failure, success]){other}."
+    )
+
+
+METHOD = replace(directed.METHOD, solve=solve)
