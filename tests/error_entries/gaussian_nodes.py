@@ -75,3 +75,10 @@ entry("tie, different kinds", S,
 entry("fit, a setting beside a prior", E_,
       lambda w: fit("x -> y", kinds={"y": {"ridge": 1.0}}, prior=sf.NormalInverseGamma(2, 1.0)), "'y'", "ridge=1.0",
       "Leave one of them out")  # fmt: skip
+entry("tie, parents of different types", S,
+      lambda w: fit("x -> y; g -> y; h -> z; x -> z", {**ROWS, "z": ROWS["x"], "h": ROWS["g"]}, tie=[("y", "z")]),
+      "'x' of 'y' and 'h' of 'z'", "tie=[{'y'")  # fmt: skip
+entry("tie, different settings", S,
+      lambda w: fit("x -> y; x -> z", {**ROWS, "z": ROWS["y"]}, tie=[("y", "z")], kinds={"y": {"ridge": 1.0}}),
+      "'y' and 'z'", "settings of the kind 'linear_gaussian'")  # fmt: skip
+entry("fixed=None for a node", A, lambda w: w.fit(fixed={"B": None}), "fixed['B']", "leave it out")

@@ -289,3 +289,46 @@ def test_a_complete_graph_is_the_multivariate_normal() -> None:
     joint = sf.fit(sf.GaussianMarkov("u:v:y"), data)
     assert directed.log_likelihood == pytest.approx(joint.log_likelihood, rel=1e-12)
     assert directed.n_free == joint.n_free
+
+
+class TestGiven:
+    LINE = {"intercept": 0, "coefficients": {"x": 1}, "sd": 1}  # noqa: RUF012
+
+    @pytest.mark.parametrize("y", [[2.0, 2.0, 2.0], [1.0, 2.0, 3.0]])
+    def test_a_given_node_needs_no_estimate_of_its_own(self, y: list[float]) -> None:
+        data = {"x": [1.0, 2.0, 3.0], "y": y}
+        fit = sf.fit(sf.DAG("x -> y"), data, fixed={"y": self.LINE})
+        assert fit.certificate.ok, fit.certificate.verdict
+        assert fit.log_likelihood == pytest.approx(fit.model.log_prob(data).sum())
+
+    def test_data_off_a_line_without_spread_is_impossible(self) -> None:
+        given_line = {**self.LINE, "sd": 0}
+        fit = sf.fit(sf.DAG("x -> y"), {"x": [1.0, 2.0, 3.0], "y": [1.0, 2.0, 3.5]}, fixed={"y": given_line})
+        assert fit.log_likelihood == -math.inf
+        assert any("rule out" in note.text for note in fit.notes)
+        assert fit.certificate.log_likelihood == -math.inf
+
+    @pytest.mark.parametrize("named", ["b", "d"])
+    def test_tied_nodes_take_what_was_given_for_one_of_them(self, named: str) -> None:
+        data = {name: np.random.default_rng(3).normal(size=20) for name in "abcd"}
+        parent = {"b": "a", "d": "c"}[named]
+        fixed = {named: {"intercept": 0, "coefficients": {parent: 1}, "sd": 2}}
+        fit = sf.fit(sf.DAG("a -> b; c -> d", tie=[("b", "d")]), data, fixed=fixed)
+        assert fit.certificate.ok, fit.certificate.verdict
+        assert fit.model.cpd("b").sd.tolist() == fit.model.cpd("d").sd.tolist() == [2.0]
+
+
+@pytest.mark.parametrize("divisor", ["n", "n-p"])
+def test_tied_slopes_are_certified_under_both_divisors(divisor: str) -> None:
+    dag = sf.DAG("g -> y; u -> y; v -> y", kinds={"y": {"tied": "slopes", "divisor": divisor}})
+    fit = sf.fit(dag, some_data(31))
+    assert fit.certificate.ok, fit.certificate.verdict
+
+
+@pytest.mark.parametrize("unit", [1e-100, 1e100])
+def test_units_do_not_matter(unit: float) -> None:
+    data = {name: column * unit for name, column in some_data(31).items() if name in "uvy"}
+    fit = sf.fit(sf.DAG("u -> y; v -> y"), data)
+    assert fit.certificate.ok, fit.certificate.verdict
+    plain = sf.fit(sf.DAG("u -> y; v -> y"), some_data(31))
+    np.testing.assert_allclose(fit.model.cpd("y").coefficients, plain.model.cpd("y").coefficients, rtol=1e-10)

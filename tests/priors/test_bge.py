@@ -132,3 +132,15 @@ def test_fits_are_certified_and_survive_files(point: str, tmp_path) -> None:
         assert str(again) == str(fit)
         assert repr(again.prior) == repr(prior)
         assert again.posterior["b"].scale.tolist() == fit.posterior["b"].scale.tolist()
+
+
+def test_a_matrix_by_names_does_not_depend_on_how_the_graph_is_written() -> None:
+    rng = np.random.default_rng(5)
+    data = {name: rng.normal(size=25) for name in "xyz"}
+    by_name = {"x": {"x": 2, "y": 0.5, "z": 0}, "y": {"y": 1.5, "x": 0.5, "z": 0.25}, "z": {"x": 0, "y": 0.25, "z": 3}}
+    prior = sf.BGe(mean=0.0, scale=by_name)
+    fits = [sf.fit(sf.DAG(graph), data, prior=prior) for graph in ("x -> y -> z", "z -> y -> x")]
+    assert fits[0].log_marginal_likelihood == pytest.approx(fits[1].log_marginal_likelihood, rel=1e-12)
+    array = np.array([[by_name[a][b] for b in "xyz"] for a in "xyz"])
+    in_order = sf.fit(sf.DAG("x -> y -> z"), data, prior=sf.BGe(mean=0.0, scale=array))
+    assert in_order.log_marginal_likelihood == pytest.approx(fits[0].log_marginal_likelihood, rel=1e-12)

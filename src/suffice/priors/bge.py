@@ -45,7 +45,8 @@ class BGe(RegressionPrior):
         at the data, and what follows is the score of a structure rather than a belief from before.
     scale : number, mapping or array, optional
         T: a number for that multiple of the identity, a mapping from variables to numbers for a diagonal matrix, or a
-        positive definite matrix in the order of the graph's nodes. By default the multiple
+        positive definite matrix: by names, ``{"x": {"x": 2, "y": 1}, "y": {"x": 1, "y": 2}}``, or as an array in the
+        order of ``dag.nodes``, which differs between graphs. By default the multiple
         t = α_μ (α_w − d − 1) / (α_μ + 1), which needs α_w > d + 1.
 
     Examples
@@ -120,6 +121,9 @@ class BGe(RegressionPrior):
                     f"{listing(dag.nodes, 12)}. Got shape {self.scale.shape} instead."
                 )
             matrix = self.scale
+        elif isinstance(self.scale, dict) and isinstance(next(iter(self.scale.values()), None), dict):
+            rows = {node: _vector("scale", row, dag) for node, row in self.scale.items()}
+            matrix = np.stack([rows[node] for node in _ordered("scale", rows, dag)])
         else:
             matrix = np.diag(_vector("scale", self.scale, dag))
         roots = np.sqrt(np.abs(np.diag(matrix)))
@@ -201,6 +205,8 @@ def _kept(argument: str, value: Any, axes: tuple[int, ...]) -> Any:
     if isinstance(value, Mapping):
         if all(is_number(entry) and math.isfinite(entry) for entry in value.values()):
             return {node: float(entry) for node, entry in value.items()}
+        if 2 in axes and all(isinstance(row, Mapping) for row in value.values()):
+            return {node: _kept(argument, row, (0,)) for node, row in value.items()}
     elif 2 in axes:
         try:
             array = np.array(value, np.float64)
@@ -218,13 +224,18 @@ def _kept(argument: str, value: Any, axes: tuple[int, ...]) -> Any:
 
 def _vector(argument: str, value: Any, dag: DAG) -> Floats:
     if isinstance(value, dict):
-        if set(value) != set(dag.nodes):
-            raise ArgumentError(
-                f"The {argument!r} argument of BGe must give a number to each of {listing(dag.nodes, 12)}, and to no "
-                f"other. Got {listing(value, 12)} instead."
-            )
-        return np.array([value[node] for node in dag.nodes])
+        return np.array([value[node] for node in _ordered(argument, value, dag)])
     return np.full(len(dag.nodes), value)
+
+
+def _ordered(argument: str, value: Mapping[str, Any], dag: DAG) -> tuple[str, ...]:
+    """Return the nodes in order, each of which must be named, and no other."""
+    if set(value) != set(dag.nodes):
+        raise ArgumentError(
+            f"The {argument!r} argument of BGe must give a number to each of {listing(dag.nodes, 12)}, and to no "
+            f"other. Got {listing(value, 12)} instead."
+        )
+    return dag.nodes
 
 
 def _shown(value: Any) -> str:

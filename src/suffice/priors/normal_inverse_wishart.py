@@ -8,7 +8,8 @@ m, κ    the mean given Σ is N(m, Σ/κ); m counts for κ rows
 
 The form is that of Gelman et al. (2013), Bayesian Data Analysis, section 3.6, and of Murphy (2007), Conjugate Bayesian
 analysis of the Gaussian distribution, section 9. For one variable it is the normal-inverse-gamma with shape a = ν/2
-and rate b = Ψ/2. It is the hyper inverse Wishart prior of a complete graph, whose degrees of freedom are δ = ν − p + 1.
+and scale b = Ψ/2, `sf.NormalInverseGamma`. It is the hyper inverse Wishart prior of a complete graph, whose degrees
+of freedom are δ = ν − p + 1.
 """
 
 from __future__ import annotations

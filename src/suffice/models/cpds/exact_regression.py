@@ -61,8 +61,9 @@ def exact_terms(cpd: LinearGaussianCPD, statistic: Moments) -> list[float]:
         return [math.nan]
     terms = []
     for w, v, squares in zip(seen.weight, seen.variance, seen.squares, strict=True):
-        if not v > 0:
-            return [math.nan]
+        if v == 0:  # given so
+            terms.append(-math.inf if squares > 0 else math.inf)
+            continue
         terms += [-0.5 * float(w) * math.log(2 * math.pi * float(v)), -0.5 * float(squares / v)]
     return terms
 
@@ -112,7 +113,7 @@ def _slope_gaps(seen: _Seen, q: int, kind: Any) -> list[float]:
     gaps = []
     for row in range(len(cross)):
         for j in range(q):
-            size = math.sqrt(float(spread[row, j]) * float(squares[row]))
+            size = math.sqrt(float(spread[row, j])) * math.sqrt(float(squares[row]))
             miss = abs(float(cross[row, j] - _number(kind.ridge, isinstance(b[row, j], Fraction)) * b[row, j]))
             gaps.append(miss / size if size > 0 else (0.0 if miss == 0 or kind.singular != "error" else math.inf))
     return gaps

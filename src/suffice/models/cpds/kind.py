@@ -111,6 +111,9 @@ class NodeKind(Protocol):
     def mle(self, family: Family, statistic: Any) -> CPD:
         """Return the maximum-likelihood distribution; what the data does not determine is NaN."""
 
+    def whole(self, family: Family, given: Any) -> CPD | None:
+        """Return the distribution that an expert gave, where kinds are given as a whole; None for single rows."""
+
     def fix(self, cpd: Any, given: Any) -> tuple[CPD, Any]:
         """Put an expert's parameters in place; return the distribution and which parent configurations were given."""
 
@@ -151,6 +154,12 @@ class KindBase:
     def departs(self) -> str | None:
         """Say in which way its settings make the estimate other than the maximum of the likelihood: in none."""
         return None
+
+    def whole(self, family: Family, given: Any) -> CPD | None:
+        """Return the distribution that an expert gave; None for tables, which are given row by row."""
+        reader = getattr(getattr(self, "cpd_type", None), "from_given", None)
+        found: CPD | None = None if reader is None else reader(family, given)
+        return found
 
     def configured(self, node: str, options: Mapping[str, Any]) -> Any:
         """Return the kind with a node's own settings, which are fields of its class."""

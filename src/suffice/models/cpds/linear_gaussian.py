@@ -227,7 +227,10 @@ class LinearGaussianCPD:
         weight, squares = statistic.weight.reshape(-1), self.squares(statistic)
         with np.errstate(divide="ignore", invalid="ignore"):
             terms = -0.5 * (weight * np.log(2 * math.pi * self.variance) + squares / self.variance)
-        return float(np.where(weight > 0, terms, 0.0).sum())
+        # Without spread the line itself is the only possible place.
+        terms = np.where(self.variance == 0, np.where(squares == 0, math.inf, -math.inf), terms)
+        seen = terms[weight > 0]
+        return -math.inf if np.isneginf(seen).any() else float(seen.sum())
 
     def squares(self, statistic: Moments) -> Floats:
         """Return Σ w (y − a − b · x)² of every row, in the longest floats there are; shape (n_rows,)."""

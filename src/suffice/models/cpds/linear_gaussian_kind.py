@@ -137,6 +137,7 @@ class LinearGaussianKind(KindBase):
         precision = np.ones(len(weight))
         b = np.zeros(0)
         typical = np.abs(means[seen]).max(axis=0)
+        divisors = self.divisors(weight, scatter.shape[1] - 1)
         for _ in range(ROUNDS):
             together = np.einsum("r,rij->ij", precision[seen], scatter[seen])
             before, b = b, self._slopes(family, float(weight.sum()), typical, together, None)
@@ -144,7 +145,7 @@ class LinearGaussianKind(KindBase):
                 break
             squares = np.array([left_over(scatter[row], b) for row in seen])
             self._require_spread(family, weight, squares, scatter, seen)
-            precision[seen] = weight[seen] / squares
+            precision[seen] = divisors[seen] / squares
             precision /= precision[seen].max()
             size = np.abs(b).max(initial=0.0)
             if len(before) and np.abs(b - before).max(initial=0.0) <= SETTLED * size:
