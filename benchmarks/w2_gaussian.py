@@ -54,9 +54,9 @@ def run(context: Context) -> str:
     parts = [
         f"Rows drawn by NumPy, seed {SEED}. Times count from the frame to all intercepts, coefficients and variances; "
         "ours check the values, and hold the log-likelihood and the certificate. `coefficients` is the largest gap to "
-        "a reference in extended precision (NumPy's longdouble), in units of the standard deviation of the child a "
-        "standard deviation of the parent, `intercepts` that of the predictions at the means, in standard deviations "
-        "of the child, and `variances` the largest relative one."
+        "a reference in extended precision (NumPy's longdouble), in standard deviations of the child a standard "
+        "deviation of the parent; `intercepts` is relative to the size of the terms that it is the sum of, and "
+        "`variances` relative."
     ]
     for network, divisor, shift in RACES:
         n_rows = N_ROWS // divisor // (100 if context.quick else 1)
@@ -132,7 +132,7 @@ def make(source: str, n_rows: int, shift: float, target: str) -> None:
 
 
 def reference(columns: Mapping[str, Any], parents: Mapping[str, Sequence[str]]) -> dict[str, Any]:
-    """Return parents, coefficients, variance, means and standard deviations of every node, in extended precision."""
+    """Return parents, parameters, means and standard deviations of every node, in extended precision."""
     import numpy as np
 
     wide = {name: values.astype(np.longdouble) for name, values in columns.items()}
@@ -143,13 +143,14 @@ def reference(columns: Mapping[str, Any], parents: Mapping[str, Sequence[str]]) 
         scope = [*above, node]
         products = [[(centred[a] * centred[b]).mean() for b in scope] for a in scope]
         slopes = solved([row[:-1] for row in products[:-1]], [row[-1] for row in products[:-1]])
+        level = means[node] - sum((b * means[name] for b, name in zip(slopes, above, strict=True)), np.longdouble(0))
         explained = sum((slope * row[-1] for slope, row in zip(slopes, products, strict=False)), np.longdouble(0))
         nodes[node] = {
             "parents": list(above),
+            "intercept": float(level),
             "coefficients": list(map(float, slopes)),
             "variance": float(products[-1][-1] - explained),
             "means": [float(means[name]) for name in scope],
-            "rests": [float(means[name] - np.longdouble(float(means[name]))) for name in scope],
             "sds": [float(np.sqrt(products[i][i])) for i in range(len(scope))],
         }
     return nodes
@@ -198,11 +199,9 @@ class Held:
             pairs = zip(mine, entry["coefficients"], sds[:-1], strict=True)
             slopes += [abs(a - b) * sd / sds[-1] for a, b, sd in pairs]
             *above, own = entry["means"]
-            *rests, rest = entry["rests"]
-            terms = zip(mine, above, rests, strict=True)
-            level = intercept - own + sum(slope * mean for slope, mean, _ in terms) - rest
-            level += sum(slope * small for slope, small in zip(mine, rests, strict=True))
-            levels.append(abs(level) / sds[-1])
+            terms = [slope * mean for slope, mean in zip(entry["coefficients"], above, strict=True)]
+            size = sds[-1] + abs(own) + sum(map(abs, terms))
+            levels.append(abs(intercept - entry["intercept"]) / size)
             variances.append(abs(variance / entry["variance"] - 1))
         return {"coefficients": [max(slopes)], "intercepts": [max(levels)], "variances": [max(variances)]}
 

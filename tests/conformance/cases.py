@@ -54,6 +54,7 @@ CLASSES = {
     "g": list("rsrsrrssrs"),
     "y": list("abababbaba"),
 }
+RAIN = {"site": list("pppppqqqqq"), "day": [2, 1, 3, 4, 5, 1, 2, 3, 5, 4], "rain": list("nynnyyynnn")}
 WORDS = {"c1": list("aabbababba"), "c2": list("abababbaab"), "c3": list("babaabbaba")}
 PAIRS = [sf.indicators(*pair) for pair in ("AB", "BC", "CD", "DA")]
 
@@ -94,11 +95,22 @@ STRUCTURES: dict[str, tuple[Any, dict[str, list[Any]]]] = {
     ),
     "Gaussian chain": (sf.GaussianMarkov("x:y + y:z"), NUMBERS),
     "Gaussian triangle and a stranger": (sf.GaussianMarkov("x:y + z"), NUMBERS),
+    "one normal": (sf.Normal("x"), NUMBERS),
+    "one normal, unbiased": (sf.Normal("x", divisor="n-1"), NUMBERS),
+    "multivariate normal": (sf.MultivariateNormal(["x", "y", "z"]), NUMBERS),
+    "coin": (sf.Bernoulli("C"), XYZ),
+    "one categorical": (sf.Categorical("A", ["z", "y", "x", "w"]), XYZ),
+    "autoregression of order zero": (sf.Autoregression(0, ["x", "y"]), NUMBERS),
+    "Markov chain": (sf.MarkovChain(1, variable="rain", id="site"), RAIN),
+    "Markov chain of order two": (sf.MarkovChain(2, variable="rain", id="site", time="day"), RAIN),
+    "Markov chain of order zero": (sf.MarkovChain(0, variable="A"), XYZ),
 }
 
 
 def schema_of(structure: Any, data: dict[str, list[Any]]) -> sf.Schema:
     """Return the schema of a table for a structure."""
+    if hasattr(structure, "open"):
+        return structure.open(data).schema
     declared = structure.declared or None
     return open_table(data, structure.columns, schema=declared, continuous=structure.continuous).schema
 

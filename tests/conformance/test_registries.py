@@ -177,8 +177,30 @@ PRIOR_EXAMPLES = {
         sf.HyperInverseWishart(2.5, {"x": 1.0, "y": 2.0}, mean={"x": 0.0, "y": 1.0}, mean_weight=0.5),
         sf.HyperInverseWishart(4, [[2.0, 0.5], [0.5, 1.0]], mean=[0.0, 1.0]),
     ],
+    "NormalInverseWishart": [
+        sf.NormalInverseWishart(0.0, 1.0, 2.5, 1.0),
+        sf.NormalInverseWishart({"x": 0.0, "y": 1.0}, 0.5, 3, {"x": 1.0, "y": 2.0}),
+        sf.NormalInverseWishart([0.0, 1.0], 2, 4, [[2.0, 0.5], [0.5, 1.0]]),
+    ],
+    "NormalInverseGamma": [
+        sf.NormalInverseGamma(2, 1.0),
+        sf.NormalInverseGamma({"x": 2, "y": 3.5}, 0.5, mean={"x": 1.0, "y": [0.5, 2.0]}, intercept_precision=0.25),
+        sf.NormalInverseGamma(2, 1.0, precision={"x": 2.0, "y": [[2.0, 0.5], [0.5, 1.0]]}),
+    ],
+    "BGe": [
+        sf.BGe(),
+        sf.BGe(0.5, 5, mean=1.0),
+        sf.BGe(2, 4, mean={"x": 1.0, "y": 0.5}, scale={"x": 2.0, "y": 1.0}),
+        sf.BGe(2, 4, scale=[[2.0, 0.5], [0.5, 1.0]]),
+    ],
+    "Priors": [
+        sf.Priors(sf.BDeu(1)),
+        sf.Priors(sf.NormalInverseGamma(2, 1.0), sf.Dirichlet({"A": 3}, rest=1.25)),
+    ],
 }
-ON_NODES = [name for name in PRIORS if name not in ("Gaussian", "Laplace", "HyperInverseWishart")]
+ON_TABLES = [name for name, prior in PRIORS.items() if getattr(prior, "kinds", ()) == ("tabular",)]
+ON_REGRESSIONS = [name for name, prior in PRIORS.items() if getattr(prior, "kinds", ()) == ("linear_gaussian",)]
+LINE = Family(Variable("y"), (X,))
 NUMBERS = {"x": [0.5, 2.0, -1.25, 0.0], "y": [1.0, 2.5, -0.5, 1.5]}
 
 
@@ -201,13 +223,17 @@ def fit_under(prior: Any) -> sf.Fit:
     """Fit the kind of model that a prior is for."""
     if isinstance(prior, sf.HyperInverseWishart):
         return sf.fit(sf.GaussianMarkov("x:y"), NUMBERS, prior=prior)
+    if isinstance(prior, sf.NormalInverseWishart):
+        return sf.fit(sf.MultivariateNormal(["x", "y"]), NUMBERS, prior=prior)
+    if isinstance(prior, (sf.NormalInverseGamma, sf.BGe)):
+        return sf.fit(sf.DAG("x -> y"), NUMBERS, prior=prior)
     if isinstance(prior, (sf.Gaussian, sf.Laplace)):
         return sf.fit(sf.Cliques("A:B"), {"A": list("xyxyx"), "B": list("uvwuu")}, prior=prior)
     return sf.fit(sf.DAG("A -> B"), {"A": list("xyxyx"), "B": list("uvwuu")}, prior=prior)
 
 
-@pytest.mark.parametrize(("name", "prior"), [(name, prior) for name in ON_NODES for prior in PRIOR_EXAMPLES[name]])
-class TestEveryPrior:
+@pytest.mark.parametrize(("name", "prior"), [(name, prior) for name in ON_TABLES for prior in PRIOR_EXAMPLES[name]])
+class TestEveryPriorOfTables:
     def test_has_the_protocols_type(self, name: str, prior: Prior) -> None:
         assert isinstance(prior, Prior)
         assert isinstance(prior, PRIORS[name])
@@ -232,6 +258,40 @@ class TestEveryPrior:
         assert fit.certificate.ok
         assert fit.point == "mean"
         assert math.isfinite(fit.log_marginal_likelihood)
+
+
+@pytest.mark.parametrize(
+    ("name", "prior"), [(name, prior) for name in ON_REGRESSIONS for prior in PRIOR_EXAMPLES[name]]
+)
+class TestEveryPriorOfRegressions:
+    def test_has_the_protocols_type(self, name: str, prior: Any) -> None:
+        assert isinstance(prior, Prior)
+        assert isinstance(self.posterior(prior, NUMBERS), NodePosterior)
+
+    def test_posterior_is_prior_plus_data(self, name: str, prior: Any) -> None:
+        pseudo = self.bound(prior).pseudo(LINE, "mean")
+        z = np.column_stack([np.ones(4), NUMBERS["x"]])
+        after = pseudo.precision + z.T @ z
+        expected = np.linalg.solve(after, pseudo.precision @ pseudo.mean + z.T @ NUMBERS["y"])
+        found = self.posterior(prior, NUMBERS).mean()
+        np.testing.assert_allclose([found.intercept[0], found.coefficients[0, 0]], expected, rtol=1e-9)
+
+    def test_marginal_likelihood_of_no_data_is_one(self, name: str, prior: Any) -> None:
+        assert self.posterior(prior, {"x": [], "y": []}).log_marginal_likelihood == 0
+
+    def test_survives_a_round_trip(self, name: str, prior: Any) -> None:
+        again = self.bound(prior_from_dict(prior.to_dict())).pseudo(LINE, "map")
+        for field, value in vars(self.bound(prior).pseudo(LINE, "map")).items():
+            np.testing.assert_array_equal(getattr(again, field), value)
+
+    @staticmethod
+    def bound(prior: Any) -> Any:
+        dag = sf.DAG("x -> y")
+        return prior.bound(dag, sf.collect(dag, NUMBERS)) if hasattr(prior, "bound") else prior
+
+    def posterior(self, prior: Any, data: Any) -> Any:
+        moments = Moments.of_rows((X, Variable("y")), np.column_stack([data["x"], data["y"]]))
+        return self.bound(prior).posterior("linear_gaussian", LINE, moments)
 
 
 def test_every_prior_has_examples() -> None:

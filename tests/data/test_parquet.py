@@ -118,7 +118,7 @@ def test_types_that_are_neither_states_nor_numbers_are_named(written, values, wo
 
 def test_fractions_in_a_table_of_states_name_column_and_remedy(written):
     with pytest.raises(SufficeError, match=r"'a' is continuous.*sf\.categorical\(\)"):
-        sf.collect(DAG, written({"a": [0.5, 1.5], "b": ["u", "v"]}))
+        sf.collect(sf.DAG(DAG, kinds={"a": "tabular"}), written({"a": [0.5, 1.5], "b": ["u", "v"]}))
 
 
 def test_fractions_can_be_declared_states(written, batch_rows):

@@ -82,3 +82,6 @@ entry("tie, different settings", S,
       lambda w: fit("x -> y; x -> z", {**ROWS, "z": ROWS["y"]}, tie=[("y", "z")], kinds={"y": {"ridge": 1.0}}),
       "'y' and 'z'", "settings of the kind 'linear_gaussian'")  # fmt: skip
 entry("fixed=None for a node", A, lambda w: w.fit(fixed={"B": None}), "fixed['B']", "leave it out")
+entry("csv, a text among measurements", sf.SchemaError,
+      lambda w: sf.fit(sf.DAG("x"), w.csv("x\n" + "\n".join(f"{n}.5" for n in range(30)) + "\nNA\n")), "'x'",
+      "30 different numbers", "'NA'", "na_values", "sf.categorical()")  # fmt: skip

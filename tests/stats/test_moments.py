@@ -247,7 +247,7 @@ def test_overflow_is_an_error() -> None:
 
 def test_too_many_configurations_are_refused() -> None:
     many = tuple(Variable(f"D{i}", tuple(range(40))) for i in range(6))
-    with pytest.raises(sf.StatisticsError, match="which is too many"):
+    with pytest.raises(sf.StatisticsError, match="too many for the 4 GB"):
         Moments.zero(Moment(("x",), tuple(v.name for v in many)), Schema((X, *many)))
 
 

@@ -7,7 +7,9 @@ from typing import Annotated, Any
 
 import typer
 
+from suffice.cli.priors import PriorOption, is_number, read_priors
 from suffice.cli.shared import (
+    DATA,
     JsonOption,
     MissingOption,
     NaOption,
@@ -32,16 +34,18 @@ def fit(
             help="'A -> B <- C', '[A][B|A]', 'A:B + B:C', a model file, or a structure file (.toml, .json).",
         ),
     ],
-    data: Annotated[str, typer.Argument(metavar="DATA", help="A CSV or Parquet file, glob or folder.")],
-    prior: Annotated[
+    data: Annotated[str, typer.Argument(metavar="DATA", help=DATA)],
+    prior: PriorOption = None,
+    point: Annotated[str | None, typer.Option("--point", help="The estimate under a prior: mean or map.")] = None,
+    divisor: Annotated[
         str | None,
         typer.Option(
-            "--prior",
-            help="bdeu:10, dirichlet:1, k2, jeffreys, expert:FILE:10; for cliques and features gaussian:1 or laplace:1 "
-            "(gaussian:1:inf leaves main effects free); for hypotheses uniform. Maximum likelihood without it.",
+            "--divisor",
+            metavar="n|n-p|n-1",
+            help="What squares are divided by: n, or n-p in regressions and n-1 in normal distributions.",
+            show_default="n",
         ),
     ] = None,
-    point: Annotated[str | None, typer.Option("--point", help="The estimate under a prior: mean or map.")] = None,
     method: Annotated[str, typer.Option("--method", help="The method of estimation.")] = "auto",
     option: Annotated[
         list[str] | None,
@@ -91,9 +95,9 @@ def fit(
         from suffice.io.structure_file import read_structure
 
         result = suffice.fit(
-            read_structure(structure),
+            with_divisor(read_structure(structure), divisor),
             table(data, separator, na),
-            prior=read_prior(prior),
+            prior=read_priors(prior),
             point=point,
             method=method,
             options=read_options(option or []),
@@ -144,38 +148,6 @@ def _write(result: Any, out: str | None, out_fit: str | None) -> None:
     write_together({path: thing for path, thing in ((out, result.model), (out_fit, result)) if path})
 
 
-def read_prior(text: str | None) -> Any:
-    """Read ``bdeu:10``, ``dirichlet:1``, ``k2``, ``jeffreys``, ``expert:FILE:10``, ``gaussian:1`` … or ``uniform``."""
-    if text is None:
-        return None
-    if text.startswith("expert:"):
-        return _expert(text.removeprefix("expert:"))
-    from suffice.priors import dirichlet, penalty
-
-    name, sign, size = text.partition(":")
-    try:
-        number = [float(part) for part in size.split(":")] if sign else []
-    except ValueError:
-        raise ArgumentError(f"The prior {text!r} must end in a number, such as bdeu:10.") from None
-    known: dict[str, Any] = {
-        "bdeu": dirichlet.BDeu,
-        "dirichlet": dirichlet.Dirichlet,
-        "k2": dirichlet.K2,
-        "jeffreys": dirichlet.Jeffreys,
-        "gaussian": penalty.Gaussian,
-        "laplace": penalty.Laplace,
-    }
-    if name == "uniform" and not number:
-        return "uniform"
-    most = {"k2": 0, "jeffreys": 0, "gaussian": 2, "laplace": 2}.get(name, 1)
-    if name not in known or len(number) > most:
-        raise ArgumentError(
-            "The prior must be bdeu:10, dirichlet:1, k2, jeffreys, expert:FILE:10, gaussian:1, laplace:1 or uniform. "
-            f"Got {text!r} instead."
-        )
-    return known[name](*number)
-
-
 def read_options(texts: list[str]) -> dict[str, Any]:
     """Read ``NAME=VALUE``: numbers, true and false are what they look like, all else is text."""
     options: dict[str, Any] = {}
@@ -184,8 +156,21 @@ def read_options(texts: list[str]) -> dict[str, Any]:
         if not sign or not name:
             raise ArgumentError(f"An option is written NAME=VALUE, such as --option step=0.1. Got {text!r} instead.")
         words: dict[str, Any] = {"true": True, "false": False}
-        options[name] = words[value.lower()] if value.lower() in words else float(value) if _is_number(value) else value
+        options[name] = words[value.lower()] if value.lower() in words else float(value) if is_number(value) else value
     return options
+
+
+def with_divisor(structure: Any, divisor: str | None) -> Any:
+    """Return the structure with another divisor of its variances."""
+    if divisor is None:
+        return structure
+    entry = structure.to_dict()
+    if not hasattr(structure, "divisor") or entry["type"] in ("Bernoulli", "Categorical"):
+        raise ArgumentError(
+            "The option --divisor is for networks with regressions, normal distributions and autoregressions. The "
+            f"structure is a {type(structure).__name__}; leave it out."
+        )
+    return type(structure).from_dict({**entry, "divisor": divisor})
 
 
 def _init(text: str | None) -> Any:
@@ -194,28 +179,3 @@ def _init(text: str | None) -> Any:
     from suffice.cli.shared import read_model
 
     return read_model(text, can="log_prob_of")
-
-
-def _expert(text: str) -> Any:
-    """Read ``FILE:10`` or ``FILE:10:0.01``: a network, how many cases it is worth, how much uniform to mix in."""
-    from suffice.cli.shared import read_model
-    from suffice.priors.expert import Expert
-
-    path, *numbers = text.split(":")
-    while len(numbers) > 2 or (numbers and not _is_number(numbers[0])):  # paths may contain the sign
-        path = f"{path}:{numbers.pop(0)}"
-    if not path or not numbers or not all(map(_is_number, numbers)):
-        raise ArgumentError(
-            f"The prior 'expert:{text}' must name a model file and a number of cases, such as expert:net.bif:10; a "
-            "second number is how much of the uniform distribution to mix in, expert:net.bif:10:0.01."
-        )
-    ess, uniform = [*map(float, numbers), 0.0][:2]
-    return Expert(read_model(path), ess, uniform)
-
-
-def _is_number(text: str) -> bool:
-    try:
-        float(text)
-    except ValueError:
-        return False
-    return True

@@ -2,14 +2,15 @@
 
 from __future__ import annotations
 
-import json
 from typing import Annotated, Any
 
 import typer
 
+from suffice.cli.answers import apart, print_answer, print_json, print_map, print_marginals
+from suffice.cli.forecast import print_forecast
 from suffice.cli.given import GivenOption, read_given
 from suffice.cli.shared import JsonOption, read_model, reported, require_able
-from suffice.errors import ArgumentError
+from suffice.errors import ArgumentError, require_choice
 
 
 def query(
@@ -22,7 +23,7 @@ def query(
         str | None, typer.Option("--evidence", metavar="FILE", help="What was seen, from a UAI .evid file.")
     ] = None,
     most_likely: Annotated[
-        bool, typer.Option("--map", help="The most likely states of all variables that are not given.")
+        bool, typer.Option("--map", help="The most likely states and values of all variables that are not given.")
     ] = False,
     interval: Annotated[
         float | None,
@@ -32,7 +33,27 @@ def query(
         str | None,
         typer.Option("--sensitivity", metavar="X=x", help="How p(X=x | given) changes with the tables' entries."),
     ] = None,
-    seed: Annotated[int, typer.Option("--seed", help="Seed of the draws for intervals.")] = 0,
+    method: Annotated[
+        str,
+        typer.Option(
+            "--method",
+            metavar="METHOD",
+            help="exact, or sampling: estimates from weighted draws, for Bayesian networks whose answers have no closed "
+            "form or are too large.",
+        ),
+    ] = "exact",
+    draws: Annotated[
+        int | None,
+        typer.Option("--draws", help="How many draws.", show_default="100,000 for sampling, 1,000 for intervals"),
+    ] = None,
+    seed: Annotated[int, typer.Option("--seed", help="Seed of the draws for sampling and intervals.")] = 0,
+    history: Annotated[
+        str | None,
+        typer.Option("--history", metavar="FILE", help="Autoregressions: a table of the values so far, to forecast."),
+    ] = None,
+    steps: Annotated[
+        int | None, typer.Option("--steps", help="Autoregressions: how far ahead to forecast.", show_default="1")
+    ] = None,
     memory: Annotated[
         str | None, typer.Option("--memory", metavar="SIZE", help="Memory that tables may take, such as 4GB.")
     ] = None,
@@ -40,36 +61,75 @@ def query(
 ) -> None:
     """Print p(TARGET… | given), exactly; without targets, that of every variable."""
     with reported(as_json):
-        from suffice.io import read
         from suffice.settings import config
 
         if memory is not None:
             config(memory=memory)
-        network = read_model(model, can="query")
+        asked = _asked(targets or [], most_likely, interval, sensitivity)
+        _check_draws(asked, method, draws)
+        network = read_model(model, can="log_prob")
+        if hasattr(network, "forecast"):
+            _require_only_history(asked, given, evidence)
+            print_forecast(network, history, steps, as_json)
+            return
+        if history is not None or steps is not None:
+            raise ArgumentError(
+                f"The options --history and --steps are for autoregressions. MODEL is a {type(network).__name__}; "
+                "leave them out."
+            )
+        require_able(network, "query")
         seen = read_given(network, given, evidence)
         _require_single(network, seen)
-        asked = _asked(targets or [], most_likely, interval, sensitivity)
         if asked == "map":
             require_able(network, "map")
-            _print_map(network.map(seen), as_json)
-        elif asked == "marginals" and hasattr(network, "features") and not hasattr(network, "marginals"):
-            _print_marginals({name: network.query(name, seen) for name in _discrete(network, seen)}, as_json)
-        elif asked == "marginals" and not hasattr(network, "marginals"):
-            _print_table(network.query(_not_given(network, seen), seen), as_json)
+            print_map(network.map(seen), network.schema, as_json)
         elif asked == "sensitivity":
             _print_sensitivity(network, sensitivity or "", seen, as_json)
         elif asked == "interval":
-            fit = read(model)
-            if not hasattr(fit, "posterior"):
-                raise ArgumentError(
-                    f"{model!r} holds a model without its posterior. Intervals need the whole fit: "
-                    "suffice fit … --prior bdeu:10 --out-fit fit.json."
-                )
-            _print_table(fit.query(targets, seen, interval=interval, seed=seed), as_json)
+            how = {} if draws is None else {"draws": draws}
+            print_answer(_fit(model).query(targets, seen, interval=interval, seed=seed, **how), as_json)
+        elif method == "sampling":
+            _print_sampled(network, targets, seen, {"draws": draws, "seed": seed}, as_json)
         elif asked == "targets":
-            _print_table(network.query(targets, seen), as_json)
+            print_answer(network.query(targets, seen), as_json)
         else:
-            _print_marginals(network.marginals(seen), as_json)
+            _print_all(network, seen, as_json)
+
+
+def _print_all(network: Any, seen: dict[str, Any], as_json: bool) -> None:
+    """Print the answer about every variable that is not given."""
+    if hasattr(network, "marginals"):
+        print_marginals(network.marginals(seen), as_json)
+    elif hasattr(network, "features"):
+        print_marginals({name: network.query(name, seen) for name in _discrete(network, seen)}, as_json)
+    else:
+        print_answer(network.query(_not_given(network, seen), seen), as_json)
+
+
+def _print_sampled(network: Any, targets: list[str] | None, seen: dict[str, Any], how: Any, as_json: bool) -> None:
+    """Print estimates from weighted draws; those about all variables are from the same draws."""
+    if not hasattr(network, "dag"):
+        raise ArgumentError(
+            f"Weighted draws are those of a Bayesian network. MODEL is a {type(network).__name__}; leave out --method."
+        )
+    answer = network.query(targets or _not_given(network, seen), seen, method="sampling", **how)
+    if targets:
+        print_answer(answer, as_json)
+    else:
+        print_marginals(apart(answer), as_json)
+
+
+def _fit(path: str) -> Any:
+    """Read a whole fit, which has a posterior."""
+    from suffice.io import read
+
+    fit = read(path)
+    if not hasattr(fit, "posterior"):
+        raise ArgumentError(
+            f"{path!r} holds a model without its posterior. Intervals need the whole fit: "
+            "suffice fit … --prior bdeu:10 --out-fit fit.json."
+        )
+    return fit
 
 
 def _require_single(network: Any, seen: dict[str, Any]) -> None:
@@ -100,6 +160,9 @@ def _discrete(network: Any, seen: dict[str, Any]) -> list[str]:
     return found
 
 
+# What is asked for --------------------------------------------------------------------------------------------
+
+
 def _asked(targets: list[str], most_likely: bool, interval: float | None, sensitivity: str | None) -> str:
     """Return what is asked for; options that contradict each other are an error."""
     wishes = [("map", most_likely), ("sensitivity", sensitivity is not None), ("targets", bool(targets))]
@@ -113,90 +176,27 @@ def _asked(targets: list[str], most_likely: bool, interval: float | None, sensit
     return asked[0] if asked else "marginals"
 
 
-# Printing -----------------------------------------------------------------------------------------------------
+def _check_draws(asked: str, method: str, draws: int | None) -> None:
+    """Raise where draws are asked for and nothing is drawn."""
+    require_choice("method", method, ("exact", "sampling"))
+    if method == "sampling" and asked not in ("targets", "marginals"):
+        raise ArgumentError(
+            "The option --method sampling is for the answer about some TARGETs, or about all variables, without "
+            f"--{asked}. Leave one of them out."
+        )
+    if draws is not None and method == "exact" and asked != "interval":
+        raise ArgumentError("Exact answers draw nothing. Leave out --draws, or add --method sampling.")
 
 
-def _print_json(content: dict[str, Any]) -> None:
-    from suffice.io.own_json import plain
-
-    print(json.dumps(plain(content), ensure_ascii=False, indent=1, allow_nan=False))
-
-
-def _print_table(table: Any, as_json: bool) -> None:
-    if not hasattr(table, "_cells"):  # a distribution of numbers
-        if as_json:
-            _print_json(table.to_dict())
-        else:
-            print(table)
-        return
-    if as_json:
-        _print_json(_content(table))
-        return
-    from suffice.cli.show import show_table
-
-    names = getattr(table, "table", table).names
-    with_intervals = hasattr(table, "level")
-    show_table(table._cells(), f"p({', '.join(names)} | given)" if len(names) > 1 and not with_intervals else "")
-    if with_intervals:
-        print(f"{table.level:.4g} credible intervals, by {table.method}")
+def _require_only_history(asked: str, given: list[str] | None, evidence: str | None) -> None:
+    if asked != "marginals" or given or evidence is not None:
+        raise ArgumentError(
+            "An autoregression answers for the values after a history: suffice query MODEL --history FILE --steps 5. "
+            "Leave out targets and evidence."
+        )
 
 
-def _content(table: Any) -> dict[str, Any]:
-    answer = getattr(table, "table", table)
-    content: dict[str, Any] = {
-        "targets": [{"name": variable.name, "states": list(variable.labels)} for variable in answer.variables],
-        "p": answer.values.tolist(),
-    }
-    if answer is not table:
-        content |= {"lower": table.lower.values.tolist(), "upper": table.upper.values.tolist(), "level": table.level}
-    return content
-
-
-def _print_marginals(tables: dict[str, Any], as_json: bool) -> None:
-    if as_json:
-        _print_json({name: _content(table) for name, table in tables.items()})
-        return
-    from suffice.cli.show import show_table
-    from suffice.text import probability
-
-    rows = [
-        [name if first == 0 else "", str(label), probability(value)]
-        for name, table in tables.items()
-        for first, (label, value) in enumerate(zip(table.variables[0].labels, table.values, strict=True))
-    ]
-    show_table((["variable", "state", "p"], rows, "<<>"))
-
-
-def _print_map(found: Any, as_json: bool) -> None:
-    if isinstance(found, dict):  # of numbers, or of the states of outputs
-        from suffice.cli.show import show_table
-
-        numbers = bool(found) and all(isinstance(value, float) for value in found.values())
-        if as_json:
-            _print_json({"values" if numbers else "states": found})
-        elif numbers:
-            show_table((["variable", "value"], [[name, f"{value:.6g}"] for name, value in found.items()], "<>"))
-        else:
-            show_table((["variable", "state"], [[name, str(value)] for name, value in found.items()], "<<"))
-        return
-    if as_json:
-        content = {
-            "states": found.states,
-            "log_prob": found.log_prob,
-            "log_posterior": found.log_posterior,
-            "ties": {name: list(labels) for name, labels in found.ties.items()},
-        }
-        _print_json(content)
-        return
-    from suffice.cli.show import show_facts, show_table
-
-    show_table(found._cells())
-    show_facts(
-        [
-            ("log p(states, evidence)", f"{found.log_prob:.6f}"),
-            ("log p(states | evidence)", f"{found.log_posterior:.6f}"),
-        ]
-    )
+# Sensitivity --------------------------------------------------------------------------------------------------
 
 
 def _print_sensitivity(network: Any, event: str, seen: dict[str, Any], as_json: bool) -> None:
@@ -205,7 +205,7 @@ def _print_sensitivity(network: Any, event: str, seen: dict[str, Any], as_json: 
     found = network.sensitivity(read_given(network, [event]), seen)
     if as_json:
         derivatives = {name: values.tolist() for name, values in found.derivatives.items()}
-        _print_json({"p": found.value, "derivatives": derivatives})
+        print_json({"p": found.value, "derivatives": derivatives})
         return
     from suffice.cli.show import show_table
     from suffice.text import probability

@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import json
 import os
-import re
 import sys
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
@@ -16,9 +15,11 @@ from typing import Annotated, Any
 
 import typer
 
+from suffice.cli.spoken import spoken
 from suffice.errors import ArgumentError, SufficeError
 from suffice.text import visible
 
+DATA = "A CSV or Parquet file, glob or folder; for a Markov chain also a text file."
 JsonOption = Annotated[bool, typer.Option("--json", help="Print one JSON document instead of tables.")]
 WeightsOption = Annotated[
     str | None, typer.Option("--weights", metavar="COL", help="Column with the rows' frequencies.")
@@ -67,45 +68,6 @@ def _abandon_output() -> None:
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
 
 
-SPOKEN = (
-    (r"missing='drop'", "--missing drop"),
-    (r"unknown_states='missing'", "--unknown-states missing"),
-    (r"unseen_parents='(\w+)'", r"--unseen-parents \1"),
-    (r"schema=\{'([^']+)': sf\.(categorical|continuous)\(\)\}", r"--\2 '\1'"),
-    (r"(?:read it by )?sf\.CSV\([^)]*separator=('[^']*')\)", r"--separator \1"),
-    (r"na_values=\[[^]]*?('[^']*')\]", r"--na \1"),
-    (r"prior=sf\.BDeu\((\d+)\)", r"--prior bdeu:\1"),
-    (r"sf\.BDeu\((\d+)\)", r"--prior bdeu:\1"),
-    (r"sf\.Expert\(network, (\d+)\)", r"--prior expert:FILE:\1"),
-    (r"(?:prior=)?sf\.(Gaussian|Laplace)\(([\d.]+)\)", lambda found: f"--prior {found[1].lower()}:{found[2]}"),
-    (r"options=\{'(\w+)': '?(\w+)'?\}", r"--option \1=\2"),
-    (r"max_iter=…", "--max-iter"),
-    (r"method='(\w+)'", r"--method \1"),
-    (r"sf\.config\(memory='(\w+)'\)", r"--memory \1"),
-    (r"sf\.Expert\(network, ess, uniform=([\d.]+)\)", r"--prior expert:FILE:10:\1"),
-    (r"declare them by schema=", "declare them by --categorical COL=a,b"),
-    (r"schema=\{'([^']+)': \[0, 1\]\}", r"--categorical '\1'=0,1"),
-    (r"given=\{'([^']+)': …\}", r"--given '\1'=…"),
-    (r"given= out", "--given out"),
-    (r"sf\.Features\(…, support=\{('[^']+'): \(0, 1\)\}\)", r"support = { \1 = [0, 1] }"),
-    (r"sf\.Potts", 'type = "Potts"'),
-    (r"Use a function, sf\.feature\(lambda [^)]*\), or declare", "Declare"),
-    (r"Use model\.log_prob, or model\.expected\([^)]*\)", "Densities are what suffice score adds up"),
-)
-"""How the remedies of the library are said on the command line."""
-
-
-def spoken(message: str) -> str:
-    """Say a message's remedies as options.
-
-    >>> spoken("Pass missing='drop', or schema={'age': sf.continuous()}.")
-    "Pass --missing drop, or --continuous 'age'."
-    """
-    for python, option in SPOKEN:
-        message = re.sub(python, option, message)
-    return message
-
-
 def _complain(message: str, kind: str, as_json: bool) -> None:
     if as_json:
         print(json.dumps({"error": {"type": kind, "message": message}}, ensure_ascii=False), file=sys.stderr)
@@ -136,7 +98,7 @@ def read_model(path: str, can: str = "sample_blocks") -> Any:
 
     loaded = read(path)
     model = getattr(loaded, "model", loaded)
-    if not hasattr(model, "log_prob_of"):
+    if not hasattr(model, "log_prob"):
         raise ArgumentError(
             f"{path!r} holds {type(loaded).__name__}, where a model is needed. Fit one: suffice fit STRUCTURE DATA "
             "--out model.json."

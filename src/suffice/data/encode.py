@@ -232,12 +232,26 @@ class ColumnEncoder:
             raise self._undecided("holds whole numbers at first, and fractions later")
         if self.declaration is None and self.text and self.origin == "integer" and _written_otherwise(found, states):
             raise self._undecided("holds whole numbers at first, and later some with a decimal point")
+        if self.declaration is None and self.text:
+            self._refuse_numbers_with_text(found)
         if (self.levels is not None and not self.levels_differ) or self.origin == "bool":
             return Settled(self.variable.as_declared(), np.arange(len(found)))
         if self.declaration is None and _all_whole(states) and len(set(states)) > MAX_INTEGER_STATES:
             raise self._too_many(len(set(states)))
         variable = Variable(self.name, sort_labels(dict.fromkeys(states)))
         return Settled(variable, np.array([variable.code(state) for state in states], np.int64))
+
+    def _refuse_numbers_with_text(self, states: tuple[Label, ...]) -> None:
+        """Raise where a file's column holds measurements, and a few texts among them."""
+        numbers = [text for text in map(str, states) if is_number(text)]
+        fractions = sum(not float(text).is_integer() for text in numbers)
+        if MAX_INTEGER_STATES < len(numbers) < len(states) < 2 * len(numbers) and 2 * fractions > len(numbers):
+            stray = next(text for text in map(str, states) if not is_number(text))
+            raise SchemaError(
+                f"Column {self.name!r} holds {len(numbers):,} different numbers, and texts such as {stray!r}. If that "
+                f"means a missing value, read the file with na_values={['', '?', stray]!r}; if all of them are states, "
+                f"declare it: schema={{{self.name!r}: sf.categorical()}}."
+            )
 
     @staticmethod
     def _has_fractions(states: tuple[Label, ...]) -> bool:

@@ -24,11 +24,11 @@ from suffice.errors import (
 from suffice.inference.derivatives import gradients
 from suffice.inference.inquiry import Given
 from suffice.inference.product import Factor, Product
-from suffice.models.answers import Answers
 from suffice.models.by_hand import cpd_from, variables_of
 from suffice.models.cpds import CPD, Family, kind_named
-from suffice.models.cpds.tabular import whole_values
 from suffice.models.evidence import describe, given_of, targets_of
+from suffice.models.mixed_answers import MixedAnswers
+from suffice.models.mixed_network import table_of
 from suffice.models.sampling import Draw
 from suffice.models.sensitivity import Sensitivity, event_text, in_proportion
 from suffice.stats.source import BlockSource
@@ -40,7 +40,7 @@ if TYPE_CHECKING:
 
 
 @dataclass(frozen=True, init=False, eq=False)
-class BayesianNetwork(Answers):
+class BayesianNetwork(MixedAnswers):
     """The distribution p(x) = Π p(x_v | x_pa(v)).
 
     Parameters
@@ -86,11 +86,11 @@ class BayesianNetwork(Answers):
         object.__setattr__(self, "properties", dict(properties or {}))
         object.__setattr__(self, "notes", tuple(notes))
         variables = variables_of(dag, tables, schema)
-        cpds = []
+        cpds, named = [], dict(dag.kinds)
         for node, parents in dag.parents.items():
             table = tables[node]
             family = Family(variables[node], tuple(variables[parent] for parent in parents))
-            cpd = cpd_from(family, table)
+            cpd = cpd_from(family, table, named.get(node))
             if cpd.family != family:
                 raise ModelError(
                     f"The table of {node!r} is over {cpd.family.scope} with states that differ from the network's "
@@ -168,10 +168,11 @@ class BayesianNetwork(Answers):
 
     def _product(self) -> Product:
         """Return the tables, each with the node's parents as the first axes and the node as the last."""
+        self._require_discrete("A product of tables", "ask the network itself: query, marginals, map, sample")
         place = {node: position for position, node in enumerate(self.dag.nodes)}
         factors = []
         for cpd in self.cpds:
-            factors.append(Factor(tuple(place[name] for name in cpd.family.scope), whole_values(cpd)))
+            factors.append(Factor(tuple(place[name] for name in cpd.family.scope), table_of(cpd)))
         sizes = tuple(variable.n_states for variable in self.schema.variables)
         return Product(self.dag.nodes, sizes, tuple(factors), tuple(factor.scope[:-1] for factor in factors))
 
@@ -185,6 +186,7 @@ class BayesianNetwork(Answers):
         given : mapping, optional
             Evidence, as in `query`.
         """
+        self._require_discrete("The sensitivity to entries of tables", "compare the answers of networks that differ")
         asked = require_mapping("event", event, "{'A': 'yes'}")
         if not asked:
             raise ArgumentError("The 'event' argument names no variable. Say what is asked for: {'A': 'yes'}.")
@@ -245,6 +247,7 @@ class BayesianNetwork(Answers):
         """
         from suffice.models.two_forms import undirected_form
 
+        self._require_discrete("A product of tables", "use to_joint_normal where all variables are continuous")
         return undirected_form(self)
 
     # Files ----------------------------------------------------------------------------------------------------

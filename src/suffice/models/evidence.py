@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterable, Mapping
 from typing import Any
 
@@ -11,7 +12,9 @@ from numpy.typing import NDArray
 from suffice.data.schema import Schema
 from suffice.data.variable import Variable
 from suffice.errors import ArgumentError, is_number, listing, require_mapping, shown
+from suffice.inference.conditional_gaussian import Seen
 from suffice.inference.inquiry import Given
+from suffice.text import number
 
 
 def targets_of(schema: Schema, targets: Any) -> tuple[int, ...]:
@@ -53,6 +56,28 @@ def given_of(schema: Schema, given: Any, targets: Iterable[int] = ()) -> Given:
     return Given(hard, soft)
 
 
+def seen_of(schema: Schema, given: Any, targets: Iterable[int] = ()) -> Seen:
+    """Return the evidence on discrete variables in codes, as `given_of` does, and on continuous ones as numbers."""
+    known = {} if given is None else require_mapping("given", given, "{'A': 'yes', 'x': 1.2}")
+    discrete = {name: value for name, value in known.items() if schema[name].is_discrete}
+    values: dict[int, NDArray[np.float64]] = {}
+    for name, value in known.items():
+        if name in discrete:
+            continue
+        if not is_number(value) or not math.isfinite(value):
+            raise ArgumentError(
+                f"The value given for {name!r} must be a finite number, since the variable is continuous. "
+                f"Got {shown(value)} instead."
+            )
+        values[schema.positions[name]] = np.array([float(value)])
+    for target in targets:
+        if target in values:
+            name = schema.variables[target].name
+            raise ArgumentError(f"Variable {name!r} is asked for and given at once. Leave it out of one of them.")
+    coded = given_of(schema, discrete, targets)
+    return Seen(coded.hard, coded.soft, values)
+
+
 def _weights(variable: Variable, seen: Iterable[tuple[Any, Any]]) -> NDArray[np.float64]:
     weights = np.zeros(variable.n_states)
     for label, weight in seen:
@@ -70,8 +95,10 @@ def _weights(variable: Variable, seen: Iterable[tuple[Any, Any]]) -> NDArray[np.
     return weights
 
 
-def describe(schema: Schema, given: Given) -> list[str]:
+def describe(schema: Schema, given: Given | Seen) -> list[str]:
     """Say each piece of evidence, ``A='yes'``."""
     variables = schema.variables
     hard = [f"{variables[v].name}={variables[v].labels[code]!r}" for v, code in given.hard.items()]
+    values = given.values if isinstance(given, Seen) else {}
+    hard += [f"{variables[v].name}={number(float(value[0]))}" for v, value in values.items()]
     return hard + [f"soft evidence on {variables[v].name}" for v in given.soft]

@@ -182,7 +182,7 @@ class MultivariateT:
 
     @property
     def _caption(self) -> str:
-        return f"Student's t, {self.dof:g} degrees of freedom"
+        return f"Student's t, {plural(self.dof, 'degree')} of freedom"
 
     def __repr__(self) -> str:
         return f"MultivariateT({plural(len(self.names), 'variable')}, dof {self.dof:g})"

@@ -14,8 +14,6 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
-from functools import reduce
-from operator import add
 from typing import Any
 
 import numpy as np
@@ -24,15 +22,16 @@ from numpy.typing import NDArray
 from suffice.data.block import Block
 from suffice.data.schema import Schema
 from suffice.data.variable import Variable, unite
-from suffice.errors import DataError, StatisticsError
+from suffice.errors import DataError, StatisticsError, listing
+from suffice.settings import settings
 from suffice.stats.counts import n_cells, require_factor
+from suffice.stats.moment_passes import Arrays, Floats, Job, Products, added, pass_over
 from suffice.stats.needs import Moment
+from suffice.text import in_bytes, plural
 
-MAX_NUMBERS = 1 << 27
-"""Moments by configuration are full tables, of at most so many numbers."""
-PIECE_ROWS = 1 << 15
-
-Floats = NDArray[np.float64]
+NUMBER_BYTES = 8
+MAX_COLUMNS = 4096
+"""Most columns that needs share a pass over; a piece of so many already outgrows the cache."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -87,34 +86,21 @@ class Moments:
     def of_rows(cls, variables: Sequence[Variable], rows: NDArray[Any], weights: NDArray[Any] | None = None) -> Moments:
         """Return the moments of rows, shape (n_rows, p), each with its weight."""
         x = np.asarray(rows, np.float64)
-        w = None if weights is None else np.asarray(weights, np.float64)
-        pieces = [slice(low, low + PIECE_ROWS) for low in range(0, max(len(x), 1), PIECE_ROWS)]
-        parts = (_of_rows(x[piece], None if w is None else w[piece]) for piece in pieces)
-        return reduce(add, (cls(tuple(variables), (), *part) for part in parts))
+        everything = range(x.shape[1])
+        products = Products.within([everything], len(everything))
+        found = pass_over(Job(tuple(x.T), products, (), None if weights is None else np.asarray(weights), len(x)))
+        return cls(tuple(variables), (), *_cut(found, products, everything))
 
     @classmethod
     def of_block(cls, need: Moment, block: Block) -> Moments:
         """Return the moments of one block of rows."""
-        variables = tuple(block.schema[name] for name in need.xs)
-        by = tuple(block.schema[name] for name in need.by)
-        _require_room(variables, by)
-        columns = [np.asarray(block.columns[name], np.float64) for name in need.xs]
-        for name, column in zip(need.xs, columns, strict=True):
-            _require_finite(name, column, block)
-        rows = np.stack(columns, axis=1) if columns else np.zeros((block.n_rows, 0))
-        found = _by_configuration(variables, by, rows, block) if by else cls.of_rows(variables, rows, block.weights)
-        for axis, name in enumerate(need.xs):
-            if not np.isfinite(found.scatter[..., axis, axis]).all():
-                raise DataError(
-                    f"Column {name!r} holds numbers so large that their squares overflow. Divide it by a common factor."
-                )
-        return found
+        return collect_moments([need], block)[need]
 
     @classmethod
     def zero(cls, need: Moment, schema: Schema) -> Moments:
         """Return the moments of no rows."""
+        _require_room([need], schema)
         variables, by = tuple(schema[name] for name in need.xs), tuple(schema[name] for name in need.by)
-        _require_room(variables, by)
         return cls(variables, by, *(np.zeros(shape) for shape in _shapes(variables, by).values()))
 
     # The monoid -----------------------------------------------------------------------------------------------
@@ -133,7 +119,7 @@ class Moments:
             united = (unite(a, b) for a, b in zip(self.by, other.by, strict=True))
             schema = Schema((*self.variables, *united))
             return self.reindexed(schema) + other.reindexed(schema)
-        return Moments(self.variables, self.by, *_added(self._arrays(), other._arrays()))
+        return Moments(self.variables, self.by, *added(self._arrays(), other._arrays()))
 
     def _arrays(self) -> tuple[Floats, Floats, Floats, Floats]:
         return self.weight, self.mean, self.rest, self.scatter
@@ -225,9 +211,67 @@ class Moments:
         )
 
 
+# Collecting ---------------------------------------------------------------------------------------------------
+
+
 def collect_moments(needs: Sequence[Moment], block: Block) -> dict[Moment, Moments]:
-    """Collect the moments that answer ``needs`` from one block of rows."""
-    return {need: Moments.of_block(need, block) for need in needs}
+    """Collect the moments that answer ``needs`` from one block of rows.
+
+    Needs with the same discrete variables share one pass over the rows, and a product of two columns is formed once.
+    """
+    _require_room(needs, block.schema)
+    found: dict[Moment, Moments] = {}
+    for group in _groups(needs):
+        found |= _together(group, block)
+    return {need: found[need] for need in needs}
+
+
+def _groups(needs: Sequence[Moment]) -> list[list[Moment]]:
+    """Return the needs that share a pass: the same discrete variables, and not too many continuous ones."""
+    groups: dict[frozenset[str], list[list[Moment]]] = {}
+    columns: dict[frozenset[str], set[str]] = {}
+    for need in needs:
+        by = frozenset(need.by)
+        held = columns.setdefault(by, set())
+        if not held or len(held.union(need.xs)) > MAX_COLUMNS:
+            groups.setdefault(by, []).append([])
+            held.clear()
+        groups[by][-1].append(need)
+        held.update(need.xs)
+    return [group for several in groups.values() for group in several]
+
+
+def _together(needs: Sequence[Moment], block: Block) -> dict[Moment, Moments]:
+    """Collect needs over the same discrete variables in one pass."""
+    by = needs[0].by
+    names = tuple(dict.fromkeys(name for need in needs for name in need.xs))
+    place = {name: j for j, name in enumerate(names)}
+    scopes = {need: [place[name] for name in need.xs] for need in needs}
+    products = Products.within(scopes.values(), len(names))
+    codes = tuple((block.columns[name], block.schema[name].n_states) for name in by)
+    found = pass_over(Job(tuple(block.columns[name] for name in names), products, codes, block.weights, block.n_rows))
+    _require_proper(names, found, products, block)
+    answers = {}
+    for need, scope in scopes.items():
+        variables, cells = (tuple(block.schema[name] for name in names) for names in (need.xs, need.by))
+        whole = tuple(block.schema[name].n_states for name in by)
+        arrays = _cut(found, products, scope, whole, [by.index(name) for name in need.by])
+        answers[need] = Moments(variables, cells, *arrays)
+    return answers
+
+
+def _cut(
+    found: Arrays, products: Products, columns: Sequence[int], shape: tuple[int, ...] = (), axes: Sequence[int] = ()
+) -> Arrays:
+    """Cut the moments of some columns out of those of all, and give the cells their axes, in the order wanted."""
+    weight, mean, rest, scatter = found
+    chosen = list(columns)
+    parts = (weight, mean[:, chosen], rest[:, chosen], scatter[:, products.places(chosen)])
+    d = len(shape)
+    first, second, third, fourth = (
+        array.reshape((*shape, *array.shape[1:])).transpose((*axes, *range(d, d + array.ndim - 1))) for array in parts
+    )
+    return first, second, third, fourth
 
 
 def _shapes(variables: Sequence[Variable], by: Sequence[Variable]) -> dict[str, tuple[int, ...]]:
@@ -235,86 +279,40 @@ def _shapes(variables: Sequence[Variable], by: Sequence[Variable]) -> dict[str, 
     return {"weight": cells, "mean": (*cells, p), "rest": (*cells, p), "scatter": (*cells, p, p)}
 
 
-def _require_room(variables: Sequence[Variable], by: Sequence[Variable]) -> None:
-    size = n_cells(by) * max(len(variables), 1) ** 2
-    if size > MAX_NUMBERS:
+def _require_room(needs: Sequence[Moment], schema: Schema) -> None:
+    sizes = {need: NUMBER_BYTES * _n_cells(need, schema) * max(len(need.xs), 1) ** 2 for need in needs}
+    total, allowed = sum(sizes.values()), settings().memory
+    if total > allowed:
+        largest = max(sizes, key=sizes.__getitem__)
         raise StatisticsError(
-            f"Moments of {len(variables)} variables for each of {n_cells(by):,} configurations of "
-            f"{tuple(v.name for v in by)} are {size:,} numbers, which is too many. Use fewer discrete variables."
+            f"The moments would take {in_bytes(total)}, too many for the {in_bytes(allowed)} that are allowed. The "
+            f"largest are those of {plural(len(largest.xs), 'variable')} for each of {_n_cells(largest, schema):,} "
+            f"configurations of {listing(largest.by)}. Use fewer variables or states, or allow more, with "
+            "sf.config(memory='16GB')."
         )
 
 
-def _require_finite(name: str, column: Floats, block: Block) -> None:
-    if np.isfinite(column).all():
-        return
-    row = int(np.argmin(np.isfinite(column)))
-    where = "" if block.n_dropped else f", row {block.start + row + 1}"  # rows left out shift the numbers
-    raise DataError(
-        f"Column {name!r}{where}: the value {column[row]} is not finite, so the column has no mean. "
-        "Correct it, or replace it by a missing value."
-    )
+def _n_cells(need: Moment, schema: Schema) -> int:
+    return n_cells([schema[name] for name in need.by])
 
 
-def _of_rows(x: Floats, w: Floats | None) -> tuple[Floats, Floats, Floats, Floats]:
-    """Return weight, mean, rest and scatter of some rows, in two passes over them."""
-    total = np.float64(len(x)) if w is None else w.sum()
-    if not total > 0:
-        p = x.shape[1]
-        return np.zeros(()), np.zeros(p), np.zeros(p), np.zeros((p, p))
-    with np.errstate(over="ignore", invalid="ignore"):
-        first = (x.sum(axis=0) if w is None else w @ x) / total
-        centred = x - first
-        rest = (centred.sum(axis=0) if w is None else w @ centred) / total
-        centred -= rest
-        if w is not None:
-            centred *= np.sqrt(w)[:, None]
-        scatter = centred.T @ centred
-        mean, rest = _split(first, rest)
-    return np.asarray(total, np.float64), mean, rest, (scatter + scatter.T) / 2
-
-
-def _split(large: Floats, small: Floats) -> tuple[Floats, Floats]:
-    """Return the rounded sum and what rounding cut off it."""
-    total = large + small
-    return total, small - (total - large)
-
-
-def _added(
-    first: tuple[Floats, Floats, Floats, Floats], second: tuple[Floats, Floats, Floats, Floats]
-) -> tuple[Floats, Floats, Floats, Floats]:
-    """Add moments, cell by cell; the same bits whichever comes first."""
-    (w1, m1, r1, t1), (w2, m2, r2, t2) = first, second
-    weight = w1 + w2
-    safe = np.where(weight > 0, weight, 1.0)
-    p1, p2 = (w1 / safe)[..., None], (w2 / safe)[..., None]
-    # A part without rows has no mean; the other's takes its place, so that nothing is pulled towards zero.
-    m1, m2 = np.where(p1 > 0, m1, m2), np.where(p2 > 0, m2, m1)
-    r1, r2 = np.where(p1 > 0, r1, r2), np.where(p2 > 0, r2, r1)
-    gap = (m2 - m1) + (r2 - r1)
-    centre = np.where(p1 >= p2, m1, m2)
-    centre = np.where(p1 == p2, np.minimum(m1, m2), centre)
-    rest = p1 * ((m1 - centre) + r1) + p2 * ((m2 - centre) + r2)
-    mean, rest = _split(centre, rest)
-    cross = (w1 * w2 / safe)[..., None, None] * (gap[..., :, None] * gap[..., None, :])  # Chan et al., eq 2.1b
-    return weight, mean, rest, t1 + t2 + cross
-
-
-def _by_configuration(variables: tuple[Variable, ...], by: tuple[Variable, ...], rows: Floats, block: Block) -> Moments:
-    """Return the moments of the rows of each configuration."""
-    shape = tuple(v.n_states for v in by)
-    flat = np.zeros(block.n_rows, np.int64)
-    for variable in by:
-        flat = flat * variable.n_states + block.columns[variable.name]
-    order = np.argsort(flat, kind="stable")
-    cells, starts = np.unique(flat[order], return_index=True)
-    arrays = [np.zeros(s) for s in _shapes(variables, by).values()]
-    for cell, low, high in zip(cells, starts, [*starts[1:], len(flat)], strict=True):
-        mine = order[low:high]
-        found = Moments.of_rows(variables, rows[mine], None if block.weights is None else block.weights[mine])
-        where = tuple(int(code) for code in np.unravel_index(int(cell), shape))
-        for array, part in zip(arrays, found._arrays(), strict=True):
-            array[where] = part
-    return Moments(variables, by, *arrays)
+def _require_proper(names: Sequence[str], found: Arrays, products: Products, block: Block) -> None:
+    """Refuse, by the column, numbers that are not finite or whose squares are not."""
+    _, mean, _, scatter = found
+    proper = np.logical_and.reduce(np.isfinite(mean) & np.isfinite(scatter[:, products.squares]), axis=0)
+    for name in (name for name, fine in zip(names, proper, strict=True) if not fine):
+        column = np.asarray(block.columns[name], np.float64)
+        finite = np.isfinite(column)
+        if finite.all():
+            raise DataError(
+                f"Column {name!r} holds numbers so large that their squares overflow. Divide it by a common factor."
+            )
+        row = int(np.argmin(finite))
+        where = "" if block.n_dropped else f", row {block.start + row + 1}"  # rows left out shift the numbers
+        raise DataError(
+            f"Column {name!r}{where}: the value {column[row]} is not finite, so the column has no mean. "
+            "Correct it, or replace it by a missing value."
+        )
 
 
 def _gathered(
@@ -325,6 +323,6 @@ def _gathered(
     for row, cell in enumerate(map(tuple, cells.tolist())):
         here = tuple(array[cell] for array in arrays)
         one = tuple(np.asarray(part[row]) for part in parts)
-        for array, value in zip(arrays, _added(here, one), strict=True):  # type: ignore[arg-type]
+        for array, value in zip(arrays, added(here, one), strict=True):  # type: ignore[arg-type]
             array[cell] = value
     return Moments(variables, by, *arrays)

@@ -2,17 +2,20 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from typing import Any
 
 from suffice.data.schema import Schema
-from suffice.errors import StructureError, UnknownNameError, listing, suggestion
-from suffice.models.cpds import linear_gaussian_kind, tabular_kind
+from suffice.errors import ArgumentError, StructureError, UnknownNameError, listing, suggestion
+from suffice.models.cpds import linear_gaussian_kind, noisy_or_kind, softmax_kind, tabular_kind
 from suffice.models.cpds.kind import CPD, Family, NodeKind
 from suffice.structures.dag import DAG
 
 KINDS: dict[str, NodeKind] = {
     "tabular": tabular_kind.KIND,
     "linear_gaussian": linear_gaussian_kind.KIND,
+    "softmax": softmax_kind.KIND,
+    "noisy_or": noisy_or_kind.KIND,
 }
 
 
@@ -59,4 +62,16 @@ def nodes_of(dag: DAG, schema: Schema) -> dict[str, tuple[NodeKind, Family]]:
     return found
 
 
-__all__ = ["CPD", "KINDS", "Family", "NodeKind", "family_of", "kind_for", "kind_named", "nodes_of"]
+def given_in(group: tuple[str, ...], fixed: Mapping[str, Any], nodes: Mapping[str, tuple[NodeKind, Family]]) -> Any:
+    """Return what an expert gave for one of some tied nodes, in terms that suit all of them; None for nothing."""
+    for node in group:
+        if node in fixed:
+            kind, family = nodes[node]
+            if fixed[node] is None:
+                raise ArgumentError(f"fixed[{node!r}] gives nothing. Give the node's parameters, or leave it out.")
+            whole = kind.whole(family, fixed[node])
+            return fixed[node] if whole is None else whole
+    return None
+
+
+__all__ = ["CPD", "KINDS", "Family", "NodeKind", "family_of", "given_in", "kind_for", "kind_named", "nodes_of"]

@@ -1,0 +1,106 @@
+"""The remedies of the library, said as options of the command line."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable
+
+Found = re.Match[str]
+
+
+def _number(text: str) -> str:
+    """Return ``1`` for ``1.0``."""
+    return text.removesuffix(".0")
+
+
+def _prior(name: str) -> Callable[[Found], str]:
+    """Return how the numbers of a prior are said."""
+    return lambda found: f"--prior {':'.join([name, *map(_number, found.groups())])}"
+
+
+def _several(found: Found) -> str:
+    """Return the parts of a list of priors, each to be said by itself."""
+    return found[1].replace("), ", ") ")
+
+
+def _entry(found: Found) -> str:
+    """Return ``kinds={'y': {'leak': True}}`` as an entry of a structure file."""
+    text = re.sub(r"'([^']+)': ", lambda name: f"{_key(name[1])} = ", found[2]).replace("…: ", "NODE = ")
+    text = re.sub(r"\{(?! )", "{ ", re.sub(r"(?<! )\}", " }", text))
+    return f"{found[1]} = {text.replace('True', 'true').replace('False', 'false')} in a structure file"
+
+
+def _key(name: str) -> str:
+    return name if re.fullmatch(r"[\w-]+", name, re.ASCII) else f"'{name}'"
+
+
+NUMBER = r"([\d.]+)"
+SPOKEN: tuple[tuple[str, str | Callable[[Found], str]], ...] = (
+    (r"missing='drop'", "--missing drop"),
+    (r"unknown_states='missing'", "--unknown-states missing"),
+    (r"unseen_parents='(\w+)'", r"--unseen-parents \1"),
+    (r"schema=\{'([^']+)': sf\.(categorical|continuous)\(\)\}", r"--\2 '\1'"),
+    (r"(?:read it by )?sf\.CSV\([^)]*separator=('[^']*')\)", r"--separator \1"),
+    (r"na_values=\[[^]]*?('[^']*')\]", r"--na \1"),
+    # Priors
+    (r"prior=\[(sf\.[^]]*)\]", _several),
+    (r"(?:prior=)?sf\.BDeu\((\d+)\)", r"--prior bdeu:\1"),
+    (r"(?:prior=)?sf\.(K2|Jeffreys)\(\)", lambda found: f"--prior {found[1].lower()}"),
+    (rf"(?:prior=)?sf\.Dirichlet\({NUMBER}\)", _prior("dirichlet")),
+    (r"sf\.Expert\(network, (\d+)\)", r"--prior expert:FILE:\1"),
+    (r"sf\.Expert\(network, ess, uniform=([\d.]+)\)", r"--prior expert:FILE:10:\1"),
+    (rf"(?:prior=)?sf\.(Gaussian|Laplace)\({NUMBER}\)", lambda found: f"--prior {found[1].lower()}:{found[2]}"),
+    (r"(?:prior=)?sf\.(Gaussian|Laplace)\(…\)", lambda found: f"--prior {found[1].lower()}:1"),
+    (rf"(?:prior=)?sf\.NormalInverseGamma\({NUMBER}, {NUMBER}\)", _prior("nig")),
+    (r"(?:prior=)?sf\.NormalInverseGamma(?:\(…\))?(?!\w|\()", "--prior nig:2:1"),
+    (rf"(?:prior=)?sf\.HyperInverseWishart\({NUMBER}, {NUMBER}\)", _prior("hiw")),
+    (r"(?:prior=)?sf\.HyperInverseWishart\(…\)", "--prior hiw:3:1"),
+    (r"sf\.HyperInverseWishart\(dof, scale\)", "--prior hiw:DOF:SCALE"),
+    (r"sf\.HyperInverseWishart\(dof, scale, mean(?:=0\.0)?\)", "--prior hiw:DOF:SCALE:MEAN"),
+    (
+        rf"sf\.NormalInverseWishart\(mean={NUMBER}, mean_weight={NUMBER}, dof={NUMBER}, scale={NUMBER}\)",
+        _prior("niw"),
+    ),
+    # Settings of estimates, answers and draws
+    (r"options=\{'(\w+)': '?(\w+)'?\}", r"--option \1=\2"),
+    (r"max_iter=…", "--max-iter"),
+    (r"method='sampling' to query", "--method sampling"),
+    (r"method='(\w+)'", r"--method \1"),
+    (r"point='(\w+)'", r"--point \1"),
+    (r"divisor='([\w-]+)'", r"--divisor \1"),
+    (r"(?<!\w)draws=(\d+)", r"--draws \1"),
+    (r"with start=…", "with --start FILE"),
+    (r"sf\.config\(memory='(\w+)'\)", r"--memory \1"),
+    # Declarations and evidence
+    (r"declare them by schema=", "declare them by --categorical COL=a,b"),
+    (r"schema=\{'([^']+)': \[0, 1\]\}", r"--categorical '\1'=0,1"),
+    (r"given=\{'([^']+)': …\}", r"--given '\1'=…"),
+    (r"given= out", "--given out"),
+    # Structure files
+    (r"(kinds)=(\{[^{}]*(?:\{[^{}]*\})?[^{}]*\})", _entry),
+    (r"(?<!\w)(initial|variable|id)='([^']+)'", r'\1 = "\2" in a structure file'),
+    (r"sf\.Features\(…, support=\{('[^']+'): \(0, 1\)\}\)", r"support = { \1 = [0, 1] }"),
+    (r"sf\.(Categorical|MultivariateNormal)\([^)]*…[^)]*\)", r'type = "\1"'),
+    (r"sf\.Bernoulli\('[^']*', (\[[^]]*\])\)", r"states = \1"),
+    (r"sf\.Potts", 'type = "Potts"'),
+    # What only Python has
+    (r"fixed=\{…\}", "fixed={…} in Python"),
+    (r"Use a function, sf\.feature\(lambda [^)]*\), or declare", "Declare"),
+    (r"Use model\.log_prob, or model\.expected\([^)]*\)", "Densities are what suffice score adds up"),
+)
+"""How the remedies of the library are said on the command line, in the order in which they are looked for."""
+
+
+def spoken(message: str) -> str:
+    """Say a message's remedies as options.
+
+    >>> spoken("Pass missing='drop', or schema={'age': sf.continuous()}.")
+    "Pass --missing drop, or --continuous 'age'."
+    >>> spoken("Use prior=[sf.BDeu(10), sf.NormalInverseGamma(2, 1.0)].")
+    'Use --prior bdeu:10 --prior nig:2:1.'
+    >>> spoken("Allow one: kinds={'fever': {'kind': 'noisy_or', 'leak': True}}.")
+    "Allow one: kinds = { fever = { kind = 'noisy_or', leak = true } } in a structure file."
+    """
+    for python, option in SPOKEN:
+        message = re.sub(python, option, message)
+    return message

@@ -1,0 +1,215 @@
+"""Sums over products of tables that are kept as logarithms, from the first factor to the answer.
+
+Densities of what was observed differ between configurations by thousands of nats without being impossible anywhere; a
+float cannot hold their ratio, but it holds the logarithm. Variables are summed out one after another, and the table
+that each was summed out of is kept: going back through them gives marginals, draws, or the most likely configuration.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field
+
+import numpy as np
+from numpy.typing import NDArray
+
+from suffice.graph.elimination import BitGraph, bits, eliminate
+from suffice.inference.budget import require_answer, require_room
+from suffice.inference.product import Product
+
+Floats = NDArray[np.float64]
+Codes = dict[int, NDArray[np.int64]]
+ROUNDING = 1e-12
+"""Of states whose logarithms are closer than this the first is taken, so that no choice hangs on the last bit."""
+
+
+@dataclass(frozen=True, eq=False)
+class LogFactor:
+    """A table of logarithms over some variables: −inf where something is impossible, never NaN or +inf."""
+
+    scope: tuple[int, ...]
+    values: Floats = field(repr=False)
+
+
+@dataclass(frozen=True, eq=False)
+class Summed:
+    """A product of tables with all variables summed out, or maximised out, but those that were to be kept.
+
+    Attributes
+    ----------
+    steps : tuple of (int, LogFactor)
+        The variables in the order in which they went, each with the table that it went out of.
+    rest : LogFactor
+        What is left, over the variables kept.
+    """
+
+    steps: tuple[tuple[int, LogFactor], ...]
+    rest: LogFactor
+
+    def marginals(self, scopes: Sequence[Sequence[int]]) -> list[Floats]:
+        """Return p(x_scope) of each scope, which some factor must have covered; nothing may have been kept.
+
+        >>> coin = LogFactor((0,), np.log([0.25, 0.75]))
+        >>> same = LogFactor((0, 1), np.log([[0.9, 0.1], [0.2, 0.8]]))
+        >>> summed_out(("A", "B"), (2, 2), [coin, same]).marginals([(1,)])[0].round(4).tolist()
+        [0.375, 0.625]
+        """
+        place = {variable: step for step, (variable, _) in enumerate(self.steps)}
+        beliefs: dict[int, LogFactor] = {}
+        for variable, whole in reversed(self.steps):
+            above = tuple(other for other in whole.scope if other != variable)
+            held = _conditional(whole, variable)
+            if above:
+                home = beliefs[min(above, key=place.__getitem__)]
+                held = _added([held, _reduced(home, above, log_sum)])
+            beliefs[variable] = held
+        found = []
+        for scope in scopes:
+            if not scope:
+                found.append(np.ones(()))
+                continue
+            whole = _reduced(beliefs[min(scope, key=place.__getitem__)], tuple(scope), log_sum)
+            found.append(np.exp(_spread(whole, scope)))
+        return found
+
+    def draw(self, sizes: Sequence[int], uniform: Callable[[], Floats]) -> Codes:
+        """Draw the codes of all variables; ``uniform`` gives one number a row, once a variable."""
+        drawn: Codes = {}
+        for variable, whole in reversed(self.steps):
+            above = tuple(other for other in whole.scope if other != variable)
+            table = np.exp(_spread(_conditional(whole, variable), (*above, variable))).reshape(-1, sizes[variable])
+            numbers = uniform()
+            at = np.zeros(len(numbers), np.int64)
+            for other in above:
+                at = at * sizes[other] + drawn[other]
+            drawn[variable] = _inverted(table, at, numbers)
+        return drawn
+
+    def greatest(self) -> dict[int, int]:
+        """Return the codes that lead to the maximum, when variables were maximised out."""
+        chosen: dict[int, int] = {}
+        for variable, whole in reversed(self.steps):
+            column = whole.values[tuple(chosen.get(other, slice(None)) for other in whole.scope)]
+            chosen[variable] = int(np.argmax(column >= column.max() - ROUNDING))
+        return chosen
+
+
+def summed_out(names: Sequence[str], sizes: Sequence[int], factors: Sequence[LogFactor], kept: Sequence[int] = (),
+               over: Callable[[Floats, int], Floats] | None = None) -> Summed:  # fmt: skip
+    """Sum the product of some tables over all variables but a few.
+
+    Parameters
+    ----------
+    names, sizes : sequences
+        The name, for messages, and the number of states of every variable.
+    factors : sequence of LogFactor
+    kept : sequence of int
+        The axes of what is left, in this order.
+    over : callable, optional
+        How a variable goes: `log_sum` unless another is given, such as `greatest_of`.
+    """
+    space = Product(tuple(names), tuple(sizes), ())
+    require_answer(space, kept)
+    order = _order(space, factors, kept)
+    position = {variable: step for step, variable in enumerate(order)}
+    waiting: dict[int, list[LogFactor]] = {variable: [] for variable in order}
+    rest: list[LogFactor] = [LogFactor((variable,), np.zeros(sizes[variable])) for variable in kept]
+
+    def put(table: LogFactor) -> None:
+        held = [variable for variable in table.scope if variable in position]
+        (waiting[min(held, key=position.__getitem__)] if held else rest).append(table)
+
+    for factor in factors:
+        put(factor)
+    steps = []
+    for variable in order:
+        whole = _added(waiting.pop(variable))
+        steps.append((variable, whole))
+        axis = whole.scope.index(variable)
+        put(LogFactor(whole.scope[:axis] + whole.scope[axis + 1 :], (over or log_sum)(whole.values, axis)))
+    return Summed(tuple(steps), LogFactor(tuple(kept), _spread(_added(rest), kept)))
+
+
+def _order(space: Product, factors: Sequence[LogFactor], kept: Sequence[int]) -> list[int]:
+    """Return the variables to be summed out, in order; raise where the tables that arise do not fit."""
+    variables = sorted({variable for factor in factors for variable in factor.scope} | set(kept))
+    place = {variable: index for index, variable in enumerate(variables)}
+    sizes = [space.sizes[variable] for variable in variables]
+    scopes = [[place[variable] for variable in factor.scope] for factor in factors]
+    inside = [place[variable] for variable in kept]
+    found = eliminate(BitGraph.of_scopes([*scopes, inside], sizes), keep=sum(1 << index for index in inside))
+    cliques = [[node, *bits(mask)] for node, mask in zip(found.order, found.later, strict=True)]
+    require_room(space, [[variables[index] for index in clique] for clique in cliques])
+    return [variables[index] for index in found.order[: len(variables) - len(inside)]]
+
+
+# Tables of logarithms -----------------------------------------------------------------------------------------
+
+
+def log_sum(values: Floats, axis: int) -> Floats:
+    """Return log Σ exp over one axis."""
+    top = values.max(axis=axis, keepdims=True)
+    safe = np.where(top > -math.inf, top, 0.0)
+    with np.errstate(divide="ignore", under="ignore"):
+        return np.asarray(np.log(np.exp(values - safe).sum(axis=axis)) + np.squeeze(safe, axis))
+
+
+def greatest_of(values: Floats, axis: int) -> Floats:
+    """Return the maximum over one axis."""
+    return np.asarray(values.max(axis=axis))
+
+
+def log_of(table: Floats) -> Floats:
+    """Return the logarithms of a table of probabilities."""
+    with np.errstate(divide="ignore"):
+        return np.asarray(np.log(table))
+
+
+def sliced(factor: LogFactor, seen: Mapping[int, int]) -> LogFactor:
+    """Return the part of a table at what was seen."""
+    index = tuple(seen.get(variable, slice(None)) for variable in factor.scope)
+    return LogFactor(tuple(variable for variable in factor.scope if variable not in seen), factor.values[index])
+
+
+def _added(tables: Sequence[LogFactor]) -> LogFactor:
+    scope = tuple(sorted({variable for table in tables for variable in table.scope}))
+    whole = np.zeros(())
+    for table in tables:
+        whole = whole + _spread(table, scope)
+    return LogFactor(scope, whole)
+
+
+def _spread(table: LogFactor, scope: Sequence[int]) -> Floats:
+    """Return a table with its axes in the order of a larger scope, of length one where it has none."""
+    order = sorted(range(len(table.scope)), key=lambda axis: scope.index(table.scope[axis]))
+    shape = dict(zip(table.scope, table.values.shape, strict=True))
+    return table.values.transpose(order).reshape([shape.get(variable, 1) for variable in scope])
+
+
+def _reduced(table: LogFactor, scope: tuple[int, ...], over: Callable[[Floats, int], Floats]) -> LogFactor:
+    """Return a table without the variables that are not in a scope."""
+    held, values = list(table.scope), table.values
+    for variable in table.scope:
+        if variable not in scope:
+            values = over(values, held.index(variable))
+            held.remove(variable)
+    return LogFactor(tuple(held), values)
+
+
+def _conditional(whole: LogFactor, variable: int) -> LogFactor:
+    """Return log p(variable | the rest of a table's scope), −inf where the rest is impossible."""
+    axis = whole.scope.index(variable)
+    total = np.expand_dims(log_sum(whole.values, axis), axis)
+    return LogFactor(whole.scope, whole.values - np.where(total > -math.inf, total, 0.0))
+
+
+def _inverted(rows: Floats, at: NDArray[np.int64], uniform: Floats) -> NDArray[np.int64]:
+    """Return the column drawn in row ``at[i]`` by inverting its distribution function at ``uniform[i]``."""
+    reached = np.cumsum(rows, axis=1)
+    last = rows.shape[1] - 1 - np.argmax(rows[:, ::-1] > 0, axis=1)  # rounding carries no draw past what is possible
+    level = uniform * reached[at, -1]
+    drawn = np.zeros(len(at), np.int64)
+    for column in range(rows.shape[1] - 1):
+        drawn += level >= reached[at, column]
+    return np.asarray(np.minimum(drawn, last[at]), np.int64)

@@ -1,0 +1,224 @@
+"""Noisy-OR nodes: how the strengths of causes are fitted from counts, and proven.
+
+Parameters    leak and one strength for each cause, a state of a parent beyond its first       `NoisyOrCPD`
+Statistics    m(x_pa, x_v)                                                                     `Count(scope)`
+Fitting       a concave function of −log(1 − strength) ≥ 0, exact where strengths are 0 or 1   `NoisyOrKind.mle`
+Proof         its slopes: zero inside, not upwards at 0, no failure at 1                       `NoisyOrKind.residual`
+"""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+from typing import Any, ClassVar
+
+import numpy as np
+from numpy.typing import NDArray
+
+from suffice.errors import EstimationError, StructureError, listing, shown
+from suffice.models.cpds.kind import Family, KindBase
+from suffice.models.cpds.noisy_or import NoisyOrCPD, causes, n_causes
+from suffice.models.cpds.noisy_or_search import Trials, certain_causes, maximise, undetermined
+from suffice.stats.counts import Counts
+from suffice.stats.needs import Count
+from suffice.text import plural
+
+Floats = NDArray[np.float64]
+
+
+@dataclass(frozen=True)
+class NoisyOrKind(KindBase):
+    """How noisy-ORs are recognised, fitted and proven. A node is of this kind only when its kind is named.
+
+    Attributes
+    ----------
+    leak : bool
+        Whether the effect may occur without any of its causes.
+
+    Notes
+    -----
+    A cause with which the effect never failed has strength one, the limit of the likelihood, which is reached. A cause
+    that does not occur, or only together with ones that are certain, is unknown (NaN) and left to ``unseen_parents``,
+    where "uniform" means a strength of one half. Causes whose strengths can be exchanged, such as two that always occur
+    together, are an error.
+    """
+
+    name: ClassVar[str] = "noisy_or"
+    cpd_type: ClassVar[type[NoisyOrCPD]] = NoisyOrCPD
+    closed_form: ClassVar[bool] = False
+    only_named: ClassVar[bool] = True
+    leak: bool = True
+
+    def __post_init__(self) -> None:
+        if not isinstance(self.leak, bool):
+            raise StructureError(f"The 'leak' setting must be True or False. Got {shown(self.leak)} instead.")
+
+    def refuses(self, family: Family) -> str | None:
+        """Refuse continuous variables, and children that have not two states."""
+        for variable in family.variables:
+            if not variable.is_discrete:
+                return (
+                    f"{variable.name!r} is continuous, and a noisy-OR needs discrete variables. If it is discrete, "
+                    f"declare it: schema={{{variable.name!r}: sf.categorical()}}."
+                )
+        if family.child.n_states != 2:
+            return (
+                f"{family.child.name!r} has {plural(family.child.n_states, 'state')}, and the effect of a noisy-OR has "
+                "two: absent, then present."
+            )
+        return None
+
+    def need(self, family: Family) -> Count:
+        """Ask for the family's joint counts, parents first."""
+        return Count(family.scope)
+
+    # Fitting --------------------------------------------------------------------------------------------------
+
+    def mle(self, family: Family, statistic: Counts) -> NoisyOrCPD:
+        """Return the maximum-likelihood strengths; NaN for causes of which the data says nothing.
+
+        Raises
+        ------
+        EstimationError
+            When the strengths of some causes can be exchanged, or the effect occurs without any cause and leak.
+        """
+        trials = self._trials(family, statistic)
+        strengths, names = np.full(trials.z.shape[1], np.nan), ["leak", *(f"{p}={s}" for p, s in causes(family))]
+        self._require_causes(family, trials)
+        sure = certain_causes(trials)
+        if sure.conflict:
+            raise EstimationError(
+                f"Node {family.child.name!r}: {listing([names[cause] for cause in sure.conflict])} occur together, "
+                "always with the effect, and the data does not tell which of them is certain to produce it. Leave one "
+                "out, or give the strengths: fixed={…}."
+            )
+        strengths[sure.forced] = 1.0
+        rows = np.asarray(~(trials.z & (sure.forced | sure.open)).any(axis=1))
+        columns = trials.z.any(axis=0) & ~sure.forced & ~sure.open
+        part = trials.part(rows, columns)
+        lam, settled = maximise(part)
+        if not settled:
+            raise EstimationError(
+                f"Node {family.child.name!r}: no maximum of the likelihood was found; its counts may be of very "
+                "different sizes. Give the strengths: fixed={…}, or use a table: kinds={…: 'tabular'}."
+            )
+        exchanged = undetermined(part, lam)
+        if exchanged:
+            known = [name for name, kept in zip(names, columns, strict=True) if kept]
+            raise EstimationError(
+                f"Node {family.child.name!r}: the strengths of {listing([known[cause] for cause in exchanged])} can be "
+                "exchanged without changing the likelihood, because these causes do not vary by themselves. Leave one "
+                "out, or give the strengths: fixed={…}."
+            )
+        strengths[columns] = -np.expm1(-lam)
+        if not self.leak:
+            strengths[0] = 0.0
+        return NoisyOrCPD(family, float(strengths[0]), strengths[1:])
+
+    def _trials(self, family: Family, statistic: Counts) -> Trials:
+        """Return the configurations that occur, with the causes that are present; the leak is the first cause."""
+        cells, m = statistic.nonzero()
+        width = 1 + n_causes(family)
+        z = np.zeros((len(cells), width), bool)
+        z[:, 0] = self.leak
+        start = 1
+        for place, parent in enumerate(family.parents):
+            present = np.flatnonzero(cells[:, place] > 0)
+            z[present, start + cells[present, place] - 1] = True
+            start += parent.n_states - 1
+        # Cells come in order, the child last: both outcomes of a configuration are neighbours.
+        new = np.ones(len(cells), bool)
+        new[1:] = (cells[1:, :-1] != cells[:-1, :-1]).any(axis=1)
+        outcomes = np.zeros((int(new.sum()), 2))
+        outcomes[np.cumsum(new) - 1, cells[:, -1]] = m
+        return Trials(z[new], outcomes[:, 0], outcomes[:, 1])
+
+    def _require_causes(self, family: Family, trials: Trials) -> None:
+        causeless = float(trials.m1[~trials.z.any(axis=1)].sum())
+        if causeless:
+            raise EstimationError(
+                f"Node {family.child.name!r}: the effect {family.child.labels[1]!r} occurs {plural(causeless, 'time')} "
+                "without any of its causes, which a noisy-OR without a leak rules out. Allow one: "
+                f"kinds={{{family.child.name!r}: {{'kind': 'noisy_or', 'leak': True}}}}."
+            )
+
+    # The rest of the protocol ---------------------------------------------------------------------------------
+
+    def fix(self, cpd: NoisyOrCPD, given: Any) -> tuple[NoisyOrCPD, NDArray[np.int64]]:
+        """Put given strengths in place, all of them; also return their numbers, the leak's being zero."""
+        return NoisyOrCPD.from_given(cpd.family, given), np.arange(1 + n_causes(cpd.family))[:, None]
+
+    def complete(self, cpd: NoisyOrCPD, policy: str) -> tuple[NoisyOrCPD, tuple[str, ...]]:
+        """Apply ``unseen_parents`` to the strengths that are still unknown; "uniform" sets them to one half."""
+        if not cpd.unknown.any():
+            return cpd, ()
+        name, names = cpd.family.child.name, ["leak", *(f"{p}={s}" for p, s in causes(cpd.family))]
+        what = listing([label for label, unknown in zip(names, cpd.unknown, strict=True) if unknown])
+        if policy == "error":
+            raise EstimationError(
+                f"Node {name!r}: the data does not determine the strengths of {what}, which do not occur, or only with "
+                "causes that are certain. Pass unseen_parents='uniform' for one half or unseen_parents='nan', or give "
+                "the strengths: fixed={…}."
+            )
+        if policy == "nan":
+            return cpd, (f"{name}: the strengths of {what} are not determined; they are NaN.",)
+        leak = 0.5 if math.isnan(cpd.leak) else cpd.leak
+        completed = NoisyOrCPD(cpd.family, leak, np.where(np.isnan(cpd.strengths), 0.5, cpd.strengths))
+        return completed, (f"{name}: the strengths of {what} are not determined; they were set to one half.",)
+
+    def n_free(self, family: Family, n_fixed: int = 0) -> int:
+        """Return the number of causes, and one for the leak."""
+        return 0 if n_fixed else n_causes(family) + self.leak
+
+    def n_free_adjusted(self, family: Family, statistic: Counts, fixed: Any = None) -> int:
+        """Return the number of strengths that the data does not bring to zero or one: causes with both outcomes."""
+        trials = self._trials(family, statistic)
+        both = trials.z[trials.m0 > 0].any(axis=0) & trials.z[trials.m1 > 0].any(axis=0)
+        return 0 if fixed is not None else int(np.count_nonzero(both))
+
+    def residual(self, cpd: NoisyOrCPD, statistic: Counts, pseudo: Any = None, fixed: Any = None) -> float:
+        """Return the largest slope that is not as it must be, per weight of the configurations that hold the cause.
+
+        By −log(1 − strength) the slope is Σ m₁ p(absent)/p(present) − m₀. It must be zero, or not positive where the
+        strength is zero; a strength of one must not have failed. Unknown strengths, or those set by
+        ``unseen_parents``, count only where they change a probability.
+        """
+        if fixed is not None:
+            return 0.0
+        cells, m = statistic.nonzero()
+        scope = cpd.family.scope
+        columns = {name: cells[:, place] for place, name in enumerate(scope)}
+        absent, present = (
+            np.exp(cpd.log_prob({**columns, scope[-1]: np.full(len(cells), outcome)})) for outcome in (0, 1)
+        )
+        failed = cells[:, -1] == 0
+        with np.errstate(divide="ignore", invalid="ignore"):
+            terms = m * np.where(failed, -1.0, absent / present)
+        terms = np.where(failed & (absent == 0) | ~failed & (present == 0) | np.isnan(absent), math.inf, terms)
+        found = 0.0
+        pairs: list[tuple[float, NDArray[np.bool_]]] = [(cpd.leak, np.full(len(cells), self.leak))]
+        for place, parent in enumerate(cpd.family.parents):
+            pairs += [
+                (cpd.strength(parent.name, label), cells[:, place] == code)
+                for code, label in enumerate(parent.labels)
+                if code
+            ]
+        for strength, held in pairs:
+            if not held.any():
+                continue
+            if np.isinf(terms[held]).any():
+                return math.inf
+            slope = math.fsum(terms[held].tolist()) / math.fsum(m[held].tolist())
+            found = max(found, abs(slope) if strength > 0 else slope)
+        return found
+
+    def normalisation(self, cpd: NoisyOrCPD) -> float:
+        """Return |Σ p − 1| of each cause alone and of all together, as far as they are known."""
+        sizes = [parent.n_states for parent in cpd.family.parents]
+        rows = [np.zeros(len(sizes), np.int64), np.array(sizes, np.int64) - 1]
+        rows += [np.eye(len(sizes), dtype=np.int64)[place] * code for place, n in enumerate(sizes) for code in range(n)]
+        totals = [math.fsum(row) for row in cpd.probabilities(np.array(rows)).tolist()]
+        return max((abs(total - 1) for total in totals if not math.isnan(total)), default=0.0)
+
+
+KIND = NoisyOrKind()
