@@ -75,6 +75,8 @@ _HOMES = {
     "suffice.models.joint_normal": ("JointNormal",),
     "suffice.models.markov_chain": ("MarkovChainModel",),
     "suffice.models.markov_net": ("MarkovNetwork",),
+    "suffice.models.normal_mixture": ("NormalMixture",),
+    "suffice.models.weighted_sampling": ("SampledAnswer",),
     "suffice.priors.dirichlet": ("Dirichlet", "K2", "Jeffreys", "BDeu"),
     "suffice.priors.expert": ("Expert",),
     "suffice.priors.penalty": ("Gaussian", "Laplace"),
@@ -172,6 +174,8 @@ if TYPE_CHECKING:
     from suffice.structures.single import Bernoulli as Bernoulli
     from suffice.structures.single import Categorical as Categorical
     from suffice.structures.single import MultivariateNormal as MultivariateNormal
+    from suffice.models.normal_mixture import NormalMixture as NormalMixture
+    from suffice.models.weighted_sampling import SampledAnswer as SampledAnswer
     from suffice.structures.single import Normal as Normal
     from suffice.structures.features import Features as Features
     from suffice.structures.feature_products import indicator as indicator

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 from suffice.data.variable import Label
 from suffice.errors import UnknownNameError, listing, suggestion
-from suffice.text import html_table, plain_table
+from suffice.text import html_table, number, plain_table
 
 
 @dataclass(frozen=True)
@@ -54,10 +54,10 @@ class Assignment(Mapping[str, Label]):
         return len(self.states)
 
     def _cells(self) -> tuple[list[str], list[list[str]], str]:
-        rows = [
-            [name, str(label), ", ".join(str(tied) for tied in self.ties.get(name, ()) if tied != label)]
-            for name, label in self.states.items()
-        ]
+        rows = []
+        for name, label in self.states.items():
+            others = ", ".join(str(tied) for tied in self.ties.get(name, ()) if tied != label)
+            rows.append([name, number(label) if isinstance(label, float) else str(label), others])
         if not self.ties:
             return ["variable", "state"], [row[:2] for row in rows], "<<"
         return ["variable", "state", "as likely in other assignments"], rows, "<<<"

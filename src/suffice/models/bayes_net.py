@@ -26,9 +26,9 @@ from suffice.inference.inquiry import Given
 from suffice.inference.product import Factor, Product
 from suffice.models.by_hand import cpd_from, variables_of
 from suffice.models.cpds import CPD, Family, kind_named
+from suffice.models.cpds.tabular import whole_values
 from suffice.models.evidence import describe, given_of, targets_of
 from suffice.models.mixed_answers import MixedAnswers
-from suffice.models.mixed_network import table_of
 from suffice.models.sampling import Draw
 from suffice.models.sensitivity import Sensitivity, event_text, in_proportion
 from suffice.stats.source import BlockSource
@@ -172,7 +172,7 @@ class BayesianNetwork(MixedAnswers):
         place = {node: position for position, node in enumerate(self.dag.nodes)}
         factors = []
         for cpd in self.cpds:
-            factors.append(Factor(tuple(place[name] for name in cpd.family.scope), table_of(cpd)))
+            factors.append(Factor(tuple(place[name] for name in cpd.family.scope), whole_values(cpd)))
         sizes = tuple(variable.n_states for variable in self.schema.variables)
         return Product(self.dag.nodes, sizes, tuple(factors), tuple(factor.scope[:-1] for factor in factors))
 

@@ -22,12 +22,6 @@ from suffice.models.normal_mixture import NormalMixture
 Floats = NDArray[np.float64]
 
 
-def table_of(cpd: Any) -> Floats:
-    """Return p(child | parents) of every configuration of discrete parents, shape (…parents' states, child's)."""
-    own = getattr(cpd, "whole_values", None)
-    return np.asarray(own(), np.float64) if own is not None else whole_values(cpd)
-
-
 def mixed_network(model: Any) -> MixedNetwork:
     """Return a Bayesian network for `suffice.inference.conditional_gaussian`."""
     variables, place = model.schema.variables, model.schema.positions
@@ -49,7 +43,7 @@ def mixed_network(model: Any) -> MixedNetwork:
         if cpd.family.continuous:
             return _with_values(cpd, (*places(cpd.family.discrete), node), place, seen, len(variables))
         if node not in whole:
-            whole[node] = LogFactor((*places(cpd.family.parents), node), log_of(table_of(cpd)))
+            whole[node] = LogFactor((*places(cpd.family.parents), node), log_of(whole_values(cpd)))
         return whole[node]
 
     return MixedNetwork(

@@ -9,7 +9,7 @@ from functools import cached_property
 from typing import Any
 
 from suffice.certify import Certificate
-from suffice.errors import ArgumentError
+from suffice.errors import ArgumentError, listing
 from suffice.learn.method import Step
 from suffice.result.coefficients import CoefficientTable, coefficient_table
 from suffice.result.expected import ExpectedTable, expected_table
@@ -109,6 +109,7 @@ class Fit:
         interval_method: str = "draws",
         draws: int = 1000,
         seed: int | None = 0,
+        **how: Any,
     ) -> Any:
         """Return p(targets | given) under the fitted model, with credible intervals if wanted.
 
@@ -122,7 +123,9 @@ class Fit:
             ``"draws"``: quantiles of the exact answers under tables drawn from the posterior. ``"delta"``: from the
             answer's exact gradient and the posterior's covariance; without randomness, and for large samples.
         draws, seed : int
-            How many tables to draw, and from which seed.
+            How many tables to draw for intervals, and from which seed.
+        **how
+            What else the model's `query` takes, such as ``method``.
 
         Returns
         -------
@@ -141,7 +144,9 @@ class Fit:
         0.9 credible intervals, by delta
         """
         if interval is None:
-            return self.model.query(targets, given)
+            return self.model.query(targets, given, **how)
+        if how:
+            raise ArgumentError(f"Intervals come from exact answers; leave {listing(list(how))} out.")
         from suffice.priors.credible import credible
         from suffice.priors.network_posterior import NetworkPosterior
 

@@ -59,7 +59,7 @@ def _is_plain(file: BinaryIO, encoding: str) -> bool:
 
 
 class Lent:
-    """A Python file in the hands of Arrow. The file and the pieces that it gave are known to be free once they are gone.
+    """A Python file in the hands of Arrow; it and the pieces that it gave can be seen to go.
 
     ``read`` is a function and no method: the traceback of an error in it would keep the file alive.
     """

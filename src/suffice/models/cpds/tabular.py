@@ -286,6 +286,9 @@ def from_array(family: Family, table: Any) -> TabularCPD:
 def whole_values(cpd: Any) -> NDArray[np.float64]:
     """Return p(child | parents) of every configuration, shape (…parents' states, child's states), for inference."""
     name = cpd.family.child.name
+    if hasattr(cpd, "whole_values"):
+        values: NDArray[np.float64] = cpd.whole_values()
+        return values
     if not isinstance(cpd, TabularCPD):
         raise ModelError(
             f"Exact answers need tables, but node {name!r} is of kind {cpd.kind!r}. Draw from the model instead."
