@@ -3,11 +3,18 @@
 from __future__ import annotations
 
 import json
+import math
+from collections import Counter
 from typing import Annotated, Any
 
+import numpy as np
 import typer
 
 from suffice.cli.shared import JsonOption, NaOption, SeparatorOption, WeightsOption, reported, table
+from suffice.errors import ModelError
+
+FEW_CONTEXTS = 10_000
+"""Up to so many contexts the long run of a Markov chain is looked at."""
 
 
 def info(
@@ -26,6 +33,8 @@ def info(
     """Describe a structure or model: its size and, with DATA, what its statistics would take."""
     with reported(as_json):
         from suffice.io.structure_file import read_structure
+        from suffice.learn.registry import choose
+        from suffice.stats.plan import plan as make_plan
 
         model = None if data is not None else _model(structure)
         plan = None
@@ -33,16 +42,21 @@ def info(
             facts = _factor_facts(model)
         elif model is not None and hasattr(model, "weights"):
             facts = {"model": type(model).__name__, **_feature_facts(model.features), "weights": len(model.weights)}
+        elif model is not None and hasattr(model, "transition"):
+            facts = _chain_facts(model)
+        elif model is not None and hasattr(model, "forecast"):
+            facts = _autoregression_facts(model)
         elif model is not None and hasattr(model, "precision"):
             facts = {"model": type(model).__name__, "variables": len(model.variables), "edges": _n_edges(model)}
         else:
             found = read_structure(structure)
             schema = _schema(structure, found, data, weights, separator, na)
             facts = _facts(found)
-            plan = None if schema is None else _plan(found, schema)
-            if plan is not None:
-                facts |= _planned(found, schema, plan)
-        facts |= _inference(model)
+            if schema is not None:
+                needs = choose(found, "auto", schema)[1].needs(found, schema)
+                plan = make_plan(needs, schema)
+                facts |= _planned(found, schema, needs, plan)
+        facts |= _inference(model) if _is_discrete(model) else {}
         if as_json:
             tables = [] if plan is None else [vars(storage) for storage in plan.tables]
             print(json.dumps({**facts, "tables": tables}, ensure_ascii=False, indent=1))
@@ -82,11 +96,43 @@ def _factor_facts(model: Any) -> dict[str, Any]:
     }
 
 
+def _chain_facts(model: Any) -> dict[str, Any]:
+    """Say what a Markov chain knows: its symbols and contexts, and where it goes in the long run."""
+    last, size = model.tables[-1], model.variable.n_states
+    contexts = size**model.order
+    known = int((~np.isnan(last.values).any(axis=-1)).sum())
+    if last.configurations is not None and last.default_row is not None and not np.isnan(last.default_row).any():
+        known = contexts
+    facts = {"model": type(model).__name__, "order": model.order, "variable": model.variable.name, "symbols": size}
+    facts |= {"contexts": contexts, "contexts known": known}
+    if not model.order or known > FEW_CONTEXTS:
+        return facts
+    try:
+        facts["irreducible"] = "yes" if model.is_irreducible else "no"
+        facts |= {"period": model.period} if model.is_irreducible else {"classes": len(model.classes)}
+    except ModelError:  # too large, after all
+        return facts
+    return facts
+
+
+def _autoregression_facts(model: Any) -> dict[str, Any]:
+    return {
+        "model": type(model).__name__,
+        "order": model.order,
+        "variables": ", ".join(model.variables),
+        "coefficients": model.coefficients.size,
+        "spectral radius": f"{model.spectral_radius:.6g}",
+        "stationary": "yes" if model.is_stationary else "no",
+    }
+
+
 def _n_edges(model: Any) -> int:
     """Count the pairs of variables that depend on each other given all others."""
-    import numpy as np
-
     return int(np.triu(np.abs(model.partial_correlations) > 1e-12, 1).sum())
+
+
+def _is_discrete(model: Any) -> bool:
+    return model is not None and all(variable.is_discrete for variable in model.schema.variables)
 
 
 def _inference(model: Any) -> dict[str, Any]:
@@ -111,10 +157,22 @@ def _facts(structure: Any) -> dict[str, Any]:
         }
     elif hasattr(structure, "specs"):
         facts |= _feature_facts(structure)
+    elif hasattr(structure, "order"):
+        facts |= _settings(structure)
     for name, fact in (("is_decomposable", "decomposable"), ("is_chordal", "chordal")):
         if hasattr(structure, name):
             facts[fact] = "yes" if getattr(structure, name) else "no"
     return facts
+
+
+def _settings(structure: Any) -> dict[str, Any]:
+    """Return what was said of a structure of sequences."""
+    said = {name: value for name, value in structure.to_dict().items() if name != "type" and value is not None}
+    written = {True: "yes", False: "no"}
+    return {
+        name: written[value] if isinstance(value, bool) else ", ".join(value) if isinstance(value, list) else value
+        for name, value in said.items()
+    }
 
 
 def _feature_facts(structure: Any) -> dict[str, Any]:
@@ -130,28 +188,51 @@ def _feature_facts(structure: Any) -> dict[str, Any]:
     return {**facts, "scopes": len(structure.scopes), "largest scope": max(map(len, structure.scopes))}
 
 
-def _plan(structure: Any, schema: Any) -> Any:
-    from suffice.learn.registry import choose
-    from suffice.stats.plan import plan
-
-    return plan(choose(structure, "auto", schema)[1].needs(structure, schema), schema)
-
-
-def _planned(structure: Any, schema: Any, plan: Any) -> dict[str, Any]:
+def _planned(structure: Any, schema: Any, needs: Any, plan: Any) -> dict[str, Any]:
+    """Return what follows from the variables of a table: parameters, and the sizes of statistics."""
     facts: dict[str, Any] = {}
     if hasattr(structure, "groups"):
-        from suffice.learn.directed import nodes_of
-
-        nodes = nodes_of(structure, schema)
-        leads = [nodes[group[0]] for group in structure.groups]
-        facts["free parameters"] = sum(kind.n_free(family) for kind, family in leads)
+        facts = _node_facts(structure, schema)
     elif hasattr(structure, "is_decomposable"):
         facts["free parameters"] = structure.n_free(schema)
     elif hasattr(structure, "specs"):
         facts["weights"] = len(structure.resolved(schema))
-    if not plan.tables:
-        return {**facts, "statistics": "distinct rows"}
-    return {**facts, "cells": plan.n_cells, "memory of dense tables": plan.n_bytes}
+    elif hasattr(structure, "names_in"):
+        names = structure.names_in(schema)
+        facts |= {"variables": ", ".join(names), "free parameters": structure.n_free(len(names))}
+    elif hasattr(structure, "letters"):
+        size = schema.variables[-1].n_states
+        contexts = size**structure.order
+        facts |= {"symbols": size, "contexts": contexts, "free parameters": size * contexts - 1}
+    facts |= _moments(needs, schema)
+    if plan.tables:
+        return {**facts, "cells": plan.n_cells, "memory of dense tables": plan.n_bytes}
+    return facts if "moments" in facts else {**facts, "statistics": "distinct rows"}
+
+
+def _node_facts(structure: Any, schema: Any) -> dict[str, Any]:
+    """Count parameters, and nodes by their kinds where these are not all tables."""
+    from suffice.models.cpds import nodes_of
+
+    nodes = nodes_of(structure, schema)
+    leads = [nodes[group[0]] for group in structure.groups]
+    kinds = Counter(kind.name.replace("_", "-") for kind, _ in nodes.values())
+    said = {} if set(kinds) == {"tabular"} else {"kinds": ", ".join(f"{n:,} {name}" for name, n in kinds.items())}
+    return {**said, "free parameters": sum(kind.n_free(family) for kind, family in leads)}
+
+
+def _moments(needs: Any, schema: Any) -> dict[str, str]:
+    """Say how many matrices of moments there are, one for each configuration of what they are taken by."""
+    from suffice.stats.needs import Moment
+    from suffice.text import plural
+
+    found = [need for need in needs if isinstance(need, Moment)]
+    if not found:
+        return {}
+    number = sum(math.prod(schema[name].n_states for name in need.by) for need in found)
+    matrices = "1 matrix" if number == 1 else f"{number:,} matrices"
+    largest = max(len(need.xs) for need in found)
+    return {"moments": f"{matrices} of {'' if len(found) == 1 else 'up to '}{plural(largest, 'column')}"}
 
 
 def _show(facts: dict[str, Any], plan: Any) -> None:

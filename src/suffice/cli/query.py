@@ -38,8 +38,8 @@ def query(
         typer.Option(
             "--method",
             metavar="METHOD",
-            help="exact, or sampling: estimates from weighted draws, for Bayesian networks whose answers have no closed "
-            "form or are too large.",
+            help="exact, or sampling: estimates from weighted draws, for Bayesian networks whose answers have no "
+            "closed form or are too large.",
         ),
     ] = "exact",
     draws: Annotated[

@@ -9,14 +9,30 @@ from typing import Annotated, Any
 
 import typer
 
+from suffice.cli.drawn_sequences import draw_sequences
 from suffice.cli.given import GivenOption, read_given
-from suffice.cli.shared import JsonOption, read_model, reported
+from suffice.cli.shared import JsonOption, read_model, reported, require_able
 from suffice.errors import ArgumentError
 
 
 def sample(
     model: Annotated[str, typer.Argument(metavar="MODEL", help="A model file.")],
-    n: Annotated[int, typer.Option("-n", "--rows", help="How many rows.")] = 1000,
+    n: Annotated[
+        int | None,
+        typer.Option("-n", "--rows", help="How many rows, or sequences.", show_default="1000 rows, or 1 sequence"),
+    ] = None,
+    length: Annotated[
+        int | None,
+        typer.Option("--length", help="Chains and autoregressions: how long a sequence is.", show_default="100"),
+    ] = None,
+    start: Annotated[
+        str | None,
+        typer.Option(
+            "--start",
+            metavar="TEXT|FILE",
+            help="The first symbols of a chain's sequences; for an autoregression a table of the values before them.",
+        ),
+    ] = None,
     seed: Annotated[int | None, typer.Option("--seed", help="The same seed gives the same rows.")] = None,
     given: GivenOption = None,
     method: Annotated[
@@ -41,18 +57,27 @@ def sample(
     out: Annotated[
         str | None,
         typer.Option(
-            "--out", metavar="FILE", help="A .csv or .parquet file to write; CSV on standard output without it."
+            "--out",
+            metavar="FILE",
+            help="A .csv or .parquet file to write, or .txt for the sequences of a chain; standard output without it.",
         ),
     ] = None,
     as_json: JsonOption = False,
 ) -> None:
-    """Draw rows from MODEL; with --json and without --out, as one JSON document."""
+    """Draw rows, or sequences, from MODEL; with --json and without --out, as one JSON document."""
     with reported(as_json):
         from suffice.io.rows_file import require_ending, write_csv, write_rows
 
-        network = read_model(model)
+        network = read_model(model, can="log_prob")
         how: dict[str, Any] = {"method": method, "burn_in": burn_in, "thin": thin, "chains": chains}
         how = {name: value for name, value in how.items() if value is not None}
+        if hasattr(network, "transition") or hasattr(network, "forecast"):
+            require_steps(how, given)
+            draw_sequences(network, n, length, start, seed, out, as_json)
+            return
+        require_rows(network, length, start)
+        require_able(network, "sample_blocks")
+        n = 1000 if n is None else n
         require_chains(network, how)
         if given:
             how["given"] = read_given(network, given)
@@ -70,6 +95,25 @@ def sample(
             print(json.dumps({"rows": n, "seed": seed, "out": out}))
         else:
             print(f"Wrote {n:,} rows to {out}")
+
+
+def require_steps(how: dict[str, Any], given: list[str] | None) -> None:
+    """Raise where something is said about rows and the model is one of sequences."""
+    said = [*how, *(["given"] if given else [])]
+    if said:
+        raise ArgumentError(
+            "Sequences are drawn step by step from their beginning, which --start can give. Leave out "
+            f"--{said[0].replace('_', '-')}."
+        )
+
+
+def require_rows(model: Any, length: int | None, start: str | None) -> None:
+    """Raise where something is said about sequences and the model is one of rows."""
+    if length is not None or start is not None:
+        raise ArgumentError(
+            "The options --length and --start are for Markov chains and autoregressions. MODEL is a "
+            f"{type(model).__name__}; leave them out."
+        )
 
 
 def require_chains(model: Any, how: dict[str, Any]) -> None:

@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 import json
-from typing import Annotated
+from typing import Annotated, Any
 
 import typer
 
+from suffice.cli.scored_sequences import Facts, score_autoregression, score_chain
 from suffice.cli.shared import (
+    DATA,
     JsonOption,
     MissingOption,
     NaOption,
@@ -24,7 +26,7 @@ from suffice.cli.shared import (
 
 def score(
     model: Annotated[str, typer.Argument(metavar="MODEL", help="A model file.")],
-    data: Annotated[str, typer.Argument(metavar="DATA", help="A CSV or Parquet file, glob or folder.")],
+    data: Annotated[str, typer.Argument(metavar="DATA", help=DATA)],
     weights: WeightsOption = None,
     missing: MissingOption = "error",
     unknown_states: UnknownOption = "error",
@@ -33,39 +35,44 @@ def score(
     quiet: QuietOption = False,
     as_json: JsonOption = False,
 ) -> None:
-    """Print the log-likelihood of the table DATA under MODEL."""
+    """Print the log-likelihood of the table or sequences DATA under MODEL."""
     with reported(as_json):
         from suffice.cli.show import show_facts
-        from suffice.data.table import open_table
-        from suffice.models.score import log_likelihood
-        from suffice.progress import watch_for
-        from suffice.stats.source import BlockSource
-        from suffice.text import fixed, number
 
-        network = read_model(model, can="log_prob_of")
-        encoded = open_table(
-            table(data, separator, na),
-            network.variables,
-            schema=network.schema,
-            weights=weights,
-            missing=missing,
-            unknown_states=unknown_states,
-        )
-        total, statistics = log_likelihood(network, BlockSource(encoded, watch_for(bar(quiet))))
-        n = statistics.weight
-        mean = total / n if n else float("nan")
+        network = read_model(model, can="log_prob")
+        policies = {"weights": weights, "missing": missing, "unknown_states": unknown_states}
+        rows = table(data, separator, na)
+        if hasattr(network, "transition"):
+            found, facts = score_chain(network, rows, bar(quiet), **policies)
+        elif hasattr(network, "forecast"):
+            found, facts = score_autoregression(network, rows, **policies)
+        else:
+            found, facts = _score_rows(network, rows, bar(quiet), **policies)
         if as_json:
             from suffice.io.own_json import plain
 
-            facts = {"n": n, "n_dropped": statistics.n_dropped, "log_likelihood": total, "mean_log_likelihood": mean}
-            print(json.dumps(plain(facts), indent=1))
+            print(json.dumps(plain(found), indent=1))
             return
-        inputs = getattr(getattr(network, "features", None), "given", ())
-        kind = "conditional " if inputs else ""
-        rows = [
-            ("rows, with their weights", number(n, 12)),
-            ("rows dropped", number(statistics.n_dropped)),
-            (f"{kind}log-likelihood", fixed(total)),
-            (f"mean {kind}log-likelihood of a row", fixed(mean, 6)),
-        ]
-        show_facts(rows)
+        show_facts(facts)
+
+
+def _score_rows(network: Any, data: Any, progress: bool, **policies: Any) -> tuple[dict[str, Any], Facts]:
+    """Return the log-likelihood of the rows of a table, and how it is printed."""
+    from suffice.data.table import open_table
+    from suffice.models.score import log_likelihood
+    from suffice.progress import watch_for
+    from suffice.stats.source import BlockSource
+    from suffice.text import fixed, number
+
+    encoded = open_table(data, network.variables, schema=network.schema, **policies)
+    total, statistics = log_likelihood(network, BlockSource(encoded, watch_for(progress)))
+    n, dropped = statistics.weight, statistics.n_dropped
+    mean = total / n if n else float("nan")
+    kind = "conditional " if getattr(getattr(network, "features", None), "given", ()) else ""
+    facts = [
+        ("rows, with their weights", number(n, 12)),
+        ("rows dropped", number(dropped)),
+        (f"{kind}log-likelihood", fixed(total)),
+        (f"mean {kind}log-likelihood of a row", fixed(mean, 6)),
+    ]
+    return {"n": n, "n_dropped": dropped, "log_likelihood": total, "mean_log_likelihood": mean}, facts

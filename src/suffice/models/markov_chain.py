@@ -20,7 +20,7 @@ from suffice.data.labelled import LabelledTable
 from suffice.data.schema import Schema
 from suffice.data.sequences import Sequences
 from suffice.data.variable import Variable
-from suffice.data.windows import lagged, window_names, window_schema
+from suffice.data.windows import WindowTable, lagged, window_names, window_schema
 from suffice.errors import ArgumentError, ModelError, UnknownNameError, listing, require_whole, shown
 from suffice.models import markov_long_run as long_run
 from suffice.models.cpds import Family
@@ -217,6 +217,11 @@ class MarkovChainModel:
         found = list(BlockSource(table).each(of_block))
         lengths = getattr(table.symbols, "lengths", None)
         return np.concatenate([part[0] for part in found]), np.concatenate([part[1] for part in found]), lengths
+
+    def open(self, data: Any, **policies: Any) -> WindowTable:
+        """Open sequences as the windows whose rows `log_prob_of` scores; ``policies`` are those of `MarkovChain.open`."""
+        chain = MarkovChain(**{**self.structure.__dict__, "variable": self.variable.name})
+        return chain.open(data, schema=Schema((self.variable,)), **policies)
 
     def log_prob_of(self, columns: Mapping[str, NDArray[Any]], n_rows: int) -> NDArray[np.float64]:
         """Return log p(x | predecessors) of every row of windows, in codes of `schema`; shape (n_rows,)."""

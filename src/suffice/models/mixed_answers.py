@@ -97,29 +97,6 @@ class MixedAnswers(Answers):
         Examples
         --------
         >>> import suffice as sf
-        >>> yes_no = ["yes", "no"]
-        >>> model = sf.BayesianNetwork(
-        ...     sf.DAG("rain -> wet <- sprinkler"),
-        ...     {
-        ...         "rain": [0.2, 0.8],
-        ...         "sprinkler": [0.1, 0.9],
-        ...         "wet": [[[0.99, 0.01], [0.9, 0.1]], [[0.8, 0.2], [0.0, 1.0]]],
-        ...     },
-        ...     schema={"rain": yes_no, "sprinkler": yes_no, "wet": yes_no},
-        ... )
-        >>> print(model.query("rain", given={"wet": "yes"}))
-        rain       p
-        ----  ------
-        yes   0.7396
-        no    0.2604
-        >>> print(model.query(["rain", "sprinkler"], given={"wet": {"yes": 0.9, "no": 0.2}}))
-        rain     yes      no
-        ----  ------  ------
-        yes   0.0480  0.4015
-        no    0.1634  0.3870
-
-        Of a continuous variable:
-
         >>> data = {"dose": [0.0, 1.0, 2.0, 3.0], "effect": [1.0, 3.5, 4.5, 7.0]}
         >>> fit = sf.fit(sf.DAG("dose -> effect"), data)
         >>> fit.model.query("dose", given={"effect": 4.0}).mean.round(4).tolist()

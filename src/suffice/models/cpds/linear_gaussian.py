@@ -15,13 +15,12 @@ from typing import Any, ClassVar
 import numpy as np
 from numpy.typing import NDArray
 
-from suffice.data.frame import to_native
 from suffice.errors import ArgumentError, ModelError, is_number, listing, require_mapping, shown, suggestion
+from suffice.models.cpds.by_configuration import ByConfiguration
 from suffice.models.cpds.kind import Columns, Family
 from suffice.models.cpds.rows import all_configurations
 from suffice.models.cpds.tabular import describe_configuration
 from suffice.stats.moments import Moments
-from suffice.text import html_table, number, plain_table, shorten
 
 Floats = NDArray[np.float64]
 PARAMETERS = ("intercept", "coefficients", "sd", "variance")
@@ -30,7 +29,7 @@ TINY = 2.0**-54
 
 
 @dataclass(frozen=True, eq=False)
-class LinearGaussianCPD:
+class LinearGaussianCPD(ByConfiguration):
     """p(y | x, d) = N(y; a_d + b_d · x, v_d): x the continuous parents, d a configuration of the discrete ones.
 
     Attributes
@@ -116,10 +115,6 @@ class LinearGaussianCPD:
     # What it says ---------------------------------------------------------------------------------------------
 
     @property
-    def _sizes(self) -> list[int]:
-        return [parent.n_states for parent in self.family.discrete]
-
-    @property
     def unknown(self) -> NDArray[np.bool_]:
         """The rows that the data did not determine; shape (n_rows,)."""
         slopes = np.isnan(self.coefficients).any(axis=1)
@@ -131,58 +126,13 @@ class LinearGaussianCPD:
         """The standard deviations around the line; shape (n_rows,)."""
         return np.sqrt(self.variance)
 
-    def describe_row(self, row: int) -> str:
-        """Name one row by the states of the discrete parents."""
-        if not self.family.discrete:
-            return "the node (it has no discrete parents)"
-        return describe_configuration(self.family.discrete, np.unravel_index(row, self._sizes))
-
-    @property
-    def title(self) -> str:
-        """The name of the distribution, ``p(y | x, A)``."""
-        child, parents = shorten(self.family.child.name), [shorten(parent.name) for parent in self.family.parents]
-        return f"p({child} | {', '.join(parents)})" if parents else f"p({child})"
-
-    def _columns(self) -> dict[str, list[Any]]:
-        """Lay the parameters out, a column each; names that would meet get a mark."""
-        columns: dict[str, list[Any]] = {}
-        rows = all_configurations(self._sizes)
-        for place, parent in enumerate(self.family.discrete):
-            columns[parent.name] = [parent.labels[code] for code in rows[:, place]]
-        numbers = [("intercept", self.intercept)]
-        numbers += [(parent.name, self.coefficients[:, j]) for j, parent in enumerate(self.family.continuous)]
-        for name, values in [*numbers, ("sd", self.sd)]:
-            label = name
-            while label in columns:
-                label += "_"
-            columns[label] = values.tolist()
-        return columns
-
-    def _cells(self) -> tuple[list[str], list[list[str]], str]:
-        columns, d = self._columns(), len(self.family.discrete)
-        shown_as = [[str(cell) for cell in values] for values in list(columns.values())[:d]]
-        shown_as += [[number(cell) for cell in values] for values in list(columns.values())[d:]]
-        rows = [list(row) for row in zip(*shown_as, strict=True)]
-        return list(columns), rows, "<" * d + ">" * (len(columns) - d)
-
-    def __str__(self) -> str:
-        return f"{self.title}\n{plain_table(*self._cells())}"
-
-    def _repr_html_(self) -> str:
-        return html_table(*self._cells(), caption=self.title)
-
-    def to_frame(self, backend: str | None = None) -> Any:
-        """Return the parameters as a frame: the discrete parents' states, intercept, coefficients and sd."""
-        return to_native(self._columns(), backend)
+    def _parameters(self) -> tuple[dict[str, list[Any]], dict[str, Floats], int]:
+        numbers = {"intercept": self.intercept}
+        for j, parent in enumerate(self.family.continuous):
+            numbers[parent.name if parent.name != "intercept" else "intercept_"] = self.coefficients[:, j]
+        return {}, {**numbers, "sd" if "sd" not in numbers else "sd_": self.sd}, 1
 
     # What it computes -----------------------------------------------------------------------------------------
-
-    def rows_of(self, columns: Columns, n_rows: int) -> NDArray[np.int64]:
-        """Return the row of parameters that each case uses, by its discrete parents; shape (n_rows,)."""
-        row = np.zeros(n_rows, np.int64)
-        for parent in self.family.discrete:
-            row = row * parent.n_states + np.asarray(columns[parent.name], np.int64)
-        return row
 
     def mean_of(self, columns: Columns) -> Floats:
         """Return E[y | parents] of every case of columns; shape (n_rows,), one row without parents."""

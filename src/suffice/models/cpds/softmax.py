@@ -15,17 +15,14 @@ import numpy as np
 from numpy.typing import NDArray
 
 from suffice.data.encode import code_dtype
-from suffice.data.frame import to_native
 from suffice.errors import ArgumentError, ModelError, is_number, listing, require_mapping, shown, suggestion
+from suffice.models.cpds.by_configuration import ByConfiguration
 from suffice.models.cpds.kind import Columns, Family
-from suffice.models.cpds.rows import all_configurations, as_numbers
-from suffice.models.cpds.tabular import describe_configuration
+from suffice.models.cpds.rows import as_numbers
 from suffice.stats.rows import Rows
-from suffice.text import html_table, number, plain_table, shorten
 
 Floats = NDArray[np.float64]
 PARAMETERS = ("intercept", "coefficients")
-SHOWN_ROWS = 60
 
 
 @dataclass(frozen=True)
@@ -44,7 +41,7 @@ class SoftmaxPenalty:
 
 
 @dataclass(frozen=True, eq=False)
-class SoftmaxCPD:
+class SoftmaxCPD(ByConfiguration):
     """p(y = k | x, d) ∝ exp(a_dk + b_dk · x): x the continuous parents, d a configuration of the discrete ones.
 
     Only differences between states matter. Parameters are held in the form in which those of the first possible state
@@ -144,70 +141,18 @@ class SoftmaxCPD:
     # What it says ---------------------------------------------------------------------------------------------
 
     @property
-    def _sizes(self) -> list[int]:
-        return [parent.n_states for parent in self.family.discrete]
-
-    @property
     def unknown(self) -> NDArray[np.bool_]:
         """The rows that the data did not determine; shape (n_rows,)."""
         return np.asarray(np.isnan(self.intercept).any(axis=1))
 
-    def describe_row(self, row: int) -> str:
-        """Name one row by the states of the discrete parents."""
-        if not self.family.discrete:
-            return "the node (it has no discrete parents)"
-        return describe_configuration(self.family.discrete, np.unravel_index(row, self._sizes))
-
-    @property
-    def title(self) -> str:
-        """The name of the distribution, ``p(y | x, A)``."""
-        names = [shorten(parent.name) for parent in self.family.parents]
-        return f"p({shorten(self.family.child.name)} | {', '.join(names)})"
-
-    def _columns(self) -> dict[str, list[Any]]:
-        """Lay the parameters out, one row a configuration and state; names that would meet get a mark."""
-        child, rows = self.family.child, np.repeat(all_configurations(self._sizes), self.family.child.n_states, axis=0)
-        columns: dict[str, list[Any]] = {
-            parent.name: [parent.labels[code] for code in rows[:, place]]
-            for place, parent in enumerate(self.family.discrete)
-        }
-        columns[child.name] = list(child.labels) * len(self.intercept)
-        numbers = [("intercept", self.intercept)]
-        numbers += [(parent.name, self.coefficients[:, :, j]) for j, parent in enumerate(self.family.continuous)]
-        for name, values in numbers:
-            label = name
-            while label in columns:
-                label += "_"
-            columns[label] = values.reshape(-1).tolist()
-        return columns
-
-    def _cells(self) -> tuple[list[str], list[list[str]], str]:
-        columns, d = self._columns(), len(self.family.discrete) + 1
-        shown_as = [[str(cell) for cell in values[:SHOWN_ROWS]] for values in list(columns.values())[:d]]
-        shown_as += [[number(cell) for cell in values[:SHOWN_ROWS]] for values in list(columns.values())[d:]]
-        rows = [list(row) for row in zip(*shown_as, strict=True)]
-        if self.intercept.size > SHOWN_ROWS:
-            rows.append([f"… {self.intercept.size - SHOWN_ROWS} more rows", *[""] * (len(columns) - 1)])
-        return list(columns), rows, "<" * d + ">" * (len(columns) - d)
-
-    def __str__(self) -> str:
-        return f"{self.title}\n{plain_table(*self._cells())}"
-
-    def _repr_html_(self) -> str:
-        return html_table(*self._cells(), caption=self.title)
-
-    def to_frame(self, backend: str | None = None) -> Any:
-        """Return the parameters as a frame: the discrete parents' states, the state, intercept and coefficients."""
-        return to_native(self._columns(), backend)
+    def _parameters(self) -> tuple[dict[str, list[Any]], dict[str, Floats], int]:
+        child = self.family.child
+        numbers = {"intercept": self.intercept}
+        for j, parent in enumerate(self.family.continuous):
+            numbers[parent.name if parent.name != "intercept" else "intercept_"] = self.coefficients[:, :, j]
+        return {child.name: list(child.labels) * len(self.intercept)}, numbers, child.n_states
 
     # What it computes -----------------------------------------------------------------------------------------
-
-    def rows_of(self, columns: Columns, n_rows: int) -> NDArray[np.int64]:
-        """Return the row of parameters that each case uses, by its discrete parents; shape (n_rows,)."""
-        row = np.zeros(n_rows, np.int64)
-        for parent in self.family.discrete:
-            row = row * parent.n_states + np.asarray(columns[parent.name], np.int64)
-        return row
 
     def log_probabilities(self, columns: Columns) -> Floats:
         """Return log p of all states for every case of the parents' columns; shape (n_rows, n_states)."""

@@ -1,0 +1,46 @@
+"""What ``suffice score`` says of sequences under a Markov chain or an autoregression."""
+
+from __future__ import annotations
+
+import math
+from typing import Any
+
+import numpy as np
+
+from suffice.text import fixed, number
+
+Facts = list[tuple[str, str]]
+
+
+def score_chain(model: Any, data: Any, progress: bool, **policies: Any) -> tuple[dict[str, Any], Facts]:
+    """Return the numbers that say how well a chain predicts sequences, and how they are printed."""
+    from suffice.models.score import log_likelihood
+    from suffice.progress import watch_for
+    from suffice.stats.source import BlockSource
+
+    total, statistics = log_likelihood(model, BlockSource(model.open(data, **policies), watch_for(progress)))
+    n = statistics.weight
+    mean = total / n if n else math.nan
+    perplexity = math.exp(-mean) if mean > -math.inf else math.inf
+    found = {"n": n, "log_likelihood": total, "mean_log_likelihood": mean, "perplexity": perplexity}
+    unknown = "not known: the data of the fit did not have all contexts"
+    said = [fixed(total), fixed(mean, 6), number(perplexity)] if not math.isnan(total) else [unknown, "-", "-"]
+    names = ("log-likelihood", "mean log-likelihood of a symbol", "perplexity")
+    return found, [("symbols, with their weights", number(n, 12)), *zip(names, said, strict=True)]
+
+
+def score_autoregression(model: Any, data: Any, **policies: Any) -> tuple[dict[str, Any], Facts]:
+    """Return the log-density of sequences, and how it is printed."""
+    sequences = model.structure.sequences(data)
+    lengths = model.structure.open(sequences, **policies).table.symbols.lengths
+    n = int(lengths.sum() if model.start is not None else np.maximum(lengths - model.order, 0).sum())
+    total = float(model.log_prob(sequences).sum())
+    mean = total / n if n else math.nan
+    found = {"sequences": len(lengths), "n": n, "log_likelihood": total, "mean_log_likelihood": mean}
+    given = "" if model.start is not None or not model.order else ", given the first of each sequence"
+    return found, [
+        ("sequences", f"{len(lengths):,}"),
+        ("times", f"{n:,}{given}"),
+        ("log-likelihood", fixed(total)),
+        ("mean log-likelihood of a time", fixed(mean, 6)),
+    ]
