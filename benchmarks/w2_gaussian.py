@@ -64,7 +64,7 @@ def run(context: Context) -> str:
         say(f" {words}")
         request = request_of(context, network, n_rows, shift)
         outcomes = race(context, Path(__file__).name, START_LIST, request)
-        parts += [f"### {words[0].upper()}{words[1:]}", table_of(outcomes)]
+        parts += [f"### {words}", table_of(outcomes)]
     return "\n\n".join(parts)
 
 

@@ -249,6 +249,8 @@ def checked_settings(
     if point is not None and prior is None:
         raise ArgumentError(f"point={point!r} asks for an estimate under a prior; pass prior=…, such as sf.BDeu(10).")
     points = getattr(prior, "points", ("mean", "map"))
+    if point is not None and point not in points:
+        raise ArgumentError(f"The prior {prior.describe()} gives {list(points)}, not {point!r}.")
     under_prior = [candidate for candidate in method.points if candidate in points]
     chosen = "mle" if prior is None else point or next(iter(under_prior), "mean")
     if chosen not in method.points:

@@ -85,3 +85,6 @@ entry("fixed=None for a node", A, lambda w: w.fit(fixed={"B": None}), "fixed['B'
 entry("csv, a text among measurements", sf.SchemaError,
       lambda w: sf.fit(sf.DAG("x"), w.csv("x\n" + "\n".join(f"{n}.5" for n in range(30)) + "\nNA\n")), "'x'",
       "30 different numbers", "'NA'", "na_values", "sf.categorical()")  # fmt: skip
+entry("point='mean' under a penalty", A,
+      lambda w: sf.fit(sf.DAG("x -> c"), {"x": [0.5, 1.5, 2.5, 3.0], "c": list("abab")}, prior=sf.Gaussian(1.0),
+                       point="mean"), "Gaussian(", "['map']", "'mean'")  # fmt: skip

@@ -464,3 +464,23 @@ def test_discrete_networks_answer_as_before(seed: int) -> None:
     assert close(network.query("A", {"B": 2}).values, joint[:, 1] / joint[:, 1].sum(), rtol=1e-14)
     with pytest.raises(sf.ArgumentError, match="'draws' and 'seed' arguments are for sampling"):
         network.query("A", draws=10)
+
+
+def test_the_most_likely_states_and_draws_where_a_softmax_node_is_a_table() -> None:
+    """Its continuous parent is observed, so that the node is a table like any other."""
+    rng = np.random.default_rng(0)
+    g = rng.integers(0, 2, 300)
+    x = rng.normal(g, 1)
+    c = np.array(["a", "b", "c"])[(x + rng.normal(size=300) > 0).astype(int) + (x + rng.normal(size=300) > 1)]
+    data = {"g": np.array(["u", "v"])[g], "x": x, "c": c, "y": 2 * x + rng.normal(size=300)}
+    model = sf.fit(sf.DAG("g -> x -> c; x -> y"), data).model
+    best = model.map({"x": 0.25})
+    y = float(model.cpd("y").mean_of({"x": np.array([0.25])})[0])
+    rows = [(one, other) for one in "uv" for other in "abc"]
+    columns = {"g": [row[0] for row in rows], "c": [row[1] for row in rows], "x": [0.25] * 6, "y": [y] * 6}
+    log_p = model.log_prob(columns)
+    assert (best["g"], best["c"]) == rows[int(np.argmax(log_p))]
+    assert best.log_prob == pytest.approx(float(log_p.max()))
+    drawn = model.sample(4000, given={"x": 0.25}, seed=3, backend="pandas")
+    expected = model.query("c", given={"x": 0.25}).values
+    np.testing.assert_allclose([(drawn["c"] == state).mean() for state in "abc"], expected, atol=0.04)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import dataclasses
 import json
+import sys
 from typing import Any
 
 from suffice.text import number, plural, probability
@@ -25,7 +26,8 @@ def print_answer(answer: Any, as_json: bool) -> None:
 
     if hasattr(answer, "_tables"):  # from weighted draws
         for place, cells in enumerate(answer._tables()):
-            print("\n" * (place > 0), end="")
+            if place and not sys.stdout.isatty():  # a terminal's tables have room around them
+                print()
             show_table(cells)
         print(_note(answer))
     elif not hasattr(answer, "_cells"):  # one normal distribution, with a caption of its own

@@ -27,7 +27,7 @@ def draw_sequences(
     if chain:
         drawn = model.sample(*sizes, seed=seed, start=None if start is None else _begun(model, start))
         if out is None and not as_json and _is_text(model):
-            print(_shown("\n".join(drawn.texts(_between(model)))))
+            sys.stdout.write(_shown(_lines(model, drawn)))
             return
     else:
         drawn = model.sample_paths(*sizes, seed=seed, start=start)
@@ -72,7 +72,7 @@ def _write(model: Any, drawn: Any, out: str) -> None:
 
     if out.lower().endswith(".txt"):
         with atomic_write(out, binary=True) as file:
-            file.write("".join(f"{text}\n" for text in drawn.texts(_between(model))).encode())
+            file.write(_lines(model, drawn).encode())
         return
     block = _long(model, drawn)
     if out.lower().endswith(".csv"):
@@ -108,8 +108,9 @@ def _is_text(model: Any) -> bool:
     return shape.id is None and shape.time is None and (shape.level == "words" or _letters(model))
 
 
-def _between(model: Any) -> str:
-    return "" if _letters(model) else " "
+def _lines(model: Any, drawn: Any) -> str:
+    """Return one line a sequence, with blanks between symbols that are not single characters."""
+    return "".join(f"{text}\n" for text in drawn.texts("" if _letters(model) else " "))
 
 
 def _begun(model: Any, start: str) -> Any:
@@ -136,7 +137,9 @@ def _long(model: Any, drawn: Any) -> Any:
     if isinstance(drawn, np.ndarray):
         n, length, _ = drawn.shape
         variables = tuple(Variable(name) for name in model.variables)
-        values: dict[str, NDArray[Any]] = dict(zip(model.variables, drawn.reshape(n * length, -1).T, strict=True))
+        values: dict[str, NDArray[Any]] = dict(
+            zip(model.variables, drawn.reshape(n * length, len(model.variables)).T, strict=True)
+        )
         named = model
     else:
         symbols = drawn.symbols()

@@ -15,7 +15,8 @@ GivenOption = Annotated[
         "--given",
         "-g",
         metavar="X=x",
-        help="What was seen: X=x; X=a,b for one of several states; X=a:0.9,b:0.2 for likelihoods. Repeatable.",
+        help="What was seen: X=x, a state or a number; X=a,b for one of several states; X=a:0.9,b:0.2 for "
+        "likelihoods. Repeatable.",
     ),
 ]
 

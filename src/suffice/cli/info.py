@@ -7,7 +7,6 @@ import math
 from collections import Counter
 from typing import Annotated, Any
 
-import numpy as np
 import typer
 
 from suffice.cli.shared import JsonOption, NaOption, SeparatorOption, WeightsOption, reported, table
@@ -98,6 +97,8 @@ def _factor_facts(model: Any) -> dict[str, Any]:
 
 def _chain_facts(model: Any) -> dict[str, Any]:
     """Say what a Markov chain knows: its symbols and contexts, and where it goes in the long run."""
+    import numpy as np
+
     last, size = model.tables[-1], model.variable.n_states
     contexts = size**model.order
     known = int((~np.isnan(last.values).any(axis=-1)).sum())
@@ -128,6 +129,8 @@ def _autoregression_facts(model: Any) -> dict[str, Any]:
 
 def _n_edges(model: Any) -> int:
     """Count the pairs of variables that depend on each other given all others."""
+    import numpy as np
+
     return int(np.triu(np.abs(model.partial_correlations) > 1e-12, 1).sum())
 
 
@@ -148,6 +151,9 @@ def _facts(structure: Any) -> dict[str, Any]:
     if hasattr(structure, "nodes"):
         sizes = [len(above) for above in structure.parents.values()]
         facts |= {"nodes": len(structure.nodes), "edges": len(structure.edges), "most parents": max(sizes)}
+    elif hasattr(structure, "divisor") and hasattr(structure, "cliques"):  # a normal distribution, without a graph
+        n_free = structure.n_free
+        return {**facts, "variables": len(structure.variables), "divisor": structure.divisor, "free parameters": n_free}
     elif hasattr(structure, "cliques"):
         facts |= {
             "variables": len(structure.variables),
@@ -162,6 +168,8 @@ def _facts(structure: Any) -> dict[str, Any]:
     for name, fact in (("is_decomposable", "decomposable"), ("is_chordal", "chordal")):
         if hasattr(structure, name):
             facts[fact] = "yes" if getattr(structure, name) else "no"
+    if isinstance(getattr(structure, "n_free", None), int):  # which does not depend on the data
+        facts["free parameters"] = structure.n_free
     return facts
 
 

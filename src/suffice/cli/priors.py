@@ -13,6 +13,7 @@ PriorOption = Annotated[
     list[str] | None,
     typer.Option(
         "--prior",
+        metavar="PRIOR",
         help="Of tables bdeu:10, dirichlet:1, k2, jeffreys, expert:FILE:10; of regressions nig:SHAPE:SCALE, or bge; "
         "of normal distributions niw:MEAN:WEIGHT:DOF:SCALE, or hiw:DOF:SCALE on a graph; of softmax nodes, cliques "
         "and features gaussian:1 or laplace:1 (gaussian:1:inf leaves main effects free); of hypotheses uniform. May be "
@@ -81,7 +82,7 @@ def read_prior(text: str) -> Any:
         raise ArgumentError(f"The prior {text!r} must end in a number, such as {form.example}.")
     if not form.least <= len(parts) <= form.most:
         raise ArgumentError(
-            f"The prior {name} is written {form.written}, such as {form.example}. Got {text!r} instead."
+            f"The prior {name!r} is written {form.written}, such as {form.example}. Got {text!r} instead."
         )
     return form.make(*map(float, parts))
 

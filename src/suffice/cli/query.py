@@ -7,7 +7,6 @@ from typing import Annotated, Any
 import typer
 
 from suffice.cli.answers import apart, print_answer, print_json, print_map, print_marginals
-from suffice.cli.forecast import print_forecast
 from suffice.cli.given import GivenOption, read_given
 from suffice.cli.shared import JsonOption, read_model, reported, require_able
 from suffice.errors import ArgumentError, require_choice
@@ -69,6 +68,8 @@ def query(
         _check_draws(asked, method, draws)
         network = read_model(model, can="log_prob")
         if hasattr(network, "forecast"):
+            from suffice.cli.forecast import print_forecast
+
             _require_only_history(asked, given, evidence)
             print_forecast(network, history, steps, as_json)
             return

@@ -9,7 +9,6 @@ from typing import Annotated, Any
 
 import typer
 
-from suffice.cli.drawn_sequences import draw_sequences
 from suffice.cli.given import GivenOption, read_given
 from suffice.cli.shared import JsonOption, read_model, reported, require_able
 from suffice.errors import ArgumentError
@@ -72,6 +71,8 @@ def sample(
         how: dict[str, Any] = {"method": method, "burn_in": burn_in, "thin": thin, "chains": chains}
         how = {name: value for name, value in how.items() if value is not None}
         if hasattr(network, "transition") or hasattr(network, "forecast"):
+            from suffice.cli.drawn_sequences import draw_sequences
+
             require_steps(how, given)
             draw_sequences(network, n, length, start, seed, out, as_json)
             return

@@ -5,11 +5,11 @@ from __future__ import annotations
 import math
 from typing import Any
 
-import numpy as np
-
 from suffice.text import fixed, number
 
 Facts = list[tuple[str, str]]
+LARGEST = 709.0
+"""The exponential of more is no float."""
 
 
 def score_chain(model: Any, data: Any, progress: bool, **policies: Any) -> tuple[dict[str, Any], Facts]:
@@ -21,7 +21,7 @@ def score_chain(model: Any, data: Any, progress: bool, **policies: Any) -> tuple
     total, statistics = log_likelihood(model, BlockSource(model.open(data, **policies), watch_for(progress)))
     n = statistics.weight
     mean = total / n if n else math.nan
-    perplexity = math.exp(-mean) if mean > -math.inf else math.inf
+    perplexity = math.inf if -mean > LARGEST else math.exp(-mean)
     found = {"n": n, "log_likelihood": total, "mean_log_likelihood": mean, "perplexity": perplexity}
     unknown = "not known: the data of the fit did not have all contexts"
     said = [fixed(total), fixed(mean, 6), number(perplexity)] if not math.isnan(total) else [unknown, "-", "-"]
@@ -31,6 +31,8 @@ def score_chain(model: Any, data: Any, progress: bool, **policies: Any) -> tuple
 
 def score_autoregression(model: Any, data: Any, **policies: Any) -> tuple[dict[str, Any], Facts]:
     """Return the log-density of sequences, and how it is printed."""
+    import numpy as np
+
     sequences = model.structure.sequences(data)
     lengths = model.structure.open(sequences, **policies).table.symbols.lengths
     n = int(lengths.sum() if model.start is not None else np.maximum(lengths - model.order, 0).sum())

@@ -61,6 +61,7 @@ SPOKEN: tuple[tuple[str, str | Callable[[Found], str]], ...] = (
         rf"sf\.NormalInverseWishart\(mean={NUMBER}, mean_weight={NUMBER}, dof={NUMBER}, scale={NUMBER}\)",
         _prior("niw"),
     ),
+    (r"Each part of sf\.Priors", "Each --prior of several"),
     # Settings of estimates, answers and draws
     (r"options=\{'(\w+)': '?(\w+)'?\}", r"--option \1=\2"),
     (r"max_iter=…", "--max-iter"),
@@ -85,6 +86,7 @@ SPOKEN: tuple[tuple[str, str | Callable[[Found], str]], ...] = (
     (r"sf\.Potts", 'type = "Potts"'),
     # What only Python has
     (r"fixed=\{…\}", "fixed={…} in Python"),
+    (r"Those of parameters (are in fit\.posterior)", r"In Python, those of parameters \1"),
     (r"Use a function, sf\.feature\(lambda [^)]*\), or declare", "Declare"),
     (r"Use model\.log_prob, or model\.expected\([^)]*\)", "Densities are what suffice score adds up"),
 )

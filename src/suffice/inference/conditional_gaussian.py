@@ -256,7 +256,7 @@ class Conditioned:
 
         All variables must be wanted. Within a configuration the most likely values are the means.
         """
-        factors = list(self.tables)
+        factors = [sliced(factor, {self.network.rows_axis: 0}) for factor in self.tables]
         for solved in self.solved:
             shape = [self.network.sizes[variable] for variable in solved.part.by]
             factors.append(LogFactor(solved.part.by, (solved.log_density[:, 0] + solved.log_peak).reshape(shape)))
@@ -282,7 +282,7 @@ class Conditioned:
         Some factor covers each of the ``extra`` scopes.
         """
         densities, total = self._densities
-        factors = [*self.tables, *(sliced(factor, {self.network.rows_axis: 0}) for factor in densities)]
+        factors = [sliced(factor, {self.network.rows_axis: 0}) for factor in (*self.tables, *densities)]
         sizes = self.network.sizes
         factors += [LogFactor(scope, np.zeros([sizes[v] for v in scope])) for scope in extra if scope]
         found = summed_out(self._names, self._sizes, factors)

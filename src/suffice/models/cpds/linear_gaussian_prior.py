@@ -105,13 +105,22 @@ def posterior_residual(cpd: LinearGaussianCPD, moments: Moments, pseudo: Regress
     mean, rest = moments.mean.reshape(-1, q + 1), moments.rest.reshape(-1, q + 1)
     scatter = moments.scatter.reshape(-1, q + 1, q + 1)
     worst = 0.0
-    for row, n in enumerate(weight.tolist()):
+    for row in _rows_to_prove(cpd, weight):
+        n = float(weight[row])
         if not shape_after(pseudo, n) > 0 or (not n > 0 and not pseudo.weight > 0):
             continue
         origin = mean[row] if n > 0 else np.append(pseudo.centre, pseudo.level)
         stacked = _stacked(pseudo, n, origin, rest[row], scatter[row])
         worst = max(worst, _row_residual(cpd, row, origin, pseudo, n, *_least_squares(stacked)))
     return worst
+
+
+def _rows_to_prove(cpd: LinearGaussianCPD, weight: Floats) -> list[int]:
+    """Return the configurations with rows, and one without: equal ones without rows have the same answer."""
+    seen, empty = np.flatnonzero(weight > 0), np.flatnonzero(~(weight > 0))
+    numbers = np.column_stack([cpd.intercept, cpd.coefficients, cpd.variance])[empty]
+    odd = (numbers != numbers[:1]).any(axis=1)
+    return [*seen.tolist(), *empty[:1].tolist(), *empty[odd].tolist()]
 
 
 def _stacked(pseudo: RegressionPseudo, n: float, origin: Floats, rest: Floats, scatter: Floats) -> Floats:
