@@ -43,7 +43,8 @@ class DirichletPrior:
         if kind not in self.kinds:
             raise EstimationError(
                 f"{self.describe()} is a prior on tables, but node {family.child.name!r} is of kind {kind!r}. "
-                "Give a prior for each kind of node, such as prior=[sf.BDeu(10), sf.NormalInverseGamma(2, 1.0)]."
+                "Give a prior for each kind of node that has one, such as "
+                "prior=[sf.BDeu(10), sf.NormalInverseGamma(2, 1.0)]; noisy-OR nodes have none."
             )
         fixed = None if given is None else given_rows(family, given)
         return DirichletRows.from_counts(family, self.alpha(family), statistic, fixed)

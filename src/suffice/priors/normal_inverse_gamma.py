@@ -41,7 +41,8 @@ class RegressionPrior:
         if kind not in self.kinds:
             raise EstimationError(
                 f"{self.describe()} is a prior on regressions, but node {family.child.name!r} is of kind {kind!r}. "
-                "Give a prior for each kind of node, such as prior=[sf.BDeu(10), sf.NormalInverseGamma(2, 1.0)]."
+                "Give a prior for each kind of node that has one, such as "
+                "prior=[sf.BDeu(10), sf.NormalInverseGamma(2, 1.0)]; noisy-OR nodes have none."
             )
         if given is not None:
             cpd = LinearGaussianCPD.from_given(family, given)

@@ -18,7 +18,6 @@ from suffice.data.labelled import LabelledTable
 from suffice.data.variable import Label
 from suffice.errors import ArgumentError, ModelError, is_number, listing, require_mapping, shown, suggestion
 from suffice.models.cpds.kind import Columns, Family
-from suffice.models.cpds.rows import all_configurations
 from suffice.models.cpds.tabular import MAX_AXES, TabularCPD
 from suffice.settings import settings
 from suffice.stats.counts import Counts
@@ -234,6 +233,10 @@ class NoisyOrCPD:
 
     def to_tabular(self) -> TabularCPD:
         """Return the same distribution as a table."""
+        return TabularCPD(self.family, self.whole_values().reshape(-1, 2))
+
+    def whole_values(self) -> Floats:
+        """Return p(child | parents) of every configuration; shape (…parents' states, 2)."""
         sizes = [parent.n_states for parent in self.family.parents]
         n_bytes = 16 * math.prod(sizes)
         if len(sizes) >= MAX_AXES or n_bytes > settings().memory:
@@ -242,11 +245,17 @@ class NoisyOrCPD:
                 f"{in_bytes(settings().memory)} and {MAX_AXES - 1} parents are the most. Give the node fewer parents, "
                 "or draw from the model instead."
             )
-        return TabularCPD(self.family, self.probabilities(all_configurations(sizes)))
-
-    def whole_values(self) -> Floats:
-        """Return p(child | parents) of every configuration; shape (…parents' states, 2)."""
-        return self.to_tabular().values.reshape([variable.n_states for variable in self.family.variables])
+        with np.errstate(divide="ignore"):
+            logs, leak = np.log1p(-self.strengths), float(np.log1p(-self.leak))
+        total, certain = np.full((1,) * len(sizes), leak), np.full((1,) * len(sizes), self.leak == 1)
+        start = 0
+        for axis, size in enumerate(sizes):  # one axis after another: a sum of vectors, never a list of configurations
+            terms = np.concatenate([[0.0], logs[start : start + size - 1]])
+            terms = terms.reshape([size if place == axis else 1 for place in range(len(sizes))])
+            total, certain = total + terms, certain | np.isneginf(terms)
+            start += size - 1
+        log_absent = np.where(certain, -np.inf, total)
+        return np.stack([np.exp(log_absent), -np.expm1(log_absent)], axis=-1)
 
     def renamed(self, family: Family) -> NoisyOrCPD:
         """Return the same distribution for a tied family."""
