@@ -141,7 +141,8 @@ def test_states_with_a_line_break_do_not_crash(folder: Path) -> None:
 
 
 def test_continuous_column_is_refused_by_a_table_with_the_reason(folder: Path) -> None:
-    assert "'C' is continuous" in bad("fit", "C", "t.csv", "--continuous", "C")
+    (folder / "table.toml").write_text('type = "DAG"\ngraph = "C"\nkinds = { C = "tabular" }\n')
+    assert "'C' is continuous" in bad("fit", str(folder / "table.toml"), "t.csv", "--continuous", "C")
 
 
 @pytest.mark.parametrize(

@@ -112,7 +112,7 @@ def test_prior_that_is_written_otherwise_is_refused_with_how_it_is_written(prior
 
 REFUSED: dict[str, tuple[list[str], str]] = {
     "regressions without a prior of theirs": ([MIXED, "plants.csv", "--prior", "bdeu:1"],
-                                              "such as --prior bdeu:10 --prior nig:2:1."),
+                                              "such as --prior bdeu:10 --prior nig:2:1"),
     "bge of a discrete variable": ([MIXED, "plants.csv", "--prior", "bge"], "Use --prior bdeu:10 --prior nig:2:1,"),
     "two priors of tables": ([MIXED, "plants.csv", "--prior", "bdeu:1", "--prior", "k2"], "Give one for each kind"),
     "no prior of nodes": ([MIXED, "plants.csv", "--prior", "bdeu:1", "--prior", "uniform"],

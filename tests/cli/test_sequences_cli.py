@@ -6,6 +6,8 @@ import csv
 import io
 import json
 import math
+import re
+import shlex
 from pathlib import Path
 from typing import Any
 
@@ -392,3 +394,24 @@ def test_info_of_an_autoregression(folder: Path) -> None:
 def test_every_answer_about_sequences_is_one_json_document(folder: Path) -> None:
     for arguments in (("info", "rain.toml"), ("info", "rain.toml", "rain.csv"), ("info", "rain.json")):
         assert json.loads(good(*arguments, "--json"))
+
+
+# The page -----------------------------------------------------------------------------------------------------
+
+PAGE = Path(__file__).resolve().parents[2] / "docs" / "sequences.md"
+
+
+def test_commands_of_the_page_print_what_it_shows(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(tmp_path)
+    blocks = re.findall(r"^```(toml|text)\n(.*?)^```$", PAGE.read_text(), re.MULTILINE | re.DOTALL)
+    for content in [content for kind, content in blocks if kind == "toml"]:
+        Path(content.split("\n", 1)[0].removeprefix("# ")).write_text(content)
+    (session,) = [content for kind, content in blocks if kind == "text"]
+    parts = [part.split("\n", 1) for part in ("\n" + session).split("\n$ ")[1:]]
+    for command, expected in parts:
+        program, *arguments = shlex.split(command)
+        if program == "cat":  # a file that the page shows
+            Path(arguments[0]).write_text(f"{expected.rstrip()}\n")
+        else:
+            assert good(*arguments).split() == expected.split(), command
+    assert len(parts) > 8

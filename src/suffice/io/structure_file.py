@@ -169,14 +169,12 @@ TYPES: dict[str, Kind] = {
     ),
     "Categorical": Kind(Categorical, ("variable",), ("states",), "a categorical variable"),
     "Cliques": Kind(Cliques, ("graph",), ("take",), "a Cliques"),
-    "DAG": Kind(DAG, ("graph",), ("latent", "kinds", "tie"), "a DAG"),
+    "DAG": Kind(DAG, ("graph",), ("latent", "kinds", "tie", "divisor"), "a DAG"),
     "Features": Kind(_features, ("features",), ("given", "support", "tie", "variables"), "Features"),
     "GaussianMarkov": Kind(GaussianMarkov, ("graph",), (), "a GaussianMarkov"),
     "Hypotheses": Kind(Hypotheses, ("sets",), ("over",), "a Hypotheses"),
     "Ising": Kind(_pairwise(Ising), ("graph", "edges"), ("nodes", "values", "tie", "fields"), "an Ising model"),
-    "MarkovChain": Kind(
-        MarkovChain, ("order",), ("variable", "id", "time", "level", "letters"), "a Markov chain"
-    ),
+    "MarkovChain": Kind(MarkovChain, ("order",), ("variable", "id", "time", "level", "letters"), "a Markov chain"),
     "MultivariateNormal": Kind(MultivariateNormal, ("variables",), ("divisor",), "a multivariate normal"),
     "Normal": Kind(Normal, ("variable",), ("divisor",), "a normal distribution"),
     "Potts": Kind(_pairwise(Potts), ("graph", "edges"), ("nodes", "tie", "fields"), "a Potts model"),

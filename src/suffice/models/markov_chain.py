@@ -219,7 +219,7 @@ class MarkovChainModel:
         return np.concatenate([part[0] for part in found]), np.concatenate([part[1] for part in found]), lengths
 
     def open(self, data: Any, **policies: Any) -> WindowTable:
-        """Open sequences as the windows whose rows `log_prob_of` scores; ``policies`` are those of `MarkovChain.open`."""
+        """Open sequences as the windows that `log_prob_of` scores; ``policies`` are those of `MarkovChain.open`."""
         chain = MarkovChain(**{**self.structure.__dict__, "variable": self.variable.name})
         return chain.open(data, schema=Schema((self.variable,)), **policies)
 

@@ -48,7 +48,8 @@ def facts(fit: Any) -> list[tuple[str, str]]:
     if fit.prior is not None:
         rows.append(("prior", fit.prior.describe() if hasattr(fit.prior, "describe") else str(fit.prior)))
     read, dropped = fit.statistics.n_read, fit.statistics.n_dropped
-    used = plural(read - dropped, "row") + (f" ({dropped:,} of {read:,} dropped)" if dropped else "")
+    used = plural(read - dropped, getattr(fit.structure, "unit", "row"))  # symbols of chains, windows of series
+    used += f" ({dropped:,} of {read:,} dropped)" if dropped else ""
     used = used if fit.n == read - dropped else f"{used}, total weight {number(fit.n, 10)}"
     rows.append(("data", f"{targets}, total {number(fit.n, 10)}" if by_hand else used))
     kind = "pseudo-log-likelihood" if is_pseudo else "conditional log-likelihood" if given else "log-likelihood"

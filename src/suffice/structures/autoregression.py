@@ -5,7 +5,7 @@ from __future__ import annotations
 import html
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, ClassVar
 
 from suffice.data.held_symbols import HeldSymbols
 from suffice.data.marked_windows import FIRST, MarkedWindows
@@ -62,6 +62,7 @@ class Autoregression:
     Autoregression(order=2, variables=['x'])
     """
 
+    unit: ClassVar[str] = "window"
     order: int
     variables: tuple[str, ...] | None
     intercept: bool

@@ -5,7 +5,7 @@ from __future__ import annotations
 import html
 from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, ClassVar
 
 from suffice.data.schema import Declaration, SchemaLike
 from suffice.data.sequence_text import LEVELS, is_text_path
@@ -47,6 +47,7 @@ class MarkovChain:
     3
     """
 
+    unit: ClassVar[str] = "symbol"
     order: int = 1
     variable: str | None = None
     id: str | None = None
