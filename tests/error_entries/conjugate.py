@@ -41,7 +41,7 @@ entry("infinite precision of a node", A, lambda w: NIG(2, 1.0, precision={"y": [
       "or a matrix of them", "inf")  # fmt: skip
 entry("negative weight of an intercept", A, lambda w: NIG(2, 1.0, intercept_precision=-1), "'intercept_precision'",
       "zero or more", "Got -1 instead")  # fmt: skip
-entry("prior without a node", A, lambda w: line(NIG({"y": 2}, 1.0)), "'shape' argument", "node 'x'", "['y']",
+entry("regression prior without a node", A, lambda w: line(NIG({"y": 2}, 1.0)), "'shape' argument", "node 'x'", "['y']",
       "one number for all nodes")  # fmt: skip
 entry("mean of another length", A, lambda w: line(NIG(2, 1.0, mean={"x": 0, "y": [1, 2, 3]})), "mean['y']",
       "shape (2,)", "['intercept', 'x']", "Got shape (3,) instead")  # fmt: skip

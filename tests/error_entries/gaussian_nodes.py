@@ -88,3 +88,17 @@ entry("csv, a text among measurements", sf.SchemaError,
 entry("point='mean' under a penalty", A,
       lambda w: sf.fit(sf.DAG("x -> c"), {"x": [0.5, 1.5, 2.5, 3.0], "c": list("abab")}, prior=sf.Gaussian(1.0),
                        point="mean"), "Gaussian(", "['map']", "'mean'")  # fmt: skip
+entry("coefficients that were given", E_,
+      lambda w: fit("x -> y", fixed={"y": {"intercept": 0, "coefficients": {"x": 1}, "sd": 1}}).coefficients("y"),
+      "'y' were given", "'fixed'")  # fmt: skip
+entry("kinds, a setting of no use", S, lambda w: sf.DAG("x -> y", kinds={"y": {"ridge": {}}}), "'ridge'", "'y'", "{}")
+entry("linear_gaussian, sd out of range", A, lambda w: given({"intercept": 0, "sd": 1e200}), "'y'", "out of range")
+entry("forecast of too many steps", M,
+      lambda w: sf.fit(sf.Autoregression(1), [[0.5, 1.5, 1.0, 2.0, 0.7]]).model.forecast([1.0], 10_000_000),
+      "10,000,000 steps", "sf.config")  # fmt: skip
+entry("a regression in a file of tables", A, lambda w: sf.write(fit("x -> y").model, w.path("m.bif")), "'x'", ".json")
+entry("intervals by sampling", A,
+      lambda w: w.fit(prior=sf.K2()).query("A", interval=0.9, method="sampling"), "['method']", "exact")  # fmt: skip
+entry("moments, squares underflow", sf.DataError, lambda w: sf.fit(sf.DAG("x"), {"x": [1e-200, 2e-200, 4e-200]}), "'x'",
+      "underflow", "Multiply")  # fmt: skip
+entry("markov chain, a text alone", sf.DataError, lambda w: sf.fit(sf.MarkovChain(1), "abab"), "['abab']", "words.txt")

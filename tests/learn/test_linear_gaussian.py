@@ -332,3 +332,23 @@ def test_units_do_not_matter(unit: float) -> None:
     assert fit.certificate.ok, fit.certificate.verdict
     plain = sf.fit(sf.DAG("u -> y; v -> y"), some_data(31))
     np.testing.assert_allclose(fit.model.cpd("y").coefficients, plain.model.cpd("y").coefficients, rtol=1e-10)
+
+
+def test_of_several_maxima_of_tied_slopes_the_best_is_taken() -> None:
+    """The slope of all rows together leads to the lower one of two maxima."""
+    rng = np.random.default_rng(1)
+    a, b = rng.normal(size=40), rng.normal(size=60)
+    y = np.concatenate([a + 0.05 * rng.normal(size=40), -b + 0.3 * rng.normal(size=60)])
+    data = {"x": np.concatenate([a, b]), "y": y, "g": ["a"] * 40 + ["b"] * 60}
+    fit = sf.fit(sf.DAG("x -> y; g -> y", kinds={"y": {"tied": "slopes"}}), data)
+    profile = []
+    for slope in np.linspace(-2, 2, 401):
+        left = [y[rows] - slope * data["x"][rows] for rows in (slice(0, 40), slice(40, 100))]
+        profile.append(sum(-0.5 * len(e) * (math.log(2 * math.pi * e.var()) + 1) for e in left))
+    assert fit.local["y"] >= max(profile) - 1e-9
+    assert "several maxima" in fit.certificate.verdict
+
+
+def test_ties_may_come_from_a_generator() -> None:
+    tie = ({"b": ["a", "p"], "d": ["c", "q"]} for _ in range(1))
+    assert sf.DAG("p -> b; a -> b; c -> d; q -> d", tie=tie).parents["b"] == ("a", "p")

@@ -108,9 +108,10 @@ def solve(problem: Problem) -> Solution:
 def _impossible(local: Mapping[str, float]) -> tuple[str, ...]:
     """Remark on data that the given rows rule out; free rows never do."""
     nodes = [node for node, value in local.items() if value == -math.inf]
-    return (
-        (f"{', '.join(nodes)}: the given rows rule out some of the data, so its likelihood is zero.",) if nodes else ()
-    )
+    exact = [node for node, value in local.items() if value == math.inf]
+    said = [f"{', '.join(nodes)}: the given rows rule out some of the data, so its likelihood is zero."] * bool(nodes)
+    said += [f"{', '.join(exact)}: given without spread, and exactly so; the likelihood is infinite."] * bool(exact)
+    return tuple(said)
 
 
 def _said(nodes: Mapping[str, tuple[NodeKind, Family]]) -> tuple[str, ...]:

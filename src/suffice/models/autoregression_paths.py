@@ -17,6 +17,10 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from suffice.errors import ModelError
+from suffice.settings import settings
+from suffice.text import in_bytes
+
 Floats = NDArray[np.float64]
 TINY = 2.0**-54
 """Uniform numbers may be zero, whose normal quantile is −∞."""
@@ -94,6 +98,12 @@ def future_means(intercept: Floats, coefficients: Floats, recent: Floats, steps:
 def future_covariance(coefficients: Floats, covariance: Floats, steps: int) -> Floats:
     """Return the covariance matrix of the next values together, the nearest first; shape (steps·d, steps·d)."""
     d = len(covariance)
+    size = 16 * (steps * d) ** 2
+    if size > settings().memory:
+        raise ModelError(
+            f"The covariances of {steps:,} steps together take {in_bytes(size)}, more than the "
+            f"{in_bytes(settings().memory)} that are allowed. Ask for fewer, or allow more: sf.config(memory='16GB')."
+        )
     lower = np.zeros((steps, d, steps, d))
     acting = responses(coefficients, steps) @ np.linalg.cholesky(covariance)
     for made in range(steps):

@@ -103,6 +103,7 @@ def coefficient_table(fit: Any, node: str, level: float) -> CoefficientTable:
             "tied without their variance, or nodes tied to others. After a fit with a prior, its posterior has "
             f"intervals: fit.posterior[{node!r}]."
         )
+    _require_least_squares(cpd, kind, fit.statistics[kind.need(cpd.family)])
     weight, means, scatter = rows_of_moments(fit.statistics[kind.need(cpd.family)])
     q = scatter.shape[1] - 1
     inner, mean = scatter[:, :-1, :-1], means[:, :-1].astype(np.float64)
@@ -125,6 +126,15 @@ def coefficient_table(fit: Any, node: str, level: float) -> CoefficientTable:
         dfs += [float(freedom[row])] * (q + 1)
     estimate, se, df = (np.array(values, np.float64) for values in (estimates, errors, dfs))
     return CoefficientTable(node, tuple(configurations), tuple(terms), estimate, se, df, level)
+
+
+def _require_least_squares(cpd: Any, kind: Any, moments: Any) -> None:
+    """Refuse coefficients that were given, and not estimated."""
+    if not kind.residual(cpd, moments) <= 1e-6:
+        raise EstimationError(
+            f"The coefficients of {cpd.family.child.name!r} were given, and not estimated, so they have no standard "
+            "errors. Fit without 'fixed' for them."
+        )
 
 
 def _unbiased(kind: Any) -> Any:

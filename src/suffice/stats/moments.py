@@ -32,6 +32,8 @@ from suffice.text import in_bytes, plural
 NUMBER_BYTES = 8
 MAX_COLUMNS = 4096
 """Most columns that needs share a pass over; a piece of so many already outgrows the cache."""
+SMALL, UNDERFLOW = 1e-140, 1e-270
+"""Columns that vary, but less than the first, would have squares below the second, and lose their digits there."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -299,6 +301,14 @@ def _n_cells(need: Moment, schema: Schema) -> int:
 def _require_proper(names: Sequence[str], found: Arrays, products: Products, block: Block) -> None:
     """Refuse, by the column, numbers that are not finite or whose squares are not."""
     _, mean, _, scatter = found
+    largest = scatter[:, products.squares].max(axis=0, initial=0.0)
+    for name in (name for name, size in zip(names, largest, strict=True) if size < UNDERFLOW):
+        column = np.asarray(block.columns[name], np.float64)
+        if block.n_rows and np.isfinite(column).all() and 0 < np.ptp(column) < SMALL:
+            raise DataError(
+                f"Column {name!r} holds numbers so close to each other that their squares underflow. Multiply it by a "
+                "common factor."
+            )
     proper = np.logical_and.reduce(np.isfinite(mean) & np.isfinite(scatter[:, products.squares]), axis=0)
     for name in (name for name, fine in zip(names, proper, strict=True) if not fine):
         column = np.asarray(block.columns[name], np.float64)

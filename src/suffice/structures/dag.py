@@ -77,6 +77,8 @@ class DAG:
         tie: Iterable[Iterable[str] | Mapping[str, Iterable[str]]] | None = None,
         divisor: str | None = None,
     ) -> None:
+        if isinstance(tie, Iterable) and not isinstance(tie, str | Mapping):
+            tie = list(tie)  # which may be read once only
         if isinstance(graph, DAG):
             latent = dict(graph.latent) if latent is None else latent
             kinds = graph.kinds_and_settings if kinds is None else kinds
@@ -289,6 +291,11 @@ def _kinds(given: Mapping[Any, Any]) -> tuple[dict[str, str], dict[str, tuple[tu
         if "kind" in said:
             kinds[node] = require_text(f"kinds[{node!r}]['kind']", said["kind"])
         mine = sorted((require_text(f"a setting of kinds[{node!r}]", key), said[key]) for key in said if key != "kind")
+        for key, value in mine:
+            if not isinstance(value, str | int | float | list | tuple):
+                raise StructureError(
+                    f"The setting {key!r} of node {node!r} must be text or a number. Got {shown(value)} instead."
+                )
         if mine:
             settings[node] = tuple((key, tuple(value) if isinstance(value, list) else value) for key, value in mine)
     return kinds, settings
@@ -296,7 +303,7 @@ def _kinds(given: Mapping[Any, Any]) -> tuple[dict[str, str], dict[str, tuple[tu
 
 def _reordered(parents: dict[str, list[str]], tie: Any) -> dict[str, list[str]]:
     """Return the parents in the order in which a tie lists them, where it does."""
-    for group in tie if isinstance(tie, list | tuple) else ():
+    for group in tie if isinstance(tie, list) else ():
         for node, above in group.items() if isinstance(group, Mapping) else ():
             listed = [above] if isinstance(above, str) else list(above) if isinstance(above, Iterable) else [above]
             if node in parents and sorted(map(str, listed)) != sorted(parents[node]):

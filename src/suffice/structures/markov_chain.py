@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import html
+import os
 from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any, ClassVar
@@ -101,6 +102,11 @@ class MarkovChain:
             return data
         if is_text_path(data) or (isinstance(data, str) and (self.level is not None or self.letters)):
             return Sequences(text=data, variable=self.variable, level=self.level or LEVELS[0], letters=self.letters)
+        if isinstance(data, str) and not os.path.splitext(data)[1] and not os.path.exists(data):
+            raise DataError(
+                f"One text alone is a list of one sequence, [{shown(data)}]; a path names its kind of file, such as "
+                "'words.txt' or 'rain.csv'."
+            )
         if is_table(data):
             return Sequences(data, variable=self.variable, id=self.id, time=self.time)
         return Sequences(data, variable=self.variable)

@@ -92,7 +92,7 @@ class LinearGaussianCPD(ByConfiguration):
         if isinstance(given, LinearGaussianCPD):
             return given.renamed(family)
         what = f"The distribution of {family.child.name!r}"
-        entry = require_mapping(what, given, "{'intercept': 1, 'coefficients': {'x': 2}, 'sd': 0.5}")
+        entry = require_mapping(family.child.name, given, "{'intercept': 1, 'coefficients': {'x': 2}, 'sd': 0.5}")
         if family.discrete and not set(entry) & set(PARAMETERS):
             return _from_rows(family, entry)
         for name in entry:
@@ -110,7 +110,13 @@ class LinearGaussianCPD(ByConfiguration):
             raise ArgumentError(
                 f"{what} has a negative spread. Got {shown(spread.tolist())}; give one of zero or more."
             )
-        return cls(family, _numbers(what, "intercept", entry, n_rows), slopes, spread**2 if "sd" in entry else spread)
+        with np.errstate(over="ignore", under="ignore"):
+            variance = spread**2 if "sd" in entry else spread
+        if not np.isfinite(variance).all() or ((variance == 0) & (spread > 0)).any():
+            raise ArgumentError(
+                f"{what} has a spread whose square is out of range. Got {shown(spread.tolist())}; use other units."
+            )
+        return cls(family, _numbers(what, "intercept", entry, n_rows), slopes, variance)
 
     # What it says ---------------------------------------------------------------------------------------------
 
@@ -151,7 +157,7 @@ class LinearGaussianCPD(ByConfiguration):
         row = self.rows_of(columns, len(y))
         gap = y - self._mean(columns, row)
         v = self.variance[row]
-        with np.errstate(divide="ignore", invalid="ignore"):
+        with np.errstate(divide="ignore", invalid="ignore", over="ignore"):
             log_density: Floats = -0.5 * (np.log(2 * math.pi * v) + gap**2 / v)
         at_point = v == 0
         if at_point.any():
@@ -235,9 +241,9 @@ def _numbers(what: str, name: str, entry: Mapping[str, Any], n_rows: int) -> Flo
 
 def _spread_out(what: str, name: str, given: Any, n_rows: int) -> Floats:
     numbers = [given] * n_rows if is_number(given) else np.array(given, object).reshape(-1).tolist()
-    if len(numbers) != n_rows or not all(is_number(value) for value in numbers):
-        rows = "a number" if n_rows == 1 else f"a number, or {n_rows} numbers, one for each configuration,"
-        raise ArgumentError(f"{what}: the {name!r} must be {rows} of the discrete parents. Got {shown(given)} instead.")
+    if len(numbers) != n_rows or not all(is_number(value) and math.isfinite(value) for value in numbers):
+        several = f", or {n_rows} numbers, one for each configuration of the discrete parents" if n_rows > 1 else ""
+        raise ArgumentError(f"{what}: the entry {name!r} must be a finite number{several}. Got {shown(given)} instead.")
     return np.array(numbers, np.float64)
 
 

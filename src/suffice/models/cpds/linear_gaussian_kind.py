@@ -76,6 +76,8 @@ class LinearGaussianKind(KindBase):
     def departs(self) -> str | None:
         """Say in which way the estimate is not the maximum of the likelihood."""
         ways = ["variances divided by n − p"] * (self.divisor == "n-p") + [f"ridge {self.ridge:g}"] * (self.ridge > 0)
+        if self.tied == "slopes":
+            ways.append("slopes tied without variances, of whose several maxima this is the best that was found")
         return " and ".join(ways) or None
 
     def refuses(self, family: Family) -> str | None:
@@ -130,27 +132,38 @@ class LinearGaussianKind(KindBase):
         raise EstimationError(self._says_why(family, weight, inner, still, row))
 
     def _shared_slopes(self, family: Family, weight: Floats, means: Any, scatter: Floats) -> Floats:
-        """Return slopes that all configurations share, each configuration weighted by one over its variance."""
+        """Return slopes that all configurations share, each configuration weighted by one over its variance.
+
+        With variances of their own the likelihood may have several maxima: the search begins at the slopes of all rows
+        together and at those of each configuration, and the best end is taken.
+        """
         seen = np.flatnonzero(weight > 0)
         if not len(seen):
             return np.full(scatter.shape[1] - 1, np.nan)
-        precision = np.ones(len(weight))
-        b = np.zeros(0)
         typical = np.abs(means[seen]).max(axis=0)
-        divisors = self.divisors(weight, scatter.shape[1] - 1)
-        for _ in range(ROUNDS):
-            together = np.einsum("r,rij->ij", precision[seen], scatter[seen])
-            before, b = b, self._slopes(family, float(weight.sum()), typical, together, None)
-            if self.tied == "both":
-                break
-            squares = np.array([left_over(scatter[row], b) for row in seen])
-            self._require_spread(family, weight, squares, scatter, seen)
-            precision[seen] = divisors[seen] / squares
-            precision /= precision[seen].max()
-            size = np.abs(b).max(initial=0.0)
-            if len(before) and np.abs(b - before).max(initial=0.0) <= SETTLED * size:
-                break
-        return b
+
+        def at(precision: Floats) -> Floats:
+            together = np.einsum("r,rij->ij", precision, scatter[seen])
+            return self._slopes(family, float(weight.sum()), typical, together, None)
+
+        pooled = at(np.ones(len(seen)))
+        if self.tied == "both" or not len(pooled):
+            return pooled
+        own = [slopes(t[:-1, :-1], t[:-1, -1], self.ridge) for t in scatter[seen]]
+        divisors = self.divisors(weight, len(pooled))[seen]
+        ends = []
+        for start in [pooled, *(found for found in own if found is not None)]:
+            cost, b, before = math.inf, start, start + math.inf
+            for _ in range(ROUNDS):
+                squares = np.array([left_over(scatter[row], b) for row in seen])
+                self._require_spread(family, weight, squares, scatter, seen)
+                cost = float(weight[seen] @ np.log(squares / divisors))  # −2ℓ, but for a constant
+                if np.abs(b - before).max() <= SETTLED * np.abs(b).max():
+                    break
+                precision = divisors / squares
+                before, b = b, at(precision / precision.max())
+            ends.append((cost, b))
+        return min(ends, key=lambda end: end[0])[1]
 
     def _variances(self, family: Family, weight: Floats, squares: Floats, scatter: Floats) -> Floats:
         seen = np.flatnonzero(weight > 0)
