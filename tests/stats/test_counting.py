@@ -44,10 +44,11 @@ def kernels(patch):
 def force_kernels(patch, range_rows=None, tile_rows=None):
     patch.setattr(counting, "SMALL_JOB", 0)
     patch.setattr(counting, "SMALL_JOB_LOADED", 0)
+    patch.setattr(counting, "THREAD_WORK", 1)
     if range_rows:
         patch.setattr(counting, "RANGE_ROWS", range_rows)
     if tile_rows:
-        patch.setattr(counting, "_tile_rows", lambda layout, item_bytes: tile_rows)
+        patch.setattr(counting, "_tile_rows", lambda layout, item_bytes, most=0: tile_rows)
 
 
 def block_of(sizes, n_rows, seed=0, weights=None):

@@ -28,22 +28,23 @@ def certify(claim: Claim) -> Certificate:
         return verdict(Measured(CLAIMS[claim.point], math.inf, worst, math.nan, 0.0), claim.log_likelihood, claim.tol)
     residual, worst, normalisation = 0.0, "no table", 0.0
     windows, m = _windows(counts, model.variable)
+    depth = _depths(windows)
     for known, table in enumerate(model.tables):
         pseudo = None if claim.prior is None else claim.prior.pseudo(table.family, claim.point)
-        found = KIND.residual(table, _part(windows, m, known, table.family.variables), pseudo)
+        found = KIND.residual(table, _part(windows, m, depth == known, known, table.family.variables), pseudo)
         if not found <= residual:
             residual, worst = found, table.title
         totals = table._rows.sum(axis=1)
         normalisation = max(normalisation, float(np.abs(totals[~np.isnan(totals)] - 1).max(initial=0.0)))
-    columns = {name: windows[:, axis] for axis, name in enumerate(model.variables)}
-    terms = (m * model.log_prob_of(columns, len(m))).tolist()
+    columns = dict(zip(model.variables, np.ascontiguousarray(windows.T), strict=True))
+    terms = m * model.log_prob_of(columns, len(m))
     data_gap, data_worst = (None, "") if claim.source is None else recount_gap(claim.source, claim.statistics)
     return verdict(
         Measured(
             claim=CLAIMS[claim.point],
             residual=residual,
             worst=worst,
-            log_likelihood=math.fsum(terms),
+            log_likelihood=float(terms.sum(dtype=np.longdouble)),
             normalisation=normalisation,
             condition="the conjugate formula" if claim.point == "mean" else "the first-order condition",
             data_gap=data_gap,
@@ -65,11 +66,21 @@ def _windows(counts: Counts, variable: Variable) -> tuple[NDArray[np.int64], NDA
     return coded, m
 
 
-def _part(windows: NDArray[np.int64], m: NDArray[Any], known: int, variables: tuple[Variable, ...]) -> Counts:
-    """Return the counts of windows with so many predecessors: zeros, and then no zero any more."""
+def _depths(windows: NDArray[np.int64]) -> NDArray[np.int64]:
+    """Return how many predecessors each window has, −1 where the time before the start follows a symbol."""
+    depth = np.zeros(len(windows), np.int64)
+    for axis in range(windows.shape[1] - 1):
+        seen = windows[:, axis] > 0
+        depth = np.where(seen & (depth >= 0), depth + 1, np.where(depth > 0, -1, depth))
+    return depth
+
+
+def _part(
+    windows: NDArray[np.int64], m: NDArray[Any], here: NDArray[np.bool_], known: int, variables: tuple[Variable, ...]
+) -> Counts:
+    """Return the counts of windows with so many predecessors."""
     width = windows.shape[1] - 1
-    before = windows[:, :width]
-    here = (before[:, : width - known] == 0).all(axis=1) & (before[:, width - known :] > 0).all(axis=1)
-    cells = windows[here][:, width - known :].copy()
-    cells[:, :-1] -= 1
-    return Counts.sparse(variables, cells, m[here])
+    columns = [windows[here, axis] - (axis < width) for axis in range(width - known, width + 1)]
+    cells, mine = np.stack(columns, axis=1), m[here]
+    cells.flags.writeable = mine.flags.writeable = False  # so that they are not copied
+    return Counts(variables, cells, mine)  # each window once, as the statistics have them

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 from typing import Any, Protocol
 
@@ -38,7 +38,7 @@ class Block:
     """
 
     schema: Schema
-    columns: dict[str, NDArray[Any]]
+    columns: Mapping[str, NDArray[Any]]
     weights: NDArray[Any] | None
     n_rows: int
     start: int = 0
@@ -53,10 +53,14 @@ class Block:
     @property
     def n_bytes(self) -> int:
         """Memory of the codes and values."""
-        return sum(column.nbytes for column in self.columns.values())
+        held: int | None = getattr(self.columns, "n_bytes", None)
+        return sum(column.nbytes for column in self.columns.values()) if held is None else held
 
     def split(self, size: int) -> Iterator[Block]:
-        """Yield the rows in order, at most ``size`` at a time; an empty block yields itself."""
+        """Yield the rows in order, at most ``size`` at a time; a small or an empty block yields itself."""
+        if self.n_rows <= size:
+            yield self
+            return
         for low in range(0, max(self.n_rows, 1), size):
             high = min(low + size, self.n_rows)
             columns = {name: values[low:high] for name, values in self.columns.items()}

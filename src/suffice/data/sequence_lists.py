@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import itertools
 from collections.abc import Sequence
+from itertools import pairwise
 from typing import Any
 
 import numpy as np
@@ -17,6 +18,8 @@ from suffice.text import plural
 
 FIRST = 1 << 16
 """So many bytes are looked at for an alphabet, before all are translated by it."""
+MOST_RUNS = 4
+"""Alphabets of so many stretches of neighbouring bytes are found by subtraction: letters, digits, a space."""
 
 
 def read_lists(data: Any, names: Sequence[str] | None, continuous: bool) -> RawSequences:
@@ -139,20 +142,54 @@ def byte_codes(values: NDArray[np.uint8]) -> tuple[NDArray[Any], list[int]]:
     """
     alphabet = _alphabet(values[:FIRST])
     while True:
-        if alphabet == list(range(len(alphabet))) and len(alphabet) <= 127:
-            codes: NDArray[Any] = values.view(np.int8)
-            unknown = values.max(initial=0) >= len(alphabet) if len(values) else False
+        found = _codes_in(_runs(alphabet), values) if len(alphabet) <= 127 else None
+        if found is not None:
+            return found, alphabet
+        table = np.full(256, -1, np.int8 if len(alphabet) <= 127 else np.int16)
+        table[alphabet] = np.arange(len(alphabet))
+        if table.dtype == np.int8:
+            codes: NDArray[Any] = np.frombuffer(values.tobytes().translate(table.tobytes()), np.int8)
         else:
-            table = np.full(256, -1, np.int8 if len(alphabet) <= 127 else np.int16)
-            table[alphabet] = np.arange(len(alphabet))
-            if table.dtype == np.int8:
-                codes = np.frombuffer(values.tobytes().translate(table.tobytes()), np.int8)
-            else:
-                codes = table[values]
-            unknown = bool(codes.min(initial=0) < 0)
-        if not unknown:
+            codes = table[values]
+        if not codes.size or codes.min() >= 0:
             return codes, alphabet
         alphabet = _alphabet(values)
+
+
+def _runs(alphabet: list[int]) -> list[tuple[int, int]]:
+    """Return the first and the last of every stretch of neighbouring bytes.
+
+    >>> _runs([32, 97, 98, 99])
+    [(32, 32), (97, 99)]
+    """
+    runs: list[tuple[int, int]] = []
+    for byte in alphabet:
+        if runs and runs[-1][1] == byte - 1:
+            runs[-1] = (runs[-1][0], byte)
+        else:
+            runs.append((byte, byte))
+    return runs
+
+
+def _codes_in(runs: list[tuple[int, int]], values: NDArray[np.uint8]) -> NDArray[np.int8] | None:
+    """Return codes by a few subtractions; None where runs are many, or a byte is in none of them.
+
+    Whole arrays are compared and subtracted at a fraction of what looking each byte up in a table costs.
+    """
+    if not runs or len(runs) > MOST_RUNS:
+        return None
+    if len(runs) == 1:
+        first, last = runs[0]
+        inside = bool(len(values)) and int(values.max()) <= last and (not first or int(values.min()) >= first)
+    else:
+        found = sum(int(np.count_nonzero((values >= first) & (values <= last))) for first, last in runs)
+        inside = found == len(values)
+    if not inside:
+        return None
+    codes = values - np.uint8(runs[0][0]) if runs[0][0] else values
+    for (_, before), (first, _) in pairwise(runs):
+        codes = codes - (values >= first).view(np.uint8) * np.uint8(first - before - 1)
+    return codes.view(np.int8)
 
 
 def _alphabet(values: NDArray[np.uint8]) -> list[int]:

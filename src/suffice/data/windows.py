@@ -10,7 +10,7 @@ of moments, collected by the same pass over blocks as any other statistic.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
 from typing import Any, Protocol
@@ -24,6 +24,8 @@ from suffice.data.schema import Schema
 from suffice.data.variable import Variable
 from suffice.errors import DataError
 
+MOST_LAGS = 3
+"""Windows of so many predecessors are counted without columns of lags."""
 START = "‹start›"
 """The state that stands for all positions before a sequence begins."""
 
@@ -123,6 +125,55 @@ class Symbols(Protocol):
 
 
 @dataclass(frozen=True)
+class Window:
+    """All windows of a piece in short: the codes themselves, from which every lag follows.
+
+    Attributes
+    ----------
+    names : tuple of str
+        The columns of windows, the longest lag first and the symbol last.
+    values : array of int8, shape (n,)
+    starts : array of int64
+        Where sequences begin.
+    before : array of int8, shape (order,)
+        The predecessors of the first position, the oldest first: 0 for the time before a start, else codes plus 1.
+    n_states : int
+    """
+
+    names: tuple[str, ...]
+    values: NDArray[Any]
+    starts: NDArray[np.int64]
+    before: NDArray[Any]
+    n_states: int
+
+
+class LagColumns(Mapping[str, NDArray[Any]]):
+    """The columns of windows by name; lags are made when they are asked for, which counting does not."""
+
+    def __init__(self, window: Window) -> None:
+        self.window = window
+        self._made: dict[str, NDArray[Any]] = {window.names[-1]: window.values}
+
+    @property
+    def n_bytes(self) -> int:
+        """Memory of the codes."""
+        return int(self.window.values.nbytes)
+
+    def __getitem__(self, name: str) -> NDArray[Any]:
+        if name not in self._made:
+            window = self.window
+            steps = len(window.before) - window.names.index(name)
+            self._made[name] = _lag(window.values, window.before, window.starts, steps, True)
+        return self._made[name]
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(self.window.names)
+
+    def __len__(self) -> int:
+        return len(self.window.names)
+
+
+@dataclass(frozen=True)
 class WindowTable:
     """The table of windows of sequences.
 
@@ -171,6 +222,12 @@ class WindowTable:
         for piece in self.symbols.pieces():
             if piece.schema is not known:
                 known, schema = piece.schema, window_schema(piece.schema, self.order, self.pad)
+            window = self._window(piece, tails)
+            if window is not None:
+                n_rows = piece.n_positions
+                yield Block(schema, window, piece.weights, n_rows, row, 0, max(n_table, row + n_rows))
+                row += n_rows
+                continue
             columns = {
                 lagged(name, steps): column
                 for name, values in piece.columns.items()
@@ -190,28 +247,28 @@ class WindowTable:
 
     def _lags(
         self, variable: Variable, values: NDArray[Any], starts: NDArray[np.int64], tails: dict[str, NDArray[Any]]
-    ) -> dict[int, NDArray[Any]]:
+    ) -> Mapping[int, NDArray[Any]]:
         """Return a variable's values at every number of steps before; keep the last ones for the next piece."""
-        k = self.order
-        if not k:
+        if not self.order:
             return {0: values}
         shift = self.pad and variable.is_discrete
-        line = np.empty(k + len(values), code_dtype(variable.n_states + 1) if shift else values.dtype)
-        line[:k] = tails.get(variable.name, 0)
-        np.add(values, int(shift), out=line[k:], casting="unsafe")  # code 0 is the time before the start
-        found = {0: values}
-        for steps in range(1, k + 1):
-            column = line[k - steps : k - steps + len(values)]
-            if shift and len(starts):
-                column = column.copy()
-                after = (starts[:, None] + np.arange(steps)).reshape(-1)
-                column[after[after < len(column)]] = 0
-            found[steps] = column
-        tail = line[len(line) - k :].copy()
-        if shift and len(starts):
-            tail[: max(0, int(starts[-1]) - (len(values) - k))] = 0
-        tails[variable.name] = tail
-        return found
+        before = np.zeros(self.order, code_dtype(variable.n_states + 1) if shift else values.dtype)
+        before[:] = tails.get(variable.name, 0)
+        tails[variable.name] = _tail(values, before, starts, shift)
+        lags = {steps: _lag(values, before, starts, steps, shift) for steps in range(1, self.order + 1)}
+        return {0: values, **lags}
+
+    def _window(self, piece: Piece, tails: dict[str, NDArray[Any]]) -> LagColumns | None:
+        """Return the columns of one discrete variable with short codes, its lags to be made only if asked for."""
+        name, values = next(iter(piece.columns.items()))
+        plain = len(piece.columns) == 1 and values.dtype == np.int8 and values.flags.c_contiguous
+        if not (self.pad and plain and 1 <= self.order <= MOST_LAGS and piece.schema[name].n_states < 127):
+            return None
+        before = np.zeros(self.order, np.int8)
+        before[:] = tails.get(name, 0)
+        tails[name] = _tail(values, before, piece.starts, True)
+        names = window_names([name], self.order)
+        return LagColumns(Window(names, values, piece.starts, before, piece.schema[name].n_states))
 
     def settled(self) -> SettledTable:
         """Return the variables with their states in final order, and what was decided."""
@@ -241,3 +298,26 @@ def _with_predecessors(
     after = (starts[:, None] + np.arange(order)).reshape(-1)
     kept[after[after < n_positions]] = False
     return np.flatnonzero(kept)
+
+
+def _lag(
+    values: NDArray[Any], before: NDArray[Any], starts: NDArray[np.int64], steps: int, shift: bool
+) -> NDArray[Any]:
+    """Return the values so many steps before; codes are raised by one, 0 being the time before the start."""
+    column = np.empty(len(values), before.dtype)
+    column[:steps] = before[len(before) - steps :][: len(values)]
+    np.add(values[: max(len(values) - steps, 0)], int(shift), out=column[steps:], casting="unsafe")
+    if shift and len(starts):
+        after = (starts[:, None] + np.arange(steps)).reshape(-1)
+        column[after[after < len(column)]] = 0
+    return column
+
+
+def _tail(values: NDArray[Any], before: NDArray[Any], starts: NDArray[np.int64], shift: bool) -> NDArray[Any]:
+    """Return the predecessors of what follows a piece."""
+    k = len(before)
+    last = np.add(values[max(len(values) - k, 0) :], int(shift), dtype=before.dtype, casting="unsafe")
+    tail = np.concatenate([before, last])[-k:]
+    if shift and len(starts):
+        tail[: max(0, int(starts[-1]) - (len(values) - k))] = 0
+    return tail

@@ -154,6 +154,61 @@ def count_histogram(tile, n_rows, members, starts, sizes, out, offsets):
 
 
 @kernel
+def count_windows(values, starts, before, n_states, out):
+    """Add the counts of every position with its one to three predecessors to ``out``.
+
+    Parameters
+    ----------
+    values : int8 array, shape (n,)
+        Codes of sequences, one after the other.
+    starts : int64 array
+        Where sequences begin; their first positions have the code 0, the time before the start, as predecessors.
+    before : int8 array, shape (order,)
+        The predecessors of the first position, the oldest first, as codes plus 1.
+    n_states : int
+    out : int64 array, shape ((n_states + 1)^order · n_states,)
+    """
+    order, r = before.shape[0], np.int32(n_states)
+    above, unit = np.int32(n_states + 1), np.int32(1)
+    has_two, has_three = np.int32(order > 1), np.int32(order > 2)
+    # First as if all were one sequence. Digits of predecessors are their codes plus 1, so that cells begin further on.
+    n = max(values.shape[0] - order, 0)
+    cells = out[((has_three * above + has_two) * above + unit) * r :]
+    here, last = values[order : order + n], values[order - 1 : order - 1 + n]
+    if order == 1:
+        for i in range(n):
+            cells[np.uint64(np.int32(last[i]) * r + np.int32(here[i]))] += 1
+    elif order == 2:
+        second = values[:n]
+        for i in range(n):
+            cell = np.int32(second[i]) * above + np.int32(last[i])
+            cells[np.uint64(cell * r + np.int32(here[i]))] += 1
+    else:
+        second, third = values[1 : 1 + n], values[:n]
+        for i in range(n):
+            cell = (np.int32(third[i]) * above + np.int32(second[i])) * above + np.int32(last[i])
+            cells[np.uint64(cell * r + np.int32(here[i]))] += 1
+    # Then the first positions of every sequence are moved to where they belong.
+    one = np.int32(before[order - 1])
+    two = np.int32(before[order - 2]) if order > 1 else np.int32(0)
+    three = np.int32(before[order - 3]) if order > 2 else np.int32(0)
+    low = 0
+    for s in range(starts.shape[0] + 1):
+        high = starts[s] if s < starts.shape[0] else values.shape[0]
+        for i in range(low, min(low + order, high)):
+            x = np.int32(values[i])
+            if i >= order:
+                cell = np.int32(0)
+                for steps in range(order, 0, -1):
+                    cell = cell * above + np.int32(values[i - steps]) + unit
+                out[np.uint64(cell * r + x)] -= 1
+            out[np.uint64(((three * above + two) * above + one) * r + x)] += 1
+            three, two, one = two * has_three, one * has_two, x + unit
+        one, two, three = np.int32(0), np.int32(0), np.int32(0)
+        low = high
+
+
+@kernel
 def count_weighted(tile, n_rows, weights, members, starts, sizes, out, offsets):
     """Add weighted counts of families to ``out``, whose type is the weights'."""
     for f in range(starts.shape[0] - 1):

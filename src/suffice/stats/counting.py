@@ -33,7 +33,11 @@ MASK_CELLS = 96
 RANGE_ROWS = 1 << 17
 ROWS_A_CELL = 16
 """Ranges have so many rows a cell at least, so that clearing and adding tables is little of the work."""
+THREAD_WORK = 1 << 21
+"""Rows times scopes that are worth another thread: starting it and adding its tables cost as much as counting some."""
 TILE_BYTES = 1 << 19
+MASK_ROWS, HISTOGRAM_ROWS = 1 << 14, 1 << 16
+"""Most rows of a tile."""
 
 
 def count_block(needs: Sequence[Count], block: Block) -> dict[Count, Counts]:
@@ -123,7 +127,27 @@ class Layout:
         return counted
 
 
+def _count_windows(need: Count, block: Block) -> Counts | None:
+    """Count the windows of sequences from the codes themselves, their lags never made; None for anything else."""
+    window = getattr(block.columns, "window", None)
+    if window is None or window.names != need.scope or block.weights is not None:
+        return None
+    from suffice.kernels.counting import count_windows
+
+    variables = tuple(block.schema[name] for name in need.scope)
+    shape = [variable.n_states for variable in variables]
+    if shape != [window.n_states + 1] * (len(shape) - 1) + [window.n_states]:
+        return None
+    out = np.zeros(math.prod(shape), np.int64)
+    count_windows(window.values, window.starts, window.before, window.n_states, out)
+    table = out.reshape(shape)
+    table.flags.writeable = False  # so that it is not copied
+    return Counts(variables, None, table)
+
+
 def _count_dense(needs: list[Count], block: Block) -> dict[Count, Counts]:
+    if len(needs) == 1 and (windows := _count_windows(needs[0], block)) is not None:
+        return {needs[0]: windows}
     small = [] if block.weights is not None else [need for need in needs if _n_cells(need, block) <= MASK_CELLS]
     by_masks = set(small)
     large = [need for need in needs if need not in by_masks]
@@ -145,17 +169,20 @@ def _over_ranges(layout: Layout, block: Block, count: Any) -> NDArray[Any]:
         return counted
 
     nothing = np.zeros(int(layout.offsets[-1]), np.int64)
-    threads = min(settings().threads, len(starts))
+    work = block.n_rows * (len(layout.starts) - 1)
+    threads = min(settings().threads, len(starts), 1 + work // THREAD_WORK)
+    if threads <= 1 and block.weights is None and block.n_rows:  # whole numbers add up the same, however they are cut
+        return np.asarray(count(layout, block, 0, block.n_rows))
     if threads <= 1:
         return sum(map(one, starts), nothing)
     with ThreadPoolExecutor(threads) as pool:
         return sum(pool.map(one, starts), nothing)
 
 
-def _tile_rows(layout: Layout, item_bytes: int) -> int:
+def _tile_rows(layout: Layout, item_bytes: int, most: int = MASK_ROWS) -> int:
     """Rows of a tile that fits a processor's cache, a multiple of 64."""
     rows = TILE_BYTES // (item_bytes * max(len(layout.names), 1))
-    return max(4096, min(16384, rows // 64 * 64))
+    return max(4096, min(most, rows // 64 * 64))
 
 
 def _fill(tile: NDArray[Any], layout: Layout, block: Block, start: int, stop: int) -> None:
@@ -184,7 +211,7 @@ def _by_histogram(layout: Layout, block: Block, start: int, stop: int) -> NDArra
     from suffice.kernels.counting import count_histogram, count_weighted
 
     kind = np.dtype(np.int8 if int(layout.sizes.max()) <= 127 else np.int32)
-    rows = _tile_rows(layout, kind.itemsize)
+    rows = _tile_rows(layout, kind.itemsize, HISTOGRAM_ROWS)
     tile = np.zeros((len(layout.names), rows), kind)
     weights = block.weights
     out = np.zeros(int(layout.offsets[-1]), np.int64 if weights is None else weights.dtype)

@@ -189,8 +189,11 @@ class Counts:
         """Return the configurations with a count, shape (k, d), and their counts, shape (k,)."""
         if self.cells is not None:
             return self.cells, self.values
-        where = np.argwhere(self.values != 0)
-        return where, self.values[tuple(where.T)]
+        flat = self.values.reshape(-1)
+        occupied = np.flatnonzero(flat)
+        axes = np.unravel_index(occupied, self.values.shape) if self.variables else ()
+        cells = np.stack(axes, axis=1) if axes else np.zeros((len(occupied), 0), np.int64)
+        return cells, flat[occupied]
 
     def table(self) -> NDArray[Any]:
         """Return the full table, shape (n_states_1, …, n_states_d); an error when it is too large to hold."""

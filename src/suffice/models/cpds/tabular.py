@@ -192,9 +192,9 @@ class TabularCPD:
     def log_prob(self, columns: Columns) -> NDArray[np.float64]:
         """Return log θ(x_v | x_pa) of every row of codes; shape (n_rows,)."""
         child = np.asarray(columns[self.family.child.name], np.int64)
-        rows = self.probabilities(self._above(columns, len(child)))
+        position = find_rows(self._above(columns, len(child)), self._sizes, self.configurations)
         with np.errstate(divide="ignore"):
-            log_p: NDArray[np.float64] = np.log(rows[np.arange(len(child)), child])
+            log_p: NDArray[np.float64] = np.log(self._rows[position, child])
         return log_p
 
     def sample(self, columns: Columns, uniform: NDArray[np.float64]) -> NDArray[Any]:

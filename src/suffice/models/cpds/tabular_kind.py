@@ -120,7 +120,7 @@ class TabularKind(KindBase):
         r = cpd.family.child.n_states
         expected = np.zeros((len(above), r)) if pseudo is None else np.array(pseudo(above), np.float64)
         expected[position, cells[:, -1]] += m  # every cell is listed once
-        totals = np.array([math.fsum(row) for row in expected.tolist()])
+        totals = expected.sum(axis=1, dtype=np.longdouble).astype(np.float64)
         free &= totals > 0
         with np.errstate(invalid="ignore", divide="ignore"):
             expected /= totals[:, None]
