@@ -191,7 +191,7 @@ class WindowTable:
     >>> table = open_windows(["ab", "b"], ["x"], 1, pad=True)
     >>> table.schema["x[-1]"].states, table.schema["x"].states
     (('‹start›', 'a', 'b'), ('a', 'b'))
-    >>> next(table.blocks()).columns
+    >>> dict(next(table.blocks()).columns)
     {'x[-1]': array([0, 1, 0], dtype=int8), 'x': array([0, 1, 1], dtype=int8)}
     """
 
