@@ -107,14 +107,13 @@ class LinearGaussianKind(KindBase):
         """
         weight, means, scatter = rows_of_moments(statistic)
         seen = weight > 0
+        b, squares = np.full((len(weight), scatter.shape[1] - 1), np.nan), np.full(len(weight), np.nan)
         if self.tied in ("slopes", "both"):
-            b = np.full((len(weight), scatter.shape[1] - 1), np.nan)
             b[:] = self._shared_slopes(family, weight, means, scatter)
-        else:
-            b = np.full((len(weight), scatter.shape[1] - 1), np.nan)
-            for row in np.flatnonzero(seen):
+        for row in np.flatnonzero(seen):
+            if self.tied not in ("slopes", "both"):
                 b[row] = self._slopes(family, weight[row], means[row], scatter[row], int(row))
-        squares = np.array([left_over(t, slope) if w > 0 else np.nan for w, t, slope in zip(weight, scatter, b)])  # noqa: B905
+            squares[row] = left_over(scatter[row], b[row])
         variance = self._variances(family, weight, squares, scatter)
         a = (means[:, -1] - np.einsum("rj,rj->r", means[:, :-1], b)).astype(np.float64)
         return LinearGaussianCPD(family, np.where(seen, a, np.nan), b, variance)
