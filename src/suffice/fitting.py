@@ -63,8 +63,9 @@ def fit(
 
     Parameters
     ----------
-    structure : DAG, Cliques, Features, Ising, Boltzmann, Potts, GaussianMarkov, Hypotheses
-        What is known before the data.
+    structure : structure
+        What is known before the data: a `DAG`, `Cliques`, `Features`, `Ising`, `Boltzmann`, `Potts`, `GaussianMarkov`,
+        `MarkovChain`, `Autoregression`, `Normal`, `MultivariateNormal`, `Bernoulli`, `Categorical` or `Hypotheses`.
     data : table
         A pandas, Polars or PyArrow table, a dict of columns, a contingency table, or a stream: a path, glob or folder
         of CSV or Parquet files, a PyArrow dataset or reader, a Polars lazy frame, a DuckDB relation.
