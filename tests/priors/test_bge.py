@@ -144,3 +144,14 @@ def test_a_matrix_by_names_does_not_depend_on_how_the_graph_is_written() -> None
     array = np.array([[by_name[a][b] for b in "xyz"] for a in "xyz"])
     in_order = sf.fit(sf.DAG("x -> y -> z"), data, prior=sf.BGe(mean=0.0, scale=array))
     assert in_order.log_marginal_likelihood == pytest.approx(fits[0].log_marginal_likelihood, rel=1e-12)
+
+
+def test_priors_that_say_the_same_are_equal() -> None:
+    by_name = {"x": {"x": 2.0, "y": 0.5}, "y": {"y": 1.5, "x": 0.5}}
+    assert sf.BGe(2, scale=by_name) == sf.BGe(2, scale=dict(reversed(by_name.items())))
+    assert sf.BGe() != sf.BGe(2)
+    wishart = [sf.NormalInverseWishart([0.0, 1.0], 1.0, 4.0, np.eye(2)) for _ in range(2)]
+    assert wishart[0] == wishart[1]
+    assert hash(wishart[0]) == hash(wishart[1])
+    assert wishart[0] != sf.NormalInverseWishart([0.0, 1.0], 1.0, 5.0, np.eye(2))
+    assert sf.HyperInverseWishart(3, 1.0) == sf.HyperInverseWishart(3, 1.0) != sf.HyperInverseWishart(4, 1.0)

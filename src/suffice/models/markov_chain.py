@@ -201,7 +201,8 @@ class MarkovChainModel:
         if not len(terms):
             raise ArgumentError("There are no symbols, so that there is no perplexity. Pass sequences with some.")
         total = -math.inf if np.isneginf(terms).any() else float(terms.sum())
-        return math.exp(-total / len(terms)) if total > -math.inf else math.inf
+        nats = -total / len(terms)
+        return math.exp(nats) if nats < 709 else math.inf  # beyond, floats end
 
     def _terms(self, data: Any) -> tuple[NDArray[np.float64], NDArray[np.int64], NDArray[np.int64] | None]:
         """Return log p of every symbol, where sequences begin, and their lengths where these are known."""

@@ -21,6 +21,7 @@ from suffice.errors import ArgumentError, EstimationError, is_number, listing, s
 from suffice.models.cpds import Family
 from suffice.models.cpds.linear_gaussian_prior import RegressionPseudo
 from suffice.priors.normal_inverse_gamma import RegressionPrior
+from suffice.priors.prior import ComparedByContent
 from suffice.stats.needs import Moment
 from suffice.stats.statistics import Statistics
 from suffice.structures.dag import DAG
@@ -29,7 +30,7 @@ Floats = NDArray[np.float64]
 
 
 @dataclass(frozen=True, init=False, eq=False, repr=False)
-class BGe(RegressionPrior):
+class BGe(ComparedByContent, RegressionPrior):
     """Bayesian Gaussian equivalent: a prior on networks whose variables are all continuous.
 
     Graphs that say the same independences get the same marginal likelihood. The defaults are those of bnlearn.

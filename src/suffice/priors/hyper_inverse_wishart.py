@@ -23,6 +23,7 @@ from numpy.typing import NDArray
 from suffice.errors import ArgumentError, EstimationError, is_number, listing, require_seed, require_whole, shown
 from suffice.models.gaussian_regressions import precision_of, regressions_of
 from suffice.models.joint_normal import JointNormal
+from suffice.priors.prior import ComparedByContent
 from suffice.stats.moments import Moments
 from suffice.structures.gaussian_markov import GaussianMarkov
 from suffice.text import plural
@@ -31,7 +32,7 @@ Floats = NDArray[np.float64]
 
 
 @dataclass(frozen=True, init=False, eq=False)
-class HyperInverseWishart:
+class HyperInverseWishart(ComparedByContent):
     """A conjugate prior on the mean and covariance of a Gaussian Markov random field with a chordal graph.
 
     Parameters

@@ -24,13 +24,14 @@ from numpy.typing import NDArray
 from suffice.errors import ArgumentError, shown
 from suffice.priors.hyper_inverse_wishart import HyperInverseWishart
 from suffice.priors.niw_posterior import NormalInverseWishartPosterior
+from suffice.priors.prior import ComparedByContent
 from suffice.stats.moments import Moments
 from suffice.structures.gaussian_markov import GaussianMarkov
 from suffice.text import plural
 
 
 @dataclass(frozen=True, init=False, eq=False)
-class NormalInverseWishart:
+class NormalInverseWishart(ComparedByContent):
     """A conjugate prior on the mean and the covariance matrix of `Normal` and `MultivariateNormal`.
 
     Parameters
