@@ -66,10 +66,9 @@ class ComparedByContent:
             """Return the prior as JSON-able data."""
 
     def __eq__(self, other: object) -> bool:
-        mine = repr(_plain(self.to_dict()))
-        return (
-            type(self) is type(other) and isinstance(other, ComparedByContent) and mine == repr(_plain(other.to_dict()))
-        )
+        if not isinstance(other, ComparedByContent) or type(self) is not type(other):
+            return False
+        return repr(_plain(self.to_dict())) == repr(_plain(other.to_dict()))
 
     def __hash__(self) -> int:
         return hash(repr(_plain(self.to_dict())))
