@@ -15,7 +15,7 @@ import resource
 import subprocess
 import sys
 import time
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, Protocol
@@ -208,8 +208,18 @@ def describe_unseen(row: Sequence[float]) -> str:
 
 
 def ratio_table(outcomes: Sequence[Outcome], sizes: Mapping[str, int]) -> str:
-    """Return the measurements as a Markdown table; ratios are multiples of the first contestant's figures."""
-    head = ("", "CPU", "× CPU", "wall", "× wall", "peak MiB", "× peak", "(data) MiB", "first call CPU", "answer")
+    """Return the measurements as a Markdown table, and how answers compare with the first contestant's."""
+    return measured_table(outcomes, ["answer"], lambda outcome: [agreement(outcomes[0], outcome, sizes)])
+
+
+def measured_table(
+    outcomes: Sequence[Outcome], more: Sequence[str], cells_of: Callable[[Outcome], Sequence[str]]
+) -> str:
+    """Return the measurements as a Markdown table; ratios are multiples of the first contestant's figures.
+
+    ``more`` are the heads of further columns, and ``cells_of`` returns their cells.
+    """
+    head = ("", "CPU", "× CPU", "wall", "× wall", "peak MiB", "× peak", "(data) MiB", "first call CPU", *more)
     lines = [row_of(head), row_of(["---"] * len(head))]
     base = outcomes[0].measured
     for outcome in outcomes:
@@ -220,7 +230,7 @@ def ratio_table(outcomes: Sequence[Outcome], sizes: Mapping[str, int]) -> str:
         cells = [outcome.entry.title]
         for key, show in (("cpu", seconds), ("wall", seconds), ("peak", whole)):
             cells += [show(found[key]), "–" if base is None else f"{found[key] / base[key]:.2f}"]
-        cells += [whole(found["before"]), seconds(found["first_cpu"]), agreement(outcomes[0], outcome, sizes)]
+        cells += [whole(found["before"]), seconds(found["first_cpu"]), *cells_of(outcome)]
         lines.append(row_of(cells))
     return "\n".join(lines)
 

@@ -23,11 +23,9 @@ from common import (
     Entry,
     Outcome,
     contestant_main,
+    measured_table,
     race,
-    row_of,
     say,
-    seconds,
-    whole,
 )
 
 TITLE = "W2: Gaussian networks, 1,000,000 rows in memory → all regressions"
@@ -80,26 +78,15 @@ def request_of(context: Context, network: str, n_rows: int, shift: float) -> dic
 
 
 def table_of(outcomes: Sequence[Outcome]) -> str:
-    """Return the measurements as a Markdown table; ratios are multiples of the first contestant's figures."""
-    head = ("", "CPU", "× CPU", "wall", "× wall", "peak MiB", "× peak", "(data) MiB", "first call CPU",
-            "coefficients", "intercepts", "variances")  # fmt: skip
-    lines = [row_of(head), row_of(["---"] * len(head))]
-    base = outcomes[0].measured
-    for outcome in outcomes:
-        found = outcome.measured
-        if found is None:
-            lines.append(row_of([outcome.entry.title, *["–"] * (len(head) - 2), outcome.trouble]))
-            continue
-        cells = [outcome.entry.title]
-        for key, show in (("cpu", seconds), ("wall", seconds), ("peak", whole)):
-            cells += [show(found[key]), "–" if base is None else f"{found[key] / base[key]:.2f}"]
-        cells += [whole(found["before"]), seconds(found["first_cpu"])]
-        cells += [
-            f"{gap:.1e}" + (", DIFFERS" if not gap <= TOLERANCE else "")
-            for (gap,) in (found["answer"][name] for name in ("coefficients", "intercepts", "variances"))
-        ]
-        lines.append(row_of(cells))
-    return "\n".join(lines)
+    """Return the measurements as a Markdown table, with the gaps to the reference."""
+    names = ("coefficients", "intercepts", "variances")
+
+    def gaps(outcome: Outcome) -> list[str]:
+        assert outcome.measured is not None
+        found = (outcome.measured["answer"][name][0] for name in names)
+        return [f"{gap:.1e}" + (", DIFFERS" if not gap <= TOLERANCE else "") for gap in found]
+
+    return measured_table(outcomes, names, gaps)
 
 
 # Making rows and their reference, in this library's environment ----------------------------------------------
