@@ -152,12 +152,10 @@ class MixedAnswers(Answers):
         Examples
         --------
         >>> import suffice as sf
-        >>> fit = sf.fit(sf.DAG("A -> B"), {"A": ["x", "x", "y", "y"], "B": ["u", "v", "v", "v"]})
-        >>> print(fit.model.query_rows("A", {"B": ["u", None]}))
-        row       x       y
-        ---  ------  ------
-        1         1       0
-        2    0.5000  0.5000
+        >>> data = {"dose": [0.0, 1.0, 2.0, 3.0], "effect": [1.0, 3.5, 4.5, 7.0]}
+        >>> fit = sf.fit(sf.DAG("dose -> effect"), data)
+        >>> fit.model.query_rows("dose", {"effect": [4.0, None]}).mean.round(4).tolist()
+        [[1.5], [1.5]]
         """
         if not self._continuous:
             return super().query_rows(targets, data, unknown_states=unknown_states)
@@ -192,13 +190,9 @@ class MixedAnswers(Answers):
         Examples
         --------
         >>> import suffice as sf
-        >>> fit = sf.fit(sf.DAG("A -> B"), {"A": ["x", "x", "y"], "B": ["u", "u", "v"]})
-        >>> print(fit.model.map())
-        variable  state
-        --------  -----
-        A         x
-        B         u
-        log p(states, evidence) = -0.405465, log p(states | evidence) = -0.405465
+        >>> data = {"dose": [0.0, 1.0, 2.0, 3.0], "effect": [1.0, 3.5, 4.5, 7.0]}
+        >>> round(sf.fit(sf.DAG("dose -> effect"), data).model.map({"effect": 4.0})["dose"], 4)
+        1.5
         """
         if not self._continuous:
             return super().map(given)
