@@ -9,7 +9,6 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass
-from fractions import Fraction
 from typing import Any
 
 import numpy as np
@@ -17,21 +16,16 @@ from numpy.typing import NDArray
 
 from suffice.certify.certificate import Certificate, Measured, verdict
 from suffice.certify.claim import Claim
+from suffice.certify.directed import CLAIMS
 from suffice.certify.recount import recount_gap
 from suffice.models.autoregression import AutoregressiveModel
 from suffice.models.autoregression_node import node_cpd
 from suffice.models.cpds import KINDS
+from suffice.models.cpds.exact_regression import MAX_EXACT, in_fractions
 from suffice.models.joint_normal import JointNormal
 from suffice.stats.moments import Moments
 from suffice.structures.autoregression import Autoregression
 
-CLAIMS = {
-    "mle": "maximum likelihood",
-    "mean": "posterior mean, which is no optimum",
-    "map": "posterior mode",
-}
-MAX_EXACT = 20_000
-"""Products of so many numbers are formed as fractions."""
 SINGULAR = 1e-15
 """An eigenvalue of correlations below this is what rounding leaves of zero."""
 
@@ -107,27 +101,19 @@ def _prior_violation(claim: Claim, windows: Moments) -> _Found:
     return _Found().or_larger(KINDS["linear_gaussian"].residual(cpd, windows, pseudo), "the only equation")
 
 
-def _number(values: Any, exact: bool) -> Exact:
-    """Return numbers as fractions, or as the longest floats."""
-    array = np.asarray(values, np.float64)
-    if not exact:
-        return array.astype(np.longdouble)
-    return np.array([Fraction(value) for value in array.reshape(-1).tolist()], object).reshape(array.shape)
-
-
 def _errors(model: AutoregressiveModel, windows: Moments, intercept: bool) -> _Errors:
     d, q = len(model.variables), len(model.lag_names)
     exact = (q + d) ** 2 * d <= MAX_EXACT
-    across = _number(np.concatenate([-model.flat_coefficients, np.eye(d)], axis=1), exact)
-    means = _number(windows.mean, exact) + _number(windows.rest, exact)
-    scatter, weight = _number(windows.scatter, exact), _number(windows.weight, exact).item()
-    mean = across.dot(means) - _number(model.intercept, exact)
+    across = in_fractions(np.concatenate([-model.flat_coefficients, np.eye(d)], axis=1), exact)
+    means = in_fractions(windows.mean, exact) + in_fractions(windows.rest, exact)
+    scatter, weight = in_fractions(windows.scatter, exact), in_fractions(windows.weight, exact).item()
+    mean = across.dot(means) - in_fractions(model.intercept, exact)
     cross = scatter.dot(across.T)
     squares = across.dot(cross) + weight * np.outer(mean, mean)
     spread = np.diag(scatter)
     if not intercept:  # the regressors are measured from zero
         cross, spread = cross + weight * np.outer(means, mean), spread + weight * means * means
-    parts = np.abs(across).dot(np.abs(means)) + np.abs(_number(model.intercept, exact))
+    parts = np.abs(across).dot(np.abs(means)) + np.abs(in_fractions(model.intercept, exact))
     rounding = 2 * np.finfo(np.float64).eps * parts.astype(np.float64)  # parameters themselves are rounded
     numbers = (mean, rounding, cross[:q], squares, spread[:q])
     return _Errors(*(np.asarray(values).astype(np.float64) for values in numbers))

@@ -17,6 +17,7 @@ from suffice.models.cpds import Family
 from suffice.models.cpds.linear_gaussian import LinearGaussianCPD
 from suffice.models.cpds.linear_gaussian_prior import RegressionPseudo
 from suffice.priors.point_posterior import PointPosterior
+from suffice.priors.prior import ComparedByContent
 from suffice.priors.regression_posterior import RegressionPosterior
 from suffice.stats.moments import Moments
 
@@ -60,7 +61,7 @@ class RegressionPrior:
 
 
 @dataclass(frozen=True, init=False, eq=False, repr=False)
-class NormalInverseGamma(RegressionPrior):
+class NormalInverseGamma(ComparedByContent, RegressionPrior):
     """A conjugate prior on intercept, slopes and variance of every linear-Gaussian node.
 
     Nodes are independent, and so are the regressions for the configurations of a node's discrete parents. Every
@@ -175,12 +176,6 @@ class NormalInverseGamma(RegressionPrior):
         given = {name: value for name, value in self._arguments.items() if value is not None}
         return f"NormalInverseGamma({', '.join(f'{name}={_shown(value)}' for name, value in given.items())})"
 
-    def __eq__(self, other: object) -> bool:
-        return isinstance(other, NormalInverseGamma) and _listed(self._arguments) == _listed(other._arguments)
-
-    def __hash__(self) -> int:
-        return hash(repr(_listed(self._arguments)))
-
     def to_dict(self) -> dict[str, Any]:
         """Return the prior as JSON-able data."""
         return {"type": "NormalInverseGamma", **self._arguments}
@@ -258,10 +253,3 @@ def _shown(value: Any) -> str:
     if isinstance(value, dict):
         return f"{{{', '.join(f'{node}: …' for node in value)}}}"
     return f"{value:g}"
-
-
-def _listed(value: Any) -> Any:
-    """Return arrays as lists, so that they can be compared."""
-    if isinstance(value, dict):
-        return {name: _listed(entry) for name, entry in value.items()}
-    return value.tolist() if isinstance(value, np.ndarray) else value

@@ -22,7 +22,7 @@ MAX_EXACT = 20_000
 Row = NDArray[Any]
 
 
-def _number(values: Any, exact: bool) -> NDArray[Any]:
+def in_fractions(values: Any, exact: bool) -> NDArray[Any]:
     """Return numbers as fractions, or as the longest floats."""
     array = np.asarray(values, np.float64)
     if not exact:
@@ -39,16 +39,16 @@ class _Seen:
         self.rows = np.flatnonzero(weight > 0)
         exact = len(self.rows) * p * p <= MAX_EXACT
         pick = {name: getattr(statistic, name).reshape(len(weight), -1)[self.rows] for name in ("mean", "rest")}
-        self.scatter = _number(statistic.scatter.reshape(-1, p, p)[self.rows], exact)
-        self.weight = _number(weight[self.rows], exact)
-        self.variance = _number(cpd.variance[self.rows], exact)
+        self.scatter = in_fractions(statistic.scatter.reshape(-1, p, p)[self.rows], exact)
+        self.weight = in_fractions(weight[self.rows], exact)
+        self.variance = in_fractions(cpd.variance[self.rows], exact)
         ones = np.ones((len(self.rows), 1))
-        direction = _number(np.concatenate([-cpd.coefficients[self.rows], ones], axis=1), exact)
+        direction = in_fractions(np.concatenate([-cpd.coefficients[self.rows], ones], axis=1), exact)
         self.slopes = -direction[:, :-1]
         # Σ w (x − x̄) e of every column x, e = y − a − b · x; then ē, and Σ w e².
         self.cross = (self.scatter * direction[:, None, :]).sum(axis=2)
-        means = _number(pick["mean"], exact) + _number(pick["rest"], exact)
-        self.gap = (means * direction).sum(axis=1) - _number(cpd.intercept[self.rows], exact)
+        means = in_fractions(pick["mean"], exact) + in_fractions(pick["rest"], exact)
+        self.gap = (means * direction).sum(axis=1) - in_fractions(cpd.intercept[self.rows], exact)
         parts = np.abs(pick["mean"] * np.concatenate([cpd.coefficients[self.rows], ones], axis=1)).sum(axis=1)
         self.rounding = 2 * np.finfo(np.float64).eps * (parts + np.abs(cpd.intercept[self.rows]))
         self.squares = (self.cross * direction).sum(axis=1) + self.weight * self.gap * self.gap
@@ -114,6 +114,6 @@ def _slope_gaps(seen: _Seen, q: int, kind: Any) -> list[float]:
     for row in range(len(cross)):
         for j in range(q):
             size = math.sqrt(float(spread[row, j])) * math.sqrt(float(squares[row]))
-            miss = abs(float(cross[row, j] - _number(kind.ridge, isinstance(b[row, j], Fraction)) * b[row, j]))
+            miss = abs(float(cross[row, j] - in_fractions(kind.ridge, isinstance(b[row, j], Fraction)) * b[row, j]))
             gaps.append(miss / size if size > 0 else (0.0 if miss == 0 or kind.singular != "error" else math.inf))
     return gaps
