@@ -28,7 +28,7 @@ def certify(claim: Claim) -> Certificate:
         return verdict(Measured(CLAIMS[claim.point], math.inf, worst, math.nan, 0.0), claim.log_likelihood, claim.tol)
     residual, worst, normalisation = 0.0, "no table", 0.0
     windows, m = _windows(counts, model.variable)
-    depth = _depths(windows)
+    depth = _depths(windows[:-1], len(m))
     for known, table in enumerate(model.tables):
         pseudo = None if claim.prior is None else claim.prior.pseudo(table.family, claim.point)
         found = KIND.residual(table, _part(windows, m, depth == known, known, table.family.variables), pseudo)
@@ -36,8 +36,7 @@ def certify(claim: Claim) -> Certificate:
             residual, worst = found, table.title
         totals = table._rows.sum(axis=1)
         normalisation = max(normalisation, float(np.abs(totals[~np.isnan(totals)] - 1).max(initial=0.0)))
-    columns = dict(zip(model.variables, np.ascontiguousarray(windows.T), strict=True))
-    terms = m * model.log_prob_of(columns, len(m))
+    terms = m * model.log_prob_of(dict(zip(model.variables, windows, strict=True)), len(m))
     data_gap, data_worst = (None, "") if claim.source is None else recount_gap(claim.source, claim.statistics)
     return verdict(
         Measured(
@@ -56,31 +55,43 @@ def certify(claim: Claim) -> Certificate:
     )
 
 
-def _windows(counts: Counts, variable: Variable) -> tuple[NDArray[np.int64], NDArray[Any]]:
-    """Return the windows that occur as the model codes them, the time before the start as 0, and their counts."""
-    cells, m = counts.nonzero()
-    coded = cells.copy()
+def _windows(counts: Counts, variable: Variable) -> tuple[list[NDArray[Any]], NDArray[Any]]:
+    """Return the windows that occur as the model codes them, a column a variable, and their counts.
+
+    Predecessors are coded from 1, the time before the start as 0.
+    """
+    columns, m = counts.columns()
     states = [START, *map(str, variable.labels)]
     for axis, lag in enumerate(counts.variables[:-1]):
-        coded[:, axis] = np.array([states.index(str(label)) for label in lag.labels])[cells[:, axis]]
-    return coded, m
+        coded = [states.index(str(label)) for label in lag.labels]
+        if coded != list(range(len(coded))):
+            columns[axis] = np.array(coded, np.int64)[columns[axis]]
+    return columns, m
 
 
-def _depths(windows: NDArray[np.int64]) -> NDArray[np.int64]:
+def _depths(lags: list[NDArray[Any]], n: int) -> NDArray[np.int32]:
     """Return how many predecessors each window has, −1 where the time before the start follows a symbol."""
-    depth = np.zeros(len(windows), np.int64)
-    for axis in range(windows.shape[1] - 1):
-        seen = windows[:, axis] > 0
-        depth = np.where(seen & (depth >= 0), depth + 1, np.where(depth > 0, -1, depth))
+    depth = np.zeros(n, np.int32)
+    for lag in lags:
+        seen = lag > 0
+        depth = np.where(seen, depth + (depth >= 0), np.where(depth > 0, -1, depth))
     return depth
 
 
+def _run(here: NDArray[np.bool_]) -> slice | NDArray[np.bool_]:
+    """Return a choice as a slice where it is one; windows come in order, so that those of one depth are neighbours."""
+    n = int(np.count_nonzero(here))
+    first = int(np.argmax(here)) if n else 0
+    return slice(first, first + n) if here[first : first + n].all() else here
+
+
 def _part(
-    windows: NDArray[np.int64], m: NDArray[Any], here: NDArray[np.bool_], known: int, variables: tuple[Variable, ...]
+    windows: list[NDArray[Any]], m: NDArray[Any], here: NDArray[np.bool_], known: int, variables: tuple[Variable, ...]
 ) -> Counts:
     """Return the counts of windows with so many predecessors."""
-    width = windows.shape[1] - 1
-    columns = [windows[here, axis] - (axis < width) for axis in range(width - known, width + 1)]
-    cells, mine = np.stack(columns, axis=1), m[here]
+    lags = windows[len(windows) - 1 - known : -1]
+    at = _run(here)
+    cells = np.stack([*(lag[at] - 1 for lag in lags), windows[-1][at]]).T
+    mine = m[at].view()
     cells.flags.writeable = mine.flags.writeable = False  # so that they are not copied
     return Counts(variables, cells, mine)  # each window once, as the statistics have them

@@ -226,7 +226,7 @@ class MarkovChainModel:
 
     def log_prob_of(self, columns: Mapping[str, NDArray[Any]], n_rows: int) -> NDArray[np.float64]:
         """Return log p(x | predecessors) of every row of windows, in codes of `schema`; shape (n_rows,)."""
-        known = np.zeros(n_rows, np.int64)
+        known = np.zeros(n_rows, np.int16)
         for steps in range(1, self.order + 1):
             known += columns[lagged(self.variable.name, steps)] > 0
         terms = np.zeros(n_rows)

@@ -195,6 +195,18 @@ class Counts:
         cells = np.stack(axes, axis=1) if axes else np.zeros((len(occupied), 0), np.int64)
         return cells, flat[occupied]
 
+    def columns(self) -> tuple[list[NDArray[Any]], NDArray[Any]]:
+        """Return the configurations with a count, a column of codes a variable, and their counts; shape (k,) each."""
+        if self.cells is not None:
+            return list(np.ascontiguousarray(self.cells.T)), self.values
+        flat = self.values.reshape(-1)
+        occupied = np.flatnonzero(flat)
+        rest, found = occupied.astype(np.int32 if flat.size < 2**31 else np.int64), []
+        for variable in reversed(self.variables[1:]):
+            rest, code = np.divmod(rest, variable.n_states)
+            found.append(code)
+        return [*([rest] if self.variables else []), *reversed(found)], flat[occupied]
+
     def table(self) -> NDArray[Any]:
         """Return the full table, shape (n_states_1, …, n_states_d); an error when it is too large to hold."""
         if self.cells is None:

@@ -186,12 +186,12 @@ class TabularCPD:
 
     def _above(self, columns: Columns, n_rows: int) -> NDArray[np.int64]:
         """Return the parents' codes of every row; shape (n_rows, n_parents)."""
-        codes = [np.asarray(columns[parent.name], np.int64) for parent in self.family.parents]
-        return np.stack(codes, axis=1) if codes else np.zeros((n_rows, 0), np.int64)
+        codes = [np.asarray(columns[parent.name]) for parent in self.family.parents]
+        return np.stack(codes).T if codes else np.zeros((n_rows, 0), np.int64)
 
     def log_prob(self, columns: Columns) -> NDArray[np.float64]:
         """Return log θ(x_v | x_pa) of every row of codes; shape (n_rows,)."""
-        child = np.asarray(columns[self.family.child.name], np.int64)
+        child = np.asarray(columns[self.family.child.name])
         position = find_rows(self._above(columns, len(child)), self._sizes, self.configurations)
         with np.errstate(divide="ignore"):
             log_p: NDArray[np.float64] = np.log(self._rows[position, child])

@@ -124,9 +124,10 @@ class TabularKind(KindBase):
         free &= totals > 0
         with np.errstate(invalid="ignore", divide="ignore"):
             expected /= totals[:, None]
-        gaps = np.abs(expected - cpd.probabilities(above))[free]
-        gaps = np.where(np.isnan(gaps), np.inf, gaps)
-        return max(float(gaps.max(initial=0.0)), self._default_residual(cpd, pseudo))
+        gaps = cpd.probabilities(above)  # rows of its own, so that they may be written over
+        np.abs(np.subtract(expected, gaps, out=gaps), out=gaps)
+        widest = float((gaps if free.all() else gaps[free]).max(initial=0.0))  # NaN where any is
+        return max(math.inf if math.isnan(widest) else widest, self._default_residual(cpd, pseudo))
 
     @staticmethod
     def _default_residual(cpd: TabularCPD, pseudo: Pseudo | None) -> float:
