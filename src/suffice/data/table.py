@@ -10,6 +10,7 @@ from numpy.typing import NDArray
 
 from suffice.data.block import EncodedTable
 from suffice.data.encode import encode
+from suffice.data.matrix import MatrixTable
 from suffice.data.raw import RawStream, RawTable
 from suffice.data.readers import open_raw
 from suffice.data.schema import Schema, SchemaLike, declarations
@@ -30,7 +31,7 @@ def open_table(
     weights: Weights = None,
     missing: str = "error",
     unknown_states: str = "error",
-) -> EncodedTable | StreamedTable:
+) -> EncodedTable | StreamedTable | MatrixTable:
     """Open any kind of table and encode the columns that a structure names.
 
     Parameters
@@ -51,6 +52,8 @@ def open_table(
     if missing is not KEEP:
         require_choice("missing", missing, MISSING_POLICIES)
     require_choice("unknown_states", unknown_states, UNKNOWN_POLICIES)
+    if isinstance(data, MatrixTable):
+        return data  # in codes already
     raw = open_raw(data)
     weight_column = _weight_column(raw, weights)
     _require_columns(raw, columns)

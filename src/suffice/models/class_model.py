@@ -1,0 +1,231 @@
+"""What every classifier answers: p(y | x) of one case or of many, and, where it models x, how likely x is.
+
+`Posteriors` is the part that all share. `ClassModel` adds what a joint model p(y) p(x | y) knows: class probabilities
+that can be exchanged, and inputs that may be missing, which are summed or integrated out exactly.
+"""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from collections.abc import Mapping
+from dataclasses import replace
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from suffice.data.block import Block
+from suffice.data.encode import code_dtype
+from suffice.data.labelled import LabelledTable
+from suffice.data.matrix import MatrixTable
+from suffice.data.schema import Schema
+from suffice.data.stream import KEEP
+from suffice.data.table import open_table
+from suffice.data.variable import Variable
+from suffice.errors import (
+    ArgumentError,
+    UnknownNameError,
+    listing,
+    require_choice,
+    require_mapping,
+    require_whole,
+    shown,
+    suggestion,
+)
+from suffice.models.row_answers import RowAnswers
+from suffice.models.sampling import stream_key, to_frame
+from suffice.stats.source import BlockSource
+from suffice.structures.class_prior import ClassPrior
+
+if TYPE_CHECKING:
+    from suffice.models.softmax_model import LogOdds, SoftmaxModel
+
+Floats = NDArray[np.float64]
+Columns = Mapping[str, NDArray[Any]]
+RULES = ("map", "ml")
+
+
+def log_sum(scores: Floats) -> Floats:
+    """Return log Σ exp along the last axis; −inf where all are."""
+    top = scores.max(axis=-1, initial=-np.inf)
+    shift = np.where(np.isfinite(top), top, 0.0)
+    with np.errstate(divide="ignore"):
+        return np.asarray(shift + np.log(np.exp(scores - shift[..., None]).sum(axis=-1)), np.float64)
+
+
+class Posteriors(ABC):
+    """What a classifier answers; it provides ``target``, ``inputs`` and `log_scores_of`."""
+
+    if TYPE_CHECKING:
+        target: Variable
+        inputs: tuple[Variable, ...]
+
+    @abstractmethod
+    def log_scores_of(self, columns: Columns, n_rows: int) -> Floats:
+        """Return log p(y, x), or log p(y | x), up to a number that is the same for all classes; shape (n_rows, K)."""
+
+    @property
+    def takes_gaps(self) -> bool:
+        """Whether inputs may be missing."""
+        return False
+
+    @property
+    def variables(self) -> tuple[str, ...]:
+        """The inputs, and the class last."""
+        return (*(variable.name for variable in self.inputs), self.target.name)
+
+    @property
+    def schema(self) -> Schema:
+        """The variables with their states."""
+        return Schema((*self.inputs, self.target))
+
+    def log_posteriors_of(self, columns: Columns, n_rows: int) -> Floats:
+        """Return log p(y | x) of every row; shape (n_rows, K). NaN where x is impossible under every class."""
+        scores = self.log_scores_of(columns, n_rows)
+        with np.errstate(invalid="ignore"):
+            return np.asarray(scores - log_sum(scores)[:, None], np.float64)
+
+    # Questions ------------------------------------------------------------------------------------------------
+
+    def query(self, targets: Any, given: Mapping[str, Any] | None = None) -> LabelledTable:
+        """Return p(class | inputs); inputs that are not given are summed or integrated out where the model can."""
+        name = self.target.name
+        if targets not in (name, [name], (name,)):
+            raise ArgumentError(f"A classifier answers for its class, {name!r}. Got {shown(targets)} instead.")
+        held = dict(require_mapping("given", given or {}, "{'x': 1.0}"))
+        known = [variable.name for variable in self.inputs]
+        for key in held:
+            if key not in known:
+                raise UnknownNameError(f"{key!r} is none of the inputs, {listing(known, 12)}.{suggestion(key, known)}")
+        absent = [key for key in known if key not in held]
+        if absent and not self.takes_gaps:
+            raise ArgumentError(
+                f"The input {absent[0]!r} is not given, and this model says nothing of how inputs are distributed: "
+                f"given={{{absent[0]!r}: …}}."
+            )
+        columns = {variable.name: _one(variable, held) for variable in self.inputs}
+        return LabelledTable((self.target,), np.exp(self.log_posteriors_of(columns, 1)[0]))
+
+    def query_rows(self, targets: Any, data: Any, *, unknown_states: str = "error") -> RowAnswers:
+        """Return p(class | row) for every row of a table of inputs, of which some may be missing."""
+        name = self.target.name
+        if targets not in (name, [name], (name,)):
+            raise ArgumentError(f"A classifier answers for its class, {name!r}. Got {shown(targets)} instead.")
+        source = self.open(data, unknown_states=unknown_states)
+        parts = list(source.each(lambda block: self.log_scores_of(block.columns, block.n_rows)))
+        scores = np.concatenate(parts)
+        evidence = log_sum(scores)
+        with np.errstate(invalid="ignore"):
+            return RowAnswers((self.target,), np.exp(scores - evidence[:, None]), evidence)
+
+    def map(self, given: Mapping[str, Any] | None = None) -> dict[str, Any]:
+        """Return the most likely class of given inputs."""
+        table = self.query(self.target.name, given)
+        return {self.target.name: self.target.labels[int(np.argmax(table.values))]}
+
+    def open(self, data: Any, *, with_target: bool = False, unknown_states: str = "error") -> BlockSource:
+        """Open a table of inputs, gaps kept where the model can deal with them."""
+        names = self.variables if with_target else self.variables[:-1]
+        if isinstance(data, MatrixTable):
+            return BlockSource(data)
+        missing = KEEP if self.takes_gaps else "error"
+        table = open_table(
+            data, names, schema=self.schema.select(names), missing=missing, unknown_states=unknown_states
+        )
+        return BlockSource(table)
+
+    def log_odds(self, k: Any, j: Any) -> LogOdds:
+        """Return log p(y = k | x) / p(y = j | x) as a function of x: a constant and weights of terms.
+
+        Class probabilities change the constant only.
+        """
+        return self.to_softmax().log_odds(k, j)
+
+    @abstractmethod
+    def to_softmax(self) -> SoftmaxModel:
+        """Return p(y | x) as a softmax of a linear function of terms of x, the same posteriors."""
+
+
+class ClassModel(Posteriors):
+    """p(y) p(x | y): a frozen dataclass that has a field ``class_prior``, shape (K,), and `log_likelihoods_of`."""
+
+    if TYPE_CHECKING:
+        class_prior: Floats
+
+    @abstractmethod
+    def log_likelihoods_of(self, columns: Columns, n_rows: int) -> Floats:
+        """Return log p(x | y) of every row and class, missing inputs left out exactly; shape (n_rows, K)."""
+
+    @abstractmethod
+    def draw_inputs(self, classes: NDArray[np.int64], stream: np.random.Generator) -> dict[str, NDArray[Any]]:
+        """Draw inputs of given classes: a column of codes or numbers each."""
+
+    @property
+    def takes_gaps(self) -> bool:
+        """Whether inputs may be missing."""
+        return True
+
+    @property
+    def log_prior(self) -> Floats:
+        """Log π, −inf of classes that have no probability; shape (K,)."""
+        with np.errstate(divide="ignore"):
+            return np.log(self.class_prior)
+
+    def log_scores_of(self, columns: Columns, n_rows: int) -> Floats:
+        """Return log p(y, x) of every row and class; shape (n_rows, K)."""
+        scores = self.log_likelihoods_of(columns, n_rows)
+        scores += self.log_prior
+        return scores
+
+    def scores_of(self, columns: Columns, n_rows: int, rule: str = "map") -> Floats:
+        """Return log p(y, x) under the rule ``"map"``, log p(x | y) under ``"ml"``; the largest wins."""
+        require_choice("rule", rule, RULES)
+        return self.log_scores_of(columns, n_rows) if rule == "map" else self.log_likelihoods_of(columns, n_rows)
+
+    def log_prob_of(self, columns: Columns, n_rows: int) -> Floats:
+        """Return log p(y, x) of every row of codes and numbers; shape (n_rows,)."""
+        scores = self.log_scores_of(columns, n_rows)
+        return np.asarray(scores[np.arange(n_rows), np.asarray(columns[self.target.name], np.int64)], np.float64)
+
+    def log_prob(self, data: Any) -> Floats:
+        """Return log p(y, x) of every row of a table; shape (n_rows,)."""
+        source = self.open(data, with_target=True)
+        return np.concatenate(list(source.each(lambda block: self.log_prob_of(block.columns, block.n_rows))))
+
+    def with_class_priors(self, class_prior: Any) -> ClassModel:
+        """Return the same model with other class probabilities: ``"uniform"`` or a mapping from classes to π."""
+        spec = ClassPrior.of(class_prior)
+        if spec.kind not in ("uniform", "given"):
+            raise ArgumentError(
+                "Other class probabilities must be 'uniform' or a mapping from classes to probabilities. Got "
+                f"{shown(class_prior)} instead."
+            )
+        return replace(self, class_prior=spec.probabilities(self.target, np.zeros(self.target.n_states)))  # type: ignore[type-var]
+
+    def sample(self, n: int, *, seed: int | None = None, backend: str | None = None) -> Any:
+        """Draw n cases, inputs and class, as a frame."""
+        n = require_whole("n", n)
+        stream = np.random.Generator(np.random.Philox(key=np.array([stream_key(seed), 0], np.uint64)))
+        reached = np.cumsum(self.class_prior)
+        level = stream.random(n) * reached[-1]
+        classes = np.minimum(np.searchsorted(reached, level, side="right"), self.target.n_states - 1)
+        columns = self.draw_inputs(classes.astype(np.int64), stream)
+        columns[self.target.name] = classes.astype(code_dtype(self.target.n_states))
+        return to_frame(self.schema, iter([Block(self.schema, columns, None, n, 0)]), backend)
+
+
+def _one(variable: Variable, held: Mapping[str, Any]) -> NDArray[Any]:
+    """Return a column of one row: a code or a number, −1 or NaN where nothing is given."""
+    if variable.is_discrete:
+        return np.array([variable.code(held[variable.name]) if variable.name in held else -1], np.int64)
+    if variable.name not in held:
+        return np.array([np.nan])
+    try:
+        number = float(held[variable.name])
+    except (TypeError, ValueError):
+        number = np.nan
+    if not np.isfinite(number):
+        raise ArgumentError(
+            f"The input {variable.name!r} must be a finite number. Got {shown(held[variable.name])} instead."
+        )
+    return np.array([number])

@@ -1,0 +1,1 @@
+"""Pictures of what was learnt; needs the extra ``plot``."""
