@@ -24,7 +24,9 @@ WORKLOADS = (
     "w3b_features",
     "w3c_calibration",
     "w3d_queries",
+    "w4_softmax",
     "w4b_gis",
+    "w6_classifiers",
     "w8_markov",
     "w9_start",
     "w10_gibbs",
@@ -43,6 +45,7 @@ PEERS = (
     "jax",
     "ipfn",
     "nltk",
+    "scikit-learn",
     "pomegranate",
 )
 HONESTY = (

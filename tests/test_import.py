@@ -12,7 +12,10 @@ import pytest
 
 import suffice
 
-HEAVY = ("numpy", "pyarrow", "pandas", "polars", "narwhals", "scipy", "numba", "networkx", "typer", "click", "rich")
+HEAVY = (
+    *("numpy", "pyarrow", "pandas", "polars", "narwhals", "scipy", "sklearn", "numba", "networkx", "matplotlib"),
+    *("typer", "click", "rich"),
+)
 
 
 def loaded_after(code: str, *arguments: str) -> list[str]:

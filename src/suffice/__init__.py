@@ -93,6 +93,7 @@ _HOMES = {
     "suffice.fitting": ("fit", "collect", "estimate"),
     "suffice.max_entropy": ("maxent",),
     "suffice.io": ("read", "write"),
+    "suffice.sklearn": ("GaussianBayes", "NaiveBayes", "JointBayes", "SoftmaxRegression"),
     "suffice.io.interop_networkx": ("to_networkx",),
     "suffice.io.interop_pgmpy": ("from_pgmpy", "to_pgmpy"),
     "suffice.io.interop_pyagrum": ("from_pyagrum", "to_pyagrum"),
@@ -189,6 +190,10 @@ if TYPE_CHECKING:
     from suffice.models.log_linear import LogLinear as LogLinear
     from suffice.models.conditional_log_linear import ConditionalLogLinear as ConditionalLogLinear
     from suffice.models.log_linear_density import LogLinearDensity as LogLinearDensity
+    from suffice.sklearn import GaussianBayes as GaussianBayes
+    from suffice.sklearn import JointBayes as JointBayes
+    from suffice.sklearn import NaiveBayes as NaiveBayes
+    from suffice.sklearn import SoftmaxRegression as SoftmaxRegression
 
 
 def __getattr__(name: str) -> Any:

@@ -11,6 +11,7 @@ from typing import Any
 
 from suffice.certify import Claim, certify
 from suffice.data.schema import SchemaLike, declarations
+from suffice.data.stream import KEEP
 from suffice.data.table import Weights, open_table
 from suffice.errors import (
     ArgumentError,
@@ -30,6 +31,7 @@ from suffice.progress import Display, Watch, watch_for
 from suffice.result.fit import Fit
 from suffice.result.notes import Note, notes_on
 from suffice.settings import one_blas_thread
+from suffice.stats.available import AVAILABLE, CheckedSource
 from suffice.stats.source import BlockSource, Source
 from suffice.stats.statistics import Statistics
 from suffice.text import plural
@@ -79,8 +81,9 @@ def fit(
         Frequencies of the rows, or the column that holds them; N is their sum.
     schema : mapping, optional
         Declarations such as ``{"grade": sf.categorical(["a", "b"]), "age": sf.continuous()}``.
-    missing : {"error", "drop"}
-        What to do with rows that lack a value.
+    missing : {"error", "drop", "available"}
+        What to do with rows that lack a value. ``"available"`` learns each parameter from the rows that have its
+        columns; it is for structures whose likelihood falls apart so, and others refuse it.
     unknown_states : {"error", "missing"}
         What to do with values outside the declared states.
     unseen_parents : {"error", "uniform", "nan"}
@@ -225,20 +228,43 @@ def estimate(
             structure, data, watch, weights=weights, schema=statistics.schema.select(structure.columns), missing=missing
         )
     elif certify == "data" or chosen.passes == "many":
+        instead = "" if certify == "data" or not chosen.instead else f" {chosen.instead}"
         raise ArgumentError(
-            f"The {'certificate' if certify == 'data' else 'method'} needs the data itself; pass data=…."
+            f"The {'certificate' if certify == 'data' else 'method'} needs the data itself; pass data=….{instead}"
         )
     return finish(structure, statistics, source, name, chosen, watch, settings)
 
 
 def _source(
-    structure: Any, data: Any, watch: Watch, *, schema: SchemaLike | None = None, **policies: Any
+    structure: Any,
+    data: Any,
+    watch: Watch,
+    *,
+    schema: SchemaLike | None = None,
+    missing: str = "error",
+    **policies: Any,
 ) -> BlockSource:
     known = {**structure.declared, **declarations(schema)} if structure.declared else schema
+    policies["missing"] = _reading_of_gaps(structure, missing)
     if hasattr(structure, "open"):  # structures of sequences read windows, not rows
         return BlockSource(structure.open(data, schema=known, **policies), watch)
     table = open_table(data, structure.columns, schema=known, continuous=structure.continuous, **policies)
+    if hasattr(structure, "check_rows"):
+        return CheckedSource(table, watch, check=structure.check_rows)
     return BlockSource(table, watch)
+
+
+def _reading_of_gaps(structure: Any, missing: str) -> str:
+    """Return the policy under which a table is opened: gaps are kept where each need has rows of its own."""
+    if not isinstance(missing, str) or missing != AVAILABLE:
+        return missing
+    if getattr(structure, "gaps", "") != AVAILABLE:
+        raise ArgumentError(
+            f"missing={AVAILABLE!r} learns each parameter from the rows that have its columns, which is not the "
+            f"estimate that {type(structure).__name__} stands for. Pass missing='drop' to leave out incomplete rows, "
+            "or fill them in."
+        )
+    return KEEP
 
 
 def checked_settings(
@@ -295,7 +321,7 @@ def finish(
         prior=problem.prior,
         posterior=solution.posterior,
         fixed=problem.fixed,
-        source=source if certify_by == "data" else None,
+        source=source if certify_by == "data" or method.passes == "many" else None,
         tol=problem.tol,
         interrupted=solution.interrupted,
         base=problem.base,

@@ -14,6 +14,10 @@ from suffice.data.table import open_table
 from suffice.learn.method import Method
 from suffice.learn.registry import METHODS
 from suffice.models.cpds import KINDS, NodeKind
+from suffice.structures.class_gaussian import ClassGaussian
+from suffice.structures.joint_classes import JointClasses
+from suffice.structures.naive import Naive
+from suffice.structures.softmax_regression import SoftmaxClasses
 
 SKELETONS = Path(__file__).resolve().parents[2] / "docs" / "developer"
 
@@ -101,6 +105,24 @@ STRUCTURES: dict[str, tuple[Any, dict[str, list[Any]]]] = {
     "coin": (sf.Bernoulli("C"), XYZ),
     "one categorical": (sf.Categorical("A", ["z", "y", "x", "w"]), XYZ),
     "autoregression of order zero": (sf.Autoregression(0, ["x", "y"]), NUMBERS),
+    "normal classes": (ClassGaussian("y", ["x"]), CLASSES),
+    "normal classes, one covariance": (ClassGaussian("y", ["x"], covariance="tied", divisor="n-1"), CLASSES),
+    "normal classes, shrunk by two passes": (
+        ClassGaussian("C", ["x", "y", "z"], shrinkage="ledoit_wolf", class_prior="uniform"),
+        {**NUMBERS, "C": list("uvuvuv")},
+    ),
+    "classes with a joint table": (JointClasses("C", ("A", "B")), XYZ),
+    "naive Bayes of states": (Naive("C", ["A", "B"]), XYZ),
+    "naive Bayes of a state and a number": (
+        Naive("y", ["x", "g"], kinds={"x": "tied_gaussian"}, class_prior="uniform"),
+        CLASSES,
+    ),
+    "naive Bayes of counts": (
+        Naive("y", ["n", "m"], kinds={"n": "multinomial", "m": "multinomial"}, class_prior=1.0),
+        {"n": [3, 0, 1, 2, 4], "m": [0, 2, 5, 1, 0], "y": list("abbab")},
+    ),
+    "softmax of a state and a number": (SoftmaxClasses("y", ["x", "g"]), CLASSES),
+    "softmax without an intercept": (SoftmaxClasses("y", ["x"], intercept=False), CLASSES),
     "Markov chain": (sf.MarkovChain(1, variable="rain", id="site"), RAIN),
     "Markov chain of order two": (sf.MarkovChain(2, variable="rain", id="site", time="day"), RAIN),
     "Markov chain of order zero": (sf.MarkovChain(0, variable="A"), XYZ),

@@ -5,25 +5,45 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
-from suffice.certify import autoregression, cliques, directed, enumeration, features, gaussian_markov, markov_chain
+from suffice.certify import (
+    autoregression,
+    class_gaussian,
+    cliques,
+    directed,
+    enumeration,
+    features,
+    gaussian_markov,
+    joint_classes,
+    markov_chain,
+    naive,
+    softmax_regression,
+)
 from suffice.certify.certificate import Certificate
 from suffice.certify.claim import Claim
 from suffice.structures.autoregression import Autoregression
+from suffice.structures.class_gaussian import ClassGaussian
 from suffice.structures.cliques import Cliques
 from suffice.structures.dag import DAG
 from suffice.structures.features import Features
 from suffice.structures.gaussian_markov import GaussianMarkov
 from suffice.structures.hypotheses import Hypotheses
+from suffice.structures.joint_classes import JointClasses
 from suffice.structures.markov_chain import MarkovChain
+from suffice.structures.naive import Naive
 from suffice.structures.single import Bernoulli, Categorical, MultivariateNormal, Normal
+from suffice.structures.softmax_regression import SoftmaxClasses
 
 CERTIFIERS: dict[type[Any], Callable[[Claim], Certificate]] = {
     DAG: directed.certify,
     Autoregression: autoregression.certify,
     Bernoulli: directed.certify,
     Categorical: directed.certify,
+    ClassGaussian: class_gaussian.certify,
     Hypotheses: enumeration.certify,
+    JointClasses: joint_classes.certify,
     MarkovChain: markov_chain.certify,
+    Naive: naive.certify,
+    SoftmaxClasses: softmax_regression.certify,
     Cliques: cliques.certify,
     Features: features.certify,
     GaussianMarkov: gaussian_markov.certify,

@@ -14,6 +14,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from suffice.data.block import Block
+from suffice.stats.available import complete_in
 from suffice.stats.counts import Counts
 from suffice.stats.moments import Moments
 from suffice.stats.needs import Count, Moment, Need, Sum
@@ -31,9 +32,9 @@ class Recount:
 
     def __call__(self, block: Block) -> dict[Need, Any]:
         """Return the counts and the sums of one block."""
-        found: dict[Need, Any] = {need: self._count(need, block) for need in self.scopes}
+        found: dict[Need, Any] = {need: self._count(need, complete_in(block, need.scope)) for need in self.scopes}
         for mine in self.moments:
-            found[_name(mine)] = Sums(_name(mine).name, _sums(mine, block))
+            found[_name(mine)] = Sums(_name(mine).name, _sums(mine, complete_in(block, mine.need.columns)))
         return found
 
     @staticmethod

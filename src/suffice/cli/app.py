@@ -7,6 +7,7 @@ from typing import Annotated
 import typer
 
 import suffice
+from suffice.cli.classify import classify
 from suffice.cli.convert import convert
 from suffice.cli.demo import demo
 from suffice.cli.fit import fit
@@ -46,3 +47,4 @@ app.command()(sample)
 app.command()(convert)
 app.command()(info)
 app.command()(demo)
+app.add_typer(classify)

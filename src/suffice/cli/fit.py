@@ -12,9 +12,12 @@ from suffice.cli.shared import (
     DATA,
     JsonOption,
     MissingOption,
+    NamesOption,
     NaOption,
     QuietOption,
     SeparatorOption,
+    SkipOption,
+    TrimOption,
     UnknownOption,
     WeightsOption,
     bar,
@@ -73,6 +76,9 @@ def fit(
     ] = None,
     separator: SeparatorOption = None,
     na: NaOption = None,
+    names: NamesOption = None,
+    skip: SkipOption = 0,
+    trim: TrimOption = False,
     certify: Annotated[
         str, typer.Option("--certify", help="statistics, or data to repeat the pass over the data.")
     ] = "statistics",
@@ -96,7 +102,7 @@ def fit(
 
         result = suffice.fit(
             with_divisor(read_structure(structure), divisor),
-            table(data, separator, na),
+            table(data, separator, na, names, skip, trim),
             prior=read_priors(prior),
             point=point,
             method=method,

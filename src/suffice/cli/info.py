@@ -9,7 +9,18 @@ from typing import Annotated, Any
 
 import typer
 
-from suffice.cli.shared import JsonOption, NaOption, SeparatorOption, WeightsOption, reported, table
+from suffice.cli.shared import (
+    JsonOption,
+    NamesOption,
+    NaOption,
+    SeparatorOption,
+    SkipOption,
+    TrimOption,
+    WeightsOption,
+    is_classifier,
+    reported,
+    table,
+)
 from suffice.errors import ModelError
 
 FEW_CONTEXTS = 10_000
@@ -27,6 +38,9 @@ def info(
     weights: WeightsOption = None,
     separator: SeparatorOption = None,
     na: NaOption = None,
+    names: NamesOption = None,
+    skip: SkipOption = 0,
+    trim: TrimOption = False,
     as_json: JsonOption = False,
 ) -> None:
     """Describe a structure or model: its size and, with DATA, what its statistics would take."""
@@ -37,7 +51,9 @@ def info(
 
         model = None if data is not None else _model(structure)
         plan = None
-        if hasattr(model, "factors"):
+        if is_classifier(model):
+            facts = _classifier_facts(model)
+        elif hasattr(model, "factors"):
             facts = _factor_facts(model)
         elif model is not None and hasattr(model, "weights"):
             facts = {"model": type(model).__name__, **_feature_facts(model.features), "weights": len(model.weights)}
@@ -49,7 +65,8 @@ def info(
             facts = {"model": type(model).__name__, "variables": len(model.variables), "edges": _n_edges(model)}
         else:
             found = read_structure(structure)
-            schema = _schema(structure, found, data, weights, separator, na)
+            rows = None if data is None else table(data, separator, na, names, skip, trim)
+            schema = _schema(structure, found, rows, weights)
             facts = _facts(found)
             if schema is not None:
                 needs = choose(found, "auto", schema)[1].needs(found, schema)
@@ -63,12 +80,12 @@ def info(
         _show(facts, plan)
 
 
-def _schema(text: str, structure: Any, data: str | None, weights: str | None, separator: Any, na: Any) -> Any:
+def _schema(text: str, structure: Any, data: Any, weights: str | None) -> Any:
     """Return the variables with their states: from the data, or from a model file."""
     if data is not None:
         from suffice.fitting import collect
 
-        return collect(structure, table(data, separator, na), weights=weights).schema
+        return collect(structure, data, weights=weights).schema
     model = _model(text)
     return None if model is None else model.schema
 
@@ -127,6 +144,27 @@ def _autoregression_facts(model: Any) -> dict[str, Any]:
     }
 
 
+def _classifier_facts(model: Any) -> dict[str, Any]:
+    """Say which class a classifier finds from which inputs."""
+    from suffice.text import probability, shorten
+
+    target, inputs = model.target, model.inputs
+    discrete = sum(variable.is_discrete for variable in inputs)
+    kinds = {"discrete inputs": discrete, "continuous inputs": len(inputs) - discrete}
+    facts = {"model": type(model).__name__, "class": target.name, "classes": _named(list(map(str, target.labels)))}
+    facts |= {"inputs": _named([variable.name for variable in inputs])} | {k: n for k, n in kinds.items() if n}
+    if hasattr(model, "class_prior"):
+        pairs = zip(target.labels, model.class_prior.tolist(), strict=True)
+        facts["class probabilities"] = _named([f"{shorten(str(label))} {probability(p)}" for label, p in pairs])
+    return facts
+
+
+def _named(texts: list[str], limit: int = 8) -> str:
+    """List texts, the first few of many."""
+    more = [f"… {len(texts) - limit:,} more"] if len(texts) > limit else []
+    return ", ".join([*texts[:limit], *more])
+
+
 def _n_edges(model: Any) -> int:
     """Count the pairs of variables that depend on each other given all others."""
     import numpy as np
@@ -165,6 +203,8 @@ def _facts(structure: Any) -> dict[str, Any]:
         facts |= _feature_facts(structure)
     elif hasattr(structure, "order"):
         facts |= _settings(structure)
+    elif hasattr(structure, "inputs"):
+        facts |= {"class": structure.target, "inputs": _named(list(structure.inputs))}
     for name, fact in (("is_decomposable", "decomposable"), ("is_chordal", "chordal")):
         if hasattr(structure, name):
             facts[fact] = "yes" if getattr(structure, name) else "no"

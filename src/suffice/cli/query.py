@@ -8,7 +8,7 @@ import typer
 
 from suffice.cli.answers import apart, print_answer, print_json, print_map, print_marginals
 from suffice.cli.given import GivenOption, read_given
-from suffice.cli.shared import JsonOption, read_model, reported, require_able
+from suffice.cli.shared import JsonOption, is_classifier, read_model, reported, require_able
 from suffice.errors import ArgumentError, require_choice
 
 
@@ -99,7 +99,9 @@ def query(
 
 def _print_all(network: Any, seen: dict[str, Any], as_json: bool) -> None:
     """Print the answer about every variable that is not given."""
-    if hasattr(network, "marginals"):
+    if is_classifier(network):
+        print_answer(network.query(network.target.name, seen), as_json)
+    elif hasattr(network, "marginals"):
         print_marginals(network.marginals(seen), as_json)
     elif hasattr(network, "features"):
         print_marginals({name: network.query(name, seen) for name in _discrete(network, seen)}, as_json)
@@ -134,9 +136,15 @@ def _fit(path: str) -> Any:
 
 
 def _require_single(network: Any, seen: dict[str, Any]) -> None:
-    """Refuse several states, and likelihoods, of a variable where a model of given inputs takes one state."""
+    """Refuse several states, and likelihoods, of a variable where a model takes one state."""
     inputs = getattr(getattr(network, "features", None), "given", ())
     for name, state in seen.items():
+        if is_classifier(network) and isinstance(state, list | dict):
+            first = network.schema[name].labels[0]
+            raise ArgumentError(
+                f"A classifier takes one state of each input, as in --given {name}={first}; leave {name!r} out where "
+                "it is not known."
+            )
         if inputs and isinstance(state, list | dict):
             first = network.schema[name].labels[0]
             raise ArgumentError(

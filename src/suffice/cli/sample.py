@@ -10,7 +10,7 @@ from typing import Annotated, Any
 import typer
 
 from suffice.cli.given import GivenOption, read_given
-from suffice.cli.shared import JsonOption, read_model, reported, require_able
+from suffice.cli.shared import JsonOption, is_classifier, read_model, reported, require_able
 from suffice.errors import ArgumentError
 
 
@@ -78,6 +78,7 @@ def sample(
             return
         require_rows(network, length, start)
         require_able(network, "sample_blocks")
+        require_whole_rows(network, how, given)
         n = 1000 if n is None else n
         require_chains(network, how)
         if given:
@@ -114,6 +115,16 @@ def require_rows(model: Any, length: int | None, start: str | None) -> None:
         raise ArgumentError(
             "The options --length and --start are for Markov chains and autoregressions. MODEL is a "
             f"{type(model).__name__}; leave them out."
+        )
+
+
+def require_whole_rows(model: Any, how: dict[str, Any], given: list[str] | None) -> None:
+    """Raise where something is said about how to draw and the model is a classifier."""
+    said = [*how, *(["given"] if given else [])]
+    if said and is_classifier(model):
+        raise ArgumentError(
+            "Rows of a classifier are drawn as they come, the class first and then its inputs. Leave out "
+            f"--{said[0].replace('_', '-')}."
         )
 
 

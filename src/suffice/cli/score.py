@@ -12,9 +12,12 @@ from suffice.cli.shared import (
     DATA,
     JsonOption,
     MissingOption,
+    NamesOption,
     NaOption,
     QuietOption,
     SeparatorOption,
+    SkipOption,
+    TrimOption,
     UnknownOption,
     WeightsOption,
     bar,
@@ -32,6 +35,9 @@ def score(
     unknown_states: UnknownOption = "error",
     separator: SeparatorOption = None,
     na: NaOption = None,
+    names: NamesOption = None,
+    skip: SkipOption = 0,
+    trim: TrimOption = False,
     quiet: QuietOption = False,
     as_json: JsonOption = False,
 ) -> None:
@@ -41,7 +47,7 @@ def score(
 
         network = read_model(model, can="log_prob")
         policies = {"weights": weights, "missing": missing, "unknown_states": unknown_states}
-        rows = table(data, separator, na)
+        rows = table(data, separator, na, names, skip, trim)
         if hasattr(network, "transition"):
             found, facts = score_chain(network, rows, bar(quiet), **policies)
         elif hasattr(network, "forecast"):
@@ -68,7 +74,8 @@ def _score_rows(network: Any, data: Any, progress: bool, **policies: Any) -> tup
     total, statistics = log_likelihood(network, BlockSource(encoded, watch_for(progress)))
     n, dropped = statistics.weight, statistics.n_dropped
     mean = total / n if n else float("nan")
-    kind = "conditional " if getattr(getattr(network, "features", None), "given", ()) else ""
+    given = getattr(getattr(network, "features", None), "given", ()) or not getattr(network, "takes_gaps", True)
+    kind = "conditional " if given else ""
     facts = [
         ("rows, with their weights", number(n, 12)),
         ("rows dropped", number(dropped)),

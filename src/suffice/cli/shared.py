@@ -35,6 +35,14 @@ NaOption = Annotated[
         "--na", metavar="TEXT", help="A field that means a missing value; besides empty fields and ?; may be repeated."
     ),
 ]
+NamesOption = Annotated[
+    str | None,
+    typer.Option("--names", metavar="A,B,C", help="Names of all columns, for a CSV file whose first line is data."),
+]
+SkipOption = Annotated[int, typer.Option("--skip", metavar="N", help="Lines to leave out at the top of a CSV file.")]
+TrimOption = Annotated[
+    bool, typer.Option("--trim", help="Take spaces and tabs off both ends of the fields of a CSV file.")
+]
 QuietOption = Annotated[bool, typer.Option("--quiet", "-q", help="No progress bar.")]
 
 
@@ -75,14 +83,43 @@ def _complain(message: str, kind: str, as_json: bool) -> None:
         print(f"error: {visible(spoken(message))}", file=sys.stderr)
 
 
-def table(path: str, separator: str | None, na: list[str] | None) -> Any:
+def table(
+    path: str,
+    separator: str | None = None,
+    na: list[str] | None = None,
+    names: str | None = None,
+    skip: int = 0,
+    trim: bool = False,
+) -> Any:
     """Return the data argument: a path as it is, or a CSV file with its options."""
-    if separator is None and not na:
+    if separator is None and not na and names is None and not skip and not trim:
         return path
     from suffice.data.readers.csv_file import CSV
 
     separator = {"tab": "\t", "\\t": "\t"}.get(separator or "", separator)
-    return CSV(path, separator, ("", "?", *(na or ())))
+    columns = None if names is None else split_names(names, "--names")
+    return CSV(path, separator, ("", "?", *(na or ())), columns, skip=skip, trim=trim)
+
+
+def split_names(text: str, option: str) -> list[str]:
+    """Split ``a,b,c``; a name with a comma stands in quotes.
+
+    >>> split_names('a,"b,c"', "--inputs")
+    ['a', 'b,c']
+    """
+    import csv
+    import io
+
+    try:
+        (names,) = csv.reader(io.StringIO(text, newline=""))
+    except (ValueError, csv.Error):  # no line, or several
+        names = []
+    if not names or not all(names):
+        raise ArgumentError(
+            f"The option {option} takes names with commas between them, and quotes around one that has a comma: "
+            f"{option} 'a,\"b,c\"'. Got {text!r} instead."
+        )
+    return names
 
 
 ABLE = {
@@ -111,6 +148,11 @@ def require_able(model: Any, can: str) -> None:
     """Refuse models that lack a method."""
     if not hasattr(model, can):
         raise ArgumentError(f"A {type(model).__name__} cannot be {ABLE[can]}.")
+
+
+def is_classifier(model: Any) -> bool:
+    """Whether a model answers for a class alone."""
+    return hasattr(model, "log_scores_of")
 
 
 def bar(quiet: bool) -> bool:

@@ -41,6 +41,9 @@ SPOKEN: tuple[tuple[str, str | Callable[[Found], str]], ...] = (
     (r"unseen_parents='(\w+)'", r"--unseen-parents \1"),
     (r"schema=\{'([^']+)': sf\.(categorical|continuous)\(\)\}", r"--\2 '\1'"),
     (r"(?:read it by )?sf\.CSV\([^)]*separator=('[^']*')\)", r"--separator \1"),
+    (r"sf\.CSV\([^)]*skip=(\d+)\)", r"--skip \1"),
+    (r"(?<!\w)skip=(\d+)", r"--skip \1"),
+    (r"more than once in 'names'", "more than once in --names"),
     (r"na_values=\[[^]]*?('[^']*')\]", r"--na \1"),
     # Priors
     (r"prior=\[(sf\.[^]]*)\]", _several),
@@ -77,6 +80,16 @@ SPOKEN: tuple[tuple[str, str | Callable[[Found], str]], ...] = (
     (r"schema=\{'([^']+)': \[0, 1\]\}", r"--categorical '\1'=0,1"),
     (r"given=\{'([^']+)': …\}", r"--given '\1'=…"),
     (r"given= out", "--given out"),
+    # Classifiers
+    (r"kinds=\{'([^']+)': '(\w*gaussian|categorical|bernoulli|multinomial)'\}", r"--kind '\1'=\2"),
+    (r"class_prior='?(\w+)'?(?:\.0)?", r"--class-prior \1"),
+    (r"sf\.(Naive|Gaussian|Joint)Bayes", lambda found: f"--model {found[1].lower()}"),
+    (r"sf\.SoftmaxRegression", "--model softmax"),
+    (r"(?<!\w)(covariance|towards|shrinkage|penalty)='(\w+)'", r"--\1 \2"),
+    (r"(?<!\w)(shrinkage|alpha)=([\d.]*\d)", r"--\1 \2"),
+    (r"(?<!\w)(graph|alpha|strength)=…", r"--\1 …"),
+    (r"bayes=True", "--bayes"),
+    (r"missing='available'", "--missing available"),
     # Structure files
     (r"(kinds)=(\{[^{}]*(?:\{[^{}]*\})?[^{}]*\})", _entry),
     (r"(?<!\w)(initial|variable|id)='([^']+)'", r'\1 = "\2" in a structure file'),

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field
 from typing import Any, Protocol
 
@@ -63,10 +63,15 @@ class Block:
             return
         for low in range(0, max(self.n_rows, 1), size):
             high = min(low + size, self.n_rows)
-            columns = {name: values[low:high] for name, values in self.columns.items()}
+            columns = self._rows(low, high)
             weights = None if self.weights is None else self.weights[low:high]
             n_dropped = 0 if low else self.n_dropped
             yield Block(self.schema, columns, weights, high - low, self.start + low, n_dropped, self.n_table)
+
+    def _rows(self, low: int, high: int) -> Mapping[str, NDArray[Any]]:
+        """Return the columns of some rows; columns that know how to be cut stay together."""
+        cut: Callable[[int, int], Mapping[str, NDArray[Any]]] | None = getattr(self.columns, "rows", None)
+        return {name: values[low:high] for name, values in self.columns.items()} if cut is None else cut(low, high)
 
 
 @dataclass(frozen=True)

@@ -53,7 +53,7 @@ def open_table(
         require_choice("missing", missing, MISSING_POLICIES)
     require_choice("unknown_states", unknown_states, UNKNOWN_POLICIES)
     if isinstance(data, MatrixTable):
-        return data  # in codes already
+        return data.under(columns, missing, weights)
     raw = open_raw(data)
     weight_column = _weight_column(raw, weights)
     _require_columns(raw, columns)

@@ -25,27 +25,35 @@ from suffice.learn.method import Step
 from suffice.learn.registry import methods_for
 from suffice.models.autoregression import AutoregressiveModel
 from suffice.models.bayes_net import BayesianNetwork
+from suffice.models.class_gaussian import ClassGaussianModel
 from suffice.models.conditional_log_linear import ConditionalLogLinear
 from suffice.models.hypothesis_mixture import HypothesisMixture
+from suffice.models.joint_classes import JointClassModel
 from suffice.models.joint_normal import JointNormal
 from suffice.models.log_linear import LogLinear
 from suffice.models.log_linear_density import LogLinearDensity
 from suffice.models.markov_chain import MarkovChainModel
 from suffice.models.markov_net import MarkovNetwork
+from suffice.models.naive import NaiveModel
+from suffice.models.softmax_model import SoftmaxModel
 from suffice.priors.registry import prior_from_dict
 from suffice.result.fit import Fit
 from suffice.result.notes import Note
 from suffice.stats.needs import Count
 from suffice.stats.statistics import Statistics
 from suffice.structures.autoregression import Autoregression
+from suffice.structures.class_gaussian import ClassGaussian
 from suffice.structures.cliques import Cliques
 from suffice.structures.dag import DAG
 from suffice.structures.feature_structures import FEATURE_STRUCTURES
 from suffice.structures.features import Features
 from suffice.structures.gaussian_markov import GaussianMarkov
 from suffice.structures.hypotheses import Hypotheses
+from suffice.structures.joint_classes import JointClasses
 from suffice.structures.markov_chain import MarkovChain
+from suffice.structures.naive import Naive
 from suffice.structures.single import Bernoulli, Categorical, MultivariateNormal, Normal
+from suffice.structures.softmax_regression import SoftmaxClasses
 from suffice.version import __version__
 
 VERSION = 1
@@ -53,32 +61,44 @@ STRUCTURES: dict[str, Callable[[Mapping[str, Any]], Any]] = {
     "Autoregression": Autoregression.from_dict,
     "Bernoulli": Bernoulli.from_dict,
     "Categorical": Categorical.from_dict,
+    "ClassGaussian": ClassGaussian.from_dict,
     "Cliques": Cliques.from_dict,
     "DAG": DAG.from_dict,
     "GaussianMarkov": GaussianMarkov.from_dict,
     "Hypotheses": Hypotheses.from_dict,
+    "JointClasses": JointClasses.from_dict,
     "MarkovChain": MarkovChain.from_dict,
     "MultivariateNormal": MultivariateNormal.from_dict,
+    "Naive": Naive.from_dict,
     "Normal": Normal.from_dict,
+    "SoftmaxClasses": SoftmaxClasses.from_dict,
     **FEATURE_STRUCTURES,
 }
 MODELS: dict[str, Callable[[Mapping[str, Any]], Any]] = {
     "AutoregressiveModel": AutoregressiveModel.from_dict,
     "BayesianNetwork": BayesianNetwork.from_dict,
+    "ClassGaussianModel": ClassGaussianModel.from_dict,
     "ConditionalLogLinear": ConditionalLogLinear.from_dict,
     "HypothesisMixture": HypothesisMixture.from_dict,
+    "JointClassModel": JointClassModel.from_dict,
     "JointNormal": JointNormal.from_dict,
     "LogLinear": LogLinear.from_dict,
     "LogLinearDensity": LogLinearDensity.from_dict,
     "MarkovChainModel": MarkovChainModel.from_dict,
     "MarkovNetwork": MarkovNetwork.from_dict,
+    "NaiveModel": NaiveModel.from_dict,
+    "SoftmaxModel": SoftmaxModel.from_dict,
 }
 
 OWNED: dict[type[Any], Callable[[Any, Any], Any]] = {
     AutoregressiveModel: lambda model, structure: model.structure_like(structure),
     BayesianNetwork: lambda model, structure: structure if _is_node(model, structure) else model.dag,
+    ClassGaussianModel: lambda model, structure: model.structure,
     HypothesisMixture: lambda model, structure: model.hypotheses,
+    JointClassModel: lambda model, structure: structure if _is_joint(model, structure) else model,
     MarkovChainModel: lambda model, structure: model.structure,
+    NaiveModel: lambda model, structure: model.structure,
+    SoftmaxModel: lambda model, structure: model.structure,
     MarkovNetwork: lambda model, structure: structure if _holds(model, structure) else model.cliques,
     JointNormal: lambda model, structure: structure if model.names == structure.columns else model,
     LogLinear: lambda model, structure: model.features,
@@ -91,6 +111,11 @@ OWNED: dict[type[Any], Callable[[Any, Any], Any]] = {
 def _is_node(model: BayesianNetwork, structure: Any) -> bool:
     """Whether the network is a lone variable's, which is a structure in its own right."""
     return isinstance(structure, Categorical) and DAG(structure) == model.dag
+
+
+def _is_joint(model: JointClassModel, structure: Any) -> bool:
+    """Whether the table is of the structure's columns; which class probabilities were wanted, a model does not say."""
+    return isinstance(structure, JointClasses) and model.variables == structure.columns
 
 
 def _holds(model: MarkovNetwork, structure: Any) -> bool:

@@ -133,6 +133,8 @@ class Method:
         Whether it knows base measures.
     takes_init : bool
         Whether it begins somewhere.
+    instead : str
+        What to do where a method of many passes has no data to read again.
     """
 
     refuses: Callable[[Any, Schema], str | None]
@@ -146,6 +148,7 @@ class Method:
     options: tuple[str, ...] = ()
     takes_base: bool = False
     takes_init: bool = False
+    instead: str = ""
 
 
 def check_options(name: str, method: Method, options: object) -> None:

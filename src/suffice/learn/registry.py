@@ -8,34 +8,51 @@ from suffice.data.schema import Schema
 from suffice.errors import ArgumentError, EstimationError, UnknownNameError, listing, require_choice, shown, suggestion
 from suffice.learn import (
     autoregression,
+    class_gaussian,
     decomposable,
     directed,
     enumeration,
     feature_methods,
     gaussian_markov,
     ipf,
+    joint_classes,
     laplace,
     likelihood,
     markov_chain,
+    naive,
     single,
+    softmax_regression,
 )
 from suffice.learn.method import Method
 from suffice.structures.autoregression import Autoregression
+from suffice.structures.class_gaussian import ClassGaussian
 from suffice.structures.cliques import Cliques
 from suffice.structures.dag import DAG
 from suffice.structures.features import Features
 from suffice.structures.gaussian_markov import GaussianMarkov
 from suffice.structures.hypotheses import Hypotheses
+from suffice.structures.joint_classes import JointClasses
 from suffice.structures.markov_chain import MarkovChain
+from suffice.structures.naive import Naive
 from suffice.structures.single import Bernoulli, Categorical, MultivariateNormal, Normal
+from suffice.structures.softmax_regression import SoftmaxClasses
+from suffice.structures.structure import SHELLS, public_name
 
 METHODS: dict[type[Any], dict[str, Method]] = {
     DAG: {"closed_form": directed.METHOD, "newton": directed.NEWTON},
     Autoregression: {"closed_form": autoregression.METHOD},
     Bernoulli: {"closed_form": single.METHOD},
     Categorical: {"closed_form": single.METHOD},
+    ClassGaussian: {"closed_form": class_gaussian.CLOSED_FORM, "ledoit_wolf": class_gaussian.LEDOIT_WOLF},
     Hypotheses: {"enumeration": enumeration.METHOD},
+    JointClasses: {"closed_form": joint_classes.METHOD},
     MarkovChain: {"closed_form": markov_chain.METHOD},
+    Naive: {"closed_form": naive.METHOD},
+    SoftmaxClasses: {
+        "newton": softmax_regression.NEWTON,
+        "lbfgs": softmax_regression.LBFGS,
+        "proximal": softmax_regression.PROXIMAL,
+    },
     Normal: {"closed_form": gaussian_markov.CLOSED_FORM},
     MultivariateNormal: {"closed_form": gaussian_markov.CLOSED_FORM},
     GaussianMarkov: {
@@ -72,7 +89,7 @@ def methods_for(structure: object) -> dict[str, Method]:
     for kind in type(structure).__mro__:  # sf.Ising is a kind of sf.Features
         if kind in METHODS:
             return METHODS[kind]
-    known = ", ".join(f"sf.{kind.__name__}" for kind in METHODS)
+    known = ", ".join(public_name(kind) for kind in METHODS if kind.__name__ not in SHELLS)
     raise ArgumentError(f"A structure is one of {known}. Got {type(structure).__name__} {structure!r} instead.")
 
 

@@ -7,7 +7,7 @@ that can be exchanged, and inputs that may be missing, which are summed or integ
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
@@ -24,6 +24,7 @@ from suffice.data.table import open_table
 from suffice.data.variable import Variable
 from suffice.errors import (
     ArgumentError,
+    ModelError,
     UnknownNameError,
     listing,
     require_choice,
@@ -33,7 +34,7 @@ from suffice.errors import (
     suggestion,
 )
 from suffice.models.row_answers import RowAnswers
-from suffice.models.sampling import stream_key, to_frame
+from suffice.models.sampling import BLOCK_ROWS, stream_key, to_frame
 from suffice.stats.source import BlockSource
 from suffice.structures.class_prior import ClassPrior
 
@@ -104,7 +105,13 @@ class Posteriors(ABC):
                 f"given={{{absent[0]!r}: …}}."
             )
         columns = {variable.name: _one(variable, held) for variable in self.inputs}
-        return LabelledTable((self.target,), np.exp(self.log_posteriors_of(columns, 1)[0]))
+        posterior = np.exp(self.log_posteriors_of(columns, 1)[0])
+        if np.isnan(posterior).any():
+            raise ModelError(
+                f"The inputs {shown(held)} are impossible: every class gives them the probability zero. Correct them, "
+                "or fit with a prior such as sf.Dirichlet(1.0)."
+            )
+        return LabelledTable((self.target,), posterior)
 
     def query_rows(self, targets: Any, data: Any, *, unknown_states: str = "error") -> RowAnswers:
         """Return p(class | row) for every row of a table of inputs, of which some may be missing."""
@@ -183,9 +190,13 @@ class ClassModel(Posteriors):
         return self.log_scores_of(columns, n_rows) if rule == "map" else self.log_likelihoods_of(columns, n_rows)
 
     def log_prob_of(self, columns: Columns, n_rows: int) -> Floats:
-        """Return log p(y, x) of every row of codes and numbers; shape (n_rows,)."""
+        """Return log p(y, x) of every row of codes and numbers, log p(x) where y is missing; shape (n_rows,)."""
         scores = self.log_scores_of(columns, n_rows)
-        return np.asarray(scores[np.arange(n_rows), np.asarray(columns[self.target.name], np.int64)], np.float64)
+        classes = np.asarray(columns[self.target.name], np.int64)
+        found = np.asarray(scores[np.arange(n_rows), classes], np.float64)
+        unknown = classes < 0
+        found[unknown] = log_sum(scores[unknown])
+        return found
 
     def log_prob(self, data: Any) -> Floats:
         """Return log p(y, x) of every row of a table; shape (n_rows,)."""
@@ -204,14 +215,22 @@ class ClassModel(Posteriors):
 
     def sample(self, n: int, *, seed: int | None = None, backend: str | None = None) -> Any:
         """Draw n cases, inputs and class, as a frame."""
-        n = require_whole("n", n)
-        stream = np.random.Generator(np.random.Philox(key=np.array([stream_key(seed), 0], np.uint64)))
+        return to_frame(self.schema, self.sample_blocks(n, seed=seed), backend)
+
+    def sample_blocks(self, n: int, *, seed: int | None = None) -> Iterator[Block]:
+        """Yield n drawn cases as blocks of codes and numbers; each block has a random stream of its own."""
+        return self._drawn(require_whole("n", n), stream_key(seed))  # checked before the first row is asked for
+
+    def _drawn(self, n: int, key: int) -> Iterator[Block]:
         reached = np.cumsum(self.class_prior)
-        level = stream.random(n) * reached[-1]
-        classes = np.minimum(np.searchsorted(reached, level, side="right"), self.target.n_states - 1)
-        columns = self.draw_inputs(classes.astype(np.int64), stream)
-        columns[self.target.name] = classes.astype(code_dtype(self.target.n_states))
-        return to_frame(self.schema, iter([Block(self.schema, columns, None, n, 0)]), backend)
+        for number, start in enumerate(range(0, max(n, 1), BLOCK_ROWS)):
+            stream = np.random.Generator(np.random.Philox(key=np.array([key, number], np.uint64)))
+            size = min(BLOCK_ROWS, n - start)
+            level = stream.random(size) * reached[-1]
+            classes = np.minimum(np.searchsorted(reached, level, side="right"), self.target.n_states - 1)
+            columns = self.draw_inputs(classes.astype(np.int64), stream)
+            columns[self.target.name] = classes.astype(code_dtype(self.target.n_states))
+            yield Block(self.schema, columns, None, size, start)
 
 
 def _one(variable: Variable, held: Mapping[str, Any]) -> NDArray[Any]:

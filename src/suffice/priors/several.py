@@ -63,6 +63,9 @@ class Priors:
     def __setattr__(self, name: str, value: object) -> None:
         raise AttributeError(f"cannot assign to field {name!r}")
 
+    def __reduce__(self) -> tuple[Any, ...]:
+        return Priors, self.priors  # copying attribute by attribute would assign to them
+
     def __repr__(self) -> str:
         return f"Priors({', '.join(map(repr, self.priors))})"
 

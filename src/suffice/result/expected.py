@@ -21,6 +21,7 @@ from suffice.result.goodness import INEXACT, inputs_text, joint_counts
 from suffice.stats.statistics import Statistics
 from suffice.structures.cliques import Cliques
 from suffice.structures.features import Features
+from suffice.structures.structure import public_name
 from suffice.text import fixed, html_table, number, plain_table
 
 RESIDUALS = ("pearson", "deviance", "adjusted")
@@ -99,7 +100,7 @@ def expected_table(fit: Any, residuals: Any, statistics: Statistics) -> Expected
     if not isinstance(fit.structure, Cliques | Features) or inputs_text(fit.structure):
         raise ArgumentError(
             "Expected counts are those of the cells of sf.Cliques and sf.Features. This fit is of "
-            f"sf.{type(fit.structure).__name__}{inputs_text(fit.structure)}."
+            f"{public_name(type(fit.structure))}{inputs_text(fit.structure)}."
         )
     if "adjusted" in wanted and (fit.prior is not None or fit.method in INEXACT):
         why = f"is by {fit.method!r}" if fit.prior is None else "has a prior"

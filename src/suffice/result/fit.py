@@ -11,11 +11,13 @@ from typing import Any
 from suffice.certify import Certificate
 from suffice.errors import ArgumentError, listing
 from suffice.learn.method import Step
+from suffice.models.softmax_model import SoftmaxModel
 from suffice.result.coefficients import CoefficientTable, coefficient_table
 from suffice.result.expected import ExpectedTable, expected_table
 from suffice.result.geometry import Geometry, geometry
 from suffice.result.goodness import Goodness, goodness
 from suffice.result.notes import Note
+from suffice.result.softmax_coefficients import SoftmaxCoefficients, softmax_coefficients
 from suffice.result.summary import html_summary, plain_summary
 from suffice.result.wald import WaldTable, wald_table
 from suffice.result.weights import WeightTable, weight_table
@@ -158,14 +160,18 @@ class Fit:
             )
         return credible(self.model, self.posterior, targets, given, interval, interval_method, draws, seed)
 
-    def coefficients(self, node: str, level: float = 0.95) -> CoefficientTable:
-        """Return the coefficients of a linear-Gaussian node with standard errors, t, p and intervals.
+    def coefficients(self, node: str = "", level: float = 0.95, **how: Any) -> CoefficientTable | SoftmaxCoefficients:
+        """Return coefficients with standard errors, p and intervals: of a linear-Gaussian node, or of a softmax.
 
         Parameters
         ----------
         node : str
+            The node of a Bayesian network; left out for a softmax regression.
         level : float
             That of the intervals.
+        **how
+            For a softmax regression ``reference``, ``data`` and ``weights``: the class to compare with, and the data
+            once more, which large fits need.
 
         Raises
         ------
@@ -182,6 +188,10 @@ class Fit:
         (intercept)      1.15      0.3969  2.90  0.1013   -0.55756  2.8576
         dose              1.9      0.2121  8.96  0.0122    0.98727  2.8127
         """
+        if not node and isinstance(self.model, SoftmaxModel):
+            return softmax_coefficients(self, level=level, **how)
+        if how:
+            raise ArgumentError(f"Coefficients of a node take no {listing(list(how))}; leave it out.")
         return coefficient_table(self, node, level)
 
     # Markov random fields -------------------------------------------------------------------------------------

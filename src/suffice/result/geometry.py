@@ -23,6 +23,7 @@ from suffice.errors import ArgumentError, EstimationError, StatisticsError
 from suffice.result.goodness import joint_counts
 from suffice.structures.cliques import Cliques
 from suffice.structures.features import Features
+from suffice.structures.structure import public_name
 from suffice.text import fixed, html_table, plain_table
 
 FIRST, LAST = 20, 5
@@ -143,7 +144,7 @@ def _require_trace(fit: Any) -> None:
     if not isinstance(fit.structure, Cliques | Features):
         raise ArgumentError(
             "The geometry of a fit is known for sf.Cliques and sf.Features. This one is of "
-            f"sf.{type(fit.structure).__name__}."
+            f"{public_name(type(fit.structure))}."
         )
     if fit.method in ("pseudo_likelihood", "stochastic"):
         reason = (

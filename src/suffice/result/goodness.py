@@ -23,6 +23,7 @@ from suffice.stats.statistics import Statistics
 from suffice.structures.cliques import Cliques
 from suffice.structures.features import Features
 from suffice.structures.gaussian_markov import GaussianMarkov
+from suffice.structures.structure import public_name
 from suffice.text import fixed, html_table, plain_table, probability
 
 SATURATED = 1e-6
@@ -114,7 +115,7 @@ def goodness(fit: Any, statistics: Statistics | None = None) -> Goodness:
         known = ", ".join(f"sf.{kind.__name__}" for kind in KINDS)
         raise ArgumentError(
             f"Goodness of fit is known for fits of {known}, without inputs or densities. This one is of "
-            f"sf.{type(fit.structure).__name__}{inputs_text(fit.structure)}."
+            f"{public_name(type(fit.structure))}{inputs_text(fit.structure)}."
         )
     return measure(fit, fit.statistics if statistics is None else statistics)
 

@@ -26,6 +26,7 @@ from suffice.stats.rows import Rows
 from suffice.structures.cliques import Cliques
 from suffice.structures.features import Features
 from suffice.structures.gaussian_markov import GaussianMarkov
+from suffice.structures.structure import public_name
 from suffice.text import fixed, html_table, number, plain_table, shorten
 
 
@@ -182,7 +183,7 @@ def _require_fits(small: object, large: object) -> None:
         if not isinstance(fit.structure, TYPES):
             known = ", ".join(f"sf.{kind.__name__}" for kind in TYPES)
             raise ArgumentError(
-                f"The {name!r} argument must be a fit of one of {known}. It is of sf.{type(fit.structure).__name__}."
+                f"The {name!r} argument must be a fit of one of {known}. It is of {public_name(type(fit.structure))}."
             )
         if fit.method in INEXACT:
             raise EstimationError(
@@ -211,8 +212,9 @@ def _require_nested(small: Fit, large: Fit) -> None:
     without_inputs = isinstance(small.structure, Features) and (_kind(small), _kind(large)) == ("table", "conditional")
     if _kind(small) != _kind(large) and not without_inputs:  # a model without inputs may be inside one with them
         raise ArgumentError(
-            f"The fits must be of the same kind. Got sf.{type(small.structure).__name__}{inputs_text(small.structure)} "
-            f"and sf.{type(large.structure).__name__}{inputs_text(large.structure)} instead."
+            "The fits must be of the same kind. Got "
+            f"{public_name(type(small.structure))}{inputs_text(small.structure)} and "
+            f"{public_name(type(large.structure))}{inputs_text(large.structure)} instead."
         )
     if set(small.structure.variables) != set(large.structure.variables):
         raise ArgumentError(

@@ -10,14 +10,16 @@ from typing import Any
 import numpy as np
 
 from suffice.errors import EstimationError, StatisticsError
+from suffice.models.softmax_model import SoftmaxModel
 from suffice.result.goodness import INEXACT, measure_for, p_text
-from suffice.stats.needs import Count
+from suffice.result.softmax_coefficients import softmax_coefficients
+from suffice.stats.needs import Count, Moment
 from suffice.structures.cliques import Cliques
 from suffice.structures.cliques_text import written
 from suffice.structures.features import Features
 from suffice.structures.gaussian_markov import GaussianMarkov
 from suffice.structures.pairwise import Pairwise
-from suffice.text import fixed, html_table, number, plain_table, plural, visible
+from suffice.text import fixed, html_table, number, plain_table, plural, probability, visible
 
 WIDTH = 100
 Cells = tuple[list[str], list[list[str]], str]
@@ -40,10 +42,7 @@ def facts(fit: Any) -> list[tuple[str, str]]:
     targets = "target expectations" if isinstance(fit.structure, Features) else "target margins"
     rows = [
         ("model", repr(fit.model) if len(repr(fit.model)) <= 80 else type(fit.model).__name__),
-        (
-            "estimate",
-            f"{fit.certificate.claim if by_hand else points[fit.point]}{_unbiased(fit)}, method {fit.method!r}",
-        ),
+        ("estimate", f"{_estimate(fit, points, by_hand)}, method {fit.method!r}"),
     ]
     if fit.prior is not None:
         rows.append(("prior", fit.prior.describe() if hasattr(fit.prior, "describe") else str(fit.prior)))
@@ -62,6 +61,12 @@ def facts(fit: Any) -> list[tuple[str, str]]:
         rows.append(("AIC", fixed(fit.aic)))
         rows.append(("BIC", fixed(fit.bic)))
     return rows + goodness_facts(fit)
+
+
+def _estimate(fit: Any, points: dict[str, str], by_hand: bool) -> str:
+    """Name the estimate; a structure whose settings change it has words of its own."""
+    said: str | None = getattr(fit.structure, "estimate", None)
+    return said or f"{fit.certificate.claim if by_hand else points[fit.point]}{_unbiased(fit)}"
 
 
 def _unbiased(fit: Any) -> str:
@@ -150,9 +155,46 @@ def _spin_cells(model: Any) -> Cells:
     return ["weights", "number", "least", "largest"], rows, "<>>>"
 
 
+def class_cells(fit: Any) -> Cells | None:
+    """Lay out the classes of a classifier: their rows and their probabilities; None for other models."""
+    target = getattr(fit.model, "target", None)
+    weights = None if target is None else _class_weights(fit.statistics, target.name)
+    if target is None or weights is None:
+        return None
+    header, align = [target.name, "rows"], "<>"
+    rows = [[str(label), number(float(n), 10)] for label, n in zip(target.labels, weights, strict=True)]
+    if hasattr(fit.model, "class_prior"):
+        header, align = [*header, "p"], "<>>"
+        rows = [[*row, probability(p)] for row, p in zip(rows, fit.model.class_prior, strict=True)]
+    return header, rows, align
+
+
+def _class_weights(statistics: Any, target: str) -> Any:
+    """Return the weight of every class, from whichever statistic tells it; None where none does."""
+    for need, statistic in statistics.items():
+        if isinstance(need, Count) and need.scope == (target,):
+            return statistic.table()
+        if isinstance(need, Moment) and need.by == (target,):
+            return statistic.weight
+    counted = [statistic for need, statistic in statistics.items() if isinstance(need, Count) and target in need.scope]
+    return counted[0].marginal((target,)).table() if counted else None
+
+
+def coefficient_cells(fit: Any) -> Cells | None:
+    """Lay out the coefficients of a softmax regression, with standard errors where they are known; None for others."""
+    if not isinstance(fit.model, SoftmaxModel):
+        return None
+    if fit.model.information is None or fit.prior is not None or fit.certificate.exists == "no":
+        return fit.model._cells()
+    try:
+        return softmax_coefficients(fit)._cells()
+    except EstimationError:  # far from an optimum the information may be singular
+        return fit.model._cells()
+
+
 def part_cells(fit: Any) -> Cells | None:
     """Lay out what the model consists of, families, cliques or weights; None for models without parts."""
-    return family_cells(fit) or clique_cells(fit) or weight_cells(fit)
+    return coefficient_cells(fit) or class_cells(fit) or family_cells(fit) or clique_cells(fit) or weight_cells(fit)
 
 
 def plain_summary(fit: Any) -> str:

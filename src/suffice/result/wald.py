@@ -29,6 +29,7 @@ from suffice.priors.pseudo_margins import pseudo_margin
 from suffice.result.goodness import p_text
 from suffice.result.wald_columns import COLUMNS, WaldColumns
 from suffice.structures.cliques import Cliques
+from suffice.structures.structure import public_name
 from suffice.text import fixed, html_table, number, plain_table, shorten
 
 MAX_FREE = 3000
@@ -169,7 +170,7 @@ def wald_table(fit: Any, constraint: str, level: float) -> WaldTable:
 
 def _require_finite_terms(fit: Any) -> None:
     if not isinstance(fit.structure, Cliques):
-        raise ArgumentError(f"u-terms are those of sf.Cliques. This fit is of sf.{type(fit.structure).__name__}.")
+        raise ArgumentError(f"u-terms are those of sf.Cliques. This fit is of {public_name(type(fit.structure))}.")
     zeros = any((table.values == 0).any() for table in fit.model.factors[: len(fit.structure.cliques)])
     if fit.certificate.exists == "no" or zeros:
         raise EstimationError(

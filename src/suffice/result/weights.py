@@ -36,6 +36,7 @@ from suffice.result.goodness import p_text
 from suffice.result.wald_columns import COLUMNS, WaldColumns
 from suffice.structures.cliques import Cliques
 from suffice.structures.features import Features
+from suffice.structures.structure import public_name
 from suffice.text import fixed, html_table, plain_table, plural
 
 MAX_WEIGHTS = 2000
@@ -154,7 +155,7 @@ def _require_errors(fit: Any) -> None:
         hint = " Those of sf.Cliques are fit.u_terms()." if isinstance(fit.structure, Cliques) else ""
         raise ArgumentError(
             f"Weights are those of the features of sf.Features, sf.Ising, sf.Boltzmann and sf.Potts. This fit is of "
-            f"sf.{type(fit.structure).__name__}.{hint}"
+            f"{public_name(type(fit.structure))}.{hint}"
         )
     if isinstance(fit.prior, Penalty) and not isinstance(fit.prior, Gaussian):
         raise EstimationError(

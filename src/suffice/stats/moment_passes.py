@@ -27,6 +27,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from suffice.settings import one_blas_thread, settings
+from suffice.stats.matrix_pieces import MatrixPiece, rows_of_piece, suits
 
 PIECE_NUMBERS = 1 << 20
 MIN_ROWS, MAX_ROWS = 1 << 10, 1 << 16
@@ -145,6 +146,8 @@ class Job:
         The discrete columns whose configurations are the cells, the last one fastest; often none.
     weights : array, shape (n_rows,), or None
     n_rows : int
+    matrix : array, shape (n_rows, p), or None
+        The same columns, where they lie side by side in memory.
     """
 
     columns: tuple[NDArray[Any], ...]
@@ -152,6 +155,7 @@ class Job:
     by: tuple[tuple[NDArray[Any], int], ...]
     weights: NDArray[Any] | None
     n_rows: int
+    matrix: NDArray[Any] | None = None
 
     @property
     def n_cells(self) -> int:
@@ -159,9 +163,23 @@ class Job:
         return int(np.prod([size for _, size in self.by], dtype=np.int64))
 
     @property
+    def by_rows(self) -> bool:
+        """Whether rows are better read as they lie in the matrix."""
+        return self.matrix is not None and suits(self.n_rows, self.products, self.n_cells)
+
+    @property
     def piece_rows(self) -> int:
         """Rows of a piece; its columns fit the cache unless there are very many."""
+        if self.by_rows:
+            return rows_of_piece(len(self.columns))
         return min(MAX_ROWS, max(MIN_ROWS, PIECE_NUMBERS // max(len(self.columns), 1)))
+
+    def cells_of(self, piece: slice) -> Indices:
+        """Return in which cell each row of a piece is."""
+        cell = np.zeros(piece.stop - piece.start, np.int64)
+        for codes, size in self.by:
+            cell = cell * size + codes[piece]
+        return cell
 
     def multiply(self) -> Multiply:
         """Return the way to multiply columns that takes the least time, by nanoseconds measured on one machine."""
@@ -215,6 +233,8 @@ def _runs(starts: Indices, n_rows: int) -> Iterator[slice]:
 
 _Part = tuple[Indices, Arrays]
 """The cells that have rows in a piece, and their moments."""
+Around = Callable[[Floats], tuple[Floats, Floats]]
+"""From what to subtract, shape (k, p), to sums and sums of products of what is left, shapes (k, p) and (k, m)."""
 
 
 # One piece ----------------------------------------------------------------------------------------------------
@@ -248,9 +268,7 @@ def _rows_of(job: Job, piece: slice) -> _Rows:
     if not job.by and (weights is None or (weights > 0).all()):
         nothing = np.zeros(1, np.int64)
         return _Rows(nothing, nothing, None, nothing, weights, n_rows)
-    cell = np.zeros(n_rows, np.int64)
-    for codes, size in job.by:
-        cell = cell * size + codes[piece]
+    cell = job.cells_of(piece)
     # Sixteen bits are sorted by radix, many times faster.
     order = np.argsort(cell.astype(np.int16) if job.n_cells < 1 << 15 else cell, kind="stable")
     if weights is not None:
@@ -284,27 +302,48 @@ def _fill(shifted: Floats, job: Job, piece: slice, rows: _Rows, centre: Floats) 
             shifted[j] -= centre[0, j] if len(centre) == 1 else centre[:, j].take(rows.run)
 
 
-@np.errstate(over="ignore", invalid="ignore")
-def _of_piece(job: Job, piece: slice, multiply: Multiply, buffer: Floats) -> _Part | None:
-    """Return the cells that have rows in a piece, and their moments."""
-    rows, wanted = _rows_of(job, piece), job.products
+def _of_columns(job: Job, piece: slice, multiply: Multiply, buffer: Floats) -> _Part | None:
+    """Return the cells that have rows in a piece, and their moments, column by column."""
+    rows = _rows_of(job, piece)
     if not rows.n_rows:
         return None
-    shifted, weight = buffer[:, : rows.n_rows], rows.weight
-    centre = _centre(job, piece, rows)
-    for _ in range(2):
+    shifted = buffer[:, : rows.n_rows]
+
+    def around(centre: Floats) -> tuple[Floats, Floats]:
         _fill(shifted, job, piece, rows, centre)
         left = shifted if rows.weights is None else shifted * rows.weights
-        above = np.add.reduceat(left, rows.starts, axis=1).T / weight[:, None]
+        return np.add.reduceat(left, rows.starts, axis=1).T, multiply(left, shifted, rows.starts, job.products)
+
+    return rows.cells, _around_means(rows.weight, _centre(job, piece, rows), around, job.products)
+
+
+def _of_matrix(job: Job, piece: slice, buffer: Floats) -> _Part | None:
+    """Return the same, row by row."""
+    assert job.matrix is not None
+    weights = None if job.weights is None else job.weights[piece]
+    rows = MatrixPiece(job.matrix[piece], job.cells_of(piece), weights, job.n_cells, job.products)
+    if not len(rows.cells):
+        return None
+    return rows.cells, _around_means(
+        rows.weight, rows.centre(), lambda centre: rows.around(centre, buffer), job.products
+    )
+
+
+@np.errstate(over="ignore", invalid="ignore")
+def _around_means(weight: Floats, centre: Floats, around: Around, wanted: Products) -> Arrays:
+    """Turn sums around any ``centre``, shape (k, p), into moments; far from the means they are taken again."""
+    for _ in range(2):
+        sums, products = around(centre)
+        above = sums / weight[:, None]
         square = weight[:, None] * above**2
-        scatter = multiply(left, shifted, rows.starts, wanted) - weight[:, None] * wanted.of(above)
+        scatter = products - weight[:, None] * wanted.of(above)
         far = square > FAR * scatter[:, wanted.squares]
         if not far.any():
             break
         centre = np.where(far, centre + above, centre)
     scatter[:, wanted.squares] = np.maximum(scatter[:, wanted.squares], 0)
     mean, rest = _split(centre, above)
-    return rows.cells, (weight, mean, rest, scatter)
+    return weight, mean, rest, scatter
 
 
 # All of them --------------------------------------------------------------------------------------------------
@@ -333,8 +372,13 @@ def _parts(job: Job) -> Iterator[_Part]:
     ranges = [pieces[low : low + RANGE_PIECES] for low in range(0, len(pieces), RANGE_PIECES)]
 
     def one(several: list[slice]) -> Iterator[_Part]:
-        buffer = np.empty((len(job.columns), several[0].stop - several[0].start))
-        found = (_of_piece(job, piece, multiply, buffer) for piece in several)
+        n_rows, p = several[0].stop - several[0].start, len(job.columns)
+        if job.by_rows:
+            buffer = np.empty((n_rows, p))
+            found = (_of_matrix(job, piece, buffer) for piece in several)
+        else:
+            buffer = np.empty((p, n_rows))
+            found = (_of_columns(job, piece, multiply, buffer) for piece in several)
         return (part for part in found if part is not None)
 
     threads = min(settings().threads, len(ranges))

@@ -20,6 +20,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from suffice.data.block import Block
+from suffice.data.matrix import side_by_side
 from suffice.data.schema import Schema
 from suffice.data.variable import Variable, unite
 from suffice.errors import DataError, StatisticsError, listing
@@ -251,7 +252,8 @@ def _together(needs: Sequence[Moment], block: Block) -> dict[Moment, Moments]:
     scopes = {need: [place[name] for name in need.xs] for need in needs}
     products = Products.within(scopes.values(), len(names))
     codes = tuple((block.columns[name], block.schema[name].n_states) for name in by)
-    found = pass_over(Job(tuple(block.columns[name] for name in names), products, codes, block.weights, block.n_rows))
+    columns, matrix = tuple(block.columns[name] for name in names), side_by_side(block.columns, names)
+    found = pass_over(Job(columns, products, codes, block.weights, block.n_rows, matrix))
     _require_proper(names, found, products, block)
     answers = {}
     for need, scope in scopes.items():

@@ -25,3 +25,22 @@ class Structure(Protocol):
 
     def to_dict(self) -> dict[str, Any]:
         """Return the structure as JSON-able data."""
+
+
+SHELLS = {
+    "ClassGaussian": "GaussianBayes",
+    "JointClasses": "JointBayes",
+    "Naive": "NaiveBayes",
+    "SoftmaxClasses": "SoftmaxRegression",
+}
+"""The classifiers that stand for structures which have no public name of their own."""
+
+
+def public_name(kind: type[Any]) -> str:
+    """Return what users call a structure.
+
+    >>> from suffice.structures.dag import DAG
+    >>> public_name(DAG)
+    'sf.DAG'
+    """
+    return f"sf.{SHELLS.get(kind.__name__, kind.__name__)}"

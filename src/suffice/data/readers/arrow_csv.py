@@ -55,7 +55,8 @@ def _batches(file: BinaryIO, read_options: Any, **options: Any) -> Generator[pa.
 
 def _is_plain(file: BinaryIO, encoding: str) -> bool:
     """Whether Arrow can read the file by itself: neither Python's decompressors nor its decoders are needed."""
-    return isinstance(file, io.BufferedReader) and codecs.lookup(encoding) == codecs.lookup("utf-8")
+    is_file = isinstance(file, io.BufferedReader) and isinstance(file.raw, io.FileIO)
+    return is_file and codecs.lookup(encoding) == codecs.lookup("utf-8")
 
 
 class Lent:

@@ -24,8 +24,9 @@ import pyarrow as pa
 
 from suffice.data.raw import ArrowBatch, RawStream
 from suffice.data.readers.arrow_csv import batches
+from suffice.data.readers.loose_lines import put_right
 from suffice.data.readers.paths import expand, names_files
-from suffice.errors import DataError, FileAccessError, listing, shown
+from suffice.errors import ArgumentError, DataError, FileAccessError, listing, require_whole, shown
 
 COMPRESSIONS: dict[str, Callable[[Any], Any]] = {
     "": lambda file: file,
@@ -59,6 +60,12 @@ class CSV:
         The names of the columns, for a file whose first line is data.
     encoding : str
         The text's encoding.
+    skip : int
+        How many lines to leave out at the top, such as a title; the next one names the columns, unless `names` does.
+        Of several files, each is so.
+    trim : bool
+        Take spaces and tabs off both ends of every field and name, so that `` ?`` is missing and `` 3`` a number.
+        What stands in quotes is kept as it is.
 
     Examples
     --------
@@ -66,6 +73,10 @@ class CSV:
     >>> file = sf.CSV("survey.csv", separator=";", na_values=["", "NA"])
     >>> file.na_values
     ('', 'NA')
+
+    A file with a line of comment instead of names, and blanks after the separators:
+
+    >>> file = sf.CSV("adult.test", names=["age", "sex", "income"], skip=1, trim=True)
     """
 
     path: str | os.PathLike[str]
@@ -73,6 +84,8 @@ class CSV:
     na_values: Sequence[str] = ("", "?")
     names: Sequence[str] | None = None
     encoding: str = "utf-8"
+    skip: int = 0
+    trim: bool = False
 
     def __post_init__(self) -> None:
         if not isinstance(self.path, str | os.PathLike):
@@ -87,11 +100,19 @@ class CSV:
             "".encode(self.encoding)
         except (LookupError, TypeError, ValueError):
             raise DataError(f"There is no encoding {self.encoding!r}; common ones are 'utf-8' and 'latin-1'.") from None
+        object.__setattr__(self, "skip", require_whole("skip", self.skip))
+        if not isinstance(self.trim, bool):
+            raise ArgumentError(f"The 'trim' argument must be True or False. Got {shown(self.trim)} instead.")
 
     @property
     def delimiter(self) -> str:
         """The character between fields."""
         return self.separator or ("\t" if ".tsv" in "".join(Path(self.path).suffixes).lower() else ",")
+
+    @property
+    def is_loose(self) -> bool:
+        """Whether the text must be put right before it is parsed."""
+        return self.skip > 0 or self.trim
 
 
 def _texts(argument: str, values: Any) -> tuple[str, ...]:
@@ -130,16 +151,17 @@ def open_table(data: CSV | str | os.PathLike[str]) -> RawStream:
 
 
 def _names(source: CSV) -> tuple[tuple[str, ...], bool]:
-    names, no_rows = (tuple(source.names), False) if source.names else _header(source)
+    names, no_rows = (tuple(source.names), _is_empty(source)) if source.names else _header(source)
     for name in names:
         if names.count(name) > 1:
-            raise DataError(f"CSV file {str(source.path)!r}: column {name!r} occurs more than once in the first line.")
+            where = "'names'" if source.names else _first_line(source)
+            raise DataError(f"CSV file {str(source.path)!r}: column {name!r} occurs more than once in {where}.")
     return names, no_rows
 
 
 @contextmanager
-def _opened(source: CSV) -> Iterator[BinaryIO]:
-    """Open the file, decompressing what is compressed."""
+def _opened(source: CSV) -> Iterator[tuple[BinaryIO, str]]:
+    """Open the file, decompressing what is compressed and putting right what is loose; and say how it is encoded."""
     with ExitStack() as stack:
         try:
             file: Any = stack.enter_context(open(source.path, "rb"))
@@ -151,21 +173,44 @@ def _opened(source: CSV) -> Iterator[BinaryIO]:
             if start.startswith(magic):
                 file = stack.enter_context(decompress(file))
                 break
-        yield file
+        encoding = source.encoding
+        if source.is_loose:
+            described = f"CSV file {str(source.path)!r}"
+            file = put_right(file, described, _marked(encoding), source.delimiter, source.skip, source.trim)
+            encoding = "utf-8"
+        yield file, encoding
+
+
+def _marked(encoding: str) -> str:
+    """Return the encoding, with a byte order mark where it may have one."""
+    return "utf-8-sig" if encoding.lower().replace("_", "-") in ("utf-8", "utf8") else encoding
+
+
+def _is_empty(source: CSV) -> bool:
+    with _explained(source), _opened(source) as (file, _):
+        start = file.read(1)
+    return not start
 
 
 def _header(source: CSV) -> tuple[tuple[str, ...], bool]:
     """Return the names in the first line, and whether nothing follows it."""
-    encoding = "utf-8-sig" if source.encoding.lower().replace("_", "-") in ("utf-8", "utf8") else source.encoding
-    with _explained(source), _opened(source) as file:
-        text = io.TextIOWrapper(file, encoding=encoding, newline="")
+    with _explained(source), _opened(source) as (file, encoding):
+        text = io.TextIOWrapper(file, encoding=_marked(encoding), newline="")
         names = tuple(next(csv.reader(text, delimiter=source.delimiter), []))
         no_rows = not text.read(1)
+    path, line = repr(str(source.path)), _first_line(source)
     if not names:
-        raise DataError(f"CSV file {str(source.path)!r} is empty. Its first line must name the columns.")
+        if source.skip:
+            raise DataError(f"CSV file {path} has nothing in {line}, which must name the columns. Skip fewer lines.")
+        raise DataError(f"CSV file {path} is empty. Its first line must name the columns.")
     if any("\0" in name for name in names):
-        raise DataError(f"CSV file {str(source.path)!r} has a NUL character in its first line; it is not a text file.")
+        raise DataError(f"CSV file {path} has a NUL character in {line}; it is not a text file.")
     return names, no_rows
+
+
+def _first_line(source: CSV) -> str:
+    """Say which line names the columns."""
+    return f"line {source.skip + 1:,}" if source.skip else "its first line"
 
 
 class _explained:  # noqa: N801
@@ -174,6 +219,9 @@ class _explained:  # noqa: N801
     def __init__(self, source: CSV) -> None:
         self.path = str(source.path)
         self.encoding = source.encoding
+        self.line = _first_line(source)
+        self.n_before = 0 if source.names else 1
+        self.remedy = f" If {self.line} is no part of the table, leave it out: sf.CSV(path, skip={source.skip + 1})."
 
     def __enter__(self) -> _explained:
         return self
@@ -183,10 +231,11 @@ class _explained:  # noqa: N801
             return
         refused = REFUSED_ROW.match(str(error)) if isinstance(error, pa.ArrowInvalid) else None
         if refused is not None:
-            where = "" if refused["row"] is None else f", row {int(refused['row']) - 1}"
+            where = "" if refused["row"] is None else f", row {int(refused['row']) - self.n_before}"
             raise DataError(
                 f"CSV file {self.path!r}{where}: expected {refused['expected']} fields, found {refused['found']}: "
                 f"{refused['text'][:80]!r}. Correct the row, or name another separator: sf.CSV(path, separator=';')."
+                f"{self.remedy if where.endswith(' row 1') else ''}"
             ) from None
         if isinstance(error, UnicodeDecodeError) or (isinstance(error, pa.ArrowInvalid) and "UTF8" in str(error)):
             raise DataError(
@@ -194,7 +243,7 @@ class _explained:  # noqa: N801
                 "Name its encoding: sf.CSV(path, encoding='latin-1')."
             ) from None
         if isinstance(error, csv.Error):
-            raise DataError(f"CSV file {self.path!r}: its first line cannot be read ({error}).") from None
+            raise DataError(f"CSV file {self.path!r}: {self.line} cannot be read ({error}).") from None
         if isinstance(error, EOFError | gzip.BadGzipFile | lzma.LZMAError | zlib.error):
             raise DataError(f"CSV file {self.path!r} is not complete: {error}. Copy it again.") from None
         if isinstance(error, pa.ArrowInvalid):
@@ -206,7 +255,7 @@ class _explained:  # noqa: N801
 def _batches(source: CSV, names: tuple[str, ...], columns: Sequence[str]) -> Iterator[ArrowBatch]:
     from pyarrow import csv as arrow_csv
 
-    with _explained(source), _opened(source) as file:
+    with _explained(source), _opened(source) as (file, encoding):
         reading = batches(
             file,
             # One thread, because only then does Arrow know the row's number when it refuses a row.
@@ -215,7 +264,7 @@ def _batches(source: CSV, names: tuple[str, ...], columns: Sequence[str]) -> Ite
                 skip_rows_after_names=0 if source.names else 1,
                 use_threads=False,
                 block_size=PIECE_BYTES,
-                encoding=source.encoding,
+                encoding=encoding,
             ),
             parse_options=arrow_csv.ParseOptions(
                 delimiter=source.delimiter,

@@ -1,0 +1,197 @@
+"""Proof of normal classes: moments of model and data against each other, the formula's parts taken anew.
+
+Where the fitter works by Cholesky factors, this works by eigenvalues; probabilities are fractions. Everything starts
+from what users see: ``means``, ``spread`` and ``precisions`` of the model. Gaps between matrices are in units of
+standard deviations, so the scale of a column means nothing.
+"""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from suffice.certify.certificate import Certificate, Measured, verdict
+from suffice.certify.claim import Claim
+from suffice.certify.class_gaussian_wanted import wanted_spread, wanted_t
+from suffice.certify.joint_classes import class_prior_gap
+from suffice.certify.recount import recount_gap
+from suffice.models.class_gaussian import ClassGaussianModel
+from suffice.stats.moments import Moments
+from suffice.stats.needs import Moment
+from suffice.structures.class_gaussian import ClassGaussian
+
+Floats = NDArray[np.float64]
+
+
+@dataclass(frozen=True)
+class Found:
+    """The largest violation, and where it is."""
+
+    size: float = 0.0
+    where: str = "no entry"
+
+    def or_larger(self, size: float, where: str) -> Found:
+        """Return the larger one; what is not a number is infinite."""
+        size = math.inf if math.isnan(size) else size
+        return self if size <= self.size else Found(size, where)
+
+
+def certify(claim: Claim) -> Certificate:
+    """Measure the gaps of class probabilities, means and covariances, and the log-likelihood."""
+    structure: ClassGaussian = claim.structure
+    model: ClassGaussianModel = claim.model
+    moments: Moments = claim.statistics[Moment(structure.inputs, by=(structure.target,))]
+    words, condition = _said(structure)
+    if model.structure != structure or not model.target.has_states_of(moments.by[0]):
+        fault = "the variables, which are not those of the statistics"
+        return verdict(Measured(words, math.inf, fault, math.nan, math.nan), claim.log_likelihood, claim.tol)
+    gap = class_prior_gap(structure.class_prior, model.target, moments.weight, model.class_prior)
+    found = Found().or_larger(gap, "the class probabilities")
+    found = _of_means(found, model, moments)
+    found = _of_t(found, model, moments) if structure.bayes else _of_spread(found, claim, model, moments)
+    data_gap, data_worst = (None, "") if claim.source is None else recount_gap(claim.source, claim.statistics)
+    log_likelihood, rounding = (math.nan, 0.0) if structure.bayes else _log_likelihood(model, moments)
+    return verdict(
+        Measured(
+            claim=words,
+            residual=found.size,
+            worst=found.where,
+            log_likelihood=log_likelihood,
+            normalisation=_normalisation(model),
+            condition=condition,
+            data_gap=data_gap,
+            data_worst=data_worst,
+            rounding=rounding,
+        ),
+        claim.log_likelihood,
+        claim.tol,
+        claim.interrupted,
+    )
+
+
+def _said(structure: ClassGaussian) -> tuple[str, str]:
+    """Return what is claimed, and the name of the condition that proves it."""
+    kind = structure.class_prior.kind
+    classes = "" if kind == "counted" else f", with {kind} class probabilities"
+    if structure.bayes:
+        return f"Student's t predictive under the reference prior, no optimum{classes}", "the conjugate formula"
+    if structure.divisor == "n-1":
+        shrunk = "" if structure.shrinkage is None else f", shrunk towards the {structure.towards}"
+        lasso = ", under the graphical lasso's penalty" if structure.alpha is not None else ""
+        return f"means and unbiased covariances{shrunk}{lasso}, no maximum of the likelihood{classes}", "the formula"
+    if structure.alpha is not None:
+        shrunk = "" if structure.shrinkage is None else " of shrunk covariances"
+        return f"the graphical lasso{shrunk}{classes}", "the first-order condition"
+    if structure.shrinkage is not None:
+        return f"posterior mode under a Wishart prior, which shrinks{classes}", "the first-order condition"
+    return f"maximum likelihood{classes}", "the first-order condition"
+
+
+def matrix_of_class(model: ClassGaussianModel, code: int) -> Floats:
+    """Return the covariance or scale matrix of a class."""
+    mine = np.asarray(model.spread[min(code, len(model.spread) - 1)], np.float64)
+    return mine if mine.ndim == 2 else np.asarray(np.eye(len(model.inputs)) * mine, np.float64)
+
+
+def _of_means(found: Found, model: ClassGaussianModel, moments: Moments) -> Found:
+    for code, label in enumerate(model.target.labels):
+        roots = np.sqrt(np.diag(matrix_of_class(model, code)))
+        gaps = np.abs(moments.mean[code] - model.means[code] + moments.rest[code]) / roots
+        worst = int(np.argmax(gaps))
+        found = found.or_larger(float(gaps[worst]), f"the mean of {model.inputs[worst].name} in class {label!r}")
+    return found
+
+
+def _of_spread(found: Found, claim: Claim, model: ClassGaussianModel, moments: Moments) -> Found:
+    wanted, intensities = wanted_spread(claim, moments)
+    for group, matrix in enumerate(wanted):
+        who = "all classes" if model.structure.is_tied else f"class {model.target.labels[group]!r}"
+        if intensities is not None and model.shrinkage is not None:
+            gap = abs(intensities[group] - float(model.shrinkage[group]))
+            found = found.or_larger(gap, f"the shrinkage of {who}")
+        if model.structure.covariance == "sparse":
+            found = _of_sparse(found, model, group, matrix, who)
+        else:
+            found = _of_matrix(found, model, matrix_of_class(model, group), matrix, who)
+    return found
+
+
+def _of_matrix(found: Found, model: ClassGaussianModel, mine: Floats, wanted: Floats, who: str) -> Found:
+    roots = np.sqrt(np.diag(wanted))
+    with np.errstate(divide="ignore", invalid="ignore"):
+        gaps = np.nan_to_num(np.abs(mine - wanted) / roots[:, None] / roots, nan=math.inf)
+    return _largest(found, model, gaps, who)
+
+
+def _largest(found: Found, model: ClassGaussianModel, gaps: Floats, who: str) -> Found:
+    first, second = np.unravel_index(int(np.argmax(gaps)), gaps.shape)
+    names = [model.inputs[place].name for place in sorted({int(first), int(second)})]
+    return found.or_larger(float(gaps[first, second]), f"{' - '.join(names)} in {who}")
+
+
+def _of_sparse(found: Found, model: ClassGaussianModel, code: int, wanted: Floats, who: str) -> Found:
+    """Measure the conditions of known zeros, or of the graphical lasso, at the precision matrix that users see."""
+    if model.precisions is None:
+        return Found(math.inf, "the precision matrices, which are not there")
+    k = model.precisions[code]
+    roots = np.sqrt(np.diag(wanted))
+    covariance = np.linalg.solve(k * np.outer(roots, roots), np.eye(len(k)))  # in units of the data's variances
+    found = _of_matrix(found, model, model.spread[code], covariance * np.outer(roots, roots), f"{who}, two inverses")
+    slope = wanted / np.outer(roots, roots) - covariance
+    if model.structure.graph is None:
+        penalty = (model.structure.alpha or 0.0) / np.outer(roots, roots)
+        np.fill_diagonal(penalty, 0.0)
+        gaps = np.where(k != 0, np.abs(slope + penalty * np.sign(k)), np.maximum(np.abs(slope) - penalty, 0.0))
+        return _largest(found, model, gaps, who)
+    names = model.structure.inputs
+    edge = np.eye(len(k), dtype=bool)
+    for first, second in model.structure.graph.edges:
+        a, b = names.index(first), names.index(second)
+        edge[a, b] = edge[b, a] = True
+    stray = np.where(~edge & (k != 0), math.inf, 0.0)
+    return _largest(found, model, np.where(edge, np.abs(slope), stray), who)
+
+
+def _of_t(found: Found, model: ClassGaussianModel, moments: Moments) -> Found:
+    for code, label in enumerate(model.target.labels):
+        dof, scale = wanted_t(model.structure, moments, code)
+        who = f"class {label!r}"
+        mine = math.nan if model.dof is None else float(model.dof[code])
+        found = found.or_larger(abs(dof - mine) / max(1.0, abs(dof)), f"the degrees of freedom of {who}")
+        found = _of_matrix(found, model, matrix_of_class(model, code), scale, who)
+    return found
+
+
+def _log_likelihood(model: ClassGaussianModel, moments: Moments) -> tuple[float, float]:
+    """Return the log-likelihood by eigenvalues, and what rounding may do to it where they are far apart."""
+    terms, rounding = [], 0.0
+    for code, n in enumerate(moments.weight.tolist()):
+        matrix = matrix_of_class(model, code)
+        roots = np.sqrt(np.diag(matrix))
+        values, vectors = np.linalg.eigh(matrix / np.outer(roots, roots))
+        if not values[0] > 0:
+            return math.nan, 0.0
+        gap = moments.mean[code] - model.means[code] + moments.rest[code]
+        seen = (moments.scatter[code] + n * np.outer(gap, gap)) / np.outer(roots, roots)
+        squares = np.einsum("ji,jk,ki->i", vectors, seen, vectors) / values
+        log_det = math.fsum(np.log(values)) + 2 * math.fsum(np.log(roots))
+        p = float(model.class_prior[code])
+        terms.append(-math.inf if p == 0 else n * math.log(p))
+        terms.append(-0.5 * (n * (len(roots) * math.log(2 * math.pi) + log_det) + math.fsum(squares)))
+        rounding += 1e-15 * n * len(roots) ** 2 * float(values[-1] / values[0])
+    return sum(terms), rounding
+
+
+def _normalisation(model: ClassGaussianModel) -> float:
+    """Return how far the class probabilities are from a sum of one, and a sparse density's integral from one."""
+    off = abs(math.fsum(model.class_prior) - 1)
+    for k, covariance in zip(model.precisions if model.precisions is not None else (), model.spread, strict=False):
+        roots = np.sqrt(np.diag(covariance))
+        (sign, log_k), (other, log_sigma) = (
+            np.linalg.slogdet(matrix) for matrix in (k * np.outer(roots, roots), covariance / np.outer(roots, roots))
+        )
+        off = max(off, abs(math.expm1(0.5 * float(log_k + log_sigma))) if sign > 0 and other > 0 else math.inf)
+    return off

@@ -1,0 +1,212 @@
+"""A pass over the rows of a softmax regression that its fitter did not make: formulas as they stand, piece by piece."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from suffice.certify.claim import Claim
+from suffice.data.block import Block
+from suffice.models.basis import evaluate, in_pieces, sparse_terms
+from suffice.models.cpds.softmax_search import Cases
+from suffice.models.softmax_model import SoftmaxModel
+from suffice.stats.needs import Sum
+from suffice.stats.source import BlockSource
+from suffice.stats.sums import Sums
+
+Floats = NDArray[np.float64]
+PIECE_NUMBERS = 1 << 17
+MOST_CURVATURE = 500
+"""Terms up to which the curvature is looked at."""
+MANY_ROWS, EVERY = 20_000, 8
+"""From so many rows on, every eighth is enough for a bound of the curvature."""
+POWER = 8
+"""The largest of some numbers is at most the root of this power of the sum of their powers, which can be added up."""
+MOST_CASES = 3_000_000
+
+
+@dataclass(frozen=True, eq=False)
+class Recomputed:
+    """What the pass found; derivatives and curvature over N.
+
+    Attributes
+    ----------
+    counts : array, shape (K,)
+        The weight of every class.
+    units : array, shape (T,)
+        The spread of every term; one where it does not vary.
+    by_intercept, by_weights : arrays, shapes (K,) and (T, K)
+        Derivatives of −Σ log p by the intercepts, and by the weights while scores at the mean terms are held.
+    raw : array, shape (T + 1, K), or (T, K) without intercepts
+        Derivatives by intercepts and weights.
+    curvature : array, shape (T + 1,) * 2 or (T,) * 2, or None
+        Σ w min(p) f fᵀ over some of the rows.
+    extents : array, shape (T + 1,) or (T,)
+        Bounds of |f|.
+    """
+
+    total: float
+    log_likelihood: float
+    normalisation: float
+    counts: Floats
+    units: Floats
+    by_intercept: Floats
+    by_weights: Floats
+    raw: Floats
+    curvature: Floats | None
+    extents: Floats
+
+    @property
+    def moment_gap(self) -> float:
+        """The largest gap between a mean over the rows of a class and what the model expects of it."""
+        return float(np.abs(self.raw).max(initial=0.0))
+
+
+@dataclass(frozen=True, eq=False)
+class Check:
+    """The task: sums over a block, from the probabilities that the model itself gives."""
+
+    model: SoftmaxModel
+    curved: bool
+    every: int
+    name = "softmax check"
+
+    @property
+    def sizes(self) -> list[int]:
+        """How many sums: ℓ and gaps of totals, Σ w 1[y], Σ w f, Σ w f², powers of |f|, derivatives, curvature."""
+        k, t = self.model.target.n_states, len(self.model.terms)
+        return [2, k, t, t, t, k, t * k, (t + 1) ** 2 if self.curved else 0]
+
+    def __call__(self, block: Block) -> dict[Any, Any]:
+        """Return the sums of one block."""
+        k = self.model.target.n_states
+        parts = [np.zeros(size, np.longdouble) for size in self.sizes]
+        for f, part, codes, w in pieces(self.model, block):
+            log_p = self.model.log_posteriors_of(part, len(codes))
+            p, rows = np.exp(log_p), np.arange(len(codes))
+            gaps = p.copy()
+            gaps[rows, codes] -= 1
+            parts[0] += [w.dot(log_p[rows, codes]), np.abs(p.sum(axis=1) - 1).sum()]
+            parts[1] += np.bincount(codes, w, k)
+            parts[2] += f.T @ w
+            parts[3] += (f * f if isinstance(f, np.ndarray) else f.multiply(f)).T @ w
+            parts[4] += _extents(f) ** POWER
+            parts[5] += w @ gaps
+            parts[6] += (f.T @ (gaps * w[:, None])).reshape(-1)
+            if self.curved:
+                parts[7] += _curvature(f[:: self.every], (w * p.min(axis=1))[:: self.every]).reshape(-1)
+        found = Sums(self.name, _rounded(np.concatenate(parts)))
+        return {found.need: found}
+
+
+def pieces(model: SoftmaxModel, block: Block) -> Iterator[tuple[Any, Any, NDArray[np.int64], Floats]]:
+    """Yield the terms, the columns, the class and the weight of some rows at a time."""
+    known = {variable.name: variable for variable in model.inputs}
+    columns, t = block.columns, len(model.terms)
+    wide = sparse_terms(model.terms, columns) is not None and t > MOST_CURVATURE
+    step = max(block.n_rows, 1) if wide else max(256, PIECE_NUMBERS // max(t, 1))
+    for low, high, part in in_pieces(columns, known, block.n_rows, step):
+        codes = np.asarray(columns[model.target.name], np.int64)[low:high]
+        w = np.ones(high - low) if block.weights is None else np.asarray(block.weights[low:high], np.float64)
+        f = sparse_terms(model.terms, part)
+        if f is None:
+            f = evaluate(model.terms, part, high - low, known, model.centre)
+        elif not wide:
+            f = f.toarray()
+        yield f, part, codes, w
+
+
+def _extents(f: Any) -> NDArray[np.longdouble]:
+    """Return the largest |f| of every term."""
+    if not f.shape[0]:
+        return np.zeros(f.shape[1], np.longdouble)
+    largest = np.abs(f).max(axis=0) if isinstance(f, np.ndarray) else abs(f).max(axis=0).toarray().reshape(-1)
+    return np.asarray(largest, np.longdouble)
+
+
+def _rounded(sums: NDArray[np.longdouble]) -> Floats:
+    with np.errstate(over="ignore"):
+        return sums.astype(np.float64)
+
+
+def _curvature(f: Floats, w: Floats) -> Floats:
+    whole = np.empty((f.shape[1] + 1, len(f)))
+    whole[0], whole[1:] = 1.0, f.T
+    return np.asarray((whole * w) @ whole.T, np.float64)
+
+
+def recomputed(claim: Claim) -> Recomputed:
+    """Make the pass."""
+    model, statistics = claim.model, claim.statistics
+    assert claim.source is not None
+    curved = claim.prior is None and len(model.terms) <= MOST_CURVATURE
+    task = Check(model, curved, EVERY if statistics.n_read >= MANY_ROWS else 1)
+    sums = claim.source.reduce(task)[Sum(task.name, sum(task.sizes))].values
+    first, counts, once, twice, powers, by_intercept, flat, square = np.split(sums, np.cumsum(task.sizes)[:-1])
+    total, t = float(counts.sum()), len(model.terms)
+    has_intercept = claim.structure.intercept
+    mean, squares = once / total, twice / total
+    around = squares - mean**2 if has_intercept else squares
+    units = np.where(around > 1e-14 * squares, np.sqrt(np.maximum(around, 0.0)), 1.0)
+    by_intercept = by_intercept / total if has_intercept else np.zeros_like(by_intercept)
+    by_weights = flat.reshape(t, len(counts)) / total
+    kept = slice(0 if has_intercept else 1, None)
+    return Recomputed(
+        total=total,
+        log_likelihood=float(first[0]),
+        normalisation=float(first[1]),
+        counts=counts,
+        units=units,
+        by_intercept=by_intercept,
+        by_weights=by_weights - np.outer(mean, by_intercept),
+        raw=np.concatenate([by_intercept[None], by_weights])[kept],
+        curvature=square.reshape(t + 1, t + 1)[kept, kept] / total if curved else None,
+        extents=np.concatenate([[1.0], powers ** (1 / POWER)])[kept],
+    )
+
+
+@dataclass(frozen=True, eq=False)
+class Leverage:
+    """The task that bounds √(fᵀA⁻¹f) of all rows, ``root`` being one of A⁻¹."""
+
+    model: SoftmaxModel
+    root: Floats
+    intercept: bool
+    name = "softmax leverage"
+
+    def __call__(self, block: Block) -> dict[Any, Any]:
+        """Return a power of the largest."""
+        power = np.longdouble(0)
+        for f, _, codes, _ in pieces(self.model, block):
+            whole = np.concatenate([np.ones((len(codes), 1)), f], axis=1) if self.intercept else f
+            with np.errstate(over="ignore", invalid="ignore"):  # no bound at all where the curvature is next to none
+                squares = ((whole @ self.root.T) ** 2).sum(axis=1)
+                power += np.longdouble(squares.max(initial=0.0)) ** (POWER // 2)
+        found = Sums(self.name, _rounded(np.array([power])))
+        return {found.need: found}
+
+
+def leverage(claim: Claim, root: Floats) -> float:
+    """Return a bound of √(fᵀA⁻¹f) for all rows."""
+    assert claim.source is not None
+    task = Leverage(claim.model, root, claim.structure.intercept)
+    return math.pow(claim.source.reduce(task)[Sum(task.name, 1)].values[0], 1 / POWER)
+
+
+def cases_of(claim: Claim) -> Cases | None:
+    """Return the rows in the form in which separation is looked for; None where there are too many."""
+    model, source = claim.model, claim.source
+    k = model.target.n_states
+    if not isinstance(source, BlockSource) or claim.statistics.n_read * len(model.terms) * k > MOST_CASES:
+        return None
+    parts = [part for found in source.each(lambda block: list(pieces(model, block))) for part in found]
+    x = np.concatenate([f if isinstance(f, np.ndarray) else f.toarray() for f, _, _, _ in parts])
+    codes, w = (np.concatenate([part[place] for part in parts]) for place in (2, 3))
+    weights = np.zeros((len(codes), k))
+    weights[np.arange(len(codes)), codes] = w
+    return Cases(np.zeros(int((w > 0).sum()), np.int64), x[w > 0], weights[w > 0], np.ones((1, k), bool))

@@ -1,0 +1,77 @@
+"""The coefficients of a softmax regression after a fit: with standard errors, or why there are none."""
+
+from __future__ import annotations
+
+import textwrap
+from dataclasses import dataclass
+from typing import Any
+
+from suffice.cli.spoken import spoken
+from suffice.errors import SufficeError
+from suffice.text import visible
+
+WIDTH = 100
+
+
+@dataclass(frozen=True)
+class Coefficients:
+    """What is known of coefficients.
+
+    Attributes
+    ----------
+    table : SoftmaxCoefficients or None
+        None where there are none with standard errors.
+    weights : SoftmaxModel or None
+        The model, whose weights are shown in their place; None for other classifiers.
+    why : str
+        Why standard errors are not there, where a fit without a prior should have them.
+    """
+
+    table: Any = None
+    weights: Any = None
+    why: str = ""
+
+    def to_list(self) -> list[dict[str, Any]] | None:
+        """Return one entry a coefficient as JSON-able data; None without standard errors."""
+        if self.table is None:
+            return None
+        from suffice.result.wald_columns import COLUMNS
+
+        columns = [getattr(self.table, name).tolist() for name in COLUMNS]
+        names = zip(self.table.classes, self.table.terms, strict=True)
+        rows = zip(names, *columns, strict=True)
+        return [
+            {"class": label, "term": term} | dict(zip(COLUMNS, numbers, strict=True))
+            for (label, term), *numbers in rows
+        ]
+
+    def show(self) -> None:
+        """Print the coefficients for people."""
+        from suffice.cli.show import show_table
+
+        if self.table is not None:
+            print()
+            show_table(self.table._cells(), "Coefficients")
+            for line in self.table._foot:
+                print(visible(line))
+        elif self.weights is not None:
+            print()
+            show_table(self.weights._cells(), "Weights")
+            if self.why:
+                print(textwrap.fill(f"No standard errors: {visible(spoken(self.why))}", WIDTH))
+
+
+def read_coefficients(fit: Any, cases: Any, weights: str | None) -> Coefficients:
+    """Return the coefficients of a fit; large fits read the data once more."""
+    model = fit.model
+    if not hasattr(model, "terms") or not hasattr(model, "intercept"):
+        return Coefficients()
+    if fit.prior is not None:
+        return Coefficients(weights=model)
+    if fit.certificate.exists == "no":
+        return Coefficients(weights=model, why="the estimate does not exist, as the note says.")
+    again = {} if model.information is not None else {"data": cases, "weights": weights}
+    try:
+        return Coefficients(fit.coefficients(**again))
+    except SufficeError as error:
+        return Coefficients(weights=model, why=str(error))

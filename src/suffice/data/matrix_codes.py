@@ -1,0 +1,186 @@
+"""A matrix of whole numbers as codes: each column a discrete variable, its distinct numbers the states."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from suffice.data.block import EXACT
+from suffice.data.class_codes import class_codes
+from suffice.data.encode import MAX_INTEGER_STATES, code_dtype
+from suffice.data.schema import SchemaLike, declarations
+from suffice.data.variable import Variable
+from suffice.errors import DataError, listing, suggestion
+
+SMALL_JOB = 1 << 22
+"""Numbers below which NumPy is quicker than loading kernels."""
+WIDTH = 1 << 12
+"""States that span no more than this are looked up in tables."""
+
+Codes = NDArray[np.signedinteger[Any]]
+
+
+def suits_codes(matrix: Any) -> bool:
+    """Whether an array is such a matrix: two axes, whole numbers or bools of at most 64 bits with a sign."""
+    return (
+        isinstance(matrix, np.ndarray)
+        and matrix.ndim == 2
+        and matrix.dtype.kind in "iub"
+        and matrix.dtype != np.uint64
+        and matrix.dtype.isnative
+    )
+
+
+def states_of_matrix(
+    matrix: NDArray[Any], names: Sequence[str], schema: SchemaLike | None = None, unknown_states: str = "error"
+) -> tuple[Codes, tuple[Variable, ...], tuple[str, ...]] | None:
+    """Read a matrix of whole numbers or bools as the columns of a table would be read, all columns at once.
+
+    Returns
+    -------
+    codes : array, shape (n_rows, p)
+    variables : tuple of Variable
+    remarks : tuple of str
+        Which columns were taken as discrete though nobody said so.
+
+    None where the columns are of several kinds, or such as have to be read one by one.
+    """
+    declared = declarations(schema)
+    said = [declared.get(name) for name in names]
+    if any(entry is not None and entry.kind != "discrete" for entry in said) or not suits_codes(matrix):
+        return None
+    given = [entry is not None and entry.states is not None for entry in said]
+    if all(given):
+        variables = tuple(Variable(name, declared[name].states, True) for name in names)
+        fits = have_whole_states(variables)
+        return (known_matrix(matrix, variables, unknown_states), variables, ()) if fits else None
+    if any(given):
+        return None
+    codes, variables = encoded_matrix(matrix, names)
+    unsaid = [v for v, entry in zip(variables, said, strict=True) if entry is None and not v.declared]
+    if any(v.n_states > MAX_INTEGER_STATES for v in unsaid):
+        return None
+    return codes, variables, tuple(f"{v.name}: whole numbers read as a discrete variable." for v in unsaid)
+
+
+def encoded_matrix(matrix: NDArray[Any], names: Sequence[str]) -> tuple[Codes, tuple[Variable, ...]]:
+    """Return the codes of a matrix of whole numbers or bools, shape (n_rows, p), and its variables.
+
+    Examples
+    --------
+    >>> codes, (x, z) = encoded_matrix(np.array([[5, 0], [9, 1], [5, 1]]), ("x", "z"))
+    >>> codes.tolist(), x.states, z.states
+    ([[0, 0], [1, 1], [0, 1]], (5, 9), (0, 1))
+    """
+    if matrix.dtype.kind == "b":
+        return matrix.view(np.int8), tuple(Variable(name, (False, True), True) for name in names)
+    small = _small(matrix, names) if matrix.size >= SMALL_JOB else None
+    if small is not None:
+        return small
+    columns = [class_codes(np.ascontiguousarray(column)) for column in matrix.T]
+    variables = tuple(Variable(name, tuple(s.tolist())) for name, (s, _) in zip(names, columns, strict=True))
+    codes = np.empty(matrix.shape, _dtype_for(variables))
+    for place, (_, column) in enumerate(columns):
+        codes[:, place] = column
+    return codes, variables
+
+
+def _small(matrix: NDArray[Any], names: Sequence[str]) -> tuple[Codes, tuple[Variable, ...]] | None:
+    """Encode numbers from 0 to 126 in one pass over them; None where there are others."""
+    from suffice.kernels.codes import small_codes
+
+    x = np.ascontiguousarray(matrix)
+    codes, present = np.empty(x.shape, np.int8), np.zeros((x.shape[1], 127), np.bool_)
+    if not small_codes(x, codes, present):
+        return None
+    n_states = present.sum(axis=1)
+    gaps = n_states <= 126 - present[:, ::-1].argmax(axis=1)  # some number below the largest never occurs
+    if gaps.any():
+        codes = _recoded(codes, np.where(present, np.cumsum(present, axis=1) - 1, -1).astype(np.int8))
+    labels = (np.flatnonzero(row).astype(matrix.dtype).tolist() for row in present)
+    return codes, tuple(Variable(name, tuple(states)) for name, states in zip(names, labels, strict=True))
+
+
+def _recoded(codes: Codes, tables: Codes) -> Codes:
+    from suffice.kernels.codes import known_codes
+
+    found = np.empty_like(codes)
+    known_codes(codes, np.zeros(codes.shape[1], np.int64), tables, found)
+    return found
+
+
+def known_matrix(matrix: NDArray[Any], variables: Sequence[Variable], unknown_states: str = "error") -> Codes:
+    """Return the codes of a matrix of whole numbers or bools whose variables are known.
+
+    Parameters
+    ----------
+    matrix : array, shape (n_rows, p)
+    variables : sequence of p discrete variables
+        For which `have_whole_states` holds.
+    unknown_states : {"error", "missing"}
+        What to do with numbers that are no states; missing ones have the code −1.
+
+    Examples
+    --------
+    >>> known_matrix(np.array([[9], [7]]), [Variable("x", (5, 9))], "missing").tolist()
+    [[1], [-1]]
+    """
+    numbers = [_states(variable) for variable in variables]
+    narrow = all(not len(states) or int(states.max()) - int(states.min()) < WIDTH for states in numbers)
+    if narrow and matrix.size >= SMALL_JOB:
+        codes, n_unknown = _by_tables(matrix, numbers, _dtype_for(variables))
+    else:
+        codes, n_unknown = _by_search(matrix, numbers, _dtype_for(variables))
+    if n_unknown and unknown_states == "error":
+        _refuse(matrix, codes, variables)
+    return codes
+
+
+def have_whole_states(variables: Sequence[Variable]) -> bool:
+    """Whether all states are whole numbers or bools, so that `known_matrix` can find them."""
+    return all(isinstance(state, int) and -EXACT < state < EXACT for v in variables for state in v.states or (0.5,))
+
+
+def _states(variable: Variable) -> NDArray[np.int64]:
+    return np.array([int(state) for state in variable.labels], np.int64)
+
+
+def _by_tables(matrix: NDArray[Any], numbers: Sequence[NDArray[np.int64]], dtype: Any) -> tuple[Codes, int]:
+    from suffice.kernels.codes import known_codes
+
+    low = np.array([states.min(initial=2**62) for states in numbers], np.int64)
+    width = max((int(states.max()) - int(states.min()) + 1 for states in numbers if len(states)), default=1)
+    tables = np.full((len(numbers), width), -1, dtype)
+    for row, least, states in zip(tables, low, numbers, strict=True):
+        row[states - least] = np.arange(len(states))
+    codes = np.empty(matrix.shape, dtype)
+    x = np.ascontiguousarray(matrix.view(np.uint8) if matrix.dtype.kind == "b" else matrix)
+    return codes, int(known_codes(x, low, tables, codes))
+
+
+def _by_search(matrix: NDArray[Any], numbers: Sequence[NDArray[np.int64]], dtype: Any) -> tuple[Codes, int]:
+    codes = np.full(matrix.shape, -1, dtype)
+    for place, states in enumerate(numbers):
+        if len(states):
+            order = np.argsort(states)
+            column = matrix[:, place].astype(np.int64)
+            near = np.minimum(np.searchsorted(states, column, sorter=order), len(states) - 1)
+            codes[:, place] = np.where(states[order][near] == column, order[near], -1)
+    return codes, int((codes < 0).sum())
+
+
+def _refuse(matrix: NDArray[Any], codes: Codes, variables: Sequence[Variable]) -> None:
+    row, place = np.argwhere(codes < 0)[0].tolist()
+    variable, label = variables[place], matrix[row, place].item()
+    raise DataError(
+        f"Column {variable.name!r}, row {row + 1}: state {label!r} is not one of "
+        f"{listing(variable.labels)}.{suggestion(label, variable.labels)} Add it to the schema, or pass "
+        "unknown_states='missing'."
+    )
+
+
+def _dtype_for(variables: Sequence[Variable]) -> Any:
+    return code_dtype(max((variable.n_states for variable in variables), default=1))

@@ -1,0 +1,115 @@
+"""A sparse matrix as a table: as many columns as there are words, of which a row has few."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from suffice.data.block import Block
+from suffice.data.matrix import MatrixColumns, MatrixTable
+from suffice.data.stream import checked_weights
+from suffice.errors import DataError, shown
+from suffice.text import plural
+
+SPARSE_ROWS = 1 << 16
+"""Rows of a block; their scores, one a class, are written out."""
+
+
+class SparseColumns(MatrixColumns):
+    """Columns by name, most of which are those of a sparse matrix; a single one is written out when asked for."""
+
+    def __init__(self, matrix: Any, names: tuple[str, ...], beside: Mapping[str, NDArray[Any]]) -> None:
+        self.matrix, self.names, self.beside = matrix, names, dict(beside)
+
+    @cached_property
+    def _place(self) -> dict[str, int]:  # type: ignore[override]
+        return {name: place for place, name in enumerate(self.names)}
+
+    @property
+    def n_bytes(self) -> int:
+        """Memory of the values."""
+        return int(self.matrix.data.nbytes) + sum(column.nbytes for column in self.beside.values())
+
+    def __getitem__(self, name: str) -> NDArray[Any]:
+        if name in self.beside:
+            return self.beside[name]
+        column: Any = self.matrix[:, [self._place[name]]]
+        return np.asarray(column.toarray(), np.float64).reshape(-1)
+
+    def rows(self, low: int, high: int) -> SparseColumns:
+        """Return some consecutive rows."""
+        beside = {name: column[low:high] for name, column in self.beside.items()}
+        return SparseColumns(self.matrix[low:high], self.names, beside)
+
+    def part(self, names: Sequence[str]) -> NDArray[Any] | None:
+        """Return None: there is no array that the columns lie in."""
+        return None
+
+
+@dataclass(frozen=True, eq=False)
+class SparseTable(MatrixTable):
+    """A sparse matrix of numbers as a table, without gaps; see `MatrixTable`.
+
+    Examples
+    --------
+    >>> from scipy.sparse import csr_array
+    >>> from suffice.data.variable import Variable
+    >>> words = csr_array(np.array([[0.0, 2.0], [1.0, 0.0]]))
+    >>> table = SparseTable(words, (Variable("cat"), Variable("dog")))
+    >>> [block.columns["dog"].tolist() for block in table.blocks()]
+    [[2.0, 0.0]]
+    """
+
+    def __post_init__(self) -> None:
+        matrix: Any = self.matrix
+        if not hasattr(matrix, "tocsr") or matrix.ndim != 2 or matrix.shape[1] != len(self.variables):
+            raise DataError(
+                f"A sparse table needs a scipy.sparse matrix of {plural(len(self.variables), 'column')}. Got "
+                f"{shown(matrix)} instead."
+            )
+        rows = matrix.tocsr().astype(np.float64)
+        rows.sum_duplicates()
+        if not np.isfinite(rows.data).all():
+            raise DataError("The sparse matrix holds NaN or infinity. Fill missing values in, or leave such rows out.")
+        object.__setattr__(self, "matrix", rows)
+        for name, column in self.beside.items():
+            if column.shape != (self.n_rows,) or (column < 0).any():
+                raise DataError(
+                    f"The column {name!r} beside a sparse matrix must hold {self.n_rows:,} codes, none missing. Got "
+                    f"{shown(column)} instead."
+                )
+        if self.weights is not None:
+            object.__setattr__(self, "weights", checked_weights(np.asarray(self.weights), "the 'weights' argument"))
+
+    @property
+    def n_rows(self) -> int:
+        """Rows that are there."""
+        return int(self.matrix.shape[0])
+
+    @cached_property
+    def has_gaps(self) -> bool:
+        """Whether a value is missing: none is."""
+        return False
+
+    @property
+    def n_expected(self) -> int:
+        """Rows that the table has."""
+        return self.n_rows + self.n_dropped
+
+    @property
+    def _columns(self) -> SparseColumns:
+        return SparseColumns(self.matrix, tuple(variable.name for variable in self.variables), self.beside)
+
+    def blocks(self) -> Iterator[Block]:
+        """Yield the rows in order, a block's worth at a time."""
+        n, columns = self.n_rows, self._columns
+        for low in range(0, max(n, 1), SPARSE_ROWS):
+            high = min(low + SPARSE_ROWS, n)
+            weights = None if self.weights is None else self.weights[low:high]
+            part = columns if high - low == n else columns.rows(low, high)
+            yield Block(self.schema, part, weights, high - low, low, self.n_dropped if not low else 0, self.n_expected)

@@ -1,0 +1,255 @@
+"""Naive Bayes: the class by its frequencies, and every input by itself, from its statistic in each class.
+
+ℓ(π, θ) = ℓ(π) + Σ_d ℓ_d(θ_d), and ℓ_d is a sum over the rows that have a value of x_d. So every column is learnt from
+the values that it has, whatever the others lack, and that is the maximum of the likelihood of all that was observed.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from suffice.data.schema import Schema
+from suffice.errors import ArgumentError, EstimationError, StructureError, UnknownNameError, listing, shown, suggestion
+from suffice.learn.method import Method, Problem, Solution
+from suffice.models.cpds.linear_gaussian import LinearGaussianCPD
+from suffice.models.cpds.linear_gaussian_kind import LinearGaussianKind
+from suffice.models.cpds.tabular import TabularCPD
+from suffice.models.naive import NaiveModel
+from suffice.models.naive_parts import Part, parts_of, prior_for
+from suffice.priors.dirichlet import DirichletPrior
+from suffice.priors.normal_inverse_gamma import NormalInverseGamma
+from suffice.stats.moments import Moments
+from suffice.stats.needs import Count, Need
+from suffice.structures.naive import DISCRETE, Naive
+from suffice.text import number, plural
+
+SHOWN = 4
+"""So many columns are named one by one in remarks."""
+SAME = 1e-9
+"""Sums of weights that differ by less, relatively, are equal but for rounding."""
+
+
+def refuses(naive: Naive, schema: Schema) -> str | None:
+    """Refuse a class that is no discrete column, and inputs that cannot be of their kind."""
+    if not schema[naive.target].is_discrete:
+        return f"the class {naive.target!r} is continuous. Declare it: schema={{{naive.target!r}: sf.categorical()}}."
+    for name, kind in naive.kinds_in(schema).items():
+        if (kind in DISCRETE) != schema[name].is_discrete:
+            what, remedy = ("discrete", "continuous") if schema[name].is_discrete else ("continuous", "categorical")
+            return (
+                f"{name!r} is to be of kind {kind!r}, and its column is {what}. Choose another kind, or declare it: "
+                f"schema={{{name!r}: sf.{remedy}()}}."
+            )
+    return None
+
+
+def needs(naive: Naive, schema: Schema) -> tuple[Need, ...]:
+    """Return the counts of the class, and what every input asks for."""
+    return (Count((naive.target,)), *(need for part in parts_of(naive, schema).values() for need in part.needs))
+
+
+@dataclass(frozen=True)
+class _Found:
+    """What is found for one part."""
+
+    cpd: Any
+    statistic: Any
+    n_free: int
+    n_free_adjusted: int
+    remarks: tuple[str, ...]
+
+
+def solve(problem: Problem) -> Solution:
+    """Fit the class and every part, and put the model together."""
+    naive, schema = problem.structure, problem.schema
+    target = schema[naive.target]
+    m = np.asarray(problem.statistics[Count((naive.target,))].table(), np.float64)
+    pi = naive.class_prior.probabilities(target, m)
+    absent = (pi == 0) & (m == 0)  # such classes are never chosen, whatever their parameters
+    _require_two_states(naive, schema)
+    parts = parts_of(naive, schema)
+    found = {name: _fit(problem, part, absent) for name, part in parts.items()}
+    singles = [found[name].cpd for name in parts if name != naive.column_name]
+    together = found[naive.column_name].cpd if naive.multinomial else None
+    inputs = tuple(schema[name] for name in naive.inputs)
+    with np.errstate(divide="ignore"):
+        local = {naive.target: float(np.sum(m[m > 0] * np.log(pi[m > 0])))}
+    local |= {name: one.cpd.log_likelihood(one.statistic) for name, one in found.items()}
+    learnt = naive.class_prior.n_free(target)
+    return Solution(
+        model=NaiveModel(naive, target, inputs, pi, tuple(singles), together),
+        log_likelihood=-math.inf if -math.inf in local.values() else sum(local.values()),
+        n_free=learnt + sum(one.n_free for one in found.values()),
+        n_free_adjusted=(int(np.count_nonzero(m)) - 1 if learnt else 0)
+        + sum(one.n_free_adjusted for one in found.values()),
+        local=local,
+        remarks=(
+            *_absent(naive.target, [label for label, gone in zip(target.labels, absent, strict=True) if gone]),
+            *_gaps({name: found[name] for name in parts if name != naive.column_name}, problem.statistics.weight),
+            *_without_prior(problem.prior, parts),
+            *(remark for one in found.values() for remark in one.remarks),
+            *["The given class probabilities rule out some of the data."] * (local[naive.target] == -math.inf),
+        ),
+    )
+
+
+def _fit(problem: Problem, part: Part, absent: NDArray[np.bool_]) -> _Found:
+    kind, family, statistic = part.kind, part.family, part.statistic(problem.statistics)
+    name, prior = family.child.name, prior_for(problem.prior, part.kind)
+    if _weight(statistic) == 0 and (prior is None or family.child.states == ()):
+        raise EstimationError(f"Column {name!r} has no values, so there is nothing to learn of it. Leave it out.")
+    if prior is None:
+        _require_spread(kind, statistic, name)
+        cpd = kind.mle(family, statistic)
+    else:
+        _require_plain(kind, name)
+        posterior = prior.posterior(kind.name, family, statistic)
+        cpd = posterior.mode() if problem.point == "map" else posterior.mean()
+    cpd, remarks = kind.complete(_filled(_whole(cpd, len(absent)), absent), problem.unseen_parents)
+    if prior is None:
+        cpd = _emptied(cpd, absent)
+    return _Found(cpd, statistic, kind.n_free(family), kind.n_free_adjusted(family, statistic), remarks)
+
+
+def _whole(cpd: Any, n_classes: int) -> Any:
+    """Return a distribution with a row for every class; a table of very many states may lack those without data."""
+    if getattr(cpd, "configurations", None) is None:
+        return cpd
+    return TabularCPD(cpd.family, cpd.probabilities(np.arange(n_classes)[:, None]))
+
+
+def _filled(cpd: Any, absent: NDArray[np.bool_]) -> Any:
+    """Return a distribution in which classes that never occur are not unknown, so that no policy asks about them."""
+    if not absent.any():
+        return cpd
+    if isinstance(cpd, LinearGaussianCPD):
+        gone = absent & cpd.unknown
+        mean, variance = np.where(gone, 0.0, cpd.intercept), np.where(gone, 1.0, cpd.variance)
+        return LinearGaussianCPD(cpd.family, mean, cpd.coefficients[:, :0], variance)
+    gone = absent & np.isnan(cpd.values).any(axis=1)
+    return TabularCPD(cpd.family, np.where(gone[:, None], 1 / cpd.values.shape[1], cpd.values))
+
+
+def _emptied(cpd: Any, absent: NDArray[np.bool_]) -> Any:
+    """Return a distribution in which classes that never occur are unknown."""
+    if not absent.any():
+        return cpd
+    if isinstance(cpd, LinearGaussianCPD):
+        mean, variance = np.where(absent, np.nan, cpd.intercept), np.where(absent, np.nan, cpd.variance)
+        return LinearGaussianCPD(cpd.family, mean, cpd.coefficients, variance)
+    return TabularCPD(cpd.family, np.where(absent[:, None], np.nan, cpd.values))
+
+
+# What can go wrong --------------------------------------------------------------------------------------------
+
+
+def _require_two_states(naive: Naive, schema: Schema) -> None:
+    """Refuse Bernoulli columns that have not two states; only all of the data tells, no part of it."""
+    for name, kind in naive.kinds:
+        if kind == "bernoulli" and schema[name].n_states != 2:
+            raise StructureError(
+                f"A Bernoulli column has two states, and {name!r} has {listing(schema[name].labels)}. Name both, "
+                f"schema={{{name!r}: sf.categorical([…, …])}}, or let it be 'categorical'."
+            )
+
+
+def _require_spread(kind: Any, statistic: Any, name: str) -> None:
+    """Refuse a normal column that is constant within a class: the likelihood has no maximum."""
+    if not isinstance(statistic, Moments):
+        return
+    scatter, seen = statistic.scatter.reshape(-1), statistic.weight > 0
+    still = seen & (scatter <= 0)
+    if kind.tied == "variance" and (scatter.sum() > 0 or not seen.any()):
+        return
+    if still.any():
+        target = statistic.by[0]
+        first = int(np.argmax(still))
+        where = f"the class {target.labels[first]!r}, of {plural(float(statistic.weight[first]), 'row')}"
+        where = "any class" if still[seen].all() else where
+        tie = "" if kind.tied == "variance" else f"share one variance: kinds={{{name!r}: 'tied_gaussian'}}; or "
+        raise EstimationError(
+            f"Column {name!r} does not vary within {where}, so its variance there would be zero, where the likelihood "
+            f"has no maximum. Leave it out; or {tie}pass a prior: prior=sf.NormalInverseGamma(2, 1.0)."
+        )
+
+
+def _require_plain(kind: Any, name: str) -> None:
+    if isinstance(kind, LinearGaussianKind) and kind != LinearGaussianKind():
+        what = "one variance for all classes" if kind.tied != "none" else "unbiased variances"
+        raise EstimationError(
+            f"Column {name!r} is to have {what}, which is for estimates without a prior: a conjugate prior gives every "
+            "class a variance of its own. Leave one of them out."
+        )
+
+
+# Remarks ------------------------------------------------------------------------------------------------------
+
+
+def _weight(statistic: Any) -> float:
+    return float(statistic.weight.sum()) if isinstance(statistic, Moments) else statistic.total
+
+
+def _absent(name: str, labels: list[Any]) -> tuple[str, ...]:
+    if not labels:
+        return ()
+    return (f"{name}: {listing(labels, SHOWN)} never occur, so that their probability is zero.",)
+
+
+def _gaps(found: Mapping[str, _Found], total: float) -> tuple[str, ...]:
+    """Say how many values are missing in which column."""
+    gaps = {name: total - _weight(one.statistic) for name, one in found.items()}
+    lacking = {name: gap for name, gap in gaps.items() if gap > SAME * total}
+    if not lacking:
+        return ()
+    each = ", ".join(f"{name} {number(gap)}" for name, gap in list(lacking.items())[:SHOWN])
+    more = f" and {len(lacking) - SHOWN:,} more columns" if len(lacking) > SHOWN else ""
+    return (
+        f"Values missing, of {plural(total, 'row')}: {each}{more}. Every column is learnt from the values that it has, "
+        "which is exact where values are missing at random.",
+    )
+
+
+def _without_prior(prior: Any, parts: Mapping[str, Part]) -> tuple[str, ...]:
+    """Say which columns the prior does not speak of."""
+    names = [name for name, part in parts.items() if prior is not None and prior_for(prior, part.kind) is None]
+    if not names:
+        return ()
+    more = f" and {len(names) - SHOWN:,} more" if len(names) > SHOWN else ""
+    return (f"{', '.join(names[:SHOWN])}{more}: the prior does not speak of them; by maximum likelihood.",)
+
+
+# Before the data ----------------------------------------------------------------------------------------------
+
+
+def check(naive: Naive, prior: Any, fixed: Mapping[str, Any]) -> None:
+    """Refuse what is no prior on inputs, names that are none of them, and given parameters."""
+    for one in () if prior is None else getattr(prior, "priors", (prior,)):
+        if not isinstance(one, DirichletPrior | NormalInverseGamma):
+            raise ArgumentError(
+                "The 'prior' argument of naive Bayes must be a prior such as sf.Dirichlet(1.0) on discrete inputs and "
+                f"counts, sf.NormalInverseGamma(2, 1.0) on normal ones, or a list of both. Got {shown(one)} instead."
+            )
+    together = frozenset(naive.multinomial)
+    known = [name for name in naive.inputs if name not in together]
+    known += [naive.column_name] if naive.multinomial else []
+    for name in getattr(prior, "nodes", ()):
+        if name not in known:
+            more = " Smooth the classes by the structure's class_prior." if name == naive.target else ""
+            raise UnknownNameError(
+                f"The prior speaks of {name!r}, which has no parameters of its own. Those that have are "
+                f"{listing(known, 12)}.{more}{suggestion(name, known)}"
+            )
+    if fixed:
+        raise ArgumentError(
+            f"The 'fixed' argument must be left out: all parameters of naive Bayes are learnt. Got {listing(fixed)}; "
+            "class probabilities are given as the structure's class_prior."
+        )
+
+
+METHOD = Method(refuses=refuses, needs=needs, solve=solve, passes="one", exact=True, check=check)

@@ -1,0 +1,140 @@
+"""What a softmax regression minimises: the mean of −log p(y | x), plus a ridge under a normal prior."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass, replace
+from functools import cached_property
+
+import numpy as np
+from numpy.typing import NDArray
+
+from suffice.learn.softmax_design import Design, HeldTable
+from suffice.learn.softmax_passes import Gradient, Hessian, HessianTimes, Kept, Point, run
+from suffice.settings import settings
+from suffice.stats.source import BlockSource, Source
+
+Floats = NDArray[np.float64]
+
+
+@dataclass(frozen=True, eq=False)
+class Summary:
+    """What one pass tells of the terms.
+
+    Attributes
+    ----------
+    counts : array, shape (K,)
+        Rows of each class.
+    means : array, shape (K, T)
+        Means of the terms in each class.
+    centre : array, shape (T,)
+        Their means over all rows; zero when there is no intercept to take them up.
+    scatter : array, shape (T, T) or (T,)
+        Mean squares and products around ``centre``, or the squares alone where there are too many terms.
+    """
+
+    counts: Floats
+    means: Floats
+    centre: Floats
+    scatter: Floats
+
+    @property
+    def shares(self) -> Floats:
+        """The share of each class; shape (K,)."""
+        return np.asarray(self.counts / self.counts.sum())
+
+    @cached_property
+    def squares(self) -> Floats:
+        """Mean squares around the centre; shape (T,)."""
+        return np.asarray(np.diag(self.scatter) if self.scatter.ndim == 2 else self.scatter)
+
+    @cached_property
+    def units(self) -> Floats:
+        """The spread of every term, one for a term that is constant; shape (T,)."""
+        return np.where(self.squares > 0, np.sqrt(np.maximum(self.squares, 0.0)), 1.0)
+
+
+@dataclass(frozen=True, eq=False)
+class Objective:
+    """The function of the slopes and intercepts, with its derivatives.
+
+    Attributes
+    ----------
+    source : Source
+    design : Design
+    summary : Summary
+    total : float
+        N, the weight of all rows.
+    intercept : bool
+        Whether intercepts are free; otherwise they are zero.
+    ridge : float
+        1/σ², which multiplies half the squares of all slopes; zero for none.
+    """
+
+    source: Source
+    design: Design
+    summary: Summary
+    total: float
+    intercept: bool = True
+    ridge: float = 0.0
+
+    @cached_property
+    def _keeps(self) -> bool:
+        """Whether probabilities of all rows are kept: rows are in memory, and these fit beside them."""
+        table = self.source.table if isinstance(self.source, BlockSource) else None
+        return isinstance(table, HeldTable) and table.n_expected * self.design.n_classes * 8 <= settings().memory / 4
+
+    def at(self, point: Point, *, curved: bool = True) -> tuple[float, Point, Callable[[Point], Point]]:
+        """Return value, gradient, and the function that multiplies a direction by the Hessian."""
+        kept: Kept | None = {} if curved and self._keeps else None
+        task = Gradient(self.design, point, kept)
+        sums = run(self.source, task.name, task.size, task) / self.total
+        gradient = self._point(sums[1:])
+        value = float(sums[0])
+        if self.ridge:
+            value += self.ridge / (2 * self.total) * float((point.slopes**2).sum())
+            gradient = self._with_ridge(gradient, point)
+
+        def product(direction: Point) -> Point:
+            times = HessianTimes(self.design, point, direction, kept)
+            found = self._point(run(self.source, times.name, times.size, times) / self.total)
+            return self._with_ridge(found, direction) if self.ridge else found
+
+        return value, gradient, product
+
+    def hessian(self, point: Point) -> Floats:
+        """Return all second derivatives, each class' intercept before its slopes; shape (K (T + 1),) * 2."""
+        task = Hessian(self.design, point)
+        size = self.design.n_classes * (1 + self.design.n_terms)
+        whole = run(self.source, task.name, task.size, task).reshape(size, size) / self.total
+        if self.ridge:
+            sloped = np.tile(np.arange(1 + self.design.n_terms) > 0, self.design.n_classes)
+            whole[sloped, sloped] += self.ridge / self.total
+        return whole
+
+    def _point(self, flat: Floats) -> Point:
+        k = self.design.n_classes
+        slopes = flat[k:].reshape(k, self.design.n_terms)
+        return Point(slopes, flat[:k] if self.intercept else np.zeros(k))
+
+    def _with_ridge(self, gradient: Point, point: Point) -> Point:
+        return Point(gradient.slopes + self.ridge / self.total * point.slopes, gradient.intercept)
+
+    def residual(self, gradient: Point) -> float:
+        """Return the largest derivative, those by slopes in units of their term, the score at the centre being held."""
+        slopes = (gradient.slopes - np.outer(gradient.intercept, self.summary.centre)) / self.summary.units
+        largest = np.abs(slopes).max(initial=0.0)
+        return float(max(largest, np.abs(gradient.intercept).max(initial=0.0)))
+
+    @property
+    def held(self) -> HeldTable | None:
+        """The rows in memory, written out; None where they are not."""
+        table = self.source.table if isinstance(self.source, BlockSource) else None
+        return table if isinstance(table, HeldTable) and table.is_dense else None
+
+    def every(self, stride: int) -> Objective:
+        """Return the same function of every so many rows."""
+        assert self.held is not None
+        thin = self.held.every(stride)
+        weight = sum(block.weight for block in thin.held)
+        return replace(self, source=BlockSource(thin), total=weight, ridge=self.ridge * weight / self.total)

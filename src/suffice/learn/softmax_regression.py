@@ -1,0 +1,216 @@
+"""Softmax (multinomial logistic) regression: the weights that maximise Σ log p(y | x), or that under a prior.
+
+ML          no prior; slopes and intercepts by Newton's method with conjugate gradients, or L-BFGS
+L2          sf.Gaussian(σ): Σ w² / (2 σ²) over the slopes of all K classes, which then sum to zero
+L1          sf.Laplace(b): Σ |w| / b over the same, some of them exactly zero, by proximal and Newton steps
+
+Intercepts have no prior. Slopes are those of the inputs as they are, not standardised.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from suffice.data.schema import Schema
+from suffice.errors import ArgumentError, UnknownNameError, listing, shown
+from suffice.learn.method import Method, Problem, Solution, Step
+from suffice.learn.softmax_design import Design, held, terms_of
+from suffice.learn.softmax_l1 import sparse_search
+from suffice.learn.softmax_objective import Objective
+from suffice.learn.softmax_passes import Point
+from suffice.learn.softmax_search import newton, quasi_newton
+from suffice.learn.softmax_summary import centre_of, inputs_of, needs, summary_of
+from suffice.learn.softmax_trouble import accurate_root, require_classes, separation
+from suffice.models.softmax_model import SoftmaxModel
+from suffice.optimise.outcome import Outcome
+from suffice.priors.penalty import Gaussian, Laplace, Penalty
+from suffice.stats.needs import Count
+from suffice.structures.softmax_regression import SoftmaxClasses
+from suffice.text import plural
+
+Floats = NDArray[np.float64]
+MARGIN = 0.5
+"""The part of the tolerance at which searches stop, so that the certificate, which adds up otherwise, agrees."""
+MOST_PRODUCTS = 5e8
+"""Multiplications up to which the information is written out at the end of a fit."""
+
+
+def refuses(structure: SoftmaxClasses, schema: Schema) -> str | None:
+    """Refuse a class that is continuous."""
+    if not schema[structure.target].is_discrete:
+        name = structure.target
+        return f"the class {name!r} is continuous. Declare it: schema={{{name!r}: sf.categorical()}}."
+    return None
+
+
+def refuses_prior(structure: SoftmaxClasses, prior: Any) -> str | None:
+    """Refuse priors that are not on weights, and those with kinks."""
+    if isinstance(prior, Laplace):
+        return "sf.Laplace(…) has a kink at zero, for which there is method='proximal'."
+    return _refuses_other(prior)
+
+
+def refuses_smooth(structure: SoftmaxClasses, prior: Any) -> str | None:
+    """Refuse priors without kinks."""
+    if not isinstance(prior, Laplace):
+        return "it is for priors with a kink at zero, prior=sf.Laplace(…). Use method='newton'."
+    return _refuses_other(prior)
+
+
+def _refuses_other(prior: Any) -> str | None:
+    if prior is not None and not isinstance(prior, Gaussian | Laplace):
+        return f"a prior on the weights is sf.Gaussian(10) or sf.Laplace(1.0). Got {shown(prior)} instead."
+    if isinstance(prior, Penalty) and prior.main is not None and prior.main != math.inf:
+        return "intercepts of a softmax regression have no prior; leave 'main' out of it."
+    return None
+
+
+def check(structure: SoftmaxClasses, prior: Any, fixed: Mapping[str, Any]) -> None:
+    """Refuse given parameters, and on reading a file priors that are no penalty."""
+    if fixed:
+        raise ArgumentError(
+            f"Weights of a softmax regression are learnt all together, so the 'fixed' argument must be left out. Got "
+            f"{shown(fixed)} instead."
+        )
+    reason = _refuses_other(prior)
+    if reason is not None:
+        raise ArgumentError(f"The 'prior' argument does not fit a softmax regression: {reason}")
+
+
+@dataclass(frozen=True, eq=False)
+class _Found:
+    point: Point
+    outcome: Outcome
+
+
+def _by(search: Callable[..., tuple[Point, Outcome]], label: str) -> Callable[[Problem], Solution]:
+    """Return the solver that a smooth search makes."""
+
+    def solve(problem: Problem) -> Solution:
+        objective = objective_of(problem)
+        root = accurate_root(objective) if problem.prior is None else None
+        steps = problem.watch.steps(label, problem.max_iter)
+        return _solution(problem, objective, _Found(*search(objective, root, MARGIN * problem.tol, steps)))
+
+    return solve
+
+
+def _by_proximal(problem: Problem) -> Solution:
+    objective = objective_of(problem)
+    steps = problem.watch.steps("proximal", problem.max_iter)
+    width = problem.prior.width
+    return _solution(problem, objective, _Found(*sparse_search(objective, width, MARGIN * problem.tol, steps)))
+
+
+def objective_of(problem: Problem) -> Objective:
+    """Return the function to be minimised, its rows in memory where they fit."""
+    structure, statistics = problem.structure, problem.statistics
+    target = problem.schema[structure.target]
+    require_classes(target, np.asarray(statistics[Count((structure.target,))].table(), np.float64))
+    if structure.reference is not None and target.find(structure.reference) is None:
+        raise UnknownNameError(
+            f"The 'reference' argument names the class {structure.reference!r}, but the classes are "
+            f"{listing(target.labels)}."
+        )
+    assert problem.source is not None
+    variables = {name: problem.schema[name] for name in structure.inputs}
+    known = inputs_of(structure, statistics)
+    design = Design(terms_of(structure, problem.schema), target, variables, centre_of(structure, known))
+    source = held(problem.source, design, statistics.n_read - statistics.n_dropped)
+    summary = summary_of(structure, design, known, source)
+    ridge = 1 / problem.prior.width**2 if isinstance(problem.prior, Gaussian) else 0.0
+    return Objective(source, design, summary, statistics.weight, structure.intercept, ridge)
+
+
+def _solution(problem: Problem, objective: Objective, found: _Found) -> Solution:
+    point, outcome, design = _centred(found.point, problem.prior), found.outcome, objective.design
+    penalty = _penalty(problem.prior, point) / objective.total
+    n_free = (design.n_classes - 1) * (design.n_terms + int(objective.intercept))
+    model = SoftmaxModel(
+        design.target,
+        tuple(design.variables.values()),
+        design.terms,
+        point.slopes.T,
+        point.intercept,
+        design.centre,
+        problem.structure,
+        _information(problem, objective, point),
+    )
+    return Solution(
+        model=model,
+        log_likelihood=-objective.total * (outcome.value - penalty),
+        n_free=n_free,
+        n_free_adjusted=n_free,
+        trace=tuple(Step(number, -objective.total * value) for number, value in enumerate(outcome.values, 1)),
+        remarks=_remarks(problem, objective, point, outcome),
+        interrupted=problem.watch.interrupted,
+    )
+
+
+def _centred(point: Point, prior: Any) -> Point:
+    """Return the same model with intercepts, and slopes unless zeros among them matter, that sum to zero."""
+    slopes = point.slopes if isinstance(prior, Laplace) else point.slopes - point.slopes.mean(axis=0)
+    return Point(slopes, point.intercept - point.intercept.mean())
+
+
+def _penalty(prior: Any, point: Point) -> float:
+    """Return −log p(weights), but for a constant."""
+    if isinstance(prior, Gaussian):
+        return float((point.slopes**2).sum()) / (2 * prior.width**2)
+    return float(np.abs(point.slopes).sum()) / prior.width if isinstance(prior, Laplace) else 0.0
+
+
+def _information(problem: Problem, objective: Objective, point: Point) -> Floats | None:
+    """Return the second derivatives of −Σ log p at a maximum-likelihood estimate, where that takes little time."""
+    design = objective.design
+    size = design.n_classes * (1 + design.n_terms)
+    table = objective.held
+    if problem.prior is not None or table is None or table.n_expected * float(size) ** 2 > MOST_PRODUCTS:
+        return None
+    return objective.total * objective.hessian(point)
+
+
+def _remarks(problem: Problem, objective: Objective, point: Point, outcome: Outcome) -> tuple[str, ...]:
+    remarks = []
+    if problem.prior is not None:
+        with_intercept = "; the intercepts have none" if objective.intercept else ""
+        remarks.append(f"The prior is on the slopes of the inputs as they are, not standardised{with_intercept}.")
+        if isinstance(problem.prior, Laplace):
+            remarks.append(f"{int((point.slopes == 0).sum()):,} of {point.slopes.size:,} slopes are zero.")
+    else:
+        remarks += filter(None, [separation(objective, point, outcome.converged)])
+    if not outcome.converged and not problem.watch.interrupted:
+        hint = "" if remarks or problem.prior is not None else " If classes are separated, try prior=sf.Gaussian(10)."
+        remarks.append(f"Not converged after {plural(outcome.n_steps, 'step')}: {outcome.reason}{hint}")
+    if problem.prior is None and objective.summary.scatter.ndim == 1:
+        remarks.append("With so many terms it was not looked at whether some are combinations of others.")
+    return tuple(remarks)
+
+
+NEWTON = Method(
+    refuses,
+    needs,
+    _by(newton, "Newton"),
+    passes="many",
+    check=check,
+    refuses_prior=refuses_prior,
+    points=("mle", "map"),
+)
+LBFGS = Method(
+    refuses,
+    needs,
+    _by(quasi_newton, "L-BFGS"),
+    passes="many",
+    check=check,
+    refuses_prior=refuses_prior,
+    points=("mle", "map"),
+)
+PROXIMAL = Method(
+    refuses, needs, _by_proximal, passes="many", check=check, refuses_prior=refuses_smooth, points=("map",)
+)

@@ -1,0 +1,143 @@
+"""The search for the parameters of a softmax regression: Newton's method or L-BFGS, from a good start.
+
+The class means and the common scatter of the terms, which one pass has shown, make Fisher's linear discriminant: the
+softmax that would be exact if the terms were normal within the classes. From there a tenth of the rows leads close to
+the optimum at a tenth of the cost, and the Hessian of some of them, written out, makes the last steps few.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from suffice.learn.softmax_coordinates import Coordinates, coordinates_of
+from suffice.learn.softmax_objective import Objective, Summary
+from suffice.learn.softmax_passes import Point
+from suffice.optimise.lbfgs import lbfgs
+from suffice.optimise.newton_cg import newton_cg
+from suffice.optimise.outcome import Outcome
+
+Floats = NDArray[np.float64]
+LARGE = 4_000_000
+"""Numbers, rows times terms, from which on it pays to look at some of the rows first."""
+THIN = 10
+MOST_WHOLE = 1500
+"""Parameters up to which a Hessian is written out."""
+PER_PARAMETER = 10
+"""Rows a parameter that a Hessian is made of."""
+NEAR = 1e-3
+
+
+def null_point(summary: Summary, intercept: bool) -> Point:
+    """Return the parameters of a model that knows no inputs."""
+    k, t = summary.means.shape
+    return Point(np.zeros((k, t)), np.log(summary.shares) if intercept else np.zeros(k))
+
+
+def null_value(summary: Summary, intercept: bool) -> float:
+    """Return the mean of −log p(y) under that model."""
+    shares = summary.shares
+    return float(-(shares * np.log(shares)).sum()) if intercept else float(np.log(len(shares)))
+
+
+def discriminant(objective: Objective) -> Point | None:
+    """Return Fisher's linear discriminant, shrunk by the ridge; None where moments are unknown or singular."""
+    summary = objective.summary
+    if summary.scatter.ndim == 1 or not objective.intercept or not len(summary.centre):
+        return None
+    around = (summary.means - summary.centre) / summary.units
+    within = summary.scatter / summary.units / summary.units[:, None] - (around.T * summary.shares) @ around
+    within[np.diag_indices_from(within)] += 1e-6 + objective.ridge / objective.total / summary.units**2
+    try:
+        root = np.linalg.inv(np.linalg.cholesky(within))
+    except np.linalg.LinAlgError:
+        return None
+    slopes = around @ root.T @ root
+    intercept = np.log(summary.shares) - 0.5 * (slopes * around).sum(axis=1)
+    slopes = slopes / summary.units
+    return Point(slopes, intercept - slopes @ summary.centre)
+
+
+class Search:
+    """One search, in coordinates: what it evaluates, when it is done, and how it steps."""
+
+    def __init__(self, objective: Objective, coordinates: Coordinates, enough: float) -> None:
+        self.objective, self.coordinates, self.enough = objective, coordinates, enough
+        self._residuals: dict[int, float] = {}
+
+    def twice(self, vector: Floats) -> tuple[float, Floats, Callable[[Floats], Floats]]:
+        """Return value, gradient and products with the Hessian."""
+        value, gradient, product = self.objective.at(self.coordinates.point(vector))
+        flat = self._noted(gradient)
+
+        def multiply(direction: Floats) -> Floats:
+            return self.coordinates.pulled(product(self.coordinates.point(direction)))
+
+        return value, flat, multiply
+
+    def once(self, vector: Floats) -> tuple[float, Floats]:
+        """Return value and gradient."""
+        value, gradient, _ = self.objective.at(self.coordinates.point(vector), curved=False)
+        return value, self._noted(gradient)
+
+    def _noted(self, gradient: Point) -> Floats:
+        flat = self.coordinates.pulled(gradient)
+        self._residuals[id(flat)] = self.objective.residual(gradient)  # of a vector that lives, or was the last
+        return flat
+
+    def done(self, value: float, gradient: Floats) -> bool:
+        """Whether the gradient is small enough on the scale of the terms."""
+        return self._residuals[id(gradient)] <= self.enough
+
+    def newton(self, start: Point, steps: Any) -> Outcome:
+        """Search by Newton's method."""
+        return newton_cg(self.twice, self.coordinates.of(start), done=self.done, steps=steps)
+
+    def lbfgs(self, start: Point, steps: Any) -> Outcome:
+        """Search by L-BFGS."""
+        return lbfgs(self.once, self.coordinates.of(start), done=self.done, steps=steps)
+
+
+def first_point(objective: Objective) -> Point:
+    """Return the start: Fisher's discriminant where it beats knowing no inputs."""
+    null = null_point(objective.summary, objective.intercept)
+    guess = discriminant(objective)
+    if guess is None:
+        return null
+    limit = null_value(objective.summary, objective.intercept)
+    return guess if objective.at(guess, curved=False)[0] < limit else null
+
+
+def closer(objective: Objective, coordinates: Coordinates) -> tuple[Point, Coordinates] | None:
+    """Return a point near the optimum and rounder coordinates, both from some of the rows; None where it is no gain."""
+    table, design = objective.held, objective.design
+    if table is None or coordinates.size > MOST_WHOLE:
+        return None
+    n = table.n_expected
+    stride = min(THIN, n // (PER_PARAMETER * coordinates.size))
+    if n * design.n_terms * design.n_classes < LARGE or stride < 2 or objective.summary.counts.min() < 3 * THIN:
+        return None
+    thin = objective.every(stride)
+    found = Search(thin, coordinates, NEAR).newton(first_point(thin), range(1, 16))
+    near = coordinates.point(found.x)
+    rows = objective.every(max(1, n // (PER_PARAMETER * coordinates.size)))
+    return near, coordinates.rounded(rows.hessian(near))
+
+
+def newton(objective: Objective, root: Floats | None, enough: float, steps: Any) -> tuple[Point, Outcome]:
+    """Search by Newton's method with conjugate gradients."""
+    plain = coordinates_of(objective, root)
+    near = closer(objective, plain)
+    start, coordinates = (first_point(objective), plain) if near is None else near
+    found = Search(objective, coordinates, enough).newton(start, steps)
+    return coordinates.point(found.x), found
+
+
+def quasi_newton(objective: Objective, root: Floats | None, enough: float, steps: Any) -> tuple[Point, Outcome]:
+    """Search by L-BFGS."""
+    coordinates = coordinates_of(objective, root)
+    found = Search(objective, coordinates, enough).lbfgs(first_point(objective), steps)
+    return coordinates.point(found.x), found

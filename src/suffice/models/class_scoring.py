@@ -1,0 +1,283 @@
+"""Scores of many rows under every class, and the class with the largest: arrays in, arrays out.
+
+Each form of score is a small class with `scores` and `best`. Rows are taken in pieces that stay in the cache, so that a
+prediction that needs only the best class never writes all scores down. Small jobs go through NumPy, so that a first
+prediction need not load Numba.
+"""
+
+from __future__ import annotations
+
+import sys
+from abc import ABC, abstractmethod
+from collections.abc import Callable
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from suffice.settings import one_blas_thread, settings
+
+LARGE_JOB, LARGE_JOB_LOADED = 1 << 24, 1 << 17
+"""Rows times inputs times classes from which kernels are worth loading, and from which they are quicker once loaded."""
+PIECE_ROWS, RANGE_ROWS, FEW_ROWS = 1 << 12, 1 << 17, 1 << 11
+SMALL_PRODUCT = 800_000
+"""Products of matrices with fewer multiplications than this are done without copying them first, in half the time."""
+
+NEAR = 64.0
+"""Standard deviations from zero, up to which subtracting a centre first saves no digits worth its time."""
+
+Floats = NDArray[np.float64]
+Codes = NDArray[np.int64]
+
+
+class ClassScores(ABC):
+    """Scores of rows, shape (n, p) each, under K classes: the largest wins."""
+
+    start: Floats
+
+    @abstractmethod
+    def _by_numpy(self, x: NDArray[Any], out: Floats) -> None:
+        """Fill scores, shape (n, K), of a piece of rows."""
+
+    @abstractmethod
+    def _by_kernel(self, x: NDArray[Any], out: Floats) -> None:
+        """Fill the same by a kernel."""
+
+    def _prepared(self, x: NDArray[Any]) -> NDArray[Any]:
+        """Return a piece of rows as the kernels like it."""
+        return np.ascontiguousarray(x, np.float64)
+
+    def _piece_rows(self, p: int) -> int:
+        return PIECE_ROWS
+
+    def scores(self, x: NDArray[Any]) -> Floats:
+        """Return the scores of all rows; shape (n, K)."""
+        found = np.empty((len(x), len(self.start)))
+        fill = self._fill(x)
+        self._each_piece(x, lambda low, high: fill(x[low:high], found[low:high]))
+        return found
+
+    def best(self, x: NDArray[Any]) -> Codes:
+        """Return the class of the largest score, of equal ones the first; shape (n,)."""
+        found = np.zeros(len(x), np.int64)
+        fill = self._fill(x)
+
+        def one(low: int, high: int) -> None:
+            out = np.empty((high - low, len(self.start)))
+            fill(x[low:high], out)
+            found[low:high] = best_class(out)
+
+        self._each_piece(x, one)
+        return found
+
+    def _is_large(self, x: NDArray[Any]) -> bool:
+        return x.size * len(self.start) >= (LARGE_JOB_LOADED if "numba" in sys.modules else LARGE_JOB)
+
+    def _fill(self, x: NDArray[Any]) -> Callable[[NDArray[Any], Floats], None]:
+        large = self._is_large(x)
+        return lambda piece, out: (self._by_kernel if large else self._by_numpy)(self._prepared(piece), out)
+
+    def _each_piece(self, x: NDArray[Any], one: Callable[[int, int], None]) -> None:
+        """Call ``one`` for all pieces; threads take ranges of them, and write to rows of their own."""
+        n, size = len(x), self._piece_rows(x.shape[1])
+
+        def some(first: int) -> None:
+            last = min(first + RANGE_ROWS, n)
+            for low in range(first, last, size):
+                one(low, min(low + size, last))
+
+        ranges = range(0, n, RANGE_ROWS)
+        threads = min(settings().threads, len(ranges))
+        with one_blas_thread():
+            if threads <= 1:
+                for first in ranges:
+                    some(first)
+                return
+            with ThreadPoolExecutor(threads) as pool:
+                for _ in pool.map(some, ranges):
+                    pass
+
+
+def expect(n_rows: int, n_inputs: int, n_classes: int) -> None:
+    """Load the kernels before a large job that comes in pieces, each of which is small."""
+    if n_rows * n_inputs * n_classes >= LARGE_JOB:
+        import suffice.kernels.classify  # noqa: F401
+
+
+def best_class(scores: Floats) -> Codes:
+    """Return the class of each row's largest score, of equal ones the first; shape (n,).
+
+    >>> best_class(np.array([[-1.0, -2.0, -1.0], [-np.inf, -3.0, -4.0]])).tolist()
+    [0, 1]
+    """
+    if len(scores) < FEW_ROWS or "numba" not in sys.modules:  # the answer is the same
+        return np.asarray(scores.argmax(axis=1), np.int64)
+    from suffice.kernels.classify import largest
+
+    found = np.empty(len(scores), np.int64)
+    largest(np.ascontiguousarray(scores), found)
+    return found
+
+
+@dataclass(frozen=True, eq=False)
+class DiagonalScores(ClassScores):
+    """Inputs that are independent and normal given the class: start_k + Σ_j (h_kj − a_kj (x_j − μ_kj)² / 2).
+
+    Attributes
+    ----------
+    mean, precision, height : arrays, shape (K, p)
+        μ, a = 1/σ² and h, usually −½ log 2πσ². A NaN in x leaves its term out.
+    start : array, shape (K,)
+
+    Examples
+    --------
+    >>> one = np.ones((2, 1))
+    >>> form = DiagonalScores(np.array([[0.0], [4.0]]), one, 0 * one, np.zeros(2))
+    >>> form.scores(np.array([[1.0], [np.nan]])).tolist()
+    [[-0.5, -4.5], [0.0, 0.0]]
+    >>> form.best(np.array([[1.0], [3.0], [2.0]])).tolist()
+    [0, 1, 0]
+    """
+
+    mean: Floats
+    precision: Floats
+    height: Floats
+    start: Floats
+
+    def _by_numpy(self, x: NDArray[Any], out: Floats) -> None:
+        gaps = np.isnan(x)
+        for k, start in enumerate(self.start):
+            terms = self.height[k] - 0.5 * self.precision[k] * (x - self.mean[k]) ** 2
+            terms[gaps] = 0.0
+            out[:, k] = start + terms.sum(axis=1)
+
+    def _by_kernel(self, x: NDArray[Any], out: Floats) -> None:
+        from suffice.kernels.classify import diagonal_scores
+
+        diagonal_scores(x, self.mean, self.precision, self.height, self.start, out)
+
+
+@dataclass(frozen=True, eq=False)
+class LinearScores(ClassScores):
+    """Scores that are linear in the inputs: start_k + Σ_j W_jk (x_j − c_j).
+
+    Attributes
+    ----------
+    centre : array, shape (p,)
+    weights : array, shape (p, K)
+    start : array, shape (K,)
+
+    Examples
+    --------
+    >>> form = LinearScores(np.array([10.0]), np.array([[-1.0, 1.0]]), np.zeros(2))
+    >>> form.scores(np.array([[12.0]])).tolist(), form.best(np.array([[12.0], [9.0]])).tolist()
+    ([[-2.0, 2.0]], [1, 0])
+    """
+
+    centre: Floats
+    weights: Floats
+    start: Floats
+
+    def _by_numpy(self, x: NDArray[Any], out: Floats) -> None:
+        np.add((x - self.centre) @ self.weights, self.start, out=out)
+
+    def _by_kernel(self, x: NDArray[Any], out: Floats) -> None:
+        from suffice.kernels.classify import linear_scores
+
+        linear_scores(x, self.centre, self.weights, self.start, out)
+
+
+@dataclass(frozen=True, eq=False)
+class WhitenedScores(ClassScores):
+    """Normal inputs, each class with a covariance of its own: start_k − |R_k (x − c) − s_k|² / 2.
+
+    Attributes
+    ----------
+    centre : array, shape (p,)
+        Near all means, so that numbers far from zero keep their digits.
+    factors : array, shape (K, p, p)
+        R_k, for which R_kᵀ R_k is the inverse covariance.
+    shift : array, shape (K, p)
+        s_k = R_k (μ_k − c).
+    start : array, shape (K,)
+
+    Examples
+    --------
+    >>> form = WhitenedScores(np.zeros(1), np.array([[[1.0]], [[0.5]]]), np.array([[0.0], [2.0]]), np.zeros(2))
+    >>> form.scores(np.array([[2.0]])).tolist(), form.best(np.array([[2.0], [0.5]])).tolist()
+    ([[-2.0, -0.5]], [1, 0])
+    """
+
+    centre: Floats
+    factors: Floats
+    shift: Floats
+    start: Floats
+
+    def _piece_rows(self, p: int) -> int:
+        return int(np.clip(SMALL_PRODUCT // max(p * p * len(self.start), 1), 256, 1024))
+
+    @cached_property
+    def _around(self) -> tuple[Floats | None, Floats]:
+        """Return what to subtract from rows, None where that would save no digits, and from whitened ones."""
+        moved = np.einsum("kij,j->ki", self.factors, self.centre)
+        if np.abs(moved).max(initial=0.0) <= NEAR:
+            return None, self.shift + moved
+        return self.centre, self.shift
+
+    def _whitened(self, x: NDArray[Any]) -> Floats:
+        """Return R_k (x − c) of all classes, shape (K · p, n)."""
+        centre = self._around[0]
+        near = x if centre is None else x - centre
+        return np.asarray(self.factors.reshape(-1, x.shape[1]) @ near.T, np.float64)
+
+    def _by_numpy(self, x: NDArray[Any], out: Floats) -> None:
+        z = self._whitened(x).reshape(*self.shift.shape, len(x)) - self._around[1][:, :, None]
+        np.subtract(self.start, 0.5 * (z * z).sum(axis=1).T, out=out)
+
+    def _by_kernel(self, x: NDArray[Any], out: Floats) -> None:
+        from suffice.kernels.classify import sums_of_squares
+
+        sums_of_squares(self._whitened(x), self._around[1], self.start, out)
+
+
+@dataclass(frozen=True, eq=False)
+class TableScores(ClassScores):
+    """Discrete inputs that are independent given the class: start_k + Σ_j log η_jk(x_j).
+
+    Attributes
+    ----------
+    first : int64 array, shape (p,)
+        Where each input's states begin among the rows of ``tables``.
+    tables : array, shape (Σ_j n_states_j, K)
+        log η, −inf where a state is impossible. A code of −1 leaves its term out.
+    start : array, shape (K,)
+
+    Examples
+    --------
+    >>> form = TableScores(np.array([0]), np.log([[0.9, 0.2], [0.1, 0.8]]), np.zeros(2))
+    >>> np.exp(form.scores(np.array([[1], [-1]]))).round(3).tolist(), form.best(np.array([[0], [1]])).tolist()
+    ([[0.1, 0.8], [1.0, 1.0]], [0, 1])
+    """
+
+    first: Codes
+    tables: Floats
+    start: Floats
+
+    def _prepared(self, x: NDArray[Any]) -> NDArray[Any]:
+        return np.ascontiguousarray(x)
+
+    def _by_numpy(self, x: NDArray[Any], out: Floats) -> None:
+        out[:] = self.start
+        for j, begin in enumerate(self.first.tolist()):
+            codes = x[:, j]
+            term = self.tables[begin + np.maximum(codes, 0).astype(np.int64)]
+            term[codes < 0] = 0.0
+            out += term
+
+    def _by_kernel(self, x: NDArray[Any], out: Floats) -> None:
+        from suffice.kernels.classify import table_scores
+
+        table_scores(x, self.first, self.tables, self.start, out)

@@ -1,0 +1,195 @@
+"""Shell: what every classifier here does the same way, from X and y to the class that is most likely."""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from collections.abc import Iterator, Mapping
+from typing import Any, ClassVar, Self
+
+import numpy as np
+from numpy.typing import NDArray
+from sklearn.base import BaseEstimator, ClassifierMixin
+from sklearn.utils.validation import check_is_fitted
+
+from suffice.errors import ModelError
+from suffice.fitting import estimate
+from suffice.fitting import fit as fit_structure
+from suffice.models.class_model import log_sum
+from suffice.models.class_scoring import best_class, expect
+from suffice.result.fit import Fit
+from suffice.sklearn.cases import Cases, name_of, read_cases
+from suffice.sklearn.inputs import Inputs
+from suffice.sklearn.words import in_words
+from suffice.stats.statistics import Statistics
+
+Floats = NDArray[np.float64]
+PIECE_ROWS = 1 << 15
+"""Rows that are classified at a time, so that what is computed on the way stays small."""
+LEARNT = ("classes_", "statistics_", "structure_", "target_name_", "kinds_", "_found", "_model")
+
+
+class Shell(ClassifierMixin, BaseEstimator, ABC):
+    """A classifier of scikit-learn's protocol around a structure of this library.
+
+    A subclass says how X is read (`_read_more`, `_read`), which structure that makes (`_make_structure`) and how it is
+    fitted (`_settings`). Nothing is computed here that the library could not do without scikit-learn.
+    """
+
+    _found: Fit | None
+    _model: Any
+    _words: ClassVar[Mapping[str, str]] = {}
+    """Phrases of the library's messages, and what they are called here."""
+
+    @abstractmethod
+    def _read_more(self, X: Any, *, first: bool) -> Inputs:
+        """Read X to learn from it; the first X tells what the columns are."""
+
+    @abstractmethod
+    def _read(self, X: Any) -> Inputs:
+        """Read X to classify it."""
+
+    @abstractmethod
+    def _make_structure(self, cases: Cases) -> Any:
+        """Return what is known before the data, from the parameters."""
+
+    def _settings(self, n_classes: int) -> dict[str, Any]:
+        """Return further keywords of `suffice.fit`, from the parameters."""
+        return {}
+
+    def _read_cases(self, X: Any, y: Any, sample_weight: Any, *, first: bool, classes: Any = None) -> Cases:
+        with in_words(self._words):
+            inputs = self._read_more(X, first=first)
+        if first:
+            self.target_name_ = name_of(y, inputs.names)
+        return read_cases(inputs, y, sample_weight, name=self.target_name_, classes=classes)
+
+    # Learning -------------------------------------------------------------------------------------------------
+
+    def fit(self, X: Any, y: Any, sample_weight: Any = None) -> Self:
+        """Learn from rows X and their classes y.
+
+        Parameters
+        ----------
+        X : array, frame or list, shape (n_rows, n_features)
+        y : array, shape (n_rows,)
+            Text, bools or whole numbers.
+        sample_weight : array, shape (n_rows,), optional
+            Frequencies of the rows; a row of weight zero counts as absent.
+        """
+        self._forget()
+        cases = self._read_cases(X, y, sample_weight, first=True)
+        self.structure_ = self._make_structure(cases)
+        with in_words(self._words, cases):
+            found = fit_structure(self.structure_, cases.table(), **self._settings(len(cases.classes)))
+        self._found, self._model, self.statistics_ = found, found.model, found.statistics
+        self.classes_ = cases.classes
+        return self
+
+    def _forget(self) -> None:
+        for name in LEARNT:
+            self.__dict__.pop(name, None)
+
+    def __sklearn_is_fitted__(self) -> bool:
+        return hasattr(self, "classes_")
+
+    @property
+    def fit_(self) -> Fit:
+        """The library's fit, with its certificate; after ``partial_fit`` it is made when first asked for."""
+        check_is_fitted(self)
+        if self._found is None:
+            learnt = self._learnt()
+            with in_words(self._words):
+                self._found = estimate(self.structure_, learnt, **self._settings(len(self.classes_)))
+        return self._found
+
+    @property
+    def model_(self) -> Any:
+        """The model: a distribution of the classes given the inputs, or of both."""
+        check_is_fitted(self)
+        return self._model if self._model is not None else self.fit_.model
+
+    def _learnt(self) -> Statistics:
+        held: Statistics | None = getattr(self, "statistics_", None)
+        if held is None:
+            raise AttributeError(
+                f"This {type(self).__name__} was not fitted to data but made from another classifier, so it has a "
+                "model_ and no fit_."
+            )
+        return held
+
+    # Answers --------------------------------------------------------------------------------------------------
+
+    def predict(self, X: Any) -> NDArray[Any]:
+        """Return the most likely class of every row; shape (n_rows,)."""
+        inputs = self._inputs_of(X)
+        winners = np.empty(inputs.n_rows, np.int64)
+        for low, scores in self._scored(inputs):
+            winners[low : low + len(scores)] = best_class(scores)
+        return np.asarray(self.classes_.take(winners))
+
+    def predict_log_proba(self, X: Any) -> Floats:
+        """Return log p(y | x) of every row and class, in the order of ``classes_``; shape (n_rows, n_classes)."""
+        scores = self._scores(X)
+        scores -= log_sum(scores)[:, None]
+        return scores
+
+    def predict_proba(self, X: Any) -> Floats:
+        """Return p(y | x) of every row and class, in the order of ``classes_``; shape (n_rows, n_classes)."""
+        log_p = self.predict_log_proba(X)
+        return np.asarray(np.exp(log_p, out=log_p))
+
+    def decision_function(self, X: Any) -> Floats:
+        """Return the log-odds of the second of two classes, shape (n_rows,); of more classes, log p(y | x)."""
+        log_p = self.predict_log_proba(X)
+        if len(self.classes_) != 2:
+            return log_p
+        with np.errstate(invalid="ignore"):
+            return np.asarray(log_p[:, 1] - log_p[:, 0])
+
+    def _scores(self, X: Any) -> Floats:
+        """Return a score of every row and class, of which the largest wins; shape (n_rows, n_classes)."""
+        inputs = self._inputs_of(X)
+        found = np.empty((inputs.n_rows, len(self.classes_)))
+        for low, scores in self._scored(inputs):
+            found[low : low + len(scores)] = scores
+        return found
+
+    def _inputs_of(self, X: Any) -> Inputs:
+        check_is_fitted(self)
+        with in_words(self._words):
+            return self._read(X)
+
+    def _scored(self, inputs: Inputs) -> Iterator[tuple[int, Floats]]:
+        """Yield where a piece of rows begins, and their scores, in pieces that stay in the cache."""
+        expect(inputs.n_rows, len(inputs.names), len(self.classes_))
+        for low in range(0, inputs.n_rows, PIECE_ROWS):
+            scores = self._scores_of(inputs.rows(slice(low, min(low + PIECE_ROWS, inputs.n_rows))))
+            _require_possible(scores, low)
+            yield low, scores
+
+    def _scores_of(self, inputs: Inputs) -> Floats:
+        return np.asarray(self.model_.log_scores_of(inputs.columns, inputs.n_rows), np.float64)
+
+    def log_odds(self, k: Any, j: Any) -> Any:
+        """Return log p(y = k | x) / p(y = j | x) as a function of x: a constant and weights of terms."""
+        with in_words(self._words):
+            return self.model_.log_odds(k, j)
+
+    def decision_surface(self, X: Any, y: Any = None, **options: Any) -> Any:
+        """Draw which class is most likely where, over two inputs; see `suffice.report.decision_surface`."""
+        from suffice.report.decision_surface import decision_surface
+
+        check_is_fitted(self)
+        return decision_surface(self, X, y, **options)
+
+
+def _require_possible(scores: Floats, low: int) -> None:
+    """Refuse rows without a class, row ``low`` of X the first; most often no score at all is −∞."""
+    if not scores.size or scores.min() > -np.inf:
+        return
+    possible = scores.max(axis=1) > -np.inf
+    if not possible.all():
+        raise ModelError(
+            f"Row {low + int(np.argmin(possible)) + 1} of X is impossible under every class, so no class is more "
+            "likely than another. Fit with smoothing=1.0, which leaves no state without probability."
+        )

@@ -1,0 +1,137 @@
+"""Cases: rows of inputs with their classes and weights, which is what a classifier learns from."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+from sklearn.utils.multiclass import check_classification_targets
+from sklearn.utils.validation import assert_all_finite, column_or_1d
+
+from suffice.data.class_codes import class_codes
+from suffice.data.encode import code_dtype
+from suffice.data.matrix import MatrixColumns, MatrixTable
+from suffice.data.sparse_matrix import SparseColumns, SparseTable
+from suffice.data.stream import checked_weights
+from suffice.data.variable import Variable
+from suffice.errors import DataError, listing, shown
+from suffice.sklearn.inputs import Inputs
+
+
+@dataclass(frozen=True)
+class Cases:
+    """Rows to learn from.
+
+    Attributes
+    ----------
+    inputs : Inputs
+    target : Variable
+        The class.
+    classes : array, shape (n_classes,)
+        Its labels as they were given, in order.
+    codes : array, shape (n_rows,)
+        The class of each row.
+    weights : array, shape (n_rows,), or None
+    """
+
+    inputs: Inputs
+    target: Variable
+    classes: NDArray[Any]
+    codes: NDArray[Any]
+    weights: NDArray[Any] | None
+
+    def table(self) -> MatrixTable:
+        """Return the rows in the form that `suffice.fit` reads: numbers as a matrix, or else codes."""
+        held, target = self.inputs, self.target
+        others: tuple[Variable, ...] = ()
+        if isinstance(held.columns, SparseColumns):
+            beside = {target.name: self.codes}
+            return SparseTable(held.columns.matrix, held.variables, beside, (target,), self.weights, "sparse matrix")
+        if isinstance(held.columns, MatrixColumns):
+            matrix, inside = held.columns.matrix, held.variables
+        else:
+            numbers = tuple(variable for variable in held.variables if not variable.is_discrete)
+            inside = numbers or held.variables
+            others = tuple(variable for variable in held.variables if variable not in inside)
+            matrix = np.column_stack([held.columns[variable.name] for variable in inside])
+        beside = {variable.name: held.columns[variable.name] for variable in others} | {target.name: self.codes}
+        return MatrixTable(matrix, inside, beside, (*others, target), self.weights, "table", held.remarks)
+
+
+def read_cases(inputs: Inputs, y: Any, sample_weight: Any, *, name: str, classes: Any = None) -> Cases:
+    """Put the classes and the weights beside the inputs; rows of weight zero count as absent.
+
+    Parameters
+    ----------
+    name : str
+        What the class is called.
+    classes : array, optional
+        All classes that there are, where more than those of y are known.
+    """
+    labels = _labels(y, inputs.n_rows)
+    weights = _weights(sample_weight, inputs.n_rows)
+    if weights is not None and not weights.all():
+        kept = np.flatnonzero(weights)
+        inputs, labels, weights = inputs.rows(kept).as_if_alone(), labels[kept], weights[kept]
+    known, codes = class_codes(labels) if classes is None else _coded_by(labels, classes)
+    target = Variable(name, tuple(known.tolist()), classes is not None)
+    return Cases(inputs, target, known, codes.astype(code_dtype(target.n_states)), weights)
+
+
+def name_of(y: Any, inputs: tuple[str, ...]) -> str:
+    """Return what the class is called: the name of y, where it has one, else ``class``; none of the inputs' names.
+
+    >>> name_of([0, 1], ("x0", "class"))
+    'class_'
+    """
+    named = getattr(y, "name", None)
+    name = named if isinstance(named, str) and named else "class"
+    while name in inputs:
+        name += "_"
+    return name
+
+
+def _labels(y: Any, n_rows: int) -> NDArray[Any]:
+    if y is None:
+        raise DataError("A classifier requires y to be passed, but the target y is None. Pass the class of every row.")
+    labels = column_or_1d(y, warn=True)
+    if len(labels) != n_rows:
+        raise DataError(f"X has {n_rows:,} rows, but y has {len(labels):,}. Each row needs one class.")
+    if labels.dtype.kind not in "iubUS":  # others can be no classes at all, which takes long to find out
+        if labels.dtype.kind == "f":
+            assert_all_finite(labels, input_name="y")
+        check_classification_targets(labels)
+    return np.asarray(labels)
+
+
+def _coded_by(labels: NDArray[Any], classes: Any) -> tuple[NDArray[Any], NDArray[Any]]:
+    """Return classes that are given, in order, and the place of each row's among them."""
+    known = np.unique(column_or_1d(classes))
+    own, codes = class_codes(labels)
+    odd = [label for label in own.tolist() if label not in set(known.tolist())]
+    if odd:
+        raise DataError(
+            f"y holds the class {shown(odd[0])}, but the 'classes' argument has {listing(known.tolist())} only. Name "
+            "all classes there in the first call."
+        )
+    return known, np.searchsorted(known, own)[codes]
+
+
+def _weights(sample_weight: Any, n_rows: int) -> NDArray[Any] | None:
+    if sample_weight is None:
+        return None
+    try:
+        weights = np.asarray(sample_weight, np.float64)
+    except (TypeError, ValueError):
+        weights = np.empty((0, 0))
+    weights = np.full(n_rows, float(weights)) if weights.ndim == 0 else weights
+    if weights.shape != (n_rows,):
+        raise DataError(
+            f"The 'sample_weight' argument must hold one number a row, {n_rows:,} in all. Got {shown(sample_weight)} "
+            "instead."
+        )
+    if not weights.any():
+        raise DataError("The 'sample_weight' argument must have a weight that is not zero. Got zeros only.")
+    return checked_weights(weights, "'sample_weight'")

@@ -1,0 +1,235 @@
+"""SoftmaxRegression: the classes' probabilities as a softmax of linear scores, fitted to p(y | x) itself."""
+
+from __future__ import annotations
+
+import math
+from typing import Any, Self
+
+import numpy as np
+from sklearn.utils.validation import check_is_fitted
+
+from suffice.data.schema import Declaration
+from suffice.errors import ArgumentError, DataError, is_number, require_choice, shown
+from suffice.priors.penalty import Gaussian, Laplace
+from suffice.result.softmax_coefficients import SoftmaxCoefficients, softmax_coefficients
+from suffice.sklearn.base import Floats, Shell
+from suffice.sklearn.cases import Cases
+from suffice.sklearn.inputs import (
+    Inputs,
+    first_gap,
+    is_frame,
+    names_of,
+    open_columns,
+    origins_of,
+    read_columns,
+    read_numbers,
+)
+from suffice.stats.needs import Count
+from suffice.structures.softmax_regression import SoftmaxClasses
+
+PENALTIES = ("l2", "l1")
+FACTORS = ("text", "levels", "bool")
+WORDS = {
+    "prior=sf.Gaussian(10)": "penalty='l2'",
+    "Add it to the schema, or pass unknown_states='missing'.": (
+        "No class had it in training, so that it has no weight. Learn from rows that have it, or leave such rows out."
+    ),
+}
+
+
+class SoftmaxRegression(Shell):
+    """Softmax regression, also called multinomial logistic regression; of two classes, logistic regression.
+
+    Minimises −Σ log p(y | x), plus ½ strength ‖w‖² under ``penalty="l2"`` or strength ‖w‖₁ under ``"l1"``. Intercepts
+    are not penalised. Of two classes w is the difference of their weights, which is ``coef_``; of more, there is one w
+    a class. So strength is 1/C of scikit-learn's `LogisticRegression`, and 1/σ² of ``sf.Gaussian(σ)``, 2/σ² of two
+    classes.
+
+    Parameters
+    ----------
+    penalty : {"l2", "l1"} or None
+        None is maximum likelihood.
+    strength : float
+        That of the penalty; without a penalty it has no effect.
+    intercept : bool
+        Whether scores have intercepts.
+    method : str
+        How the optimum is found; ``"auto"`` takes the first that can.
+    tol : float
+        The largest part of the gradient, a row, at which the search ends, and which the certificate allows.
+    max_iter : int
+        The most steps.
+    reference : label, optional
+        The class that the others are compared with in ``coefficients_``; the first unless named.
+
+    Attributes
+    ----------
+    classes_ : array, shape (n_classes,)
+    coef_ : array, shape (1, n_terms) of two classes, else (n_classes, n_terms)
+        Of two classes, the weights of the second against the first. Of more, the weights sum to zero over the classes,
+        except under ``"l1"``, where they stay as the penalty leaves them, with its zeros.
+    intercept_ : array, shape (1,) or (n_classes,)
+    terms_ : list of str
+        What the weights belong to: a column of numbers is a term; text, bools and categoricals have an indicator of
+        every state but their first (treatment contrasts); levels that no row has are left out.
+    coefficients_ : table
+        Weights against the reference with standard errors and Wald tests; without a penalty only.
+    deviance_, null_deviance_ : float
+        −2 log-likelihood of the fit, and of class probabilities that do not depend on x.
+    n_iter_ : int
+        The number of steps.
+    fit_, model_, statistics_, n_features_in_, feature_names_in_
+        As in `GaussianBayes`.
+
+    Notes
+    -----
+    X may be sparse. Missing values are refused, in training and in rows to classify: p(y | x) alone says nothing of how
+    inputs are distributed, so nothing can stand for one that is missing. Generative classifiers know that.
+
+    Examples
+    --------
+    >>> import suffice as sf
+    >>> from sklearn.datasets import load_iris
+    >>> X, y = load_iris(return_X_y=True)
+    >>> clf = sf.SoftmaxRegression().fit(X, y)
+    >>> round(clf.deviance_, 3), clf.fit_.certificate.ok
+    (11.899, True)
+    """
+
+    _words = WORDS
+
+    def __init__(
+        self,
+        penalty: str | None = None,
+        *,
+        strength: float = 1.0,
+        intercept: bool = True,
+        method: str = "auto",
+        tol: float = 1e-8,
+        max_iter: int = 1000,
+        reference: Any = None,
+    ) -> None:
+        self.penalty = penalty
+        self.strength = strength
+        self.intercept = intercept
+        self.method = method
+        self.tol = tol
+        self.max_iter = max_iter
+        self.reference = reference
+
+    # Learning -------------------------------------------------------------------------------------------------
+
+    def _read_more(self, X: Any, *, first: bool) -> Inputs:
+        if not is_frame(X):
+            return _complete(read_numbers(self, X, first=first, sparse=True))
+        table = open_columns(self, X, first=first)
+        origins = origins_of(table, names_of(self))
+        factors = [name for name, origin in origins.items() if origin in FACTORS]
+        if not factors:
+            return _complete(read_numbers(self, X, first=first))
+        schema = {name: Declaration("continuous") for name in origins if name not in factors}
+        found = _complete(read_columns(table, names_of(self), schema, "error"))
+        return found.as_if_alone(declared=True)  # nothing could tell the weight of a state that no row has
+
+    def _read(self, X: Any) -> Inputs:
+        known = {variable.name: variable for variable in self.model_.inputs}
+        if not any(variable.is_discrete for variable in known.values()):
+            return _complete(read_numbers(self, X, first=False, sparse=True))
+        return _complete(read_columns(open_columns(self, X, first=False), names_of(self), known, "error"))
+
+    def _make_structure(self, cases: Cases) -> SoftmaxClasses:
+        return SoftmaxClasses(cases.target.name, cases.inputs.names, intercept=self.intercept, reference=self.reference)
+
+    def _settings(self, n_classes: int) -> dict[str, Any]:
+        prior = self._prior(n_classes)
+        return {"prior": prior, "method": self.method, "tol": self.tol, "max_iter": self.max_iter}
+
+    def _prior(self, n_classes: int) -> Gaussian | Laplace | None:
+        if not is_number(self.strength) or not 0 <= self.strength < math.inf:
+            raise ArgumentError(
+                f"The 'strength' argument must be a number of at least 0, such as 1.0. Got {shown(self.strength)} "
+                "instead."
+            )
+        if self.penalty is None or not self.strength:
+            return None
+        require_choice("penalty", self.penalty, PENALTIES)
+        if self.penalty == "l1":
+            return Laplace(1 / self.strength, main=math.inf)
+        # w₂ = −w₁ = w/2 of two classes, whose squares sum to half of ‖w‖²
+        precision = self.strength * (2 if n_classes == 2 else 1)
+        return Gaussian(1 / math.sqrt(precision), main=math.inf)
+
+    # What was learnt ------------------------------------------------------------------------------------------
+
+    @property
+    def terms_(self) -> list[str]:
+        """What the weights belong to."""
+        return [str(term) for term in self.model_.terms]
+
+    @property
+    def coef_(self) -> Floats:
+        """The weights; shape (1, n_terms) of two classes, else (n_classes, n_terms)."""
+        return self._shaped(self.model_.weights.T)
+
+    @property
+    def intercept_(self) -> Floats:
+        """The intercepts; shape (1,) of two classes, else (n_classes,)."""
+        return self._shaped(self.model_.uncentred_intercept)
+
+    def _shaped(self, values: Floats) -> Floats:
+        if len(self.classes_) == 2:
+            return np.asarray(values[1:] - values[:1])
+        return values.copy() if self.penalty == "l1" else np.asarray(values - values.mean(axis=0))
+
+    @property
+    def n_iter_(self) -> int:
+        """The number of steps."""
+        return max(len(self.fit_.trace), 1)
+
+    @property
+    def deviance_(self) -> float:
+        """−2 log-likelihood."""
+        return -2 * self.fit_.log_likelihood
+
+    @property
+    def null_deviance_(self) -> float:
+        """−2 log-likelihood of class probabilities that do not depend on x; equal ones without an intercept."""
+        m = np.asarray(self._learnt()[Count((self.target_name_,))].table(), np.float64)
+        p = m / m.sum() if self.structure_.intercept else np.full(len(m), 1 / len(m))
+        return float(-2 * (m * np.log(p)).sum())
+
+    @property
+    def coefficients_(self) -> SoftmaxCoefficients:
+        """Weights against the reference class, with standard errors and Wald tests."""
+        return softmax_coefficients(self.fit_)
+
+    def to_softmax(self) -> Self:
+        """Return the classifier itself."""
+        check_is_fitted(self)
+        return self
+
+    @classmethod
+    def _around(cls, model: Any, shell: Shell) -> SoftmaxRegression:
+        """Return the softmax form of another classifier, fitted to the same X."""
+        made = cls()
+        for name in ("n_features_in_", "feature_names_in_", "classes_", "target_name_"):
+            if hasattr(shell, name):
+                setattr(made, name, getattr(shell, name))
+        made._model, made._found = model, None
+        return made
+
+    def __sklearn_tags__(self) -> Any:
+        tags = super().__sklearn_tags__()
+        tags.input_tags.sparse = True
+        return tags
+
+
+def _complete(inputs: Inputs) -> Inputs:
+    gap = first_gap(inputs)
+    if gap is None:
+        return inputs
+    raise DataError(
+        f"Column {gap[0]!r}, row {gap[1]}: the value is missing (NaN). SoftmaxRegression learns p(y | x), and nothing "
+        "of how inputs are distributed that could stand for one. Fill it in, or use a classifier that models inputs: "
+        "GaussianBayes, NaiveBayes and JointBayes classify rows with gaps, and NaiveBayes learns from them."
+    )

@@ -1,0 +1,129 @@
+"""JointClasses: a class and the joint table of its inputs, of which nothing is assumed to be independent."""
+
+from __future__ import annotations
+
+import html
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, field
+from typing import Any
+
+from suffice.data.schema import Declaration
+from suffice.errors import StructureError, shown
+from suffice.structures.class_prior import ClassPrior
+from suffice.text import shorten
+
+SHOWN_INPUTS = 6
+
+
+@dataclass(frozen=True)
+class JointClasses:
+    """A class y with the joint table of its inputs: p(y) p(x_1, …, x_d | y).
+
+    Parameters
+    ----------
+    target : str
+        The column of classes.
+    inputs : tuple of str
+        Discrete columns; without any, the model is p(y).
+    class_prior : ClassPrior, str, float or mapping
+        Where p(y) comes from: see `suffice.structures.class_prior.ClassPrior.of`.
+
+    Examples
+    --------
+    >>> import suffice as sf
+    >>> data = {"sky": ["grey", "grey", "blue"], "wind": ["yes", "no", "no"], "rain": ["yes", "no", "no"]}
+    >>> structure = JointClasses("rain", ("sky", "wind"))
+    >>> print(structure)
+    p(rain) p(sky, wind | rain)
+    >>> print(sf.fit(structure, data).model)
+    p(sky, wind | rain)
+    sky   wind      no  yes
+    ----  ----  ------  ---
+    blue  no    0.5000    0
+    blue  yes        0    0
+    grey  no    0.5000    0
+    grey  yes        0    1
+    """
+
+    target: str
+    inputs: tuple[str, ...]
+    class_prior: ClassPrior = field(default_factory=ClassPrior)
+
+    def __post_init__(self) -> None:
+        if not isinstance(self.target, str) or not self.target:
+            raise StructureError(
+                f"The 'target' argument must be the name of the column of classes. Got {shown(self.target)} instead."
+            )
+        object.__setattr__(self, "inputs", _names(self.inputs))
+        if self.target in self.inputs:
+            raise StructureError(
+                f"{self.target!r} is the class, so it cannot be one of the inputs. Leave it out there."
+            )
+        object.__setattr__(self, "class_prior", ClassPrior.of(self.class_prior))
+
+    # What the structure says ----------------------------------------------------------------------------------
+
+    @property
+    def columns(self) -> tuple[str, ...]:
+        """The columns that the data must have: the inputs, and the class last."""
+        return (*self.inputs, self.target)
+
+    @property
+    def continuous(self) -> frozenset[str]:
+        """No column is continuous."""
+        return frozenset()
+
+    @property
+    def declared(self) -> dict[str, Declaration]:
+        """The class is discrete, whatever its values look like."""
+        return {self.target: Declaration("discrete")}
+
+    # Rendering ------------------------------------------------------------------------------------------------
+
+    def __str__(self) -> str:
+        target = shorten(self.target)
+        return f"p({target}) p({shown_inputs(self.inputs)} | {target})" if self.inputs else f"p({target})"
+
+    def __repr__(self) -> str:
+        said = "" if self.class_prior == ClassPrior() else f", class_prior={self.class_prior!r}"
+        return f"JointClasses({self.target!r}, {self.inputs!r}{said})"
+
+    def _repr_html_(self) -> str:
+        return f"<pre>{html.escape(str(self))}</pre>"
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return the structure as JSON-able data."""
+        return {
+            "type": "JointClasses",
+            "target": self.target,
+            "inputs": list(self.inputs),
+            "class_prior": self.class_prior.to_dict(),
+        }
+
+    @classmethod
+    def from_dict(cls, entry: Mapping[str, Any]) -> JointClasses:
+        """Rebuild the structure from `to_dict`'s data."""
+        return cls(entry["target"], tuple(entry["inputs"]), ClassPrior.from_dict(entry["class_prior"]))
+
+
+def shown_inputs(names: tuple[str, ...]) -> str:
+    """List inputs in a formula, the first few of many.
+
+    >>> shown_inputs(("a", "b")), shown_inputs(tuple("abcdefgh"))
+    ('a, b', 'a, b, c, d, e, … 3 more')
+    """
+    if len(names) <= SHOWN_INPUTS:
+        return ", ".join(map(shorten, names))
+    first = names[: SHOWN_INPUTS - 1]
+    return f"{', '.join(map(shorten, first))}, … {len(names) - len(first)} more"
+
+
+def _names(inputs: Any) -> tuple[str, ...]:
+    is_list = isinstance(inputs, Iterable) and not isinstance(inputs, str)
+    names = tuple(inputs) if is_list else ()
+    if not is_list or not all(isinstance(name, str) and name for name in names) or len(set(names)) < len(names):
+        raise StructureError(
+            "The 'inputs' argument must list the names of columns, each once, as in ('sky', 'wind'). Got "
+            f"{shown(inputs)} instead."
+        )
+    return names

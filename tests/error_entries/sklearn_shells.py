@@ -1,0 +1,51 @@
+"""Errors of the classifiers that follow scikit-learn's protocol."""
+
+from __future__ import annotations
+
+import numpy as np
+import pandas as pd
+from tests.error_catalogue import A, D, M, U, entry
+
+import suffice as sf
+
+X = np.random.default_rng(3).normal(size=(12, 2))
+Y = np.arange(12) % 2
+GAP = np.where(np.arange(24).reshape(12, 2) == 5, np.nan, X)
+
+# Parameters ---------------------------------------------------------------------------------------------------
+
+entry("class probabilities of other classes", A, lambda w: sf.GaussianBayes(class_prior=[0.2, 0.3, 0.5]).fit(X, Y),
+      "'class_prior' argument", "each of the 2 classes", "Got [0.2, 0.3, 0.5] instead")  # fmt: skip
+entry("kinds of other columns", A, lambda w: sf.NaiveBayes(["gaussian"]).fit(X, Y), "'kinds' argument",
+      "each of the 2 columns", "Got ['gaussian'] instead")  # fmt: skip
+entry("smoothing below zero", A, lambda w: sf.JointBayes(-0.5).fit(X, Y), "'smoothing' argument", "at least 0",
+      "sf.Dirichlet(0.5)", "Got -0.5 instead")  # fmt: skip
+entry("strength of no number", A, lambda w: sf.SoftmaxRegression("l2", strength="1").fit(X, Y), "'strength' argument",
+      "at least 0", "Got '1' instead")  # fmt: skip
+
+# Data ---------------------------------------------------------------------------------------------------------
+
+entry("text among numbers", D, lambda w: sf.GaussianBayes().fit(pd.DataFrame({"a": ["x", "y"]}), [0, 1]), "['a']",
+      "takes numbers", "NaiveBayes and SoftmaxRegression")  # fmt: skip
+entry("frame without rows", D, lambda w: sf.NaiveBayes().fit(pd.DataFrame({"a": []}), []), "0 sample(s)",
+      "Pass at least one")  # fmt: skip
+entry("infinite number to classify", D, lambda w: sf.NaiveBayes().fit(X, Y).predict([[0.0, np.inf]]), "'x1', row 1",
+      "inf", "NaN")  # fmt: skip
+entry("gap before softmax regression", D, lambda w: sf.SoftmaxRegression().fit(GAP, Y), "'x1', row 3", "NaN",
+      "nothing of how inputs are distributed", "NaiveBayes learns from them")  # fmt: skip
+entry("no classes", D, lambda w: sf.NaiveBayes().fit(X, None), "requires y to be passed",
+      "Pass the class of every row")  # fmt: skip
+entry("classes of other rows", D, lambda w: sf.NaiveBayes().fit(X, Y[:5]), "12 rows", "y has 5",
+      "Each row needs one class")  # fmt: skip
+entry("class that was not announced", D, lambda w: sf.NaiveBayes().partial_fit(X, Y, classes=[1, 2]), "class 0",
+      "[1, 2] only", "first call")  # fmt: skip
+entry("sample weights of other rows", D, lambda w: sf.NaiveBayes().fit(X, Y, sample_weight=[1, 2]),
+      "'sample_weight' argument", "12 in all", "Got [1, 2] instead")  # fmt: skip
+entry("sample weights of zero", D, lambda w: sf.NaiveBayes().fit(X, Y, sample_weight=np.zeros(12)),
+      "'sample_weight' argument", "not zero")  # fmt: skip
+
+# Answers ------------------------------------------------------------------------------------------------------
+
+entry("row that no class can have", M, lambda w: sf.JointBayes(0.0).fit([["a", "u"], ["b", "v"]], [0, 1])
+      .predict([["a", "v"]]), "Row 1 of X", "impossible under every class", "smoothing=1.0")  # fmt: skip
+entry("log-odds of a class that is none", U, lambda w: sf.NaiveBayes().fit(X, Y).log_odds(0, 5), "5", "[0, 1]")
