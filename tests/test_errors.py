@@ -330,7 +330,7 @@ entry("unknown point", A, lambda w: w.fit(point="mode", prior=sf.K2()), "'point'
 entry("unknown certify", A, lambda w: w.fit(certify="yes"), "'certify'", "['statistics', 'data']", "Got 'yes'")
 entry("unknown unseen_parents", A, lambda w: w.fit(unseen_parents="x"), "['error', 'uniform', 'nan']", "Got 'x'")
 entry("tol", A, lambda w: w.fit(tol=-1), "'tol' argument", "between 0 and 1", "Got -1 instead")
-entry("unknown method", sf.UnknownNameError, lambda w: w.fit(method="closed"), "no method 'closed' for DAG",
+entry("unknown method", sf.UnknownNameError, lambda w: w.fit(method="closed"), "no method 'closed' for sf.DAG",
       "['auto', 'closed_form', 'newton']", "Did you mean 'closed_form'?")  # fmt: skip
 entry("unknown option", A, lambda w: w.fit(options={"step": 1}), "'closed_form' has no option 'step'", "It has none")
 entry("whole number", A, lambda w: w.fit(max_iter=-1), "'max_iter' argument", "at least 0", "Got -1 instead")

@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
-from suffice.certify import Claim, certify
+from suffice.certify import Certificate, Claim, certify
 from suffice.data.schema import SchemaLike, declarations
 from suffice.data.stream import KEEP
 from suffice.data.table import Weights, open_table
@@ -34,6 +34,7 @@ from suffice.settings import one_blas_thread
 from suffice.stats.available import AVAILABLE, CheckedSource
 from suffice.stats.source import BlockSource, Source
 from suffice.stats.statistics import Statistics
+from suffice.structures.structure import public_name
 from suffice.text import plural
 
 FEW = 4
@@ -261,8 +262,8 @@ def _reading_of_gaps(structure: Any, missing: str) -> str:
     if getattr(structure, "gaps", "") != AVAILABLE:
         raise ArgumentError(
             f"missing={AVAILABLE!r} learns each parameter from the rows that have its columns, which is not the "
-            f"estimate that {type(structure).__name__} stands for. Pass missing='drop' to leave out incomplete rows, "
-            "or fill them in."
+            f"estimate that {public_name(type(structure))} stands for. Pass missing='drop' to leave out incomplete "
+            "rows, or fill them in."
         )
     return KEEP
 
@@ -346,7 +347,7 @@ def finish(
         log_marginal_likelihood=solution.log_marginal_likelihood,
         certificate=certificate,
         trace=solution.trace,
-        notes=_notes(statistics, solution),
+        notes=_notes(statistics, solution, certificate),
     )
 
 
@@ -379,7 +380,7 @@ def _together(remarks: tuple[str, ...]) -> list[str]:
     return [f"{first} and {more:,} more: whole numbers read as discrete variables.", *others]
 
 
-def _notes(statistics: Statistics, solution: Solution) -> tuple[Note, ...]:
+def _notes(statistics: Statistics, solution: Solution, certificate: Certificate) -> tuple[Note, ...]:
     notes = list(notes_on("data", _together(statistics.remarks)))
     if statistics.n_dropped:
         notes.append(
@@ -389,6 +390,11 @@ def _notes(statistics: Statistics, solution: Solution) -> tuple[Note, ...]:
             )
         )
     notes += notes_on("estimate", solution.remarks)
+    if certificate.exists == "no" and not any("does not exist" in remark for remark in solution.remarks):
+        said = "Pass a prior such as prior=sf.Gaussian(10), or leave an input out."
+        notes.append(
+            Note("estimate", f"The maximum-likelihood estimate does not exist: {certificate.boundary}. {said}")
+        )
     if solution.interrupted:
         notes.append(Note("estimate", "Interrupted: this is the best point so far, not the optimum."))
     return tuple(notes)

@@ -11,7 +11,7 @@ from tests.learn.class_gaussian_cases import NAMES, table
 
 import suffice as sf
 from suffice.certify import Certificate, Claim, certify
-from suffice.structures.class_gaussian import ClassGaussian
+from suffice.structures.class_gaussian import COVARIANCES, ClassGaussian
 
 KINDS: list[dict[str, Any]] = [
     {},
@@ -113,6 +113,38 @@ def test_nearly_dependent_columns_are_still_certified() -> None:
     data["z"] = data["x"] + data["y"] + 3e-5 * rng.normal(size=40)
     fit = sf.fit(ClassGaussian("class", NAMES), data)
     assert fit.certificate.ok, fit.certificate.verdict
+
+
+@pytest.mark.parametrize("options", KINDS)
+def test_another_number_of_rows_is_found_out(options: dict[str, Any]) -> None:
+    fit = fitted(options)
+    certificate = judged(fit, n=fit.model.n * 10)
+    assert not certificate.ok
+    assert certificate.worst == "the number of rows"
+
+
+@pytest.mark.parametrize("options", [{}, {"divisor": "n-1"}, {"bayes": True}])
+@pytest.mark.parametrize("covariance", [kind for kind in COVARIANCES if kind != "sparse"])
+@pytest.mark.parametrize("far", [1.7e9, 1e12])
+def test_numbers_far_from_zero_are_certified(covariance: str, options: dict[str, Any], far: float) -> None:
+    for seed in range(5):
+        classes = np.array([0, 1] * 50)
+        rows = np.random.default_rng(seed).normal(size=(3, 100)) + classes + far  # seconds since 1970, for instance
+        data = {**dict(zip(NAMES, rows, strict=True)), "class": classes}
+        fit = sf.fit(ClassGaussian("class", NAMES, covariance=covariance, **options), data)
+        assert fit.certificate.ok, fit.certificate.verdict
+        means = np.array(fit.model.means)
+        means[1, 2] += 1e-6 + 1e-15 * far
+        assert not judged(fit, means=means).ok
+
+
+def test_classes_that_are_wrongly_unknown_are_found_out() -> None:
+    fit = fitted({"covariance": "tied", "class_prior": {"a": 0.5, "b": 0.5, "c": 0.0}})
+    means = np.array(fit.model.means)
+    means[2] = np.nan
+    certificate = judged(fit, means=means)
+    assert not certificate.ok
+    assert "unknown" in certificate.worst
 
 
 def test_claims_say_what_they_are() -> None:

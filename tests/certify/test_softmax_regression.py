@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from dataclasses import replace
 from typing import Any
 
@@ -9,6 +10,7 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from scipy.sparse import csr_array
 
 import suffice as sf
 from suffice.certify import Certificate, Claim, certify
@@ -114,3 +116,92 @@ def test_an_interrupted_fit_is_not_certified() -> None:
     rows = data()
     fit = sf.fit(ONE, rows)
     assert not claim(fit, rows, interrupted=True).ok
+
+
+# Separation ---------------------------------------------------------------------------------------------------
+
+
+def one_sided(seed: int, n: int, k: int) -> tuple[np.ndarray[Any, Any], np.ndarray[Any, Any]]:
+    """Return rows of which those with a mark all have one class; all other classes overlap."""
+    rng = np.random.default_rng(seed)
+    x = np.column_stack([(rng.random(n) < 0.1) * 1.0, rng.normal(size=n)])
+    x[0, 0] = 1.0
+    return x, np.where(x[:, 0] == 1, 1, rng.integers(0, k, n))
+
+
+@pytest.mark.parametrize("by_program", [True, False])
+@pytest.mark.parametrize("sparse", [True, False])
+@pytest.mark.parametrize(("n", "k"), [(50, 2), (200, 2), (200, 3), (3000, 2), (3000, 4)])
+def test_a_mark_that_only_one_class_has_leaves_no_maximum(
+    n: int, k: int, sparse: bool, by_program: bool, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    if not by_program:
+        monkeypatch.setattr(rows_module, "FEW_CASES", 0)
+        monkeypatch.setattr(rows_module, "MOST_CASES", 0)
+    x, y = one_sided(0, n, k)
+    clf = sf.SoftmaxRegression().fit(csr_array(x) if sparse else x, y)
+    proof = clf.fit_.certificate
+    assert proof.exists == "no"
+    assert re.fullmatch(r"'x0' separates (1 from \d|\d from 1) without fail", proof.boundary)
+    assert proof.verdict.startswith("The maximum conditional likelihood does not exist")
+    (note,) = clf.fit_.notes
+    assert "does not exist: 'x0' separates" in note.text
+    assert "penalty='l2'" in note.text
+    assert not hasattr(clf, "coefficients_")
+
+
+@given(st.integers(0, 10_000), st.integers(8, 60), st.integers(2, 3), st.integers(2, 4))
+@settings(max_examples=60)
+def test_whole_numbers_that_separate_are_found_as_the_linear_program_finds_them(
+    seed: int, n: int, k: int, n_values: int
+) -> None:
+    rng = np.random.default_rng(seed)
+    x = rng.integers(0, n_values, (n, 2)).astype(float)
+    y = rng.integers(0, k, n)
+    y[x.sum(axis=1) >= n_values] = 0
+    y[:k], x[:3] = np.arange(k), np.array([[0, 0], [1, 0], [0, 1]])
+    rows = {"x": x[:, 0], "z": x[:, 1], "y": [f"c{code}" for code in y]}
+    exists = sf.fit(ONE, rows).certificate.exists
+    apart = separated(Cases(np.zeros(n, np.int64), x, np.eye(k)[y], np.ones((1, k), bool))) is not None
+    assert exists == ("no" if apart else "yes")
+
+
+def test_separation_without_intercepts_and_of_many_rows_is_found(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(rows_module, "FEW_CASES", 0)
+    monkeypatch.setattr(rows_module, "MOST_CASES", 0)
+    through_zero = sf.SoftmaxRegression(intercept=False).fit([[-1.0], [-2.0], [1.0], [2.0]], [0, 0, 1, 1])
+    assert through_zero.fit_.certificate.exists == "no"
+    x = np.random.default_rng(0).normal(size=(4000, 5))
+    proof = sf.SoftmaxRegression().fit(x, x[:, 0] + 0.5 * x[:, 3] > 0).fit_.certificate
+    assert proof.exists == "no"
+    assert re.match(r"x0 \+ 0\.(5|499)\d*·x3", proof.boundary)
+
+
+def test_strong_slopes_that_separate_nothing_are_proven_without_a_linear_program(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    def refused(*arguments: Any) -> None:
+        raise AssertionError("a linear program was asked")
+
+    monkeypatch.setattr("suffice.certify.softmax_existence.separated", refused)
+    rng = np.random.default_rng(0)
+    for x, size in ((rng.normal(size=(3000, 3)), 8.0), (rng.normal(size=(1000, 20)) @ rng.normal(size=(20, 20)), 0.3)):
+        scores = x @ rng.normal(0, size, (x.shape[1], 3))
+        proof = sf.SoftmaxRegression().fit(x, (scores + rng.gumbel(size=scores.shape)).argmax(axis=1)).fit_.certificate
+        assert proof.exists == "yes", proof.verdict
+
+
+def test_what_is_undecided_is_said(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("suffice.certify.softmax_existence.PROVEN", 0.0)
+    proof = sf.fit(ONE, data()).certificate
+    assert proof.exists == "undecided"
+    assert "if there is one, which is undecided" in proof.verdict
+
+
+def test_an_information_that_is_not_that_of_the_data_is_noticed() -> None:
+    rows = data()
+    fit = sf.fit(ONE, rows)
+    for other in (4 * fit.model.information, fit.model.information[:3, :3]):
+        found = claim(fit, rows, model=replace(fit.model, information=other))
+        assert not found.ok
+        assert "standard errors" in found.verdict

@@ -116,9 +116,31 @@ def test_classes_that_are_not_known_are_counted_and_left_out(folder: Path) -> No
     ]
 
 
+def test_classes_of_another_column_are_compared_with(folder: Path) -> None:
+    table = {("truth" if name == "edible" else name): list(values) for name, values in TABLE.items()}
+    write_table(folder / "other.csv", table | {"edible": ["?"] * 60})
+    call = ["classify", "predict", "joint.json", "--out", "p.csv", "--json"]
+    wanted = strict(good(*call, "t.csv"))
+    assert wanted["observed"]["n"] == 60
+    assert strict(good(*call, "other.csv", "--target", "truth")) == wanted
+    assert strict(good(*call, "other.csv"))["notes"] == ["60 rows without 'edible' left out of the errors."]
+    table["truth"][3] = ""
+    write_table(folder / "other.csv", table)
+    assert strict(good(*call, "other.csv", "-t", "truth"))["notes"] == ["1 row without 'truth' left out of the errors."]
+
+
+def test_a_folder_without_files_that_could_be_written_is_read(folder: Path) -> None:
+    (folder / "in").mkdir()
+    (folder / "t.csv").rename(folder / "in" / "t.txt")
+    (folder / "in" / "t.tsv").write_text((folder / "in" / "t.txt").read_text().replace(",", "\t").replace("m\t", "m,"))
+    good("classify", "predict", "joint.json", "in", "--out", "p.csv")
+    assert len((folder / "p.csv").read_text().splitlines()) == 61
+
+
 def test_states_that_are_not_known_are_refused_or_missing(folder: Path) -> None:
     (folder / "new.csv").write_text("cap,odor\nflat,musty\n")
-    assert "--unknown-states missing" in bad("classify", "predict", "joint.json", "new.csv", "--out", "p.csv")
+    says = bad("classify", "predict", "joint.json", "new.csv", "--out", "p.csv")
+    assert "Correct it, declare it where the model is fitted, --categorical COL=a,b, or pass --unknown-states" in says
     result = run("classify", "predict", "joint.json", "new.csv", "--unknown-states", "missing", "--probabilities")
     wanted = MODELS["joint"].query("edible", {"cap": "flat"}).to_numpy()
     np.testing.assert_allclose([float(p) for p in rows_of(result.stdout)[1][0][1:]], wanted, rtol=1e-12)
@@ -162,7 +184,17 @@ PREDICT_REFUSED: dict[str, tuple[list[str], str]] = {
     "no model": (["t.csv", "t.csv"], "names no format"),
     "statistics": (["s.stats", "t.csv"], "holds a Statistics, which is no classifier"),
     "no such file": (["absent.json", "t.csv"], "absent.json"),
-    "no column of an input": (["joint.json", "net.csv"], "'cap'"),
+    "no column of an input": (
+        ["joint.json", "net.csv"],
+        "The classifier needs the column 'cap', which is not in the CSV file 'net.csv'. Its columns are ['a', 'b']. "
+        "Add the column, empty where",
+    ),
+    "no gaps in a softmax": (["softmax.json", "net.csv"], "Its columns are ['a', 'b']."),
+    "out is the data": (["joint.json", "t.csv", "--out", "./t.csv"], "--out names './t.csv', which is read as DATA"),
+    "out is one of the data": (["joint.json", "*.csv", "--out", "t.csv"], "--out names 't.csv', which is read as DATA"),
+    "target that is an input": (["joint.json", "t.csv", "--target", "cap"], "'cap' is an input of the classifier"),
+    "target that is not there": (["joint.json", "t.csv", "--target", "edibel"], "Did you mean 'edible'?"),
+    "weights that are text": (["joint.json", "t.csv", "--weights", "cap"], "--weights names the column 'cap', which h"),
     "no column to keep": (["joint.json", "t.csv", "--keep", "ID"], "no column 'ID' to keep"),
     "no ending": (["joint.json", "t.csv", "--out", "p.txt"], ".csv or .parquet"),
     "no such rule": (["joint.json", "t.csv", "--rule", "best"], "one of ['map', 'ml']"),

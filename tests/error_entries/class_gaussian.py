@@ -17,6 +17,7 @@ ROWS: dict[str, Any] = {
     "y": [0.0, 1.0, 1.5, 7.0, 2.0, 1.0, 4.0, 3.0],
     "k": list("aaaabbbb"),
 }
+MORE = {"k": sf.categorical(list("abc"))}
 PAIR = {"x": [1.0, 2.0, 4.0, 3.0, 9.0], "y": [0.0, 1.0, 1.5, 7.0, 1.0], "k": list("aaabb")}
 
 
@@ -28,6 +29,10 @@ def fitted(data: Any = ROWS, **options: Any) -> sf.Fit:
     return sf.fit(made(**options), data)
 
 
+def unseen() -> Any:
+    return sf.fit(made(), ROWS, schema=MORE).model
+
+
 def changed(**changes: Any) -> Any:
     return dataclasses.replace(fitted().model, **changes)
 
@@ -36,7 +41,13 @@ entry("class of no name", S, lambda w: ClassGaussian(["k"], XY), "'target' argum
 entry("normal inputs of no names", S, lambda w: ClassGaussian("k", "xy"), "'inputs' argument", "['x', 'y']", "'xy'")
 entry("class among its inputs", S, lambda w: ClassGaussian("x", XY), "'x'", "among the inputs", "Leave it out")
 entry("graph of a full covariance", A, lambda w: made(graph="x:y"), "'graph' argument", "'sparse'", "Leave it out")
-entry("graph of other inputs", S, lambda w: made(covariance="sparse", graph="x:z"), "['x', 'y']", "['z']", "by itself")
+entry(
+    "graph of other inputs",
+    S,
+    lambda w: made(covariance="sparse", graph="x:z"),
+    "['x', 'y']",
+    "['z']",
+)
 entry("sparse without zeros", A, lambda w: made(covariance="sparse"), "graph=…", "alpha=…", "'x:y + y:z'")
 entry("alpha of a full covariance", A, lambda w: made(alpha=1.0), "'alpha' argument", "without a graph", "'full'")
 entry("alpha of nothing", A, lambda w: made(covariance="sparse", alpha=-1), "'alpha' argument", "positive", "Got -1")
@@ -49,11 +60,17 @@ entry("prior of normal classes", A, lambda w: sf.fit(made(), ROWS, prior=sf.K2()
       "Got K2()")  # fmt: skip
 entry("fixed of normal classes", A, lambda w: sf.fit(made(), ROWS, fixed={"x": 1}), "'fixed' argument", "class_prior=…",
       "Got ['x']")  # fmt: skip
-entry("class without rows", E_, lambda w: sf.fit(made(), ROWS, schema={"k": sf.categorical(list("abc"))}), "['c']",
-      "no rows", "declared states")  # fmt: skip
+entry("class without rows", E_, lambda w: sf.fit(made(class_prior="uniform"), ROWS, schema=MORE), "class 'c'",
+      "no rows", "class_prior='counted'")  # fmt: skip
+entry("probability of a class without rows", M, lambda w: unseen().with_class_priors("uniform"), "Class 'c' of 'k'",
+      "no rows", "Give it none")  # fmt: skip
+entry("distribution of a class without rows", M, lambda w: unseen().given("c"), "Class 'c' of 'k'", "no rows",
+      "another class")  # fmt: skip
+entry("graph of numbers", S, lambda w: made(covariance="sparse", graph=3), "'graph' argument", "'x:y'", "Got 3")
 entry("unbiased divisor of less than a row", E_, lambda w: sf.fit(made(divisor="n-1"), ROWS, weights=[0.125] * 8),
-      "0.5 rows in class 'a'", "divisor='n'")  # fmt: skip
-entry("class of one row", E_, lambda w: fitted({**PAIR, "k": list("aaaab")}), "class 'b'", "only one", "'tied'")
+      "class 'a' has 0.5", "divisor='n'")  # fmt: skip
+entry("class of one row", E_, lambda w: fitted({**PAIR, "k": list("aaaab")}), "Class 'b'", "only one row",
+      "covariance='tied'")  # fmt: skip
 entry("column constant in a class", E_, lambda w: fitted({**ROWS, "y": [1.0] * 4 + [1.0, 2, 3, 4]}), "'y'",
       "class 'a'", "shrinkage=0.1")  # fmt: skip
 entry("class of too few rows", E_, lambda w: fitted(PAIR), "2 columns", "at least 3 rows", "class 'b' has 2",
@@ -73,7 +90,7 @@ entry("a model of no rows", M, lambda w: changed(n=0.0), "'n'", "positive", "Got
 entry("freedom of normal classes", M, lambda w: changed(dof=np.ones(2)), "bayes=True", "[1. 1.]")
 entry("covariances that are none", M, lambda w: changed(spread=-np.ones((2, 2, 2))), "positive definite", "-1.0")
 entry("infinite input of a class", D, lambda w: fitted().model.log_likelihoods_of(
-      {"x": np.array([0.0, np.inf]), "y": np.zeros(2)}, 2), "Column 'x', row 1: inf", "Correct it")  # fmt: skip
+      {"x": np.array([0.0, np.inf]), "y": np.zeros(2)}, 2), "Column 'x', row 2: inf", "Correct it")  # fmt: skip
 entry("covariance of a wide t", M, lambda w: fitted(bayes=True).model.covariance("a"), "class 'a'", "2 degrees",
       "more rows")  # fmt: skip
 entry("joint t of columns", M, lambda w: fitted(bayes=True, covariance="diagonal").model.given("a"), "of its own",

@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 from tests.error_catalogue import A, D, U, entry
 
-from suffice.report.decision_surface import decision_surface
+from suffice.report import decision_surface
 
 ROWS = np.array([[0.0, 1.0, 2.0], [1.0, 0.0, 5.0], [3.0, 1.0, 1.0]])
 
@@ -52,7 +52,10 @@ entry("surface of a classifier that is not fitted", A, lambda w: _drawn(classifi
 entry("surface of one row", A, lambda w: _drawn([1.0, 2.0]), "'X' argument", "a row for each case",
       "Got [1.0, 2.0] instead")  # fmt: skip
 entry("surface of one column", A, lambda w: _drawn(ROWS[:, :1]), "'X' argument", "two columns or more", "Got 1")
-entry("surface of texts", A, lambda w: _drawn([["a", 1.0], ["b", 2.0]]), "'features' argument", "'x0'", "'a'")
+entry("surface of many states", A, lambda w: _drawn([[f"a{place}", "u"] for place in range(201)]),
+      "'x0' has 201 states", "room for 200", "another of 'features'")  # fmt: skip
+entry("surface without states", D, lambda w: _drawn(np.full((3, 2), None)), "Column 'x0'", "no value",
+      "another of 'features'")  # fmt: skip
 entry("surface over one feature", A, lambda w: _drawn(features=[0]), "'features' argument must be two columns",
       "Got [0] instead")  # fmt: skip
 entry("surface over one feature twice", A, lambda w: _drawn(features=(1, -2)), "two different columns", "'x1' twice")

@@ -41,7 +41,7 @@ def _unseen_class() -> Any:
     return fit.model.with_class_priors("uniform")
 
 
-entry("class of no name", S, lambda w: Naive("", ["x"]), "'target' argument", "Got '' instead")
+entry("naive Bayes of no class", S, lambda w: Naive("", ["x"]), "'target' argument", "Got '' instead")
 entry("inputs as text", S, lambda w: Naive("y", "x"), "'inputs' argument", "['x', 'z']", "Got 'x' instead")
 entry(
     "input of a classifier twice",
@@ -68,21 +68,28 @@ entry("gaps in another structure", A, lambda w: w.fit(missing="available"), "mis
       "missing='drop'")  # fmt: skip
 entry("Bernoulli column of three states", S,
       lambda w: _fit(Naive("y", ["c"], kinds={"c": "bernoulli"}), c=["u", "v", "w", "u"]), "'c' has ['u', 'v', 'w']",
-      "sf.categorical(", "'categorical'")  # fmt: skip
+      "Let it be 'categorical'", "schema=")  # fmt: skip
 entry("Bernoulli column of one state", S,
       lambda w: _fit(Naive("y", ["c"], kinds={"c": "bernoulli"}), c=["u"] * 4), "'c' has ['u']",
-      "schema={'c': sf.categorical([…, …])}")  # fmt: skip
+      "declare them by schema=")  # fmt: skip
 entry("input of another kind", E_, lambda w: sf.fit(TIED, MIXED, schema={"x": sf.categorical()}), "'x'",
       "'tied_gaussian'", "its column is discrete", "schema={'x': sf.continuous()}")  # fmt: skip
 entry("continuous class", E_, lambda w: sf.fit(Naive("x", ["c"]), MIXED, schema={"x": sf.continuous()}),
-      "the class 'x' is continuous", "schema={'x': sf.categorical()}")  # fmt: skip
+      "The class 'x' is continuous", "schema={'x': sf.categorical()}")  # fmt: skip
 entry("column without values", E_, lambda w: _fit(Naive("y", ["c"]), c=[None] * 4), "Column 'c' has no values",
       "Leave it out")  # fmt: skip
-entry("column constant in a class", E_, lambda w: _fit(Naive("y", ["x"]), x=[1.0, 1.0, 2.0, 3.0]),
+entry("column of naive Bayes constant in a class", E_, lambda w: _fit(Naive("y", ["x"]), x=[1.0, 1.0, 2.0, 3.0]),
       "Column 'x' does not vary within the class 'a', of 2 rows", "kinds={'x': 'tied_gaussian'}",
       "prior=sf.NormalInverseGamma(2, 1.0)")  # fmt: skip
 entry("column constant in all classes", E_, lambda w: _fit(TIED, x=[1.0, 1.0, 2.0, 2.0]),
-      "Column 'x' does not vary within any class", "Leave it out; or pass a prior")  # fmt: skip
+      "Column 'x' does not vary within any class",
+      "Leave it out; or pass a prior, with kinds={'x': 'gaussian'}")  # fmt: skip
+entry("column without values in a class", E_, lambda w: _fit(Naive("y", ["x"]), x=[1.0, 2.0, None, None]),
+      "Column 'x' has no values in the class 'b'", "Leave the column out", "prior=sf.Dirichlet(1.0)")  # fmt: skip
+entry("class without rows that has a probability", E_,
+      lambda w: sf.fit(Naive("y", ["c", "x"], class_prior=1.0), MIXED, schema={"y": ["a", "b", "z"]}),
+      "class 'z' of 'y' has no rows", "class_prior='counted'",
+      "prior=[sf.Dirichlet(1.0), sf.NormalInverseGamma(2, 1.0)]")  # fmt: skip
 entry("shared variance with a prior", E_, lambda w: _fit(TIED, sf.NormalInverseGamma(2, 1.0)), "'x'",
       "one variance for all classes", "Leave one of them out")  # fmt: skip
 entry("unbiased variance with a prior", E_,

@@ -69,10 +69,10 @@ entry("softmax with given weights", A, lambda w: sf.fit(ONE, ROWS, fixed={"x": 1
       "'fixed' argument must be left out", "{'x': 1.0}")  # fmt: skip
 entry("softmax read with a prior on tables", A, lambda w: check(ONE, sf.K2(), {}), "'prior' argument",
       "sf.Gaussian(10)", "Got K2() instead")  # fmt: skip
-entry("softmax with a prior on tables", E_, lambda w: sf.fit(ONE, ROWS, prior=sf.K2()), "'newton'", "sf.Laplace(1.0)",
-      "Got K2() instead")  # fmt: skip
+entry("softmax with a prior on tables", E_, lambda w: sf.fit(ONE, ROWS, prior=sf.K2()), "A prior on the weights",
+      "sf.Laplace(1.0)", "Got K2() instead")  # fmt: skip
 entry("softmax with a prior on intercepts", E_, lambda w: sf.fit(ONE, ROWS, prior=sf.Gaussian(1.0, main=2.0)),
-      "intercepts", "leave 'main' out")  # fmt: skip
+      "Intercepts", "leave 'main' out")  # fmt: skip
 entry("softmax under a kink by Newton", E_, lambda w: sf.fit(ONE, ROWS, prior=sf.Laplace(1.0), method="newton"),
       "kink at zero", "method='proximal'")  # fmt: skip
 entry("softmax without a kink by proximal steps", E_, lambda w: sf.fit(ONE, ROWS, method="proximal"),
@@ -108,9 +108,19 @@ entry("sparse table with gaps", D, lambda w: _sparse(csr_array(np.array([[1.0, n
 entry("sparse table with classes missing", D, lambda w: _sparse(beside={"y": np.array([0, -1])}, others=(Y,)), "'y'",
       "2 codes, none missing")  # fmt: skip
 
+# Penalties of the classifier ----------------------------------------------------------------------------------
+
+entry("penalty of another name", A, lambda w: sf.SoftmaxRegression("none").fit([[0.0], [1.0]], [0, 1]),
+      "'penalty' argument", "'l2', 'l1' or None", "Got 'none' instead")  # fmt: skip
+entry("penalty beyond all measure", A, lambda w: sf.SoftmaxRegression("l1", strength=1e8).fit([[0.0], [1.0]], [0, 1]),
+      "'strength' argument", "between 1e-06 and 1e+04", "penalty='l1'", "Got 100000000.0 instead")  # fmt: skip
+
 # Coefficients -------------------------------------------------------------------------------------------------
 
 entry("coefficients of a large softmax", A, lambda w: _large(), "second derivatives", "data=…")
+entry("softmax coefficients by other data", A, lambda w: softmax_coefficients(sf.fit(ONE, ROWS),
+      data={"x": [0.0, 1.0, 2.0], "y": ["a", "a", "b"]}), "must be the data of the fit", "3 of 'a', 3 of 'b'",
+      "2 of 'a', 1 of 'b'")  # fmt: skip
 entry("coefficients beyond counting", A, lambda w: _many(), "2 coefficients", "at most 1", "fit.model.weights")
 entry("softmax coefficients of a network", A, lambda w: softmax_coefficients(w.fit()), "softmax regression", "DAG")
 entry("softmax coefficients under a prior", E_, lambda w: softmax_coefficients(sf.fit(ONE, ROWS,

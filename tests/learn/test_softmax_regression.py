@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import itertools
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -18,10 +19,11 @@ from suffice.data.matrix import MatrixTable
 from suffice.data.sparse_matrix import SparseTable
 from suffice.data.variable import Variable
 from suffice.learn import softmax_search
-from suffice.learn.softmax_coordinates import Coordinates, coordinates_of
+from suffice.learn.softmax_coordinates import Coordinates, Scaled, coordinates_of
 from suffice.learn.softmax_design import Design, held, terms_of
+from suffice.learn.softmax_l1 import Kinked
 from suffice.learn.softmax_objective import Objective
-from suffice.learn.softmax_passes import Point
+from suffice.learn.softmax_passes import Gradient, Hessian, Point, TermMoments, run
 from suffice.learn.softmax_summary import centre_of, inputs_of, needs, summary_of
 from suffice.models.softmax_model import SoftmaxModel
 from suffice.stats.source import BlockSource
@@ -157,6 +159,53 @@ def test_products_are_the_same_whether_probabilities_are_kept_or_not() -> None:
 
 @given(st.integers(0, 100), st.integers(1, 4), st.integers(2, 4), st.booleans(), st.sampled_from([0.0, 2.0]))
 @settings(max_examples=20)
+def test_scales_for_many_terms_lead_there_and_back_and_pull_gradients(
+    seed: int, d: int, k: int, intercept: bool, ridge: float
+) -> None:
+    x, y = rows(seed, 50, d, k)
+    found = objective(x + 3.0, y, k, ridge=ridge, intercept=intercept)
+    diagonal = replace(found.summary, scatter=found.summary.squares)
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr("suffice.learn.softmax_coordinates.MOST_COMBINED", 0)
+        scaled = coordinates_of(replace(found, summary=diagonal))
+    assert isinstance(scaled, Scaled)
+    rng = np.random.default_rng(seed)
+    vector, other = (rng.normal(size=k * (d + int(intercept))) for _ in range(2))
+    np.testing.assert_allclose(scaled.of(scaled.point(vector)), vector, atol=1e-9)
+    gradient, step = found.at(scaled.point(vector))[1], scaled.point(other)
+    along = float((gradient.slopes * step.slopes).sum() + gradient.intercept @ step.intercept)
+    assert float(scaled.pulled(gradient) @ other) == pytest.approx(along, abs=1e-10)
+
+
+@given(st.integers(0, 100), st.integers(1, 4), st.integers(2, 4), st.booleans())
+@settings(max_examples=20)
+def test_rounded_coordinates_make_the_hessian_the_identity(seed: int, d: int, k: int, intercept: bool) -> None:
+    x, y = rows(seed, 60, d, k, 0.5)
+    found = objective(x, y, k, intercept=intercept)
+    plain = coordinates_of(found)
+    assert isinstance(plain, Coordinates)
+    at = plain.point(np.zeros(plain.size))
+    one = plain.rounded(found.hessian(at))
+    product = found.at(at)[2]
+    columns = [one.pulled(product(one.point(unit))) for unit in np.eye(one.size)]
+    np.testing.assert_allclose(columns, np.eye(one.size), atol=1e-7)
+
+
+def test_passes_over_rows_in_memory_and_over_a_source_agree() -> None:
+    x, y = rows(2, 70, 3, 3)
+    found = objective(x, y, 3, np.random.default_rng(0).random(70))
+    point = Point(np.random.default_rng(1).normal(size=(3, 3)), np.ones(3))
+    block = next(iter(found.source.table.blocks()))  # type: ignore[attr-defined]
+    plain = MatrixTable(
+        x, tuple(found.design.variables.values()), {"y": y}, (found.design.target,), np.array(block.weights)
+    )
+    for task in (Gradient(found.design, point), Hessian(found.design, point, 1), TermMoments(found.design, True)):
+        for here, there in zip(run(found.source, task), run(BlockSource(plain, block_rows=16), task), strict=True):
+            np.testing.assert_allclose(here, there, rtol=1e-12, atol=1e-12)
+
+
+@given(st.integers(0, 100), st.integers(1, 4), st.integers(2, 4), st.booleans(), st.sampled_from([0.0, 2.0]))
+@settings(max_examples=20)
 def test_coordinates_lead_there_and_back_and_pull_gradients(
     seed: int, d: int, k: int, intercept: bool, ridge: float
 ) -> None:
@@ -164,6 +213,7 @@ def test_coordinates_lead_there_and_back_and_pull_gradients(
     found = objective(x + 3.0, y, k, ridge=ridge, intercept=intercept)
     rng = np.random.default_rng(seed)
     plain = coordinates_of(found)
+    assert isinstance(plain, Coordinates)
     start = plain.point(rng.normal(size=plain.size))
     for one in (plain, plain.rounded(found.hessian(start))):
         vector, other = rng.normal(size=one.size), rng.normal(size=one.size)
@@ -384,6 +434,53 @@ def test_more_columns_than_products_can_be_held_for_are_fitted_under_a_prior() -
     assert fit.certificate.ok, fit.certificate.verdict
     least, _ = by_scipy(x.toarray(), y, 3, 1.0)
     assert (0.5 * float((fit.model.weights**2).sum()) - fit.log_likelihood) / 200 == pytest.approx(least, abs=1e-8)
+
+
+@given(st.integers(0, 1000), st.integers(1, 3), st.integers(2, 5))
+@settings(max_examples=30)
+def test_levelled_slopes_cost_least_of_all_that_mean_the_same(seed: int, d: int, k: int) -> None:
+    x, y = rows(seed, 40, d, k)
+    problem = Kinked(objective(x, y, k), 0.5)
+    rng = np.random.default_rng(seed)
+    vector = rng.normal(size=k * (d + 1)) * rng.integers(0, 2, k * (d + 1))
+    level = problem.levelled(vector)
+    assert problem.smooth(level)[0] == pytest.approx(problem.smooth(vector)[0], rel=1e-12)
+    slopes = vector[k:].reshape(k, d)
+    for term in range(d):  # Σ |w − shift| has its minimum at one of the slopes
+        least = min(np.abs(slopes[:, term] - shift).sum() for shift in [0.0, *slopes[:, term]])
+        assert np.abs(level[k:].reshape(k, d)[:, term]).sum() == pytest.approx(least)
+
+
+@pytest.mark.parametrize(("k", "strength"), [(3, 1e-4), (3, 0.01), (4, 1e-3), (5, 0.1)])
+def test_a_weak_penalty_with_kinks_needs_few_steps(k: int, strength: float) -> None:
+    x, y = rows(0, 500, 4, k)
+    fit = sf.fit(structure(4), as_data(x, y), prior=sf.Laplace(1 / strength))
+    assert fit.certificate.ok, fit.certificate.verdict
+    assert len(fit.trace) <= 5
+    n_zero = int((fit.model.weights == 0).sum())
+    assert k % 2 == 0 or n_zero >= 4
+    kept = np.minimum((fit.model.weights != 0).sum(axis=1), k - 1).sum()
+    assert fit.n_free == kept + k - 1
+
+
+def test_a_prior_too_weak_for_the_tolerance_is_named() -> None:
+    data = {"x0": [0.0, 1, 2, 3, 4, 5], "y": list("aaabbb")}
+    weak = sf.fit(structure(1), data, prior=sf.Gaussian(1e4))
+    assert any("Pass a smaller tol" in note.text for note in weak.notes)
+    strong = sf.fit(structure(1), data, prior=sf.Gaussian(1.0))
+    assert not any("smaller tol" in note.text for note in strong.notes)
+
+
+def test_where_few_rows_mislead_newton_ends_the_search(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(softmax_search, "LARGE", 1000)
+    monkeypatch.setattr(softmax_search, "QUICK", 1)
+    x, y = rows(3, 3000, 3, 3)
+    fit = sf.fit(structure(3), as_data(x, y))
+    assert fit.certificate.ok
+    assert len(fit.trace) >= 2
+    assert [step.number for step in fit.trace] == list(range(1, len(fit.trace) + 1))
+    least, _ = by_scipy(x, y, 3)
+    assert -fit.log_likelihood / 3000 == pytest.approx(least, abs=1e-10)
 
 
 # Troubles -----------------------------------------------------------------------------------------------------

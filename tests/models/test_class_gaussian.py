@@ -10,6 +10,7 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from scipy.linalg import eigh
 from scipy.stats import multivariate_normal
 from sklearn.datasets import load_iris
 from sklearn.discriminant_analysis import LinearDiscriminantAnalysis
@@ -20,6 +21,7 @@ from suffice.data.matrix import MatrixTable
 from suffice.data.variable import Variable
 from suffice.models.class_gaussian import ClassGaussianModel
 from suffice.models.class_gaussian_scores import Densities, scores_with_gaps
+from suffice.stats.source import BlockSource
 from suffice.structures.class_gaussian import ClassGaussian
 
 KINDS: dict[str, dict[str, Any]] = {
@@ -131,10 +133,24 @@ def test_infinite_inputs_are_named(kind: str) -> None:
     model = fitted(kind)[0].model
     columns = {name: np.zeros(3) for name in NAMES}
     columns["y"] = np.array([0.0, 0.0, -np.inf])
-    with pytest.raises(sf.DataError, match=r"Column 'y', row 2: -inf"):
+    with pytest.raises(sf.DataError, match=r"Column 'y', row 3: -inf"):
         model.log_likelihoods_of(columns, 3)
-    with pytest.raises(sf.DataError, match=r"Column 'y', row 2: -inf"):
+    with pytest.raises(sf.DataError, match=r"Column 'y', row 3: -inf"):
         model.log_posteriors_of(columns, 3)
+
+
+@pytest.mark.parametrize("kind", ["full", "tied", "bayes spherical"])
+def test_infinite_inputs_are_named_by_their_row_in_the_table(kind: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    fit, data = fitted(kind)
+    data["z"][37] = np.inf
+    monkeypatch.setattr(BlockSource, "each", _in_blocks_of_ten)
+    for ask in (lambda: fit.model.query_rows("class", data), lambda: fit.model.log_prob(data)):
+        with pytest.raises(sf.DataError, match=r"Column 'z', row 38: inf"):
+            ask()
+
+
+def _in_blocks_of_ten(source: BlockSource, function: Any) -> Any:
+    return (function(part) for block in source.table.blocks() for part in block.split(10))
 
 
 def test_rows_come_from_matrices_without_another_answer() -> None:
@@ -184,15 +200,17 @@ def test_draws_have_the_moments(kind: str) -> None:
         )
 
 
-def test_fishers_directions_are_those_of_mass() -> None:
+def test_fishers_directions_solve_their_eigenproblem() -> None:
     x, y = load_iris(return_X_y=True)
     names = [f"x{j}" for j in range(4)]
     data = {**dict(zip(names, x.T, strict=True)), "class": y}
     model = sf.fit(ClassGaussian("class", names, covariance="tied", divisor="n-1"), data).model
     found = model.discriminants
-    np.testing.assert_allclose(found.singular_values, [48.6426438022589, 4.57998271097129], rtol=1e-10)
-    first, second = [0.8293776, 1.5344731, -2.2012117, -2.8104603], [0.02410215, 2.16452123, -0.93192121, 2.83918785]
-    np.testing.assert_allclose(found.directions, np.array([np.negative(first), second]).T, atol=5e-8)
+    between = 50 / 2 * np.cov(model.means.T, ddof=0) * 3
+    values, vectors = eigh(between, model.spread[0])
+    np.testing.assert_allclose(found.singular_values**2, values[:-3:-1], rtol=1e-10)
+    np.testing.assert_allclose(np.abs(found.directions), np.abs(vectors[:, :-3:-1]), rtol=1e-7)
+    assert (found.directions[np.abs(found.directions).argmax(axis=0), [0, 1]] > 0).all()
     reference = LinearDiscriminantAnalysis(solver="svd").fit(x, y)
     ratio = found.project(data) / reference.transform(x)  # which is in other units
     np.testing.assert_allclose(np.abs(ratio), abs(ratio[0, 0]), rtol=1e-8)
@@ -270,3 +288,14 @@ def test_it_prints(kind: str) -> None:
 def test_improper_parameters_are_refused(changes: dict[str, Any]) -> None:
     with pytest.raises(sf.ModelError):
         dataclasses.replace(fitted("full")[0].model, **changes)
+
+
+def test_a_table_of_long_names_stays_within_a_line() -> None:
+    rng = np.random.default_rng(0)
+    names = [f"a rather long name {place}" for place in range(30)]
+    data = {**dict(zip(names, rng.normal(size=(30, 80)), strict=True)), "class": ["a", "b"] * 40}
+    said = str(sf.fit(ClassGaussian("class", names, covariance="diagonal"), data).model)
+    assert max(map(len, said.split("\n"))) <= 100
+    n_shown = said.partition("\n")[0].count("mean of")
+    assert n_shown >= 2
+    assert f"{30 - n_shown} further inputs not shown" in said

@@ -6,9 +6,11 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from scipy.linalg import block_diag
 from sklearn.covariance import graphical_lasso as of_scikit_learn
 
-from suffice.optimise.graphical_lasso import graphical_lasso
+from suffice.kernels.graphical_lasso import sweep_columns
+from suffice.optimise.graphical_lasso import graphical_lasso, sweep_slowly
 
 
 def covariance(seed: int, p: int, n: int) -> np.ndarray:
@@ -65,6 +67,71 @@ def test_a_wide_matrix() -> None:
     found = graphical_lasso(s, 0.5 * float(np.median(np.abs(s))))
     assert found.violation <= 1e-10
     assert 20 < np.count_nonzero(found.precision) < 400
+
+
+@pytest.mark.parametrize("share", [1.0, 0.1, 0.01, 0.001])
+@pytest.mark.parametrize("d", [8, 20, 60])
+def test_singular_matrices_and_small_penalties(d: int, share: float) -> None:
+    s = covariance(0, d, 2 * d // 3)
+    alpha = share * float(np.median(np.abs(s)))
+    found = graphical_lasso(s, alpha)
+    assert found.violation <= 1e-10
+    assert violation(found.precision, s, alpha) <= 1e-9
+    assert found.n_steps < 60
+
+
+def test_large_matrices() -> None:
+    s = covariance(1, 200, 100)
+    alpha = 0.5 * float(np.median(np.abs(s)))
+    found = graphical_lasso(s, alpha)
+    assert violation(found.precision, s, alpha) <= 1e-10
+    steps = np.cumsum(np.random.default_rng(0).normal(size=(400, 200)), axis=1)
+    chain = np.cov(steps.T, bias=True)
+    found = graphical_lasso(chain, float(np.median(np.abs(chain))))
+    assert found.violation <= 1e-10
+
+
+@settings(max_examples=30)
+@given(seed=st.integers(0, 10**6), sizes=st.lists(st.integers(1, 4), min_size=2, max_size=4))
+def test_parts_that_no_covariance_joins_are_solved_alone(seed: int, sizes: list[int]) -> None:
+    rng = np.random.default_rng(seed)
+    blocks = [covariance(seed + place, size, 12) for place, size in enumerate(sizes)]
+    alpha = 0.3 * min(float(np.abs(block).max()) for block in blocks)
+    whole = block_diag(*blocks)
+    noise = rng.uniform(-alpha, alpha, whole.shape)
+    whole += np.where(
+        block_diag(*(np.ones_like(block) for block in blocks)) > 0, 0.0, np.triu(noise, 1) + np.triu(noise, 1).T
+    )
+    found = graphical_lasso(whole, alpha)
+    wanted = block_diag(*(graphical_lasso(block, alpha).precision for block in blocks))
+    scale = np.sqrt(np.outer(np.diag(whole), np.diag(whole)))
+    np.testing.assert_allclose(found.precision * scale, wanted * scale, atol=1e-8)
+    assert (found.precision[wanted == 0] == 0).all()
+    assert found.violation <= 1e-10
+
+
+@settings(max_examples=30)
+@given(seed=st.integers(0, 10**6), d=st.integers(2, 9), share=st.floats(0.05, 1.0), sweeps=st.integers(1, 5))
+def test_the_kernel_does_what_numpy_does(seed: int, d: int, share: float, sweeps: int) -> None:
+    s = covariance(seed, d, 20)
+    roots = np.sqrt(np.diag(s))
+    s = s / np.outer(roots, roots)
+    penalty = np.where(np.eye(d) > 0, 0.0, share * np.abs(s).mean())
+    results = []
+    for sweep in (sweep_columns, sweep_slowly):
+        w, b = np.where(np.eye(d) > 0, 1.0, 0.5 * s), np.zeros((d, d))
+        moved = sweep(s, penalty, w, b, sweeps, 50, 1e-9)
+        results.append((w, b, moved))
+    for ours, theirs in zip(*results, strict=True):
+        np.testing.assert_allclose(ours, theirs, atol=1e-9)
+
+
+def test_what_rounding_hides_is_said_soon() -> None:
+    s = covariance(0, 30, 20)
+    found = graphical_lasso(s, 1e-9 * float(np.median(np.abs(s))))
+    assert found.n_steps < 500
+    assert found.violation > 1e-10
+    np.linalg.cholesky(found.precision)
 
 
 def test_the_step_limit_is_kept() -> None:

@@ -13,7 +13,10 @@ from hypothesis import given
 from hypothesis import strategies as st
 from sklearn.discriminant_analysis import LinearDiscriminantAnalysis, QuadraticDiscriminantAnalysis
 
-from suffice.report.class_plane import ClassPlane, class_plane, held, inputs_of, typical
+import suffice as sf
+from suffice.report.class_axis import Axis
+from suffice.report.class_inputs import inputs_of
+from suffice.report.class_plane import ClassPlane, class_plane, held, typical
 
 ROWS = {
     "height": [1.0, 2.0, 3.0, 6.0],
@@ -42,9 +45,9 @@ def test_the_classifier_is_asked_with_a_frame_of_the_same_kind(kind: str) -> Non
     asked = pa.table({name: np.asarray(seen.table[name]) for name in ROWS}).to_pydict()
     assert set(asked["age"]) == {3}  # the lower median, which is observed
     assert set(asked["kind"]) == {"b"}
-    assert asked["width"] == np.tile(plane.across, 5).tolist()
-    assert asked["height"] == np.repeat(plane.up, 5).tolist()
-    assert plane.names == ("width", "height")
+    assert asked["width"] == np.tile(plane.across.ticks, 5).tolist()
+    assert asked["height"] == np.repeat(plane.up.ticks, 5).tolist()
+    assert (plane.across.name, plane.up.name) == ("width", "height")
 
 
 @pytest.mark.parametrize("kind", FRAMES)
@@ -89,8 +92,8 @@ def test_arrays_are_asked_as_arrays_of_floats() -> None:
     plane = class_plane(seen, inputs_of(rows.tolist(), seen), (2, 0), grid=4)
     assert seen.table.dtype == np.float64
     assert set(seen.table[:, 1]) == {rows[:, 1].mean()}
-    np.testing.assert_array_equal(seen.table[:, 2], np.tile(plane.across, 4))
-    assert plane.names == ("x2", "x0")
+    np.testing.assert_array_equal(seen.table[:, 2], np.tile(plane.across.ticks, 4))
+    assert (plane.across.name, plane.up.name) == ("x2", "x0")
     class_plane(seen, inputs_of(rows, seen), (-1, 0), "marginal", grid=4)
     assert np.isnan(seen.table[:, 1]).all()
 
@@ -106,10 +109,55 @@ def test_names_are_those_that_the_classifier_was_fitted_with() -> None:
 def test_the_grid_covers_the_points_and_ignores_gaps() -> None:
     rows, seen = np.array([[0.0, 5.0], [10.0, 5.0], [np.nan, np.nan]]), Seen()
     plane = class_plane(seen, inputs_of(rows, seen), (0, 1), grid=7)
-    assert plane.across[0] < 0
-    assert plane.across[-1] > 10
-    assert plane.up[0] < 5 < plane.up[-1]  # a constant column has an axis, too
+    assert plane.across.limits[0] < 0
+    assert plane.across.limits[1] > 10
+    assert plane.up.limits[0] < 5 < plane.up.limits[1]  # a constant column has an axis, too
     assert plane.log_p.shape == (7, 7, 2)
+
+
+# States -------------------------------------------------------------------------------------------------------
+
+COUNTED = {"size": [3, 1, 1, 7, 3, 1], "kind": ["b", "a", "c", "a", "b", "b"], "up": [True, False] * 3}
+CLASSES = ["no", "yes", "no", "yes", "yes", "no"]
+
+
+@pytest.mark.parametrize("kind", FRAMES)
+@pytest.mark.parametrize("features", [("size", "kind"), ("kind", "up"), ("up", "size")])
+def test_every_pair_of_states_has_the_probabilities_of_its_row(kind: str, features: tuple[str, str]) -> None:
+    frame = FRAMES[kind](COUNTED)
+    fitted = sf.NaiveBayes().fit(frame, CLASSES)
+    plane = class_plane(fitted, inputs_of(frame, fitted), features, "marginal")
+    assert [sorted(set(COUNTED[name])) for name in features] == [list(plane.across.states), list(plane.up.states)]
+    assert plane.log_p.shape == (len(plane.up.states), len(plane.across.states), 2)
+    for i, high in enumerate(plane.up.states):
+        for j, wide in enumerate(plane.across.states):
+            wanted = fitted.model_.query("class", dict(zip(features, (wide, high), strict=True))).to_numpy()
+            np.testing.assert_allclose(np.exp(plane.log_p[i, j]), wanted, rtol=1e-12)
+
+
+def test_states_beside_numbers_and_in_arrays() -> None:
+    rows = np.array([[0.5, "b"], [1.5, "a"], [2.5, None], [0.0, "b"]], object)
+    seen = Seen()
+    plane = class_plane(seen, inputs_of(rows, seen), (0, 1), grid=4)
+    assert plane.across.states == ()
+    assert plane.up.states == ("a", "b")
+    assert seen.table.tolist() == [[x, state] for state in "ab" for x in plane.across.ticks.tolist()]
+    assert np.round(plane.points[:, 1]).tolist()[:2] == [1.0, 0.0]
+    assert np.isnan(plane.points[2, 1])
+    assert plane.up.limits == (-0.5, 1.5)
+
+
+def test_states_are_in_the_order_of_the_classifier() -> None:
+    kind = pd.Categorical(["low", "mid", "high", "mid"], ["low", "mid", "high"], ordered=True)
+    frame = pd.DataFrame({"x": [0.0, 1.0, 2.0, 5.0], "kind": kind})
+    fitted = sf.NaiveBayes().fit(frame, ["no", "yes", "yes", "no"])
+    assert class_plane(fitted, inputs_of(frame, fitted), None, grid=3).up.states == ("low", "mid", "high")
+
+
+def test_axes_are_the_first_columns_of_numbers_unless_told() -> None:
+    frame, seen = pd.DataFrame(ROWS)[["kind", "height", "age", "width"]], Seen()
+    assert class_plane(seen, inputs_of(frame, seen), None, grid=3).axes == (1, 2)
+    assert class_plane(seen, inputs_of(frame[["kind", "width"]], seen), None, grid=3).axes == (0, 1)
 
 
 @given(st.lists(st.one_of(st.none(), st.sampled_from("abc")), max_size=12))
@@ -132,8 +180,8 @@ def test_a_column_without_values_is_held_missing() -> None:
 
 def plane_of(p: Any) -> ClassPlane:
     log_p = np.log(np.asarray(p, float))
-    ticks = np.arange(2.0)
-    return ClassPlane((0, 1), ("a", "b"), ticks, ticks, log_p.reshape(2, 2, -1), np.zeros((1, 2)))
+    across, up = (Axis(place, name, np.arange(2.0), np.zeros(1)) for place, name in enumerate("ab"))
+    return ClassPlane(across, up, log_p.reshape(2, 2, -1))
 
 
 @given(st.lists(st.lists(st.floats(0.01, 1.0), min_size=3, max_size=3), min_size=4, max_size=4))
@@ -161,5 +209,5 @@ def test_probabilities_over_the_grid_are_those_of_the_classifier() -> None:
     fitted = QuadraticDiscriminantAnalysis().fit(rows, y)
     plane = class_plane(fitted, inputs_of(rows, fitted), (0, 1), grid=6)
     for i, j in ((0, 0), (2, 5), (5, 1)):
-        expected = fitted.predict_proba([[plane.across[j], plane.up[i]]])[0]
+        expected = fitted.predict_proba([[plane.across.ticks[j], plane.up.ticks[i]]])[0]
         np.testing.assert_allclose(np.exp(plane.log_p[i, j]), expected, rtol=1e-9)

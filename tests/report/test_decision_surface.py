@@ -11,7 +11,7 @@ import matplotlib.pyplot as plt
 import numpy as np
 import pandas as pd
 import pytest
-from matplotlib.collections import PathCollection
+from matplotlib.collections import LineCollection, PathCollection
 from matplotlib.colors import to_rgb
 from matplotlib.contour import ContourSet
 from matplotlib.patches import Ellipse
@@ -21,7 +21,8 @@ from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
 
 import suffice as sf
-from suffice.report.decision_surface import COLOURS, FAINT, STRONG, decision_surface
+from suffice.report import decision_surface
+from suffice.report.surface import COLOURS, FAINT, STRONG
 
 IRIS = load_iris(as_frame=True)
 FLOWERS = IRIS.data.rename(columns=lambda name: name.removesuffix(" (cm)"))
@@ -183,3 +184,57 @@ def test_marginal_regions_are_those_of_the_classifier_of_two_columns() -> None:
     whole = decision_surface(sf.GaussianBayes().fit(FLOWERS, KINDS), FLOWERS, features=(2, 3), at="marginal", grid=25)
     two = decision_surface(sf.GaussianBayes().fit(TWO, KINDS), TWO, grid=25)
     np.testing.assert_allclose(*(np.asarray(ax.images[0].get_array()) for ax in (whole, two)), atol=1e-10)
+
+
+# States -------------------------------------------------------------------------------------------------------
+
+
+def sides(lines: LineCollection) -> set[tuple[tuple[float, float], ...]]:
+    return {tuple(map(tuple, side.vertices.tolist())) for side in lines.get_paths()}
+
+
+def test_states_stand_side_by_side_with_lines_between_classes() -> None:
+    table = pd.DataFrame({"size": [0, 0, 5, 5, 9, 9] * 2, "kind": ["b", "a"] * 6})
+    classes = ["no", "no", "no", "yes", "yes", "yes"] * 2
+    ax = decision_surface(sf.JointBayes(smoothing=0.1).fit(table, classes), table, classes, levels=[0.999])
+    assert ax.images[0].get_array().shape == (2, 3, 4)
+    assert ax.images[0].get_extent() == [-0.5, 2.5, -0.5, 1.5]
+    assert [text.get_text() for text in ax.get_xticklabels()] == ["0", "5", "9"]
+    assert [text.get_text() for text in ax.get_yticklabels()] == ["a", "b"]
+    (boundary,) = drawn(ax, LineCollection)
+    # Up are a and b: of size 5, a is yes and b is no.
+    assert sides(boundary) == {((0.5, -0.5), (0.5, 0.5)), ((1.5, 0.5), (1.5, 1.5)), ((0.5, 0.5), (1.5, 0.5))}
+    x, y = np.vstack([points.get_offsets() for points in drawn(ax, PathCollection)]).T
+    assert np.abs(x - np.round(x)).max() <= 0.3
+    assert abs(np.corrcoef(x - np.round(x), y - np.round(y))[0, 1]) < 0.8  # moved both ways, not along a line
+    ax.figure.canvas.draw()
+
+
+def test_states_beside_numbers_have_a_boundary_each() -> None:
+    table = TWO.assign(kind=np.where(np.arange(150) % 4 == 0, "u", "v"))
+    classifier = sf.NaiveBayes().fit(table, KINDS == "virginica")
+    ax = decision_surface(classifier, table, features=("kind", "petal width"), at="marginal", grid=400)
+    boundary = drawn(ax, LineCollection)[-1]
+    for code, state in enumerate("uv"):
+        (height,) = {low[1] for low, high in sides(boundary) if low[0] == code - 0.5 and low[1] == high[1]}
+        row = classifier.model_.query("class", {"kind": state, "petal width": height}).to_numpy()
+        assert abs(row[0] - 0.5) < 0.05
+
+
+def test_many_states_have_names_where_there_is_room() -> None:
+    table = pd.DataFrame({"x": np.arange(100) % 50, "z": np.arange(100) % 2})
+    ax = decision_surface(sf.NaiveBayes(kinds="categorical").fit(table, np.arange(100) % 3), table)
+    assert [text.get_text() for text in ax.get_xticklabels()] == [str(state) for state in range(0, 50, 3)]
+
+
+def test_counts_have_no_axis_below_zero() -> None:
+    table = pd.DataFrame({"x": [0, 2, 3, 1], "z": [1, 0, 4, 2]})
+    ax = decision_surface(sf.NaiveBayes(kinds="multinomial").fit(table, [0, 0, 1, 1]), table, grid=10)
+    assert ax.get_xlim()[0] == ax.get_ylim()[0] == 0
+
+
+def test_the_function_is_found_where_the_documentation_says() -> None:
+    import suffice.report
+
+    assert suffice.report.decision_surface is decision_surface
+    assert callable(decision_surface)

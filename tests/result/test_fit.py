@@ -10,6 +10,7 @@ import numpy as np
 import pytest
 
 import suffice as sf
+from suffice.structures.class_gaussian import ClassGaussian
 
 DATA = {"A": list("xxyyyx"), "B": list("uvuuvu")}
 DAG = sf.DAG("A -> B")
@@ -63,6 +64,13 @@ def test_print_of_many_nodes_is_cut() -> None:
     assert "… 20 more nodes" in str(fit)
     assert "N49" in str(fit)
     assert "N50" not in str(fit)
+
+
+def test_summary_of_many_classes_counts_the_rest() -> None:
+    codes = np.arange(150) % 75
+    for name in ("class", "species", "node"):
+        fit = sf.fit(ClassGaussian(name, ["x"], covariance="tied"), {"x": codes + np.arange(150) / 7.0, name: codes})
+        assert "\n… 25 more classes" in str(fit)
 
 
 def test_html_escapes_names_states_and_notes() -> None:

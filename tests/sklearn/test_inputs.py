@@ -76,7 +76,7 @@ def test_sparse_matrices_are_for_softmax_regression() -> None:
         np.testing.assert_allclose(found.predict_proba(matrix), dense.predict_proba(x), atol=1e-6)
         np.testing.assert_allclose(found.predict_proba(x), found.predict_proba(matrix), atol=1e-12)
     for shell in GENERATIVE:
-        with pytest.raises(TypeError, match=r"[Ss]parse"):
+        with pytest.raises((TypeError, sf.DataError), match=r"[Ss]parse"):
             shell.fit(made, y)
 
 
@@ -238,6 +238,50 @@ def test_classes_may_be_bools() -> None:
     clf = sf.GaussianBayes().fit(x, y == 1)
     assert clf.classes_.tolist() == [False, True]
     assert clf.predict(x).dtype == bool
+
+
+@pytest.mark.parametrize(
+    ("made", "classes"),
+    [
+        (lambda y: np.array(y == 1, object), [False, True]),
+        (lambda y: pd.Series(y == 1, dtype="boolean"), [False, True]),
+        (lambda y: pd.Series(y, dtype="Int64"), [0, 1]),
+        (lambda y: y.astype(object), [0, 1]),
+        (lambda y: pl.Series(y == 1), [False, True]),
+        (lambda y: pa.array(np.array(["no", "yes"])[y].tolist()), ["no", "yes"]),
+    ],
+)
+def test_classes_in_any_wrapping_are_what_they_are(made: Any, classes: list[Any]) -> None:
+    x, y = blobs(k=2)
+    clf = sf.GaussianBayes().fit(x, made(y))
+    assert clf.classes_.tolist() == classes
+    assert [type(label) for label in clf.classes_.tolist()] == [type(label) for label in classes]
+    np.testing.assert_array_equal(clf.predict_proba(x), sf.GaussianBayes().fit(x, y).predict_proba(x))
+
+
+@pytest.mark.parametrize(
+    "shell", [sf.GaussianBayes(), sf.NaiveBayes(), sf.JointBayes(), sf.SoftmaxRegression()], ids=str
+)
+@pytest.mark.parametrize(
+    "y",
+    [
+        np.array(["a", "b", None, "a"], object),
+        np.array(["a", "b", np.nan, "a"], object),
+        ["a", "b", float("nan"), "a"],
+        ("a", "b", None, "a"),
+        np.array([0, 1, np.nan, 1]),
+        np.array([True, False, None, True], object),
+        pd.Series(["a", "b", None, "a"], dtype="string"),
+        pd.Series([0, 1, None, 1], dtype="Int64"),
+        pd.Categorical(["a", "b", None, "a"]),
+        pl.Series(["a", "b", None, "a"]),
+        pa.array(["a", "b", None, "a"]),
+    ],
+    ids=lambda y: type(y).__name__,
+)
+def test_rows_without_a_class_are_refused_with_their_place(shell: Any, y: Any) -> None:
+    with pytest.raises(sf.DataError, match=r"y, row 3: the class is missing.*expectation maximisation"):
+        shell.fit([[0.0], [1.0], [2.0], [3.0]], y)
 
 
 @pytest.mark.parametrize("made", [pd.Series, pl.Series, pa.array, list])

@@ -95,7 +95,7 @@ def test_a_class_outside_those_told_is_refused() -> None:
 
 def test_what_needs_the_rows_once_more_needs_fit() -> None:
     clf = sf.GaussianBayes("tied", shrinkage="ledoit_wolf").partial_fit(*blobs())
-    with pytest.raises(sf.ArgumentError, match=r"which partial_fit does not keep: use fit. Or pass shrinkage='oas'"):
+    with pytest.raises(sf.ArgumentError, match=r"which are not kept: use fit. Or pass shrinkage='oas'"):
         clf.predict(blobs()[0])
 
 

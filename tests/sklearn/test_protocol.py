@@ -165,7 +165,7 @@ def test_columns_of_arrays_are_counted(name: str) -> None:
         (sf.NaiveBayes(class_prior="equal"), "'class_prior' argument must be 'counted', 'uniform'"),
         (sf.JointBayes(smoothing="some"), "'smoothing' argument must be a pseudo-count"),
         (sf.JointBayes(unknown_states=None), "'unknown_states' argument must be one of"),
-        (sf.SoftmaxRegression("l3"), "'penalty' argument must be one of"),
+        (sf.SoftmaxRegression("l3"), "'penalty' argument must be 'l2', 'l1' or None"),
         (sf.SoftmaxRegression("l2", strength=-1), "'strength' argument must be a number of at least 0"),
         (sf.SoftmaxRegression(intercept=1), "'intercept' argument must be True or False"),
         (sf.SoftmaxRegression(tol=0), "'tol' argument must lie between 0 and 1"),

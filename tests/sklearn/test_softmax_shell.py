@@ -5,6 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pandas as pd
 import pytest
+from sklearn.exceptions import ConvergenceWarning
 from sklearn.linear_model import LogisticRegression
 from tests.sklearn.shell_cases import blobs, people
 
@@ -105,3 +106,35 @@ def test_separated_classes_are_named() -> None:
     x[:, 0] = 10 * y + x[:, 1] / 10
     notes = sf.SoftmaxRegression().fit(x, y).fit_.notes
     assert any("does not exist" in note.text for note in notes)
+
+
+def test_large_fits_take_the_rows_once_more_for_standard_errors(monkeypatch: pytest.MonkeyPatch) -> None:
+    x, y = blobs(200, k=3)
+    w = 1 + np.arange(200) % 5
+    at_once = sf.SoftmaxRegression().fit(x, y, w)
+    monkeypatch.setattr("suffice.learn.softmax_regression.MOST_PRODUCTS", 0)
+    later = sf.SoftmaxRegression().fit(x, y, w)
+    with pytest.raises(sf.SufficeError, match=r"coefficients\(X, y\)"):
+        later.coefficients()
+    assert not hasattr(later, "coefficients_")
+    table = later.coefficients(x, y, w, level=0.9, reference=2)
+    np.testing.assert_allclose(table.se, at_once.coefficients(level=0.9, reference=2).se, rtol=1e-9)
+    with pytest.raises(sf.SufficeError, match="rows of the fit"):
+        later.coefficients(x, y)
+
+
+def test_a_search_that_ends_early_warns() -> None:
+    x, y = blobs(k=3)
+    with pytest.warns(ConvergenceWarning, match="Not certified"):
+        sf.SoftmaxRegression(max_iter=1, tol=1e-10).fit(x, y)
+
+
+def test_notes_and_priors_are_said_in_the_words_of_the_shell() -> None:
+    x, y = blobs(k=2)
+    under = sf.SoftmaxRegression("l2").fit(x, y).fit_
+    assert any(note.text.startswith("The penalty is on the slopes") for note in under.notes)
+    assert "inf" not in str(under.prior)
+    x[:, 0] = 10 * y
+    text = str(sf.SoftmaxRegression().fit(x, y).fit_)
+    assert "penalty='l2'" in text
+    assert "prior" not in text

@@ -84,6 +84,18 @@ def test_probabilities_sum_to_one() -> None:
         ClassPrior.of({})
 
 
+@pytest.mark.parametrize("kind", [np.float16, np.float32])
+def test_few_digits_may_miss_one_by_their_rounding(kind: type[np.floating]) -> None:
+    third, step = kind(1 / 3), float(np.finfo(kind).eps)
+    found = ClassPrior.of(dict.fromkeys(SPAM.labels, third)).probabilities(SPAM, np.ones(3))
+    np.testing.assert_allclose(found, 1 / 3, rtol=1e-15)
+    ClassPrior.of({"no": kind(0.5), "yes": kind(0.5 + 6 * step)})
+    with pytest.raises(sf.ArgumentError, match=r"sum to 1\.0"):
+        ClassPrior.of({"no": kind(0.5), "yes": kind(0.5 + 10 * step)})
+    with pytest.raises(sf.ArgumentError, match=r"sum to 1\.00000003"):
+        ClassPrior.of({"no": 0.5, "yes": 0.50000003})
+
+
 def test_every_class_must_be_named_and_no_other() -> None:
     with pytest.raises(sf.ArgumentError, match=r"no probability for \['maybe'\]"):
         ClassPrior.of({"no": 0.5, "yes": 0.5}).probabilities(SPAM, np.ones(3))

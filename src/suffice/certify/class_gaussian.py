@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -50,6 +51,8 @@ def certify(claim: Claim) -> Certificate:
         return verdict(Measured(words, math.inf, fault, math.nan, math.nan), claim.log_likelihood, claim.tol)
     gap = class_prior_gap(structure.class_prior, model.target, moments.weight, model.class_prior)
     found = Found().or_larger(gap, "the class probabilities")
+    total = math.fsum(moments.weight)
+    found = found.or_larger(abs(model.n / total - 1) if total else math.inf, "the number of rows")
     found = _of_means(found, model, moments)
     found = _of_t(found, model, moments) if structure.bayes else _of_spread(found, claim, model, moments)
     data_gap, data_worst = (None, "") if claim.source is None else recount_gap(claim.source, claim.statistics)
@@ -96,10 +99,20 @@ def matrix_of_class(model: ClassGaussianModel, code: int) -> Floats:
     return mine if mine.ndim == 2 else np.asarray(np.eye(len(model.inputs)) * mine, np.float64)
 
 
+def _seen(model: ClassGaussianModel, moments: Moments) -> list[tuple[int, Any]]:
+    """Return codes and labels of the classes that have rows."""
+    return [(code, label) for code, label in enumerate(model.target.labels) if moments.weight[code] > 0]
+
+
 def _of_means(found: Found, model: ClassGaussianModel, moments: Moments) -> Found:
-    for code, label in enumerate(model.target.labels):
+    """Measure means in standard deviations, beyond the rounding of their last digit; those of no rows are unknown."""
+    if not np.array_equal(np.isnan(model.means).all(axis=1), moments.weight == 0):
+        return Found(math.inf, "the classes that are unknown, which are not those without rows")
+    for code, label in _seen(model, moments):
         roots = np.sqrt(np.diag(matrix_of_class(model, code)))
-        gaps = np.abs(moments.mean[code] - model.means[code] + moments.rest[code]) / roots
+        off = np.abs(moments.mean[code] - model.means[code] + moments.rest[code])
+        rounding = np.finfo(np.float64).eps * (np.abs(moments.mean[code]) + np.abs(model.means[code]))
+        gaps = np.maximum(off - rounding, 0.0) / roots
         worst = int(np.argmax(gaps))
         found = found.or_larger(float(gaps[worst]), f"the mean of {model.inputs[worst].name} in class {label!r}")
     return found
@@ -107,15 +120,16 @@ def _of_means(found: Found, model: ClassGaussianModel, moments: Moments) -> Foun
 
 def _of_spread(found: Found, claim: Claim, model: ClassGaussianModel, moments: Moments) -> Found:
     wanted, intensities = wanted_spread(claim, moments)
-    for group, matrix in enumerate(wanted):
-        who = "all classes" if model.structure.is_tied else f"class {model.target.labels[group]!r}"
+    places = [(0, None)] if model.structure.is_tied else _seen(model, moments)
+    for group, ((code, label), matrix) in enumerate(zip(places, wanted, strict=True)):
+        who = "all classes" if model.structure.is_tied else f"class {label!r}"
         if intensities is not None and model.shrinkage is not None:
-            gap = abs(intensities[group] - float(model.shrinkage[group]))
+            gap = abs(intensities[group] - float(model.shrinkage[code]))
             found = found.or_larger(gap, f"the shrinkage of {who}")
         if model.structure.covariance == "sparse":
-            found = _of_sparse(found, model, group, matrix, who)
+            found = _of_sparse(found, model, code, matrix, who)
         else:
-            found = _of_matrix(found, model, matrix_of_class(model, group), matrix, who)
+            found = _of_matrix(found, model, matrix_of_class(model, code), matrix, who)
     return found
 
 
@@ -156,7 +170,7 @@ def _of_sparse(found: Found, model: ClassGaussianModel, code: int, wanted: Float
 
 
 def _of_t(found: Found, model: ClassGaussianModel, moments: Moments) -> Found:
-    for code, label in enumerate(model.target.labels):
+    for code, label in _seen(model, moments):
         dof, scale = wanted_t(model.structure, moments, code)
         who = f"class {label!r}"
         mine = math.nan if model.dof is None else float(model.dof[code])
@@ -168,7 +182,8 @@ def _of_t(found: Found, model: ClassGaussianModel, moments: Moments) -> Found:
 def _log_likelihood(model: ClassGaussianModel, moments: Moments) -> tuple[float, float]:
     """Return the log-likelihood by eigenvalues, and what rounding may do to it where they are far apart."""
     terms, rounding = [], 0.0
-    for code, n in enumerate(moments.weight.tolist()):
+    for code, _ in _seen(model, moments):
+        n = float(moments.weight[code])
         matrix = matrix_of_class(model, code)
         roots = np.sqrt(np.diag(matrix))
         values, vectors = np.linalg.eigh(matrix / np.outer(roots, roots))
@@ -188,7 +203,10 @@ def _log_likelihood(model: ClassGaussianModel, moments: Moments) -> tuple[float,
 def _normalisation(model: ClassGaussianModel) -> float:
     """Return how far the class probabilities are from a sum of one, and a sparse density's integral from one."""
     off = abs(math.fsum(model.class_prior) - 1)
-    for k, covariance in zip(model.precisions if model.precisions is not None else (), model.spread, strict=False):
+    if model.precisions is None:
+        return off
+    for code in np.flatnonzero(~np.isnan(model.means).all(axis=1)):
+        k, covariance = model.precisions[code], model.spread[code]
         roots = np.sqrt(np.diag(covariance))
         (sign, log_k), (other, log_sigma) = (
             np.linalg.slogdet(matrix) for matrix in (k * np.outer(roots, roots), covariance / np.outer(roots, roots))

@@ -43,11 +43,12 @@ def wanted_spread(claim: Claim, moments: Moments) -> tuple[list[Floats], list[fl
 
 
 def _groups(structure: ClassGaussian, moments: Moments) -> list[tuple[float, float, Floats]]:
-    """Return weight, degrees of freedom lost to means, and scatter: of every class, or of all where tied."""
+    """Return weight, degrees of freedom lost to means, and scatter: of classes with rows, or of all where tied."""
+    seen = np.flatnonzero(moments.weight > 0)
     if not structure.is_tied:
-        return [(float(n), 1.0, moments.scatter[code]) for code, n in enumerate(moments.weight)]
-    total = moments.scatter.sum(axis=0, dtype=np.longdouble).astype(np.float64)
-    return [(math.fsum(moments.weight), float(len(moments.weight)), total)]
+        return [(float(moments.weight[code]), 1.0, moments.scatter[code]) for code in seen]
+    total = moments.scatter[seen].sum(axis=0, dtype=np.longdouble).astype(np.float64)
+    return [(math.fsum(moments.weight), float(len(seen)), total)]
 
 
 def _in_form(structure: ClassGaussian, matrix: Floats) -> Floats:
@@ -89,7 +90,7 @@ def wanted_t(structure: ClassGaussian, moments: Moments, code: int) -> tuple[flo
     """
     kappa = float(moments.weight[code])
     groups = _groups(structure, moments)
-    n, lost, scatter = groups[0] if structure.is_tied else groups[code]
+    n, lost, scatter = groups[0 if structure.is_tied else int((moments.weight[:code] > 0).sum())]
     nu, d = n - lost, len(scatter)
     if structure.form == "matrix":
         delta, psi = nu - d + 1, scatter
@@ -124,10 +125,10 @@ class _FourthPowers:
 
 def _fourth_powers(claim: Claim, moments: Moments) -> list[float]:
     """Return Σ w ‖x − x̄_k‖⁴ of every group: from the data where it is at hand, otherwise as the fitter found them."""
-    target, tied = moments.by[0], claim.structure.is_tied
+    target, tied, seen = moments.by[0], claim.structure.is_tied, moments.weight > 0
     if claim.source is not None:
         found = claim.source.reduce(_FourthPowers(claim.structure.inputs, target, moments.mean))
-        values = found[Sum("powers", target.n_states)].values.tolist()
+        values = found[Sum("powers", target.n_states)].values[seen].tolist()
         return [math.fsum(values)] if tied else values
-    n_groups = 1 if tied else target.n_states
+    n_groups = 1 if tied else int(seen.sum())
     return [float(claim.diagnostics.get(f"fourth powers {group}", math.nan)) for group in range(n_groups)]

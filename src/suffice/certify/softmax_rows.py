@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 import math
 from collections.abc import Iterator
 from dataclasses import dataclass
@@ -23,11 +24,14 @@ Floats = NDArray[np.float64]
 PIECE_NUMBERS = 1 << 17
 MOST_CURVATURE = 500
 """Terms up to which the curvature is looked at."""
-MANY_ROWS, EVERY = 20_000, 8
-"""From so many rows on, every eighth is enough for a bound of the curvature."""
+MANY_ROWS, EVERY = 20_000, 4
+"""From so many rows on, every fourth is enough for a bound of the curvature."""
+INFORMED = 1e-6
+"""Relative differences up to which an information is right; rounding is felt where a probability is next to one."""
 POWER = 8
 """The largest of some numbers is at most the root of this power of the sum of their powers, which can be added up."""
-MOST_CASES = 3_000_000
+FEW_CASES, MOST_CASES = 200_000, 3_000_000
+"""Rows times terms times classes up to which a linear program is quick, and up to which it is asked at all."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -38,8 +42,8 @@ class Recomputed:
     ----------
     counts : array, shape (K,)
         The weight of every class.
-    units : array, shape (T,)
-        The spread of every term; one where it does not vary.
+    mean, units : arrays, shape (T,)
+        The mean and the spread of every term, the spread around zero without intercepts; one where it does not vary.
     by_intercept, by_weights : arrays, shapes (K,) and (T, K)
         Derivatives of −Σ log p by the intercepts, and by the weights while scores at the mean terms are held.
     raw : array, shape (T + 1, K), or (T, K) without intercepts
@@ -54,6 +58,7 @@ class Recomputed:
     log_likelihood: float
     normalisation: float
     counts: Floats
+    mean: Floats
     units: Floats
     by_intercept: Floats
     by_weights: Floats
@@ -94,8 +99,9 @@ class Check:
             parts[0] += [w.dot(log_p[rows, codes]), np.abs(p.sum(axis=1) - 1).sum()]
             parts[1] += np.bincount(codes, w, k)
             parts[2] += f.T @ w
-            parts[3] += (f * f if isinstance(f, np.ndarray) else f.multiply(f)).T @ w
-            parts[4] += _extents(f) ** POWER
+            squares = f * f if isinstance(f, np.ndarray) else f.multiply(f).tocsr()
+            parts[3] += squares.T @ w
+            parts[4] = np.maximum(parts[4], _largest(squares) ** (POWER // 2))
             parts[5] += w @ gaps
             parts[6] += (f.T @ (gaps * w[:, None])).reshape(-1)
             if self.curved:
@@ -121,12 +127,12 @@ def pieces(model: SoftmaxModel, block: Block) -> Iterator[tuple[Any, Any, NDArra
         yield f, part, codes, w
 
 
-def _extents(f: Any) -> NDArray[np.longdouble]:
-    """Return the largest |f| of every term."""
-    if not f.shape[0]:
-        return np.zeros(f.shape[1], np.longdouble)
-    largest = np.abs(f).max(axis=0) if isinstance(f, np.ndarray) else abs(f).max(axis=0).toarray().reshape(-1)
-    return np.asarray(largest, np.longdouble)
+def _largest(squares: Any) -> NDArray[np.longdouble]:
+    """Return the largest of every column."""
+    if not squares.shape[0]:
+        return np.zeros(squares.shape[1], np.longdouble)
+    largest = squares.max(axis=0)
+    return np.asarray(largest if isinstance(squares, np.ndarray) else largest.toarray().reshape(-1), np.longdouble)
 
 
 def _rounded(sums: NDArray[np.longdouble]) -> Floats:
@@ -161,6 +167,7 @@ def recomputed(claim: Claim) -> Recomputed:
         log_likelihood=float(first[0]),
         normalisation=float(first[1]),
         counts=counts,
+        mean=mean,
         units=units,
         by_intercept=by_intercept,
         by_weights=by_weights - np.outer(mean, by_intercept),
@@ -182,11 +189,13 @@ class Leverage:
     def __call__(self, block: Block) -> dict[Any, Any]:
         """Return a power of the largest."""
         power = np.longdouble(0)
-        for f, _, codes, _ in pieces(self.model, block):
-            whole = np.concatenate([np.ones((len(codes), 1)), f], axis=1) if self.intercept else f
+        for f, _, _, _ in pieces(self.model, block):
             with np.errstate(over="ignore", invalid="ignore"):  # no bound at all where the curvature is next to none
-                squares = ((whole @ self.root.T) ** 2).sum(axis=1)
-                power += np.longdouble(squares.max(initial=0.0)) ** (POWER // 2)
+                images = f @ self.root[:, int(self.intercept) :].T
+                if self.intercept:
+                    images += self.root[:, 0]
+                squares = np.einsum("ij,ij->i", images, images)
+                power = max(power, np.longdouble(squares.max(initial=0.0)) ** (POWER // 2))
         found = Sums(self.name, _rounded(np.array([power])))
         return {found.need: found}
 
@@ -198,11 +207,118 @@ def leverage(claim: Claim, root: Floats) -> float:
     return math.pow(claim.source.reduce(task)[Sum(task.name, 1)].values[0], 1 / POWER)
 
 
-def cases_of(claim: Claim) -> Cases | None:
+@dataclass(frozen=True, eq=False)
+class SecondDerivatives:
+    """The task that adds up w (diag p − ppᵀ) ⊗ f fᵀ, the last class left out, the intercept of a class first."""
+
+    model: SoftmaxModel
+    intercept: bool
+    name = "softmax second derivatives"
+
+    @property
+    def side(self) -> int:
+        """How many parameters there are."""
+        return (self.model.target.n_states - 1) * (len(self.model.terms) + int(self.intercept))
+
+    def __call__(self, block: Block) -> dict[Any, Any]:
+        """Return the sums of one block."""
+        whole = np.zeros((self.side, self.side))
+        for f, part, codes, w in pieces(self.model, block):
+            terms = f if isinstance(f, np.ndarray) else f.toarray()
+            terms = np.concatenate([np.ones((len(codes), 1)), terms], axis=1) if self.intercept else terms
+            p = np.exp(self.model.log_posteriors_of(part, len(codes)))[:, :-1]
+            t = terms.shape[1]
+            for k, j in itertools.combinations_with_replacement(range(p.shape[1]), 2):
+                both = p[:, k] * (1 - p[:, k]) if k == j else -p[:, k] * p[:, j]
+                found = (terms.T * (w * both)) @ terms
+                whole[k * t : (k + 1) * t, j * t : (j + 1) * t] += found
+                if k != j:
+                    whole[j * t : (j + 1) * t, k * t : (k + 1) * t] += found
+        sums = Sums(self.name, whole.reshape(-1))
+        return {sums.need: sums}
+
+
+def second_derivatives(claim: Claim) -> Floats:
+    """Return the second derivatives of −Σ log p by the parameters of all classes but the last."""
+    assert claim.source is not None
+    task = SecondDerivatives(claim.model, claim.structure.intercept)
+    return np.asarray(claim.source.reduce(task)[Sum(task.name, task.side**2)].values).reshape(task.side, task.side)
+
+
+@dataclass(frozen=True, eq=False)
+class Curvature:
+    """The task that multiplies the second derivatives of −Σ log p by a direction, shape (T + 1, K)."""
+
+    model: SoftmaxModel
+    direction: Floats
+    name = "softmax information"
+
+    def __call__(self, block: Block) -> dict[Any, Any]:
+        """Return the sums of one block, the intercept of each class before its weights."""
+        total = np.zeros(self.direction.shape)
+        for f, part, codes, w in pieces(self.model, block):
+            p = np.exp(self.model.log_posteriors_of(part, len(codes)))
+            change = f @ self.direction[1:] + self.direction[0]
+            change = w[:, None] * p * (change - (p * change).sum(axis=1, keepdims=True))
+            total[0] += change.sum(axis=0)
+            total[1:] += f.T @ change
+        found = Sums(self.name, total.T.reshape(-1))
+        return {found.need: found}
+
+
+def information_gap(claim: Claim) -> float:
+    """Return how far the model's information is from the second derivatives, along a random direction; relatively."""
+    assert claim.source is not None
+    information = claim.model.information
+    k, t = claim.model.target.n_states, len(claim.model.terms) + 1
+    if information.shape != (k * t, k * t):
+        return math.inf
+    scale = np.sqrt(np.maximum(np.diag(information), 1e-300))
+    along = np.random.default_rng(0).normal(size=k * t) / scale
+    task = Curvature(claim.model, along.reshape(k, t).T)
+    gaps = np.abs(claim.source.reduce(task)[Sum(task.name, k * t)].values - information @ along) / scale
+    gap = float(gaps.max(initial=0.0)) / max(float(np.abs(information @ along / scale).max()), 1.0)
+    return 0.0 if gap <= INFORMED else gap
+
+
+@dataclass(frozen=True, eq=False)
+class Margins:
+    """The task that finds how far the score of a row's own class is below another's at worst, and above at best.
+
+    Over several blocks these add up, which overstates both by at most the number of blocks.
+    """
+
+    model: SoftmaxModel
+    direction: Floats
+    intercept: bool
+    name = "softmax margins"
+
+    def __call__(self, block: Block) -> dict[Any, Any]:
+        """Return both for one block."""
+        below, above = 0.0, 0.0
+        for f, _, codes, w in pieces(self.model, block):
+            scores = f @ self.direction[:, int(self.intercept) :].T
+            if self.intercept:
+                scores += self.direction[:, 0]
+            gains = (scores[np.arange(len(codes)), codes][:, None] - scores)[w > 0]
+            below, above = max(below, float(-gains.min(initial=0.0))), max(above, float(gains.max(initial=0.0)))
+        found = Sums(self.name, np.array([below, above]))
+        return {found.need: found}
+
+
+def margins(claim: Claim, direction: Floats) -> tuple[float, float]:
+    """Return bounds of the least and the largest margin of all rows; the direction is (K, T + 1) or (K, T)."""
+    assert claim.source is not None
+    task = Margins(claim.model, direction, claim.structure.intercept)
+    below, above = claim.source.reduce(task)[Sum(task.name, 2)].values.tolist()
+    return -below, above
+
+
+def cases_of(claim: Claim, *, small: bool) -> Cases | None:
     """Return the rows in the form in which separation is looked for; None where there are too many."""
     model, source = claim.model, claim.source
-    k = model.target.n_states
-    if not isinstance(source, BlockSource) or claim.statistics.n_read * len(model.terms) * k > MOST_CASES:
+    k, most = model.target.n_states, FEW_CASES if small else MOST_CASES
+    if not isinstance(source, BlockSource) or claim.statistics.n_read * len(model.terms) * k > most:
         return None
     parts = [part for found in source.each(lambda block: list(pieces(model, block))) for part in found]
     x = np.concatenate([f if isinstance(f, np.ndarray) else f.toarray() for f, _, _, _ in parts])

@@ -71,7 +71,7 @@ class Survey:
 
     def notes(self) -> list[str]:
         """Say what a reader of the numbers should know."""
-        tally, name = self.tally, self.file.model.target.name
+        tally, name = self.tally, self.file.target
         notes = []
         if tally.n_with_gaps and not self.file.drops:
             notes.append(

@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any
 
-from suffice.errors import DataError, listing, suggestion
+from suffice.cli.classify_options import require_column
+from suffice.errors import ArgumentError, DataError, listing, suggestion
 
 PIECE_ROWS = 1 << 16
 """So many rows are classified at a time at most, whatever the pieces of a file are."""
@@ -83,6 +84,8 @@ class CaseFile:
         Columns to hand over as they are.
     drops : bool
         Rows that lack an input or the class are left out.
+    target : str
+        The column of the class in the file.
     """
 
     model: Any
@@ -90,6 +93,7 @@ class CaseFile:
     policies: Any
     keep: tuple[str, ...] = ()
     drops: bool = False
+    target: str = ""
 
     @classmethod
     def open(
@@ -101,12 +105,18 @@ class CaseFile:
         keep: tuple[str, ...] = (),
         drops: bool = False,
         unknown_states: str = "error",
+        target: str | None = None,
     ) -> CaseFile:
         """Open a file; its columns are checked now, its rows are read later."""
+        from suffice.data.readers import open_raw
         from suffice.data.stream import KEEP
         from suffice.data.table import open_table
 
         inputs, schema = model.variables[:-1], model.schema
+        raw = open_raw(data)
+        _require_inputs(model, inputs, raw)
+        if target is not None:
+            _require_target(target, inputs, raw)
         table: Any = open_table(
             data, inputs, schema=schema.select(inputs), weights=weights, missing=KEEP, unknown_states=unknown_states
         )
@@ -116,19 +126,19 @@ class CaseFile:
                     f"There is no column {name!r} to keep in the {table.description}. Its columns are "
                     f"{listing(table.stream.names, 12)}.{suggestion(name, table.stream.names)}"
                 )
-        return cls(model, table.stream, table.policies, tuple(dict.fromkeys(keep)), drops)
+        return cls(model, table.stream, table.policies, tuple(dict.fromkeys(keep)), drops, target or model.target.name)
 
     @property
     def has_target(self) -> bool:
         """Whether the file has the column of the class."""
-        return self.model.target.name in self.stream.names
+        return self.target in self.stream.names
 
     def read(self, watch: Any, tally: Tally) -> Iterator[Cases]:
         """Yield all rows in order, and note in ``tally`` what was met."""
         encoders = {name: self.policies.encoder(name, self.stream.text) for name in self.policies.columns}
         classes = self._class_encoder() if self.has_target else None
         weights = self.policies.weights
-        names = [*encoders, *([classes.name] if classes else []), *([weights] if weights else []), *self.keep]
+        names = [*encoders, *([self.target] if classes else []), *([weights] if weights else []), *self.keep]
         with watch.work(f"reading {self.stream.description}", self.stream.n_rows, "rows"):
             for batch in self.stream.batches(list(dict.fromkeys(names))):
                 yield from self._cases(batch, encoders, classes, tally).split()
@@ -140,9 +150,9 @@ class CaseFile:
         """Return the encoder of the class; classes that the model does not know are counted, and no error."""
         from suffice.data.schema import declarations
 
-        name = self.model.target.name
-        declared = declarations(self.model.schema.select([name]))
-        return replace(self.policies, declared=declared, unknown_states="missing").encoder(name, self.stream.text)
+        (declared,) = declarations(self.model.schema.select([self.model.target.name])).values()
+        policies = replace(self.policies, declared={self.target: declared}, unknown_states="missing")
+        return policies.encoder(self.target, self.stream.text)
 
     def _cases(self, batch: Any, encoders: Mapping[str, Any], classes: Any, tally: Tally) -> Cases:
         from suffice.data.stream import checked_weights
@@ -151,7 +161,7 @@ class CaseFile:
         columns = {name: encoder.encode(batch.column(name), start) for name, encoder in encoders.items()}
         self._note_gaps(columns, tally)
         if classes is not None:
-            columns[classes.name] = codes = classes.encode(batch.column(classes.name), start)
+            columns[self.model.target.name] = codes = classes.encode(batch.column(self.target), start)
             tally.n_without_class += int((codes < 0).sum()) - (classes.n_unknown - tally.n_unknown_class)
             tally.n_unknown_class, tally.unknown_class = classes.n_unknown, classes.first_unknown
         if self.policies.weights:
@@ -186,6 +196,22 @@ class CaseFile:
 
         whole = complete_rows(cases.columns, "drop") if self.drops else None
         return cases if whole is None else cases.at(whole, int(whole.sum()))
+
+
+def _require_inputs(model: Any, inputs: Sequence[str], raw: Any) -> None:
+    for name in inputs:
+        if name not in raw.names:
+            gap = " Add the column, empty where its values are not known." if model.takes_gaps else ""
+            raise DataError(
+                f"The classifier needs the column {name!r}, which is not in the {raw.description}. Its columns are "
+                f"{listing(raw.names, 12)}.{suggestion(name, raw.names)}{gap}"
+            )
+
+
+def _require_target(target: str, inputs: Sequence[str], raw: Any) -> None:
+    if target in inputs:
+        raise ArgumentError(f"{target!r} is an input of the classifier. Name the column of the class by --target.")
+    require_column(target, raw.names, "--target")
 
 
 def _plain(column: Any) -> Any:

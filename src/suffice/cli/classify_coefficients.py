@@ -6,7 +6,7 @@ import textwrap
 from dataclasses import dataclass
 from typing import Any
 
-from suffice.cli.spoken import spoken
+from suffice.cli.classify_options import in_options
 from suffice.errors import SufficeError
 from suffice.text import visible
 
@@ -21,14 +21,14 @@ class Coefficients:
     ----------
     table : SoftmaxCoefficients or None
         None where there are none with standard errors.
-    weights : SoftmaxModel or None
-        The model, whose weights are shown in their place; None for other classifiers.
+    in_summary : bool
+        Whether the summary of the fit has the table.
     why : str
         Why standard errors are not there, where a fit without a prior should have them.
     """
 
     table: Any = None
-    weights: Any = None
+    in_summary: bool = True
     why: str = ""
 
     def to_list(self) -> list[dict[str, Any]] | None:
@@ -46,19 +46,17 @@ class Coefficients:
         ]
 
     def show(self) -> None:
-        """Print the coefficients for people."""
+        """Print for people what the summary of the fit does not say."""
         from suffice.cli.show import show_table
 
         if self.table is not None:
             print()
-            show_table(self.table._cells(), "Coefficients")
+            if not self.in_summary:
+                show_table(self.table._cells(), "Coefficients")
             for line in self.table._foot:
-                print(visible(line))
-        elif self.weights is not None:
-            print()
-            show_table(self.weights._cells(), "Weights")
-            if self.why:
-                print(textwrap.fill(f"No standard errors: {visible(spoken(self.why))}", WIDTH))
+                print(visible(line[:1].upper() + line[1:] if self.in_summary else line))
+        elif self.why:
+            print("\n" + textwrap.fill(f"No standard errors: {visible(in_options(self.why))}", WIDTH))
 
 
 def read_coefficients(fit: Any, cases: Any, weights: str | None) -> Coefficients:
@@ -67,11 +65,12 @@ def read_coefficients(fit: Any, cases: Any, weights: str | None) -> Coefficients
     if not hasattr(model, "terms") or not hasattr(model, "intercept"):
         return Coefficients()
     if fit.prior is not None:
-        return Coefficients(weights=model)
+        return Coefficients()
     if fit.certificate.exists == "no":
-        return Coefficients(weights=model, why="the estimate does not exist, as the note says.")
-    again = {} if model.information is not None else {"data": cases, "weights": weights}
+        return Coefficients(why="the estimate does not exist, as the note says.")
+    known = model.information is not None
+    again = {} if known else {"data": cases, "weights": weights}
     try:
-        return Coefficients(fit.coefficients(**again))
+        return Coefficients(fit.coefficients(**again), in_summary=known)
     except SufficeError as error:
-        return Coefficients(weights=model, why=str(error))
+        return Coefficients(why=str(error))

@@ -4,14 +4,15 @@ from __future__ import annotations
 
 import json
 import os
+from dataclasses import replace
 from typing import Annotated, Any
 
 import typer
 
 from suffice.cli.classify_coefficients import Coefficients, read_coefficients
 from suffice.cli.classify_look import Look
-from suffice.cli.classify_models import classifier
-from suffice.cli.classify_options import CASES, read_class_prior, read_inputs, read_pairs
+from suffice.cli.classify_models import classifier, read_missing
+from suffice.cli.classify_options import CASES, in_options, read_class_prior, read_inputs, read_pairs
 from suffice.cli.shared import (
     JsonOption,
     NamesOption,
@@ -125,12 +126,14 @@ def fit(
     max_iter: Annotated[int, typer.Option("--max-iter", help="The most steps of an iterative method.")] = 1000,
     weights: WeightsOption = None,
     missing: Annotated[
-        str,
+        str | None,
         typer.Option(
             "--missing",
+            metavar="WAY",
             help="Rows with missing values: error; drop; or, for naive, available: learn each column from what it has.",
+            show_default="available for naive, error for others",
         ),
-    ] = "error",
+    ] = None,
     unknown_states: UnknownOption = "error",
     unseen_parents: Annotated[
         str, typer.Option("--unseen-parents", help="naive, joint: classes without data: error or uniform.")
@@ -186,8 +189,12 @@ def fit(
         }
         look = Look(cases, schema_from(categorical or [], continuous or []) or {})
         columns = read_inputs(look.names, target, weights, inputs, exclude)
+        look.require_rows(target)
+        if weights is not None:
+            look.require_weights(weights)
         structure, settled, declared = classifier(model, target, columns, options, look)
-        reading: dict[str, Any] = {"weights": weights, "missing": missing, "unknown_states": unknown_states}
+        gaps = read_missing(model, missing)
+        reading: dict[str, Any] = {"weights": weights, "missing": gaps, "unknown_states": unknown_states}
         result = suffice.fit(
             structure,
             cases,
@@ -235,7 +242,7 @@ def _report(
         more = plain({"coefficients": coefficients.to_list(), "resubstitution": survey.to_dict()})
         print(json.dumps({**document(result), **more}, ensure_ascii=False, indent=1))
         return
-    show_fit(result, [])
+    show_fit(replace(result, notes=tuple(replace(note, text=in_options(note.text)) for note in result.notes)), [])
     coefficients.show()
     print("\nErrors on the data learnt from (resubstitution; expect more on new data)")
     survey.show()

@@ -5,7 +5,11 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from contextlib import closing
 from dataclasses import dataclass
-from typing import Any
+from numbers import Number
+from typing import Any, NamedTuple
+
+from suffice.cli.classify_options import require_column
+from suffice.errors import ArgumentError, DataError, shown
 
 
 @dataclass(frozen=True)
@@ -53,22 +57,81 @@ class Look:
 
     def measured(self, names: Sequence[str]) -> dict[str, Any]:
         """Declare continuous those columns whose values are numbers in the first piece, unless something was said."""
-        from suffice.data.readers import open_raw
         from suffice.data.schema import continuous
 
-        raw: Any = open_raw(self.cases)
         asked = [name for name in names if name not in self.declared]
-        with closing(raw.batches(asked)) as batches:
+        found = self._first(asked)
+        return {name: continuous() for name in asked if found[name].all_numbers}
+
+    def require_rows(self, target: str) -> None:
+        """Refuse a file without rows."""
+        if not self._first([target]):
+            from suffice.data.readers import open_raw
+
+            raise DataError(
+                f"The {open_raw(self.cases).description} has no rows, so that there is nothing to learn from."
+            )
+
+    def require_numbers(self, names: Sequence[str], model: str) -> None:
+        """Refuse inputs that are no numbers or were declared discrete, for a model that takes nothing but numbers."""
+        found = self._first(names)
+        discrete = [name for name in names if name in self.declared and self.declared[name].kind == "discrete"]
+        odd = [name for name in names if name in discrete or (name not in self.declared and found[name].no_numbers)]
+        if odd:
+            name = odd[0]
+            holds = (
+                "was declared discrete" if name in discrete else f"holds values such as {shown(found[name].example)}"
+            )
+            raise ArgumentError(
+                f"Column {name!r} {holds}, and --model {model} takes numbers. Leave out what is no number, --exclude "
+                f"{','.join(odd)!r}, or use --model naive, which takes both."
+            )
+
+    def require_weights(self, name: str) -> None:
+        """Refuse a column of weights that is not there or has no number."""
+        require_column(name, self.names, "--weights")
+        found = self._first([name])
+        if found and found[name].no_numbers:
+            raise ArgumentError(
+                f"The option --weights names the column {name!r}, which holds values such as "
+                f"{shown(found[name].example)}. It takes one with a number for each row."
+            )
+
+    def _first(self, names: Sequence[str]) -> dict[str, Glimpse]:
+        """Return what columns hold in the first piece; nothing where the file has no rows."""
+        from suffice.data.readers import open_raw
+
+        raw: Any = open_raw(self.cases)
+        with closing(raw.batches(list(names))) as batches:
             for batch in batches:
                 if batch.n_rows:
-                    return {name: continuous() for name in asked if _holds_numbers(batch.column(name), raw.text)}
+                    return {name: Glimpse.of(batch.column(name), raw.text) for name in names}
         return {}
 
 
-def _holds_numbers(column: Any, text: bool) -> bool:
-    """Whether all values of a column are numbers, as a file writes them or by its type."""
-    from suffice.data.raw import is_number
+class Glimpse(NamedTuple):
+    """What the first piece of a column holds.
 
-    if not text:
-        return column.origin in ("integer", "float")
-    return bool(column.labels) and all(map(is_number, column.labels))
+    Attributes
+    ----------
+    all_numbers, no_numbers : bool
+        Whether all values are numbers, as a file writes them or by their type; whether there are values, and none is.
+    example : label or None
+        Its first value.
+    """
+
+    all_numbers: bool
+    no_numbers: bool
+    example: Any
+
+    @classmethod
+    def of(cls, column: Any, text: bool) -> Glimpse:
+        """Look at a column; ``text`` means that its values are as a file wrote them."""
+        from suffice.data.raw import is_number
+
+        if not text and column.origin in ("integer", "float"):
+            return cls(True, False, None)
+        labels = list(column.labels)
+        numbers = [isinstance(label, Number) or (text and is_number(label)) for label in labels]
+        example = labels[0] if labels else None
+        return cls(text and bool(labels) and all(numbers), bool(labels) and not any(numbers), example)

@@ -27,12 +27,18 @@ class Kind(NamedTuple):
         From options, the structure and a look at the data to the prior, or None for maximum likelihood.
     measures : bool
         Whether all numbers are measurements, also whole ones that are few.
+    numbers : bool
+        Whether it takes nothing but numbers.
+    missing : str
+        What is done about missing values unless something else is said.
     """
 
     options: tuple[str, ...]
     structure: Callable[[str, tuple[str, ...], Said], Any]
     prior: Callable[[Said, Any, Look], Any]
     measures: bool = False
+    numbers: bool = False
+    missing: str = "error"
 
 
 def _gaussian(target: str, inputs: tuple[str, ...], said: Said) -> Any:
@@ -117,11 +123,12 @@ def _penalty(said: Said, structure: Any, look: Look) -> Any:
 
 
 KINDS: dict[str, Kind] = {
-    "naive": Kind(("kinds", "smoothing", "prior", "divisor", "class_prior"), _naive, _smoothed),
+    "naive": Kind(("kinds", "smoothing", "prior", "divisor", "class_prior"), _naive, _smoothed, missing="available"),
     "gaussian": Kind(
         ("covariance", "shrinkage", "towards", "graph", "alpha", "divisor", "bayes", "class_prior"),
         _gaussian,
         lambda said, structure, look: None,
+        numbers=True,
     ),
     "joint": Kind(("smoothing", "prior", "class_prior"), _joint, _smoothed),
     "softmax": Kind(("penalty", "strength", "prior", "reference"), _softmax, _penalty, measures=True),
@@ -160,5 +167,15 @@ def classifier(
                 f"The option {option} is for --model {' or '.join(takers)}. The model is {model}; leave it out."
             )
     structure = kind.structure(target, inputs, said)
+    if kind.numbers:
+        look.require_numbers(inputs, model)
     declared = {**look.declared, **(look.measured(inputs) if kind.measures else {})}
     return structure, kind.prior(said, structure, look), declared
+
+
+def read_missing(model: str, missing: str | None) -> str:
+    """Return what to do about missing values: what was said, or what suits a kind of classifier."""
+    if missing is None:
+        return KINDS[model].missing
+    require_choice("missing", missing, ("error", "drop", "available"), "option")
+    return missing

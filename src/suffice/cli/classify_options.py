@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Sequence
 from typing import Annotated, Any
 
@@ -9,12 +10,28 @@ import typer
 
 from suffice.cli.priors import is_number
 from suffice.cli.shared import split_names
+from suffice.cli.spoken import spoken
 from suffice.errors import ArgumentError, UnknownNameError, listing, suggestion
 
 CASES = "A CSV file whose first line, or --names, names the columns; a Parquet file; a glob or folder of such files."
 ClassWeightsOption = Annotated[
     str | None, typer.Option("--weights", metavar="COL", help="Column with the rows' frequencies.")
 ]
+
+
+def in_options(message: str) -> str:
+    """Say a message's remedies as options of classifiers.
+
+    >>> in_options("Pass a prior such as prior=sf.Gaussian(10).")
+    'Add a penalty such as --penalty l2.'
+    """
+    penalty = re.sub(r"prior=sf\.Gaussian\([^)]*\)", "--penalty l2", message)
+    penalty = re.sub(r"prior=sf\.Laplace\([^)]*\)", "--penalty l1", penalty)
+    return spoken(re.sub(r"\b([Pp])ass a prior such as --", _add_a_penalty, penalty))
+
+
+def _add_a_penalty(found: re.Match[str]) -> str:
+    return f"{'A' if found[1] == 'P' else 'a'}dd a penalty such as --"
 
 
 def read_class_prior(text: str | None) -> Any:
@@ -84,20 +101,29 @@ def read_inputs(
     """
     if inputs is not None and exclude is not None:
         raise ArgumentError("Say which columns are inputs either by --inputs or by --exclude, not by both.")
-    _require_column(target, names, "--target")
+    require_column(target, names, "--target")
+    if weights == target:
+        raise ArgumentError(
+            f"{target!r} is the class, so it cannot hold the weights. Name another column by --weights."
+        )
     if inputs is not None:
         wanted = split_names(inputs, "--inputs")
         for name in wanted:
-            _require_column(name, names, "--inputs")
+            require_column(name, names, "--inputs")
         repeated = [name for place, name in enumerate(wanted) if name in wanted[:place]]
         if repeated:
             raise ArgumentError(f"The option --inputs names the column {repeated[0]!r} more than once.")
         if target in wanted:
             raise ArgumentError(f"{target!r} is the class, so it cannot be an input. Leave it out of --inputs.")
+        if weights in wanted:
+            raise ArgumentError(
+                f"{weights!r} holds the weights of the rows, so it cannot be an input. Leave it out of --inputs, or "
+                "leave out --weights."
+            )
         return tuple(wanted)
     left_out = [] if exclude is None else split_names(exclude, "--exclude")
     for name in left_out:
-        _require_column(name, names, "--exclude")
+        require_column(name, names, "--exclude")
     if target in left_out:
         raise ArgumentError(f"{target!r} is the class and never an input. Leave it out of --exclude.")
     found = tuple(name for name in names if name not in (target, weights, *left_out))
@@ -106,7 +132,8 @@ def read_inputs(
     return found
 
 
-def _require_column(name: str, names: Sequence[str], option: str) -> None:
+def require_column(name: str, names: Sequence[str], option: str) -> None:
+    """Refuse a column that the file does not have."""
     if name not in names:
         raise UnknownNameError(
             f"The option {option} names the column {name!r}, but the columns are {listing(names, 12)}."

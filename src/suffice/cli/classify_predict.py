@@ -4,11 +4,13 @@ from __future__ import annotations
 
 import contextlib
 import json
+import os
 import sys
 from typing import Annotated, Any
 
 import typer
 
+from suffice.cli.classify_look import Look
 from suffice.cli.classify_options import CASES, read_other_prior
 from suffice.cli.shared import (
     JsonOption,
@@ -22,6 +24,7 @@ from suffice.cli.shared import (
     reported,
     table,
 )
+from suffice.errors import ArgumentError, FileAccessError
 from suffice.text import plural, visible
 
 
@@ -63,6 +66,16 @@ def predict(
         str,
         typer.Option("--unknown-states", help="States of inputs that the classifier does not know: error or missing."),
     ] = "error",
+    target: Annotated[
+        str | None,
+        typer.Option(
+            "--target",
+            "-t",
+            metavar="COL",
+            help="The column of the class in DATA.",
+            show_default="as in the data learnt from",
+        ),
+    ] = None,
     weights: Annotated[
         str | None,
         typer.Option("--weights", metavar="COL", help="Column with the rows' frequencies, for the error rate."),
@@ -89,20 +102,35 @@ def predict(
 
         if out is not None:
             require_ending(out)
+            _require_other_file(out, data)
         model = with_decisions(read_classifier(classifier), rule, read_other_prior(class_prior))
         kept = tuple(dict.fromkeys(keep or ()))
+        cases = table(data, separator, na, names, skip, trim)
+        if weights is not None:
+            Look(cases, {}).require_weights(weights)
         file = CaseFile.open(
             model,
-            table(data, separator, na, names, skip, trim),
+            cases,
             weights=weights,
             keep=kept,
             unknown_states=unknown_states,
+            target=target,
         )
         survey = Survey.of(file)
         on_screen = out is None and sys.stdout.isatty()  # where a bar would run through the rows
         answers = survey.answers(watch_for(bar(quiet or on_screen)), rule)
         _write(Layout(model.target, kept, probabilities), answers, out, as_json)
         _report(survey, out, as_json)
+
+
+def _require_other_file(out: str, data: str) -> None:
+    """Refuse to write over the rows that are read."""
+    from suffice.data.readers.paths import expand
+    from suffice.io.rows_file import ENDINGS
+
+    with contextlib.suppress(FileAccessError):  # without files that could be written, no harm is done
+        if os.path.realpath(out) in map(os.path.realpath, expand(data, ENDINGS)):
+            raise ArgumentError(f"--out names {out!r}, which is read as DATA. Give it a path of its own.")
 
 
 def _write(layout: Any, answers: Any, out: str | None, as_json: bool) -> None:

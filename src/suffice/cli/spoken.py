@@ -23,6 +23,11 @@ def _several(found: Found) -> str:
     return found[1].replace("), ", ") ")
 
 
+def _option(found: Found) -> str:
+    """Return an argument as the option of its name."""
+    return f"The option --{found[1].replace('_', '-')}"
+
+
 def _entry(found: Found) -> str:
     """Return ``kinds={'y': {'leak': True}}`` as an entry of a structure file."""
     text = re.sub(r"'([^']+)': ", lambda name: f"{_key(name[1])} = ", found[2]).replace("…: ", "NODE = ")
@@ -77,10 +82,22 @@ SPOKEN: tuple[tuple[str, str | Callable[[Found], str]], ...] = (
     (r"sf\.config\(memory='(\w+)'\)", r"--memory \1"),
     # Declarations and evidence
     (r"declare them by schema=", "declare them by --categorical COL=a,b"),
+    (r"Declare them in the schema", "Declare them by --categorical COL=a,b"),
+    (r"a schema with states", "states by --categorical COL=a,b"),
+    (r"Add it to the schema", "Correct it, declare it where the model is fitted, --categorical COL=a,b"),
     (r"schema=\{'([^']+)': \[0, 1\]\}", r"--categorical '\1'=0,1"),
     (r"given=\{'([^']+)': …\}", r"--given '\1'=…"),
     (r"given= out", "--given out"),
     # Classifiers
+    (r"The '(covariance|shrinkage|towards|graph|alpha|divisor|class_prior|reference|rule)' argument", _option),
+    (r"The '(missing|unknown_states|unseen_parents|certify|tol)' argument", _option),
+    (r"The '(model|missing|penalty)' option", _option),
+    (r"The 'kinds' argument(?= names)", "The option --kind"),
+    (r"""The "kinds\[('[^']+')\]" argument(?= must be one of \['categorical')""", r"The option --kind \1=…"),
+    (r"'oas', 'ledoit_wolf' or None", "oas or ledoit_wolf"),
+    (r"a mapping from classes to probabilities", "probabilities of all classes as in yes=0.3,no=0.7"),
+    (r"Declare it sf\.continuous\(\)", "Declare it --continuous"),
+    (r"Leave such rows out: to learn", "Leave such rows out, or all incomplete ones by --missing drop: to learn"),
     (r"kinds=\{'([^']+)': '(\w*gaussian|categorical|bernoulli|multinomial)'\}", r"--kind '\1'=\2"),
     (r"class_prior='?(\w+)'?(?:\.0)?", r"--class-prior \1"),
     (r"sf\.(Naive|Gaussian|Joint)Bayes", lambda found: f"--model {found[1].lower()}"),

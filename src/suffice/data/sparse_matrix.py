@@ -25,6 +25,7 @@ class SparseColumns(MatrixColumns):
 
     def __init__(self, matrix: Any, names: tuple[str, ...], beside: Mapping[str, NDArray[Any]]) -> None:
         self.matrix, self.names, self.beside = matrix, names, dict(beside)
+        self.whole = True  # a `SparseTable` has no gaps
 
     @cached_property
     def _place(self) -> dict[str, int]:  # type: ignore[override]
@@ -49,6 +50,23 @@ class SparseColumns(MatrixColumns):
     def part(self, names: Sequence[str]) -> NDArray[Any] | None:
         """Return None: there is no array that the columns lie in."""
         return None
+
+
+def sparse_part(columns: Mapping[str, NDArray[Any]], names: Sequence[str]) -> Any:
+    """Return the sparse matrix of neighbouring columns; None where the names are not such columns.
+
+    >>> from scipy.sparse import csr_array
+    >>> words = SparseColumns(csr_array(np.eye(3)), ("cat", "dog", "owl"), {})
+    >>> sparse_part(words, ("dog", "owl")).shape, sparse_part(words, ("owl", "dog")) is None
+    ((3, 2), True)
+    """
+    if not isinstance(columns, SparseColumns) or not names or names[0] not in columns._place:
+        return None
+    low = columns._place[names[0]]
+    high = low + len(names)
+    if columns.names[low:high] != tuple(names):
+        return None
+    return columns.matrix if (low, high) == (0, len(columns.names)) else columns.matrix[:, low:high]
 
 
 @dataclass(frozen=True, eq=False)

@@ -42,11 +42,14 @@ from suffice.errors import ArgumentError, EstimationError, listing, shown
 from suffice.learn.class_gaussian_covariance import (
     Scatter,
     ledoit_wolf_intensity,
+    listed,
     oas_intensity,
+    of_all_classes,
     require_rank,
     require_spread,
     shrinkage_remarks,
     shrunk,
+    tied_twin,
 )
 from suffice.learn.class_gaussian_sparse import sparse
 from suffice.learn.method import Method, Problem, Solution
@@ -56,7 +59,7 @@ from suffice.stats.moments import Moments
 from suffice.stats.needs import Moment, Need, Sum
 from suffice.stats.sums import Sums
 from suffice.structures.class_gaussian import ClassGaussian
-from suffice.text import number, plural
+from suffice.text import number
 
 Floats = NDArray[np.float64]
 
@@ -109,27 +112,28 @@ def solve(problem: Problem) -> Solution:
     structure: ClassGaussian = problem.structure
     moments: Moments = problem.statistics[Moment(structure.inputs, by=(structure.target,))]
     target = moments.by[0]
-    _require_rows(target, moments.weight)
     prior = structure.class_prior.probabilities(target, moments.weight)
     scatter = Scatter.of(structure, moments)
-    alone = f"There is one class only, {target.labels[0]!r}: every row is in it."
-    remarks: tuple[str, ...] = () if target.n_states > 1 else (alone,)
+    remarks = _unseen_remarks(scatter, prior)
+    if len(scatter.labels) == 1:
+        remarks += (f"There is one class only, {scatter.labels[0]!r}: every row is in it.",)
+    means = of_all_classes(moments.mean[scatter.seen], scatter.seen)
     if structure.bayes:
-        return _predictive(structure, moments, scatter, prior, remarks)
+        return _predictive(moments, scatter, prior, means, remarks)
     found = _estimated(problem, scatter, moments)
     model = ClassGaussianModel(
         structure,
         target,
         tuple(moments.variables),
         prior,
-        moments.mean,
-        found.spread,
+        means,
+        scatter.by_class(found.spread),
         float(moments.weight.sum()),
-        precisions=found.precisions,
-        shrinkage=found.intensities,
+        precisions=None if found.precisions is None else scatter.by_class(found.precisions),
+        shrinkage=None if found.intensities is None else scatter.by_class(found.intensities),
     )
-    local = {"classes": _of_classes(moments.weight, prior), "inputs": _of_inputs(model, moments)}
-    n_free = structure.class_prior.n_free(target) + moments.mean.size + found.n_free
+    local = {"classes": _of_classes(moments.weight, prior), "inputs": _of_inputs(structure, moments, found.spread)}
+    n_free = structure.class_prior.n_free(target) + moments.mean[scatter.seen].size + found.n_free
     return Solution(
         model=model,
         log_likelihood=sum(local.values()),
@@ -163,7 +167,7 @@ def _estimated(problem: Problem, scatter: Scatter, moments: Moments) -> _Spread:
     remarks: tuple[str, ...] = ()
     if intensities is not None:
         spread, remarks = shrunk(spread, intensities, structure), shrinkage_remarks(scatter, intensities)
-    n_free = structure.n_spread(scatter.target.n_states)
+    n_free = structure.n_spread(len(scatter.labels))
     if structure.covariance == "sparse":
         found = sparse(scatter, spread, problem.watch, problem.max_iter)
         n_free = n_free if structure.alpha is None else spread.shape[0] * spread.shape[1] + found.n_edges
@@ -174,14 +178,23 @@ def _estimated(problem: Problem, scatter: Scatter, moments: Moments) -> _Spread:
     return _Spread(spread, n_free, intensities, None, remarks, diagnostics)
 
 
-def _require_rows(target: Variable, weight: Floats) -> None:
-    empty = [label for label, n in zip(target.labels, weight, strict=True) if not n > 0]
-    if empty:
+def _unseen_remarks(scatter: Scatter, prior: Floats) -> tuple[str, ...]:
+    """Say which classes have no rows; refuse those that have a probability nevertheless."""
+    empty = [label for label, there in zip(scatter.target.labels, scatter.seen, strict=True) if not there]
+    if not empty:
+        return ()
+    one = len(empty) == 1
+    who = f"class {empty[0]!r} has" if one else f"the classes {listing(empty)} have"
+    they, them, their = ("it has", "it", "its") if one else ("they have", "them", "their")
+    if (prior[~scatter.seen] > 0).any():
         raise EstimationError(
-            f"The {'class' if len(empty) == 1 else 'classes'} {listing(empty)} of {target.name!r} "
-            f"{'has' if len(empty) == 1 else 'have'} no rows, so that nothing is known of the inputs there. Leave "
-            f"{'it' if len(empty) == 1 else 'them'} out of the declared states, or collect rows."
+            f"In {scatter.target.name!r} {who} no rows, so that nothing is known of {their} inputs, and yet {they} a "
+            f"probability. Collect rows of {them}, leave {them} out, or pass class_prior='counted', which gives {them} "
+            "none."
         )
+    what = "mean" if scatter.structure.is_tied else "mean and covariance"
+    verb = "is" if one and scatter.structure.is_tied else "are"
+    return (f"{scatter.target.name}: {who} no rows; {they} no probability, and {their} {what} {verb} unknown.",)
 
 
 def _intensities(problem: Problem, scatter: Scatter, moments: Moments) -> tuple[Floats | None, dict[str, float]]:
@@ -195,7 +208,7 @@ def _intensities(problem: Problem, scatter: Scatter, moments: Moments) -> tuple[
     plain = scatter.scatter / scatter.n[:, None, None]
     if given == "oas":
         return np.array([oas_intensity(plain[group], float(scatter.n[group])) for group in groups]), {}
-    fourth = _fourth_powers(problem, moments)
+    fourth = _fourth_powers(problem, moments)[scatter.seen]
     if scatter.structure.is_tied:
         fourth = fourth.sum(keepdims=True)
     found = [ledoit_wolf_intensity(plain[group], float(scatter.n[group]), float(fourth[group])) for group in groups]
@@ -210,20 +223,22 @@ def _unbiased_remarks(structure: ClassGaussian) -> tuple[str, ...]:
 
 
 def _of_classes(weight: Floats, prior: Floats) -> float:
+    seen = weight > 0
     with np.errstate(divide="ignore"):
-        return float(weight @ np.log(prior))
+        return float(weight[seen] @ np.log(prior[seen]))
 
 
-def _of_inputs(model: ClassGaussianModel, moments: Moments) -> float:
+def _of_inputs(structure: ClassGaussian, moments: Moments, spread: Floats) -> float:
     """Return −½ Σ_k [n_k (d log 2π + log |Σ_k|) + tr(Σ_k⁻¹ S_k)]; means are those of the data."""
-    n, d = moments.weight, len(model.inputs)
-    if model.structure.form != "matrix":
-        variances = np.broadcast_to(model.spread, (len(n), d))
-        squares = np.diagonal(moments.scatter, axis1=1, axis2=2)
+    seen = moments.weight > 0
+    n, d, scatter = moments.weight[seen], len(structure.inputs), moments.scatter[seen]
+    if structure.form != "matrix":
+        variances = np.broadcast_to(spread, (len(n), d))
+        squares = np.diagonal(scatter, axis1=1, axis2=2)
         return -0.5 * float((n[:, None] * (LOG_2PI + np.log(variances)) + squares / variances).sum())
-    roots, factors, log_dets = whitening(model.spread)
+    roots, factors, log_dets = whitening(spread)
     white = factors / roots[:, None, :]
-    squares = np.einsum("kij,kij->k", white @ moments.scatter, np.broadcast_to(white, moments.scatter.shape))
+    squares = np.einsum("kij,kij->k", white @ scatter, np.broadcast_to(white, scatter.shape))
     return -0.5 * float((n * (d * LOG_2PI + log_dets) + squares).sum())
 
 
@@ -264,11 +279,10 @@ def _fourth_powers(problem: Problem, moments: Moments) -> Floats:
 # Student's t --------------------------------------------------------------------------------------------------
 
 
-def _predictive(
-    structure: ClassGaussian, moments: Moments, scatter: Scatter, prior: Floats, remarks: tuple[str, ...]
-) -> Solution:
+def _predictive(moments: Moments, scatter: Scatter, prior: Floats, means: Floats, remarks: tuple[str, ...]) -> Solution:
     """Integrate means and variances out under the reference prior."""
-    target, d, k = moments.by[0], len(structure.inputs), moments.by[0].n_states
+    structure, target, seen = scatter.structure, scatter.target, scatter.seen
+    d, k = len(structure.inputs), len(scatter.labels)
     dof = {"matrix": scatter.freedom - d + 1, "diagonal": scatter.freedom, "spherical": d * scatter.freedom}
     freedom = dof[structure.form]
     _require_proper(scatter, freedom)
@@ -281,15 +295,18 @@ def _predictive(
         squares = np.diagonal(total, axis1=1, axis2=2)
         squares = squares if structure.form == "diagonal" else squares.sum(axis=1, keepdims=True)
         spread = squares / freedom[:, None]
-    widen = (1 + 1 / moments.weight).reshape(k, *[1] * (spread.ndim - 1))  # the mean is not known either
+    widen = (1 + 1 / moments.weight[seen]).reshape(k, *[1] * (spread.ndim - 1))  # the mean is not known either
     dofs = np.broadcast_to(freedom, (k,))
-    inputs = tuple(moments.variables)
     n_rows = float(moments.weight.sum())
-    model = ClassGaussianModel(structure, target, inputs, prior, moments.mean, spread * widen, n_rows, dof=dofs)
-    n_free = structure.class_prior.n_free(target) + moments.mean.size + structure.n_spread(k)
+    scales, dof_of_all = of_all_classes(spread * widen, seen), of_all_classes(dofs, seen)
+    model = ClassGaussianModel(
+        structure, target, tuple(moments.variables), prior, means, scales, n_rows, dof=dof_of_all
+    )
+    n_free = structure.class_prior.n_free(target) + k * d + structure.n_spread(k)
+    least, most = number(float(dofs.min())), number(float(dofs.max()))
     said = (
         "The densities are Student's t, means and variances being integrated out under p(μ, Σ) ∝ |Σ|^(−(d+1)/2), for "
-        f"variances 1/σ²; degrees of freedom {number(float(dofs.min()))} to {number(float(dofs.max()))}.",
+        f"variances 1/σ²; degrees of freedom {least if least == most else f'{least} to {most}'}.",
         "Their log-likelihood is no function of the moments; it is fit.model.log_prob(data).sum().",
     )
     return Solution(model, math.nan, n_free, n_free, remarks=remarks + said)
@@ -298,15 +315,20 @@ def _predictive(
 def _require_proper(scatter: Scatter, freedom: Floats) -> None:
     """Refuse classes whose posterior is improper."""
     short = [group for group in range(len(freedom)) if not freedom[group] > 0]
-    if short:
-        d = len(scatter.structure.inputs)
-        more = d if scatter.structure.form == "matrix" else 1
-        least = more + (scatter.target.n_states if scatter.structure.is_tied else 1)
-        rows = ", ".join(f"{scatter.who(group)} has {number(float(scatter.n[group]))}" for group in short[:6])
-        raise EstimationError(
-            f"The posterior under the reference prior is proper with at least {plural(least, 'row')}, and {rows}. "
-            "Collect more, share variances with covariance='tied', or pass bayes=False and shrinkage='oas'."
-        )
+    if not short:
+        return
+    structure, k = scatter.structure, len(scatter.labels)
+    more = len(structure.inputs) if structure.form == "matrix" else 1
+    least, n = more + (k if structure.is_tied else 1), float(scatter.n.sum())
+    remedies = ["Collect more"]
+    if not structure.is_tied and n - k >= more:
+        remedies.append(f"pass covariance={tied_twin(structure)!r}")
+    if structure.form == "matrix" and (n > k if structure.is_tied else (scatter.n[short] > 1).all()):
+        remedies.append("pass bayes=False with shrinkage='oas'")
+    raise EstimationError(
+        f"The posterior under the reference prior is proper with at least {least} rows"
+        f"{'' if structure.is_tied else ' a class'}, and {scatter.has_rows(short)}. {listed(remedies)}."
+    )
 
 
 CLOSED_FORM = Method(refuses=accepts, needs=needs, solve=solve, check=check)

@@ -15,7 +15,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from suffice.data.variable import Variable
+from suffice.data.variable import Label, Variable
 from suffice.errors import EstimationError, listing
 from suffice.models.gaussian_regressions import SINGULAR
 from suffice.stats.moments import Moments
@@ -35,6 +35,8 @@ class Scatter:
     ----------
     structure : ClassGaussian
     target : Variable
+    seen : array, shape (K,)
+        Which classes have rows; the others are left out of all groups.
     n : array, shape (G,)
         Rows of each group, G = K or 1.
     lost : array, shape (G,)
@@ -46,6 +48,7 @@ class Scatter:
 
     structure: ClassGaussian
     target: Variable
+    seen: NDArray[np.bool_]
     n: Floats
     lost: Floats
     scatter: Floats
@@ -55,15 +58,25 @@ class Scatter:
     def of(cls, structure: ClassGaussian, moments: Moments) -> Scatter:
         """Group the moments as the structure says."""
         target = moments.by[0]
-        n, scatter, size = moments.weight, moments.scatter, np.abs(moments.mean)
+        seen: NDArray[np.bool_] = np.asarray(moments.weight > 0)
+        n, scatter, size = moments.weight[seen], moments.scatter[seen], np.abs(moments.mean[seen])
         if structure.is_tied:
             n, scatter, size = n.sum(keepdims=True), scatter.sum(axis=0, keepdims=True), size.max(0, keepdims=True)
-        lost = np.full(len(n), float(target.n_states) if structure.is_tied else 1.0)
-        return cls(structure, target, n, lost, scatter, size)
+        lost = np.full(len(n), float(seen.sum()) if structure.is_tied else 1.0)
+        return cls(structure, target, seen, n, lost, scatter, size)
+
+    @property
+    def labels(self) -> tuple[Label, ...]:
+        """The classes that have rows."""
+        return tuple(label for label, there in zip(self.target.labels, self.seen, strict=True) if there)
 
     def who(self, group: int) -> str:
         """Name a group."""
-        return "all classes together" if self.structure.is_tied else f"class {self.target.labels[group]!r}"
+        return "all classes together" if self.structure.is_tied else f"class {self.labels[group]!r}"
+
+    def by_class(self, values: Floats) -> Floats:
+        """Return an array of groups as one of classes, NaN of those without rows; where tied it stays as it is."""
+        return values if self.structure.is_tied else of_all_classes(values, self.seen)
 
     @property
     def freedom(self) -> Floats:
@@ -85,15 +98,24 @@ class Scatter:
     def _require_freedom(self) -> None:
         short = [group for group in range(len(self.n)) if not self.freedom[group] > 0]
         if short:
-            lost = "the number of classes" if self.structure.is_tied else "1"
+            needed = "more rows than there are classes" if self.structure.is_tied else "more than one row a class"
             raise EstimationError(
-                f"Unbiased divisors need more rows than {lost}, and there {_are(self.n[short[0]])} in "
-                f"{self.who(short[0])}. Collect more, or pass divisor='n'."
+                f"Unbiased divisors need {needed}, and {self.has_rows(short)}. Collect more, or pass divisor='n'."
             )
 
+    def has_rows(self, groups: Sequence[int]) -> str:
+        """Say how many rows some groups have."""
+        if self.structure.is_tied:
+            return f"all classes together have {plural(float(self.n[0]), 'row')}"
+        said = ", ".join(f"{self.who(group)} has {number(float(self.n[group]))}" for group in groups[:6])
+        return said + (f" and {len(groups) - 6} more have too few" if len(groups) > 6 else "")
 
-def _are(n: float) -> str:
-    return f"is {plural(n, 'row')}" if n == 1 else f"are {plural(n, 'row')}"
+
+def of_all_classes(values: Floats, seen: NDArray[np.bool_]) -> Floats:
+    """Return an array of the classes that have rows as one of all classes, NaN for the others."""
+    found = np.full((len(seen), *values.shape[1:]), np.nan)
+    found[seen] = values
+    return found
 
 
 # Shrinkage ----------------------------------------------------------------------------------------------------
@@ -157,8 +179,7 @@ def shrinkage_remarks(scatter: Scatter, intensities: Floats) -> tuple[str, ...]:
 
 def require_spread(scatter: Scatter, intensities: Floats | None) -> None:
     """Refuse columns that do not vary within a class, by name, unless shrinkage gives them a variance."""
-    variances = np.diagonal(scatter.scatter, axis1=1, axis2=2) / scatter.n[:, None]
-    still: NDArray[np.bool_] = np.asarray(~(np.sqrt(variances) > CONSTANT * scatter.size))
+    still = _constant(scatter.scatter, scatter.n, scatter.size)
     if scatter.structure.form == "spherical":
         still = np.asarray(still.all(axis=1, keepdims=True))
     elif intensities is not None and scatter.structure.towards == "identity":
@@ -166,39 +187,70 @@ def require_spread(scatter: Scatter, intensities: Floats | None) -> None:
     if not still.any():
         return
     group = int(np.argmax(still.any(axis=1)))
-    mine = still[group]
+    mine = np.broadcast_to(still[group], len(scatter.structure.inputs))
     others = int(still.any(axis=1).sum()) - 1
-    more = f" (and of {others} more classes)" if others > 1 else " (and of one more class)" if others else ""
-    n, who = float(scatter.n[group]), scatter.who(group)
+    also = f" The same holds for {'one more class' if others == 1 else f'{others} more classes'}." if others else ""
     if mine.all():
-        what = "are all alike" if n > 1 else "is only one"
-        remedy = "collect more rows" if scatter.structure.is_tied else "collect more rows, or share variances: 'tied'"
-        raise EstimationError(
-            f"The rows of {who}{more}: there {what}, so that no variance can be estimated. Leave the class out, "
-            f"{remedy}."
-        )
+        raise EstimationError(f"{_alike(scatter, group)}{also} {listed(_remedies_of_class(scatter, others))}.")
     names = [name for name, lies in zip(scatter.structure.inputs, mine, strict=True) if lies]
+    where = "within each class" if scatter.structure.is_tied else f"in {scatter.who(group)}"
+    more = f" So {'is' if len(names) == 2 else 'are'} {listing(names[1:], 4)}." if len(names) > 1 else ""
     raise EstimationError(
-        f"Column {names[0]!r} is constant in {who}{more}, so that its variance there is zero and the estimate does not "
-        f"exist.{_also(names)} {_remedies(scatter.structure)}"
+        f"Column {names[0]!r} is constant {where}, so that its variance is zero and the estimate does not exist."
+        f"{more}{also} {listed(_remedies_of_columns(scatter, mine))}."
     )
 
 
-def _also(names: Sequence[str]) -> str:
-    return f" So are {listing(names[1:], 4)}." if len(names) > 1 else ""
+def _constant(scatter: Floats, n: Floats, size: Floats) -> NDArray[np.bool_]:
+    """Return which columns do not vary; shape (G, d)."""
+    variances = np.diagonal(scatter, axis1=1, axis2=2) / n[:, None]
+    return np.asarray(~(np.sqrt(variances) > CONSTANT * size))
 
 
-def _remedies(structure: ClassGaussian) -> str:
-    """Say what to do about variances of zero."""
-    remedies = ["Leave it out", "shrink: shrinkage=0.1" + ("" if structure.towards == "identity" else
-                                                          " with towards='identity'")]  # fmt: skip
-    if not structure.is_tied and structure.covariance != "sparse":
-        remedies.append(f"or share variances: covariance={_tied_twin(structure)!r}")
-    return ", ".join(remedies) + "."
+def _varies_in_all(scatter: Scatter) -> NDArray[np.bool_]:
+    """Return which columns vary within some class, so that sharing variances gives them one; shape (d,)."""
+    pooled, n = scatter.scatter.sum(axis=0, keepdims=True), scatter.n.sum(keepdims=True)
+    return np.asarray(~_constant(pooled, n, scatter.size.max(axis=0, keepdims=True))[0])
 
 
-def _tied_twin(structure: ClassGaussian) -> str:
-    return "tied" if structure.covariance == "full" else f"tied_{structure.covariance}"
+def _alike(scatter: Scatter, group: int) -> str:
+    """Say that no column varies within a class."""
+    n, who = float(scatter.n[group]), scatter.who(group)
+    if scatter.structure.is_tied:
+        return "Within each class all rows are alike, so that no variance can be estimated."
+    what = "only one row" if n == 1 else f"only {plural(n, 'row')}" if n < 1 else "rows that are all alike"
+    return f"C{who[1:]} has {what}, so that no variance can be estimated there."
+
+
+def _remedies_of_class(scatter: Scatter, others: int) -> list[str]:
+    """Say what to do about classes that do not vary."""
+    if scatter.structure.is_tied:
+        return ["Collect more rows"]
+    remedies = ["Collect more rows", "leave such classes out" if others else "leave the class out"]
+    varies = _varies_in_all(scatter)
+    helps = varies.any() if scatter.structure.form == "spherical" else varies.all()
+    return remedies + ([f"share variances by covariance={tied_twin(scatter.structure)!r}"] if helps else [])
+
+
+def _remedies_of_columns(scatter: Scatter, mine: NDArray[np.bool_]) -> list[str]:
+    """Say what to do about columns with variances of zero."""
+    structure = scatter.structure
+    given = "shrinkage=0.1" + (" with bayes=False" if structure.bayes else "")
+    remedies = ["Leave it out" if mine.sum() == 1 else "Leave them out"]
+    remedies.append(f"pass {given}" + ("" if structure.towards == "identity" else " with towards='identity'"))
+    if not structure.is_tied and structure.covariance != "sparse" and _varies_in_all(scatter)[mine].all():
+        remedies.append(f"share variances by covariance={tied_twin(structure)!r}")
+    return remedies
+
+
+def listed(remedies: Sequence[str]) -> str:
+    """Join what may be done to a sentence, without its full stop."""
+    return remedies[0] if len(remedies) == 1 else f"{', '.join(remedies[:-1])}, or {remedies[-1]}"
+
+
+def tied_twin(structure: ClassGaussian) -> str:
+    """Return the covariance of the same form that all classes share."""
+    return "tied" if structure.form == "matrix" else f"tied_{structure.form}"
 
 
 def require_rank(scatter: Scatter, covariances: Floats) -> None:
@@ -208,20 +260,22 @@ def require_rank(scatter: Scatter, covariances: Floats) -> None:
         return
     structure, d = scatter.structure, len(scatter.structure.inputs)
     few = [group for group in singular if not scatter.freedom[group] >= d]
-    other = "'tied_diagonal'" if structure.is_tied else "'tied' or 'diagonal'"
-    remedy = f"pass shrinkage='oas' or 0.1, or covariance={other}."
+    intensity = "0.1" if structure.towards == "diagonal" else "'oas' or 0.1"
+    shrink = f"pass shrinkage={intensity}" + (" with bayes=False" if structure.bayes else "")
+    alone = "covariance='tied_diagonal'" if structure.is_tied else "covariance='diagonal'"
     if few:
-        rows = ", ".join(f"{scatter.who(group)} has {number(float(scatter.n[group]))}" for group in few[:6])
-        least = d + (scatter.target.n_states if structure.is_tied else 1)
-        more = f" and {len(few) - 6} more" if len(few) > 6 else ""
+        pooled = not structure.is_tied and float(scatter.n.sum()) - len(scatter.labels) >= d
+        other = "covariance='tied' or 'diagonal'" if pooled else alone
+        shared = f" that {len(scatter.labels)} classes share" if structure.is_tied else ""
+        least = d + (len(scatter.labels) if structure.is_tied else 1)
         raise EstimationError(
-            f"A covariance matrix of {plural(d, 'column')} needs at least {least} rows, and {rows}{more}: it is "
-            f"singular. Collect more, {remedy}"
+            f"A covariance matrix of {plural(d, 'column')}{shared} needs at least {least} rows, and "
+            f"{scatter.has_rows(few)}: it is singular. Collect more, {shrink}, or {other}."
         )
     group, place = next(iter(singular.items()))
     raise EstimationError(
         f"The covariance matrix of {scatter.who(group)} is singular, or so to rounding error: column "
-        f"{structure.inputs[place]!r} is a combination of the columns before it. Leave it out, {remedy}"
+        f"{structure.inputs[place]!r} is a combination of the columns before it. Leave it out, {shrink}, or {alone}."
     )
 
 

@@ -11,7 +11,7 @@ from suffice.errors import EstimationError, listing
 from suffice.learn.class_gaussian_covariance import Scatter
 from suffice.learn.gaussian_steps import newton_steps
 from suffice.models.gaussian_regressions import SINGULAR, precision_of, regressions_of
-from suffice.optimise.graphical_lasso import ENOUGH, graphical_lasso
+from suffice.optimise.graphical_lasso import ROUNDING, SparseInverse, graphical_lasso
 from suffice.progress import Watch
 from suffice.structures.gaussian_markov import GaussianMarkov
 
@@ -51,9 +51,9 @@ def sparse(scatter: Scatter, covariances: Floats, watch: Watch, max_iter: int) -
             else:
                 lasso = graphical_lasso(covariance, float(structure.alpha or 0.0), max_iter)
                 precision = lasso.precision
-                remark = "" if lasso.violation <= ENOUGH else f"with conditions violated by {lasso.violation:.3g}"
+                remark = _lasso_remark(lasso, max_iter)
             if remark:
-                remarks.append(f"The precision matrix of {scatter.who(group)} stopped {remark}. Raise max_iter.")
+                remarks.append(f"The precision matrix of {scatter.who(group)} stopped {remark}.")
             found.append(precision)
             watch.advance(1, "")
     precisions = np.array(found)
@@ -63,6 +63,15 @@ def sparse(scatter: Scatter, covariances: Floats, watch: Watch, max_iter: int) -
         remarks.insert(0, f"The graphical lasso kept {n_edges:,} of {len(precisions) * pairs // 2:,} pairs of inputs; "
                           "free parameters are counted by these.")  # fmt: skip
     return Sparse(precisions, _inverse(precisions), n_edges, tuple(remarks))
+
+
+def _lasso_remark(lasso: SparseInverse, max_iter: int) -> str:
+    if lasso.violation <= ROUNDING:
+        return ""
+    said = f"with conditions violated by {lasso.violation:.3g}"
+    if lasso.n_steps >= max_iter:
+        return f"{said}. Raise max_iter"
+    return f"{said}: alpha is so small that rounding hides the optimum, as the covariance matrix is singular. Raise it"
 
 
 def _inverse(precisions: Floats) -> Floats:
@@ -86,7 +95,7 @@ def _with_zeros(graph: GaussianMarkov, covariance: Floats, max_iter: int) -> tup
             break
         here = next(points)
         best, waited = (here, 0) if here.gap < best.gap else (best, waited + 1)
-    remark = "" if best.gap <= 1e-9 else f"with a gap of {best.gap:.3g} between correlations"
+    remark = "" if best.gap <= 1e-9 else f"with a gap of {best.gap:.3g} between correlations. Raise max_iter"
     return best.precision / unit, remark
 
 

@@ -152,8 +152,8 @@ def _settled(table: Table, prior: Floats, policy: str, target: Variable) -> tupl
     if (prior[unknown] > 0).any():
         raise EstimationError(
             f"The classes {labels} of {target.name!r} have no rows, so that their tables are not determined, and yet "
-            "they have a probability. Use a prior such as sf.Dirichlet(1.0), or class_prior='counted'; "
-            "unseen_parents='uniform' makes their tables uniform."
+            "they have a probability. Leave them out, by class_prior='counted', or pass a prior: "
+            "prior=sf.Dirichlet(1.0), or unseen_parents='uniform'."
         )
     return table, (f"{target.name}: the classes {labels} have no rows; they have no probability, and no known table.",)
 

@@ -15,8 +15,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from suffice.data.schema import Schema
-from suffice.errors import ArgumentError, EstimationError, StructureError, UnknownNameError, listing, shown, suggestion
+from suffice.data.variable import Variable
+from suffice.errors import ArgumentError, EstimationError, UnknownNameError, listing, shown, suggestion
 from suffice.learn.method import Method, Problem, Solution
+from suffice.learn.naive_trouble import require_plain, require_rows, require_spread, require_two_states, require_values
 from suffice.models.cpds.linear_gaussian import LinearGaussianCPD
 from suffice.models.cpds.linear_gaussian_kind import LinearGaussianKind
 from suffice.models.cpds.tabular import TabularCPD
@@ -72,8 +74,9 @@ def solve(problem: Problem) -> Solution:
     m = np.asarray(problem.statistics[Count((naive.target,))].table(), np.float64)
     pi = naive.class_prior.probabilities(target, m)
     absent = (pi == 0) & (m == 0)  # such classes are never chosen, whatever their parameters
-    _require_two_states(naive, schema)
+    require_two_states(naive, schema)
     parts = parts_of(naive, schema)
+    require_rows(problem, [part.kind for part in parts.values()], (pi > 0) & (m == 0))
     found = {name: _fit(problem, part, absent) for name, part in parts.items()}
     singles = [found[name].cpd for name in parts if name != naive.column_name]
     together = found[naive.column_name].cpd if naive.multinomial else None
@@ -90,6 +93,7 @@ def solve(problem: Problem) -> Solution:
         + sum(one.n_free_adjusted for one in found.values()),
         local=local,
         remarks=(
+            *_alone(target),
             *_absent(naive.target, [label for label, gone in zip(target.labels, absent, strict=True) if gone]),
             *_gaps({name: found[name] for name in parts if name != naive.column_name}, problem.statistics.weight),
             *_without_prior(problem.prior, parts),
@@ -105,13 +109,15 @@ def _fit(problem: Problem, part: Part, absent: NDArray[np.bool_]) -> _Found:
     if _weight(statistic) == 0 and (prior is None or family.child.states == ()):
         raise EstimationError(f"Column {name!r} has no values, so there is nothing to learn of it. Leave it out.")
     if prior is None:
-        _require_spread(kind, statistic, name)
+        require_spread(problem, kind, statistic, name)
         cpd = kind.mle(family, statistic)
     else:
-        _require_plain(kind, name)
+        require_plain(kind, name)
         posterior = prior.posterior(kind.name, family, statistic)
         cpd = posterior.mode() if problem.point == "map" else posterior.mean()
-    cpd, remarks = kind.complete(_filled(_whole(cpd, len(absent)), absent), problem.unseen_parents)
+    cpd = _filled(_whole(cpd, len(absent)), absent)
+    require_values(problem, kind, cpd)
+    cpd, remarks = kind.complete(cpd, problem.unseen_parents)
     if prior is None:
         cpd = _emptied(cpd, absent)
     return _Found(cpd, statistic, kind.n_free(family), kind.n_free_adjusted(family, statistic), remarks)
@@ -146,53 +152,17 @@ def _emptied(cpd: Any, absent: NDArray[np.bool_]) -> Any:
     return TabularCPD(cpd.family, np.where(absent[:, None], np.nan, cpd.values))
 
 
-# What can go wrong --------------------------------------------------------------------------------------------
-
-
-def _require_two_states(naive: Naive, schema: Schema) -> None:
-    """Refuse Bernoulli columns that have not two states; only all of the data tells, no part of it."""
-    for name, kind in naive.kinds:
-        if kind == "bernoulli" and schema[name].n_states != 2:
-            raise StructureError(
-                f"A Bernoulli column has two states, and {name!r} has {listing(schema[name].labels)}. Name both, "
-                f"schema={{{name!r}: sf.categorical([…, …])}}, or let it be 'categorical'."
-            )
-
-
-def _require_spread(kind: Any, statistic: Any, name: str) -> None:
-    """Refuse a normal column that is constant within a class: the likelihood has no maximum."""
-    if not isinstance(statistic, Moments):
-        return
-    scatter, seen = statistic.scatter.reshape(-1), statistic.weight > 0
-    still = seen & (scatter <= 0)
-    if kind.tied == "variance" and (scatter.sum() > 0 or not seen.any()):
-        return
-    if still.any():
-        target = statistic.by[0]
-        first = int(np.argmax(still))
-        where = f"the class {target.labels[first]!r}, of {plural(float(statistic.weight[first]), 'row')}"
-        where = "any class" if still[seen].all() else where
-        tie = "" if kind.tied == "variance" else f"share one variance: kinds={{{name!r}: 'tied_gaussian'}}; or "
-        raise EstimationError(
-            f"Column {name!r} does not vary within {where}, so its variance there would be zero, where the likelihood "
-            f"has no maximum. Leave it out; or {tie}pass a prior: prior=sf.NormalInverseGamma(2, 1.0)."
-        )
-
-
-def _require_plain(kind: Any, name: str) -> None:
-    if isinstance(kind, LinearGaussianKind) and kind != LinearGaussianKind():
-        what = "one variance for all classes" if kind.tied != "none" else "unbiased variances"
-        raise EstimationError(
-            f"Column {name!r} is to have {what}, which is for estimates without a prior: a conjugate prior gives every "
-            "class a variance of its own. Leave one of them out."
-        )
-
-
 # Remarks ------------------------------------------------------------------------------------------------------
 
 
 def _weight(statistic: Any) -> float:
     return float(statistic.weight.sum()) if isinstance(statistic, Moments) else statistic.total
+
+
+def _alone(target: Variable) -> tuple[str, ...]:
+    if target.n_states > 1:
+        return ()
+    return (f"There is one class only, {target.labels[0]!r}: every row is in it.",)
 
 
 def _absent(name: str, labels: list[Any]) -> tuple[str, ...]:
@@ -221,7 +191,8 @@ def _without_prior(prior: Any, parts: Mapping[str, Part]) -> tuple[str, ...]:
     if not names:
         return ()
     more = f" and {len(names) - SHOWN:,} more" if len(names) > SHOWN else ""
-    return (f"{', '.join(names[:SHOWN])}{more}: the prior does not speak of them; by maximum likelihood.",)
+    said = "normal columns" if isinstance(parts[names[0]].kind, LinearGaussianKind) else "states and counts"
+    return (f"{', '.join(names[:SHOWN])}{more}: fitted without a prior; the one given says nothing of {said}.",)
 
 
 # Before the data ----------------------------------------------------------------------------------------------

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from typing import Any
 
 from suffice.data.schema import Schema
@@ -116,7 +117,7 @@ def choose(
         return reason
 
     if isinstance(name, str) and name == "auto":
-        reasons = {}
+        reasons: dict[str, str | None] = {}
         for candidate, method in methods.items():
             if method.exact:
                 reasons[candidate] = reason_against(method)
@@ -124,14 +125,25 @@ def choose(
                     reasons[candidate] = f"it does not give {point!r}."
                 if reasons[candidate] is None:
                     return candidate, method
-        listed = " ".join(f"{candidate!r}: {reason}" for candidate, reason in reasons.items())
-        raise EstimationError(f"No exact method can fit this structure. {listed}")
+        raise EstimationError(_refusal(reasons))
     if not isinstance(name, str) or name not in methods:
         raise UnknownNameError(
-            f"There is no method {shown(name)} for {type(structure).__name__}. The methods are "
+            f"There is no method {shown(name)} for {public_name(type(structure))}. The methods are "
             f"{listing(['auto', *methods])}.{suggestion(name, methods)}"
         )
     reason = reason_against(methods[name])
     if reason:
         raise EstimationError(f"The method {name!r} cannot fit this structure: {reason}")
     return name, methods[name]
+
+
+def _refusal(reasons: Mapping[str, str | None]) -> str:
+    """Return why no method can do it: one reason alone where all other methods are for something else."""
+    apt = {name: reason for name, reason in reasons.items() if reason and not reason.startswith("it is for ")}
+    if len(set(apt.values())) == 1:
+        name, reason = next(iter(apt.items()))
+        if reason.startswith(("it ", "its ")):
+            return f"The method {name!r} cannot fit this structure: {reason}"
+        return reason[0].upper() + reason[1:]
+    listed = " ".join(f"{name!r}: {reason}" for name, reason in reasons.items())
+    return f"No exact method can fit this structure. {listed}"

@@ -16,6 +16,8 @@ from suffice.learn.softmax_objective import Objective, Summary
 from suffice.learn.softmax_passes import Point
 
 Floats = NDArray[np.float64]
+MOST_COMBINED = 3000
+"""Slopes of which there are products of all pairs, or for which classes are combined at least."""
 LITTLE = 1e-7
 """Added to a correlation matrix that is singular but for rounding error."""
 
@@ -84,17 +86,76 @@ class Coordinates:
 
     def rounded(self, hessian: Floats) -> Coordinates:
         """Return coordinates in which a Hessian, shape (K (T + 1),) * 2, is nearly the identity."""
-        jacobian = np.empty((self.size, len(hessian)))
-        for row, unit in enumerate(np.eye(self.size)):
-            point = self.point(unit)
-            jacobian[row] = np.concatenate([point.intercept[:, None], point.slopes], axis=1).reshape(-1)
-        inner = jacobian @ hessian @ jacobian.T
+        inner = self._pulled_twice(hessian)
         inner[np.diag_indices_from(inner)] += 1e-9 * np.trace(inner) / len(inner)
         try:
             root = np.asarray(np.linalg.cholesky(inner).T, np.float64)
         except np.linalg.LinAlgError:
             return self
         return replace(self, whole=(root, np.asarray(np.linalg.inv(root), np.float64)))
+
+    def _pulled_twice(self, hessian: Floats) -> Floats:
+        """Return second derivatives by the coordinates, the further root left aside."""
+        k, t = len(self.contrasts), len(self.centre) + 1
+        by_classes = np.tensordot(hessian.reshape(k, t, k, t), self.contrasts, (2, 0))  # (k, t, t, j)
+        blocks = np.tensordot(self.contrasts, by_classes, (0, 0)).transpose(0, 3, 1, 2)  # (j, j, t, t)
+        inverse = self.inverse if self.inverse.ndim == 3 else np.stack([np.diag(row) for row in self.inverse])
+        steps = np.zeros((len(inverse), t, t))  # what a coordinate does to an intercept and its slopes
+        steps[:, 0, 0] = 1.0
+        steps[:, 1:, 1:] = inverse.transpose(0, 2, 1)
+        steps[:, 1:, 0] = -steps[:, 1:, 1:] @ self.centre
+        steps = steps[:, 0 if self.intercept else 1 :] / self.scales[:, None, None]
+        found = steps[:, None] @ blocks @ steps.transpose(0, 2, 1)[None]
+        return np.asarray(found.transpose(0, 2, 1, 3).reshape(self.size, self.size))
+
+
+@dataclass(frozen=True, eq=False)
+class Scaled:
+    """Coordinates for very many terms: slopes of all classes and intercepts at the centre, each by its own scale.
+
+    Classes are not combined. A vector has the classes of a term side by side, as products with sparse rows do.
+
+    Attributes
+    ----------
+    roots : array, shape (T, K)
+        From slopes to coordinates.
+    scales : array, shape (K,)
+        From intercepts to coordinates.
+    centre : array, shape (T,)
+        Intercepts are those at this point.
+    intercept : bool
+    """
+
+    roots: Floats
+    scales: Floats
+    centre: Floats
+    intercept: bool
+
+    @property
+    def _n_first(self) -> int:
+        return len(self.scales) if self.intercept else 0
+
+    def point(self, vector: Floats) -> Point:
+        """Return slopes and intercepts."""
+        slopes = (vector[self._n_first :].reshape(self.roots.shape) / self.roots).T
+        if not self.intercept:
+            return Point(slopes, np.zeros(len(slopes)))
+        return Point(slopes, vector[: self._n_first] / self.scales - self.centre @ slopes.T)
+
+    def pulled(self, gradient: Point) -> Floats:
+        """Return the gradient by the coordinates."""
+        found = np.empty(self._n_first + self.roots.size)
+        found[: self._n_first] = (gradient.intercept / self.scales)[: self._n_first]
+        slopes = found[self._n_first :].reshape(self.roots.shape)
+        np.multiply(self.centre[:, None], -gradient.intercept, out=slopes)
+        slopes += gradient.slopes.T
+        slopes /= self.roots
+        return found
+
+    def of(self, point: Point) -> Floats:
+        """Return the coordinates of a point."""
+        at_centre = (point.intercept + point.slopes @ self.centre) * self.scales
+        return np.concatenate([at_centre[: self._n_first], (point.slopes.T * self.roots).reshape(-1)])
 
 
 def _times(matrices: Floats, rows: Floats) -> Floats:
@@ -110,12 +171,14 @@ def _transposed(matrices: Floats) -> Floats:
     return matrices if matrices.ndim == 2 else matrices.transpose(0, 2, 1)
 
 
-def coordinates_of(objective: Objective, root: Floats | None = None) -> Coordinates:
+def coordinates_of(objective: Objective, root: Floats | None = None) -> Coordinates | Scaled:
     """Return the coordinates in which the objective is round where all rows have the shares of the classes.
 
     ``root`` is one of the correlations of the terms, RᵀR, where it is known better than from the summary.
     """
     summary, ridge = objective.summary, objective.ridge / objective.total
+    if summary.scatter.ndim == 1 and summary.means.size > MOST_COMBINED:
+        return _scaled(objective)
     sizes, vectors = np.linalg.eigh(np.diag(summary.shares) - np.outer(summary.shares, summary.shares))
     sizes, contrasts = np.maximum(sizes[1:], 1e-12), vectors[:, 1:]
     scales = np.sqrt(sizes)
@@ -131,6 +194,14 @@ def coordinates_of(objective: Objective, root: Floats | None = None) -> Coordina
         summary.centre,
         objective.intercept,
     )
+
+
+def _scaled(objective: Objective) -> Scaled:
+    summary = objective.summary
+    sizes = np.maximum(summary.shares * (1 - summary.shares), 1e-12)
+    squares = np.multiply.outer(summary.squares, sizes) + objective.ridge / objective.total
+    roots = np.sqrt(np.where(squares > 0, squares, 1.0))
+    return Scaled(roots, np.sqrt(sizes), summary.centre, objective.intercept)
 
 
 def _roots(summary: Summary, ridges: Floats) -> Floats:

@@ -90,8 +90,8 @@ class Design:
     def matrix(self, block: Block) -> Any:
         """Return the terms of a whole block, sparse where its columns are; shape (n_rows, n_terms)."""
         sparse = sparse_terms(self.terms, block.columns)
-        if sparse is not None:
-            return sparse
+        if sparse is not None:  # by columns where there are more of them: what is jumped about in stays in the cache
+            return sparse.tocsc() if block.n_rows < self.n_terms else sparse
         return evaluate(self.terms, block.columns, block.n_rows, self.variables, self.centre)
 
 

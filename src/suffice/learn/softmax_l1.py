@@ -70,6 +70,17 @@ class Kinked:
         """Return the vector with everything moved towards zero by its cost."""
         return np.asarray(np.sign(vector) * np.maximum(np.abs(vector) - step * self.costs, 0.0))
 
+    def levelled(self, vector: Floats) -> Floats:
+        """Return the same probabilities at the least cost: slopes of a term less that of their medians nearest to zero.
+
+        The likelihood does not know what all classes share, so that a search would creep along it.
+        """
+        slopes = vector[self.n_intercepts :].reshape(self.shape)
+        middle = np.sort(slopes, axis=0)[[(self.shape[0] - 1) // 2, self.shape[0] // 2]]
+        shift = np.clip(0.0, middle[0], middle[1])
+        at_centre = vector[: self.n_intercepts]
+        return np.concatenate([at_centre, (slopes - shift).reshape(-1)])
+
     def residual(self, vector: Floats, gradient: Floats) -> float:
         """Return the largest violation of the first-order condition."""
         pulled = np.abs(gradient + np.sign(vector) * self.costs)
@@ -129,7 +140,7 @@ def sparse_search(objective: Objective, width: float, enough: float, steps: Iter
             steps=n_steps,
         )
         before = value + problem.kinks(x)
-        x = found.x if found.converged else problem.on_support(np.array(found.x), enough / 4)
+        x = found.x if found.converged else problem.on_support(problem.levelled(found.x), enough / 4)
         value, gradient = problem.smooth(x)
         n_evaluations += found.n_evaluations + 1
         values.append(value + problem.kinks(x))

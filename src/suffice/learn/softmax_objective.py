@@ -88,42 +88,46 @@ class Objective:
         """Return value, gradient, and the function that multiplies a direction by the Hessian."""
         kept: Kept | None = {} if curved and self._keeps else None
         task = Gradient(self.design, point, kept)
-        sums = run(self.source, task.name, task.size, task) / self.total
-        gradient = self._point(sums[1:])
-        value = float(sums[0])
+        losses, *slopes = run(self.source, task)
+        gradient, value = self._point(*slopes), float(losses[0]) / self.total
         if self.ridge:
-            value += self.ridge / (2 * self.total) * float((point.slopes**2).sum())
+            flat = point.slopes.ravel(order="K")
+            value += self.ridge / (2 * self.total) * float(flat.dot(flat))
             gradient = self._with_ridge(gradient, point)
 
         def product(direction: Point) -> Point:
             times = HessianTimes(self.design, point, direction, kept)
-            found = self._point(run(self.source, times.name, times.size, times) / self.total)
+            found = self._point(*run(self.source, times))
             return self._with_ridge(found, direction) if self.ridge else found
 
         return value, gradient, product
 
     def hessian(self, point: Point) -> Floats:
         """Return all second derivatives, each class' intercept before its slopes; shape (K (T + 1),) * 2."""
-        task = Hessian(self.design, point)
-        size = self.design.n_classes * (1 + self.design.n_terms)
-        whole = run(self.source, task.name, task.size, task).reshape(size, size) / self.total
+        task = Hessian(self.design, point, int(np.argmax(self.summary.counts)))
+        whole = task.completed(*run(self.source, task)) / self.total
         if self.ridge:
             sloped = np.tile(np.arange(1 + self.design.n_terms) > 0, self.design.n_classes)
             whole[sloped, sloped] += self.ridge / self.total
         return whole
 
-    def _point(self, flat: Floats) -> Point:
-        k = self.design.n_classes
-        slopes = flat[k:].reshape(k, self.design.n_terms)
-        return Point(slopes, flat[:k] if self.intercept else np.zeros(k))
+    def _point(self, by_intercept: Floats, by_slopes: Floats) -> Point:
+        """Return derivatives of the mean, from those of the sum."""
+        by_slopes /= self.total
+        return Point(by_slopes, by_intercept / self.total if self.intercept else np.zeros_like(by_intercept))
 
     def _with_ridge(self, gradient: Point, point: Point) -> Point:
-        return Point(gradient.slopes + self.ridge / self.total * point.slopes, gradient.intercept)
+        slopes = gradient.slopes
+        slopes += self.ridge / self.total * point.slopes
+        return Point(slopes, gradient.intercept)
 
     def residual(self, gradient: Point) -> float:
         """Return the largest derivative, those by slopes in units of their term, the score at the centre being held."""
-        slopes = (gradient.slopes - np.outer(gradient.intercept, self.summary.centre)) / self.summary.units
-        largest = np.abs(slopes).max(initial=0.0)
+        slopes = np.empty_like(gradient.slopes)  # in their order of rows and columns, whichever it is
+        np.multiply(gradient.intercept[:, None], self.summary.centre, out=slopes)
+        np.subtract(gradient.slopes, slopes, out=slopes)
+        slopes /= self.summary.units
+        largest = max(slopes.max(initial=0.0), -slopes.min(initial=0.0))
         return float(max(largest, np.abs(gradient.intercept).max(initial=0.0)))
 
     @property

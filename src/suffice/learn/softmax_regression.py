@@ -26,7 +26,7 @@ from suffice.learn.softmax_objective import Objective
 from suffice.learn.softmax_passes import Point
 from suffice.learn.softmax_search import newton, quasi_newton
 from suffice.learn.softmax_summary import centre_of, inputs_of, needs, summary_of
-from suffice.learn.softmax_trouble import accurate_root, require_classes, separation
+from suffice.learn.softmax_trouble import accurate_root, require_classes
 from suffice.models.softmax_model import SoftmaxModel
 from suffice.optimise.outcome import Outcome
 from suffice.priors.penalty import Gaussian, Laplace, Penalty
@@ -37,6 +37,8 @@ from suffice.text import plural
 Floats = NDArray[np.float64]
 MARGIN = 0.5
 """The part of the tolerance at which searches stop, so that the certificate, which adds up otherwise, agrees."""
+WEAK, LONG = 100.0, 4.0
+"""Tolerances that a prior's pull should be at least; slopes, in units of their terms, from which on that matters."""
 MOST_PRODUCTS = 5e8
 """Multiplications up to which the information is written out at the end of a fit."""
 
@@ -119,9 +121,10 @@ def objective_of(problem: Problem) -> Objective:
             f"{listing(target.labels)}."
         )
     assert problem.source is not None
-    variables = {name: problem.schema[name] for name in structure.inputs}
+    by_name = {variable.name: variable for variable in problem.schema.variables}
+    variables = {name: by_name[name] for name in structure.inputs}
     known = inputs_of(structure, statistics)
-    design = Design(terms_of(structure, problem.schema), target, variables, centre_of(structure, known))
+    design = Design(terms_of(structure, variables), target, variables, centre_of(structure, known))
     source = held(problem.source, design, statistics.n_read - statistics.n_dropped)
     summary = summary_of(structure, design, known, source)
     ridge = 1 / problem.prior.width**2 if isinstance(problem.prior, Gaussian) else 0.0
@@ -131,7 +134,7 @@ def objective_of(problem: Problem) -> Objective:
 def _solution(problem: Problem, objective: Objective, found: _Found) -> Solution:
     point, outcome, design = _centred(found.point, problem.prior), found.outcome, objective.design
     penalty = _penalty(problem.prior, point) / objective.total
-    n_free = (design.n_classes - 1) * (design.n_terms + int(objective.intercept))
+    n_free = _n_free(problem.prior, point) + (design.n_classes - 1) * int(objective.intercept)
     model = SoftmaxModel(
         design.target,
         tuple(design.variables.values()),
@@ -159,6 +162,14 @@ def _centred(point: Point, prior: Any) -> Point:
     return Point(slopes, point.intercept - point.intercept.mean())
 
 
+def _n_free(prior: Any, point: Point) -> int:
+    """Return how many slopes are free: those of all classes but one, of a prior with a kink only those it leaves."""
+    most, n_terms = len(point.slopes) - 1, point.slopes.shape[1]
+    if isinstance(prior, Laplace):
+        return int(np.minimum((point.slopes != 0).sum(axis=0), most).sum())
+    return int(most * n_terms)
+
+
 def _penalty(prior: Any, point: Point) -> float:
     """Return −log p(weights), but for a constant."""
     if isinstance(prior, Gaussian):
@@ -181,16 +192,30 @@ def _remarks(problem: Problem, objective: Objective, point: Point, outcome: Outc
     if problem.prior is not None:
         with_intercept = "; the intercepts have none" if objective.intercept else ""
         remarks.append(f"The prior is on the slopes of the inputs as they are, not standardised{with_intercept}.")
+        remarks += _weakness(problem, objective, point)
         if isinstance(problem.prior, Laplace):
             remarks.append(f"{int((point.slopes == 0).sum()):,} of {point.slopes.size:,} slopes are zero.")
-    else:
-        remarks += filter(None, [separation(objective, point, outcome.converged)])
     if not outcome.converged and not problem.watch.interrupted:
         hint = "" if remarks or problem.prior is not None else " If classes are separated, try prior=sf.Gaussian(10)."
         remarks.append(f"Not converged after {plural(outcome.n_steps, 'step')}: {outcome.reason}{hint}")
     if problem.prior is None and objective.summary.scatter.ndim == 1:
         remarks.append("With so many terms it was not looked at whether some are combinations of others.")
     return tuple(remarks)
+
+
+def _weakness(problem: Problem, objective: Objective, point: Point) -> list[str]:
+    """Say that a prior pulls less than the tolerance lets pass, where it alone keeps slopes from running away."""
+    units = objective.summary.units
+    reach = float(np.abs(point.slopes * units).max(initial=0.0))
+    width = problem.prior.width
+    pulls = np.abs(point.slopes) / width**2 if isinstance(problem.prior, Gaussian) else 1 / width
+    pull = float((pulls / units).max(initial=0.0)) / objective.total
+    if pull >= WEAK * problem.tol or reach <= LONG:
+        return []
+    return [
+        f"The prior pulls slopes by at most {pull:.1g} a row, about as much as the tolerance of {problem.tol:g} lets "
+        "pass, so that large slopes are not exact. Pass a smaller tol, or a stronger prior."
+    ]
 
 
 NEWTON = Method(

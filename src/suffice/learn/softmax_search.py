@@ -2,18 +2,21 @@
 
 The class means and the common scatter of the terms, which one pass has shown, make Fisher's linear discriminant: the
 softmax that would be exact if the terms were normal within the classes. From there a tenth of the rows leads close to
-the optimum at a tenth of the cost, and the Hessian of some of them, written out, makes the last steps few.
+the optimum at a tenth of the cost. The Hessian of some of them, written out, makes the objective so round that L-BFGS
+needs few steps more, each of one pass.
 """
 
 from __future__ import annotations
 
+import itertools
 from collections.abc import Callable
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from suffice.learn.softmax_coordinates import Coordinates, coordinates_of
+from suffice.learn.softmax_coordinates import Coordinates, Scaled, coordinates_of
 from suffice.learn.softmax_objective import Objective, Summary
 from suffice.learn.softmax_passes import Point
 from suffice.optimise.lbfgs import lbfgs
@@ -29,6 +32,8 @@ MOST_WHOLE = 1500
 PER_PARAMETER = 10
 """Rows a parameter that a Hessian is made of."""
 NEAR = 1e-3
+QUICK = 30
+"""Steps by which L-BFGS has come to the end where some rows are like the others."""
 
 
 def null_point(summary: Summary, intercept: bool) -> Point:
@@ -64,7 +69,7 @@ def discriminant(objective: Objective) -> Point | None:
 class Search:
     """One search, in coordinates: what it evaluates, when it is done, and how it steps."""
 
-    def __init__(self, objective: Objective, coordinates: Coordinates, enough: float) -> None:
+    def __init__(self, objective: Objective, coordinates: Coordinates | Scaled, enough: float) -> None:
         self.objective, self.coordinates, self.enough = objective, coordinates, enough
         self._residuals: dict[int, float] = {}
 
@@ -111,10 +116,10 @@ def first_point(objective: Objective) -> Point:
     return guess if objective.at(guess, curved=False)[0] < limit else null
 
 
-def closer(objective: Objective, coordinates: Coordinates) -> tuple[Point, Coordinates] | None:
+def closer(objective: Objective, coordinates: Coordinates | Scaled) -> tuple[Point, Coordinates] | None:
     """Return a point near the optimum and rounder coordinates, both from some of the rows; None where it is no gain."""
     table, design = objective.held, objective.design
-    if table is None or coordinates.size > MOST_WHOLE:
+    if table is None or isinstance(coordinates, Scaled) or coordinates.size > MOST_WHOLE:
         return None
     n = table.n_expected
     stride = min(THIN, n // (PER_PARAMETER * coordinates.size))
@@ -128,11 +133,21 @@ def closer(objective: Objective, coordinates: Coordinates) -> tuple[Point, Coord
 
 
 def newton(objective: Objective, root: Floats | None, enough: float, steps: Any) -> tuple[Point, Outcome]:
-    """Search by Newton's method with conjugate gradients."""
+    """Search by Newton's method with conjugate gradients, of many rows by a few of them first."""
     plain = coordinates_of(objective, root)
     near = closer(objective, plain)
-    start, coordinates = (first_point(objective), plain) if near is None else near
-    found = Search(objective, coordinates, enough).newton(start, steps)
+    if near is None:
+        found = Search(objective, plain, enough).newton(first_point(objective), steps)
+        return plain.point(found.x), found
+    start, coordinates = near
+    search, each = Search(objective, coordinates, enough), iter(steps)
+    found = search.lbfgs(start, itertools.islice(each, QUICK))
+    if not found.converged:
+        more = search.newton(coordinates.point(found.x), each)
+        values = found.values + more.values
+        found = replace(
+            more, values=values, n_steps=len(values), n_evaluations=found.n_evaluations + more.n_evaluations
+        )
     return coordinates.point(found.x), found
 
 

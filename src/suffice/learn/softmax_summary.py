@@ -29,7 +29,8 @@ CONSTANT = 64 * float(np.finfo(float).eps)
 
 def moment_need(structure: SoftmaxClasses, schema: Schema) -> Moment | None:
     """Return the request for the moments of continuous inputs in each class; None where there are none or too many."""
-    xs = tuple(name for name in structure.inputs if not schema[name].is_discrete)
+    known = {variable.name: variable for variable in schema.variables}
+    xs = tuple(name for name in structure.inputs if not known[name].is_discrete)
     return Moment(xs, (structure.target,)) if 0 < len(xs) <= MOST_MOMENTS else None
 
 
@@ -87,17 +88,14 @@ def _without_rounding(scatter: Floats, mean: Floats) -> Floats:
 
 
 def _from_pass(structure: SoftmaxClasses, design: Design, source: Source) -> Summary:
-    k, t = design.n_classes, design.n_terms
-    whole = t <= MOST_MOMENTS
-    task = TermMoments(design, whole)
-    sums = run(source, task.name, task.size, task)
-    counts, by_class, squares = sums[:k], sums[k : k + k * t].reshape(k, t), sums[k + k * t :]
+    whole = design.n_terms <= MOST_MOMENTS
+    counts, by_class, squares = run(source, TermMoments(design, whole))
     total = counts.sum()
     mean = by_class.sum(axis=0) / total
     means = by_class / np.where(counts > 0, counts, 1.0)[:, None]
-    squares = squares.reshape(t, t) / total if whole else squares / total
+    squares = squares / total
     if not structure.intercept:
-        return Summary(counts, means, np.zeros(t), squares)
+        return Summary(counts, means, np.zeros(design.n_terms), squares)
     if not whole:
         around = squares - mean**2
         return Summary(counts, means, mean, np.where(around <= 1e-14 * squares, 0.0, around))

@@ -1,4 +1,4 @@
-"""When a softmax regression has no answer, or no single one: absent classes, collinear inputs, separated classes."""
+"""When a softmax regression has no answer, or no single one: absent classes, and collinear inputs."""
 
 from __future__ import annotations
 
@@ -11,20 +11,14 @@ from suffice.data.variable import Variable
 from suffice.errors import EstimationError, listing
 from suffice.inference.dependence import combination
 from suffice.learn.softmax_objective import Objective
-from suffice.learn.softmax_passes import Point
-from suffice.models.cpds.softmax_search import Cases
-from suffice.models.cpds.softmax_trouble import SINGULAR, separated
+from suffice.models.cpds.softmax_trouble import SINGULAR
 from suffice.stats.source import BlockSource
 from suffice.text import plural
 
 Floats = NDArray[np.float64]
 SUSPECT = 1e-7
 """Least eigenvalues of the correlations from which on products of the terms do not tell whether they are collinear."""
-FAR = 8.0
-"""Slopes, in units of their terms, that reach farther are taken for running away until the contrary is shown."""
 SHOWN = 8
-MOST_CASES = 3_000_000
-"""Rows times terms times classes up to which separation is looked for."""
 
 
 def require_classes(target: Variable, counts: Floats) -> None:
@@ -104,43 +98,3 @@ def _refuse_collinear(objective: Objective, direction: Floats) -> None:
     raise EstimationError(
         f"The slopes are not determined: {said}. Leave an input out, or pass a prior such as prior=sf.Gaussian(10)."
     )
-
-
-def separation(objective: Objective, point: Point, converged: bool) -> str:
-    """Say which classes the inputs separate, so that slopes run away; empty when nothing points to it."""
-    summary, table = objective.summary, objective.held
-    reach = float(np.abs((point.slopes - point.slopes.mean(axis=0)) * summary.units).max(initial=0.0))
-    if (converged and reach <= FAR) or table is None or not objective.intercept:
-        return ""
-    design = objective.design
-    if table.n_expected * max(design.n_terms, 1) * design.n_classes > MOST_CASES:
-        return ""
-    found = separated(_cases(objective))
-    if found is None:
-        return ""
-    labels = design.target.labels
-    terms = [(float(c), label) for c, label in zip(found.coefficients, design.labels, strict=True) if c]
-    more = " + …" if len(terms) > SHOWN else ""
-    said = repr(terms[0][1]) if len(terms) == 1 else combination(terms[:SHOWN]) + more
-    return (
-        f"The maximum-likelihood estimate does not exist: {said} separates {labels[found.state]!r} from "
-        f"{labels[found.other]!r} without fail, so that slopes run to infinity. Pass a prior such as "
-        "prior=sf.Gaussian(10), or leave an input out."
-    )
-
-
-def _cases(objective: Objective) -> Cases:
-    """Return the rows in the form in which separation is looked for."""
-    table, k = objective.held, objective.design.n_classes
-    assert table is not None
-    parts, weights = [], []
-    for block in table.held:
-        columns: Any = block.columns
-        codes = columns[objective.design.target.name]
-        chosen = np.zeros((block.n_rows, k))
-        chosen[np.arange(block.n_rows), codes] = 1.0 if block.weights is None else block.weights
-        parts.append(columns.matrix)
-        weights.append(chosen)
-    x, w = np.concatenate(parts), np.concatenate(weights)
-    used = w.sum(axis=1) > 0
-    return Cases(np.zeros(int(used.sum()), np.int64), x[used], w[used], np.ones((1, k), bool))

@@ -140,10 +140,12 @@ def sparse_terms(terms: Sequence[Term], columns: Columns) -> Any:
     if not isinstance(columns, MatrixColumns) or not hasattr(columns.matrix, "tocsr"):
         return None
     names = tuple(term.name for term in terms if isinstance(term, Linear))
-    if len(names) < len(terms) or not set(names).issubset(columns.names):
+    if len(names) < len(terms):
         return None
     if columns.names == names:
         return columns.matrix
+    if not set(names).issubset(columns.names):
+        return None
     place = {name: number for number, name in enumerate(columns.names)}
     return columns.matrix[:, [place[name] for name in names]]
 

@@ -22,7 +22,7 @@ from suffice.data.schema import Schema
 from suffice.data.variable import Variable
 from suffice.errors import DataError, ModelError, is_number, require_choice, shown
 from suffice.models.class_gaussian_scores import Densities, Scorer, scores_with_gaps
-from suffice.models.class_model import RULES, ClassModel, log_sum
+from suffice.models.class_model import RULES, ClassModel, log_normalised
 from suffice.models.class_scoring import LinearScores
 from suffice.models.joint_normal import JointNormal
 from suffice.models.multivariate_t import MultivariateT
@@ -36,7 +36,8 @@ if TYPE_CHECKING:
 Floats = NDArray[np.float64]
 Columns = Mapping[str, NDArray[Any]]
 NEAR_ONE = 1e-6
-SHOWN_INPUTS = 8
+SHOWN_INPUTS, WIDEST = 8, 100
+"""Inputs that are shown, and characters of a line."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -52,9 +53,10 @@ class ClassGaussianModel(ClassModel):
     class_prior : array, shape (K,)
         π(y).
     means : array, shape (K, d)
+        NaN of a class without rows, which is unknown and has no probability.
     spread : array
         Covariances: shape (K, d, d) for full and sparse ones, (1, d, d) tied, (K, d) or (1, d) diagonal, (K, 1) or
-        (1, 1) spherical. With ``dof`` these are scales, of every class.
+        (1, 1) spherical. With ``dof`` these are scales, of every class. NaN of unknown classes, unless tied.
     n : float
         Total weight of the rows that were learnt from.
     precisions : array, shape (K, d, d), or None
@@ -123,15 +125,23 @@ class ClassGaussianModel(ClassModel):
             )
         if not is_number(self.n) or not 0 < self.n < float("inf"):
             raise ModelError(f"The number of rows 'n' must be positive. Got {shown(self.n)} instead.")
-        if (self.dof is None) == self.structure.bayes or (self.dof is not None and not (self.dof > 0).all()):
+        known = ~self.unknown
+        if (self.dof is None) == self.structure.bayes or (self.dof is not None and not (self.dof[known] > 0).all()):
             raise ModelError(
                 f"The degrees of freedom are for classifiers with bayes=True, and positive there. Got {self.dof}."
             )
+        if (self.class_prior[~known] > 0).any():
+            label = self.target.labels[int(np.argmax(~known & (self.class_prior > 0)))]
+            raise ModelError(
+                f"Class {label!r} of {self.target.name!r} had no rows, so that its inputs are unknown and it cannot "
+                "have a probability. Give it none, or fit with rows of it."
+            )
+        spread = self.spread if len(self.spread) < len(known) else self.spread[known]
         try:
-            proper = np.isfinite(self.means).all() and np.isfinite(self.spread).all()
+            proper = np.isfinite(self.means[known]).all() and np.isfinite(spread).all()
             if self.structure.form == "matrix":
-                np.linalg.cholesky(self.spread)
-            elif not (self.spread > 0).all():
+                np.linalg.cholesky(spread)
+            elif not (spread > 0).all():
                 proper = np.False_
         except np.linalg.LinAlgError:
             proper = np.False_
@@ -142,6 +152,21 @@ class ClassGaussianModel(ClassModel):
             )
 
     # What it says ---------------------------------------------------------------------------------------------
+
+    @cached_property
+    def unknown(self) -> NDArray[np.bool_]:
+        """The classes that had no rows; shape (K,)."""
+        return np.asarray(np.isnan(self.means).all(axis=1))
+
+    def _known(self, label: Any) -> int:
+        """Return the code of a class that had rows."""
+        code = self.target.code(label)
+        if self.unknown[code]:
+            raise ModelError(
+                f"Class {label!r} of {self.target.name!r} had no rows, so that the distribution of its inputs is "
+                "unknown. Ask for another class."
+            )
+        return code
 
     @property
     def mean(self) -> LabelledTable:
@@ -158,7 +183,7 @@ class ClassGaussianModel(ClassModel):
 
         That of Student's t exists for more than two degrees of freedom.
         """
-        code = self.target.code(label)
+        code = self._known(label)
         if self.dof is None:
             return np.array(self._matrix(code))
         if not self.dof[code] > 2:
@@ -171,13 +196,13 @@ class ClassGaussianModel(ClassModel):
     def precision(self, label: Any) -> Floats:
         """Return the inverse of the covariance matrix of a class, with exact zeros where it is sparse; shape (d, d)."""
         if self.precisions is not None:
-            return np.array(self.precisions[self.target.code(label)])
+            return np.array(self.precisions[self._known(label)])
         names, centre = self.variables[:-1], np.zeros(len(self.inputs))
         return np.array(JointNormal(names, centre, covariance=self.covariance(label)).precision)
 
     def given(self, label: Any) -> JointNormal | MultivariateT:
         """Return the distribution of the inputs in a class; under ``bayes=True`` not for diagonal forms."""
-        code, names = self.target.code(label), self.variables[:-1]
+        code, names = self._known(label), self.variables[:-1]
         if self.dof is None:
             if self.precisions is not None:
                 return JointNormal(names, self.means[code], precision=self.precisions[code])
@@ -200,7 +225,10 @@ class ClassGaussianModel(ClassModel):
 
     @cached_property
     def _densities(self) -> Densities:
-        return Densities(self.structure.form, self.means, self.spread, self.dof)
+        """The densities of the classes that are known."""
+        known = ~self.unknown
+        spread = self.spread if len(self.spread) < len(known) else self.spread[known]
+        return Densities(self.structure.form, self.means[known], spread, None if self.dof is None else self.dof[known])
 
     @cached_property
     def _scorer(self) -> Scorer:
@@ -212,29 +240,37 @@ class ClassGaussianModel(ClassModel):
         return self._densities.linear() if self.structure.is_tied and self.dof is None else None
 
     def log_likelihoods_of(self, columns: Columns, n_rows: int) -> Floats:
-        """Return log p(x | y) of every row and class, missing inputs integrated out; shape (n_rows, K)."""
+        """Return log p(x | y) of every row and class, missing inputs integrated out; shape (n_rows, K).
+
+        −inf throughout where a class is unknown.
+        """
         return self._scored(self._scorer, columns, n_rows)
 
-    def _scored(self, scorer: Scorer, columns: Columns, n_rows: int) -> Floats:
+    def refuse(self, columns: Columns, n_rows: int, start: int) -> None:
+        """Refuse rows that `log_likelihoods_of` refuses, the first of them being row ``start`` of a table."""
+        self._scored(self._scorer, columns, n_rows, start)
+
+    def _scored(self, scorer: Scorer, columns: Columns, n_rows: int, start: int = 0) -> Floats:
         x = matrix_of(columns, self.variables[:-1], n_rows)
         with np.errstate(invalid="ignore", over="ignore"):
             found = scorer(x)
-            if np.isfinite(found.sum()):  # which takes far less time than a look at every row
-                return found
-            odd = np.flatnonzero(~np.isfinite(found.sum(axis=1)))
-        if len(odd):
-            rows = np.asarray(x[odd], np.float64)
-            self._require_finite(rows, odd)
-            with np.errstate(over="ignore"):
+            if not np.isfinite(found.sum()):  # which takes far less time than a look at every row
+                odd = np.flatnonzero(~np.isfinite(found.sum(axis=1)))
+                rows = np.asarray(x[odd], np.float64)
+                self._require_finite(rows, odd + start)
                 found[odd] = scores_with_gaps(self._densities, rows)
-        return found
+        if not self.unknown.any():
+            return found
+        of_all = np.full((n_rows, self.target.n_states), -np.inf)
+        of_all[:, ~self.unknown] = found
+        return of_all
 
     def _require_finite(self, rows: Floats, places: NDArray[np.intp]) -> None:
         infinite = np.argwhere(np.isinf(rows))
         if len(infinite):
             row, column = infinite[0]
             raise DataError(
-                f"Column {self.inputs[column].name!r}, row {places[row]}: {rows[row, column]} is no number that a "
+                f"Column {self.inputs[column].name!r}, row {places[row] + 1}: {rows[row, column]} is no number that a "
                 "normal distribution can have. Correct it, or make it missing."
             )
 
@@ -248,9 +284,7 @@ class ClassGaussianModel(ClassModel):
 
     def log_posteriors_of(self, columns: Columns, n_rows: int) -> Floats:
         """Return log p(y | x) of every row; shape (n_rows, K)."""
-        scores = self.scores_of(columns, n_rows)
-        with np.errstate(invalid="ignore"):
-            return np.asarray(scores - log_sum(scores)[:, None], np.float64)
+        return log_normalised(self.scores_of(columns, n_rows))
 
     def draw_inputs(self, classes: NDArray[np.int64], stream: np.random.Generator) -> dict[str, NDArray[Any]]:
         """Draw inputs of given classes."""
@@ -284,20 +318,29 @@ class ClassGaussianModel(ClassModel):
         return ("classes", "inputs")
 
     def _cells(self) -> tuple[list[str], list[list[str]], str]:
-        names = self.variables[:-1][:SHOWN_INPUTS]
-        few = len(self.inputs) <= SHOWN_INPUTS // 2
+        for n_shown in range(min(SHOWN_INPUTS, len(self.inputs)), 1, -1):
+            cells = self._cells_of(n_shown)
+            if len(plain_table(*cells).partition("\n")[0]) <= WIDEST:
+                return cells
+        return self._cells_of(1)
+
+    def _cells_of(self, n_shown: int) -> tuple[list[str], list[list[str]], str]:
+        names = self.variables[:-1][:n_shown]
+        few = n_shown == len(self.inputs) <= SHOWN_INPUTS // 2
         header = [self.target.name, "p", *(f"mean of {name}" for name in names)]
         rows = []
         what = "sd" if self.dof is None else "scale"
         for code, label in enumerate(self.target.labels):
-            row = [str(label), number(float(self.class_prior[code])), *map(number, self.means[code, : len(names)])]
-            rows.append(row + ([number(root) for root in np.sqrt(np.diag(self._matrix(code)))] if few else []))
+            numbers = self.means[code, : len(names)].tolist()
+            numbers += np.sqrt(np.diag(self._matrix(code))).tolist() if few else []
+            shown_as = [number(None if np.isnan(value) else value) for value in numbers]
+            rows.append([str(label), number(float(self.class_prior[code])), *shown_as])
         header += [f"{what} of {name}" for name in names] if few else []
         return header, rows, "<" + ">" * (len(header) - 1)
 
     @property
     def _caption(self) -> str:
-        rest = len(self.inputs) - SHOWN_INPUTS
+        rest = len(self.inputs) - sum(title.startswith("mean of ") for title in self._cells()[0][2:])
         more = f"; {plural(rest, 'further input')} not shown" if rest > 0 else ""
         kind = "normal inputs" if self.dof is None else "inputs of Student's t"
         return f"{kind}, covariance {self.structure.covariance.replace('_', ' ')}{more}"

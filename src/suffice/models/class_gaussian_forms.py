@@ -37,15 +37,16 @@ def to_softmax(model: ClassGaussianModel) -> SoftmaxModel:
             "Under bayes=True the densities are Student's t, whose logarithms are no polynomials, so that there is no "
             "softmax form. Fit with bayes=False, or ask query and query_rows."
         )
-    names = model.variables[:-1]
-    centre = model.class_prior @ model.means
-    gaps = model.means - centre
+    names, known = model.variables[:-1], ~model.unknown
+    centre = model.class_prior[known] @ model.means[known]
+    gaps = np.where(known[:, None], model.means - centre, 0.0)  # the constant −inf is all that matters of the unknown
     held = dict(zip(names, centre.tolist(), strict=True))
     linear: tuple[Term, ...] = tuple(Linear(name) for name in names)
     if model.structure.is_tied:
         weights, constants = linear_weights(gaps, model.spread[0], model.structure.form)
         return SoftmaxModel(model.target, model.inputs, linear, weights, constants + model.log_prior, held)
-    precisions, log_dets = _precisions(model)
+    precisions, log_dets = np.zeros((len(known), len(names), len(names))), np.zeros(len(known))
+    precisions[known], log_dets[known] = _precisions(model, known)
     along = np.einsum("kij,kj->ki", precisions, gaps)
     constants = -0.5 * (np.einsum("kj,kj->k", gaps, along) + log_dets)
     first, second = np.nonzero(np.triu((precisions != 0).any(axis=0)))
@@ -56,15 +57,14 @@ def to_softmax(model: ClassGaussianModel) -> SoftmaxModel:
     return SoftmaxModel(model.target, model.inputs, terms, weights, constants + model.log_prior, held)
 
 
-def _precisions(model: ClassGaussianModel) -> tuple[Floats, Floats]:
-    """Return the precision matrices, shape (K, d, d), and log |Σ_k|, shape (K,)."""
-    k, d = model.means.shape
+def _precisions(model: ClassGaussianModel, known: NDArray[np.bool_]) -> tuple[Floats, Floats]:
+    """Return the precision matrices of known classes, shape (K, d, d), and log |Σ_k|, shape (K,)."""
     if model.structure.form != "matrix":
-        variances = np.broadcast_to(model.spread, (k, d))
+        variances = np.broadcast_to(model.spread, model.means.shape)[known]
         return np.apply_along_axis(np.diag, 1, 1 / variances), np.log(variances).sum(axis=1)
-    roots, factors, log_dets = whitening(model.spread)
+    roots, factors, log_dets = whitening(model.spread[known])
     if model.precisions is not None:
-        return model.precisions, log_dets
+        return model.precisions[known], log_dets
     white = factors / roots[:, None, :]
     return np.swapaxes(white, 1, 2) @ white, log_dets
 
@@ -131,17 +131,18 @@ def discriminants(model: ClassGaussianModel) -> Discriminants:
     The scaling is that of R's ``MASS::lda``: the singular values are of √(n π_k / (K − 1)) (μ_k − μ) whitened by the
     covariance; with divisor n the K − 1 is K, as there under ``method="mle"``.
     """
-    if model.structure.covariance != "tied" or model.dof is not None or not model.target.n_states > 1:
+    if model.structure.covariance != "tied" or model.dof is not None or not (~model.unknown).sum() > 1:
         raise ModelError(
             "Fisher's directions are those of two or more classes that share one covariance matrix. Fit with "
             "covariance='tied' and bayes=False."
         )
-    k = model.target.n_states
+    known = ~model.unknown
+    prior, means, k = model.class_prior[known], model.means[known], int(known.sum())
     roots, factors, _ = whitening(model.spread)
     factor = (factors[0] / roots[0]).T
-    centre = model.class_prior @ model.means
+    centre = prior @ means
     divisor = k if model.structure.divisor == "n" else k - 1
-    between = np.sqrt(model.n * model.class_prior / divisor)[:, None] * ((model.means - centre) @ factor)
+    between = np.sqrt(model.n * prior / divisor)[:, None] * ((means - centre) @ factor)
     _, values, right = np.linalg.svd(between, full_matrices=False)
     rank = int((values > NO_RANK * values[0]).sum()) if values[0] > 0 else 0
     directions = factor @ right[:rank].T

@@ -7,7 +7,7 @@ that can be exchanged, and inputs that may be missing, which are summed or integ
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
@@ -24,6 +24,7 @@ from suffice.data.table import open_table
 from suffice.data.variable import Variable
 from suffice.errors import (
     ArgumentError,
+    DataError,
     ModelError,
     UnknownNameError,
     listing,
@@ -44,6 +45,8 @@ if TYPE_CHECKING:
 Floats = NDArray[np.float64]
 Columns = Mapping[str, NDArray[Any]]
 RULES = ("map", "ml")
+FAR = 1e100
+"""Numbers beyond it are taken to be why no class is possible: their squares, in standard deviations, overflow."""
 
 
 def log_sum(scores: Floats) -> Floats:
@@ -52,6 +55,20 @@ def log_sum(scores: Floats) -> Floats:
     shift = np.where(np.isfinite(top), top, 0.0)
     with np.errstate(divide="ignore"):
         return np.asarray(shift + np.log(np.exp(scores - shift[..., None]).sum(axis=-1)), np.float64)
+
+
+def log_normalised(scores: Floats) -> Floats:
+    """Subtract, in place, from every row's scores the log of their sum; NaN in rows of −inf throughout.
+
+    The largest goes first: beside scores of 1e20 the logarithm of a sum would be lost to rounding.
+
+    >>> np.exp(log_normalised(np.array([[-1e20, -1e20]]))).tolist()
+    [[0.5, 0.5]]
+    """
+    with np.errstate(invalid="ignore"):
+        scores -= scores.max(axis=1, keepdims=True)
+        scores -= np.log(np.exp(scores).sum(axis=1, keepdims=True))
+    return scores
 
 
 class Posteriors(ABC):
@@ -82,9 +99,7 @@ class Posteriors(ABC):
 
     def log_posteriors_of(self, columns: Columns, n_rows: int) -> Floats:
         """Return log p(y | x) of every row; shape (n_rows, K). NaN where x is impossible under every class."""
-        scores = self.log_scores_of(columns, n_rows)
-        with np.errstate(invalid="ignore"):
-            return np.asarray(scores - log_sum(scores)[:, None], np.float64)
+        return log_normalised(np.array(self.log_scores_of(columns, n_rows), np.float64))
 
     # Questions ------------------------------------------------------------------------------------------------
 
@@ -107,6 +122,7 @@ class Posteriors(ABC):
         columns = {variable.name: _one(variable, held) for variable in self.inputs}
         posterior = np.exp(self.log_posteriors_of(columns, 1)[0])
         if np.isnan(posterior).any():
+            refuse_far(self.inputs, columns)
             raise ModelError(
                 f"The inputs {shown(held)} are impossible: every class gives them the probability zero. Correct them, "
                 "or fit with a prior such as sf.Dirichlet(1.0)."
@@ -119,11 +135,9 @@ class Posteriors(ABC):
         if targets not in (name, [name], (name,)):
             raise ArgumentError(f"A classifier answers for its class, {name!r}. Got {shown(targets)} instead.")
         source = self.open(data, unknown_states=unknown_states)
-        parts = list(source.each(lambda block: self.log_scores_of(block.columns, block.n_rows)))
+        parts = list(source.each(lambda block: self._of_block(self.log_scores_of, block)))
         scores = np.concatenate(parts)
-        evidence = log_sum(scores)
-        with np.errstate(invalid="ignore"):
-            return RowAnswers((self.target,), np.exp(scores - evidence[:, None]), evidence)
+        return RowAnswers((self.target,), np.exp(log_normalised(scores.copy())), log_sum(scores))
 
     def map(self, given: Mapping[str, Any] | None = None) -> dict[str, Any]:
         """Return the most likely class of given inputs."""
@@ -140,6 +154,17 @@ class Posteriors(ABC):
             data, names, schema=self.schema.select(names), missing=missing, unknown_states=unknown_states
         )
         return BlockSource(table)
+
+    def _of_block(self, answer: Callable[[Columns, int], Floats], block: Block) -> Floats:
+        """Return an answer for the rows of a block; what is refused is named by its row in the table."""
+        try:
+            return answer(block.columns, block.n_rows)
+        except DataError:
+            self.refuse(block.columns, block.n_rows, block.start)
+            raise
+
+    def refuse(self, columns: Columns, n_rows: int, start: int) -> None:  # noqa: B027 - most models take all values
+        """Refuse values that the model cannot take, the first row being row ``start`` of a table."""
 
     def log_odds(self, k: Any, j: Any) -> LogOdds:
         """Return log p(y = k | x) / p(y = j | x) as a function of x: a constant and weights of terms.
@@ -201,7 +226,7 @@ class ClassModel(Posteriors):
     def log_prob(self, data: Any) -> Floats:
         """Return log p(y, x) of every row of a table; shape (n_rows,)."""
         source = self.open(data, with_target=True)
-        return np.concatenate(list(source.each(lambda block: self.log_prob_of(block.columns, block.n_rows))))
+        return np.concatenate(list(source.each(lambda block: self._of_block(self.log_prob_of, block))))
 
     def with_class_priors(self, class_prior: Any) -> ClassModel:
         """Return the same model with other class probabilities: ``"uniform"`` or a mapping from classes to π."""
@@ -231,6 +256,20 @@ class ClassModel(Posteriors):
             columns = self.draw_inputs(classes.astype(np.int64), stream)
             columns[self.target.name] = classes.astype(code_dtype(self.target.n_states))
             yield Block(self.schema, columns, None, size, start)
+
+
+def refuse_far(inputs: Iterable[Variable], columns: Columns, row: int = 0, place: str = "") -> None:
+    """Refuse a row that has no density under any class, if that is because of a number which is too far out.
+
+    ``place`` says where the row is, as in ``", row 3"``.
+    """
+    values = {one.name: float(columns[one.name][row]) for one in inputs if not one.is_discrete}
+    name = max(values, key=lambda name: np.nan_to_num(abs(values[name])), default="")
+    if name and abs(values[name]) > FAR:
+        raise DataError(
+            f"Column {name!r}{place}: {values[name]:g} is too far from all classes to tell them apart, its density is "
+            "zero under each. Correct it, or leave it out as missing."
+        )
 
 
 def _one(variable: Variable, held: Mapping[str, Any]) -> NDArray[Any]:

@@ -50,9 +50,6 @@ class ClassScores(ABC):
         """Return a piece of rows as the kernels like it."""
         return np.ascontiguousarray(x, np.float64)
 
-    def _piece_rows(self, p: int) -> int:
-        return PIECE_ROWS
-
     def scores(self, x: NDArray[Any]) -> Floats:
         """Return the scores of all rows; shape (n, K)."""
         found = np.empty((len(x), len(self.start)))
@@ -82,7 +79,7 @@ class ClassScores(ABC):
 
     def _each_piece(self, x: NDArray[Any], one: Callable[[int, int], None]) -> None:
         """Call ``one`` for all pieces; threads take ranges of them, and write to rows of their own."""
-        n, size = len(x), self._piece_rows(x.shape[1])
+        n, size = len(x), PIECE_ROWS
 
         def some(first: int) -> None:
             last = min(first + RANGE_ROWS, n)
@@ -216,9 +213,6 @@ class WhitenedScores(ClassScores):
     shift: Floats
     start: Floats
 
-    def _piece_rows(self, p: int) -> int:
-        return int(np.clip(SMALL_PRODUCT // max(p * p * len(self.start), 1), 256, 1024))
-
     @cached_property
     def _around(self) -> tuple[Floats | None, Floats]:
         """Return what to subtract from rows, None where that would save no digits, and from whitened ones."""
@@ -227,20 +221,24 @@ class WhitenedScores(ClassScores):
             return None, self.shift + moved
         return self.centre, self.shift
 
-    def _whitened(self, x: NDArray[Any]) -> Floats:
-        """Return R_k (x − c) of all classes, shape (K · p, n)."""
-        centre = self._around[0]
-        near = x if centre is None else x - centre
-        return np.asarray(self.factors.reshape(-1, x.shape[1]) @ near.T, np.float64)
-
     def _by_numpy(self, x: NDArray[Any], out: Floats) -> None:
-        z = self._whitened(x).reshape(*self.shift.shape, len(x)) - self._around[1][:, :, None]
+        centre, shift = self._around
+        near = x if centre is None else x - centre
+        z = self.factors @ near.T - shift[:, :, None]
         np.subtract(self.start, 0.5 * (z * z).sum(axis=1).T, out=out)
 
     def _by_kernel(self, x: NDArray[Any], out: Floats) -> None:
         from suffice.kernels.classify import sums_of_squares
 
-        sums_of_squares(self._whitened(x), self._around[1], self.start, out)
+        centre, shift = self._around
+        factors = self.factors.reshape(-1, x.shape[1])
+        size = int(np.clip(SMALL_PRODUCT // max(factors.size, 1), 256, 1024))
+        white = np.empty((len(factors), min(size, len(x))))  # made once: fresh memory costs as much as the product
+        for low in range(0, len(x), size):
+            rows = x[low : low + size]
+            near = rows if centre is None else rows - centre
+            z = white if len(rows) == size else np.empty((len(factors), len(rows)))
+            sums_of_squares(np.dot(factors, near.T, out=z), shift, self.start, out[low : low + size])
 
 
 @dataclass(frozen=True, eq=False)

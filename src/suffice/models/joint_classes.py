@@ -126,7 +126,7 @@ class JointClassModel(ClassModel):
             label = self.target.labels[int(np.argmax(unknown & (prior > 0)))]
             raise ModelError(
                 f"Class {label!r} of {self.target.name!r} had no rows, so that its table is unknown and it cannot "
-                "have a probability. Give it none, or fit with a prior such as sf.Dirichlet(1.0)."
+                "have a probability. Give it none, or fit with prior=sf.Dirichlet(1.0)."
             )
 
     # What it says ---------------------------------------------------------------------------------------------

@@ -15,14 +15,14 @@ from suffice.data.labelled import LabelledTable
 from suffice.data.matrix import matrix_of
 from suffice.data.schema import Schema
 from suffice.data.variable import Variable
-from suffice.errors import DataError, ModelError, UnknownNameError, listing, suggestion
+from suffice.errors import ModelError, UnknownNameError, listing, suggestion
 from suffice.models.bayes_net import BayesianNetwork
 from suffice.models.class_model import ClassModel, Columns, Floats
 from suffice.models.class_scoring import DiagonalScores, TableScores
 from suffice.models.cpds import CPD, Family, kind_named
 from suffice.models.cpds.linear_gaussian import LinearGaussianCPD
 from suffice.models.cpds.tabular import TabularCPD
-from suffice.models.naive_scores import codes_of, count_scores, normal_form, table_form
+from suffice.models.naive_scores import CountScores, codes_of, normal_form, table_form
 from suffice.structures.dag import DAG
 from suffice.structures.naive import Naive
 from suffice.text import plural
@@ -180,6 +180,13 @@ class NaiveModel(ClassModel):
         return normal_form(mean, variance) if names else None
 
     @cached_property
+    def _counts(self) -> CountScores | None:
+        if self.counts is None:
+            return None
+        with np.errstate(divide="ignore"):
+            return CountScores(self.count_columns, np.log(self.counts.values))
+
+    @cached_property
     def _never(self) -> NDArray[np.bool_]:
         """The classes that never occurred; shape (n_classes,)."""
         never: NDArray[np.bool_] = self.unknown & (self.class_prior == 0)
@@ -194,25 +201,13 @@ class NaiveModel(ClassModel):
         if self._normals is not None:
             with np.errstate(over="ignore"):  # a number that far off has the density zero
                 parts.append(self._normals.scores(matrix_of(columns, self.normals[0], n_rows)))
-        if self.counts is not None:
-            self._require_counts(columns)
-            with np.errstate(divide="ignore"):
-                parts.append(count_scores(columns, n_rows, self.count_columns, np.log(self.counts.values)))
+        if self._counts is not None:
+            parts.append(self._counts.scores(columns, n_rows))
         scores = parts[0]
         for part in parts[1:]:
             scores += part
         scores[:, self._never] = -np.inf
         return scores
-
-    def _require_counts(self, columns: Columns) -> None:
-        for name in self.count_columns:
-            bad = np.asarray(columns[name]) < 0
-            if bad.any():
-                row = int(np.argmax(bad))
-                raise DataError(
-                    f"Column {name!r}, row {row + 1}: the count is {columns[name][row]:g}, where multinomial columns "
-                    "hold counts of zero and more. Correct it."
-                )
 
     def with_class_priors(self, class_prior: Any) -> NaiveModel:
         """Return the same model with other class probabilities: ``"uniform"`` or a mapping from classes to π."""
@@ -220,9 +215,10 @@ class NaiveModel(ClassModel):
         assert isinstance(found, NaiveModel)
         bare = self.unknown & (found.class_prior > 0) & (self.class_prior == 0)
         if bare.any():
+            normal = [isinstance(cpd, LinearGaussianCPD) for cpd in self.cpds] + [False] * (self.counts is not None)
             raise ModelError(
                 f"The class {self.target.labels[int(np.argmax(bare))]!r} never occurred, so its parameters are unknown "
-                "and its probability must be zero. Fit with a prior, such as prior=sf.Dirichlet(1.0)."
+                f"and its probability must be zero. Fit with {prior_of(counted=not all(normal), normal=any(normal))}."
             )
         return found
 
@@ -300,3 +296,13 @@ class NaiveModel(ClassModel):
 def count_family(structure: Naive, schema: Schema) -> Family:
     """Return the family of p(column | y): the column that a draw falls into, given the class."""
     return Family(Variable(structure.column_name, structure.multinomial, True), (schema[structure.target],))
+
+
+def prior_of(*, counted: bool, normal: bool) -> str:
+    """Write down the priors that states and counts, and normal columns, may have.
+
+    >>> prior_of(counted=True, normal=False)
+    'prior=sf.Dirichlet(1.0)'
+    """
+    said = ["sf.Dirichlet(1.0)"] * counted + ["sf.NormalInverseGamma(2, 1.0)"] * normal
+    return f"prior={said[0]}" if len(said) == 1 else f"prior=[{', '.join(said)}]"

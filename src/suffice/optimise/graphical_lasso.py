@@ -7,26 +7,37 @@ A       penalties, α / (s_i s_j) off the diagonal and zero on it
 ======  =========================================================
 
 f(K) = tr(S K) − log det K + Σ_{i≠j} A_ij |K_ij| is convex. At its minimum W_ii = S_ii, W_ij − S_ij = A_ij sign K_ij
-for K_ij that are not zero, and |W_ij − S_ij| ≤ A_ij for those that are. Newton steps hold the signs of K (Olsen et
-al., 2012); where none of them descends, proximal ones change the signs, their quadratic problems solved by coordinate
-descent over the entries that may change (Hsieh et al., 2014).
+for K_ij that are not zero, and |W_ij − S_ij| ≤ A_ij for those that are. Pairs with |S_ij| ≤ A_ij split the columns into
+parts that are independent of each other. In each part the columns of W are found in turn, as lasso regressions on the
+others, which soon finds the zeros; Newton steps that hold the signs of K then find the digits.
 """
 
 from __future__ import annotations
 
 import math
+import sys
+from collections.abc import Callable
 from dataclasses import dataclass
 
 import numpy as np
 from numpy.typing import NDArray
 
+from suffice.settings import one_blas_thread
+
 Floats = NDArray[np.float64]
 ENOUGH = 1e-11
 """Violations of the conditions, in units of the variances, that end the steps."""
-DENSE = 3000
-"""Newton steps with at most so many unknowns hold the signs; beyond, coordinate descent goes on alone."""
-SHORTEST, SWEEPS = 1e-3, 10
-"""The shortest Newton step that is tried, and the sweeps of coordinate descent for a proximal one."""
+ROUNDING = 1e-10
+"""Violations that rounding may leave."""
+SMALL, SMALL_LOADED = 12, 4
+"""Columns up to which regressions go through NumPy, which is quicker than loading Numba; the same once it is loaded."""
+SWEEPS, PASSES = 10, 1000
+"""Sweeps over the columns between two attempts of Newton's, and most passes over the coefficients of a regression."""
+SHORTEST, PATIENCE, GIVE_UP = 1e-3, 3, 6
+"""The shortest Newton step; steps that may not halve the violation; rounds of sweeps that may find nothing better."""
+MOST_GRADIENTS = 300
+"""Conjugate gradients of a Newton step."""
+FINEST = 1e-15
 
 
 @dataclass(frozen=True)
@@ -42,6 +53,7 @@ class SparseInverse:
     violation : float
         Largest violation of the optimality conditions, in units of the variances.
     n_steps : int
+        Rounds of regressions and Newton steps, of the part that needed most.
     """
 
     precision: Floats
@@ -60,7 +72,7 @@ def graphical_lasso(covariance: Floats, alpha: float, max_iter: int = 500) -> Sp
     alpha : float
         α > 0.
     max_iter : int
-        Most steps.
+        Most steps. Fewer of them, and a violation, mean that rounding leaves no better point.
 
     Examples
     --------
@@ -74,23 +86,26 @@ def graphical_lasso(covariance: Floats, alpha: float, max_iter: int = 500) -> Sp
     s = covariance / roots[:, None] / roots
     penalty = alpha / roots[:, None] / roots
     np.fill_diagonal(penalty, 0.0)
-    best, n_steps = _descend(s, penalty, max_iter)
+    k, w = np.eye(len(s)), np.eye(len(s))
+    violation, n_steps = 0.0, 0
+    for part in _parts(np.abs(s) > penalty):
+        block = np.ix_(part, part)
+        with one_blas_thread():  # products of matrices this small lose more to waiting than they gain
+            best, steps = _minimum(np.ascontiguousarray(s[block]), np.ascontiguousarray(penalty[block]), max_iter)
+        k[block], w[block] = best.precision, best.covariance
+        violation, n_steps = max(violation, best.violation), max(n_steps, steps)
     unit = roots[:, None] * roots
-    return SparseInverse(best.precision / unit, best.covariance * unit, best.violation, n_steps)
+    return SparseInverse(k / unit, w * unit, violation, n_steps)
 
 
-def _descend(s: Floats, penalty: Floats, max_iter: int) -> tuple[_Point, int]:
-    """Step from the identity until the conditions hold; return the best point and the number of steps."""
-    here = _Point.at(np.eye(len(s)), s, penalty)
-    assert here is not None
-    best, step = here, 0
-    while best.violation > ENOUGH and step < max_iter:
-        there = _with_signs(here, s, penalty) or _proximal(here, s, penalty, SWEEPS)
-        if there is None:
-            break  # rounding leaves no descent
-        here, step = there, step + 1
-        best = here if here.violation <= best.violation else best
-    return best, step
+def _parts(joined: NDArray[np.bool_]) -> list[NDArray[np.intp]]:
+    """Return the connected components of two and more columns."""
+    from scipy.sparse import csr_array
+    from scipy.sparse.csgraph import connected_components
+
+    n_parts, labels = connected_components(csr_array(joined), directed=False)
+    parts = [np.flatnonzero(labels == part) for part in range(n_parts)]
+    return [part for part in parts if len(part) > 1]
 
 
 @dataclass(frozen=True)
@@ -121,7 +136,106 @@ def violation_of(k: Floats, w: Floats, s: Floats, penalty: Floats) -> float:
     return float(np.where(k != 0, held, np.maximum(np.abs(slope) - penalty, 0.0)).max())
 
 
-# Signs held ---------------------------------------------------------------------------------------------------
+# Regressions --------------------------------------------------------------------------------------------------
+
+
+def _minimum(s: Floats, penalty: Floats, max_iter: int) -> tuple[_Point, int]:
+    """Go on until the conditions hold; return the best point and the number of steps."""
+    w, b, best = _start(s, penalty)
+    sweep = _sweeper(len(s))
+    tol = min(1e-3, 0.1 * float(np.median(penalty[~np.eye(len(s), dtype=bool)])))
+    step = waited = 0
+    while best.violation > ENOUGH and step < max_iter and waited < GIVE_UP:
+        before, step = best, step + 1
+        sweep(s, penalty, w, b, SWEEPS, PASSES, tol)
+        if not np.isfinite(w).all():
+            w, b, _ = _start(s, penalty)  # which looser regressions made indefinite
+        here = _Point.at(_precision(w, b), s, penalty)
+        if here is not None:
+            found, taken = _polished(here, s, penalty, max_iter - step)
+            step += taken
+            best = found if found.violation < best.violation else best
+        waited = 0 if best.violation < 0.5 * before.violation else waited + (tol <= FINEST)
+        tol = max(0.1 * tol, FINEST)
+    return best, step
+
+
+def _start(s: Floats, penalty: Floats) -> tuple[Floats, Floats, _Point]:
+    """Return W, which is S shrunk to the identity as far as the conditions allow, its regressions, and a point."""
+    off = ~np.eye(len(s), dtype=bool)
+    with np.errstate(divide="ignore"):
+        share = min(1.0, float((penalty[off] / np.abs(s[off])).min()))
+    w = np.where(off, (1 - share) * s, 1.0)
+    plain = _Point.at(np.eye(len(s)), s, penalty)
+    assert plain is not None
+    try:
+        half = np.linalg.inv(np.linalg.cholesky(w))
+    except np.linalg.LinAlgError:
+        return w, np.zeros_like(w), plain
+    k = half.T @ half
+    b = np.where(off, -k / np.diag(k)[:, None], 0.0)
+    here = _Point.at(k, s, penalty)
+    return w, b, here if here is not None and here.violation < plain.violation else plain
+
+
+def _precision(w: Floats, b: Floats) -> Floats:
+    """Return K of the regressions of all columns, zero where either of a pair leaves the other out."""
+    own = 1 / (np.diag(w) - np.einsum("ij,ij->i", w, b))
+    k = -b * own[:, None]
+    np.fill_diagonal(k, own)
+    return np.asarray(np.where((k != 0) & (k.T != 0), (k + k.T) / 2, 0.0), np.float64)
+
+
+def _sweeper(d: int) -> Callable[..., float]:
+    if d <= (SMALL_LOADED if "numba" in sys.modules else SMALL):
+        return sweep_slowly
+    from suffice.kernels.graphical_lasso import sweep_columns
+
+    return sweep_columns
+
+
+def sweep_slowly(s: Floats, penalty: Floats, w: Floats, b: Floats, sweeps: int, most: int, tol: float) -> float:
+    """Do by NumPy what the kernel ``sweep_columns`` does."""
+    moved = 0.0
+    for _ in range(sweeps):
+        moved = 0.0
+        for j, own in enumerate(b):
+            fitted = w @ own
+            for _ in range(most):
+                largest = 0.0
+                for i in range(len(s)):
+                    if i == j:
+                        continue
+                    aim = float(s[i, j] - fitted[i] + w[i, i] * own[i])
+                    change = math.copysign(max(abs(aim) - penalty[i, j], 0.0) / w[i, i], aim) - own[i]
+                    if change:
+                        own[i] += change
+                        fitted += change * w[i]
+                        largest = max(largest, abs(change) * float(w[i, i]))
+                if largest <= tol:
+                    break
+            fitted[j] = w[j, j]
+            moved = max(moved, float(np.abs(w[j] - fitted).max()))
+            w[j] = w[:, j] = fitted
+        if moved <= tol:
+            break
+    return moved
+
+
+# Newton steps -------------------------------------------------------------------------------------------------
+
+
+def _polished(here: _Point, s: Floats, penalty: Floats, limit: int) -> tuple[_Point, int]:
+    """Step by Newton while that helps; return the best point and the number of steps."""
+    best, step, waited = here, 0, 0
+    while best.violation > ENOUGH and step < limit and waited < PATIENCE:
+        there = _with_signs(here, s, penalty)
+        if there is None:
+            break
+        here, step = there, step + 1
+        waited = 0 if here.violation < best.violation / 2 else waited + 1
+        best = here if here.violation < best.violation else best
+    return best, step
 
 
 def _with_signs(here: _Point, s: Floats, penalty: Floats) -> _Point | None:
@@ -129,23 +243,17 @@ def _with_signs(here: _Point, s: Floats, penalty: Floats) -> _Point | None:
 
     Entries that are zero and should not be join on the side to which f falls; those that would cross zero stay there.
     """
-    k, w = here.precision, here.covariance
-    gradient = s - w
+    k = here.precision
+    gradient = s - here.covariance
     signs = np.where(k != 0, np.sign(k), np.where(np.abs(gradient) > penalty, -np.sign(gradient), 0.0))
-    a, b = np.nonzero(np.triu((signs != 0) | np.eye(len(k), dtype=bool)))
-    slope = (gradient + penalty * signs)[a, b]
-    move = _newton_move(w, a, b, slope) if len(a) <= DENSE else None
-    if move is None:
-        return None
-    held, length = signs[a, b], 1.0
+    slope = np.where(signs != 0, gradient + penalty * signs, 0.0)
+    move, length = _newton_move(here, signs != 0, slope), 1.0
+    free = ~np.eye(len(k), dtype=bool)
     while length > SHORTEST:
-        entries = k[a, b] + length * move
-        entries[(a != b) & (np.sign(entries) != held)] = 0.0
-        stepped = np.zeros_like(k)
-        stepped[a, b] = stepped[b, a] = entries
+        stepped = k + length * move
+        stepped[free & (np.sign(stepped) != signs)] = 0.0
         there = _Point.at(stepped, s, penalty)
-        fall = float((np.where(a == b, 1.0, 2.0) * slope) @ (entries - k[a, b]))
-        if there is not None and _is_better(here, there, fall):
+        if there is not None and _is_better(here, there, float((slope * (stepped - k)).sum())):
             return there
         length /= 2
     return None
@@ -158,69 +266,26 @@ def _is_better(here: _Point, there: _Point, fall: float) -> bool:
     return there.violation <= here.violation / 2 and there.objective <= here.objective + 1e-12 * abs(here.objective)
 
 
-def _newton_move(w: Floats, a: NDArray[np.int64], b: NDArray[np.int64], slope: Floats) -> Floats | None:
-    """Solve H D = −slope over the entries (a, b), or return None where H is singular to working precision."""
-    from scipy.linalg import cho_factor, cho_solve
+def _newton_move(here: _Point, is_free: NDArray[np.bool_], slope: Floats) -> Floats:
+    """Solve W D W = −slope over the free entries, D zero elsewhere, by conjugate gradients.
 
-    counts = np.where(a == b, 1.0, 2.0)
-    hessian = w[np.ix_(a, a)] * w[np.ix_(b, b)] + w[np.ix_(a, b)] * w[np.ix_(b, a)]
-    hessian *= np.outer(counts, counts) / 2
-    try:
-        return -np.asarray(cho_solve(cho_factor(hessian, overwrite_a=True), counts * slope), np.float64)
-    except np.linalg.LinAlgError:
-        return None
-
-
-# Proximal Newton ----------------------------------------------------------------------------------------------
-
-
-def _proximal(here: _Point, s: Floats, penalty: Floats, sweeps: int) -> _Point | None:
-    """Return the point after a proximal Newton step with a line search, or None when none descends."""
-    move, slope = _direction(here, s, penalty, sweeps)
-    if not slope < 0:
-        return None
-    length = 1.0
-    while length > 1e-10:
-        there = _Point.at(here.precision + length * move, s, penalty)
-        if there is not None and there.objective <= here.objective + 1e-3 * length * slope:
-            return there
-        length /= 2
-    return None
-
-
-def _direction(here: _Point, s: Floats, penalty: Floats, sweeps: int) -> tuple[Floats, float]:
-    """Minimise the quadratic model of f with its penalty by coordinate descent; return D and the fall it promises."""
+    K R K, which solves it where all entries are free, is the preconditioner.
+    """
     k, w = here.precision, here.covariance
-    gradient = s - w
-    free = np.triu((k != 0) | (np.abs(gradient) > penalty))
-    entries = [(int(i), int(j)) for i, j in np.argwhere(free)]
-    move, product = np.zeros_like(k), np.zeros_like(k)  # D and D W
-    for _ in range(sweeps):
-        largest = 0.0
-        for i, j in entries:
-            change = _change(i, j, k, w, gradient, penalty, move, product)
-            if change:
-                move[i, j] += change
-                product[i] += change * w[j]
-                if i != j:
-                    move[j, i] += change
-                    product[j] += change * w[i]
-                largest = max(largest, abs(change))
-        if largest <= 1e-3 * float(np.abs(move).max(initial=0.0)):
+    tol = max(0.1 * min(1.0, here.violation) ** 0.5 * here.violation, 1e-15)
+    move, rest = np.zeros_like(k), -slope
+    along = near = np.where(is_free, k @ rest @ k, 0.0)
+    size = float((rest * near).sum())
+    for _ in range(MOST_GRADIENTS):
+        image = np.where(is_free, w @ along @ w, 0.0)
+        curvature = float((along * image).sum())
+        if not (size > 0 and curvature > 0):
             break
-    fall = float((gradient * move).sum()) + float((penalty * (np.abs(k + move) - np.abs(k))).sum())
-    return move, fall
-
-
-def _change(
-    i: int, j: int, k: Floats, w: Floats, gradient: Floats, penalty: Floats, move: Floats, product: Floats
-) -> float:
-    """Return by how much one entry of D should change, all others held."""
-    slope = float(gradient[i, j] + w[i] @ product[:, j])  # of the model, at D
-    if i == j:
-        return -slope / float(w[i, i] ** 2)
-    curvature = float(w[i, j] ** 2 + w[i, i] * w[j, j])
-    value = float(k[i, j] + move[i, j])
-    aim = value - slope / curvature
-    limit = float(penalty[i, j]) / curvature
-    return math.copysign(max(abs(aim) - limit, 0.0), aim) - value
+        move = move + size / curvature * along
+        rest = rest - size / curvature * image
+        if float(np.abs(rest).max()) <= tol:
+            break
+        near = np.where(is_free, k @ rest @ k, 0.0)
+        before, size = size, float((rest * near).sum())
+        along = near + size / before * along
+    return np.asarray((move + move.T) / 2, np.float64)

@@ -1,8 +1,4 @@
-"""A plane through the inputs of a classifier: two of them vary over a grid, the others are held or left open.
-
-Any object with ``classes_`` and ``predict_proba`` is a classifier here; it is asked with a table of the kind that X
-is, an array or a frame.
-"""
+"""A plane through the inputs of a classifier: two of them vary over a grid, the others are held or left open."""
 
 from __future__ import annotations
 
@@ -10,132 +6,16 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-import narwhals.stable.v2 as nw
 import numpy as np
 from numpy.typing import NDArray
 
-from suffice.errors import (
-    ArgumentError,
-    DataError,
-    UnknownNameError,
-    is_number,
-    is_whole,
-    listing,
-    require_whole,
-    shown,
-    suggestion,
-)
+from suffice.errors import ArgumentError, is_number, require_whole, shown
+from suffice.report.class_axis import Axis, axis_of
+from suffice.report.class_inputs import Inputs, is_missing, is_numeric
 
 Floats = NDArray[np.float64]
 MARGINAL = "marginal"
-MARGIN = 0.06  # of the range of the points, left free around them
 FLOOR = -700.0  # of log p: below it a contour has nothing left to interpolate
-
-
-@dataclass(frozen=True, eq=False)
-class Inputs:
-    """A table of inputs, an array or a frame.
-
-    Attributes
-    ----------
-    names : tuple of str
-    columns : tuple of array
-        The values of each, shape (n_rows,).
-    frame : frame of narwhals, or None
-        What a frame came as; None of an array.
-    """
-
-    names: tuple[Any, ...]
-    columns: tuple[NDArray[Any], ...]
-    frame: Any = None
-
-    @property
-    def n_rows(self) -> int:
-        """The number of rows."""
-        return len(self.columns[0])
-
-    def place(self, feature: Any, argument: str) -> int:
-        """Return which column a position or a name means."""
-        if is_whole(feature) and -len(self.names) <= feature < len(self.names):
-            return int(feature) % len(self.names)
-        if feature in self.names:
-            return self.names.index(feature)
-        raise UnknownNameError(
-            f"The {argument!r} argument names the column {shown(feature)}, but the columns are "
-            f"{listing(self.names, 12)}.{suggestion(feature, self.names)}"
-        )
-
-    def numbers(self, place: int) -> Floats:
-        """Return a column as numbers, NaN where one is missing."""
-        try:
-            return np.asarray(self.columns[place], np.float64)
-        except (TypeError, ValueError):
-            raise ArgumentError(
-                f"The 'features' argument must name columns of numbers. {self.names[place]!r} has values such as "
-                f"{shown(self.columns[place][0])}."
-            ) from None
-
-    def table(self, values: Mapping[int, Any], n: int) -> Any:
-        """Return n rows of given values, an array or one number a column, as a table of the same kind."""
-        if self.frame is None:
-            kind = object if any(not _numeric(column) for column in self.columns) else np.float64
-            found = np.empty((n, len(self.names)), kind)
-            for place, value in values.items():
-                found[:, place] = value
-            return found
-        return nw.from_dict(
-            {name: self._series(place, values[place], n) for place, name in enumerate(self.names)}
-        ).to_native()
-
-    def _series(self, place: int, value: Any, n: int) -> Any:
-        name, backend = self.names[place], self.frame.implementation
-        if isinstance(value, np.ndarray):
-            return nw.new_series(name, value, nw.Float64(), backend=backend)
-        dtype = self.frame[name].dtype
-        is_gap = is_missing(value)
-        if dtype.is_numeric() and (is_gap or not is_whole(value)):
-            gap = None if is_gap and not backend.is_pandas() else np.nan
-            return nw.new_series(name, [gap if is_gap else float(value)] * n, nw.Float64(), backend=backend)
-        rows = np.flatnonzero(self.columns[place] == value)
-        if len(rows):  # taken from the column itself, which keeps its categories
-            return self.frame[name][np.full(n, rows[0]).tolist()]
-        return nw.new_series(name, [None if is_gap else value] * n, dtype, backend=backend)
-
-
-def inputs_of(X: Any, classifier: Any) -> Inputs:  # noqa: N803 - the name that scikit-learn gives it
-    """Read a table of inputs of a classifier."""
-    frame = nw.from_native(X, eager_only=True, pass_through=True)
-    if isinstance(frame, nw.DataFrame):
-        names = tuple(frame.columns)
-        columns = tuple(frame[name].to_arrow().to_numpy(zero_copy_only=False) for name in names)
-    else:
-        matrix, frame = np.asarray(X), None
-        if matrix.ndim != 2:
-            raise ArgumentError(
-                "The 'X' argument must be a frame, or an array with a row for each case and a column for each input. "
-                f"Got {shown(X)} instead."
-            )
-        columns = tuple(matrix.T)
-        names = _told_names(classifier, len(columns))
-    if len(columns) < 2:
-        raise ArgumentError(
-            f"The 'X' argument must have two columns or more, which become the axes. Got {len(columns)}."
-        )
-    return Inputs(names, columns, frame)
-
-
-def _told_names(classifier: Any, n: int) -> tuple[str, ...]:
-    told = getattr(classifier, "feature_names_in_", None)
-    return tuple(told) if told is not None and len(told) == n else tuple(f"x{place}" for place in range(n))
-
-
-def is_missing(value: Any) -> bool:
-    """Whether a value is None or NaN."""
-    return value is None or (isinstance(value, float) and np.isnan(value))
-
-
-def _numeric(column: NDArray[Any]) -> bool:
-    return column.dtype.kind in "biuf"
 
 
 # Where the others are held ------------------------------------------------------------------------------------
@@ -145,7 +25,7 @@ def held(inputs: Inputs, axes: tuple[int, int], at: Any) -> dict[int, Any]:
     """Return the value of every column that is no axis; None is missing."""
     others = [place for place in range(len(inputs.names)) if place not in axes]
     if isinstance(at, str) and at == MARGINAL:
-        return {place: np.nan if _numeric(inputs.columns[place]) else None for place in others}
+        return {place: np.nan if is_numeric(inputs.columns[place]) else None for place in others}
     if at is not None and not isinstance(at, Mapping):
         raise ArgumentError(
             f"The 'at' argument must be a mapping from columns to values, 'marginal', or None. Got {shown(at)} instead."
@@ -184,24 +64,29 @@ class ClassPlane:
 
     Attributes
     ----------
-    axes : pair of int
-        Which columns are the axes.
-    names : pair of str
-        What they are called.
-    across, up : array, shape (grid,)
-        Where the grid is.
-    log_p : array, shape (grid, grid, n_classes)
+    across, up : Axis
+    log_p : array, shape (n_up, n_across, n_classes)
         log p(class | inputs) by up, across and class; NaN where the inputs are impossible under every class.
-    points : array, shape (n_rows, 2)
-        The data on these axes.
     """
 
-    axes: tuple[int, int]
-    names: tuple[str, str]
-    across: Floats
-    up: Floats
+    across: Axis
+    up: Axis
     log_p: Floats
-    points: Floats
+
+    @property
+    def axes(self) -> tuple[int, int]:
+        """Which columns are the axes."""
+        return self.across.place, self.up.place
+
+    @property
+    def points(self) -> Floats:
+        """The data on these axes, shape (n_rows, 2)."""
+        return np.column_stack([self.across.points, self.up.points])
+
+    @property
+    def has_states(self) -> bool:
+        """Whether an axis has states, between which there is nothing."""
+        return bool(self.across.states or self.up.states)
 
     @property
     def winners(self) -> NDArray[np.int64]:
@@ -225,17 +110,18 @@ def class_plane(classifier: Any, inputs: Inputs, features: Any, at: Any = None, 
     """Ask a classifier for the classes over a grid of two inputs."""
     grid = require_whole("grid", grid, 2)
     axes = _axes(inputs, features)
-    points = np.column_stack([inputs.numbers(place) for place in axes])
-    across, up = (_ticks(points[:, i], inputs.names[place], grid) for i, place in enumerate(axes))
+    across, up = (axis_of(inputs, place, classifier, grid) for place in axes)
+    n_across, n_up = len(across.ticks), len(up.ticks)
     values = held(inputs, axes, at)
-    # Order of the columns: an array's follow from their places, a frame's from their names.
-    values |= {axes[0]: np.tile(across, grid), axes[1]: np.repeat(up, grid)}
-    log_p = np.maximum(_log_proba(classifier, inputs.table(values, grid * grid)), FLOOR)
-    names = (str(inputs.names[axes[0]]), str(inputs.names[axes[1]]))
-    return ClassPlane(axes, names, across, up, log_p.reshape(grid, grid, -1), points)
+    values |= {axes[0]: across.over(np.tile, n_up), axes[1]: up.over(np.repeat, n_across)}
+    log_p = np.maximum(_log_proba(classifier, inputs.table(values, n_across * n_up)), FLOOR)
+    return ClassPlane(across, up, log_p.reshape(n_up, n_across, -1))
 
 
 def _axes(inputs: Inputs, features: Any) -> tuple[int, int]:
+    if features is None:
+        numbers = [place for place in range(len(inputs.names)) if inputs.holds_numbers(place)]
+        return (numbers[0], numbers[1]) if len(numbers) > 1 else (0, 1)
     if isinstance(features, str) or not isinstance(features, Sequence | np.ndarray) or len(features) != 2:
         raise ArgumentError(f"The 'features' argument must be two columns, (0, 1). Got {shown(features)} instead.")
     first, second = (inputs.place(feature, "features") for feature in features)
@@ -244,15 +130,6 @@ def _axes(inputs: Inputs, features: Any) -> tuple[int, int]:
             f"The 'features' argument must be two different columns. Got {inputs.names[first]!r} twice."
         )
     return first, second
-
-
-def _ticks(values: Floats, name: Any, grid: int) -> Floats:
-    known = values[np.isfinite(values)]
-    if not len(known):
-        raise DataError(f"Column {name!r} has no number, so that its axis has no range. Choose another of 'features'.")
-    low, high = float(known.min()), float(known.max())
-    margin = MARGIN * (high - low) or max(abs(low), 1.0) * MARGIN
-    return np.linspace(low - margin, high + margin, grid)
 
 
 def _log_proba(classifier: Any, table: Any) -> Floats:

@@ -30,7 +30,7 @@ from suffice.text import fixed, html_table, number, plain_table
 
 Floats = NDArray[np.float64]
 INTERCEPT = "(intercept)"
-SHOWN_ROWS = 60
+SHOWN_ROWS, SHOWN_CLASSES = 60, 4
 MOST = 6000
 """Coefficients up to which the information is inverted."""
 
@@ -152,7 +152,8 @@ def softmax_coefficients(
     base = 0 if named is None else target.code(named)
     others = [code for code in range(target.n_states) if code != base]
     intercept = bool(fit.structure.intercept)
-    information = model.information if data is None else _information(model, data, weights)
+    counts = np.asarray(fit.statistics[Count((target.name,))].table(), np.float64)
+    information = model.information if data is None else _information(model, counts, data, weights)
     if information is None:
         raise ArgumentError(
             "Standard errors need the second derivatives of the likelihood, which a fit of this size leaves out. Pass "
@@ -165,7 +166,6 @@ def softmax_coefficients(
     estimate, covariance = _moved(estimate, covariance, moved, intercept)
     names = [*([INTERCEPT] if intercept else []), *(str(term) for term in model.terms)]
     rows = list(itertools.product(others, names))
-    counts = np.asarray(fit.statistics[Count((target.name,))].table(), np.float64)
     free = len(others)
     return SoftmaxCoefficients(
         target=target.name,
@@ -201,16 +201,29 @@ def _require_maximum(fit: Any) -> None:
         )
 
 
-def _information(model: SoftmaxModel, data: Any, weights: Any) -> Floats:
-    """Return the second derivatives of −ℓ, by a pass over the data."""
+def _information(model: SoftmaxModel, counts: Floats, data: Any, weights: Any) -> Floats:
+    """Return the second derivatives of −ℓ, by a pass over the data, whose classes must be those of the fit."""
     known = {variable.name: variable for variable in model.inputs}
     design = Design(model.terms, model.target, known, model.centre)
-    task = Hessian(design, Point(np.ascontiguousarray(model.weights.T), np.array(model.intercept)))
+    task = Hessian(
+        design, Point(np.ascontiguousarray(model.weights.T), np.array(model.intercept)), int(np.argmax(counts))
+    )
     source = BlockSource(open_table(data, model.variables, schema=model.schema, weights=weights))
+    need = Count((model.target.name,))
+    found = np.asarray(source.gather([need])[need].table(), np.float64)
+    if not np.allclose(found, counts, rtol=1e-9, atol=0):
+        raise ArgumentError(
+            "The 'data' argument must be the data of the fit, of which standard errors are made. The fit saw "
+            f"{_counted(model, counts)}; got {_counted(model, found)} instead."
+        )
     with one_blas_thread():
-        flat = run(source, task.name, task.size, task)
-    side = model.target.n_states * (1 + design.n_terms)
-    return flat.reshape(side, side)
+        return task.completed(*run(source, task))
+
+
+def _counted(model: SoftmaxModel, counts: Floats) -> str:
+    """Say how many rows some classes have."""
+    named = [f"{number(m)} of {label!r}" for label, m in zip(model.target.labels, counts.tolist(), strict=True)]
+    return ", ".join([*named[:SHOWN_CLASSES], *(["…"] if len(named) > SHOWN_CLASSES else [])])
 
 
 def _covariance(information: Floats, others: list[int], n_terms: int, intercept: bool) -> Floats:

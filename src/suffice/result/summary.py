@@ -197,6 +197,13 @@ def part_cells(fit: Any) -> Cells | None:
     return coefficient_cells(fit) or class_cells(fit) or family_cells(fit) or clique_cells(fit) or weight_cells(fit)
 
 
+def _nouns(header: list[str]) -> str:
+    """Return what the rows of a table of parts are called."""
+    if header[1] == "rows":  # of classes, whose first column is called as the data call it
+        return "classes"
+    return "coefficients" if header[:2] == ["class", "term"] else f"{header[0]}s"
+
+
 def plain_summary(fit: Any) -> str:
     """Return the summary as text."""
     names = [name for name, _ in facts(fit)]
@@ -207,12 +214,9 @@ def plain_summary(fit: Any) -> str:
     cells = part_cells(fit)
     if cells is not None:
         header, rows, align = cells
-        shown = (
-            rows
-            if len(rows) <= 60
-            else [*rows[:50], [f"… {len(rows) - 50} more {header[0]}s", *[""] * (len(header) - 1)]]
-        )
-        lines += ["", plain_table(header, shown, align)]
+        if len(rows) > 60:
+            rows = [*rows[:50], [f"… {len(rows) - 50} more {_nouns(header)}", *[""] * (len(header) - 1)]]
+        lines += ["", plain_table(header, rows, align)]
     if fit.notes:
         lines += ["", "Notes"]
         for note in fit.notes:

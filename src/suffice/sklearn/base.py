@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
 from typing import Any, ClassVar, Self
 
 import numpy as np
@@ -11,21 +12,41 @@ from numpy.typing import NDArray
 from sklearn.base import BaseEstimator, ClassifierMixin
 from sklearn.utils.validation import check_is_fitted
 
-from suffice.errors import ModelError
+from suffice.errors import EstimationError, ModelError, SufficeError
 from suffice.fitting import estimate
 from suffice.fitting import fit as fit_structure
-from suffice.models.class_model import log_sum
+from suffice.models.class_model import log_normalised, refuse_far
 from suffice.models.class_scoring import best_class, expect
 from suffice.result.fit import Fit
 from suffice.sklearn.cases import Cases, name_of, read_cases
 from suffice.sklearn.inputs import Inputs
-from suffice.sklearn.words import in_words
+from suffice.sklearn.tables import as_table
+from suffice.sklearn.words import in_words, reworded
 from suffice.stats.statistics import Statistics
 
 Floats = NDArray[np.float64]
 PIECE_ROWS = 1 << 15
 """Rows that are classified at a time, so that what is computed on the way stays small."""
-LEARNT = ("classes_", "statistics_", "structure_", "target_name_", "kinds_", "_found", "_model")
+LEARNT = ("classes_", "statistics_", "structure_", "target_name_", "kinds_", "_asked", "_found", "_model")
+
+
+class UnavailableError(EstimationError, AttributeError):
+    """A classifier does not have this attribute, or not yet, so that `hasattr` answers no."""
+
+
+@contextmanager
+def attribute() -> Iterator[None]:
+    """Let a property fail as attributes do: errors of the library become an `UnavailableError` of the same words.
+
+    The body of every property of a shell that can fail belongs in ``with attribute():``. Otherwise `hasattr` raises,
+    and with it whatever looks through the attributes of an estimator, such as its picture in a notebook.
+    """
+    try:
+        yield
+    except AttributeError:
+        raise
+    except SufficeError as error:
+        raise UnavailableError(str(error)) from error
 
 
 class Shell(ClassifierMixin, BaseEstimator, ABC):
@@ -37,8 +58,15 @@ class Shell(ClassifierMixin, BaseEstimator, ABC):
 
     _found: Fit | None
     _model: Any
+    _asked: dict[str, Any]
     _words: ClassVar[Mapping[str, str]] = {}
     """Phrases of the library's messages, and what they are called here."""
+    _if_text: ClassVar[str] = (
+        "Leave them out or encode them; NaiveBayes and SoftmaxRegression take text beside numbers."
+    )
+    """What to do about text where numbers are wanted."""
+    _if_impossible: ClassVar[str] = "Correct it."
+    """What to do about a row that no class can have."""
 
     @abstractmethod
     def _read_more(self, X: Any, *, first: bool) -> Inputs:
@@ -58,7 +86,7 @@ class Shell(ClassifierMixin, BaseEstimator, ABC):
 
     def _read_cases(self, X: Any, y: Any, sample_weight: Any, *, first: bool, classes: Any = None) -> Cases:
         with in_words(self._words):
-            inputs = self._read_more(X, first=first)
+            inputs = self._read_more(as_table(X), first=first)
         if first:
             self.target_name_ = name_of(y, inputs.names)
         return read_cases(inputs, y, sample_weight, name=self.target_name_, classes=classes)
@@ -79,8 +107,10 @@ class Shell(ClassifierMixin, BaseEstimator, ABC):
         self._forget()
         cases = self._read_cases(X, y, sample_weight, first=True)
         self.structure_ = self._make_structure(cases)
+        self._asked = self._settings(len(cases.classes))
         with in_words(self._words, cases):
-            found = fit_structure(self.structure_, cases.table(), **self._settings(len(cases.classes)))
+            found = fit_structure(self.structure_, cases.table(), **self._asked)
+        found = reworded(found, self._words)
         self._found, self._model, self.statistics_ = found, found.model, found.statistics
         self.classes_ = cases.classes
         return self
@@ -95,23 +125,32 @@ class Shell(ClassifierMixin, BaseEstimator, ABC):
     @property
     def fit_(self) -> Fit:
         """The library's fit, with its certificate; after ``partial_fit`` it is made when first asked for."""
+        with attribute():
+            return self._fitted()
+
+    def _fitted(self) -> Fit:
         check_is_fitted(self)
         if self._found is None:
             learnt = self._learnt()
             with in_words(self._words):
-                self._found = estimate(self.structure_, learnt, **self._settings(len(self.classes_)))
+                found = estimate(self.structure_, learnt, **self._asked)
+            self._found = reworded(found, self._words)
         return self._found
 
     @property
     def model_(self) -> Any:
         """The model: a distribution of the classes given the inputs, or of both."""
+        with attribute():
+            return self._learnt_model()
+
+    def _learnt_model(self) -> Any:
         check_is_fitted(self)
-        return self._model if self._model is not None else self.fit_.model
+        return self._model if self._model is not None else self._fitted().model
 
     def _learnt(self) -> Statistics:
         held: Statistics | None = getattr(self, "statistics_", None)
         if held is None:
-            raise AttributeError(
+            raise UnavailableError(
                 f"This {type(self).__name__} was not fitted to data but made from another classifier, so it has a "
                 "model_ and no fit_."
             )
@@ -129,9 +168,7 @@ class Shell(ClassifierMixin, BaseEstimator, ABC):
 
     def predict_log_proba(self, X: Any) -> Floats:
         """Return log p(y | x) of every row and class, in the order of ``classes_``; shape (n_rows, n_classes)."""
-        scores = self._scores(X)
-        scores -= log_sum(scores)[:, None]
-        return scores
+        return log_normalised(self._scores(X))
 
     def predict_proba(self, X: Any) -> Floats:
         """Return p(y | x) of every row and class, in the order of ``classes_``; shape (n_rows, n_classes)."""
@@ -157,39 +194,43 @@ class Shell(ClassifierMixin, BaseEstimator, ABC):
     def _inputs_of(self, X: Any) -> Inputs:
         check_is_fitted(self)
         with in_words(self._words):
-            return self._read(X)
+            return self._read(as_table(X))
 
     def _scored(self, inputs: Inputs) -> Iterator[tuple[int, Floats]]:
         """Yield where a piece of rows begins, and their scores, in pieces that stay in the cache."""
         expect(inputs.n_rows, len(inputs.names), len(self.classes_))
         for low in range(0, inputs.n_rows, PIECE_ROWS):
-            scores = self._scores_of(inputs.rows(slice(low, min(low + PIECE_ROWS, inputs.n_rows))))
-            _require_possible(scores, low)
+            piece = inputs.rows(slice(low, min(low + PIECE_ROWS, inputs.n_rows)))
+            with np.errstate(over="ignore", invalid="ignore"):  # what overflows has no score, and is refused
+                scores = self._scores_of(piece)
+            self._require_possible(scores, piece, low)
             yield low, scores
 
+    def _require_possible(self, scores: Floats, inputs: Inputs, low: int) -> None:
+        """Refuse rows without a class, row ``low`` of X the first; most often no score at all is −∞."""
+        if not scores.size or scores.min() > -np.inf:
+            return
+        possible = scores.max(axis=1) > -np.inf
+        if possible.all():
+            return
+        row = int(np.argmin(possible))
+        refuse_far(inputs.variables, inputs.columns, row, f", row {low + row + 1}")
+        raise ModelError(
+            f"Row {low + row + 1} of X is impossible under every class, so no class is more likely than another. "
+            f"{self._if_impossible}"
+        )
+
     def _scores_of(self, inputs: Inputs) -> Floats:
-        return np.asarray(self.model_.log_scores_of(inputs.columns, inputs.n_rows), np.float64)
+        return np.asarray(self._learnt_model().log_scores_of(inputs.columns, inputs.n_rows), np.float64)
 
     def log_odds(self, k: Any, j: Any) -> Any:
         """Return log p(y = k | x) / p(y = j | x) as a function of x: a constant and weights of terms."""
         with in_words(self._words):
-            return self.model_.log_odds(k, j)
+            return self._learnt_model().log_odds(k, j)
 
     def decision_surface(self, X: Any, y: Any = None, **options: Any) -> Any:
         """Draw which class is most likely where, over two inputs; see `suffice.report.decision_surface`."""
-        from suffice.report.decision_surface import decision_surface
+        from suffice.report import decision_surface
 
         check_is_fitted(self)
         return decision_surface(self, X, y, **options)
-
-
-def _require_possible(scores: Floats, low: int) -> None:
-    """Refuse rows without a class, row ``low`` of X the first; most often no score at all is −∞."""
-    if not scores.size or scores.min() > -np.inf:
-        return
-    possible = scores.max(axis=1) > -np.inf
-    if not possible.all():
-        raise ModelError(
-            f"Row {low + int(np.argmin(possible)) + 1} of X is impossible under every class, so no class is more "
-            "likely than another. Fit with smoothing=1.0, which leaves no state without probability."
-        )

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass
 from typing import Any
 
@@ -18,6 +19,8 @@ from suffice.data.stream import checked_weights
 from suffice.data.variable import Variable
 from suffice.errors import DataError, listing, shown
 from suffice.sklearn.inputs import Inputs
+
+NOTHING = ("NAType", "NaTType")
 
 
 @dataclass(frozen=True)
@@ -96,14 +99,58 @@ def name_of(y: Any, inputs: tuple[str, ...]) -> str:
 def _labels(y: Any, n_rows: int) -> NDArray[Any]:
     if y is None:
         raise DataError("A classifier requires y to be passed, but the target y is None. Pass the class of every row.")
-    labels = column_or_1d(y, warn=True)
+    if isinstance(y, list | tuple):
+        _refuse_gaps(y)  # beside text, NumPy would make NaN the text "nan"
+    labels = _plain(column_or_1d(_without_mask(y), warn=True))
     if len(labels) != n_rows:
         raise DataError(f"X has {n_rows:,} rows, but y has {len(labels):,}. Each row needs one class.")
-    if labels.dtype.kind not in "iubUS":  # others can be no classes at all, which takes long to find out
+    if not _is_discrete(labels):  # others can be no classes at all, which takes long to find out
         if labels.dtype.kind == "f":
+            _refuse_gaps(labels)
             assert_all_finite(labels, input_name="y")
         check_classification_targets(labels)
     return np.asarray(labels)
+
+
+def _is_discrete(labels: NDArray[Any]) -> bool:
+    return labels.dtype.kind in "iubUS" or (labels.dtype.kind == "O" and set(map(type, labels.tolist())) == {str})
+
+
+def _without_mask(y: Any) -> Any:
+    """Return a pandas column of nullable whole numbers or bools as NumPy's, which scikit-learn would make floats."""
+    kind = getattr(getattr(y, "dtype", None), "numpy_dtype", None)
+    return y.to_numpy(kind) if kind is not None and kind.kind in "iub" and not y.isna().any() else y
+
+
+def _plain(labels: NDArray[Any]) -> NDArray[Any]:
+    """Return labels in an array of objects as bools or numbers where all of them are."""
+    if labels.dtype.kind != "O":
+        return labels
+    listed = labels.tolist()
+    _refuse_gaps(listed)
+    kinds = set(map(type, listed))
+    if len(kinds) == 1 and issubclass(kinds.pop(), bool | int | float | np.generic):
+        return np.array(listed)
+    return labels
+
+
+def _refuse_gaps(labels: Any) -> None:
+    if isinstance(labels, np.ndarray):
+        gaps = np.isnan(labels)
+    elif not set(map(type, labels)) - {str, bool, int}:
+        return
+    else:
+        gaps = np.array([_is_gap(label) for label in labels], bool)
+    if gaps.any():
+        raise DataError(
+            f"y, row {int(np.argmax(gaps)) + 1}: the class is missing. Leave such rows out: to learn from them, too, "
+            "takes expectation maximisation (EM), which is not there yet."
+        )
+
+
+def _is_gap(label: object) -> bool:
+    """Whether a label is None, NaN, or the missing value of pandas, which need not be installed."""
+    return label is None or (isinstance(label, float) and math.isnan(label)) or type(label).__name__ in NOTHING
 
 
 def _coded_by(labels: NDArray[Any], classes: Any) -> tuple[NDArray[Any], NDArray[Any]]:

@@ -11,7 +11,7 @@ from suffice.structures.class_gaussian import ClassGaussian
 
 WORDS = {
     "The method needs the data itself; pass data=….": (
-        "Ledoit and Wolf's shrinkage goes through the rows once more, which partial_fit does not keep: use fit."
+        "Ledoit and Wolf's shrinkage goes through the rows once more, which are not kept: use fit."
     )
 }
 

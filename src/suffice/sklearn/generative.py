@@ -8,18 +8,20 @@ from __future__ import annotations
 
 import copy
 from collections.abc import Mapping
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any, Self
 
 import numpy as np
 from sklearn.utils.validation import check_is_fitted
 
-from suffice.errors import ArgumentError, require_choice, shown
+from suffice.errors import ArgumentError, listing, require_choice, shown
 from suffice.fitting import collect
 from suffice.models.class_model import RULES
 from suffice.sklearn.base import Floats, Shell
 from suffice.sklearn.cases import Cases
 from suffice.sklearn.inputs import Inputs
 from suffice.sklearn.words import in_words
+from suffice.structures.class_prior import ClassPrior
 
 if TYPE_CHECKING:
     from suffice.sklearn.softmax_regression import SoftmaxRegression
@@ -49,7 +51,8 @@ class Generative(Shell):
         """Add rows to those learnt from before; the parts together give what one `fit` would.
 
         Only statistics are kept and added. The estimate is made from them when it is first asked for, so that early
-        parts need not determine it.
+        parts need not determine it, with the parameters that the classifier had at the last part. A part that is
+        refused changes nothing.
 
         Parameters
         ----------
@@ -58,29 +61,33 @@ class Generative(Shell):
         classes : array, optional
             All classes there will be. Without them, classes join as they appear.
         """
+        grown = copy.copy(self)
+        grown._add(X, y, classes, sample_weight)
+        self.__dict__.update(grown.__dict__)
+        return self
+
+    def _add(self, X: Any, y: Any, classes: Any, sample_weight: Any) -> None:
         require_choice("rule", self.rule, RULES)
         first = not hasattr(self, "classes_")
+        if first:
+            self._forget()  # what a fit that failed may have left
         declared = classes if first or classes is not None else self._declared_classes()
         cases = self._read_cases(X, y, sample_weight, first=first, classes=declared)
-        if first:
-            self.structure_ = self._make_structure(cases)
-        with in_words(self._words):
-            found = collect(self.structure_, cases.table(), **self._collecting())
-        self.statistics_ = found if first else self._learnt() + found
         self.classes_ = cases.classes if first else np.union1d(self.classes_, cases.classes)
+        self.structure_ = self._make_structure(replace(cases, classes=self.classes_))
+        self._asked = self._settings(len(self.classes_))
+        with in_words(self._words):
+            collecting = {name: value for name, value in self._asked.items() if name in ("method", "missing")}
+            found = collect(self.structure_, cases.table(), **collecting)
+            self.statistics_ = found if first else self._learnt() + found
         self._found = self._model = None
-        return self
 
     def _declared_classes(self) -> Any:
         target = self._learnt().schema[self.target_name_]
         return self.classes_ if target.declared else None
 
-    def _collecting(self) -> dict[str, Any]:
-        """Return the keywords that `suffice.collect` takes, of those of `suffice.fit`."""
-        return {name: value for name, value in self._settings(0).items() if name in ("method", "missing")}
-
     def _scores_of(self, inputs: Inputs) -> Floats:
-        return np.asarray(self.model_.scores_of(inputs.columns, inputs.n_rows, self.rule), np.float64)
+        return np.asarray(self._learnt_model().scores_of(inputs.columns, inputs.n_rows, self.rule), np.float64)
 
     # Class probabilities --------------------------------------------------------------------------------------
 
@@ -91,18 +98,22 @@ class Generative(Shell):
     def with_class_priors(self, class_prior: Any) -> Self:
         """Return the fitted classifier with other class probabilities.
 
-        Its ``model_`` and its parameter ``class_prior`` are changed; ``fit_`` stays the fit that it came from.
+        It is what `fit` with this ``class_prior`` would give: the distributions of the inputs stay as they are, and
+        ``fit_`` is made anew from the statistics when it is asked for.
 
         Parameters
         ----------
-        class_prior : "uniform", array or mapping
-            An array is in the order of ``classes_``.
+        class_prior : "uniform", mapping, Series or array
+            By class; an array is in the order of ``classes_``.
         """
         check_is_fitted(self)
         spec = by_class(class_prior, self.classes_)
         twin = copy.copy(self)
-        twin._model = self.model_.with_class_priors(spec)
-        twin.class_prior = spec
+        with in_words(self._words):
+            twin._model = self._learnt_model().with_class_priors(spec)
+        twin.class_prior, twin._found = spec, None
+        known = self.structure_
+        twin.structure_ = type(known).from_dict({**known.to_dict(), "class_prior": ClassPrior.of(spec).to_dict()})
         return twin
 
     # Forms ----------------------------------------------------------------------------------------------------
@@ -112,15 +123,19 @@ class Generative(Shell):
         from suffice.sklearn.softmax_regression import SoftmaxRegression
 
         with in_words(self._words):
-            return SoftmaxRegression._around(self.model_.to_softmax(), self)
+            return SoftmaxRegression._around(self._learnt_model().to_softmax(), self)
 
     def sample(self, n: int, *, seed: int | None = None, backend: str | None = None) -> Any:
         """Draw n cases, inputs and class, as a frame."""
-        return self.model_.sample(n, seed=seed, backend=backend)
+        return self._learnt_model().sample(n, seed=seed, backend=backend)
 
 
 def by_class(class_prior: Any, classes: Any) -> Any:
-    """Return class probabilities that are a list in the order of the classes as a mapping; others as they are."""
+    """Return class probabilities as a mapping, those in a list in the order of the classes; others as they are.
+
+    >>> by_class([0.2, 0.8], np.array(["no", "yes"]))
+    {'no': 0.2, 'yes': 0.8}
+    """
     if isinstance(class_prior, str | Mapping) or np.ndim(class_prior) == 0:
         return class_prior
     values = np.asarray(class_prior)
@@ -129,4 +144,21 @@ def by_class(class_prior: Any, classes: Any) -> Any:
             f"The 'class_prior' argument must have one probability of each of the {len(classes)} classes, in their "
             f"order. Got {shown(class_prior)} instead."
         )
-    return dict(zip(classes.tolist(), values.tolist(), strict=True))
+    labels = _labelled(class_prior, classes.tolist())
+    told = list(values) if values.dtype in (np.float16, np.float32) else values.tolist()  # whose sum may miss one
+    return dict(zip(labels, told, strict=True))
+
+
+def _labelled(class_prior: Any, classes: list[Any]) -> list[Any]:
+    """Return the classes that a list of probabilities speaks of: the index of a pandas Series, else all in order."""
+    if not (hasattr(class_prior, "index") and hasattr(class_prior, "to_dict")):
+        return classes
+    named: list[Any] = class_prior.index.tolist()
+    if len(set(named)) == len(named) and set(named) == set(classes):
+        return named
+    if named == list(range(len(named))) and not set(named) & set(classes):
+        return classes  # rows that are numbered name no class
+    raise ArgumentError(
+        f"The 'class_prior' argument is a Series whose index must be the classes, {listing(classes)}. Got the index "
+        f"{listing(named)} instead. Probabilities in the order of the classes can be passed as an array."
+    )

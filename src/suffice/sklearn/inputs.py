@@ -18,13 +18,14 @@ from suffice.data.block import EncodedTable
 from suffice.data.encode import missing_in
 from suffice.data.matrix import MatrixColumns
 from suffice.data.matrix_codes import states_of_matrix
-from suffice.data.readers import frames, open_raw
+from suffice.data.readers import open_raw
 from suffice.data.schema import SchemaLike
 from suffice.data.sparse_matrix import SparseColumns
 from suffice.data.stream import KEEP
 from suffice.data.table import open_table
 from suffice.data.variable import Variable
-from suffice.errors import DataError, listing
+from suffice.errors import DataError
+from suffice.sklearn.tables import as_array, holds_text, is_frame, refuse_text
 
 Floats = NDArray[np.float64]
 
@@ -83,11 +84,6 @@ def _seen(variable: Variable, codes: NDArray[Any], declared: bool) -> tuple[Vari
     return Variable(variable.name, states, variable.declared), places[codes]
 
 
-def is_frame(X: Any) -> bool:
-    """Whether X is a pandas, Polars or PyArrow table."""
-    return not isinstance(X, np.ndarray | list | tuple) and not hasattr(X, "tocsr") and frames.accepts(X)
-
-
 def names_of(shell: Any) -> tuple[str, ...]:
     """Return the names of the inputs: those of a frame, else x0, x1 and so on."""
     named = getattr(shell, "feature_names_in_", None)
@@ -117,10 +113,7 @@ def first_gap(inputs: Inputs) -> tuple[str, int] | None:
 
 def read_numbers(shell: Any, X: Any, *, first: bool, sparse: bool = False, finite: bool = True) -> Inputs:
     """Read X as a matrix of numbers; NaN is missing. Infinities are refused, unless that is done later."""
-    if is_frame(X):
-        _refuse_text(X)
-    accepted = "csr" if sparse else False
-    matrix = validate_data(shell, X, reset=first, dtype=np.float64, ensure_all_finite=False, accept_sparse=accepted)
+    matrix = _as_numbers(shell, X, first=first, accepted="csr" if sparse else False)
     names = names_of(shell)
     if finite:
         _refuse_infinities(matrix, names)
@@ -128,14 +121,17 @@ def read_numbers(shell: Any, X: Any, *, first: bool, sparse: bool = False, finit
     return Inputs(tuple(map(Variable, names)), held(matrix, names, {}), matrix.shape[0])
 
 
-def _refuse_text(frame: Any) -> None:
-    raw = frames.open_table(frame)
-    text = [name for name in raw.names if raw.column(name).origin == "text"]
-    if text:
-        raise DataError(
-            f"The columns {listing(text)} hold text, but this classifier takes numbers. Leave them out or encode them; "
-            "NaiveBayes and SoftmaxRegression take tables of text and numbers."
-        )
+def _as_numbers(shell: Any, X: Any, *, first: bool, accepted: Any) -> Any:
+    """Return X as a matrix; text is refused by the names of its columns."""
+    if is_frame(X):
+        refuse_text(X, shell._if_text, first=first)
+    try:
+        return validate_data(shell, X, reset=first, dtype=np.float64, ensure_all_finite=False, accept_sparse=accepted)
+    except ValueError as error:
+        if "could not convert string to float" not in str(error):
+            raise
+        refuse_text(X, shell._if_text, first=first)
+        raise
 
 
 def _refuse_infinities(matrix: Any, names: tuple[str, ...]) -> None:
@@ -169,9 +165,9 @@ def open_columns(shell: Any, X: Any, *, first: bool) -> Any:
         if not len(X):
             raise DataError("X has 0 sample(s): there is no row to learn from or to classify. Pass at least one.")
         return X if hasattr(shell, "feature_names_in_") else _renamed(X, names_of(shell))
-    array = _as_array(X)
-    text = getattr(array, "dtype", np.dtype(float)).kind in "US" or _holds_text(array)
-    array = validate_data(shell, array, reset=first, dtype=None if text else "numeric", ensure_all_finite=False)
+    array = as_array(X)
+    wanted = None if holds_text(array) else "numeric"
+    array = validate_data(shell, array, reset=first, dtype=wanted, ensure_all_finite=False)
     names = names_of(shell)
     if array.dtype.kind == "f":
         _refuse_infinities(array, names)
@@ -198,22 +194,6 @@ def read_columns(table: Any, names: tuple[str, ...], schema: SchemaLike | None, 
         if not variable.is_discrete:
             _refuse_infinities(encoded.columns[variable.name][:, None], (variable.name,))
     return Inputs(encoded.schema.variables, encoded.columns, encoded.n_rows, encoded.remarks)
-
-
-def _as_array(X: Any) -> Any:
-    """Return rows as an array in which numbers beside text stay numbers."""
-    if hasattr(X, "tocsr") or isinstance(X, np.ndarray):
-        return X
-    try:
-        array = np.asarray(X)
-        return np.asarray(X, dtype=object) if array.dtype.kind in "US" else array
-    except ValueError:  # rows of different lengths, which scikit-learn explains
-        return X
-
-
-def _holds_text(array: Any) -> bool:
-    kind = getattr(array, "dtype", np.dtype(float)).kind
-    return kind == "O" and any(isinstance(value, str) for value in array.flat)
 
 
 def _plain(column: NDArray[Any]) -> Any:

@@ -8,7 +8,7 @@ from suffice.sklearn.cases import Cases
 from suffice.sklearn.generative import Generative
 from suffice.sklearn.inputs import Inputs
 from suffice.sklearn.states import counting_prior, read_known, read_states
-from suffice.sklearn.words import OF_STATES
+from suffice.sklearn.words import OF_STATES, SMOOTHED
 from suffice.structures.joint_classes import JointClasses
 
 
@@ -47,6 +47,7 @@ class JointBayes(Generative):
     """
 
     _words = OF_STATES
+    _if_impossible = SMOOTHED
 
     def __init__(
         self,

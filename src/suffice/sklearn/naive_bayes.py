@@ -9,21 +9,24 @@ import numpy as np
 
 from suffice.data.schema import Declaration, Schema
 from suffice.data.table import UNKNOWN_POLICIES
-from suffice.errors import ArgumentError, is_number, require_choice, shown
+from suffice.errors import ArgumentError, DataError, is_number, require_choice, shown
 from suffice.sklearn.cases import Cases
 from suffice.sklearn.generative import Generative
 from suffice.sklearn.inputs import Inputs, names_of, open_columns, origins_of, read_columns, read_numbers
 from suffice.sklearn.states import counting_prior, read_further, read_known
-from suffice.sklearn.words import OF_STATES
-from suffice.structures.naive import CONTINUOUS, DISCRETE, KINDS, Naive
+from suffice.sklearn.words import OF_STATES, SMOOTHED
+from suffice.structures.naive import CONTINUOUS, DISCRETE, KINDS, Naive, kinds_of
 
 NUMBERS = ("integer", "float", "bool")
+ALIKE = (DISCRETE, ("gaussian", "tied_gaussian"))
 COUNTED = (*DISCRETE, "multinomial")
 WORDS = OF_STATES | {
     "schema={": "kinds={",
     "sf.categorical()": "'categorical'",
     "sf.continuous()": "'gaussian'",
+    "declare them by schema=.": "make it a pandas Categorical of both.",
     "prior=sf.NormalInverseGamma": "smoothing=sf.NormalInverseGamma",
+    "prior=[sf.": "smoothing=[sf.",
 }
 
 
@@ -64,7 +67,7 @@ class NaiveBayes(Generative):
     -----
     Values may be missing. In training each column is learnt from the values that it has, which is exact: the likelihood
     is a product of one factor a column. In rows to classify, missing values are summed or integrated out. Columns of
-    counts must be complete.
+    counts must be complete. Where all columns are, X may be a sparse matrix.
 
     Examples
     --------
@@ -77,6 +80,8 @@ class NaiveBayes(Generative):
     """
 
     _words = WORDS
+    _if_impossible = SMOOTHED
+    _if_text = "Leave them out, or say in kinds that they are 'categorical'."
 
     def __init__(
         self,
@@ -99,6 +104,8 @@ class NaiveBayes(Generative):
 
     def _read_more(self, X: Any, *, first: bool) -> Inputs:
         require_choice("unknown_states", self.unknown_states, UNKNOWN_POLICIES)
+        if hasattr(X, "tocsr"):
+            return self._read_sparse(X, first=first)
         if not first:
             return read_numbers(self, X, first=False, finite=False) if self._only_numbers else read_further(self, X)
         if self._says_numbers(X):
@@ -114,7 +121,18 @@ class NaiveBayes(Generative):
         schema = {name: Declaration("discrete" if kind in DISCRETE else "continuous") for name, kind in said.items()}
         return read_columns(table, names, schema, "error")
 
+    def _read_sparse(self, X: Any, *, first: bool) -> Inputs:
+        kinds = {self.kinds} if first and isinstance(self.kinds, str) else set(() if first else self.kinds_.values())
+        if kinds != {"multinomial"}:
+            raise DataError(
+                "X is a sparse matrix, which NaiveBayes takes as counts only. Pass kinds='multinomial', or a dense "
+                "array: X.toarray()."
+            )
+        return read_numbers(self, X, first=first, sparse=True)
+
     def _read(self, X: Any) -> Inputs:
+        if hasattr(X, "tocsr"):
+            return self._read_sparse(X, first=False)
         return read_numbers(self, X, first=False) if self._only_numbers else read_known(self, X)
 
     @property
@@ -131,7 +149,7 @@ class NaiveBayes(Generative):
         """Return what the parameters say of columns, by name."""
         kinds = self.kinds
         if kinds is None or isinstance(kinds, Mapping):
-            return dict(kinds or {})
+            return dict(kinds_of(names, kinds or {}))
         listed = [kinds] * len(names) if isinstance(kinds, str) else list(kinds) if np.ndim(kinds) == 1 else []
         if len(listed) != len(names) or not all(kind is None or kind in KINDS for kind in listed):
             raise ArgumentError(
@@ -151,7 +169,9 @@ class NaiveBayes(Generative):
             class_prior=self._prior_spec(cases),
             divisor=self.divisor,
         )
-        self.kinds_ = structure.kinds_in(Schema((*held.variables, cases.target)))
+        kinds = structure.kinds_in(Schema((*held.variables, cases.target)))
+        _require_alike(getattr(self, "kinds_", {}), kinds)
+        self.kinds_ = kinds
         return structure
 
     def _settings(self, n_classes: int) -> dict[str, Any]:
@@ -162,8 +182,20 @@ class NaiveBayes(Generative):
 
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()
-        tags.input_tags.allow_nan = True
+        counts = isinstance(self.kinds, str) and self.kinds == "multinomial"
+        tags.input_tags.sparse = tags.input_tags.positive_only = counts
+        tags.input_tags.allow_nan = not counts
         return tags
+
+
+def _require_alike(before: Mapping[str, str], now: Mapping[str, str]) -> None:
+    """Refuse kinds that later parts of the data cannot change, as their rows are kept or checked in other ways."""
+    for name, kind in before.items():
+        if now[name] != kind and not any({kind, now[name]} == set(pair) for pair in ALIKE):
+            raise ArgumentError(
+                f"Column {name!r} was {kind!r} in the parts before, and the 'kinds' argument now says {now[name]!r}. "
+                "Change it back, or use fit."
+            )
 
 
 def _is_number(origin: str, kind: str | None) -> bool:

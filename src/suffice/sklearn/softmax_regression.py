@@ -3,34 +3,50 @@
 from __future__ import annotations
 
 import math
+import warnings
+from collections.abc import Callable
 from typing import Any, Self
 
 import numpy as np
+from sklearn.exceptions import ConvergenceWarning
 from sklearn.utils.validation import check_is_fitted
 
 from suffice.data.schema import Declaration
-from suffice.errors import ArgumentError, DataError, is_number, require_choice, shown
-from suffice.priors.penalty import Gaussian, Laplace
+from suffice.errors import ArgumentError, DataError, is_number, shown
+from suffice.priors.penalty import NARROWEST, WIDEST, Gaussian, Laplace
 from suffice.result.softmax_coefficients import SoftmaxCoefficients, softmax_coefficients
-from suffice.sklearn.base import Floats, Shell
-from suffice.sklearn.cases import Cases
+from suffice.sklearn.base import Floats, Shell, attribute
+from suffice.sklearn.cases import Cases, read_cases
 from suffice.sklearn.inputs import (
     Inputs,
     first_gap,
-    is_frame,
     names_of,
     open_columns,
     origins_of,
     read_columns,
     read_numbers,
 )
+from suffice.sklearn.tables import may_have_states
+from suffice.sklearn.words import in_words
 from suffice.stats.needs import Count
 from suffice.structures.softmax_regression import SoftmaxClasses
 
 PENALTIES = ("l2", "l1")
 FACTORS = ("text", "levels", "bool")
 WORDS = {
+    "a prior such as prior=sf.Gaussian(10)": "penalty='l2'",
     "prior=sf.Gaussian(10)": "penalty='l2'",
+    "a prior such as sf.Gaussian(10)": "penalty='l2'",
+    "prior=sf.Laplace(…)": "penalty='l1'",
+    "sf.Laplace(…)": "penalty='l1'",
+    "The prior is on": "The penalty is on",
+    "Pass the data once more: data=….": "Call coefficients(X, y) with the rows once more.",
+    "The 'data' argument must be the data of the fit": "X and y must be the rows of the fit",
+    "under a prior": "under a penalty",
+    "priors with a kink": "penalties with a kink",
+    "Fit without a prior": "Fit with penalty=None",
+    "fit.model.weights": "coef_",
+    "Correct it, or write NaN where the value is missing.": "Correct it, or leave the row out.",
     "Add it to the schema, or pass unknown_states='missing'.": (
         "No class had it in training, so that it has no weight. Learn from rows that have it, or leave such rows out."
     ),
@@ -73,7 +89,8 @@ class SoftmaxRegression(Shell):
         What the weights belong to: a column of numbers is a term; text, bools and categoricals have an indicator of
         every state but their first (treatment contrasts); levels that no row has are left out.
     coefficients_ : table
-        Weights against the reference with standard errors and Wald tests; without a penalty only.
+        Weights against the reference with standard errors and Wald tests; without a penalty only. After large fits it
+        takes the rows once more: ``coefficients(X, y)``.
     deviance_, null_deviance_ : float
         −2 log-likelihood of the fit, and of class probabilities that do not depend on x.
     n_iter_ : int
@@ -119,8 +136,25 @@ class SoftmaxRegression(Shell):
 
     # Learning -------------------------------------------------------------------------------------------------
 
+    def fit(self, X: Any, y: Any, sample_weight: Any = None) -> Self:
+        """Learn from rows X and their classes y, and warn if the search did not end at the optimum.
+
+        Parameters
+        ----------
+        X : array, sparse matrix, frame or list, shape (n_rows, n_features)
+        y : array, shape (n_rows,)
+            Text, bools or whole numbers.
+        sample_weight : array, shape (n_rows,), optional
+            Frequencies of the rows; a row of weight zero counts as absent.
+        """
+        super().fit(X, y, sample_weight)
+        certificate = self._fitted().certificate
+        if not certificate.ok:
+            warnings.warn(f"{certificate.verdict} See fit_.notes.", ConvergenceWarning, stacklevel=2)
+        return self
+
     def _read_more(self, X: Any, *, first: bool) -> Inputs:
-        if not is_frame(X):
+        if not may_have_states(X):
             return _complete(read_numbers(self, X, first=first, sparse=True))
         table = open_columns(self, X, first=first)
         origins = origins_of(table, names_of(self))
@@ -152,12 +186,24 @@ class SoftmaxRegression(Shell):
             )
         if self.penalty is None or not self.strength:
             return None
-        require_choice("penalty", self.penalty, PENALTIES)
+        if not isinstance(self.penalty, str) or self.penalty not in PENALTIES:
+            raise ArgumentError(
+                f"The 'penalty' argument must be 'l2', 'l1' or None. Got {shown(self.penalty)} instead."
+            )
         if self.penalty == "l1":
-            return Laplace(1 / self.strength, main=math.inf)
+            return Laplace(self._width(1 / self.strength, lambda width: 1 / width))
         # w₂ = −w₁ = w/2 of two classes, whose squares sum to half of ‖w‖²
-        precision = self.strength * (2 if n_classes == 2 else 1)
-        return Gaussian(1 / math.sqrt(precision), main=math.inf)
+        more = 2 if n_classes == 2 else 1
+        return Gaussian(self._width(1 / math.sqrt(more * self.strength), lambda width: 1 / (more * width**2)))
+
+    def _width(self, width: float, strength_of: Callable[[float], float]) -> float:
+        """Return the width of a prior, if it is not beyond what makes a difference."""
+        if not NARROWEST <= width <= WIDEST:
+            raise ArgumentError(
+                f"The 'strength' argument must lie between {strength_of(WIDEST):.3g} and {strength_of(NARROWEST):.3g} "
+                f"under penalty={self.penalty!r}. Got {shown(self.strength)} instead; penalty=None is none at all."
+            )
+        return width
 
     # What was learnt ------------------------------------------------------------------------------------------
 
@@ -201,7 +247,29 @@ class SoftmaxRegression(Shell):
     @property
     def coefficients_(self) -> SoftmaxCoefficients:
         """Weights against the reference class, with standard errors and Wald tests."""
-        return softmax_coefficients(self.fit_)
+        with attribute():
+            return self.coefficients()
+
+    def coefficients(
+        self, X: Any = None, y: Any = None, sample_weight: Any = None, *, level: float = 0.95, reference: Any = None
+    ) -> SoftmaxCoefficients:
+        """Return weights against a class, with standard errors, Wald tests and intervals; without a penalty only.
+
+        Parameters
+        ----------
+        X, y, sample_weight
+            The rows of `fit` once more. They are needed after large fits, which do not write the information out.
+        level : float
+            That of the intervals.
+        reference : label, optional
+            The class to compare with; that of the classifier unless named.
+        """
+        fit = self._fitted()
+        with in_words(self._words):
+            if X is None:
+                return softmax_coefficients(fit, level=level, reference=reference)
+            cases = read_cases(self._inputs_of(X), y, sample_weight, name=self.target_name_, classes=self.classes_)
+            return softmax_coefficients(fit, level=level, reference=reference, data=cases.table())
 
     def to_softmax(self) -> Self:
         """Return the classifier itself."""

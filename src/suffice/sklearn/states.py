@@ -33,7 +33,7 @@ def read_states(shell: Any, X: Any, *, first: bool) -> Inputs:
 def read_known(shell: Any, X: Any) -> Inputs:
     """Read X to classify it, by the states of the model."""
     table = open_columns(shell, X, first=False)
-    schema = {variable.name: variable for variable in shell.model_.inputs}
+    schema = {variable.name: variable for variable in shell._learnt_model().inputs}
     return read_columns(table, names_of(shell), schema, shell.unknown_states)
 
 
@@ -47,12 +47,13 @@ def read_further(shell: Any, X: Any) -> Inputs:
 
 def counting_prior(smoothing: Any) -> Any:
     """Return the prior of a pseudo-count of every state; None where it is zero, and priors as they are."""
-    if hasattr(smoothing, "describe") or isinstance(smoothing, list):
+    several = smoothing if isinstance(smoothing, list) and smoothing else [smoothing]
+    if all(hasattr(one, "describe") for one in several):
         return smoothing
     if not is_number(smoothing) or not 0 <= smoothing < math.inf:
         raise ArgumentError(
-            "The 'smoothing' argument must be a pseudo-count of at least 0, such as 1.0, or a prior, such as "
-            f"sf.Dirichlet(0.5). Got {shown(smoothing)} instead."
+            "The 'smoothing' argument must be a pseudo-count of at least 0, such as 1.0, a prior, such as "
+            f"sf.Dirichlet(0.5), or a list of priors. Got {shown(smoothing)} instead."
         )
     return Dirichlet(float(smoothing)) if smoothing else None
 

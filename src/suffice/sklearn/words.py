@@ -1,19 +1,26 @@
-"""Errors of the library in the words of a shell, whose parameters are not called as the keywords of `suffice.fit`."""
+"""Errors and notes in the words of a shell, whose parameters are not called as the keywords of `suffice.fit`."""
 
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
+from dataclasses import replace
 
 from suffice.errors import EstimationError, SufficeError
+from suffice.result.fit import Fit
 from suffice.sklearn.cases import Cases
 
 OF_STATES = {
     "Add it to the schema, or pass unknown_states='missing'.": (
         "No class had it in training; to take it as missing, pass unknown_states='missing'."
     ),
+    ", or unseen_parents='uniform'": "",
     "prior=sf.Dirichlet(1.0)": "smoothing=1.0",
+    "'prior' argument of a joint table of classes": "'smoothing' argument",
+    "'prior' argument of naive Bayes": "'smoothing' argument",
+    "the structure's class_prior": "class_prior",
 }
+SMOOTHED = "Fit with smoothing=1.0, which leaves no state without probability."
 
 
 @contextmanager
@@ -22,13 +29,23 @@ def in_words(words: Mapping[str, str], cases: Cases | None = None) -> Iterator[N
     try:
         yield
     except SufficeError as error:
-        message = str(error)
-        for phrase, other in words.items():
-            message = message.replace(phrase, other)
+        message = _said(str(error), words)
         if isinstance(error, EstimationError) and cases is not None:
             message += f" {_size(cases)}"
         error.args = (message,)
         raise
+
+
+def reworded(fit: Fit, words: Mapping[str, str]) -> Fit:
+    """Return the fit with phrases replaced in its notes."""
+    notes = tuple(replace(note, text=_said(note.text, words)) for note in fit.notes)
+    return fit if notes == fit.notes else replace(fit, notes=notes)
+
+
+def _said(message: str, words: Mapping[str, str]) -> str:
+    for phrase, other in words.items():
+        message = message.replace(phrase, other)
+    return message
 
 
 def _size(cases: Cases) -> str:

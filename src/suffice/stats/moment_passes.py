@@ -109,7 +109,11 @@ class Products:
     @classmethod
     def within(cls, sets: Iterable[Sequence[int]], n_columns: int) -> Products:
         """Return the products within each of some sets of columns, which together are all columns."""
-        keys = [_keys(np.unique(np.asarray(columns, np.int64)), n_columns) for columns in sets]
+        held = list(sets)
+        if all(len(columns) == 1 for columns in held):  # often very many
+            alone = np.unique(np.array(held, np.int64).reshape(-1))
+            return cls(n_columns, alone, alone)
+        keys = [_keys(np.unique(np.asarray(columns, np.int64)), n_columns) for columns in held]
         first, second = np.divmod(np.unique(np.concatenate([np.zeros(0, np.int64), *keys])), max(n_columns, 1))
         return cls(n_columns, first, second)
 

@@ -22,12 +22,14 @@ from numpy.typing import NDArray
 from suffice.data.block import Block
 from suffice.data.matrix import side_by_side
 from suffice.data.schema import Schema
+from suffice.data.sparse_matrix import sparse_part
 from suffice.data.variable import Variable, unite
 from suffice.errors import DataError, StatisticsError, listing
 from suffice.settings import settings
 from suffice.stats.counts import n_cells, require_factor
 from suffice.stats.moment_passes import Arrays, Floats, Job, Products, added, pass_over
 from suffice.stats.needs import Moment
+from suffice.stats.sparse_moments import moments_by_cell
 from suffice.text import in_bytes, plural
 
 NUMBER_BYTES = 8
@@ -236,7 +238,7 @@ def _groups(needs: Sequence[Moment]) -> list[list[Moment]]:
     for need in needs:
         by = frozenset(need.by)
         held = columns.setdefault(by, set())
-        if not held or len(held.union(need.xs)) > MAX_COLUMNS:
+        if not held or len(held) + sum(name not in held for name in need.xs) > MAX_COLUMNS:
             groups.setdefault(by, []).append([])
             held.clear()
         groups[by][-1].append(need)
@@ -252,9 +254,7 @@ def _together(needs: Sequence[Moment], block: Block) -> dict[Moment, Moments]:
     scopes = {need: [place[name] for name in need.xs] for need in needs}
     products = Products.within(scopes.values(), len(names))
     codes = tuple((block.columns[name], block.schema[name].n_states) for name in by)
-    columns, matrix = tuple(block.columns[name] for name in names), side_by_side(block.columns, names)
-    found = pass_over(Job(columns, products, codes, block.weights, block.n_rows, matrix))
-    _require_proper(names, found, products, block)
+    found = _passed(names, products, codes, block)
     answers = {}
     for need, scope in scopes.items():
         variables, cells = (tuple(block.schema[name] for name in names) for names in (need.xs, need.by))
@@ -262,6 +262,22 @@ def _together(needs: Sequence[Moment], block: Block) -> dict[Moment, Moments]:
         arrays = _cut(found, products, scope, whole, [by.index(name) for name in need.by])
         answers[need] = Moments(variables, cells, *arrays)
     return answers
+
+
+def _passed(
+    names: tuple[str, ...], products: Products, by: tuple[tuple[NDArray[Any], int], ...], block: Block
+) -> Arrays:
+    """Pass over the rows for the moments of all cells; sparse columns whose squares are all that is wanted stay so."""
+    sparse = sparse_part(block.columns, names) if len(products.first) == len(names) else None
+    if sparse is not None:
+        job = Job((), products, by, block.weights, block.n_rows)
+        found = moments_by_cell(sparse, job.cells_of(slice(0, block.n_rows)), job.n_cells, block.weights)
+    else:
+        columns, matrix = tuple(block.columns[name] for name in names), side_by_side(block.columns, names)
+        found = pass_over(Job(columns, products, by, block.weights, block.n_rows, matrix))
+        _require_apart(names, found, products, block)
+    _require_proper(names, found, products, block)
+    return found
 
 
 def _cut(
@@ -300,9 +316,9 @@ def _n_cells(need: Moment, schema: Schema) -> int:
     return n_cells([schema[name] for name in need.by])
 
 
-def _require_proper(names: Sequence[str], found: Arrays, products: Products, block: Block) -> None:
-    """Refuse, by the column, numbers that are not finite or whose squares are not."""
-    _, mean, _, scatter = found
+def _require_apart(names: Sequence[str], found: Arrays, products: Products, block: Block) -> None:
+    """Refuse, by the column, numbers whose squares are lost."""
+    scatter = found[3]
     largest = scatter[:, products.squares].max(axis=0, initial=0.0)
     for name in (name for name, size in zip(names, largest, strict=True) if size < UNDERFLOW):
         column = np.asarray(block.columns[name], np.float64)
@@ -311,6 +327,11 @@ def _require_proper(names: Sequence[str], found: Arrays, products: Products, blo
                 f"Column {name!r} holds numbers so close to each other that their squares underflow. Multiply it by a "
                 "common factor."
             )
+
+
+def _require_proper(names: Sequence[str], found: Arrays, products: Products, block: Block) -> None:
+    """Refuse, by the column, numbers that are not finite or whose squares are not."""
+    _, mean, _, scatter = found
     proper = np.logical_and.reduce(np.isfinite(mean) & np.isfinite(scatter[:, products.squares]), axis=0)
     for name in (name for name, fine in zip(names, proper, strict=True) if not fine):
         column = np.asarray(block.columns[name], np.float64)

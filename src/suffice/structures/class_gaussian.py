@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from suffice.data.schema import Declaration
-from suffice.errors import ArgumentError, StructureError, is_number, listing, require_choice, shown
+from suffice.errors import ArgumentError, StructureError, SufficeError, is_number, listing, require_choice, shown
 from suffice.structures.class_prior import ClassPrior
 from suffice.structures.gaussian_markov import GaussianMarkov
 
@@ -161,7 +161,9 @@ class ClassGaussian:
         """What a fit is, in a few words."""
         if self.bayes:
             return "Student's t under the reference prior, all parameters integrated out"
-        words = "maximum likelihood"
+        words = "maximum likelihood" if self.shrinkage is None else "posterior mode"
+        if self.divisor != "n":
+            words = "method of moments"
         if self.alpha is not None:
             words = f"graphical lasso, α = {self.alpha:g}"
         if self.shrinkage is not None:
@@ -253,15 +255,19 @@ def _graph(graph: Any, names: tuple[str, ...], covariance: str) -> GaussianMarko
         raise ArgumentError(
             f"The 'graph' argument is for covariance='sparse', and the covariance is {covariance!r}. Leave it out."
         )
-    known = GaussianMarkov(graph)
+    try:
+        known = GaussianMarkov(graph)
+    except SufficeError as error:
+        raise StructureError(
+            f"The 'graph' argument must be a graph over the names of the inputs, such as '{':'.join(names[:2])}'. Got "
+            f"{shown(graph)} instead. {error}"
+        ) from None
     odd = [name for name in known.variables if name not in names]
     absent = [name for name in names if name not in known.variables]
     if odd or absent:
-        fault = f"it names {listing(odd)}, which are none" if odd else f"it does not name {listing(absent)}"
-        raise StructureError(
-            f"The 'graph' argument must be over the inputs, {listing(names)}, but {fault}. An input without edges is "
-            f"named by itself, as in '{names[0]}:… + {absent[0] if absent else names[-1]}'."
-        )
+        fault = f"it also names {listing(odd)}" if odd else f"it does not name {listing(absent)}"
+        alone = "" if odd else f" An input without edges is named by itself, as in '… + {absent[0]}'."
+        raise StructureError(f"The 'graph' argument must be over the inputs, {listing(names)}, but {fault}.{alone}")
     return GaussianMarkov([*((name,) for name in names), *known.edges])
 
 

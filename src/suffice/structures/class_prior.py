@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from typing import Any
 
@@ -14,6 +14,8 @@ from suffice.data.variable import Label, Variable
 from suffice.errors import ArgumentError, EstimationError, is_number, listing, shown
 
 NEAR_ONE = 1e-9
+ROUNDINGS = 8
+"""Probabilities in fewer digits than a float has may miss one by so many of their roundings."""
 
 
 @dataclass(frozen=True)
@@ -110,7 +112,14 @@ def _proper(spec: Mapping[Any, Any]) -> tuple[tuple[Label, float], ...]:
                 f"The 'class_prior' argument must give each class a probability from 0 to 1. Got {shown(p)} for "
                 f"{shown(label)} instead."
             )
-    total = math.fsum(spec.values())
-    if abs(total - 1) > NEAR_ONE:
-        raise ArgumentError(f"The 'class_prior' argument must sum to one. Its probabilities sum to {total:g}.")
-    return tuple((label, float(p)) for label, p in spec.items())
+    total, slack = math.fsum(spec.values()), _slack(spec.values())
+    if abs(total - 1) > slack:
+        raise ArgumentError(f"The 'class_prior' argument must sum to one. Its probabilities sum to {total:.12g}.")
+    scale = total if slack > NEAR_ONE else 1.0
+    return tuple((label, float(p) / scale) for label, p in spec.items())
+
+
+def _slack(probabilities: Iterable[Any]) -> float:
+    """Return how far from one a sum of probabilities may be: a float32, for instance, has 7 digits."""
+    steps = [float(np.finfo(p.dtype).eps) for p in probabilities if isinstance(p, np.floating)]
+    return max(NEAR_ONE, ROUNDINGS * max(steps, default=0.0))

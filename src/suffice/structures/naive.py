@@ -13,6 +13,7 @@ import numpy as np
 from suffice.data.block import Block
 from suffice.data.encode import missing_in
 from suffice.data.schema import Declaration, Schema
+from suffice.data.sparse_matrix import sparse_part
 from suffice.errors import (
     DataError,
     StructureError,
@@ -89,7 +90,7 @@ class Naive:
         divisor: str = "n",
     ) -> None:
         names = _inputs(target, inputs)
-        named = _kinds(names, {} if kinds is None else kinds)
+        named = kinds_of(names, {} if kinds is None else kinds)
         require_choice("divisor", divisor, DIVISORS)
         values = (target, names, named, ClassPrior.of(class_prior), divisor)
         for name, value in zip(("target", "inputs", "kinds", "class_prior", "divisor"), values, strict=True):
@@ -140,6 +141,9 @@ class Naive:
                 f"Column {self.target!r}{_row(block, gaps)}: the class is missing. Leave such rows out: to learn from "
                 "them, too, takes expectation maximisation (EM), which is not there yet."
             )
+        stored = sparse_part(block.columns, self.multinomial)
+        if stored is not None and not stored.data.min(initial=0.0) < 0:
+            return
         for name in self.multinomial:
             values = np.asarray(block.columns[name], np.float64)
             bad = ~(values >= 0)
@@ -207,8 +211,8 @@ def _inputs(target: object, inputs: object) -> tuple[str, ...]:
     return names
 
 
-def _kinds(inputs: tuple[str, ...], kinds: object) -> tuple[tuple[str, str], ...]:
-    """Return what is said of inputs, in their order."""
+def kinds_of(inputs: tuple[str, ...], kinds: object) -> tuple[tuple[str, str], ...]:
+    """Return what is said of inputs, in their order; refuse names that are no inputs, and kinds that are none."""
     named, known = require_mapping("kinds", kinds, "{'age': 'tied_gaussian'}"), frozenset(inputs)
     for name, kind in named.items():
         if name not in known:

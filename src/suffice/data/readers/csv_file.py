@@ -176,7 +176,8 @@ def _opened(source: CSV) -> Iterator[tuple[BinaryIO, str]]:
         encoding = source.encoding
         if source.is_loose:
             described = f"CSV file {str(source.path)!r}"
-            file = put_right(file, described, _marked(encoding), source.delimiter, source.skip, source.trim)
+            text = put_right(file, described, _marked(encoding), source.delimiter, source.skip, source.trim)
+            file = stack.enter_context(text)
             encoding = "utf-8"
         yield file, encoding
 

@@ -56,7 +56,7 @@ def put_right(
                 f"The {described} has {plural(n_lines, 'line')}, so skip={skip} is more than there are. Skip fewer."
             )
     pieces = _trimmed(text, separator.encode()) if trim else _pieces(text)
-    return io.BufferedReader(_Joined(pieces))
+    return io.BufferedReader(_Joined(pieces, text))
 
 
 def _pieces(text: TextIO) -> Iterator[bytes]:
@@ -65,10 +65,10 @@ def _pieces(text: TextIO) -> Iterator[bytes]:
 
 
 class _Joined(io.RawIOBase):
-    """Pieces of bytes, to be read as one file."""
+    """Pieces of bytes, to be read as one file; the text that they come from is closed with it."""
 
-    def __init__(self, pieces: Iterator[bytes]) -> None:
-        self._pieces = pieces
+    def __init__(self, pieces: Iterator[bytes], text: TextIO) -> None:
+        self._pieces, self._text = pieces, text
         self._rest = memoryview(b"")
 
     def readable(self) -> bool:
@@ -83,6 +83,10 @@ class _Joined(io.RawIOBase):
         taken, self._rest = self._rest[: len(room)], self._rest[len(room) :]
         room[: len(taken)] = taken
         return len(taken)
+
+    def close(self) -> None:
+        self._text.close()
+        super().close()
 
 
 # Blanks -------------------------------------------------------------------------------------------------------

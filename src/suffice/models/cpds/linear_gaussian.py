@@ -138,6 +138,12 @@ class LinearGaussianCPD(ByConfiguration):
             numbers[parent.name if parent.name != "intercept" else "intercept_"] = self.coefficients[:, j]
         return {}, {**numbers, "sd" if "sd" not in numbers else "sd_": self.sd}, 1
 
+    def _cells(self) -> tuple[list[str], list[list[str]], str]:
+        header, rows, align = super()._cells()
+        if not self.family.continuous:
+            header[len(self.family.discrete)] = "mean"  # an intercept without a line
+        return header, rows, align
+
     # What it computes -----------------------------------------------------------------------------------------
 
     def mean_of(self, columns: Columns) -> Floats:

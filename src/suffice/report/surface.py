@@ -8,7 +8,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from suffice.errors import ArgumentError, DataError, listing, shown
-from suffice.report.class_plane import ClassPlane, class_plane, inputs_of, require_levels
+from suffice.report.class_inputs import inputs_of
+from suffice.report.class_plane import ClassPlane, class_plane, require_levels
+from suffice.text import shorten
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -26,6 +28,7 @@ MARKERS = ("o", "s", "^", "D", "v", "P", "X", "<", ">", "*", "h")
 FAINT, STRONG = 0.08, 0.55  # opacity of a region where all classes are alike, and where one is certain
 INK = "#222222"
 MANY_POINTS, MANY_CLASSES = 5000, 6  # where looking for the best place of a legend is slow; where it stands outside
+MANY_STATES = 20  # beside each other, whose names have room
 
 
 def decision_surface(
@@ -33,7 +36,7 @@ def decision_surface(
     X: Any,  # noqa: N803 - the name that scikit-learn gives it
     y: Any = None,
     *,
-    features: Any = (0, 1),
+    features: Any = None,
     at: Any = None,
     grid: int = 200,
     ax: Axes | None = None,
@@ -54,8 +57,10 @@ def decision_surface(
         Inputs, of which the points are drawn.
     y : array, shape (n_rows,), optional
         Their classes.
-    features : pair of int or str
-        The columns that become the axes, by position or by name.
+    features : pair of int or str, optional
+        The columns that become the axes, by position or by name; the first two columns of numbers unless given, or
+        the first two of all where there are fewer. Of text, and of inputs that the classifier counts, the states
+        stand side by side, and points are moved a little, that they do not hide each other.
     at : mapping, "marginal" or None
         Values of the other columns. Those that are not given are held at their mean, whole numbers at their median,
         other values at the most frequent one. ``"marginal"`` leaves all of them out: a generative classifier
@@ -137,13 +142,21 @@ def _regions(ax: Axes, plane: ClassPlane, n_classes: int) -> None:
     surety = (p - 1 / n_classes) / (1 - 1 / n_classes) if n_classes > 1 else p
     opacity = np.where(winners < 0, 0.0, FAINT + (STRONG - FAINT) * surety)
     image = np.concatenate([palette[winners], opacity[..., None]], axis=-1)
-    extent = (plane.across[0], plane.across[-1], plane.up[0], plane.up[-1])
-    ax.imshow(image, origin="lower", extent=extent, aspect="auto", interpolation="bilinear", zorder=0)
+    between = "nearest" if plane.has_states else "bilinear"
+    extent = (*plane.across.limits, *plane.up.limits)
+    ax.imshow(image, origin="lower", extent=extent, aspect="auto", interpolation=between, zorder=0)
 
 
 def _boundaries(ax: Axes, plane: ClassPlane, n_classes: int, levels: list[float]) -> None:
     """Draw p_k = p_j between the two most likely classes; of K regions, K − 1 have every boundary."""
     if n_classes < 2:
+        return
+    if plane.has_states:
+        surety = np.exp(plane.log_p.max(axis=-1))
+        _steps(
+            ax, plane, np.add.reduce([surety >= level for level in levels], axis=0), linestyles="dotted", linewidths=0.9
+        )
+        _steps(ax, plane, plane.winners, linestyles="solid", linewidths=1.4)
         return
     for k in range(n_classes - 1):
         _line(ax, plane, plane.lead(k), [0.0], linestyles="solid", linewidths=1.4)
@@ -157,7 +170,20 @@ def _line(ax: Axes, plane: ClassPlane, heights: Floats, steps: list[float], **lo
     known = heights[np.isfinite(heights)]
     reached = [step for step in steps if len(known) and known.min() < step < known.max()]
     if reached:
-        ax.contour(plane.across, plane.up, np.ma.masked_invalid(heights), reached, colors=INK, zorder=2, **look)
+        ax.contour(
+            plane.across.ticks, plane.up.ticks, np.ma.masked_invalid(heights), reached, colors=INK, zorder=2, **look
+        )
+
+
+def _steps(ax: Axes, plane: ClassPlane, values: NDArray[Any], **look: Any) -> None:
+    """Draw the sides between cells of different values; between states there are no contours."""
+    from matplotlib.collections import LineCollection
+
+    x, y = plane.across.edges, plane.up.edges
+    sides = [[(x[j + 1], y[i]), (x[j + 1], y[i + 1])] for i, j in np.argwhere(values[:, 1:] != values[:, :-1])]
+    sides += [[(x[j], y[i + 1]), (x[j + 1], y[i + 1])] for i, j in np.argwhere(values[1:] != values[:-1])]
+    if sides:
+        ax.add_collection(LineCollection(sides, colors=INK, zorder=2, **look))
 
 
 def _points(ax: Axes, plane: ClassPlane, codes: NDArray[np.int64] | None, labels: list[Any]) -> None:
@@ -219,8 +245,11 @@ def _independent(model: NaiveModel, names: list[str]) -> list[Normal]:
 def _dress(ax: Axes, plane: ClassPlane, codes: NDArray[np.int64] | None, labels: list[Any]) -> None:
     from matplotlib.patches import Patch
 
-    ax.set(xlabel=plane.names[0], ylabel=plane.names[1])
-    ax.set(xlim=(plane.across[0], plane.across[-1]), ylim=(plane.up[0], plane.up[-1]))
+    ax.set(xlabel=plane.across.name, ylabel=plane.up.name, xlim=plane.across.limits, ylim=plane.up.limits)
+    for axis, side in ((plane.across, ax.xaxis), (plane.up, ax.yaxis)):
+        if axis.states:
+            chosen = slice(None, None, -(-len(axis.states) // MANY_STATES))  # so that the texts have room
+            side.set_ticks(axis.ticks[chosen], [shorten(str(state), 12) for state in axis.states[chosen]])
     patches = [Patch(facecolor=_colour(k), alpha=STRONG, label=str(label)) for k, label in enumerate(labels)]
     look: dict[str, Any] = {"loc": "best" if len(plane.points) < MANY_POINTS else "upper right"}
     if len(labels) > MANY_CLASSES:
