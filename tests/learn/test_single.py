@@ -143,7 +143,7 @@ def test_data_without_an_estimate_is_refused(structure, data, error, match: str)
 
 
 def test_only_its_own_method_is_known() -> None:
-    with pytest.raises(sf.UnknownNameError, match="no method 'newton' for sf.Normal"):
+    with pytest.raises(sf.UnknownNameError, match=r"no method 'newton' for sf\.Normal"):
         sf.fit(sf.Normal("x"), {"x": [1.0, 2.0]}, method="newton")
     with pytest.raises(sf.ArgumentError, match="NormalInverseWishart"):
         sf.fit(sf.Normal("x"), {"x": [1.0, 2.0]}, prior=sf.K2())

@@ -20,7 +20,7 @@ from suffice.models.class_scoring import (
     best_class,
 )
 
-KINDS = ("diagonal", "linear", "whitened", "table")
+KINDS = ("diagonal", "linear", "whitened", "triangular", "table")
 
 
 def form_of(kind: str, p: int, n_classes: int, rng: np.random.Generator) -> ClassScores:
@@ -31,6 +31,8 @@ def form_of(kind: str, p: int, n_classes: int, rng: np.random.Generator) -> Clas
         return LinearScores(rng.normal(size=p), mean.T.copy(), start)
     if kind == "whitened":
         return WhitenedScores(rng.normal(size=p), rng.normal(size=(n_classes, p, p)), mean, start)
+    if kind == "triangular":
+        return WhitenedScores(rng.normal(size=p), np.tril(rng.normal(size=(n_classes, p, p))), mean, start)
     tables = rng.normal(size=(3 * p, n_classes))
     tables[0, 0] = -np.inf
     return TableScores(np.arange(p) * 3, tables, start)

@@ -101,6 +101,41 @@ def sums_of_squares(z, shift, start, out):
 
 
 @kernel
+def triangular_scores(x, centre, factors, shift, start, out):
+    """Fill start_k − |R_k (x − c) − s_k|² / 2, of whose factors R_k only the lower triangles are read.
+
+    ``x`` has shape (n, p), ``centre`` (p,), ``factors`` (K, p, p), ``shift`` (K, p), ``start`` (K,), ``out`` (n, K).
+    """
+    n, p = x.shape
+    tile, white, total = np.zeros((p, TILE)), np.zeros(TILE), np.zeros(TILE)
+    for low in range(0, n, TILE):
+        m = min(TILE, n - low)
+        for r in range(m):
+            row = x[low + r]
+            for j in range(p):
+                tile[j, r] = row[j] - centre[j]
+        for k in range(start.shape[0]):
+            total[:] = 0.0
+            for i in range(p):
+                factor = factors[k, i]
+                white[:] = -shift[k, i]
+                fours = (i + 1) // 4 * 4  # four inputs at a time, so that sums are fetched and stored less often
+                for j in range(0, fours, 4):
+                    f0, f1, f2, f3 = factor[j], factor[j + 1], factor[j + 2], factor[j + 3]
+                    x0, x1, x2, x3 = tile[j], tile[j + 1], tile[j + 2], tile[j + 3]
+                    for r in range(TILE):
+                        white[r] += (f0 * x0[r] + f1 * x1[r]) + (f2 * x2[r] + f3 * x3[r])
+                for j in range(fours, i + 1):
+                    f0, x0 = factor[j], tile[j]
+                    for r in range(TILE):
+                        white[r] += f0 * x0[r]
+                for r in range(TILE):
+                    total[r] += white[r] * white[r]
+            for r in range(m):
+                out[low + r, k] = start[k] - 0.5 * total[r]
+
+
+@kernel
 def table_scores(codes, first, tables, start, out):
     """Fill start_k + Σ_j T[first_j + code_j, k].
 
