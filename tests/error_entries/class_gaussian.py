@@ -37,8 +37,8 @@ def changed(**changes: Any) -> Any:
     return dataclasses.replace(fitted().model, **changes)
 
 
-entry("class of no name", S, lambda w: ClassGaussian(["k"], XY), "'target' argument", "one column", "Got ['k']")
-entry("normal inputs of no names", S, lambda w: ClassGaussian("k", "xy"), "'inputs' argument", "['x', 'y']", "'xy'")
+entry("class of no name", S, lambda w: ClassGaussian(["k"], XY), "'target' argument", "not empty", "Got ['k']")
+entry("normal inputs of no names", S, lambda w: ClassGaussian("k", "xy"), "'inputs' argument", "['x', 'z']", "'xy'")
 entry("class among its inputs", S, lambda w: ClassGaussian("x", XY), "'x'", "among the inputs", "Leave it out")
 entry("graph of a full covariance", A, lambda w: made(graph="x:y"), "'graph' argument", "'sparse'", "Leave it out")
 entry(

@@ -57,7 +57,7 @@ def grown(world: Any) -> sf.Fit:
 
 
 entry("joint classes, no target", S, lambda w: JointClasses(3, ("a",)), "'target'", "Got 3 instead")  # type: ignore[arg-type]
-entry("joint classes, inputs as text", S, lambda w: joint(inputs="ab"), "'inputs'", "('sky', 'wind')", "Got 'ab'")
+entry("joint classes, inputs as text", S, lambda w: joint(inputs="ab"), "'inputs'", "['x', 'z']", "Got 'ab'")
 entry("joint classes, an input twice", S, lambda w: joint(inputs=("a", "a")), "each once", "Got ('a', 'a')")
 entry("joint classes, the class an input", S, lambda w: joint(inputs=("a", "y")), "'y' is the class", "Leave it out")
 entry("joint classes of a number", E_, lambda w: sf.fit(JointClasses("y", ("a",)), {"a": [0.5, 1.5], "y": list("pq")}),

@@ -55,11 +55,11 @@ def _singular() -> Any:
 
 entry("softmax intercept of no bool", A, lambda w: SoftmaxClasses("y", ["x"], intercept=1),  # type: ignore[arg-type]
       "'intercept' argument", "True or False", "Got 1 instead")  # fmt: skip
-entry("softmax inputs that are no names", A, lambda w: SoftmaxClasses("y", 3),  # type: ignore[arg-type]
+entry("softmax inputs that are no names", S, lambda w: SoftmaxClasses("y", 3),  # type: ignore[arg-type]
       "'inputs' argument", "['x', 'z']", "Got 3 instead")  # fmt: skip
 entry("softmax class among the inputs", S, lambda w: SoftmaxClasses("y", ["x", "y"]),
-      "'y' is both the class and an input", "Leave it out")  # fmt: skip
-entry("softmax input twice", S, lambda w: SoftmaxClasses("y", ["x", "x"]), "'x' is named twice", "Name it once")
+      "'y' is the class", "Leave it out")  # fmt: skip
+entry("softmax input twice", S, lambda w: SoftmaxClasses("y", ["x", "x"]), "'inputs' argument", "each once")
 entry("softmax of nothing", S, lambda w: SoftmaxClasses("y", [], intercept=False), "nothing to learn",
       "Name some inputs")  # fmt: skip
 

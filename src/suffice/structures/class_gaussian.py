@@ -6,8 +6,8 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from typing import Any
 
-from suffice.data.schema import Declaration
 from suffice.errors import ArgumentError, StructureError, SufficeError, is_number, listing, require_choice, shown
+from suffice.structures.class_columns import ClassColumns, input_names
 from suffice.structures.class_prior import ClassPrior
 from suffice.structures.gaussian_markov import GaussianMarkov
 
@@ -18,7 +18,7 @@ DIVISORS = ("n", "n-1")
 
 
 @dataclass(frozen=True, init=False)
-class ClassGaussian:
+class ClassGaussian(ClassColumns):
     """A Bayes classifier whose inputs are normal within each class.
 
     Parameters
@@ -108,7 +108,7 @@ class ClassGaussian:
         bayes: bool = False,
         class_prior: Any = "counted",
     ) -> None:
-        names = _names(target, inputs)
+        names = input_names(target, inputs)
         require_choice("covariance", covariance, COVARIANCES)
         require_choice("towards", towards, TARGETS)
         require_choice("divisor", divisor, DIVISORS)
@@ -131,19 +131,9 @@ class ClassGaussian:
     # What the structure says ----------------------------------------------------------------------------------
 
     @property
-    def columns(self) -> tuple[str, ...]:
-        """The inputs, and the class last."""
-        return (*self.inputs, self.target)
-
-    @property
     def continuous(self) -> frozenset[str]:
         """Columns in a continuous role: the inputs."""
         return frozenset(self.inputs)
-
-    @property
-    def declared(self) -> dict[str, Declaration]:
-        """The class is discrete."""
-        return {self.target: Declaration("discrete")}
 
     @property
     def is_tied(self) -> bool:
@@ -232,20 +222,6 @@ class ClassGaussian:
 
 
 # Arguments ----------------------------------------------------------------------------------------------------
-
-
-def _names(target: object, inputs: Any) -> tuple[str, ...]:
-    if not isinstance(target, str) or not target:
-        raise StructureError(f"The 'target' argument must be the name of one column. Got {shown(target)} instead.")
-    names = tuple(inputs) if isinstance(inputs, Iterable) and not isinstance(inputs, str) else ()
-    if not names or not all(isinstance(name, str) and name for name in names) or len(set(names)) < len(names):
-        raise StructureError(
-            "The 'inputs' argument must list the names of the columns, each once, as in ['x', 'y']. "
-            f"Got {shown(inputs)} instead."
-        )
-    if target in names:
-        raise StructureError(f"The class {target!r} is also among the inputs. Leave it out of one of them.")
-    return names
 
 
 def _graph(graph: Any, names: tuple[str, ...], covariance: str) -> GaussianMarkov | None:

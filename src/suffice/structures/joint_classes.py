@@ -2,13 +2,11 @@
 
 from __future__ import annotations
 
-import html
-from collections.abc import Iterable, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
-from suffice.data.schema import Declaration
-from suffice.errors import StructureError, shown
+from suffice.structures.class_columns import ClassColumns, input_names
 from suffice.structures.class_prior import ClassPrior
 from suffice.text import shorten
 
@@ -16,7 +14,7 @@ SHOWN_INPUTS = 6
 
 
 @dataclass(frozen=True)
-class JointClasses:
+class JointClasses(ClassColumns):
     """A class y with the joint table of its inputs: p(y) p(x_1, …, x_d | y).
 
     Parameters
@@ -50,33 +48,15 @@ class JointClasses:
     class_prior: ClassPrior = field(default_factory=ClassPrior)
 
     def __post_init__(self) -> None:
-        if not isinstance(self.target, str) or not self.target:
-            raise StructureError(
-                f"The 'target' argument must be the name of the column of classes. Got {shown(self.target)} instead."
-            )
-        object.__setattr__(self, "inputs", _names(self.inputs))
-        if self.target in self.inputs:
-            raise StructureError(
-                f"{self.target!r} is the class, so it cannot be one of the inputs. Leave it out there."
-            )
+        object.__setattr__(self, "inputs", input_names(self.target, self.inputs, some=False))
         object.__setattr__(self, "class_prior", ClassPrior.of(self.class_prior))
 
     # What the structure says ----------------------------------------------------------------------------------
 
     @property
-    def columns(self) -> tuple[str, ...]:
-        """The columns that the data must have: the inputs, and the class last."""
-        return (*self.inputs, self.target)
-
-    @property
     def continuous(self) -> frozenset[str]:
         """No column is continuous."""
         return frozenset()
-
-    @property
-    def declared(self) -> dict[str, Declaration]:
-        """The class is discrete, whatever its values look like."""
-        return {self.target: Declaration("discrete")}
 
     # Rendering ------------------------------------------------------------------------------------------------
 
@@ -87,9 +67,6 @@ class JointClasses:
     def __repr__(self) -> str:
         said = "" if self.class_prior == ClassPrior() else f", class_prior={self.class_prior!r}"
         return f"JointClasses({self.target!r}, {self.inputs!r}{said})"
-
-    def _repr_html_(self) -> str:
-        return f"<pre>{html.escape(str(self))}</pre>"
 
     def to_dict(self) -> dict[str, Any]:
         """Return the structure as JSON-able data."""
@@ -116,14 +93,3 @@ def shown_inputs(names: tuple[str, ...]) -> str:
         return ", ".join(map(shorten, names))
     first = names[: SHOWN_INPUTS - 1]
     return f"{', '.join(map(shorten, first))}, … {len(names) - len(first)} more"
-
-
-def _names(inputs: Any) -> tuple[str, ...]:
-    is_list = isinstance(inputs, Iterable) and not isinstance(inputs, str)
-    names = tuple(inputs) if is_list else ()
-    if not is_list or not all(isinstance(name, str) and name for name in names) or len(set(names)) < len(names):
-        raise StructureError(
-            "The 'inputs' argument must list the names of columns, each once, as in ('sky', 'wind'). Got "
-            f"{shown(inputs)} instead."
-        )
-    return names

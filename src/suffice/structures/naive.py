@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import html
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from functools import cached_property
@@ -16,7 +15,6 @@ from suffice.data.schema import Declaration, Schema
 from suffice.data.sparse_matrix import sparse_part
 from suffice.errors import (
     DataError,
-    StructureError,
     UnknownNameError,
     listing,
     require_choice,
@@ -24,6 +22,7 @@ from suffice.errors import (
     shown,
     suggestion,
 )
+from suffice.structures.class_columns import ClassColumns, input_names
 from suffice.structures.class_prior import ClassPrior
 
 DISCRETE, CONTINUOUS = ("categorical", "bernoulli"), ("gaussian", "tied_gaussian", "multinomial")
@@ -32,7 +31,7 @@ DIVISORS = ("n", "n-1")
 
 
 @dataclass(frozen=True, init=False)
-class Naive:
+class Naive(ClassColumns):
     """p(y) Π p(x_d | y): naive Bayes.
 
     Parameters
@@ -89,7 +88,7 @@ class Naive:
         class_prior: Any = "counted",
         divisor: str = "n",
     ) -> None:
-        names = _inputs(target, inputs)
+        names = input_names(target, inputs)
         named = kinds_of(names, {} if kinds is None else kinds)
         require_choice("divisor", divisor, DIVISORS)
         values = (target, names, named, ClassPrior.of(class_prior), divisor)
@@ -97,11 +96,6 @@ class Naive:
             object.__setattr__(self, name, value)
 
     # What it tells --------------------------------------------------------------------------------------------
-
-    @property
-    def columns(self) -> tuple[str, ...]:
-        """The inputs, and the class last."""
-        return (*self.inputs, self.target)
 
     @property
     def continuous(self) -> frozenset[str]:
@@ -172,9 +166,6 @@ class Naive:
             said.append(f"divisor={self.divisor!r}")
         return f"Naive({', '.join(said)})"
 
-    def _repr_html_(self) -> str:
-        return f"<pre>{html.escape(str(self))}</pre>"
-
     def to_dict(self) -> dict[str, Any]:
         """Return the structure as JSON-able data."""
         return {
@@ -193,22 +184,6 @@ class Naive:
         return cls(
             entry["target"], entry["inputs"], kinds=entry["kinds"], class_prior=class_prior, divisor=entry["divisor"]
         )
-
-
-def _inputs(target: object, inputs: object) -> tuple[str, ...]:
-    if not isinstance(target, str) or not target:
-        raise StructureError(
-            f"The 'target' argument must be the name of the class's column, and not empty. Got {shown(target)} instead."
-        )
-    names = tuple(inputs) if isinstance(inputs, Iterable) and not isinstance(inputs, str) else ()
-    if not names or not all(isinstance(name, str) and name for name in names) or len(set(names)) < len(names):
-        raise StructureError(
-            "The 'inputs' argument must list the names of the input columns, each once, as in ['x', 'z']. "
-            f"Got {shown(inputs)} instead."
-        )
-    if target in names:
-        raise StructureError(f"{target!r} is the class, so it cannot be among the inputs. Leave it out of them.")
-    return names
 
 
 def kinds_of(inputs: tuple[str, ...], kinds: object) -> tuple[tuple[str, str], ...]:

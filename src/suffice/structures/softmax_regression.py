@@ -2,21 +2,20 @@
 
 from __future__ import annotations
 
-import html
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from typing import Any
 
-from suffice.data.schema import Declaration
 from suffice.data.variable import Label, plain_label
-from suffice.errors import ArgumentError, StructureError, require_text, shown
+from suffice.errors import ArgumentError, StructureError, shown
+from suffice.structures.class_columns import ClassColumns, input_names
 from suffice.text import plural
 
 SHOWN = 8
 
 
 @dataclass(frozen=True, init=False)
-class SoftmaxClasses:
+class SoftmaxClasses(ClassColumns):
     """What is known of a softmax (multinomial logistic) regression: log p(y = k | x) = b_k + w_k · f(x) − log Σ.
 
     A continuous input is a term by itself; a discrete one has an indicator of every state but its first.
@@ -51,15 +50,13 @@ class SoftmaxClasses:
     ) -> None:
         if not isinstance(intercept, bool):
             raise ArgumentError(f"The 'intercept' argument must be True or False. Got {shown(intercept)} instead.")
-        object.__setattr__(self, "target", require_text("target", target))
-        object.__setattr__(self, "inputs", _checked(inputs, target, intercept))
+        names = input_names(target, [inputs] if isinstance(inputs, str) else inputs, some=False)
+        if not names and not intercept:
+            raise StructureError("Without inputs and without an intercept there is nothing to learn. Name some inputs.")
+        object.__setattr__(self, "target", target)
+        object.__setattr__(self, "inputs", names)
         object.__setattr__(self, "intercept", intercept)
         object.__setattr__(self, "reference", plain_label(reference))
-
-    @property
-    def columns(self) -> tuple[str, ...]:
-        """The inputs, then the class."""
-        return (*self.inputs, self.target)
 
     @property
     def given(self) -> tuple[str, ...]:
@@ -70,11 +67,6 @@ class SoftmaxClasses:
     def continuous(self) -> frozenset[str]:
         """Columns in a continuous role: none, since inputs of both kinds have a meaning."""
         return frozenset()
-
-    @property
-    def declared(self) -> dict[str, Declaration]:
-        """Declarations that the structure itself makes: the class is discrete, however it is written."""
-        return {self.target: Declaration("discrete")}
 
     # Rendering ------------------------------------------------------------------------------------------------
 
@@ -90,9 +82,6 @@ class SoftmaxClasses:
         said += [] if self.reference is None else [f"reference={self.reference!r}"]
         return f"SoftmaxClasses({', '.join(said)})"
 
-    def _repr_html_(self) -> str:
-        return f"<pre>{html.escape(repr(self))}</pre>"
-
     def to_dict(self) -> dict[str, Any]:
         """Return the structure as JSON-able data."""
         return {
@@ -107,20 +96,3 @@ class SoftmaxClasses:
     def from_dict(cls, entry: Mapping[str, Any]) -> SoftmaxClasses:
         """Rebuild the structure from `to_dict`'s data."""
         return cls(entry["target"], entry["inputs"], intercept=entry["intercept"], reference=entry["reference"])
-
-
-def _checked(inputs: Any, target: str, intercept: bool) -> tuple[str, ...]:
-    listed = (inputs,) if isinstance(inputs, str) else inputs
-    listed = tuple(listed) if isinstance(listed, Iterable) and not isinstance(listed, Mapping) else (None,)
-    if not all(isinstance(name, str) and name for name in listed):
-        raise ArgumentError(
-            f"The 'inputs' argument must be a list of columns, as in ['x', 'z']. Got {shown(inputs)} instead."
-        )
-    if target in listed:
-        raise StructureError(f"Column {target!r} is both the class and an input. Leave it out of the inputs.")
-    if len(set(listed)) < len(listed):
-        twice = next(name for place, name in enumerate(listed) if name in listed[:place])
-        raise StructureError(f"Column {twice!r} is named twice among the inputs. Name it once.")
-    if not listed and not intercept:
-        raise StructureError("Without inputs and without an intercept there is nothing to learn. Name some inputs.")
-    return listed
