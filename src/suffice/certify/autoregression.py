@@ -14,10 +14,12 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from suffice.certify.certificate import Certificate, Measured, verdict
+from suffice.certify.certificate import Certificate, Measured
 from suffice.certify.claim import Claim
 from suffice.certify.directed import CLAIMS
-from suffice.certify.recount import recount_gap
+from suffice.certify.judgement import judged
+from suffice.certify.normal_density import integral_gap, log_likelihood, log_likelihood_of
+from suffice.certify.violation import Violation
 from suffice.models.autoregression import AutoregressiveModel
 from suffice.models.autoregression_node import node_cpd
 from suffice.models.cpds import KINDS
@@ -31,18 +33,7 @@ SINGULAR = 1e-15
 
 Floats = NDArray[np.float64]
 Exact = NDArray[Any]
-
-
-@dataclass(frozen=True)
-class _Found:
-    """The largest violation, and where it is."""
-
-    size: float = 0.0
-    where: str = "no equation"
-
-    def or_larger(self, size: float, where: str) -> _Found:
-        size = math.inf if math.isnan(size) else size
-        return self if size <= self.size else _Found(size, where)
+NONE = Violation(0.0, "no equation")
 
 
 @dataclass(frozen=True)
@@ -62,27 +53,25 @@ def certify(claim: Claim) -> Certificate:
     model: AutoregressiveModel = claim.model
     windows, first = structure.moments(claim.statistics)
     fits = model.variables == structure.names_in(claim.statistics.schema) and model.order == structure.order
-    gap, log_likelihood = _Found(math.inf, "the variables or the order, which are not the structure's"), math.nan
+    gap, value = Violation(math.inf, "the variables or the order, which are not the structure's"), math.nan
     if fits and (first is None) == (model.start is None):
         errors = _errors(model, windows, structure.intercept)
         gap = _violation(structure, model, windows, errors) if claim.prior is None else _prior_violation(claim, windows)
-        log_likelihood = _log_likelihood(model.covariance, float(windows.weight), errors.squares)
+        value = log_likelihood(model.covariance, float(windows.weight), errors.squares)
         if first is not None and model.start is not None:
             gap = _start_violation(gap, model.start, first)
-            log_likelihood += _start_log_likelihood(model.start, first)
-    data_gap, data_worst = (None, "") if claim.source is None else recount_gap(claim.source, claim.statistics)
+            value += log_likelihood_of(model.start, first)
+    correlations = model.errors.correlations
     measured = Measured(
         claim=_claimed(claim.point, structure),
         residual=gap.size,
         worst=gap.where,
-        log_likelihood=log_likelihood,
-        normalisation=_normalisation(model),
+        log_likelihood=value,
+        normalisation=integral_gap(np.linalg.inv(correlations), correlations),
         exists=_exists(windows, structure.intercept) if claim.prior is None else "yes",
         condition="the conjugate formula" if claim.point == "mean" else "the first-order condition",
-        data_gap=data_gap,
-        data_worst=data_worst,
     )
-    return verdict(measured, claim.log_likelihood, claim.tol, claim.interrupted)
+    return judged(claim, measured)
 
 
 def _claimed(point: str, structure: Autoregression) -> str:
@@ -94,11 +83,11 @@ def _claimed(point: str, structure: Autoregression) -> str:
     return f"{CLAIMS[point]}{given}{departs}"
 
 
-def _prior_violation(claim: Claim, windows: Moments) -> _Found:
+def _prior_violation(claim: Claim, windows: Moments) -> Violation:
     """Measure how far the conjugate formula misses, as for a node whose parents are its own past."""
     cpd = node_cpd(claim.model)
     pseudo = claim.prior.pseudo(cpd.family, claim.point)
-    return _Found().or_larger(KINDS["linear_gaussian"].residual(cpd, windows, pseudo), "the only equation")
+    return NONE.or_larger(KINDS["linear_gaussian"].residual(cpd, windows, pseudo), "the only equation")
 
 
 def _errors(model: AutoregressiveModel, windows: Moments, intercept: bool) -> _Errors:
@@ -119,11 +108,11 @@ def _errors(model: AutoregressiveModel, windows: Moments, intercept: bool) -> _E
     return _Errors(*(np.asarray(values).astype(np.float64) for values in numbers))
 
 
-def _violation(structure: Autoregression, model: AutoregressiveModel, windows: Moments, errors: _Errors) -> _Found:
+def _violation(structure: Autoregression, model: AutoregressiveModel, windows: Moments, errors: _Errors) -> Violation:
     weight = float(windows.weight)
     p = len(model.lag_names) + structure.intercept
     divisor = weight if structure.divisor == "n" else weight - p
-    found = _Found()
+    found = NONE
     with np.errstate(divide="ignore", invalid="ignore"):
         roots = np.sqrt(np.diag(errors.squares))
         shifts = np.maximum(np.abs(errors.mean) - errors.rounding, 0) * math.sqrt(weight) / roots
@@ -143,7 +132,7 @@ def _violation(structure: Autoregression, model: AutoregressiveModel, windows: M
     return found
 
 
-def _start_violation(found: _Found, start: JointNormal, first: Moments) -> _Found:
+def _start_violation(found: Violation, start: JointNormal, first: Moments) -> Violation:
     """Compare the distribution of the first values with their moments."""
     weight = float(first.weight)
     roots = np.sqrt(np.diag(first.scatter) / weight)
@@ -152,31 +141,6 @@ def _start_violation(found: _Found, start: JointNormal, first: Moments) -> _Foun
         shifts = np.abs(start.mean - first.mean - first.rest) / roots
     found = found.or_larger(float(gaps.max()), "the covariances of the first values")
     return found.or_larger(float(shifts.max()), "the means of the first values")
-
-
-def _start_log_likelihood(start: JointNormal, first: Moments) -> float:
-    gap = first.mean + first.rest - start.mean
-    weight = float(first.weight)
-    return _log_likelihood(start.covariance, weight, first.scatter + weight * np.outer(gap, gap))
-
-
-def _log_likelihood(covariance: Floats, weight: float, squares: Floats) -> float:
-    """Return the log-likelihood by Gaussian elimination with pivots, where the fitter factorises by Cholesky."""
-    roots = np.sqrt(np.diag(covariance))
-    correlations = covariance / roots[:, None] / roots
-    sign, log_det = np.linalg.slogdet(correlations)
-    if not sign > 0:
-        return math.nan
-    seen = np.diag(np.linalg.solve(correlations, squares / roots[:, None] / roots))
-    constant = len(roots) * math.log(2 * math.pi) + 2 * math.fsum(np.log(roots)) + float(log_det)
-    return -0.5 * (weight * constant + math.fsum(seen))
-
-
-def _normalisation(model: AutoregressiveModel) -> float:
-    """Return how far √(det Σ det Σ⁻¹) is from one, on the scale of correlations."""
-    matrix = model.errors.correlations
-    (sign, log_det), (other, log_inverse) = np.linalg.slogdet(matrix), np.linalg.slogdet(np.linalg.inv(matrix))
-    return abs(math.expm1(0.5 * float(log_det + log_inverse))) if sign > 0 and other > 0 else math.inf
 
 
 def _exists(windows: Moments, intercept: bool) -> str:

@@ -8,36 +8,24 @@ standard deviations, so the scale of a column means nothing.
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from suffice.certify.certificate import Certificate, Measured, verdict
+from suffice.certify.certificate import Certificate, Measured
 from suffice.certify.claim import Claim
 from suffice.certify.class_gaussian_wanted import wanted_spread, wanted_t
 from suffice.certify.joint_classes import class_prior_gap
-from suffice.certify.recount import recount_gap
+from suffice.certify.judgement import judged, unfit
+from suffice.certify.normal_density import integral_gap
+from suffice.certify.violation import Violation
 from suffice.models.class_gaussian import ClassGaussianModel
 from suffice.stats.moments import Moments
 from suffice.stats.needs import Moment
 from suffice.structures.class_gaussian import ClassGaussian
 
 Floats = NDArray[np.float64]
-
-
-@dataclass(frozen=True)
-class Found:
-    """The largest violation, and where it is."""
-
-    size: float = 0.0
-    where: str = "no entry"
-
-    def or_larger(self, size: float, where: str) -> Found:
-        """Return the larger one; what is not a number is infinite."""
-        size = math.inf if math.isnan(size) else size
-        return self if size <= self.size else Found(size, where)
 
 
 def certify(claim: Claim) -> Certificate:
@@ -47,17 +35,16 @@ def certify(claim: Claim) -> Certificate:
     moments: Moments = claim.statistics[Moment(structure.inputs, by=(structure.target,))]
     words, condition = _said(structure)
     if model.structure != structure or not model.target.has_states_of(moments.by[0]):
-        fault = "the variables, which are not those of the statistics"
-        return verdict(Measured(words, math.inf, fault, math.nan, math.nan), claim.log_likelihood, claim.tol)
+        return unfit(claim, words, "the variables, which are not those of the statistics")
     gap = class_prior_gap(structure.class_prior, model.target, moments.weight, model.class_prior)
-    found = Found().or_larger(gap, "the class probabilities")
+    found = Violation().or_larger(gap, "the class probabilities")
     total = math.fsum(moments.weight)
     found = found.or_larger(abs(model.n / total - 1) if total else math.inf, "the number of rows")
     found = _of_means(found, model, moments)
     found = _of_t(found, model, moments) if structure.bayes else _of_spread(found, claim, model, moments)
-    data_gap, data_worst = (None, "") if claim.source is None else recount_gap(claim.source, claim.statistics)
     log_likelihood, rounding = (math.nan, 0.0) if structure.bayes else _log_likelihood(model, moments)
-    return verdict(
+    return judged(
+        claim,
         Measured(
             claim=words,
             residual=found.size,
@@ -65,13 +52,8 @@ def certify(claim: Claim) -> Certificate:
             log_likelihood=log_likelihood,
             normalisation=_normalisation(model),
             condition=condition,
-            data_gap=data_gap,
-            data_worst=data_worst,
             rounding=rounding,
         ),
-        claim.log_likelihood,
-        claim.tol,
-        claim.interrupted,
     )
 
 
@@ -104,10 +86,10 @@ def _seen(model: ClassGaussianModel, moments: Moments) -> list[tuple[int, Any]]:
     return [(code, label) for code, label in enumerate(model.target.labels) if moments.weight[code] > 0]
 
 
-def _of_means(found: Found, model: ClassGaussianModel, moments: Moments) -> Found:
+def _of_means(found: Violation, model: ClassGaussianModel, moments: Moments) -> Violation:
     """Measure means in standard deviations, beyond the rounding of their last digit; those of no rows are unknown."""
     if not np.array_equal(np.isnan(model.means).all(axis=1), moments.weight == 0):
-        return Found(math.inf, "the classes that are unknown, which are not those without rows")
+        return Violation(math.inf, "the classes that are unknown, which are not those without rows")
     for code, label in _seen(model, moments):
         roots = np.sqrt(np.diag(matrix_of_class(model, code)))
         off = np.abs(moments.mean[code] - model.means[code] + moments.rest[code])
@@ -118,7 +100,7 @@ def _of_means(found: Found, model: ClassGaussianModel, moments: Moments) -> Foun
     return found
 
 
-def _of_spread(found: Found, claim: Claim, model: ClassGaussianModel, moments: Moments) -> Found:
+def _of_spread(found: Violation, claim: Claim, model: ClassGaussianModel, moments: Moments) -> Violation:
     wanted, intensities = wanted_spread(claim, moments)
     places = [(0, None)] if model.structure.is_tied else _seen(model, moments)
     for group, ((code, label), matrix) in enumerate(zip(places, wanted, strict=True)):
@@ -133,23 +115,23 @@ def _of_spread(found: Found, claim: Claim, model: ClassGaussianModel, moments: M
     return found
 
 
-def _of_matrix(found: Found, model: ClassGaussianModel, mine: Floats, wanted: Floats, who: str) -> Found:
+def _of_matrix(found: Violation, model: ClassGaussianModel, mine: Floats, wanted: Floats, who: str) -> Violation:
     roots = np.sqrt(np.diag(wanted))
     with np.errstate(divide="ignore", invalid="ignore"):
         gaps = np.nan_to_num(np.abs(mine - wanted) / roots[:, None] / roots, nan=math.inf)
     return _largest(found, model, gaps, who)
 
 
-def _largest(found: Found, model: ClassGaussianModel, gaps: Floats, who: str) -> Found:
+def _largest(found: Violation, model: ClassGaussianModel, gaps: Floats, who: str) -> Violation:
     first, second = np.unravel_index(int(np.argmax(gaps)), gaps.shape)
     names = [model.inputs[place].name for place in sorted({int(first), int(second)})]
     return found.or_larger(float(gaps[first, second]), f"{' - '.join(names)} in {who}")
 
 
-def _of_sparse(found: Found, model: ClassGaussianModel, code: int, wanted: Floats, who: str) -> Found:
+def _of_sparse(found: Violation, model: ClassGaussianModel, code: int, wanted: Floats, who: str) -> Violation:
     """Measure the conditions of known zeros, or of the graphical lasso, at the precision matrix that users see."""
     if model.precisions is None:
-        return Found(math.inf, "the precision matrices, which are not there")
+        return Violation(math.inf, "the precision matrices, which are not there")
     k = model.precisions[code]
     roots = np.sqrt(np.diag(wanted))
     covariance = np.linalg.solve(k * np.outer(roots, roots), np.eye(len(k)))  # in units of the data's variances
@@ -169,7 +151,7 @@ def _of_sparse(found: Found, model: ClassGaussianModel, code: int, wanted: Float
     return _largest(found, model, np.where(edge, np.abs(slope), stray), who)
 
 
-def _of_t(found: Found, model: ClassGaussianModel, moments: Moments) -> Found:
+def _of_t(found: Violation, model: ClassGaussianModel, moments: Moments) -> Violation:
     for code, label in _seen(model, moments):
         dof, scale = wanted_t(model.structure, moments, code)
         who = f"class {label!r}"
@@ -208,8 +190,6 @@ def _normalisation(model: ClassGaussianModel) -> float:
     for code in np.flatnonzero(~np.isnan(model.means).all(axis=1)):
         k, covariance = model.precisions[code], model.spread[code]
         roots = np.sqrt(np.diag(covariance))
-        (sign, log_k), (other, log_sigma) = (
-            np.linalg.slogdet(matrix) for matrix in (k * np.outer(roots, roots), covariance / np.outer(roots, roots))
-        )
-        off = max(off, abs(math.expm1(0.5 * float(log_k + log_sigma))) if sign > 0 and other > 0 else math.inf)
+        unit = np.outer(roots, roots)
+        off = max(off, integral_gap(k * unit, covariance / unit))
     return off

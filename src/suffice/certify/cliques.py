@@ -16,7 +16,7 @@ from numpy.typing import NDArray
 
 from suffice.certify.certificate import Certificate, Measured, verdict
 from suffice.certify.claim import Claim
-from suffice.certify.recount import recount_gap
+from suffice.certify.judgement import judged
 from suffice.certify.subgradient import residual_under_penalty
 from suffice.data.variable import Variable
 from suffice.inference.brute_force import log_joint
@@ -50,8 +50,8 @@ def certify(claim: Claim) -> Certificate:
         return verdict(measured, claim.log_likelihood, claim.tol, claim.interrupted)
     residual, worst = seen.residual
     exists, face = seen.existence
-    data_gap, data_worst = (None, "") if claim.source is None else recount_gap(claim.source, claim.statistics)
-    return verdict(
+    return judged(
+        claim,
         Measured(
             claim=_claim(claim, exists),
             residual=residual,
@@ -60,8 +60,6 @@ def certify(claim: Claim) -> Certificate:
             normalisation=abs(float(seen.expected[: math.prod(seen.layout.shapes[0])].sum()) - 1),
             exists=exists,
             condition="the first-order condition" if claim.prior is not None else "the match of margins",
-            data_gap=data_gap,
-            data_worst=data_worst,
             moment_gap=None if isinstance(claim.prior, Penalty) else float(np.abs(seen.expected - seen.targets).max()),
             kl=seen.kl,
             pythagoras=seen.pythagoras,
@@ -70,9 +68,6 @@ def certify(claim: Claim) -> Certificate:
             boundary="" if face is None else boundary_of(seen.variables, face),
             rounding=seen.rounding,
         ),
-        claim.log_likelihood,
-        claim.tol,
-        claim.interrupted,
     )
 
 

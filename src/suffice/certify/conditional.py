@@ -8,10 +8,10 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from suffice.certify.certificate import Certificate, Measured, verdict
+from suffice.certify.certificate import Certificate, Measured
 from suffice.certify.claim import Claim
+from suffice.certify.judgement import judged, unfit
 from suffice.certify.near_interior import is_near_interior
-from suffice.certify.recount import recount_gap
 from suffice.certify.weight_residual import newton_distance, prior_slopes, residual_of
 from suffice.inference.moment_hull import face
 from suffice.priors.penalty import Laplace
@@ -36,8 +36,7 @@ def certify(claim: Claim) -> Certificate:
     names = tuple(feature.name for feature in features)
     words = _claim(claim, bool(np.isinf(model.weights.to_numpy()).any()))
     if names != tuple(model.weights):
-        fault = "the weights, which are not those of the features"
-        return verdict(Measured(words, math.inf, fault, math.nan, math.nan), claim.log_likelihood, claim.tol)
+        return unfit(claim, words, "the weights, which are not those of the features")
     seen = _Sums(claim, features)
     limits = ~np.isfinite(model.weights.to_numpy())
     weights = np.where(limits, 0.0, model.weights.to_numpy())
@@ -46,13 +45,13 @@ def certify(claim: Claim) -> Certificate:
     distance = 0.0 if isinstance(claim.prior, Laplace) else seen.distance(claim, weights, limits, main)
     if distance > residual:
         residual, worst = distance, "a combination of features that vary little"
-    data_gap, data_worst = (None, "") if claim.source is None else recount_gap(claim.source, claim.statistics)
     exists = "no" if limits.any() else "yes" if claim.prior is not None else "undecided"
     if exists == "undecided" and residual <= claim.tol:
         far = np.abs(weights * seen.spread).max(initial=0.0) > FAR
         exists = "yes" if seen.is_near_interior() else "no" if far and _is_separated(claim, features) else exists
     named = "; ".join(name for name, runs in zip(names, limits, strict=True) if runs)
-    return verdict(
+    return judged(
+        claim,
         Measured(
             claim=words if exists != "no" or limits.any() else f"{words}, approached: it does not exist",
             residual=residual,
@@ -61,16 +60,11 @@ def certify(claim: Claim) -> Certificate:
             normalisation=seen.normalisation,
             exists=exists,
             condition="the first-order condition" if claim.prior is not None else "the match of expectations",
-            data_gap=data_gap,
-            data_worst=data_worst,
             moment_gap=None if claim.prior is not None else float(np.abs(seen.gaps).max(initial=0.0)),
             descent=_fall(claim) if claim.method == "gis" else None,
             boundary=f"weights run away: {named}" if named else "",
             rounding=1e-13 * claim.statistics.weight,
         ),
-        claim.log_likelihood,
-        claim.tol,
-        claim.interrupted,
     )
 
 

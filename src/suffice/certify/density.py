@@ -9,10 +9,10 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from suffice.certify.certificate import Certificate, Measured, verdict
+from suffice.certify.certificate import Certificate, Measured
 from suffice.certify.claim import Claim
 from suffice.certify.feature_values import data_moments, matrix_at, on_grid
-from suffice.certify.recount import recount_gap
+from suffice.certify.judgement import judged, unfit
 from suffice.certify.weight_residual import residual_of
 from suffice.errors import ModelError
 from suffice.models.feature_base import BaseTerm
@@ -27,12 +27,10 @@ def certify(claim: Claim) -> Certificate:
     names = tuple(feature.name for feature in features)
     words = _claim(claim)
     if names != tuple(claim.model.weights):
-        fault = "the weights, which are not those of the features"
-        return verdict(Measured(words, math.inf, fault, math.nan, math.nan), claim.log_likelihood, claim.tol)
+        return unfit(claim, words, "the weights, which are not those of the features")
     weights = claim.model.weights.to_numpy()
     if not np.isfinite(weights).all():
-        fault = "the weights, which are not finite"
-        return verdict(Measured(words, math.inf, fault, math.nan, math.nan), claim.log_likelihood, claim.tol)
+        return unfit(claim, words, "the weights, which are not finite")
     columns, volume = _checking_nodes(claim)
     log_h = _log_base(claim, columns) + volume
     values = matrix_at(features, columns)
@@ -43,12 +41,12 @@ def certify(claim: Claim) -> Certificate:
     unit = np.sqrt(variance)
     main = main_effects(features)
     residual, worst = residual_of(claim, names, weights, expected - means, unit, variance, main)
-    data_gap, data_worst = (None, "") if claim.source is None else recount_gap(claim.source, claim.statistics)
     total = claim.statistics.weight
     off = _off(claim, columns, volume, p)
     value = float(weights.dot(means)) - log_z
     dual = value + _log_total(claim, columns, log_h)
-    return verdict(
+    return judged(
+        claim,
         Measured(
             claim=words,
             residual=residual,
@@ -57,16 +55,11 @@ def certify(claim: Claim) -> Certificate:
             normalisation=off,
             exists="yes" if claim.prior is not None or residual <= claim.tol else "undecided",
             condition="the first-order condition" if claim.prior is not None else "the match of expectations",
-            data_gap=data_gap,
-            data_worst=data_worst,
             moment_gap=None if claim.prior is not None else float(np.abs(expected - means).max(initial=0.0)),
             dual=None if claim.prior is not None else dual,
             duality_gap=None if claim.prior is not None else abs(float(weights.dot(expected - means))),
             rounding=1e-12 * total * max(1.0, abs(log_z)),
         ),
-        claim.log_likelihood,
-        claim.tol,
-        claim.interrupted,
     )
 
 

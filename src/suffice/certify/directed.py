@@ -13,9 +13,9 @@ from typing import Any
 
 import numpy as np
 
-from suffice.certify.certificate import Certificate, Measured, verdict
+from suffice.certify.certificate import Certificate, Measured
 from suffice.certify.claim import Claim
-from suffice.certify.recount import recount_gap
+from suffice.certify.judgement import judged
 from suffice.models.cpds import CPD, Family, NodeKind, given_in, kind_named, nodes_of
 from suffice.priors.binding import bound, prior_of
 
@@ -52,8 +52,8 @@ def certify(claim: Claim) -> Certificate:
                 residual, worst = found, f"node {node!r}"
             normalisation = max(normalisation, kind.normalisation(cpd))
             terms += kind.log_likelihood_terms(cpd, claim.statistics[kind.need(cpd.family)])
-    data_gap, data_worst = (None, "") if claim.source is None else recount_gap(claim.source, claim.statistics)
-    return verdict(
+    return judged(
+        claim,
         Measured(
             claim=CLAIMS[claim.point] + _departures(nodes, claim.point),
             residual=residual,
@@ -61,12 +61,7 @@ def certify(claim: Claim) -> Certificate:
             log_likelihood=-math.inf if -math.inf in terms else math.fsum(terms),
             normalisation=normalisation,
             condition="the conjugate formula" if claim.point == "mean" else "the first-order condition",
-            data_gap=data_gap,
-            data_worst=data_worst,
         ),
-        claim.log_likelihood,
-        claim.tol,
-        claim.interrupted,
     )
 
 

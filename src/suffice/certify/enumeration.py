@@ -8,9 +8,9 @@ from fractions import Fraction
 import numpy as np
 from numpy.typing import NDArray
 
-from suffice.certify.certificate import Certificate, Measured, verdict
+from suffice.certify.certificate import Certificate, Measured
 from suffice.certify.claim import Claim
-from suffice.certify.recount import recount_gap
+from suffice.certify.judgement import judged
 from suffice.priors.hypothesis_weights import prior_weights
 from suffice.stats.needs import Count
 from suffice.structures.hypotheses import Hypotheses
@@ -38,7 +38,6 @@ def certify(claim: Claim) -> Certificate:
     gaps = np.abs(expected - claim.model.weights)
     p = {label: math.exp(v) for label, v in zip([s for s, _ in seen], _log_p(claim, seen), strict=True)}
     log_likelihood = math.fsum(float(weight) * math.log(p[label]) if p[label] else -math.inf for label, weight in seen)
-    data_gap, data_worst = (None, "") if claim.source is None else recount_gap(claim.source, claim.statistics)
     measured = Measured(
         claim=CLAIMS[claim.point],
         residual=float(gaps.max()),
@@ -46,10 +45,8 @@ def certify(claim: Claim) -> Certificate:
         log_likelihood=log_likelihood,
         normalisation=abs(math.fsum(claim.model.table.values) - 1),
         condition="Bayes' rule, recomputed,",
-        data_gap=data_gap,
-        data_worst=data_worst,
     )
-    return verdict(measured, claim.log_likelihood, claim.tol, claim.interrupted)
+    return judged(claim, measured)
 
 
 def _log_p(claim: Claim, seen: list[tuple[object, float]]) -> list[float]:

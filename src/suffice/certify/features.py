@@ -21,8 +21,8 @@ from suffice.certify.claim import Claim
 from suffice.certify.cliques import largest_fall
 from suffice.certify.feature_members import ByTree, Enumerated, member_of
 from suffice.certify.feature_values import matrix_at
+from suffice.certify.judgement import judged
 from suffice.certify.near_interior import is_near_interior
-from suffice.certify.recount import recount_gap
 from suffice.certify.weight_residual import newton_distance, prior_slopes, residual_of
 from suffice.inference.moment_hull import face
 from suffice.priors.penalty import Laplace, Penalty
@@ -58,9 +58,9 @@ def _certify(claim: Claim) -> Certificate:
         return verdict(measured, claim.log_likelihood, claim.tol, claim.interrupted)
     exists = seen.exists
     residual, worst = seen.residual
-    data_gap, data_worst = (None, "") if claim.source is None else recount_gap(claim.source, claim.statistics)
     gaps = np.abs(seen.expected - seen.targets)
-    return verdict(
+    return judged(
+        claim,
         Measured(
             claim=claim_of(claim, exists),
             residual=residual,
@@ -69,8 +69,6 @@ def _certify(claim: Claim) -> Certificate:
             normalisation=seen.member.normalisation,
             exists=exists,
             condition="the first-order condition" if claim.prior is not None else "the match of expectations",
-            data_gap=data_gap,
-            data_worst=data_worst,
             moment_gap=None if claim.prior is not None else float(gaps.max(initial=0.0)),
             kl=seen.kl,
             pythagoras=seen.pythagoras,
@@ -80,9 +78,6 @@ def _certify(claim: Claim) -> Certificate:
             dual=seen.dual,
             duality_gap=None if seen.dual is None else abs(float(seen.weights.dot(seen.expected - seen.targets))),
         ),
-        claim.log_likelihood,
-        claim.tol,
-        claim.interrupted,
     )
 
 

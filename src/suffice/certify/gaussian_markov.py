@@ -7,14 +7,15 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
-from dataclasses import dataclass
 
 import numpy as np
 from numpy.typing import NDArray
 
-from suffice.certify.certificate import Certificate, Measured, verdict
+from suffice.certify.certificate import Certificate, Measured
 from suffice.certify.claim import Claim
-from suffice.certify.recount import recount_gap
+from suffice.certify.judgement import judged
+from suffice.certify.normal_density import integral_gap, log_likelihood_of
+from suffice.certify.violation import Violation
 from suffice.graph.undirected import maximal_cliques
 from suffice.models.joint_normal import JointNormal
 from suffice.priors.normal_inverse_wishart import NormalInverseWishart
@@ -36,40 +37,25 @@ SINGULAR = 1e-12
 Floats = NDArray[np.float64]
 
 
-@dataclass(frozen=True)
-class _Found:
-    """The largest violation, and where it is."""
-
-    size: float = 0.0
-    where: str = "no entry"
-
-    def or_larger(self, size: float, where: str) -> _Found:
-        size = math.inf if math.isnan(size) else size
-        return self if size <= self.size else _Found(size, where)
-
-
 def certify(claim: Claim) -> Certificate:
     """Measure the gap between the moments of data and model, the zeros, and the log-likelihood."""
     structure: GaussianMarkov = claim.structure
     model: JointNormal = claim.model
     moments: Moments = claim.statistics[Moment(structure.variables)]
     gap = _violation(claim, structure, model, moments)
-    data_gap, data_worst = (None, "") if claim.source is None else recount_gap(claim.source, claim.statistics)
     is_unbiased = claim.point == "mle" and _is_unbiased(structure)
     condition = "the formula" if is_unbiased else "the first-order condition"
     measured = Measured(
         claim=_said(claim, is_unbiased),
         residual=gap.size,
         worst=gap.where,
-        log_likelihood=_log_likelihood(model, moments),
-        normalisation=_normalisation(model),
+        log_likelihood=log_likelihood_of(model, moments),
+        normalisation=integral_gap(model.precision, model.covariance),
         exists=_exists(structure, moments, gap.size, model.correlations) if claim.point == "mle" else "yes",
         condition="the conjugate formula" if claim.point == "mean" else condition,
-        data_gap=data_gap,
-        data_worst=data_worst,
         moment_gap=gap.size if claim.point == "mle" and not is_unbiased else None,
     )
-    return verdict(measured, claim.log_likelihood, claim.tol, claim.interrupted)
+    return judged(claim, measured)
 
 
 def _is_unbiased(structure: GaussianMarkov) -> bool:
@@ -87,12 +73,12 @@ def _is_of_precision(claim: Claim) -> bool:
     return claim.point == "mean" and not isinstance(claim.prior, NormalInverseWishart)
 
 
-def _violation(claim: Claim, structure: GaussianMarkov, model: JointNormal, moments: Moments) -> _Found:
+def _violation(claim: Claim, structure: GaussianMarkov, model: JointNormal, moments: Moments) -> Violation:
     if model.names != structure.variables:
-        return _Found(math.inf, "the variables, which are not those of the structure")
+        return Violation(math.inf, "the variables, which are not those of the structure")
     stray = _stray(structure, model.precision)
     if stray is not None:
-        return _Found(math.inf, f"{stray}, which has no edge but a number in the precision matrix")
+        return Violation(math.inf, f"{stray}, which has no edge but a number in the precision matrix")
     wanted_mean, wanted = _wanted(claim, structure, moments)
     of_precision = _is_of_precision(claim)
     found = model.precision if of_precision else np.linalg.solve(model.precision, np.eye(len(wanted)))
@@ -101,7 +87,7 @@ def _violation(claim: Claim, structure: GaussianMarkov, model: JointNormal, mome
     with np.errstate(divide="ignore", invalid="ignore"):  # a column that does not vary has no scale
         gaps = np.abs(found - wanted) / roots[:, None] / roots
         shifts = np.abs(model.mean - wanted_mean) / spread
-    worst, place = _Found(), {name: position for position, name in enumerate(structure.variables)}
+    worst, place = Violation(), {name: position for position, name in enumerate(structure.variables)}
     for first, second in [*((name, name) for name in structure.variables), *structure.edges]:
         size = float(gaps[place[first], place[second]])
         worst = worst.or_larger(size, first if first == second else f"{first} - {second}")
@@ -167,27 +153,6 @@ def _separators(cliques: Sequence[Sequence[int]]) -> list[list[int]]:
         found.append(sorted(set(cliques[chosen]) & set(cliques[outside.pop(chosen)[1]])))
         newest = chosen
     return [separator for separator in found if separator]
-
-
-def _log_likelihood(model: JointNormal, moments: Moments) -> float:
-    """Return the log-likelihood by Gaussian elimination with pivots, where the fitter factorises by Cholesky."""
-    n, p = float(moments.weight), len(model.names)
-    roots = np.sqrt(np.diag(model.covariance))
-    correlations = model.covariance / roots[:, None] / roots
-    sign, log_det = np.linalg.slogdet(correlations)
-    if not sign > 0:
-        return math.nan
-    gap = moments.mean + moments.rest - model.mean
-    seen = (moments.scatter + n * np.outer(gap, gap)) / roots[:, None] / roots
-    squares = np.diag(np.linalg.solve(correlations, seen))
-    constant = p * math.log(2 * math.pi) + 2 * math.fsum(np.log(roots)) + float(log_det)
-    return -0.5 * (n * constant + math.fsum(squares))
-
-
-def _normalisation(model: JointNormal) -> float:
-    """Return how far √(det Σ det K) is from one: the integral of a density that is normalised by the other matrix."""
-    (sign, log_k), (other, log_sigma) = np.linalg.slogdet(model.precision), np.linalg.slogdet(model.covariance)
-    return abs(math.expm1(0.5 * float(log_k + log_sigma))) if sign > 0 and other > 0 else math.inf
 
 
 def _exists(structure: GaussianMarkov, moments: Moments, gap: float, correlations_of_model: NDArray[np.float64]) -> str:

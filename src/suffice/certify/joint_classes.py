@@ -8,10 +8,10 @@ from fractions import Fraction
 import numpy as np
 from numpy.typing import NDArray
 
-from suffice.certify.certificate import Certificate, Measured, verdict
+from suffice.certify.certificate import Certificate, Measured
 from suffice.certify.claim import Claim
 from suffice.certify.directed import CLAIMS
-from suffice.certify.recount import recount_gap
+from suffice.certify.judgement import judged, unfit
 from suffice.data.variable import Variable
 from suffice.models.cpds import Family
 from suffice.models.cpds.rows import all_configurations
@@ -32,7 +32,7 @@ def certify(claim: Claim) -> Certificate:
     said += "" if kind == NATURAL[claim.point] else f", with {kind} class probabilities"
     if not all(mine.has_states_of(model.schema[mine.name]) for mine in counts.variables):
         worst = "the variables, whose states are not those of the statistics"
-        return verdict(Measured(said, math.inf, worst, math.nan, 0.0), claim.log_likelihood, claim.tol)
+        return unfit(claim, said, worst, normalisation=0.0)
     cells, m = counts.nonzero()
     columns = {variable.name: cells[:, axis] for axis, variable in enumerate(counts.variables)}
     occurs = np.bincount(cells[:, -1], m, model.target.n_states).astype(np.float64)
@@ -43,8 +43,8 @@ def certify(claim: Claim) -> Certificate:
     found, where = _table_gap(claim, cells, m, occurs)
     if not found <= residual:
         residual, worst = found, where
-    data_gap, data_worst = (None, "") if claim.source is None else recount_gap(claim.source, claim.statistics)
-    return verdict(
+    return judged(
+        claim,
         Measured(
             claim=said,
             residual=residual,
@@ -52,12 +52,7 @@ def certify(claim: Claim) -> Certificate:
             log_likelihood=float((m * model.log_prob_of(columns, len(m))).sum(dtype=np.longdouble)),
             normalisation=_normalisation(model),
             condition="the conjugate formula" if claim.point == "mean" else "the first-order condition",
-            data_gap=data_gap,
-            data_worst=data_worst,
         ),
-        claim.log_likelihood,
-        claim.tol,
-        claim.interrupted,
     )
 
 

@@ -2,16 +2,16 @@
 
 from __future__ import annotations
 
-import math
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from suffice.certify.certificate import Certificate, Measured, verdict
+from suffice.certify.certificate import Certificate, Measured
 from suffice.certify.claim import Claim
 from suffice.certify.directed import CLAIMS
-from suffice.certify.recount import recount_gap
+from suffice.certify.judgement import judged, unfit
+from suffice.certify.violation import Violation
 from suffice.data.variable import Variable
 from suffice.data.windows import START, window_names
 from suffice.models.cpds.tabular_kind import KIND
@@ -25,33 +25,27 @@ def certify(claim: Claim) -> Certificate:
     counts: Counts = claim.statistics[Count(window_names([model.variable.name], order))]
     if not model.variable.has_states_of(counts.variables[-1]):
         worst = "the symbols, whose states are not those of the statistics"
-        return verdict(Measured(CLAIMS[claim.point], math.inf, worst, math.nan, 0.0), claim.log_likelihood, claim.tol)
-    residual, worst, normalisation = 0.0, "no table", 0.0
+        return unfit(claim, CLAIMS[claim.point], worst, normalisation=0.0)
+    found, normalisation = Violation(0.0, "no table"), 0.0
     windows, m = _windows(counts, model.variable)
     depth = _depths(windows[:-1], len(m))
     for known, table in enumerate(model.tables):
         pseudo = None if claim.prior is None else claim.prior.pseudo(table.family, claim.point)
-        found = KIND.residual(table, _part(windows, m, depth == known, known, table.family.variables), pseudo)
-        if not found <= residual:
-            residual, worst = found, table.title
+        part = _part(windows, m, depth == known, known, table.family.variables)
+        found = found.or_larger(KIND.residual(table, part, pseudo), table.title)
         totals = table._rows.sum(axis=1)
         normalisation = max(normalisation, float(np.abs(totals[~np.isnan(totals)] - 1).max(initial=0.0)))
     terms = m * model.log_prob_of(dict(zip(model.variables, windows, strict=True)), len(m))
-    data_gap, data_worst = (None, "") if claim.source is None else recount_gap(claim.source, claim.statistics)
-    return verdict(
+    return judged(
+        claim,
         Measured(
             claim=CLAIMS[claim.point],
-            residual=residual,
-            worst=worst,
+            residual=found.size,
+            worst=found.where,
             log_likelihood=float(terms.sum(dtype=np.longdouble)),
             normalisation=normalisation,
             condition="the conjugate formula" if claim.point == "mean" else "the first-order condition",
-            data_gap=data_gap,
-            data_worst=data_worst,
         ),
-        claim.log_likelihood,
-        claim.tol,
-        claim.interrupted,
     )
 
 

@@ -12,10 +12,10 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from suffice.certify.certificate import Certificate, Measured, verdict
+from suffice.certify.certificate import Certificate, Measured
 from suffice.certify.claim import Claim
 from suffice.certify.directed import CLAIMS
-from suffice.certify.recount import recount_gap
+from suffice.certify.judgement import judged
 from suffice.models.cpds.linear_gaussian_kind import LinearGaussianKind
 from suffice.models.naive_parts import Part, parts_of, prior_for
 from suffice.stats.needs import Count
@@ -59,8 +59,8 @@ def certify(claim: Claim) -> Certificate:
             residual, worst = found, f"column {name!r}"
         normalisation = max(normalisation, part.kind.normalisation(cpd))
         terms += part.kind.log_likelihood_terms(cpd, statistic)
-    data_gap, data_worst = (None, "") if claim.source is None else recount_gap(claim.source, claim.statistics)
-    return verdict(
+    return judged(
+        claim,
         Measured(
             claim=_claimed(claim, parts),
             residual=residual,
@@ -68,12 +68,7 @@ def certify(claim: Claim) -> Certificate:
             log_likelihood=-math.inf if -math.inf in terms else math.fsum(terms),
             normalisation=normalisation,
             condition="the conjugate formula" if claim.point == "mean" else "the first-order condition",
-            data_gap=data_gap,
-            data_worst=data_worst,
         ),
-        claim.log_likelihood,
-        claim.tol,
-        claim.interrupted,
     )
 
 

@@ -8,11 +8,11 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from suffice.certify.certificate import Certificate, Measured, verdict
+from suffice.certify.certificate import Certificate, Measured
 from suffice.certify.claim import Claim
 from suffice.certify.feature_values import sparse_values
+from suffice.certify.judgement import judged, unfit
 from suffice.certify.near_interior import is_near_interior
-from suffice.certify.recount import recount_gap
 from suffice.certify.weight_residual import residual_of
 from suffice.stats.needs import Distinct
 from suffice.structures.feature_rules import main_effects
@@ -29,17 +29,16 @@ def certify(claim: Claim) -> Certificate:
     limits = ~np.isfinite(claim.model.weights.to_numpy())
     words = "posterior mode under the pseudo-likelihood" if claim.point == "map" else "maximum pseudo-likelihood"
     if names != tuple(claim.model.weights):
-        fault = "the weights, which are not those of the features"
-        return verdict(Measured(words, math.inf, fault, math.nan, math.nan), claim.log_likelihood, claim.tol)
+        return unfit(claim, words, "the weights, which are not those of the features")
     weights = np.where(limits, 0.0, claim.model.weights.to_numpy())
     log_likelihood, gaps, variance, spread, normalisation = _gradient(claim, features, weights)
     main = main_effects(features)
     residual, worst = residual_of(claim, names, weights, gaps, spread, variance, main)
-    data_gap, data_worst = (None, "") if claim.source is None else recount_gap(claim.source, claim.statistics)
     exists = "no" if limits.any() else "yes" if claim.prior is not None else "undecided"
     if exists == "undecided" and residual <= claim.tol and _exists(claim, weights, limits, gaps, spread):
         exists = "yes"
-    return verdict(
+    return judged(
+        claim,
         Measured(
             claim=words,
             residual=residual,
@@ -48,13 +47,8 @@ def certify(claim: Claim) -> Certificate:
             normalisation=normalisation,
             exists=exists,
             condition="the first-order condition of the pseudo-likelihood",
-            data_gap=data_gap,
-            data_worst=data_worst,
             rounding=1e-13 * claim.statistics.weight * len(claim.structure.variables),
         ),
-        claim.log_likelihood,
-        claim.tol,
-        claim.interrupted,
     )
 
 

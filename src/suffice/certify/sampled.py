@@ -16,11 +16,11 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from suffice.certify.certificate import Certificate, Measured, verdict
+from suffice.certify.certificate import Certificate, Measured
 from suffice.certify.claim import Claim
 from suffice.certify.cliques import other_tree
 from suffice.certify.feature_values import data_moments, matrix_at, term_table
-from suffice.certify.recount import recount_gap
+from suffice.certify.judgement import judged, unfit
 from suffice.errors import ModelError
 from suffice.inference.gibbs import Gibbs
 from suffice.models.clique_layout import factors_over
@@ -51,8 +51,7 @@ def certify(claim: Claim) -> Certificate:
     names = tuple(feature.name for feature in features)
     words = "posterior mode, by sampling" if claim.point == "map" else "maximum likelihood, by sampling"
     if names != tuple(claim.model.weights):
-        fault = "the weights, which are not those of the features"
-        return verdict(Measured(words, math.inf, fault, math.nan, math.nan), claim.log_likelihood, claim.tol)
+        return unfit(claim, words, "the weights, which are not those of the features")
     limits = ~np.isfinite(claim.model.weights.to_numpy())
     weights = np.where(limits, 0.0, claim.model.weights.to_numpy())
     wanted, squares = data_moments(claim, features)
@@ -60,8 +59,7 @@ def certify(claim: Claim) -> Certificate:
     try:
         found = _fresh(claim, features, spread)
     except ModelError:
-        fault = "the model's potentials, among which fresh chains find no state to start from"
-        return verdict(Measured(words, math.inf, fault, math.nan, math.nan), claim.log_likelihood, claim.tol)
+        return unfit(claim, words, "the model's potentials, among which fresh chains find no state to start from")
     n_terms = np.array([max(len(feature.terms), 1) for feature in features])
     # States that chains hardly ever reach seem to have no error: no fewer than that of independent draws is believed.
     least = np.sqrt(np.maximum(squares - wanted**2 / n_terms, 0.0) / found.n_states)
@@ -74,8 +72,8 @@ def certify(claim: Claim) -> Certificate:
     z = np.abs(slopes[moving]) / errors[moving]
     worst = names[int(np.flatnonzero(moving)[np.argmax(z)])] if z.size else ""
     log_likelihood, normalisation = _exact(claim, weights, wanted)
-    data_gap, data_worst = (None, "") if claim.source is None else recount_gap(claim.source, claim.statistics)
-    judged = verdict(
+    certificate = judged(
+        claim,
         Measured(
             claim=words,
             residual=float((np.abs(slopes[moving]) / spread[moving]).max(initial=0.0)),
@@ -84,22 +82,17 @@ def certify(claim: Claim) -> Certificate:
             normalisation=normalisation,
             exists="no" if limits.any() else "yes" if claim.prior is not None else "undecided",
             condition="the first-order condition" if claim.prior is not None else "the match of expectations",
-            data_gap=data_gap,
-            data_worst=data_worst,
             moment_gap=None if claim.prior is not None else float(np.abs(slopes).max(initial=0.0)),
             monte_carlo_error=float((errors[moving] / spread[moving]).max(initial=0.0)),
             z=float(z.max(initial=0.0)),
             z_limit=critical(int(moving.sum())),
             rounding=1e-13 * claim.statistics.weight * len(claim.structure.variables),
         ),
-        claim.log_likelihood,
-        claim.tol,
-        claim.interrupted,
     )
-    if not found.stuck or not judged.ok:
-        return judged
+    if not found.stuck or not certificate.ok:
+        return certificate
     reason = f"fresh chains have not mixed after {found.n_sweeps:,} sweeps, at the feature {found.stuck!r}"
-    return replace(judged, ok=False, verdict=f"Not certified as {words}: {reason}.")
+    return replace(certificate, ok=False, verdict=f"Not certified as {words}: {reason}.")
 
 
 def critical(n: int) -> float:
