@@ -18,6 +18,7 @@ from suffice.inference.interactions import Interactions, centred
 from suffice.learn.cliques import Found, check, refuses_nothing, refuses_smooth, solve_by
 from suffice.learn.matching import Matching, needs
 from suffice.learn.method import Method
+from suffice.optimise.kinks import up_to_zero
 from suffice.optimise.newton_cg import newton_cg
 from suffice.optimise.proximal import proximal
 
@@ -131,19 +132,7 @@ class Terms:
         tol = self.matching.problem.tol / 100
         found = newton_cg(evaluate, back(x), done=lambda _, g: bool(np.abs(g).max(initial=0.0) <= tol), steps=steps)
         y = place(found.x)
-        return _up_to_zero(x, y, np.concatenate(slopes) != 0)
-
-
-def _up_to_zero(x: Floats, y: Floats, held: NDArray[np.bool_]) -> Floats:
-    """Return y, or the point on the way from x where the first number of those held changes its sign, zero there."""
-    crossing = held & (np.sign(y) != np.sign(x))
-    if not crossing.any():
-        return y
-    shares = x[crossing] / (x[crossing] - y[crossing])
-    first = float(shares.min(initial=1.0))
-    there = x + first * (y - x)
-    there[np.flatnonzero(crossing)[shares == first]] = 0.0
-    return there
+        return up_to_zero(x, y, np.concatenate(slopes) != 0)
 
 
 def shrunk(z: Floats, threshold: float) -> Floats:

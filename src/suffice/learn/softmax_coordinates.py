@@ -12,7 +12,7 @@ from dataclasses import dataclass, replace
 import numpy as np
 from numpy.typing import NDArray
 
-from suffice.learn.softmax_objective import Objective, Summary
+from suffice.learn.softmax_objective import Objective
 from suffice.learn.softmax_passes import Point
 
 Floats = NDArray[np.float64]
@@ -177,15 +177,15 @@ def coordinates_of(objective: Objective, root: Floats | None = None) -> Coordina
     ``root`` is one of the correlations of the terms, RᵀR, where it is known better than from the summary.
     """
     summary, ridge = objective.summary, objective.ridge / objective.total
-    if summary.scatter.ndim == 1 and summary.means.size > MOST_COMBINED:
+    if summary.correlations is None and summary.means.size > MOST_COMBINED:
         return _scaled(objective)
     sizes, vectors = np.linalg.eigh(np.diag(summary.shares) - np.outer(summary.shares, summary.shares))
     sizes, contrasts = np.maximum(sizes[1:], 1e-12), vectors[:, 1:]
     scales = np.sqrt(sizes)
-    if summary.scatter.ndim == 1:
+    if summary.correlations is None:
         roots = np.sqrt(np.maximum(summary.squares + ridge / sizes[:, None], 1e-300))
         return Coordinates(contrasts, scales, roots, 1 / roots, summary.centre, objective.intercept)
-    roots = _roots(summary, ridge / sizes) if root is None or ridge else root[None]
+    roots = _roots(summary.correlations, summary.units, ridge / sizes) if root is None or ridge else root[None]
     return Coordinates(
         contrasts,
         scales,
@@ -204,13 +204,12 @@ def _scaled(objective: Objective) -> Scaled:
     return Scaled(roots, np.sqrt(sizes), summary.centre, objective.intercept)
 
 
-def _roots(summary: Summary, ridges: Floats) -> Floats:
+def _roots(correlations: Floats, units: Floats, ridges: Floats) -> Floats:
     """Return upper triangles U with UᵀU the correlations of the terms plus a ridge; shape (J, T, T), or (1, T, T)."""
-    correlations = summary.scatter / summary.units / summary.units[:, None]
     found = []
     for ridge in ridges if ridges.any() else ridges[:1]:
         inner = correlations.copy()
-        inner[np.diag_indices_from(inner)] += ridge / summary.units**2
+        inner[np.diag_indices_from(inner)] += ridge / units**2
         found.append(_root(inner))
     return np.stack(found)
 

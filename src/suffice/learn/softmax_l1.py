@@ -14,12 +14,11 @@ from numpy.typing import NDArray
 from suffice.learn.softmax_objective import Objective
 from suffice.learn.softmax_passes import Point
 from suffice.learn.softmax_search import null_point
-from suffice.optimise.newton_cg import newton_cg
+from suffice.optimise.kinks import Kinks
 from suffice.optimise.outcome import NO_BETTER, OUT_OF_STEPS, Outcome, outcome_of
 from suffice.optimise.proximal import proximal
 
 Floats = NDArray[np.float64]
-Bools = NDArray[np.bool_]
 FIRST, AGAIN = 60, 20
 """Proximal steps before the first Newton steps, and before others."""
 MOST_CUTS = 12
@@ -38,7 +37,7 @@ class Kinked:
         self.units = objective.summary.units
         self.n_intercepts = self.shape[0] if objective.intercept else 0
         costs = np.broadcast_to(1 / (width * objective.total * self.units), self.shape)
-        self.costs = np.concatenate([np.zeros(self.n_intercepts), costs.reshape(-1)])
+        self.kinks = Kinks(np.concatenate([np.zeros(self.n_intercepts), costs.reshape(-1)]))
 
     def point(self, vector: Floats) -> Point:
         """Return slopes and intercepts."""
@@ -62,13 +61,10 @@ class Kinked:
         value, gradient, _ = self.objective.at(self.point(vector), curved=False)
         return value, self.pulled(gradient)
 
-    def kinks(self, vector: Floats) -> float:
-        """Return the prior's part."""
-        return float(self.costs.dot(np.abs(vector)))
-
-    def prox(self, vector: Floats, step: float) -> Floats:
-        """Return the vector with everything moved towards zero by its cost."""
-        return np.asarray(np.sign(vector) * np.maximum(np.abs(vector) - step * self.costs, 0.0))
+    def smooth_twice(self, vector: Floats) -> tuple[float, Floats, Callable[[Floats], Floats]]:
+        """Return products with the Hessian, too."""
+        value, gradient, product = self.objective.at(self.point(vector))
+        return value, self.pulled(gradient), lambda direction: self.pulled(product(self.point(direction)))
 
     def levelled(self, vector: Floats) -> Floats:
         """Return the same probabilities at the least cost: slopes of a term less that of their medians nearest to zero.
@@ -83,41 +79,24 @@ class Kinked:
 
     def residual(self, vector: Floats, gradient: Floats) -> float:
         """Return the largest violation of the first-order condition."""
-        pulled = np.abs(gradient + np.sign(vector) * self.costs)
-        beyond = np.maximum(np.abs(gradient) - self.costs, 0.0)
-        return float(np.where(vector == 0, beyond, pulled).max(initial=0.0))
+        return float(np.abs(self.kinks.left(vector, gradient)).max(initial=0.0))
 
     def on_support(self, vector: Floats, enough: float) -> Floats:
         """Return the optimum with the zeros and the signs held, or where the first sign would change."""
-        free = (vector != 0) | (self.costs == 0)
-        pull = (np.sign(vector) * self.costs)[free]
 
-        def whole(part: Floats) -> Floats:
-            found = np.zeros_like(vector)
-            found[free] = part
-            return found
+        def done(_: float, slope: Floats) -> bool:
+            return bool(np.abs(slope).max() <= enough)
 
-        def twice(part: Floats) -> tuple[float, Floats, Callable[[Floats], Floats]]:
-            value, gradient, product = self.objective.at(self.point(whole(part)))
-
-            def multiply(direction: Floats) -> Floats:
-                return np.asarray(self.pulled(product(self.point(whole(direction))))[free])
-
-            return value + float(pull.dot(part)), self.pulled(gradient)[free] + pull, multiply
-
-        found = newton_cg(
-            twice, vector[free], done=lambda value, slope: bool(np.abs(slope).max() <= enough), steps=range(1, 9)
-        )
-        return self._as_far(vector, whole(found.x))
+        return self._as_far(vector, self.kinks.on_support(self.smooth_twice, vector, done=done, steps=range(1, 9)))
 
     def _as_far(self, before: Floats, after: Floats) -> Floats:
         """Return the farthest point on the way that has not risen, with slopes that change sign at zero."""
-        limit = self.smooth(before)[0] + self.kinks(before)
+        limit = self.smooth(before)[0] + self.kinks.value(before)
         for cut in range(MOST_CUTS):
             trial = before + 0.5**cut * (after - before)
-            crossed = (self.costs > 0) & (np.sign(trial) != np.sign(before))
+            crossed = (self.kinks.prices > 0) & (np.sign(trial) != np.sign(before))
             trial[crossed] = 0.0
-            if self.smooth(trial)[0] + self.kinks(trial) <= limit + 1e-14 * abs(limit):
+            if self.smooth(trial)[0] + self.kinks.value(trial) <= limit + 1e-14 * abs(limit):
                 return trial
         return before
 
@@ -125,7 +104,7 @@ class Kinked:
 def sparse_search(objective: Objective, width: float, enough: float, steps: Iterable[int]) -> tuple[Point, Outcome]:
     """Search by proximal steps and Newton's method in turns."""
     problem = Kinked(objective, width)
-    x = problem.of(null_point(objective.summary, objective.intercept))
+    x = problem.of(null_point(objective))
     value, gradient = problem.smooth(x)
     values: list[float] = []
     n_evaluations, n_idle, trouble = 1, 0, OUT_OF_STEPS
@@ -133,17 +112,17 @@ def sparse_search(objective: Objective, width: float, enough: float, steps: Iter
         n_steps = range(FIRST if number == 1 else AGAIN)
         found = proximal(
             problem.smooth,
-            problem.kinks,
-            problem.prox,
+            problem.kinks.value,
+            problem.kinks.shrink,
             x,
             done=lambda vector, slope: problem.residual(vector, slope) <= enough,
             steps=n_steps,
         )
-        before = value + problem.kinks(x)
+        before = value + problem.kinks.value(x)
         x = found.x if found.converged else problem.on_support(problem.levelled(found.x), enough / 4)
         value, gradient = problem.smooth(x)
         n_evaluations += found.n_evaluations + 1
-        values.append(value + problem.kinks(x))
+        values.append(value + problem.kinks.value(x))
         if problem.residual(x, gradient) <= enough:
             trouble = ""
             break
@@ -151,4 +130,4 @@ def sparse_search(objective: Objective, width: float, enough: float, steps: Iter
         if n_idle >= MOST_IDLE:
             trouble = NO_BETTER
             break
-    return problem.point(x), outcome_of(x, value + problem.kinks(x), gradient, values, n_evaluations, trouble)
+    return problem.point(x), outcome_of(x, value + problem.kinks.value(x), gradient, values, n_evaluations, trouble)

@@ -11,47 +11,11 @@ from numpy.typing import NDArray
 
 from suffice.learn.softmax_design import Design, HeldTable
 from suffice.learn.softmax_passes import Gradient, Hessian, HessianTimes, Kept, Point, run
+from suffice.learn.softmax_summary import Summary
 from suffice.settings import settings
 from suffice.stats.source import BlockSource, Source
 
 Floats = NDArray[np.float64]
-
-
-@dataclass(frozen=True, eq=False)
-class Summary:
-    """What one pass tells of the terms.
-
-    Attributes
-    ----------
-    counts : array, shape (K,)
-        Rows of each class.
-    means : array, shape (K, T)
-        Means of the terms in each class.
-    centre : array, shape (T,)
-        Their means over all rows; zero when there is no intercept to take them up.
-    scatter : array, shape (T, T) or (T,)
-        Mean squares and products around ``centre``, or the squares alone where there are too many terms.
-    """
-
-    counts: Floats
-    means: Floats
-    centre: Floats
-    scatter: Floats
-
-    @property
-    def shares(self) -> Floats:
-        """The share of each class; shape (K,)."""
-        return np.asarray(self.counts / self.counts.sum())
-
-    @cached_property
-    def squares(self) -> Floats:
-        """Mean squares around the centre; shape (T,)."""
-        return np.asarray(np.diag(self.scatter) if self.scatter.ndim == 2 else self.scatter)
-
-    @cached_property
-    def units(self) -> Floats:
-        """The spread of every term, one for a term that is constant; shape (T,)."""
-        return np.where(self.squares > 0, np.sqrt(np.maximum(self.squares, 0.0)), 1.0)
 
 
 @dataclass(frozen=True, eq=False)
@@ -78,11 +42,23 @@ class Objective:
     intercept: bool = True
     ridge: float = 0.0
 
+    @property
+    def _table(self) -> HeldTable | None:
+        """The rows in memory; None where they are not."""
+        table = self.source.table if isinstance(self.source, BlockSource) else None
+        return table if isinstance(table, HeldTable) else None
+
+    @property
+    def held(self) -> HeldTable | None:
+        """The rows in memory, written out; None where they are not."""
+        table = self._table
+        return table if table is not None and table.is_dense else None
+
     @cached_property
     def _keeps(self) -> bool:
         """Whether probabilities of all rows are kept: rows are in memory, and these fit beside them."""
-        table = self.source.table if isinstance(self.source, BlockSource) else None
-        return isinstance(table, HeldTable) and table.n_expected * self.design.n_classes * 8 <= settings().memory / 4
+        table = self._table
+        return table is not None and table.n_expected * self.design.n_classes * 8 <= settings().memory / 4
 
     def at(self, point: Point, *, curved: bool = True) -> tuple[float, Point, Callable[[Point], Point]]:
         """Return value, gradient, and the function that multiplies a direction by the Hessian."""
@@ -130,15 +106,10 @@ class Objective:
         largest = max(slopes.max(initial=0.0), -slopes.min(initial=0.0))
         return float(max(largest, np.abs(gradient.intercept).max(initial=0.0)))
 
-    @property
-    def held(self) -> HeldTable | None:
-        """The rows in memory, written out; None where they are not."""
-        table = self.source.table if isinstance(self.source, BlockSource) else None
-        return table if isinstance(table, HeldTable) and table.is_dense else None
-
     def every(self, stride: int) -> Objective:
         """Return the same function of every so many rows."""
-        assert self.held is not None
-        thin = self.held.every(stride)
+        table = self.held
+        assert table is not None
+        thin = table.every(stride)
         weight = sum(block.weight for block in thin.held)
         return replace(self, source=BlockSource(thin), total=weight, ridge=self.ridge * weight / self.total)

@@ -11,7 +11,6 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
@@ -85,12 +84,6 @@ def check(structure: SoftmaxClasses, prior: Any, fixed: Mapping[str, Any]) -> No
         raise ArgumentError(f"The 'prior' argument does not fit a softmax regression: {reason}")
 
 
-@dataclass(frozen=True, eq=False)
-class _Found:
-    point: Point
-    outcome: Outcome
-
-
 def _by(search: Callable[..., tuple[Point, Outcome]], label: str) -> Callable[[Problem], Solution]:
     """Return the solver that a smooth search makes."""
 
@@ -98,7 +91,7 @@ def _by(search: Callable[..., tuple[Point, Outcome]], label: str) -> Callable[[P
         objective = objective_of(problem)
         root = accurate_root(objective) if problem.prior is None else None
         steps = problem.watch.steps(label, problem.max_iter)
-        return _solution(problem, objective, _Found(*search(objective, root, MARGIN * problem.tol, steps)))
+        return _solution(problem, objective, *search(objective, root, MARGIN * problem.tol, steps))
 
     return solve
 
@@ -106,8 +99,7 @@ def _by(search: Callable[..., tuple[Point, Outcome]], label: str) -> Callable[[P
 def _by_proximal(problem: Problem) -> Solution:
     objective = objective_of(problem)
     steps = problem.watch.steps("proximal", problem.max_iter)
-    width = problem.prior.width
-    return _solution(problem, objective, _Found(*sparse_search(objective, width, MARGIN * problem.tol, steps)))
+    return _solution(problem, objective, *sparse_search(objective, problem.prior.width, MARGIN * problem.tol, steps))
 
 
 def objective_of(problem: Problem) -> Objective:
@@ -121,8 +113,7 @@ def objective_of(problem: Problem) -> Objective:
             f"{listing(target.labels)}."
         )
     assert problem.source is not None
-    by_name = {variable.name: variable for variable in problem.schema.variables}
-    variables = {name: by_name[name] for name in structure.inputs}
+    variables = {name: problem.schema[name] for name in structure.inputs}
     known = inputs_of(structure, statistics)
     design = Design(terms_of(structure, variables), target, variables, centre_of(structure, known))
     source = held(problem.source, design, statistics.n_read - statistics.n_dropped)
@@ -131,8 +122,8 @@ def objective_of(problem: Problem) -> Objective:
     return Objective(source, design, summary, statistics.weight, structure.intercept, ridge)
 
 
-def _solution(problem: Problem, objective: Objective, found: _Found) -> Solution:
-    point, outcome, design = _centred(found.point, problem.prior), found.outcome, objective.design
+def _solution(problem: Problem, objective: Objective, found: Point, outcome: Outcome) -> Solution:
+    point, design = _centred(found, problem.prior), objective.design
     penalty = _penalty(problem.prior, point) / objective.total
     n_free = _n_free(problem.prior, point) + (design.n_classes - 1) * int(objective.intercept)
     model = SoftmaxModel(
@@ -196,9 +187,9 @@ def _remarks(problem: Problem, objective: Objective, point: Point, outcome: Outc
         if isinstance(problem.prior, Laplace):
             remarks.append(f"{int((point.slopes == 0).sum()):,} of {point.slopes.size:,} slopes are zero.")
     if not outcome.converged and not problem.watch.interrupted:
-        hint = "" if remarks or problem.prior is not None else " If classes are separated, try prior=sf.Gaussian(10)."
+        hint = "" if problem.prior is not None else " If classes are separated, try prior=sf.Gaussian(10)."
         remarks.append(f"Not converged after {plural(outcome.n_steps, 'step')}: {outcome.reason}{hint}")
-    if problem.prior is None and objective.summary.scatter.ndim == 1:
+    if problem.prior is None and objective.summary.correlations is None:
         remarks.append("With so many terms it was not looked at whether some are combinations of others.")
     return tuple(remarks)
 

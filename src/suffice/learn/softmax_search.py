@@ -17,7 +17,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from suffice.learn.softmax_coordinates import Coordinates, Scaled, coordinates_of
-from suffice.learn.softmax_objective import Objective, Summary
+from suffice.learn.softmax_objective import Objective
 from suffice.learn.softmax_passes import Point
 from suffice.optimise.lbfgs import lbfgs
 from suffice.optimise.newton_cg import newton_cg
@@ -36,25 +36,26 @@ QUICK = 30
 """Steps by which L-BFGS has come to the end where some rows are like the others."""
 
 
-def null_point(summary: Summary, intercept: bool) -> Point:
+def null_point(objective: Objective) -> Point:
     """Return the parameters of a model that knows no inputs."""
+    summary = objective.summary
     k, t = summary.means.shape
-    return Point(np.zeros((k, t)), np.log(summary.shares) if intercept else np.zeros(k))
+    return Point(np.zeros((k, t)), np.log(summary.shares) if objective.intercept else np.zeros(k))
 
 
-def null_value(summary: Summary, intercept: bool) -> float:
+def null_value(objective: Objective) -> float:
     """Return the mean of −log p(y) under that model."""
-    shares = summary.shares
-    return float(-(shares * np.log(shares)).sum()) if intercept else float(np.log(len(shares)))
+    shares = objective.summary.shares
+    return float(-(shares * np.log(shares)).sum()) if objective.intercept else float(np.log(len(shares)))
 
 
 def discriminant(objective: Objective) -> Point | None:
     """Return Fisher's linear discriminant, shrunk by the ridge; None where moments are unknown or singular."""
     summary = objective.summary
-    if summary.scatter.ndim == 1 or not objective.intercept or not len(summary.centre):
+    if summary.correlations is None or not objective.intercept or not len(summary.centre):
         return None
     around = (summary.means - summary.centre) / summary.units
-    within = summary.scatter / summary.units / summary.units[:, None] - (around.T * summary.shares) @ around
+    within = summary.correlations - (around.T * summary.shares) @ around
     within[np.diag_indices_from(within)] += 1e-6 + objective.ridge / objective.total / summary.units**2
     try:
         root = np.linalg.inv(np.linalg.cholesky(within))
@@ -108,12 +109,10 @@ class Search:
 
 def first_point(objective: Objective) -> Point:
     """Return the start: Fisher's discriminant where it beats knowing no inputs."""
-    null = null_point(objective.summary, objective.intercept)
     guess = discriminant(objective)
-    if guess is None:
-        return null
-    limit = null_value(objective.summary, objective.intercept)
-    return guess if objective.at(guess, curved=False)[0] < limit else null
+    if guess is not None and objective.at(guess, curved=False)[0] < null_value(objective):
+        return guess
+    return null_point(objective)
 
 
 def closer(objective: Objective, coordinates: Coordinates | Scaled) -> tuple[Point, Coordinates] | None:

@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from functools import cached_property
 
 import numpy as np
 from numpy.typing import NDArray
 
 from suffice.data.schema import Schema
 from suffice.learn.softmax_design import Design
-from suffice.learn.softmax_objective import Summary
 from suffice.learn.softmax_passes import TermMoments, run
 from suffice.models.basis import Linear
 from suffice.stats.moments import Moments
@@ -27,10 +27,51 @@ CONSTANT = 64 * float(np.finfo(float).eps)
 """A column whose spread is less than this part of its mean does not vary but for rounding."""
 
 
+@dataclass(frozen=True, eq=False)
+class Summary:
+    """What one pass tells of the terms.
+
+    Attributes
+    ----------
+    counts : array, shape (K,)
+        Rows of each class.
+    means : array, shape (K, T)
+        Means of the terms in each class.
+    centre : array, shape (T,)
+        Their means over all rows; zero when there is no intercept to take them up.
+    scatter : array, shape (T, T) or (T,)
+        Mean squares and products around ``centre``, or the squares alone where there are too many terms.
+    """
+
+    counts: Floats
+    means: Floats
+    centre: Floats
+    scatter: Floats
+
+    @property
+    def shares(self) -> Floats:
+        """The share of each class; shape (K,)."""
+        return np.asarray(self.counts / self.counts.sum())
+
+    @cached_property
+    def squares(self) -> Floats:
+        """Mean squares around the centre; shape (T,)."""
+        return np.asarray(np.diag(self.scatter) if self.scatter.ndim == 2 else self.scatter)
+
+    @cached_property
+    def units(self) -> Floats:
+        """The spread of every term, one for a term that is constant; shape (T,)."""
+        return np.where(self.squares > 0, np.sqrt(np.maximum(self.squares, 0.0)), 1.0)
+
+    @cached_property
+    def correlations(self) -> Floats | None:
+        """The scatter in the units of the terms; None where only squares are known; shape (T, T)."""
+        return None if self.scatter.ndim == 1 else np.asarray(self.scatter / self.units / self.units[:, None])
+
+
 def moment_need(structure: SoftmaxClasses, schema: Schema) -> Moment | None:
     """Return the request for the moments of continuous inputs in each class; None where there are none or too many."""
-    known = {variable.name: variable for variable in schema.variables}
-    xs = tuple(name for name in structure.inputs if not known[name].is_discrete)
+    xs = tuple(name for name in structure.inputs if not schema[name].is_discrete)
     return Moment(xs, (structure.target,)) if 0 < len(xs) <= MOST_MOMENTS else None
 
 

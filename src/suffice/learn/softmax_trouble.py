@@ -43,10 +43,9 @@ def accurate_root(objective: Objective) -> Floats | None:
     Raises when a combination of terms does not vary, so that slopes are not determined.
     """
     summary = objective.summary
-    if summary.scatter.ndim == 1 or not len(summary.units):
+    if summary.correlations is None or not len(summary.units):
         return None
-    correlations = summary.scatter / summary.units / summary.units[:, None]
-    values, vectors = np.linalg.eigh(correlations)
+    values, vectors = np.linalg.eigh(summary.correlations)
     if values[0] > SUSPECT:
         return None
     root, limit = _qr(objective), SINGULAR

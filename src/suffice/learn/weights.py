@@ -15,6 +15,7 @@ from suffice.inference.scaled_gaps import STANDARD_ERRORS
 from suffice.learn.feature_matching import FeatureMatching, Floats
 from suffice.optimise.conjugate_gradient import conjugate_gradient
 from suffice.optimise.gradient import gradient_descent
+from suffice.optimise.kinks import Kinks, up_to_zero
 from suffice.optimise.lbfgs import lbfgs as minimise_by_lbfgs
 from suffice.optimise.newton_cg import newton_cg
 from suffice.optimise.outcome import Outcome
@@ -182,80 +183,53 @@ def gradient(matching: FeatureMatching) -> FoundWeights:
 
 def proximal(matching: FeatureMatching) -> FoundWeights:
     """Alternate between proximal steps, which find the zeros, and Newton's on the weights that are not zero."""
-    kinks = Kinks(matching)
+    priced = Priced(matching)
     x, objectives = matching.start, list[float]()
     steps = matching.problem.watch.steps("proximal steps", matching.problem.max_iter)
     while True:
         outcome = minimise_by_proximal(
-            kinks.evaluate, kinks.value, kinks.shrink, x, done=kinks.done, steps=islice(steps, ROUND)
+            priced.evaluate, priced.kinks.value, priced.kinks.shrink, x, done=priced.done, steps=islice(steps, ROUND)
         )
         objectives += [matching.gain(value) for value in outcome.values]
         x = outcome.x
         if not outcome.converged:
-            x = kinks.finished(x, islice(steps, SMOOTH))
+            x = priced.finished(x, islice(steps, SMOOTH))
             if len(objectives) < matching.problem.max_iter:
-                objectives.append(matching.gain(kinks.evaluate(x)[0] + kinks.value(x)))
-        if outcome.converged or kinks.done(x, kinks.evaluate(x)[1]):
+                objectives.append(matching.gain(priced.evaluate(x)[0] + priced.kinks.value(x)))
+        if outcome.converged or priced.done(x, priced.evaluate(x)[1]):
             return FoundWeights(matching.weights(x), tuple(objectives), True)
         if next(steps, None) is None:
             return FoundWeights(matching.weights(x), tuple(objectives), False, "allow more by max_iter=…")
 
 
-class Kinks:
-    """Laplace's penalty on the free weights, in units of one row's log-likelihood."""
+class Priced:
+    """Laplace's penalty on the free weights, in units of one row's log-likelihood, beside the smooth rest."""
 
     def __init__(self, matching: FeatureMatching) -> None:
         self.matching = matching
-        self.prices = 1 / (matching.widths[matching.free] * matching.total)
+        self.kinks = Kinks(1 / (matching.widths[matching.free] * matching.total))
 
     def evaluate(self, x: Floats) -> tuple[float, Floats]:
         """Return the smooth part of the objective and its gradient."""
         value, slope, _ = self.matching.smooth(x)
         return value, slope
 
-    def value(self, x: Floats) -> float:
-        """Return Σ |w| / (width N)."""
-        return float(self.prices.dot(np.abs(x)))
-
-    def shrink(self, z: Floats, step: float) -> Floats:
-        """Move every weight towards zero by its price."""
-        return np.asarray(np.sign(z) * np.maximum(np.abs(z) - step * self.prices, 0.0) + 0.0, np.float64)  # no −0
+    def evaluate_twice(self, x: Floats) -> tuple[float, Floats, Callable[[Floats], Floats]]:
+        """Return products with its Hessian, too."""
+        value, slope, point = self.matching.smooth(x)
+        return value, slope, lambda v: point.curvature(self.matching.weights(v))[self.matching.free]
 
     def done(self, x: Floats, slope: Floats) -> bool:
         """Whether no subgradient is left: slopes of weights at zero may be up to their price."""
-        left = np.where(x == 0, np.maximum(np.abs(slope) - self.prices, 0.0), slope + np.sign(x) * self.prices)
-        return self.matching.done(0.0, left)
+        return self.matching.done(0.0, self.kinks.left(x, slope))
 
     def finished(self, x: Floats, steps: Iterable[int]) -> Floats:
         """Return the optimum among weights with the zeros and signs of x, or where the way there meets another zero."""
-        moving = (x != 0) | (self.prices == 0)
-        signs = (np.sign(x) * self.prices)[moving]
-
-        def place(part: Floats) -> Floats:
-            found = np.zeros(len(x))
-            found[moving] = part
-            return found
-
-        def evaluate(part: Floats) -> tuple[float, Floats, Callable[[Floats], Floats]]:
-            value, slope, point = self.matching.smooth(place(part))
-            free = self.matching.free
-
-            def product(v: Floats) -> Floats:
-                return np.asarray(point.curvature(self.matching.weights(place(v)))[free][moving], np.float64)
-
-            return value + float(signs.dot(part)), slope[moving] + signs, product
-
         tol = self.matching.problem.tol / 100
-        spread = np.maximum(self.matching.spread[self.matching.free][moving], 1e-300)
+        spread = np.maximum(self.matching.spread[self.matching.free][self.kinks.free(x)], 1e-300)
 
         def done(_: float, slope: Floats) -> bool:
             return bool((np.abs(slope) / spread).max(initial=0.0) <= tol)
 
-        y = place(newton_cg(evaluate, x[moving], done=done, steps=steps).x)
-        crossing = (self.prices > 0) & (x != 0) & (np.sign(y) != np.sign(x))
-        if not crossing.any():
-            return y
-        shares = np.where(crossing, x / np.where(crossing, x - y, 1.0), math.inf)
-        there = x + float(shares.min()) * (y - x)
-        there[shares == shares.min()] = 0.0
-        return there
+        y = self.kinks.on_support(self.evaluate_twice, x, done=done, steps=steps)
+        return up_to_zero(x, y, (self.kinks.prices > 0) & (x != 0))
