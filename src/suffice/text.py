@@ -71,6 +71,17 @@ def plain_table(header: Row, rows: Sequence[Row], align: str) -> str:
     return "\n".join(lines)
 
 
+def plain_facts(facts: Sequence[tuple[str, str]]) -> str:
+    """Lay out names and values side by side.
+
+    >>> print(plain_facts([("rows", "3"), ("error rate", "0.3333")]))
+    rows        3
+    error rate  0.3333
+    """
+    size = max(len(name) for name, _ in facts)
+    return "\n".join(f"{name:<{size}}  {value}" for name, value in facts)
+
+
 def html_table(header: Row, rows: Sequence[Row], align: str, caption: str = "") -> str:
     """Return the same table as HTML, every cell escaped."""
 

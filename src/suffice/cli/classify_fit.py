@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import json
-import os
 from dataclasses import replace
 from typing import Annotated, Any
 
@@ -14,22 +12,29 @@ from suffice.cli.classify_look import Look
 from suffice.cli.classify_models import classifier, read_missing
 from suffice.cli.classify_options import CASES, in_options, read_class_prior, read_inputs, read_pairs
 from suffice.cli.shared import (
+    CategoricalOption,
+    CertifyOption,
+    ContinuousOption,
     JsonOption,
+    MaxIterOption,
+    MethodOption,
     NamesOption,
     NaOption,
+    OutFitOption,
     QuietOption,
     SeparatorOption,
     SkipOption,
+    TolOption,
     TrimOption,
     UnknownOption,
     WeightsOption,
     bar,
     reported,
+    require_two_paths,
     schema_from,
     table,
+    write_fit,
 )
-from suffice.errors import ArgumentError
-from suffice.text import visible
 
 
 def fit(
@@ -121,9 +126,9 @@ def fit(
             show_default="the first",
         ),
     ] = None,
-    method: Annotated[str, typer.Option("--method", help="The method of estimation.")] = "auto",
-    tol: Annotated[float, typer.Option("--tol", help="How closely the first-order condition must hold.")] = 1e-8,
-    max_iter: Annotated[int, typer.Option("--max-iter", help="The most steps of an iterative method.")] = 1000,
+    method: MethodOption = "auto",
+    tol: TolOption = 1e-8,
+    max_iter: MaxIterOption = 1000,
     weights: WeightsOption = None,
     missing: Annotated[
         str | None,
@@ -138,38 +143,26 @@ def fit(
     unseen_parents: Annotated[
         str, typer.Option("--unseen-parents", help="naive, joint: classes without data: error or uniform.")
     ] = "error",
-    categorical: Annotated[
-        list[str] | None,
-        typer.Option("--categorical", metavar="COL[=a,b,c]", help="Declare a column discrete; may be repeated."),
-    ] = None,
-    continuous: Annotated[
-        list[str] | None,
-        typer.Option("--continuous", metavar="COL", help="Declare a column continuous; may be repeated."),
-    ] = None,
+    categorical: CategoricalOption = None,
+    continuous: ContinuousOption = None,
     separator: SeparatorOption = None,
     na: NaOption = None,
     names: NamesOption = None,
     skip: SkipOption = 0,
     trim: TrimOption = False,
-    certify: Annotated[
-        str, typer.Option("--certify", help="statistics, or data to repeat the pass over the data.")
-    ] = "statistics",
+    certify: CertifyOption = "statistics",
     out: Annotated[
         str | None, typer.Option("--out", metavar="FILE", help="Write the classifier alone (.json).")
     ] = None,
-    out_fit: Annotated[
-        str | None,
-        typer.Option("--out-fit", metavar="FILE", help="Write the whole fit with its certificate and notes (.json)."),
-    ] = None,
+    out_fit: OutFitOption = None,
     quiet: QuietOption = False,
     as_json: JsonOption = False,
 ) -> None:
     """Learn a classifier of the column --target from the table DATA, prove the result, and count its errors on DATA."""
     with reported(as_json):
         import suffice
-        from suffice.io import write_together
 
-        _require_two_paths(out, out_fit)
+        require_two_paths(out, out_fit)
         cases = table(data, separator, na, names, skip, trim)
         options = {
             "class_prior": read_class_prior(class_prior),
@@ -187,7 +180,7 @@ def fit(
             "strength": strength,
             "reference": reference,
         }
-        look = Look(cases, schema_from(categorical or [], continuous or []) or {})
+        look = Look(cases, schema_from(categorical, continuous) or {})
         columns = read_inputs(look.names, target, weights, inputs, exclude)
         look.require_rows(target)
         if weights is not None:
@@ -210,15 +203,10 @@ def fit(
         )
         survey = _resubstituted(result.model, cases, bar(quiet), **reading)
         coefficients = read_coefficients(result, cases, weights)
-        write_together({path: thing for path, thing in ((out, result.model), (out_fit, result)) if path})
+        write_fit(result, out, out_fit)
         _report(result, coefficients, survey, {"classifier": out, "fit": out_fit}, as_json)
     if not result.certificate.ok:
         raise typer.Exit(1)
-
-
-def _require_two_paths(out: str | None, out_fit: str | None) -> None:
-    if out and out_fit and os.path.realpath(out) == os.path.realpath(out_fit):
-        raise ArgumentError(f"--out and --out-fit name the same file, {out!r}. Give each a path of its own.")
 
 
 def _resubstituted(model: Any, cases: Any, progress: bool, *, missing: str, **reading: Any) -> Any:
@@ -234,18 +222,13 @@ def _resubstituted(model: Any, cases: Any, progress: bool, *, missing: str, **re
 def _report(
     result: Any, coefficients: Coefficients, survey: Any, written: dict[str, str | None], as_json: bool
 ) -> None:
-    from suffice.cli.show import show_fit
+    from suffice.cli.show import show_document, show_fit, show_written
 
     if as_json:
-        from suffice.io.own_json import document, plain
-
-        more = plain({"coefficients": coefficients.to_list(), "resubstitution": survey.to_dict()})
-        print(json.dumps({**document(result), **more}, ensure_ascii=False, indent=1))
+        show_document(result, coefficients=coefficients.to_list(), resubstitution=survey.to_dict())
         return
     show_fit(replace(result, notes=tuple(replace(note, text=in_options(note.text)) for note in result.notes)), [])
     coefficients.show()
     print("\nErrors on the data learnt from (resubstitution; expect more on new data)")
     survey.show()
-    for what, path in written.items():
-        if path:
-            print(f"\nWrote the {what} to {visible(path)}")
+    show_written(written)

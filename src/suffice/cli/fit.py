@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 from typing import Annotated, Any
 
 import typer
@@ -10,23 +9,31 @@ import typer
 from suffice.cli.priors import PriorOption, is_number, read_priors
 from suffice.cli.shared import (
     DATA,
+    CategoricalOption,
+    CertifyOption,
+    ContinuousOption,
     JsonOption,
+    MaxIterOption,
+    MethodOption,
     MissingOption,
     NamesOption,
     NaOption,
+    OutFitOption,
     QuietOption,
     SeparatorOption,
     SkipOption,
+    TolOption,
     TrimOption,
     UnknownOption,
     WeightsOption,
     bar,
     reported,
+    require_two_paths,
     schema_from,
     table,
+    write_fit,
 )
 from suffice.errors import ArgumentError
-from suffice.text import visible
 
 
 def fit(
@@ -49,13 +56,13 @@ def fit(
             show_default="n",
         ),
     ] = None,
-    method: Annotated[str, typer.Option("--method", help="The method of estimation.")] = "auto",
+    method: MethodOption = "auto",
     option: Annotated[
         list[str] | None,
         typer.Option("--option", metavar="NAME=VALUE", help="A setting of the method's own; may be repeated."),
     ] = None,
-    tol: Annotated[float, typer.Option("--tol", help="How closely the first-order condition must hold.")] = 1e-8,
-    max_iter: Annotated[int, typer.Option("--max-iter", help="The most steps of an iterative method.")] = 1000,
+    tol: TolOption = 1e-8,
+    max_iter: MaxIterOption = 1000,
     seed: Annotated[int | None, typer.Option("--seed", help="The seed of a random start.")] = None,
     init: Annotated[
         str | None, typer.Option("--init", metavar="random|MODEL", help="Where an iterative method begins.")
@@ -66,32 +73,21 @@ def fit(
     ] = "error",
     missing: MissingOption = "error",
     unknown_states: UnknownOption = "error",
-    categorical: Annotated[
-        list[str] | None,
-        typer.Option("--categorical", metavar="COL[=a,b,c]", help="Declare a column discrete; may be repeated."),
-    ] = None,
-    continuous: Annotated[
-        list[str] | None,
-        typer.Option("--continuous", metavar="COL", help="Declare a column continuous; may be repeated."),
-    ] = None,
+    categorical: CategoricalOption = None,
+    continuous: ContinuousOption = None,
     separator: SeparatorOption = None,
     na: NaOption = None,
     names: NamesOption = None,
     skip: SkipOption = 0,
     trim: TrimOption = False,
-    certify: Annotated[
-        str, typer.Option("--certify", help="statistics, or data to repeat the pass over the data.")
-    ] = "statistics",
+    certify: CertifyOption = "statistics",
     show: Annotated[
         list[str] | None, typer.Option("--show", metavar="NODE", help="Also print a node's table; may be repeated.")
     ] = None,
     out: Annotated[
         str | None, typer.Option("--out", metavar="FILE", help="Write the model alone (.json, .bif, .uai, …).")
     ] = None,
-    out_fit: Annotated[
-        str | None,
-        typer.Option("--out-fit", metavar="FILE", help="Write the whole fit with its certificate and notes (.json)."),
-    ] = None,
+    out_fit: OutFitOption = None,
     quiet: QuietOption = False,
     as_json: JsonOption = False,
 ) -> None:
@@ -112,7 +108,7 @@ def fit(
             seed=seed,
             init=_init(init),
             weights=weights,
-            schema=schema_from(categorical or [], continuous or []),
+            schema=schema_from(categorical, continuous),
             missing=missing,
             unknown_states=unknown_states,
             unseen_parents=unseen_parents,
@@ -125,17 +121,16 @@ def fit(
 
 
 def _report(result: Any, show: list[str], out: str | None, out_fit: str | None, as_json: bool) -> None:
-    _check_shown(result.model, show)
-    _write(result, out, out_fit)
-    from suffice.cli.show import show_document, show_fit
+    from suffice.cli.show import show_document, show_fit, show_written
 
+    _check_shown(result.model, show)
+    require_two_paths(out, out_fit)
+    write_fit(result, out, out_fit)
     if as_json:
         show_document(result)
         return
     show_fit(result, show)
-    for path, what in ((out, "model"), (out_fit, "fit")):
-        if path:
-            print(f"\nWrote the {what} to {visible(path)}")
+    show_written({"model": out, "fit": out_fit})
 
 
 def _check_shown(model: Any, show: list[str]) -> None:
@@ -144,14 +139,6 @@ def _check_shown(model: Any, show: list[str]) -> None:
         raise ArgumentError(f"A {type(model).__name__} has no tables of nodes to show. Leave --show out.")
     for node in show:
         model.cpd(node)
-
-
-def _write(result: Any, out: str | None, out_fit: str | None) -> None:
-    from suffice.io import write_together
-
-    if out and out_fit and os.path.realpath(out) == os.path.realpath(out_fit):
-        raise ArgumentError(f"--out and --out-fit name the same file, {out!r}. Give each a path of its own.")
-    write_together({path: thing for path, thing in ((out, result.model), (out_fit, result)) if path})
 
 
 def read_options(texts: list[str]) -> dict[str, Any]:

@@ -43,6 +43,22 @@ SkipOption = Annotated[int, typer.Option("--skip", metavar="N", help="Lines to l
 TrimOption = Annotated[
     bool, typer.Option("--trim", help="Take spaces and tabs off both ends of the fields of a CSV file.")
 ]
+CategoricalOption = Annotated[
+    list[str] | None,
+    typer.Option("--categorical", metavar="COL[=a,b,c]", help="Declare a column discrete; may be repeated."),
+]
+ContinuousOption = Annotated[
+    list[str] | None,
+    typer.Option("--continuous", metavar="COL", help="Declare a column continuous; may be repeated."),
+]
+MethodOption = Annotated[str, typer.Option("--method", help="The method of estimation.")]
+TolOption = Annotated[float, typer.Option("--tol", help="How closely the first-order condition must hold.")]
+MaxIterOption = Annotated[int, typer.Option("--max-iter", help="The most steps of an iterative method.")]
+CertifyOption = Annotated[str, typer.Option("--certify", help="statistics, or data to repeat the pass over the data.")]
+OutFitOption = Annotated[
+    str | None,
+    typer.Option("--out-fit", metavar="FILE", help="Write the whole fit with its certificate and notes (.json)."),
+]
 QuietOption = Annotated[bool, typer.Option("--quiet", "-q", help="No progress bar.")]
 
 
@@ -160,12 +176,25 @@ def bar(quiet: bool) -> bool:
     return not quiet and sys.stderr.isatty()
 
 
-def schema_from(categorical: list[str], continuous: list[str]) -> dict[str, Any] | None:
+def require_two_paths(out: str | None, out_fit: str | None) -> None:
+    """Refuse to write the model and the whole fit to the same file."""
+    if out and out_fit and os.path.realpath(out) == os.path.realpath(out_fit):
+        raise ArgumentError(f"--out and --out-fit name the same file, {out!r}. Give each a path of its own.")
+
+
+def write_fit(fit: Any, out: str | None, out_fit: str | None) -> None:
+    """Write the model alone and the whole fit, where that is asked for: both, or neither."""
+    from suffice.io import write_together
+
+    write_together({path: thing for path, thing in ((out, fit.model), (out_fit, fit)) if path})
+
+
+def schema_from(categorical: list[str] | None, continuous: list[str] | None) -> dict[str, Any] | None:
     """Read ``--categorical COL`` or ``COL=a,b,c`` and ``--continuous COL``."""
     from suffice.data import schema
 
-    found: dict[str, Any] = {name: schema.continuous() for name in continuous}
-    for entry in categorical:
+    found: dict[str, Any] = {name: schema.continuous() for name in continuous or ()}
+    for entry in categorical or ():
         name, sign, states = entry.partition("=")
         if name in found:
             raise ArgumentError(f"The column {name!r} is declared more than once.")

@@ -6,7 +6,7 @@ import json
 import sys
 from typing import Any
 
-from suffice.text import plain_table, shorten, visible
+from suffice.text import plain_facts, plain_table, shorten, visible
 
 Cells = tuple[list[str], list[list[str]], str]
 
@@ -33,9 +33,8 @@ def show_table(cells: Cells, title: str = "") -> None:
 
 def show_facts(facts: list[tuple[str, str]]) -> None:
     """Print names and values side by side."""
-    size = max(len(name) for name, _ in facts)
     if not sys.stdout.isatty():
-        print("\n".join(f"{name:<{size}}  {value}" for name, value in facts))
+        print(plain_facts(facts))
         return
     from rich.console import Console
     from rich.table import Table
@@ -75,8 +74,15 @@ def _show_summary(fit: Any, facts: list[tuple[str, str]], families: Cells | None
         console.print(Text(f"note: {visible(str(note))}", style="yellow"))
 
 
-def show_document(fit: Any) -> None:
-    """Print the whole fit as the JSON document that a file would hold."""
-    from suffice.io.own_json import document
+def show_written(paths: dict[str, str | None]) -> None:
+    """Say what was written where."""
+    for what, path in paths.items():
+        if path:
+            print(f"\nWrote the {what} to {visible(path)}")
 
-    print(json.dumps(document(fit), ensure_ascii=False, indent=1))
+
+def show_document(fit: Any, **more: Any) -> None:
+    """Print the whole fit as the JSON document that a file would hold, and more beside it."""
+    from suffice.io.own_json import document, plain
+
+    print(json.dumps({**document(fit), **plain(more)}, ensure_ascii=False, indent=1))

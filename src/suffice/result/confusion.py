@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 
 from suffice.data.variable import Variable
 from suffice.errors import ArgumentError
-from suffice.text import fixed, html_table, number, plain_table, shorten, width
+from suffice.text import fixed, html_table, number, plain_facts, plain_table, shorten, width
 
 NO_CLASS = -1
 """The prediction for a row that is impossible under every class."""
@@ -216,10 +216,7 @@ class Confusion:
         return ["observed", "predicted", "rows", "of the class"], rows, "<<>>"
 
     def __str__(self) -> str:
-        facts = self.facts()
-        size = max(len(name) for name, _ in facts)
-        lines = [f"{name:<{size}}  {value}" for name, value in facts]
-        return "\n".join([*lines, "", self.title, plain_table(*self.cells())])
+        return "\n".join([plain_facts(self.facts()), "", self.title, plain_table(*self.cells())])
 
     def _repr_html_(self) -> str:
         facts = html_table(["", ""], [list(fact) for fact in self.facts()], "<>")

@@ -19,7 +19,7 @@ from suffice.structures.cliques_text import written
 from suffice.structures.features import Features
 from suffice.structures.gaussian_markov import GaussianMarkov
 from suffice.structures.pairwise import Pairwise
-from suffice.text import fixed, html_table, number, plain_table, plural, probability, visible
+from suffice.text import fixed, html_table, number, plain_facts, plain_table, plural, probability, visible
 
 WIDTH = 100
 Cells = tuple[list[str], list[list[str]], str]
@@ -206,9 +206,7 @@ def _nouns(header: list[str]) -> str:
 
 def plain_summary(fit: Any) -> str:
     """Return the summary as text."""
-    names = [name for name, _ in facts(fit)]
-    size = max(map(len, names))
-    lines = [f"{name:<{size}}  {visible(value)}" for name, value in facts(fit)]
+    lines = [plain_facts([(name, visible(value)) for name, value in facts(fit)])]
     mark = "✓" if fit.certificate.ok else "✗"
     lines += ["", *textwrap.wrap(f"{mark} {visible(fit.certificate.verdict)}", WIDTH, subsequent_indent="  ")]
     cells = part_cells(fit)
