@@ -57,8 +57,8 @@ class Block:
         return sum(column.nbytes for column in self.columns.values()) if held is None else held
 
     def split(self, size: int) -> Iterator[Block]:
-        """Yield the rows in order, at most ``size`` at a time; a small or an empty block yields itself."""
-        if self.n_rows <= size:
+        """Yield the rows in order, at most ``size`` at a time; a small or an indivisible block yields itself."""
+        if self.n_rows <= size or getattr(self.columns, "indivisible", False):
             yield self
             return
         for low in range(0, max(self.n_rows, 1), size):

@@ -9,6 +9,7 @@ from suffice.models.bayes_net import BayesianNetwork
 from suffice.models.markov_net import MarkovNetwork
 from suffice.priors.bge import BGe
 from suffice.priors.dirichlet import K2, BDeu, Dirichlet, Jeffreys
+from suffice.priors.elastic import Elastic
 from suffice.priors.expert import Expert
 from suffice.priors.hyper_inverse_wishart import HyperInverseWishart
 from suffice.priors.normal_inverse_gamma import NormalInverseGamma
@@ -21,6 +22,7 @@ PRIORS: dict[str, type[Any]] = {
     "K2": K2,
     "Jeffreys": Jeffreys,
     "BDeu": BDeu,
+    "Elastic": Elastic,
     "Expert": Expert,
     "Gaussian": Gaussian,
     "Laplace": Laplace,

@@ -14,6 +14,7 @@ from suffice.data.block import Block, SettledTable
 from suffice.data.schema import Schema
 from suffice.errors import FileFormatError, SchemaError, StatisticsError, SufficeError, listing
 from suffice.files import read_arrays, write_arrays
+from suffice.stats.chain_counts import ChainCount, ChainCounts, count_chains
 from suffice.stats.counting import count_block
 from suffice.stats.counts import Counts, require_factor
 from suffice.stats.moments import Moments, collect_moments
@@ -36,6 +37,7 @@ STATISTICS: dict[str, StatisticKind] = {
     "moment": StatisticKind(Moment, Moments, collect_moments),
     "distinct": StatisticKind(Distinct, Rows, collect_rows),
     "sum": StatisticKind(Sum, Sums, refuse_block),
+    "chain": StatisticKind(ChainCount, ChainCounts, count_chains),
 }
 
 FILE_KIND, FILE_VERSION = "statistics", 1

@@ -30,6 +30,9 @@ class Structure(Protocol):
 SHELLS = {
     "ClassGaussian": "GaussianBayes",
     "JointClasses": "JointBayes",
+    "LabelChain": "ChainCRF",
+    "LabelGraph": "GraphCRF",
+    "LocalChain": "MEMM",
     "Naive": "NaiveBayes",
     "SoftmaxClasses": "SoftmaxRegression",
 }

@@ -1,0 +1,245 @@
+"""Proof of a chain of labels: expected features against those of the data, by recursions in log space.
+
+The fitter scales probabilities as it goes, over lists of weights made ready for that. Here scores are products of
+sparse matrices, all sequences of about one length go forward together, and nothing leaves log space.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from itertools import pairwise
+from typing import Any, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from suffice.certify.certificate import Certificate, Measured, verdict
+from suffice.certify.claim import Claim
+from suffice.data.attributes import LabelledSequences
+from suffice.data.block import Block
+from suffice.models.chain_model import ChainModel
+from suffice.priors.elastic import Elastic
+from suffice.stats.needs import Count, Sum
+from suffice.stats.sums import Sums
+
+Floats = NDArray[np.float64]
+Longs = NDArray[np.int64]
+CELLS = 1 << 21
+"""Numbers that a batch may hold at once."""
+NAME = "chain proof"
+
+
+@dataclass(frozen=True, eq=False)
+class Recount:
+    """The task: Σ log p(y | x), the features of the data minus those expected, and the labels' counts."""
+
+    model: ChainModel
+
+    def __call__(self, block: Block) -> dict[Any, Any]:
+        """Return the sums of one block as one array."""
+        sequences: LabelledSequences = block.columns.sequences  # type: ignore[attr-defined]
+        weights = np.ones(block.n_rows) if block.weights is None else np.asarray(block.weights, np.float64)
+        layout, k = self.model.layout, self.model.label.n_states
+        apart, taken = np.zeros((block.n_rows, k)), np.zeros(k * k)
+        steps, ends = np.zeros(len(layout.step_pairs)), np.zeros((2, k))
+        log_likelihood = off = 0.0
+        for batch in _batches(sequences, self.model):
+            own = _Batch(self.model, sequences, batch, weights)
+            found = own.measured()
+            apart[own.place] = found.apart
+            taken += found.taken.sum(axis=0)
+            ends += found.apart[own.at[0]].sum(axis=0), found.apart[own.last].sum(axis=0)
+            if own.steps is not None:
+                steps += _sums_at(own.steps, found.taken, layout.step_starts, layout.step_pairs)
+            log_likelihood, off = log_likelihood + found.log_likelihood, max(off, found.off)
+        states = _sums_at(sequences.states.matrix(), apart, layout.starts, layout.labels)
+        parts = [states, taken[layout.pairs], ends[0] if layout.has_start else [], ends[1] if layout.has_end else []]
+        counts = np.bincount(np.asarray(sequences.labels), weights, minlength=k)
+        # the largest of all blocks is at most the sum of all, which is small where each is
+        sums = Sums(NAME, np.concatenate([[log_likelihood, off], *parts, steps, counts]))
+        return {sums.need: sums}
+
+
+def _batches(sequences: LabelledSequences, model: ChainModel) -> Iterator[Longs]:
+    """Yield sequences of about the same length, the longest first, as many as the memory is meant to hold."""
+    lengths, k = sequences.lengths, model.label.n_states
+    order = np.argsort(-lengths, kind="stable")
+    order = order[lengths[order] > 0]
+    low = 0
+    while low < len(order):
+        high = low + max(1, CELLS // (int(lengths[order[low]]) * k * k))
+        yield order[low:high]
+        low = high
+
+
+class _Found(NamedTuple):
+    """What a batch says: labels, and steps, of the data minus their probabilities; times weights."""
+
+    log_likelihood: float
+    apart: Floats
+    taken: Floats
+    off: float
+
+
+class _Batch:
+    """Some sequences, the longest first, side by side: position t of all that reach so far is one array."""
+
+    def __init__(self, model: ChainModel, sequences: LabelledSequences, batch: Longs, weights: Floats) -> None:
+        self.model, self.layout, self.k = model, model.layout, model.layout.n_labels
+        lengths = sequences.lengths[batch]
+        self.n_at = [int((lengths > t).sum()) for t in range(int(lengths[0]))]
+        first = sequences.offsets[batch]
+        self.rows = [first[:n] + t for t, n in enumerate(self.n_at)]
+        self.place = place = np.concatenate(self.rows)
+        bounds = np.cumsum([0, *self.n_at])
+        self.at = [slice(low, high) for low, high in pairwise(bounds.tolist())]
+        self.x = sequences.states.matrix()[place]
+        self.steps = None
+        if sequences.steps is not None and len(self.layout.step_pairs):
+            self.steps = sequences.steps.matrix()[place]
+        assert sequences.labels is not None
+        self.labels = np.asarray(sequences.labels, np.int64)[place]
+        self.weights = weights[place]
+        self.last = np.concatenate([lengths[:n] - 1 == t for t, n in enumerate(self.n_at)])
+
+    def measured(self) -> _Found:
+        """Return Σ log p, what labels and steps are off, and how far probabilities miss their total of one."""
+        k, n = self.k, len(self.labels)
+        scores = np.asarray((self.x @ self.layout.state_matrix(self.model.weights)).todense())
+        scores[self.at[0]] += self.layout.start(self.model.weights)
+        scores[self.last] += self.layout.end(self.model.weights)
+        moves = np.broadcast_to(self.layout.transition_matrix(self.model.weights), (n, k, k))
+        if self.steps is not None:
+            more = np.asarray((self.steps @ self.layout.step_matrix(self.model.weights)).todense())
+            moves = moves + more.reshape(n, k, k)
+        local = self.model.structure.is_local
+        pairs, singles, log_p = self._local(scores, moves) if local else self._whole(scores, moves)
+        off = float(np.abs(singles.sum(axis=1) - 1).max(initial=0.0))
+        return _Found(float(log_p @ self.weights), *self._apart(singles, pairs), off)
+
+    def _before(self) -> Longs:
+        """Return, for every position, the place of the one before it; of first positions their own."""
+        before = np.arange(len(self.labels))
+        for t in range(1, len(self.at)):
+            n = self.n_at[t]
+            before[self.at[t]] = np.arange(self.at[t - 1].start, self.at[t - 1].start + n)
+        return before
+
+    def _whole(self, scores: Floats, moves: Floats) -> tuple[Floats, Floats, Floats]:
+        """Return the probabilities of steps and labels, and log p(y | x) at first positions; of a CRF."""
+        alpha, beta = np.empty_like(scores), np.zeros_like(scores)
+        alpha[self.at[0]] = scores[self.at[0]]
+        for t in range(1, len(self.at)):
+            come = alpha[self.at[t - 1]][: self.n_at[t], :, None] + moves[self.at[t]]
+            alpha[self.at[t]] = scores[self.at[t]] + _log_sum(come, axis=1)
+        for t in range(len(self.at) - 2, -1, -1):
+            nxt = self.at[t + 1]
+            go = moves[nxt] + (scores[nxt] + beta[nxt])[:, None, :]
+            beta[self.at[t].start : self.at[t].start + self.n_at[t + 1]] = _log_sum(go, axis=2)
+        log_z = _log_sum(alpha[self.at[0]] + beta[self.at[0]], axis=1)
+        own_z = np.concatenate([log_z[:n] for n in self.n_at])
+        singles = np.exp(alpha + beta - own_z[:, None])
+        before, inner = self._before(), np.arange(len(scores)) >= self.n_at[0]
+        pairs = np.zeros((len(scores), self.k, self.k))
+        tail = (scores + beta)[inner] - own_z[inner, None]
+        pairs[inner] = np.exp(alpha[before[inner]][:, :, None] + moves[inner] + tail[:, None, :])
+        log_p = scores[np.arange(len(scores)), self.labels].copy()
+        log_p[inner] += moves[inner, self.labels[before[inner]], self.labels[inner]]
+        log_p[self.at[0]] -= log_z
+        return pairs, singles, log_p
+
+    def _local(self, scores: Floats, moves: Floats) -> tuple[Floats, Floats, Floats]:
+        """Return the same of a MEMM: probabilities of labels given the one before, in the row of that one."""
+        n, before = len(scores), self._before()
+        inner = np.arange(n) >= self.n_at[0]
+        own = scores.copy()
+        own[inner] += moves[inner, self.labels[before[inner]]]
+        own -= _log_sum(own, axis=1)[:, None]
+        singles = np.exp(own)
+        pairs = np.zeros((n, self.k, self.k))
+        pairs[inner, self.labels[before[inner]]] = singles[inner]
+        return pairs, singles, own[np.arange(n), self.labels]
+
+    def _apart(self, singles: Floats, pairs: Floats) -> tuple[Floats, Floats]:
+        """Return labels, and steps, minus their probabilities, weighted."""
+        n, k = singles.shape
+        before, inner = self._before(), np.arange(n) >= self.n_at[0]
+        apart = -singles
+        apart[np.arange(n), self.labels] += 1
+        apart *= self.weights[:, None]
+        taken = -pairs.reshape(n, k * k)
+        taken[inner, (self.labels[before] * k + self.labels)[inner]] += 1
+        taken *= self.weights[:, None]
+        return apart, taken
+
+
+def _sums_at(x: Any, values: Floats, starts: Longs, codes: NDArray[np.int32]) -> Floats:
+    """Return the cells of xᵀ values that have a weight; the whole table may be large, and is made in parts."""
+    turned, found = x.T.tocsr(), np.zeros(len(codes))
+    n = max(CELLS // max(values.shape[1], 1), 1)
+    for low in range(0, len(starts) - 1, n):
+        bounds = starts[low : low + n + 1]
+        part, which = turned[low : low + n] @ values, slice(int(bounds[0]), int(bounds[-1]))
+        found[which] = part[np.repeat(np.arange(len(bounds) - 1), np.diff(bounds)), codes[which]]
+    return found
+
+
+def _log_sum(values: Floats, axis: int) -> Floats:
+    top = values.max(axis=axis, keepdims=True)
+    return np.asarray(np.log(np.exp(values - top).sum(axis=axis)) + top.squeeze(axis))
+
+
+def certify(claim: Claim) -> Certificate:
+    """Measure the gradient of the conditional likelihood, and of the penalty."""
+    model: ChainModel = claim.model
+    k, size = model.label.n_states, model.layout.size
+    assert claim.source is not None
+    sums = claim.source.reduce(Recount(model))[Sum(NAME, 2 + size + k)].values
+    log_likelihood, normalisation, gap, counts = float(sums[0]), float(sums[1]), sums[2 : 2 + size], sums[2 + size :]
+    total = max(claim.statistics.weight, 1.0)
+    left = _left(gap, model.weights, claim.prior) / total
+    sizes = np.where(np.isnan(left), np.inf, np.abs(left))
+    worst = int(np.argmax(sizes)) if size else -1
+    counted = np.asarray(claim.statistics[Count((model.label.name,))].table(), np.float64)
+    apart = np.abs(counts - counted)
+    exists = "yes" if claim.prior is not None else "undecided"
+    kind = "posterior mode of the weights, given the inputs" if claim.prior else "maximum conditional likelihood"
+    return verdict(
+        Measured(
+            claim=kind + ("" if exists == "yes" else ", if there is one, which is undecided"),
+            residual=float(sizes[worst]) if size else 0.0,
+            worst="no weight" if worst < 0 else model.layout.names(worst, model.structure, model.label.labels),
+            log_likelihood=log_likelihood,
+            normalisation=normalisation,
+            exists=exists,
+            condition="the match of expected and observed features"
+            + ("" if claim.prior is None else ", less the penalty's pull,"),
+            data_gap=float(apart.max(initial=0.0)) / total,
+            data_worst=f"the label {model.label.labels[int(np.argmax(apart))]!r}" if k else "",
+            moment_gap=float(np.abs(gap).max(initial=0.0)) / total if claim.prior is None else None,
+            rounding=1e-13 * total,
+        ),
+        claim.log_likelihood,
+        claim.tol,
+        claim.interrupted,
+    )
+
+
+def _left(gap: Floats, weights: Floats, prior: Any) -> Floats:
+    """Return what the penalty leaves of the gap: at a kink, what is beyond its reach."""
+    if prior is None:
+        return gap
+    c1, c2 = _strengths(prior)
+    left = gap - 2 * c2 * weights
+    if not c1:
+        return left
+    at_zero = np.sign(left) * np.maximum(np.abs(left) - c1, 0.0)
+    return np.where(weights == 0, at_zero, left - c1 * np.sign(weights))
+
+
+def _strengths(prior: Any) -> tuple[float, float]:
+    """Return c1 and c2 of a penalty, a Gaussian or a Laplace prior."""
+    if isinstance(prior, Elastic):
+        return prior.c1, prior.c2
+    return (0.0, 1 / (2 * prior.width**2)) if type(prior).__name__ == "Gaussian" else (1 / prior.width, 0.0)

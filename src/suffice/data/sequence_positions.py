@@ -1,0 +1,109 @@
+"""Labelled sequences as a table: one row a position, and blocks that never cut a sequence."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from suffice.data.attributes import LabelledSequences
+from suffice.data.block import Block, SettledTable
+from suffice.data.schema import Schema
+from suffice.data.variable import Variable
+
+BLOCK_POSITIONS = 1 << 20
+"""A block has about so many positions, and at least one sequence."""
+
+
+class SequenceColumns(Mapping[str, NDArray[Any]]):
+    """The columns of a block of sequences: the labels by name, and the sequences as a whole."""
+
+    indivisible = True
+
+    def __init__(self, name: str, sequences: LabelledSequences) -> None:
+        assert sequences.labels is not None
+        self.name, self.sequences, self._labels = name, sequences, sequences.labels
+
+    @property
+    def n_bytes(self) -> int:
+        """Memory of the codes and values."""
+        return self.sequences.n_bytes
+
+    def __getitem__(self, name: str) -> NDArray[Any]:
+        if name != self.name:
+            raise KeyError(name)
+        return self._labels
+
+    def __iter__(self) -> Iterator[str]:
+        return iter((self.name,))
+
+    def __len__(self) -> int:
+        return 1
+
+
+@dataclass(frozen=True, eq=False)
+class PositionTable:
+    """Labelled sequences as a table whose rows are positions.
+
+    Attributes
+    ----------
+    sequences : LabelledSequences
+        With labels.
+    label : Variable
+        What the labels' codes stand for.
+    weights : array, shape (n_sequences,), or None
+        How often each sequence counts.
+    remarks : tuple of str
+        What was decided while reading.
+    n_dropped : int
+        Positions of sequences that were left out.
+    description : str
+    """
+
+    sequences: LabelledSequences
+    label: Variable
+    weights: NDArray[Any] | None = None
+    remarks: tuple[str, ...] = ()
+    n_dropped: int = 0
+    description: str = "the sequences"
+
+    @property
+    def schema(self) -> Schema:
+        """The labels."""
+        return Schema((self.label,))
+
+    @property
+    def n_expected(self) -> int:
+        """Positions that there are."""
+        return self.sequences.n_positions + self.n_dropped
+
+    def blocks(self) -> Iterator[Block]:
+        """Yield the sequences in order, none of them cut."""
+        for low, high in self._bounds():
+            part = self.sequences if high - low == self.sequences.n_sequences else self.sequences.part(low, high)
+            weights = None if self.weights is None else np.repeat(self.weights[low:high], part.lengths)
+            start = int(self.sequences.offsets[low])
+            columns = SequenceColumns(self.label.name, part)
+            n_dropped = 0 if low else self.n_dropped
+            yield Block(self.schema, columns, weights, part.n_positions, start, n_dropped, self.n_expected)
+
+    def _bounds(self) -> Iterator[tuple[int, int]]:
+        offsets, low = self.sequences.offsets, 0
+        while True:
+            reach = int(np.searchsorted(offsets, offsets[low] + BLOCK_POSITIONS, "right")) - 1
+            high = min(max(reach, low + 1), self.sequences.n_sequences)
+            yield low, high
+            low = high
+            if low >= self.sequences.n_sequences:
+                return
+
+    def settled(self) -> SettledTable:
+        """Return the labels and the remarks, which were known from the start."""
+        return SettledTable(self.schema, self.remarks)
+
+    def with_schema(self, schema: Schema) -> PositionTable:
+        """Return the table itself: its states are final."""
+        return self

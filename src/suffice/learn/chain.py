@@ -1,0 +1,245 @@
+"""Learning chains of labels, as conditional random fields and as MEMMs, by L-BFGS, or OWL-QN for penalties with c1."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from suffice.data.schema import Schema
+from suffice.errors import ArgumentError, DataError, require_whole, shown
+from suffice.learn.chain_objective import Objective
+from suffice.learn.method import Method, Problem, Solution, Step
+from suffice.models.chain_carry import carried
+from suffice.models.chain_layout import layout_of
+from suffice.models.chain_model import ChainModel
+from suffice.optimise.lbfgs import lbfgs
+from suffice.optimise.outcome import Outcome
+from suffice.priors.elastic import Elastic
+from suffice.priors.penalty import Gaussian, Laplace
+from suffice.stats.chain_counts import ChainCount
+from suffice.stats.needs import Count, Need
+from suffice.structures.label_chain import LabelChain
+from suffice.text import plural
+
+Floats = NDArray[np.float64]
+MEMORY = 20
+"""Pairs of changes that L-BFGS remembers, unless told."""
+
+
+def needs(structure: LabelChain, schema: Schema) -> tuple[Need, ...]:
+    """Return the labels' counts, and those of the features."""
+    steps = len(structure.step_vocabulary or ())
+    return Count((structure.label,)), ChainCount(structure.label, len(structure.vocabulary), steps)
+
+
+def refuses(structure: LabelChain, schema: Schema) -> str | None:
+    """Refuse nothing: every structure has its likelihood."""
+    return None
+
+
+def check(structure: LabelChain, prior: Any, fixed: Mapping[str, Any]) -> None:
+    """Refuse priors that are not penalties, and given parameters."""
+    if fixed:
+        raise ArgumentError(f"The weights of a {structure.words} cannot be given. Leave 'fixed' out.")
+    if prior is not None:
+        penalty_of(prior)
+
+
+def penalty_of(prior: Any) -> Elastic:
+    """Return a prior as a penalty c1 ‖w‖₁ + c2 ‖w‖²; none is zero."""
+    if prior is None:
+        return Elastic()
+    if isinstance(prior, Gaussian) and prior.main is None:
+        return Elastic(c2=1 / (2 * prior.width**2))
+    if isinstance(prior, Laplace) and prior.main is None:
+        return Elastic(c1=1 / prior.width)
+    if isinstance(prior, Elastic):
+        return prior
+    raise ArgumentError(
+        f"The prior on the weights of labels must be sf.Gaussian(…) or sf.Laplace(…), without 'main'. Got "
+        f"{shown(prior)} instead."
+    )
+
+
+def refuses_kinks(structure: LabelChain, prior: Any) -> str | None:
+    """Say what a prior with a kink is for."""
+    kinked = isinstance(prior, Elastic | Laplace) and penalty_of(prior).c1 > 0
+    return "it is for penalties without a kink; name 'owlqn' for c1 > 0." if kinked else None
+
+
+def refuses_smooth(structure: LabelChain, prior: Any) -> str | None:
+    """Say what the orthant-wise method is for."""
+    kinked = isinstance(prior, Elastic | Laplace) and penalty_of(prior).c1 > 0
+    return None if kinked else "it is for penalties with a kink, c1 > 0."
+
+
+def objective_of(problem: Problem) -> Objective:
+    """Return the objective that a problem states."""
+    structure: LabelChain = problem.structure
+    counts = problem.statistics[needs(structure, problem.schema)[1]]
+    if counts.variable.n_states < 1:
+        raise DataError("There are no labels to learn from. Pass at least one sequence with a label.")
+    layout = layout_of(structure, counts)
+    assert problem.source is not None
+    penalty = penalty_of(problem.prior)
+    return Objective(problem.source, structure, layout, layout.gathered(counts), penalty.c2)
+
+
+def start_of(problem: Problem, objective: Objective) -> Floats:
+    """Return where the search begins: at zero, or at the weights of a model, as far as it has the same features."""
+    if problem.init is None:
+        return np.zeros(objective.layout.size)
+    if not isinstance(problem.init, ChainModel):
+        raise ArgumentError(f"The 'init' argument must be a model of this kind. Got {shown(problem.init)} instead.")
+    return carried(problem.init, objective.structure, problem.schema[objective.structure.label], objective.layout)
+
+
+@dataclass(eq=False)
+class Follower:
+    """Follows a search: tells its progress, and keeps the best point on sequences that were held out.
+
+    ``patience`` says after how many steps without a smaller loss of those the search ends.
+    """
+
+    problem: Problem
+    objective: Objective
+    held_out: Objective | None = None
+    patience: int = 10
+
+    def __post_init__(self) -> None:
+        self.losses: list[float] = []
+        self.best = self.last = np.zeros(0)
+        self.stopped = False
+
+    def at(self, weights: Floats, value: float) -> None:
+        """Take note of a point that the search has come to."""
+        n = max(self.problem.statistics.weight, 1.0)
+        info = f"loss {value:,.4f} ({value / n:.5f} a position)"
+        if self.held_out is not None:
+            loss = self.held_out.likelihood(weights)[0]
+            info += f", held out {loss:,.4f}"
+            if not self.losses or loss < min(self.losses):
+                self.best = weights.copy()
+            self.losses.append(loss)
+            self.stopped = len(self.losses) - 1 - int(np.argmin(self.losses)) >= self.patience
+        self.problem.watch.info = info
+
+    def steps(self, label: str) -> Iterator[int]:
+        """Yield the numbers of steps until the loss of what was held out rises for long."""
+        for step in self.problem.watch.steps(label, self.problem.max_iter):
+            if self.stopped:
+                return
+            yield step
+
+
+def follower_of(problem: Problem, objective: Objective) -> Follower:
+    """Return what follows a search, from the options of its method."""
+    sequences = problem.options.get("held_out")
+    patience = require_whole("patience", problem.options.get("patience", 10), 1)
+    if sequences is None:
+        return Follower(problem, objective, None, patience)
+    return Follower(problem, objective, objective.of_others(sequences), patience)
+
+
+def by_lbfgs(problem: Problem) -> Solution:
+    """Minimise a smooth objective by L-BFGS."""
+    return _searched(problem, "L-BFGS")
+
+
+def by_owlqn(problem: Problem) -> Solution:
+    """Minimise an objective with kinks at zero by orthant-wise L-BFGS."""
+    return _searched(problem, "OWL-QN")
+
+
+def _searched(problem: Problem, label: str) -> Solution:
+    whole = objective_of(problem)
+    objective, c1 = whole.held(), penalty_of(problem.prior).c1
+    follower = follower_of(problem, objective)
+    memory = require_whole("memory", problem.options.get("memory", MEMORY), 1)
+    limit = problem.tol * max(problem.statistics.weight, 1.0)
+    points: dict[int, Floats] = {}
+
+    def evaluate(weights: Floats) -> tuple[float, Floats]:
+        value, gradient = objective(weights)
+        points.clear()
+        points[id(gradient)] = weights
+        return value, gradient
+
+    def done(value: float, gradient: Floats) -> bool:
+        if id(gradient) in points:
+            follower.at(points[id(gradient)], value)
+        return bool(np.abs(gradient).max(initial=0.0) <= limit)
+
+    def done_with_kinks(weights: Floats, value: float, slope: Floats) -> bool:
+        follower.at(weights, value)
+        return bool(np.abs(slope).max(initial=0.0) <= limit)
+
+    start = start_of(problem, objective)
+    if c1:
+        from suffice.optimise.owlqn import owlqn
+
+        outcome = owlqn(evaluate, start, c1, done=done_with_kinks, steps=follower.steps(label), memory=memory)
+    else:
+        outcome = lbfgs(evaluate, start, done=done, steps=follower.steps(label), memory=memory)
+    return solution_of(problem, objective, outcome, follower)
+
+
+def solution_of(problem: Problem, objective: Objective, outcome: Outcome, follower: Follower) -> Solution:
+    """Put the model together."""
+    early = follower.stopped and follower.best.size > 0
+    weights = np.array(follower.best if early else outcome.x)
+    penalty = penalty_of(problem.prior)
+    log_likelihood = -objective.likelihood(weights)[0] if early else penalty.value(weights) - outcome.value
+    n_free = int(np.count_nonzero(weights)) if penalty.c1 else objective.layout.size
+    label = problem.schema[objective.structure.label]
+    return Solution(
+        model=ChainModel(objective.structure, label, objective.layout, weights),
+        log_likelihood=log_likelihood,
+        n_free=n_free,
+        n_free_adjusted=n_free,
+        trace=tuple(Step(number, -value) for number, value in enumerate(outcome.values, 1)),
+        remarks=tuple(_remarks(problem, outcome, follower, early, weights)),
+        interrupted=problem.watch.interrupted,
+    )
+
+
+def _remarks(problem: Problem, outcome: Outcome, follower: Follower, early: bool, weights: Floats) -> Iterator[str]:
+    if penalty_of(problem.prior).c1:
+        yield f"{int(np.count_nonzero(weights == 0)):,} of {weights.size:,} weights are zero."
+    if early:
+        best = int(np.argmin(follower.losses))
+        yield (
+            f"Stopped early: the loss of what was held out was least, {min(follower.losses):,.4f}, after "
+            f"{plural(best, 'step')}, and did not fall for {plural(follower.patience, 'step')} more."
+        )
+    elif not outcome.converged and not problem.watch.interrupted:
+        yield f"Not converged after {plural(outcome.n_steps, 'step')}: {outcome.reason}"
+
+
+OPTIONS = ("held_out", "patience", "memory")
+LBFGS = Method(
+    refuses,
+    needs,
+    by_lbfgs,
+    passes="many",
+    check=check,
+    refuses_prior=refuses_kinks,
+    points=("mle", "map"),
+    options=OPTIONS,
+    takes_init=True,
+)
+OWLQN = Method(
+    refuses,
+    needs,
+    by_owlqn,
+    passes="many",
+    check=check,
+    refuses_prior=refuses_smooth,
+    points=("map",),
+    options=OPTIONS,
+    takes_init=True,
+)

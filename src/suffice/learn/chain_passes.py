@@ -1,0 +1,273 @@
+"""Passes over labelled sequences: log Z of every sequence and the expected features, added up.
+
+Each is a task for `Source.reduce`. A range of sequences has sums of its own, which are added in order, so that results
+do not depend on the number of threads.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Any, ClassVar
+
+import numpy as np
+from numpy.typing import NDArray
+
+from suffice.data.block import Block
+from suffice.models.chain_design import Ready, Table, ready_of
+from suffice.models.chain_layout import ChainLayout
+from suffice.models.chain_scores import fill_scores, values_of
+from suffice.settings import settings
+from suffice.stats.sums import Sums
+from suffice.structures.label_chain import LabelChain
+
+Floats = NDArray[np.float64]
+
+
+@dataclass(eq=False)
+class Total:
+    """What a range of sequences adds up to: log Z, and expected features by where their weights are."""
+
+    log_z: float
+    states: Floats
+    table: Floats
+    transitions: Floats
+    start: Floats
+    end: Floats
+    steps: Floats
+
+    @classmethod
+    def zero(cls, layout: ChainLayout, table: Table) -> Total:
+        """Return the sums of no sequences."""
+        k = layout.n_labels
+        return cls(
+            0.0,
+            np.zeros(len(layout.labels)),
+            np.zeros((table.n_rows, table.width)),
+            np.zeros((k, k)),
+            np.zeros(k),
+            np.zeros(k),
+            np.zeros(len(layout.step_pairs)),
+        )
+
+    def add(self, other: Total) -> None:
+        """Add the sums of other sequences."""
+        self.log_z += other.log_z
+        for name in ("states", "table", "transitions", "start", "end", "steps"):
+            mine = getattr(self, name)
+            np.add(mine, getattr(other, name), out=mine)
+
+    def vector(self, layout: ChainLayout, table: Table) -> Floats:
+        """Return log Z, and then the expected features in the order of the weights."""
+        table.add_to(self.states, self.table)
+        parts = [np.array([self.log_z]), self.states, self.transitions.reshape(-1)[layout.pairs]]
+        parts += [self.start] if layout.has_start else []
+        parts += [self.end] if layout.has_end else []
+        return np.concatenate([*parts, self.steps])
+
+
+@dataclass(frozen=True, eq=False)
+class ChainPass:
+    """−Σ log p(y | x) but for what the labels themselves add, and its derivatives, at some weights."""
+
+    layout: ChainLayout
+    table: Table
+    weights: Floats
+    name: ClassVar[str] = "chain"
+    given: ClassVar[bool] = False
+
+    def __call__(self, block: Block) -> dict[Any, Any]:
+        """Return the sums of one block as one array."""
+        ready = ready_of(block, self.layout, self.table, given=self.given)
+        found = Sums(self.name, self.total(ready).vector(self.layout, self.table))
+        return {found.need: found}
+
+    def total(self, ready: Ready) -> Total:
+        """Return the sums of all sequences."""
+        return in_ranges(ready.ranges(), lambda low, high: self.of_range(ready, low, high), self._zero)
+
+    def _zero(self) -> Total:
+        return Total.zero(self.layout, self.table)
+
+    def of_range(self, ready: Ready, low: int, high: int) -> Total:
+        """Return the sums of some sequences."""
+        total, room = self._zero(), Room(self.table.width)
+        for first, last in ready.pieces(low, high):
+            self._add_piece(ready, first, last, room, total)
+        return total
+
+    def _add_piece(self, ready: Ready, first: int, last: int, room: Room, total: Total) -> None:
+        """Add the sums of a few sequences."""
+        from suffice.kernels import label_chain as kernels
+
+        k = self.layout.n_labels
+        lo, hi = int(ready.offsets[first]), int(ready.offsets[last])
+        if lo == hi:
+            return
+        offsets, weights = ready.offsets[first : last + 1] - lo, ready.weights[first:last]
+        psi, alpha, p, tops, totals = room.of(hi - lo)
+        self.fill(ready, lo, psi)
+        begins, ends = bounds_of(offsets)
+        psi[begins, :k] += self.layout.start(self.weights)
+        psi[ends, :k] += self.layout.end(self.weights)
+        kernels.shift_scores(psi, k, tops)
+        kernels.exponentials(psi.reshape(-1), p.reshape(-1), p.reshape(-1).view(np.int64))
+        kernels.forward(psi, self._steps[0], offsets, k, alpha, totals)
+        with np.errstate(divide="ignore"):  # totals of zero: out of reach, and so is the value
+            logs = np.log(totals) + tops
+        logs += self._top
+        logs[begins] -= self._top
+        total.log_z += float(logs @ np.repeat(weights, np.diff(offsets)) if len(weights) else logs.sum())
+        kernels.backward(psi, self._steps[1], offsets, alpha, totals, weights, p)
+        total.transitions += ((alpha[:-1].T @ psi[1:]) * self._steps[0])[:k, :k]
+        total.start += p[begins, :k].sum(axis=0)
+        total.end += p[ends, :k].sum(axis=0)
+        self.add_states(ready, lo, hi, p, total)
+
+    def fill(self, ready: Ready, lo: int, out: Floats) -> None:
+        """Write the scores of as many positions as there is room for, from their attributes."""
+        fill_scores(ready, self._rows, self.layout.state_weights(self.weights), lo, lo + len(out), out)
+
+    def add_states(self, ready: Ready, lo: int, hi: int, p: Floats, total: Total) -> None:
+        """Add what positions expect of their attributes, given the probabilities of labels."""
+        from suffice.kernels import label_chain as kernels
+
+        many, few = ready.many, ready.few
+        kernels.add_rows(many.starts, many.codes, values_of(many), lo, hi, p, total.table)
+        kernels.add_few(few.starts, few.codes, ready.few_labels, values_of(few), lo, hi, p, total.states)
+
+    @cached_property
+    def _rows(self) -> Floats:
+        return self.table.filled(self.layout.state_weights(self.weights))
+
+    @cached_property
+    def _top(self) -> float:
+        return float(self.layout.transition_matrix(self.weights).max(initial=0.0))
+
+    @cached_property
+    def _steps(self) -> tuple[Floats, Floats]:
+        """Exponentials of transitions, the largest of them one, padded by zeros; and the same transposed."""
+        k, width = self.layout.n_labels, self.table.width
+        step = np.zeros((width, width))
+        step[:k, :k] = np.exp(self.layout.transition_matrix(self.weights) - self._top)
+        return step, np.ascontiguousarray(step.T)
+
+
+@dataclass(frozen=True, eq=False)
+class StepPass(ChainPass):
+    """The same where steps have attributes, so that every position has transitions of its own; in log space."""
+
+    def _add_piece(self, ready: Ready, first: int, last: int, room: Room, total: Total) -> None:
+        from suffice.inference import label_chains
+        from suffice.kernels import label_chain as kernels
+
+        k, n = self.layout.n_labels, int(ready.offsets[last] - ready.offsets[first])
+        if not n:
+            return
+        lo, offsets = int(ready.offsets[first]), ready.offsets[first : last + 1] - ready.offsets[first]
+        scores, _, p, _, _ = room.of(n)
+        begins, ends = bounds_of(offsets)
+        self.fill(ready, lo, scores)
+        scores[begins, :k] += self.layout.start(self.weights)
+        scores[ends, :k] += self.layout.end(self.weights)
+        steps = np.tile(self.layout.transition_matrix(self.weights).reshape(-1), (n, 1))
+        few, own = ready.steps, self.layout.step_weights(self.weights)
+        kernels.add_few_scores(few.starts, few.codes, ready.step_labels, values_of(few), own, lo, lo + n, steps)
+        potentials = label_chains.Potentials(offsets, np.ascontiguousarray(scores[:, :k]), steps.reshape(n, k, k))
+        weights = ready.weights[first:last] if len(ready.weights) else np.ones(last - first)
+        by_position = np.repeat(weights, np.diff(offsets))
+        total.log_z += float(label_chains.log_z(potentials) @ weights)
+        taken = label_chains.step_marginals(potentials).reshape(n, -1) * by_position[:, None]
+        p[:, :k] = label_chains.marginals(potentials) * by_position[:, None]
+        p[:, k:] = 0.0
+        total.transitions += taken.sum(axis=0).reshape(k, k)
+        total.start += p[begins, :k].sum(axis=0)
+        total.end += p[ends, :k].sum(axis=0)
+        self.add_states(ready, lo, lo + n, p, total)
+        kernels.add_few(few.starts, few.codes, ready.step_labels, values_of(few), lo, lo + n, taken, total.steps)
+
+
+@dataclass(frozen=True, eq=False)
+class LocalPass(ChainPass):
+    """−Σ log p(y_t | y_t−1, x_t) but for what the labels themselves add, and its derivatives."""
+
+    given: ClassVar[bool] = True
+
+    def _add_piece(self, ready: Ready, first: int, last: int, room: Room, total: Total) -> None:
+        from suffice.kernels import label_chain as kernels
+
+        k, n = self.layout.n_labels, int(ready.offsets[last] - ready.offsets[first])
+        if not n:
+            return
+        lo, offsets = int(ready.offsets[first]), ready.offsets[first : last + 1] - ready.offsets[first]
+        assert ready.sequences.labels is not None
+        labels = ready.sequences.labels[lo : lo + n]
+        psi, _, room_of_bits, tops, totals = room.of(n)
+        begins, _ = bounds_of(offsets)
+        self.fill(ready, lo, psi)
+        psi[begins, :k] += self.layout.start(self.weights)
+        kernels.add_before(psi, labels, offsets, self._matrix)
+        few, own = ready.steps, self.layout.step_weights(self.weights)
+        if len(few.codes):
+            kernels.add_few_scores(few.starts, few.codes, ready.step_labels, values_of(few), own, lo, lo + n, psi)
+        kernels.shift_scores(psi, k, tops)
+        flat = room_of_bits.reshape(-1)
+        kernels.exponentials(psi.reshape(-1), flat, flat.view(np.int64))
+        weights = ready.weights[first:last]
+        by_position = np.repeat(weights, np.diff(offsets)) if len(weights) else weights
+        kernels.normalise(psi, k, totals, by_position)
+        logs = np.log(totals) + tops
+        total.log_z += float(logs @ by_position if len(weights) else logs.sum())
+        kernels.add_to_before(psi, labels, offsets, total.transitions)
+        total.start += psi[begins, :k].sum(axis=0)
+        self.add_states(ready, lo, lo + n, psi, total)
+        if len(few.codes):
+            kernels.add_few(few.starts, few.codes, ready.step_labels, values_of(few), lo, lo + n, psi, total.steps)
+
+    @cached_property
+    def _matrix(self) -> Floats:
+        return self.layout.transition_matrix(self.weights)
+
+
+def pass_of(structure: LabelChain, layout: ChainLayout) -> type[ChainPass]:
+    """Return the pass that a structure's likelihood takes."""
+    if structure.is_local:
+        return LocalPass
+    return StepPass if len(layout.step_pairs) else ChainPass
+
+
+class Room:
+    """Memory for the numbers of a piece, used again for the next."""
+
+    def __init__(self, width: int) -> None:
+        self.width, self._held = width, -1
+
+    def of(self, n: int) -> tuple[Floats, ...]:
+        """Return three arrays of n rows, and two of n numbers."""
+        if n > self._held:
+            self._held = max(n, 2048)
+            self._wide = [np.empty((self._held, self.width)) for _ in range(3)]
+            self._long = [np.empty(self._held) for _ in range(2)]
+        return *(array[:n] for array in self._wide), *(array[:n] for array in self._long)
+
+
+def bounds_of(offsets: NDArray[np.int64]) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
+    """Return the first and the last positions of sequences that have any."""
+    some = offsets[1:] > offsets[:-1]
+    return offsets[:-1][some], offsets[1:][some] - 1
+
+
+def in_ranges(ranges: list[tuple[int, int]], one: Callable[[int, int], Total], zero: Callable[[], Total]) -> Total:
+    """Add up the sums of ranges, in order, on as many threads as there may be."""
+    total = zero()
+    threads = min(settings().threads, len(ranges))
+    if threads <= 1:
+        for low, high in ranges:
+            total.add(one(low, high))
+        return total
+    with ThreadPoolExecutor(threads) as pool:
+        for part in pool.map(one, *zip(*ranges, strict=True)):
+            total.add(part)
+    return total

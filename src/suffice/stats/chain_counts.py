@@ -1,0 +1,261 @@
+"""ChainCounts: how often attributes and labels meet in labelled sequences, and labels follow one another.
+
+These are the empirical expectations of a chain's features: all that its labels say, given the attributes.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any, ClassVar
+
+import numpy as np
+from numpy.typing import NDArray
+
+from suffice.data.attributes import Attributes, LabelledSequences
+from suffice.data.block import Block
+from suffice.data.schema import Schema
+from suffice.data.variable import Variable, unite
+from suffice.errors import StatisticsError
+from suffice.stats.counts import require_factor
+
+Floats = NDArray[np.float64]
+MANY = 4
+"""Where there are at most so many possible keys for one that is counted, all of them have a place in a table."""
+
+
+@dataclass(frozen=True)
+class ChainCount:
+    """Counts of the features of labelled sequences over a vocabulary of ``n_attributes``.
+
+    >>> ChainCount("label", 3)
+    ChainCount(label='label', n_attributes=3, n_step_attributes=0)
+    """
+
+    kind: ClassVar[str] = "chain"
+    label: str
+    n_attributes: int
+    n_step_attributes: int = 0
+
+    @property
+    def columns(self) -> tuple[str, ...]:
+        """The labels."""
+        return (self.label,)
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return the need as JSON-able data."""
+        steps = self.n_step_attributes
+        return {"label": self.label, "n_attributes": self.n_attributes, "n_step_attributes": steps}
+
+    @classmethod
+    def from_dict(cls, entry: dict[str, Any]) -> ChainCount:
+        """Rebuild the need from `to_dict`'s data."""
+        return cls(entry["label"], int(entry["n_attributes"]), int(entry["n_step_attributes"]))
+
+
+@dataclass(frozen=True, eq=False)
+class Pairs:
+    """Sums of values by pairs of codes (attribute, label), of those that occur, in order.
+
+    ``keys`` are attribute · n + label; ``sizes`` are the sums of absolute values, and ``sums`` those of the values.
+    """
+
+    n: int
+    keys: NDArray[np.int64]
+    sums: Floats = field(repr=False)
+    sizes: Floats = field(repr=False)
+
+    @classmethod
+    def of(cls, n: int, keys: NDArray[Any], sums: Floats | None, sizes: Floats | None) -> Pairs:
+        """Add up what has the same key; without values, count."""
+        if len(keys) and int(keys.max()) < MANY * len(keys):  # a table of all keys, many of them in use, is quick
+            counts = np.bincount(keys)
+            distinct = np.flatnonzero(counts)
+            if sums is None:
+                whole = counts[distinct].astype(np.float64)
+                return cls(n, distinct, whole, whole)
+            return cls(n, distinct, np.bincount(keys, sums)[distinct], np.bincount(keys, sizes)[distinct])
+        distinct, where = np.unique(keys.astype(np.int64), return_inverse=True)
+        summed = np.bincount(where, sums, minlength=len(distinct)).astype(np.float64)
+        sized = summed if sums is None else np.bincount(where, sizes, minlength=len(distinct)).astype(np.float64)
+        return cls(n, distinct, summed, sized)
+
+    def __add__(self, other: Pairs) -> Pairs:
+        return Pairs.of(
+            self.n,
+            np.concatenate([self.keys, other.keys]),
+            np.concatenate([self.sums, other.sums]),
+            np.concatenate([self.sizes, other.sizes]),
+        )
+
+    def scaled(self, factor: float) -> Pairs:
+        """Return the sums multiplied by a factor."""
+        return Pairs(self.n, self.keys, self.sums * factor, self.sizes * factor)
+
+    def recoded(self, n: int, codes: NDArray[np.int64]) -> Pairs:
+        """Return the same sums with second codes replaced, of which there are now ``n``."""
+        return Pairs.of(n, self.keys // self.n * n + codes[self.keys % self.n], self.sums, self.sizes)
+
+
+@dataclass(frozen=True, eq=False)
+class ChainCounts:
+    """What labelled sequences say of a chain's features.
+
+    Attributes
+    ----------
+    need : ChainCount
+    variable : Variable
+        The labels, K of them.
+    states : Pairs
+        Of attribute and label.
+    steps : Pairs
+        Of step attribute and two labels, as previous · K + current.
+    transitions : array, shape (K, K)
+    first, last : array, shape (K,)
+        How often sequences begin, and end, with each label.
+    """
+
+    need: ChainCount
+    variable: Variable
+    states: Pairs
+    steps: Pairs
+    transitions: Floats
+    first: Floats
+    last: Floats
+
+    def __add__(self, other: ChainCounts) -> ChainCounts:
+        if not isinstance(other, ChainCounts):
+            return NotImplemented
+        if self.need != other.need:
+            raise StatisticsError(
+                f"The counts {self.need} and {other.need} cannot be added. Count both over one vocabulary, and one name "
+                "of the labels."
+            )
+        if self.variable != other.variable:
+            schema = Schema((unite(self.variable, other.variable),))
+            return self.reindexed(schema) + other.reindexed(schema)
+        return ChainCounts(
+            self.need,
+            self.variable,
+            self.states + other.states,
+            self.steps + other.steps,
+            self.transitions + other.transitions,
+            self.first + other.first,
+            self.last + other.last,
+        )
+
+    def scaled(self, factor: float) -> ChainCounts:
+        """Return the counts multiplied by ``factor`` ≥ 0."""
+        by = require_factor(factor)
+        arrays = (self.transitions * by, self.first * by, self.last * by)
+        return ChainCounts(self.need, self.variable, self.states.scaled(by), self.steps.scaled(by), *arrays)
+
+    def reindexed(self, schema: Schema) -> ChainCounts:
+        """Return the counts over a schema with at least these labels."""
+        new = schema[self.variable.name]
+        if new == self.variable:
+            return self
+        return self._moved(new, np.array([new.code(state) for state in self.variable.states or ()], np.int64))
+
+    def recoded(self, schema: Schema, recoding: Mapping[str, NDArray[Any]]) -> ChainCounts:
+        """Return the counts with labels in another order."""
+        new = schema[self.variable.name]
+        codes = recoding.get(self.variable.name)
+        return self.reindexed(schema) if codes is None else self._moved(new, np.asarray(codes, np.int64))
+
+    def _moved(self, new: Variable, codes: NDArray[np.int64]) -> ChainCounts:
+        k, old = new.n_states, self.variable.n_states
+        transitions, first, last = np.zeros((k, k)), np.zeros(k), np.zeros(k)
+        transitions[np.ix_(codes, codes)] = self.transitions
+        first[codes], last[codes] = self.first, self.last
+        pairs = np.arange(old * old)
+        steps = self.steps.recoded(k * k, codes[pairs // max(old, 1)] * k + codes[pairs % max(old, 1)])
+        return ChainCounts(self.need, new, self.states.recoded(k, codes), steps, transitions, first, last)
+
+    def renamed(self, variables: Mapping[str, Variable]) -> ChainCounts:
+        """Return the same counts under another name of the labels."""
+        new = variables.get(self.variable.name, self.variable)
+        need = ChainCount(new.name, self.need.n_attributes, self.need.n_step_attributes)
+        return ChainCounts(need, new, self.states, self.steps, self.transitions, self.first, self.last)
+
+    def to_arrays(self) -> dict[str, NDArray[Any]]:
+        """Return the numbers as named arrays."""
+        arrays: dict[str, NDArray[Any]] = {"transitions": self.transitions, "first": self.first, "last": self.last}
+        for name, pairs in (("states", self.states), ("steps", self.steps)):
+            arrays |= {f"{name}_keys": pairs.keys, f"{name}_sums": pairs.sums, f"{name}_sizes": pairs.sizes}
+        return arrays
+
+    @classmethod
+    def from_arrays(cls, need: ChainCount, schema: Schema, arrays: Mapping[str, NDArray[Any]]) -> ChainCounts:
+        """Rebuild from `to_arrays`."""
+        variable = schema[need.label]
+        k = variable.n_states
+
+        def pairs(name: str, n: int) -> Pairs:
+            return Pairs(n, *(np.asarray(arrays[f"{name}_{part}"]) for part in ("keys", "sums", "sizes")))
+
+        parts = (np.asarray(arrays[name], np.float64) for name in ("transitions", "first", "last"))
+        return cls(need, variable, pairs("states", k), pairs("steps", k * k), *parts)
+
+    @classmethod
+    def zero(cls, need: ChainCount, schema: Schema) -> ChainCounts:
+        """Return the counts of no sequences."""
+        k = schema[need.label].n_states
+        none = np.zeros(0)
+        states, steps = Pairs(k, np.zeros(0, np.int64), none, none), Pairs(k * k, np.zeros(0, np.int64), none, none)
+        return cls(need, schema[need.label], states, steps, np.zeros((k, k)), np.zeros(k), np.zeros(k))
+
+
+def count_chains(needs: Sequence[ChainCount], block: Block) -> dict[ChainCount, ChainCounts]:
+    """Count the features of one block of sequences."""
+    return {need: _counted(need, block) for need in needs}
+
+
+def _counted(need: ChainCount, block: Block) -> ChainCounts:
+    sequences: LabelledSequences = block.columns.sequences  # type: ignore[attr-defined]
+    variable = block.schema[need.label]
+    k, labels = variable.n_states, np.asarray(sequences.labels, np.int64)
+    weights = None if block.weights is None else np.asarray(block.weights, np.float64)
+    begins, ends = _first_and_last(sequences)
+    inner = np.ones(len(labels), bool)
+    inner[begins] = False
+    pairs = np.zeros(len(labels), np.int64)
+    pairs[1:] = labels[:-1] * k + labels[1:]
+
+    def count(codes: NDArray[np.int64], which: NDArray[Any], size: int) -> Floats:
+        picked = None if weights is None else weights[which]
+        return np.bincount(codes[which], picked, minlength=size).astype(np.float64)
+
+    steps = sequences.steps
+    none = np.zeros(0)
+    of_steps = Pairs(k * k, np.zeros(0, np.int64), none, none)
+    if steps is not None:
+        of_steps = _pairs(k * k, steps, pairs, inner.astype(np.float64) if weights is None else inner * weights)
+    return ChainCounts(
+        need,
+        variable,
+        _pairs(k, sequences.states, labels, weights),
+        of_steps,
+        count(pairs, inner, k * k).reshape(k, k),
+        count(labels, begins, k),
+        count(labels, ends, k),
+    )
+
+
+def _first_and_last(sequences: LabelledSequences) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
+    """Return the first and the last positions of sequences that have any."""
+    some = sequences.lengths > 0
+    return sequences.offsets[:-1][some], sequences.offsets[1:][some] - 1
+
+
+def _pairs(n: int, rows: Attributes, second: NDArray[np.int64], weights: Floats | None) -> Pairs:
+    lengths = np.diff(rows.starts)
+    kind = np.int32 if rows.n_attributes * n < 2**31 else np.int64  # half of the memory, where that is enough
+    keys = rows.codes * kind(n)
+    keys += np.repeat(second.astype(kind), lengths)
+    if weights is None:
+        return Pairs.of(n, keys, rows.values, None if rows.values is None else np.abs(rows.values))
+    repeated = np.repeat(weights, lengths)
+    some = repeated > 0
+    values: Floats = (repeated if rows.values is None else rows.values * repeated)[some]
+    return Pairs.of(n, keys[some], values, np.abs(values))

@@ -1,0 +1,140 @@
+"""LabelChain and LocalChain: labels of a sequence given its attributes, as a CRF and as a MEMM."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, fields
+from typing import Any, ClassVar
+
+from suffice.data.attributes import Vocabulary
+from suffice.data.schema import Declaration, SchemaLike
+from suffice.data.sequence_positions import PositionTable
+from suffice.errors import ArgumentError, is_number, require_choice, require_text, shown
+
+STATES = ("observed", "all")
+TRANSITIONS = ("all", "observed")
+
+
+@dataclass(frozen=True)
+class LabelChain:
+    """A linear-chain conditional random field: p(y | x) ∝ exp Σ_t (w[x_t, y_t] + w[y_t−1, y_t]).
+
+    A weight belongs to an attribute and a label, or to two neighbouring labels, and is shared by all positions.
+
+    Parameters
+    ----------
+    vocabulary : Vocabulary
+        The attributes of positions.
+    step_vocabulary : Vocabulary, optional
+        Those of steps, whose weights belong to both labels of the step: w[x_t, y_t−1, y_t].
+    label : str
+        The name of the labels.
+    states : {"observed", "all"}
+        Which pairs of attribute and label have a weight: those that the data has, or all.
+    transitions : {"all", "observed"}
+        Which pairs of neighbouring labels have one.
+    boundaries : bool
+        Whether there are weights of a sequence's first label and of its last.
+    min_freq : float
+        A pair of attribute and label has a weight only if its values add up to this in size.
+
+    Examples
+    --------
+    >>> LabelChain(Vocabulary(("the", "cat")))
+    LabelChain(Vocabulary(2 names))
+    """
+
+    vocabulary: Vocabulary
+    step_vocabulary: Vocabulary | None = None
+    label: str = "label"
+    states: str = "observed"
+    transitions: str = "all"
+    boundaries: bool = False
+    min_freq: float = 0.0
+    is_local: ClassVar[bool] = False
+    words: ClassVar[str] = "conditional random field"
+    unit: ClassVar[str] = "position"
+    given: ClassVar[tuple[str, ...]] = ("attributes",)
+
+    def __post_init__(self) -> None:
+        require_text("label", self.label)
+        require_choice("states", self.states, STATES)
+        require_choice("transitions", self.transitions, TRANSITIONS)
+        if not isinstance(self.boundaries, bool):
+            raise ArgumentError(
+                f"The 'boundaries' argument must be True or False. Got {shown(self.boundaries)} instead."
+            )
+        if not is_number(self.min_freq) or not 0 <= self.min_freq < float("inf"):
+            raise ArgumentError(
+                "The 'min_freq' argument must be a number of at least 0, such as 2. Got "
+                f"{shown(self.min_freq)} instead."
+            )
+
+    @property
+    def columns(self) -> tuple[str, ...]:
+        """The labels."""
+        return (self.label,)
+
+    @property
+    def continuous(self) -> frozenset[str]:
+        """No column is continuous."""
+        return frozenset()
+
+    @property
+    def declared(self) -> dict[str, Declaration]:
+        """Declarations that the structure itself makes: none."""
+        return {}
+
+    def open(self, data: Any, *, schema: SchemaLike | None = None, **policies: Any) -> PositionTable:
+        """Return the table of positions, which is what `fit` takes."""
+        if not isinstance(data, PositionTable):
+            raise ArgumentError(
+                f"The data of a {self.words} are sequences in codes. Got {shown(data)} instead; sf.ChainCRF and "
+                "sf.MEMM take lists of features."
+            )
+        return data
+
+    # Rendering ------------------------------------------------------------------------------------------------
+
+    def _said(self) -> dict[str, Any]:
+        return {f.name: getattr(self, f.name) for f in fields(self) if getattr(self, f.name) != f.default}
+
+    def __repr__(self) -> str:
+        said = self._said()
+        said.pop("vocabulary")
+        more = "".join(f", {name}={value!r}" for name, value in said.items())
+        return f"{type(self).__name__}({self.vocabulary!r}{more})"
+
+    def __str__(self) -> str:
+        return f"{self.words} of {self.label} over {len(self.vocabulary):,} attributes"
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return the structure as JSON-able data."""
+        steps = self.step_vocabulary
+        return {
+            "type": type(self).__name__,
+            **{f.name: getattr(self, f.name) for f in fields(self)},
+            "vocabulary": self.vocabulary.to_dict(),
+            "step_vocabulary": None if steps is None else steps.to_dict(),
+        }
+
+    @classmethod
+    def from_dict(cls, entry: Mapping[str, Any]) -> LabelChain:
+        """Rebuild the structure from `to_dict`'s data."""
+        steps = entry["step_vocabulary"]
+        rest = {name: value for name, value in entry.items() if name not in ("type", "vocabulary", "step_vocabulary")}
+        return cls(
+            Vocabulary.from_dict(entry["vocabulary"]), None if steps is None else Vocabulary.from_dict(steps), **rest
+        )
+
+
+@dataclass(frozen=True, repr=False)
+class LocalChain(LabelChain):
+    """A maximum-entropy Markov model: p(y | x) = Π_t p(y_t | y_t−1, x_t), each factor a softmax of its own.
+
+    The parameters are those of `LabelChain`; ``boundaries`` gives weights to a sequence's first label only, since the
+    last label of a sequence has no say in a product of such factors.
+    """
+
+    is_local: ClassVar[bool] = True
+    words: ClassVar[str] = "maximum-entropy Markov model"
