@@ -26,6 +26,7 @@ WORKLOADS = (
     "w3d_queries",
     "w4_softmax",
     "w4b_gis",
+    "w5_crf",
     "w6_classifiers",
     "w8_markov",
     "w9_start",
@@ -45,6 +46,7 @@ PEERS = (
     "jax",
     "ipfn",
     "nltk",
+    "python-crfsuite",
     "scikit-learn",
     "pomegranate",
 )
