@@ -13,7 +13,7 @@ from tests.optimise.problems import barrier, quadratic, softmax_regression
 from suffice.errors import ArgumentError, EstimationError
 from suffice.optimise.conjugate_gradient import _Conjugate
 from suffice.optimise.gradient import gradient_descent
-from suffice.optimise.lbfgs import _Memory
+from suffice.optimise.lbfgs import PairMemory
 from suffice.optimise.line_search import DELTA, MAX_EVALUATIONS, Point, search
 from suffice.optimise.newton_cg import _next_radius, _Place, _solve, _to_boundary
 from suffice.optimise.vectors import dot
@@ -145,7 +145,7 @@ def test_the_two_loops_equal_the_bfgs_formula_over_the_last_good_pairs(n, size, 
     hessian = root @ root.T
     assume(np.linalg.cond(hessian) < 1e4)
     scale = rng.uniform(0.5, 2, n)
-    memory, good = _Memory(n, size, scale if scaled else None), []
+    memory, good = PairMemory(n, size, scale if scaled else None), []
     for k in range(n_pairs):
         x, move = rng.normal(size=n), rng.normal(size=n)
         change = hessian @ move * (-1 if k in upside_down else 1)

@@ -16,7 +16,7 @@ from numpy.typing import NDArray
 
 from suffice.certify.certificate import Certificate, Measured, verdict
 from suffice.certify.claim import Claim
-from suffice.data.attributes import LabelledSequences
+from suffice.data.attributes import Attributes, LabelledSequences
 from suffice.data.block import Block
 from suffice.models.chain_model import ChainModel
 from suffice.priors.elastic import Elastic
@@ -25,7 +25,7 @@ from suffice.stats.sums import Sums
 
 Floats = NDArray[np.float64]
 Longs = NDArray[np.int64]
-CELLS = 1 << 21
+CELLS = 1 << 19
 """Numbers that a batch may hold at once."""
 NAME = "chain proof"
 
@@ -51,9 +51,10 @@ class Recount:
             taken += found.taken.sum(axis=0)
             ends += found.apart[own.at[0]].sum(axis=0), found.apart[own.last].sum(axis=0)
             if own.steps is not None:
-                steps += _sums_at(own.steps, found.taken, layout.step_starts, layout.step_pairs)
+                rows = sequences.steps.chosen(own.place)  # type: ignore[union-attr]
+                steps += _sums_at(rows, found.taken, layout.step_starts, layout.step_pairs)
             log_likelihood, off = log_likelihood + found.log_likelihood, max(off, found.off)
-        states = _sums_at(sequences.states.matrix(), apart, layout.starts, layout.labels)
+        states = _sums_at(sequences.states, apart, layout.starts, layout.labels)
         parts = [states, taken[layout.pairs], ends[0] if layout.has_start else [], ends[1] if layout.has_end else []]
         counts = np.bincount(np.asarray(sequences.labels), weights, minlength=k)
         # the largest of all blocks is at most the sum of all, which is small where each is
@@ -94,10 +95,10 @@ class _Batch:
         self.place = place = np.concatenate(self.rows)
         bounds = np.cumsum([0, *self.n_at])
         self.at = [slice(low, high) for low, high in pairwise(bounds.tolist())]
-        self.x = sequences.states.matrix()[place]
+        self.x = sequences.states.chosen(place).matrix()
         self.steps = None
         if sequences.steps is not None and len(self.layout.step_pairs):
-            self.steps = sequences.steps.matrix()[place]
+            self.steps = sequences.steps.chosen(place).matrix()
         assert sequences.labels is not None
         self.labels = np.asarray(sequences.labels, np.int64)[place]
         self.weights = weights[place]
@@ -127,27 +128,28 @@ class _Batch:
         return before
 
     def _whole(self, scores: Floats, moves: Floats) -> tuple[Floats, Floats, Floats]:
-        """Return the probabilities of steps and labels, and log p(y | x) at first positions; of a CRF."""
-        alpha, beta = np.empty_like(scores), np.zeros_like(scores)
-        alpha[self.at[0]] = scores[self.at[0]]
-        for t in range(1, len(self.at)):
-            come = alpha[self.at[t - 1]][: self.n_at[t], :, None] + moves[self.at[t]]
-            alpha[self.at[t]] = scores[self.at[t]] + _log_sum(come, axis=1)
+        """Return the probabilities of steps and labels, and what positions add to log p(y | x); of a CRF.
+
+        Logarithms of sums are taken away at every position: over long sequences they would grow, and lose digits.
+        """
+        alpha, beta, sums = np.empty_like(scores), np.zeros_like(scores), np.empty(len(scores))
+        for t, now in enumerate(self.at):
+            alpha[now] = scores[now]
+            if t:
+                alpha[now] += _log_sum(alpha[self.at[t - 1]][: self.n_at[t], :, None] + moves[now], axis=1)
+            sums[now] = _log_sum(alpha[now], axis=1)
+            alpha[now] -= sums[now, None]
+        tail = scores - sums[:, None]
         for t in range(len(self.at) - 2, -1, -1):
             nxt = self.at[t + 1]
-            go = moves[nxt] + (scores[nxt] + beta[nxt])[:, None, :]
+            go = moves[nxt] + (tail[nxt] + beta[nxt])[:, None, :]
             beta[self.at[t].start : self.at[t].start + self.n_at[t + 1]] = _log_sum(go, axis=2)
-        log_z = _log_sum(alpha[self.at[0]] + beta[self.at[0]], axis=1)
-        own_z = np.concatenate([log_z[:n] for n in self.n_at])
-        singles = np.exp(alpha + beta - own_z[:, None])
         before, inner = self._before(), np.arange(len(scores)) >= self.n_at[0]
         pairs = np.zeros((len(scores), self.k, self.k))
-        tail = (scores + beta)[inner] - own_z[inner, None]
-        pairs[inner] = np.exp(alpha[before[inner]][:, :, None] + moves[inner] + tail[:, None, :])
-        log_p = scores[np.arange(len(scores)), self.labels].copy()
+        pairs[inner] = np.exp(alpha[before[inner]][:, :, None] + moves[inner] + (tail + beta)[inner][:, None, :])
+        log_p = tail[np.arange(len(scores)), self.labels]
         log_p[inner] += moves[inner, self.labels[before[inner]], self.labels[inner]]
-        log_p[self.at[0]] -= log_z
-        return pairs, singles, log_p
+        return pairs, np.exp(alpha + beta), log_p
 
     def _local(self, scores: Floats, moves: Floats) -> tuple[Floats, Floats, Floats]:
         """Return the same of a MEMM: probabilities of labels given the one before, in the row of that one."""
@@ -174,14 +176,22 @@ class _Batch:
         return apart, taken
 
 
-def _sums_at(x: Any, values: Floats, starts: Longs, codes: NDArray[np.int32]) -> Floats:
-    """Return the cells of xᵀ values that have a weight; the whole table may be large, and is made in parts."""
-    turned, found = x.T.tocsr(), np.zeros(len(codes))
-    n = max(CELLS // max(values.shape[1], 1), 1)
-    for low in range(0, len(starts) - 1, n):
-        bounds = starts[low : low + n + 1]
-        part, which = turned[low : low + n] @ values, slice(int(bounds[0]), int(bounds[-1]))
-        found[which] = part[np.repeat(np.arange(len(bounds) - 1), np.diff(bounds)), codes[which]]
+def _sums_at(rows: Attributes, values: Floats, starts: Longs, codes: NDArray[np.int32]) -> Floats:
+    """Return the cells of xᵀ values that have a weight, x having the rows; all of them at once would be many."""
+    found, n_weights = np.zeros(len(codes)), np.diff(starts)
+    if not len(rows.codes):
+        return found
+    n = max(CELLS * rows.n_rows // max(int(n_weights[rows.codes].sum()), 1), 1)
+    for low in range(0, rows.n_rows, n):
+        part = rows.rows(low, min(low + n, rows.n_rows))
+        own = n_weights[part.codes]
+        ends = np.cumsum(own)
+        weight = np.arange(ends[-1] if len(ends) else 0) + np.repeat(starts[part.codes] - ends + own, own)
+        position = np.repeat(np.repeat(np.arange(low, low + part.n_rows), np.diff(part.starts)), own)
+        added = values[position, codes[weight]]
+        if part.values is not None:
+            added *= np.repeat(part.values, own)
+        found += np.bincount(weight, added, minlength=len(codes))
     return found
 
 
@@ -203,7 +213,7 @@ def certify(claim: Claim) -> Certificate:
     worst = int(np.argmax(sizes)) if size else -1
     counted = np.asarray(claim.statistics[Count((model.label.name,))].table(), np.float64)
     apart = np.abs(counts - counted)
-    exists = "yes" if claim.prior is not None else "undecided"
+    exists = "yes" if claim.prior is not None and any(_strengths(claim.prior)) else "undecided"
     kind = "posterior mode of the weights, given the inputs" if claim.prior else "maximum conditional likelihood"
     return verdict(
         Measured(

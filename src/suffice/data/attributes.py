@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
+from itertools import pairwise
 from typing import Any
 
 import numpy as np
@@ -249,5 +250,4 @@ class LabelledSequences:
 
     def apart(self, values: Sequence[Any] | NDArray[Any]) -> list[Any]:
         """Cut what belongs to positions into one piece a sequence."""
-        bounds = self.offsets.tolist()
-        return [values[low:high] for low, high in zip(bounds[:-1], bounds[1:], strict=True)]
+        return [values[low:high] for low, high in pairwise(self.offsets.tolist())]

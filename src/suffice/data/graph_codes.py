@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, fields
 from functools import cached_property
 from itertools import pairwise
 from typing import Any
@@ -22,8 +22,15 @@ BLOCK_NODES = 1 << 18
 Ints = NDArray[np.int64]
 
 
+class Bare:
+    """Pickles its fields only: what was worked out from them is worked out again."""
+
+    def __getstate__(self) -> dict[str, Any]:
+        return {f.name: getattr(self, f.name) for f in fields(self)}  # type: ignore[arg-type]
+
+
 @dataclass(frozen=True, eq=False)
-class CliqueRows:
+class CliqueRows(Bare):
     """The cliques of one kind, graph after graph.
 
     Attributes
@@ -52,8 +59,8 @@ class CliqueRows:
 
     @cached_property
     def matrix(self) -> Any:
-        """The attributes as a sparse matrix."""
-        return self.attributes.matrix()
+        """The attributes as a sparse matrix, an attribute once a row."""
+        return _summed(self.attributes)
 
     def part(self, low: int, high: int) -> CliqueRows:
         """Return the cliques of some consecutive graphs."""
@@ -66,6 +73,13 @@ class CliqueRows:
         """Return the cliques of some graphs."""
         offsets, place = _rows_of(self.offsets, which)
         return CliqueRows(offsets, self.members[place], self.attributes.chosen(place))
+
+
+def _summed(attributes: Attributes) -> Any:
+    """Return a matrix of its own, since scipy adds up what stands twice in a row in the arrays that it was given."""
+    matrix = attributes.matrix().copy()
+    matrix.sum_duplicates()
+    return matrix
 
 
 def _rows_of(offsets: Ints, which: Ints) -> tuple[Ints, Ints]:
@@ -106,7 +120,7 @@ class SameGraphs:
 
 
 @dataclass(frozen=True, eq=False)
-class LabelledGraphs:
+class LabelledGraphs(Bare):
     """Graphs, one after the other: attributes of their nodes and cliques and, where they are known, labels of nodes.
 
     Attributes
@@ -164,8 +178,8 @@ class LabelledGraphs:
 
     @cached_property
     def matrix(self) -> Any:
-        """The attributes of the nodes as a sparse matrix."""
-        return self.states.matrix()
+        """The attributes of the nodes as a sparse matrix, an attribute once a row."""
+        return _summed(self.states)
 
     def members_of(self, kind: int) -> Ints:
         """Return the rows of the nodes that are members of the cliques of a kind; shape (n_cliques, size)."""
@@ -244,9 +258,7 @@ class GraphColumns(Mapping[str, NDArray[Any]]):
         return self.graphs.n_bytes
 
     def __getitem__(self, name: str) -> NDArray[Any]:
-        if name != self.name:
-            raise KeyError(name)
-        return self._labels
+        return {self.name: self._labels}[name]
 
     def __iter__(self) -> Iterator[str]:
         return iter((self.name,))
@@ -256,7 +268,7 @@ class GraphColumns(Mapping[str, NDArray[Any]]):
 
 
 @dataclass(frozen=True, eq=False)
-class GraphTable:
+class GraphTable(Bare):
     """Labelled graphs as a table whose rows are nodes.
 
     Attributes

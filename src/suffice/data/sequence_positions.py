@@ -33,9 +33,7 @@ class SequenceColumns(Mapping[str, NDArray[Any]]):
         return self.sequences.n_bytes
 
     def __getitem__(self, name: str) -> NDArray[Any]:
-        if name != self.name:
-            raise KeyError(name)
-        return self._labels
+        return {self.name: self._labels}[name]
 
     def __iter__(self) -> Iterator[str]:
         return iter((self.name,))

@@ -18,6 +18,7 @@ from suffice.models.chain_layout import layout_of
 from suffice.models.chain_model import ChainModel
 from suffice.optimise.lbfgs import lbfgs
 from suffice.optimise.outcome import Outcome
+from suffice.optimise.owlqn import owlqn
 from suffice.priors.elastic import Elastic
 from suffice.priors.penalty import Gaussian, Laplace
 from suffice.stats.chain_counts import ChainCount
@@ -28,6 +29,8 @@ from suffice.text import plural
 Floats = NDArray[np.float64]
 MEMORY = 20
 """Pairs of changes that L-BFGS remembers, unless told."""
+RISE = 1e-6
+"""For so small a part of the loss of what was held out no optimum is given up."""
 
 
 def needs(structure: LabelChain, schema: Schema) -> tuple[Need, ...]:
@@ -81,8 +84,6 @@ def objective_of(problem: Problem) -> Objective:
     """Return the objective that a problem states."""
     structure: LabelChain = problem.structure
     counts = problem.statistics[needs(structure, problem.schema)[1]]
-    if counts.variable.n_states < 1:
-        raise DataError("There are no labels to learn from. Pass at least one sequence with a label.")
     layout = layout_of(structure, counts)
     assert problem.source is not None
     penalty = penalty_of(problem.prior)
@@ -112,8 +113,18 @@ class Follower:
 
     def __post_init__(self) -> None:
         self.losses: list[float] = []
-        self.best = self.last = np.zeros(0)
-        self.stopped = False
+        self.best = np.zeros(0)
+
+    @property
+    def n_worse(self) -> int:
+        """Steps since the loss of what was held out was least."""
+        return len(self.losses) - 1 - int(np.argmin(self.losses)) if self.losses else 0
+
+    @property
+    def is_early(self) -> bool:
+        """Whether a point before the last one is better, by more than what the end of a search brings about."""
+        rise = self.losses[-1] - min(self.losses) if self.losses else 0.0
+        return self.n_worse >= self.patience or rise > RISE * min(self.losses, default=0.0)
 
     def at(self, weights: Floats, value: float) -> None:
         """Take note of a point that the search has come to."""
@@ -125,13 +136,12 @@ class Follower:
             if not self.losses or loss < min(self.losses):
                 self.best = weights.copy()
             self.losses.append(loss)
-            self.stopped = len(self.losses) - 1 - int(np.argmin(self.losses)) >= self.patience
         self.problem.watch.info = info
 
     def steps(self, label: str) -> Iterator[int]:
         """Yield the numbers of steps until the loss of what was held out rises for long."""
         for step in self.problem.watch.steps(label, self.problem.max_iter):
-            if self.stopped:
+            if self.n_worse >= self.patience:
                 return
             yield step
 
@@ -142,6 +152,8 @@ def follower_of(problem: Problem, objective: Objective) -> Follower:
     patience = require_whole("patience", problem.options.get("patience", 10), 1)
     if sequences is None:
         return Follower(problem, objective, None, patience)
+    if not sequences.sequences.n_positions:
+        raise DataError("The sequences that are held out have no positions. Pass some that have, or none at all.")
     return Follower(problem, objective, objective.of_others(sequences), patience)
 
 
@@ -180,8 +192,6 @@ def _searched(problem: Problem, label: str) -> Solution:
 
     start = start_of(problem, objective)
     if c1:
-        from suffice.optimise.owlqn import owlqn
-
         outcome = owlqn(evaluate, start, c1, done=done_with_kinks, steps=follower.steps(label), memory=memory)
     else:
         outcome = lbfgs(evaluate, start, done=done, steps=follower.steps(label), memory=memory)
@@ -190,7 +200,7 @@ def _searched(problem: Problem, label: str) -> Solution:
 
 def solution_of(problem: Problem, objective: Objective, outcome: Outcome, follower: Follower) -> Solution:
     """Put the model together."""
-    early = follower.stopped and follower.best.size > 0
+    early = follower.is_early
     weights = np.array(follower.best if early else outcome.x)
     penalty = penalty_of(problem.prior)
     log_likelihood = -objective.likelihood(weights)[0] if early else penalty.value(weights) - outcome.value
@@ -211,10 +221,10 @@ def _remarks(problem: Problem, outcome: Outcome, follower: Follower, early: bool
     if penalty_of(problem.prior).c1:
         yield f"{int(np.count_nonzero(weights == 0)):,} of {weights.size:,} weights are zero."
     if early:
-        best = int(np.argmin(follower.losses))
+        best = len(follower.losses) - 1 - follower.n_worse
         yield (
             f"Stopped early: the loss of what was held out was least, {min(follower.losses):,.4f}, after "
-            f"{plural(best, 'step')}, and did not fall for {plural(follower.patience, 'step')} more."
+            f"{plural(best, 'step')}, and did not fall for {plural(follower.n_worse, 'step')} more."
         )
     elif not outcome.converged and not problem.watch.interrupted:
         yield f"Not converged after {plural(outcome.n_steps, 'step')}: {outcome.reason}"

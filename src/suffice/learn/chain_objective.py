@@ -41,15 +41,14 @@ class Objective:
     counts: Floats
     c2: float
     table: Table = field(init=False)
-    _pass: type[ChainPass] = field(init=False)
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "table", table_of(self.layout))
-        object.__setattr__(self, "_pass", pass_of(self.structure, self.layout))
 
     def likelihood(self, weights: Floats) -> tuple[float, Floats]:
         """Return −Σ log p(y | x) and its derivatives; infinity where weights are out of floating point's reach."""
-        found = self.source.reduce(self._pass(self.layout, self.table, weights))
+        one = pass_of(self.structure, self.layout, weights)
+        found = self.source.reduce(one(self.layout, self.table, weights))
         sums = np.array(found[Sum(ChainPass.name, self.layout.size + 1)].values)
         gradient = sums[1:]
         gradient -= self.counts

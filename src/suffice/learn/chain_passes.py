@@ -24,6 +24,8 @@ from suffice.stats.sums import Sums
 from suffice.structures.label_chain import LabelChain
 
 Floats = NDArray[np.float64]
+SPREAD = 300.0
+"""Transitions further apart than this are left to log space, since their exponentials would be lost beside others."""
 
 
 @dataclass(eq=False)
@@ -144,7 +146,7 @@ class ChainPass:
 
     @cached_property
     def _top(self) -> float:
-        return float(self.layout.transition_matrix(self.weights).max(initial=0.0))
+        return float(self.layout.transition_matrix(self.weights).max())
 
     @cached_property
     def _steps(self) -> tuple[Floats, Floats]:
@@ -178,9 +180,10 @@ class StepPass(ChainPass):
         potentials = label_chains.Potentials(offsets, np.ascontiguousarray(scores[:, :k]), steps.reshape(n, k, k))
         weights = ready.weights[first:last] if len(ready.weights) else np.ones(last - first)
         by_position = np.repeat(weights, np.diff(offsets))
-        total.log_z += float(label_chains.log_z(potentials) @ weights)
-        taken = label_chains.step_marginals(potentials).reshape(n, -1) * by_position[:, None]
-        p[:, :k] = label_chains.marginals(potentials) * by_position[:, None]
+        log_z, labels, taken = label_chains.expectations(potentials)
+        total.log_z += float(log_z @ weights)
+        taken = taken.reshape(n, -1) * by_position[:, None]
+        p[:, :k] = labels * by_position[:, None]
         p[:, k:] = 0.0
         total.transitions += taken.sum(axis=0).reshape(k, k)
         total.start += p[begins, :k].sum(axis=0)
@@ -231,11 +234,12 @@ class LocalPass(ChainPass):
         return self.layout.transition_matrix(self.weights)
 
 
-def pass_of(structure: LabelChain, layout: ChainLayout) -> type[ChainPass]:
-    """Return the pass that a structure's likelihood takes."""
+def pass_of(structure: LabelChain, layout: ChainLayout, weights: Floats) -> type[ChainPass]:
+    """Return the pass that a structure's likelihood takes at some weights."""
     if structure.is_local:
         return LocalPass
-    return StepPass if len(layout.step_pairs) else ChainPass
+    wide = np.ptp(layout.transition_matrix(weights)) > SPREAD
+    return StepPass if wide or len(layout.step_pairs) else ChainPass
 
 
 class Room:

@@ -12,8 +12,9 @@ from numpy.typing import NDArray
 
 from suffice.data.attributes import LabelledSequences
 from suffice.data.schema import Schema
+from suffice.data.sequence_positions import PositionTable
 from suffice.data.variable import Variable
-from suffice.errors import ModelError
+from suffice.errors import ModelError, require_seed
 from suffice.inference import label_chains
 from suffice.inference.label_chains import Potentials
 from suffice.models.chain_design import Table, made_ready, table_of
@@ -79,17 +80,18 @@ class ChainModel:
 
     # Answers --------------------------------------------------------------------------------------------------
 
-    def log_prob(self, sequences: LabelledSequences) -> Floats:
+    def log_prob(self, sequences: LabelledSequences | PositionTable) -> Floats:
         """Return log p(y | x) of labelled sequences; shape (n_sequences,)."""
-        assert sequences.labels is not None
-        labels = sequences.labels
+        held = sequences.sequences if isinstance(sequences, PositionTable) else sequences
+        assert held.labels is not None
+        labels = held.labels
 
         def one(low: int, high: int, potentials: Potentials) -> Floats:
-            own = labels[sequences.offsets[low] : sequences.offsets[high]]
+            own = labels[held.offsets[low] : held.offsets[high]]
             scores = label_chains.path_scores(potentials, own)
             return scores if self.structure.is_local else scores - label_chains.log_z(potentials)
 
-        return np.concatenate([np.zeros(0), *self._by_piece(sequences, one)])
+        return np.concatenate([np.zeros(0), *self._by_piece(held, one)])
 
     def best(self, sequences: LabelledSequences) -> Codes:
         """Return the most probable labels of every sequence together, as codes; shape (n_positions,)."""
@@ -113,7 +115,7 @@ class ChainModel:
 
     def sample(self, sequences: LabelledSequences, *, seed: int | None = None) -> Codes:
         """Draw labels from p(y | x), as codes; shape (n_positions,)."""
-        rng = np.random.Generator(np.random.Philox(seed))
+        rng = np.random.Generator(np.random.Philox(require_seed(seed)))
         drawn = [
             label_chains.draw_paths(self.potentials(sequences.part(low, high)), rng)
             for low, high in self._pieces(sequences)

@@ -13,6 +13,11 @@ from suffice.optimise.line_search import EASY, Evaluate, Point
 from suffice.optimise.outcome import Floats, Outcome, start_of
 from suffice.optimise.vectors import dot
 
+LARGE = 1 << 17
+"""Pairs of longer vectors are remembered in single precision, which halves their memory. They only tell of curvature:
+gradients, values and steps keep all their digits.
+"""
+
 
 def lbfgs(
     evaluate: Evaluate,
@@ -61,10 +66,10 @@ def lbfgs(
     (True, True)
     """
     start = start_of(start)
-    return descend(evaluate, start, _Memory(start.size, memory, scale), done, steps)
+    return descend(evaluate, start, PairMemory(start.size, memory, scale), done, steps)
 
 
-class _Memory:
+class PairMemory:
     """The last pairs of changes, and the inverse Hessian they tell of."""
 
     sigma = EASY
@@ -72,8 +77,9 @@ class _Memory:
     def __init__(self, n: int, size: int, scale: Floats | None) -> None:
         self.scale = scale
         # Each pair is a row of its own, kept as a list of views: indexing an array costs more than a short product.
-        self._moves = list(np.empty((size + 1, n)))
-        self._changes = list(np.empty((size + 1, n)))
+        kind = np.float64 if n <= LARGE else np.float32
+        self._moves = list(np.empty((size + 1, n), kind))
+        self._changes = list(np.empty((size + 1, n), kind))
         self._curvatures = [0.0] * (size + 1)
         self._alphas = [0.0] * (size + 1)
         self._order: list[int] = []  # rows in use, the oldest first
@@ -87,7 +93,7 @@ class _Memory:
         result = np.negative(gradient)
         for row in reversed(self._order):
             alphas[row] = alpha = dot(moves[row], result) / self._curvatures[row]
-            np.multiply(changes[row], alpha, out=work)
+            np.multiply(changes[row], alpha, out=work, dtype=np.float64)
             result -= work
         if self._gamma != 1:
             result *= self._gamma
@@ -95,7 +101,7 @@ class _Memory:
             result *= self.scale
         for row in self._order:
             beta = dot(changes[row], result) / self._curvatures[row]
-            np.multiply(moves[row], alphas[row] - beta, out=work)
+            np.multiply(moves[row], alphas[row] - beta, out=work, dtype=np.float64)
             result += work
         return result
 
@@ -110,13 +116,14 @@ class _Memory:
         move, change = self._moves[self._free], self._changes[self._free]
         # The difference of points, not step times direction: that is what the gradient has seen, digit for digit.
         np.subtract(after.x, before.x, out=move)
-        np.subtract(after.gradient, before.gradient, out=change)
-        curvature, length = dot(move, change), dot(change, change)
+        work = np.subtract(after.gradient, before.gradient, out=self._work)
+        change[:] = work
+        curvature, length = dot(move, work), dot(work, work)
         if not curvature > 1e-14 * math.sqrt(dot(move, move) * length):
             return
         if self.scale is not None:
-            np.multiply(change, self.scale, out=self._work)
-            length = dot(change, self._work)
+            work *= self.scale
+            length = dot(change, work)
         self._gamma = curvature / length
         self._curvatures[self._free] = curvature
         self._order.append(self._free)

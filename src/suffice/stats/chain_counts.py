@@ -74,7 +74,8 @@ class Pairs:
             if sums is None:
                 whole = counts[distinct].astype(np.float64)
                 return cls(n, distinct, whole, whole)
-            return cls(n, distinct, np.bincount(keys, sums)[distinct], np.bincount(keys, sizes)[distinct])
+            added = (np.bincount(keys, values)[distinct].astype(np.float64) for values in (sums, sizes))
+            return cls(n, distinct, *added)
         distinct, where = np.unique(keys.astype(np.int64), return_inverse=True)
         summed = np.bincount(where, sums, minlength=len(distinct)).astype(np.float64)
         sized = summed if sums is None else np.bincount(where, sizes, minlength=len(distinct)).astype(np.float64)
@@ -89,12 +90,19 @@ class Pairs:
         )
 
     def scaled(self, factor: float) -> Pairs:
-        """Return the sums multiplied by a factor."""
+        """Return the sums multiplied by a factor; times zero, none are left."""
+        if not factor:
+            return no_pairs(self.n)
         return Pairs(self.n, self.keys, self.sums * factor, self.sizes * factor)
 
     def recoded(self, n: int, codes: NDArray[np.int64]) -> Pairs:
         """Return the same sums with second codes replaced, of which there are now ``n``."""
         return Pairs.of(n, self.keys // self.n * n + codes[self.keys % self.n], self.sums, self.sizes)
+
+
+def no_pairs(n: int) -> Pairs:
+    """Return the sums of nothing."""
+    return Pairs(n, np.zeros(0, np.int64), np.zeros(0), np.zeros(0))
 
 
 @dataclass(frozen=True, eq=False)
@@ -128,8 +136,8 @@ class ChainCounts:
             return NotImplemented
         if self.need != other.need:
             raise StatisticsError(
-                f"The counts {self.need} and {other.need} cannot be added. Count both over one vocabulary, and one name "
-                "of the labels."
+                f"The counts {self.need} and {other.need} cannot be added. Count both over one vocabulary and "
+                "one name of the labels."
             )
         if self.variable != other.variable:
             schema = Schema((unite(self.variable, other.variable),))
@@ -181,8 +189,9 @@ class ChainCounts:
     def to_arrays(self) -> dict[str, NDArray[Any]]:
         """Return the numbers as named arrays."""
         arrays: dict[str, NDArray[Any]] = {"transitions": self.transitions, "first": self.first, "last": self.last}
-        for name, pairs in (("states", self.states), ("steps", self.steps)):
-            arrays |= {f"{name}_keys": pairs.keys, f"{name}_sums": pairs.sums, f"{name}_sizes": pairs.sizes}
+        for name, pairs, n_labels in (("states", self.states, 1), ("steps", self.steps, 2)):
+            codes = _apart(pairs.keys, self.variable.n_states, n_labels)
+            arrays |= {f"{name}_codes": codes, f"{name}_sums": pairs.sums, f"{name}_sizes": pairs.sizes}
         return arrays
 
     @classmethod
@@ -192,7 +201,8 @@ class ChainCounts:
         k = variable.n_states
 
         def pairs(name: str, n: int) -> Pairs:
-            return Pairs(n, *(np.asarray(arrays[f"{name}_{part}"]) for part in ("keys", "sums", "sizes")))
+            sums = (np.asarray(arrays[f"{name}_{part}"], np.float64) for part in ("sums", "sizes"))
+            return Pairs(n, _together(arrays[f"{name}_codes"], k), *sums)
 
         parts = (np.asarray(arrays[name], np.float64) for name in ("transitions", "first", "last"))
         return cls(need, variable, pairs("states", k), pairs("steps", k * k), *parts)
@@ -201,9 +211,24 @@ class ChainCounts:
     def zero(cls, need: ChainCount, schema: Schema) -> ChainCounts:
         """Return the counts of no sequences."""
         k = schema[need.label].n_states
-        none = np.zeros(0)
-        states, steps = Pairs(k, np.zeros(0, np.int64), none, none), Pairs(k * k, np.zeros(0, np.int64), none, none)
-        return cls(need, schema[need.label], states, steps, np.zeros((k, k)), np.zeros(k), np.zeros(k))
+        return cls(need, schema[need.label], no_pairs(k), no_pairs(k * k), np.zeros((k, k)), np.zeros(k), np.zeros(k))
+
+
+def _apart(keys: NDArray[np.int64], k: int, n_labels: int) -> NDArray[np.int64]:
+    """Return the attribute, and one label or two, that a key stands for: what does not depend on how many there are."""
+    codes: list[NDArray[np.int64]] = []
+    for _ in range(n_labels):
+        keys, label = np.divmod(keys, max(k, 1))
+        codes.insert(0, label)
+    return np.stack([keys, *codes])
+
+
+def _together(codes: NDArray[Any], k: int) -> NDArray[np.int64]:
+    rows: list[NDArray[np.int64]] = list(np.asarray(codes, np.int64))
+    keys = rows[0]
+    for label in rows[1:]:
+        keys = keys * k + label
+    return keys
 
 
 def count_chains(needs: Sequence[ChainCount], block: Block) -> dict[ChainCount, ChainCounts]:
@@ -227,8 +252,7 @@ def _counted(need: ChainCount, block: Block) -> ChainCounts:
         return np.bincount(codes[which], picked, minlength=size).astype(np.float64)
 
     steps = sequences.steps
-    none = np.zeros(0)
-    of_steps = Pairs(k * k, np.zeros(0, np.int64), none, none)
+    of_steps = no_pairs(k * k)
     if steps is not None:
         of_steps = _pairs(k * k, steps, pairs, inner.astype(np.float64) if weights is None else inner * weights)
     return ChainCounts(

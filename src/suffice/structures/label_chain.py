@@ -6,10 +6,12 @@ from collections.abc import Mapping
 from dataclasses import dataclass, fields
 from typing import Any, ClassVar
 
+import numpy as np
+
 from suffice.data.attributes import Vocabulary
 from suffice.data.schema import Declaration, SchemaLike
 from suffice.data.sequence_positions import PositionTable
-from suffice.errors import ArgumentError, is_number, require_choice, require_text, shown
+from suffice.errors import ArgumentError, DataError, is_number, require_choice, require_text, shown
 
 STATES = ("observed", "all")
 TRANSITIONS = ("all", "observed")
@@ -60,7 +62,7 @@ class LabelChain:
         require_text("label", self.label)
         require_choice("states", self.states, STATES)
         require_choice("transitions", self.transitions, TRANSITIONS)
-        if not isinstance(self.boundaries, bool):
+        if not isinstance(self.boundaries, bool | np.bool_):
             raise ArgumentError(
                 f"The 'boundaries' argument must be True or False. Got {shown(self.boundaries)} instead."
             )
@@ -69,6 +71,8 @@ class LabelChain:
                 "The 'min_freq' argument must be a number of at least 0, such as 2. Got "
                 f"{shown(self.min_freq)} instead."
             )
+        object.__setattr__(self, "boundaries", bool(self.boundaries))  # grids of parameters are often arrays
+        object.__setattr__(self, "min_freq", float(self.min_freq))
 
     @property
     def columns(self) -> tuple[str, ...]:
@@ -92,6 +96,13 @@ class LabelChain:
                 f"The data of a {self.words} are sequences in codes. Got {shown(data)} instead; sf.ChainCRF and "
                 "sf.MEMM take lists of features."
             )
+        if (schema and schema != data.schema) or policies.get("weights") is not None:
+            raise ArgumentError(
+                "Sequences in codes have labels and weights of their own. Leave 'schema' and 'weights' out, and give "
+                "the table what they say."
+            )
+        if not data.label.states:
+            raise DataError("There are no labels to learn from. Pass at least one sequence that has a position.")
         return data
 
     # Rendering ------------------------------------------------------------------------------------------------

@@ -1,0 +1,56 @@
+"""Taggers of sequences to files and back: the model, how features are read, and the parameters."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from suffice.errors import FileFormatError
+from suffice.io.chain_file import ChainFile, Proof, Reading
+from suffice.sklearn.sequence_inputs import SequenceReader
+
+if TYPE_CHECKING:
+    from suffice.sklearn.sequence_shell import SequenceShell
+
+PLAIN = (str, int, float, bool, type(None))
+
+
+def stored(shell: SequenceShell) -> ChainFile:
+    """Return what a file holds of a fitted estimator."""
+    reader = shell._reader
+    fit = shell.__dict__.get("fit_")
+    proof = shell._proof if fit is None else Proof.of(fit)
+    reading = Reading(reader.templates, reader.step_features, reader.n_buckets)
+    params = {name: _plain(value) for name, value in shell.get_params().items() if name != "templates"}
+    params = {name: value for name, value in params.items() if isinstance(value, (*PLAIN, list))}
+    # A text is a parameter by itself; what was made of it in another way is the reader's.
+    params["templates"] = shell.templates if isinstance(shell.templates, str) else None
+    return ChainFile(shell.model_, reading, params, proof=proof)
+
+
+def _plain(value: Any) -> Any:
+    """Return a parameter as JSON has it; numbers of NumPy are numbers."""
+    if isinstance(value, tuple | list | set | frozenset):
+        return [_plain(item) for item in value]
+    return value.item() if hasattr(value, "item") else value
+
+
+def restored(file: ChainFile, path: str) -> SequenceShell:
+    """Return the estimator that a file holds."""
+    from suffice.sklearn.chain_crf import ChainCRF
+    from suffice.sklearn.memm import MEMM
+
+    reading = file.reading
+    if reading is None:
+        raise FileFormatError(
+            f"{path!r} holds a model alone, without a word on how features are read. Read it by sf.read, or write the "
+            "estimator by its save(path)."
+        )
+    kind: type[SequenceShell] = MEMM if file.model.structure.is_local else ChainCRF
+    known = kind().get_params()
+    params = {name: value for name, value in file.params.items() if name in known}
+    if params.get("templates") is None:
+        params["templates"] = reading.templates
+    shell = kind(**params)
+    shell._take(file.model, SequenceReader(reading.templates, reading.step_features, reading.n_buckets))
+    shell._proof = file.proof
+    return shell

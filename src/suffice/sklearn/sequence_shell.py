@@ -1,0 +1,259 @@
+"""SequenceShell: what ChainCRF and MEMM do the same way, from features and labels of sequences to tagged ones."""
+
+from __future__ import annotations
+
+import os
+import warnings
+from typing import Any, ClassVar, Self
+
+import numpy as np
+from numpy.typing import NDArray
+from sklearn.base import BaseEstimator
+from sklearn.exceptions import ConvergenceWarning
+from sklearn.utils.validation import check_is_fitted
+
+from suffice.data.attributes import LabelledSequences
+from suffice.data.label_codes import read_labels
+from suffice.data.sequence_positions import PositionTable
+from suffice.data.variable import Label, Variable
+from suffice.errors import ArgumentError, require_whole
+from suffice.fitting import fit as fit_structure
+from suffice.io.chain_file import Proof, load_chain, save_chain
+from suffice.models.chain_model import ChainModel
+from suffice.priors.elastic import elastic
+from suffice.progress import Display
+from suffice.result.chain_weights import state_table, transition_table
+from suffice.result.fit import Fit
+from suffice.result.tag_scores import TagScores, tag_scores
+from suffice.sklearn.base import UnavailableError
+from suffice.sklearn.sequence_file import restored, stored
+from suffice.sklearn.sequence_inputs import SequenceInputs, SequenceReader, reader_of, sequence_weights
+from suffice.structures.label_chain import LabelChain
+from suffice.text import plural
+
+Floats = NDArray[np.float64]
+LEARNT = ("model_", "fit_", "classes_", "_proof")
+WORDS = {"options={'held_out': …}": "X_dev and y_dev"}
+
+
+class SequenceShell(BaseEstimator):
+    """A tagger of sequences in scikit-learn's protocol."""
+
+    _structure: ClassVar[type[LabelChain]]
+    model_: ChainModel
+    fit_: Fit
+    classes_: NDArray[Any]
+    _proof: Proof | None = None
+
+    def __init__(
+        self,
+        *,
+        c1: float = 0.0,
+        c2: float = 1.0,
+        states: str = "observed",
+        transitions: str = "all",
+        boundaries: bool = False,
+        min_freq: float = 0,
+        step_features: Any = None,
+        templates: Any = None,
+        n_buckets: int = 0,
+        method: str = "auto",
+        tol: float = 1e-6,
+        max_iter: int = 1000,
+        patience: int = 10,
+        missing: str = "error",
+        warm_start: bool = False,
+        seed: int | None = None,
+        progress: bool | Display = False,
+    ) -> None:
+        self.c1 = c1
+        self.c2 = c2
+        self.states = states
+        self.transitions = transitions
+        self.boundaries = boundaries
+        self.min_freq = min_freq
+        self.step_features = step_features
+        self.templates = templates
+        self.n_buckets = n_buckets
+        self.method = method
+        self.tol = tol
+        self.max_iter = max_iter
+        self.patience = patience
+        self.missing = missing
+        self.warm_start = warm_start
+        self.seed = seed
+        self.progress = progress
+
+    # Learning -------------------------------------------------------------------------------------------------
+
+    def fit(self, X: Any, y: Any, sample_weight: Any = None, *, X_dev: Any = None, y_dev: Any = None) -> Self:
+        """Learn from sequences X and their labels y, and warn if the search did not end at the optimum.
+
+        Parameters
+        ----------
+        X : list of sequences
+            A sequence is a list of positions, each a dict of feature names and values or a list of names; or a matrix
+            with a row a position. With ``templates``, a position is a row of texts.
+        y : list of lists of labels
+        sample_weight : array, shape (n_sequences,), optional
+            How often each sequence counts.
+        X_dev, y_dev : optional
+            Sequences that are held out: learning stops when their loss no longer falls, and keeps the weights with
+            which it was least.
+        """
+        before = getattr(self, "model_", None) if self.warm_start else None
+        reader = reader_of(self.templates, self.step_features, require_whole("n_buckets", self.n_buckets))
+        inputs = reader.read(X)
+        label, table = self._table(inputs, y, None, sample_weight)
+        structure = self._structure(
+            inputs.vocabulary,
+            inputs.step_vocabulary,
+            states=self.states,
+            transitions=self.transitions,
+            boundaries=self.boundaries,
+            min_freq=self.min_freq,
+        )
+        options: dict[str, Any] = {}
+        if (X_dev is None) != (y_dev is None):
+            raise ArgumentError("X_dev and y_dev are the features and the labels of one set. Pass both, or neither.")
+        if X_dev is not None:
+            others = reader.read(X_dev, inputs.vocabulary, inputs.step_vocabulary)
+            options = {"held_out": self._table(others, y_dev, label, None, "y_dev")[1], "patience": self.patience}
+        found = fit_structure(
+            structure,
+            table,
+            prior=elastic(self.c1, self.c2),
+            method=self.method,
+            tol=self.tol,
+            max_iter=self.max_iter,
+            init=before,
+            seed=self.seed,
+            progress=self.progress,
+            options=options,
+        )
+        self._take(found.model, reader)
+        self.fit_ = found
+        said = [note.text.partition(":")[0] for note in found.notes]
+        meant = "Stopped early" in said and "Interrupted" not in said
+        if not found.certificate.ok and not meant:
+            warnings.warn(f"{found.certificate.verdict} See fit_.notes.", ConvergenceWarning, stacklevel=2)
+        return self
+
+    def _take(self, model: ChainModel, reader: SequenceReader) -> None:
+        for name in LEARNT:
+            self.__dict__.pop(name, None)
+        self.model_, self._reader = model, reader
+        states = model.label.states or ()
+        self.classes_ = np.array(states, object if isinstance(next(iter(states), ""), str) else None)
+
+    def _table(
+        self, inputs: SequenceInputs, y: Any, label: Variable | None, sample_weight: Any, name: str = "y"
+    ) -> tuple[Variable, PositionTable]:
+        """Return the labels, and the table of labelled sequences; those that lack one may be left out."""
+        found = inputs.sequences
+        read = read_labels(y, found.offsets, label, name=name, missing=self.missing)
+        weights = None if sample_weight is None else sequence_weights(sample_weight, found.n_sequences)
+        whole = LabelledSequences(found.offsets, found.states, read.codes, found.steps)
+        if read.dropped is None or not read.dropped.any():
+            return read.label, PositionTable(whole, read.label, weights)
+        kept = whole.chosen(np.flatnonzero(~read.dropped))
+        remark = f"{plural(int(read.dropped.sum()), 'sequence')} left out, with labels missing."
+        weights = None if weights is None else weights[~read.dropped]
+        n_dropped = whole.n_positions - kept.n_positions
+        return read.label, PositionTable(kept, read.label, weights, (remark,), n_dropped)
+
+    # Answers --------------------------------------------------------------------------------------------------
+
+    def _read(self, X: Any) -> LabelledSequences:
+        check_is_fitted(self, "model_")
+        structure = self.model_.structure
+        return self._reader.read(X, structure.vocabulary, structure.step_vocabulary).sequences
+
+    def predict(self, X: Any) -> list[list[Label]]:
+        """Return the most probable labels of every sequence, all of them together (Viterbi)."""
+        sequences = self._read(X)
+        names = self.classes_[self.model_.best(sequences)].tolist()
+        return sequences.apart(names)
+
+    def predict_proba(self, X: Any) -> list[Floats]:
+        """Return the probabilities of labels at positions, one array a sequence, of shape (length, n_labels)."""
+        sequences = self._read(X)
+        return sequences.apart(self.model_.marginals(sequences))
+
+    def predict_marginals(self, X: Any) -> list[list[dict[Label, float]]]:
+        """Return the probabilities of labels at positions, as dicts."""
+        found = self.predict_proba(X)
+        states = self.model_.label.states or ()
+        return [[dict(zip(states, row, strict=True)) for row in own.tolist()] for own in found]
+
+    def log_likelihood(self, X: Any, y: Any) -> Floats:
+        """Return log p(y | x) of every sequence; shape (n_sequences,)."""
+        found = self._read(X)
+        read = read_labels(y, found.offsets, self.model_.label)
+        return self.model_.log_prob(LabelledSequences(found.offsets, found.states, read.codes, found.steps))
+
+    def n_best(self, X: Any, n: int) -> list[list[tuple[list[Label], float]]]:
+        """Return the n most probable labellings of every sequence, each with its log-probability, the best first."""
+        sequences, count = self._read(X), require_whole("n", n, 1)
+        found = self.model_.n_best(sequences, count)
+        return [[(self.classes_[path].tolist(), score) for path, score in own] for own in found]
+
+    def sample(self, X: Any, *, seed: int | None = None) -> list[list[Label]]:
+        """Draw labels of every sequence from p(y | x)."""
+        sequences = self._read(X)
+        return sequences.apart(self.classes_[self.model_.sample(sequences, seed=seed)].tolist())
+
+    def evaluate(self, X: Any, y: Any, *, scheme: str = "conll") -> TagScores:
+        """Compare predicted labels with true ones: by label, and by span as ``conlleval`` defines it."""
+        return tag_scores(y, self.predict(X), scheme=scheme)
+
+    def score(self, X: Any, y: Any) -> float:
+        """Return the share of positions whose label is predicted rightly."""
+        return self.evaluate(X, y, scheme="none").accuracy
+
+    # What was learnt ------------------------------------------------------------------------------------------
+
+    def top_features(self, n: int = 20, *, label: Label | None = None) -> Any:
+        """Return the largest and the smallest weights of features, as a labelled table."""
+        check_is_fitted(self, "model_")
+        return state_table(self.model_, n, label=label)
+
+    def top_transitions(self, n: int = 20) -> Any:
+        """Return the largest and the smallest weights of transitions, as a labelled table."""
+        check_is_fitted(self, "model_")
+        return transition_table(self.model_, n)
+
+    def plot(self, n: int = 15, path: str | os.PathLike[str] | None = None) -> Any:
+        """Draw the top features and the matrix of transitions."""
+        from suffice.report.chain_weights import chain_weights_plot
+
+        check_is_fitted(self, "model_")
+        return chain_weights_plot(self.model_, n, path)
+
+    # Files ----------------------------------------------------------------------------------------------------
+
+    def save(self, path: str | os.PathLike[str]) -> None:
+        """Write the tagger to a file, without weights that are zero: nothing in it is executable.
+
+        It holds the model, how features are read, the parameters, and what the certificate said. Files end in ``.crf``
+        by custom; `sf.read` reads the model of such a file alone.
+        """
+        check_is_fitted(self, "model_")
+        save_chain(stored(self), os.fspath(path))
+
+    @classmethod
+    def load(cls, path: str | os.PathLike[str]) -> SequenceShell:
+        """Return the tagger that `save` wrote: a `ChainCRF` or a `MEMM`, as the file says."""
+        return restored(load_chain(os.fspath(path)), os.fspath(path))
+
+    def __getattr__(self, name: str) -> Any:
+        if name == "fit_" and "model_" in self.__dict__:
+            said = "" if self._proof is None else f" It said: {self._proof.verdict}"
+            raise UnavailableError(
+                f"There is no fit_: this tagger was read from a file, which does not hold its fit.{said} Learn anew by "
+                "fit(X, y) to have it."
+            )
+        raise AttributeError(f"{type(self).__name__!r} object has no attribute {name!r}")
+
+    def __sklearn_is_fitted__(self) -> bool:
+        return "model_" in self.__dict__
