@@ -46,6 +46,7 @@ _HOMES = {
     "suffice.data.schema": ("Schema", "categorical", "continuous"),
     "suffice.data.variable": ("Variable",),
     "suffice.data.labelled": ("LabelledTable",),
+    "suffice.data.labelled_graphs": ("Graph",),
     "suffice.data.readers.csv_file": ("CSV",),
     "suffice.data.readers.contingency": ("Contingency",),
     "suffice.data.sequences": ("Sequences",),
@@ -93,7 +94,10 @@ _HOMES = {
     "suffice.fitting": ("fit", "collect", "estimate"),
     "suffice.max_entropy": ("maxent",),
     "suffice.io": ("read", "write"),
-    "suffice.sklearn": ("GaussianBayes", "NaiveBayes", "JointBayes", "SoftmaxRegression"),
+    "suffice.sklearn": (
+        *("ChainCRF", "MEMM", "GraphCRF"),
+        *("GaussianBayes", "NaiveBayes", "JointBayes", "SoftmaxRegression"),
+    ),
     "suffice.io.interop_networkx": ("to_networkx",),
     "suffice.io.interop_pgmpy": ("from_pgmpy", "to_pgmpy"),
     "suffice.io.interop_pyagrum": ("from_pyagrum", "to_pyagrum"),
@@ -106,6 +110,7 @@ if TYPE_CHECKING:
     from suffice.certify.certificate import Certificate as Certificate
     from suffice.settings import config as config
     from suffice.data.labelled import LabelledTable as LabelledTable
+    from suffice.data.labelled_graphs import Graph as Graph
     from suffice.data.readers.contingency import Contingency as Contingency
     from suffice.data.readers.csv_file import CSV as CSV
     from suffice.data.schema import Schema as Schema
@@ -190,7 +195,10 @@ if TYPE_CHECKING:
     from suffice.models.log_linear import LogLinear as LogLinear
     from suffice.models.conditional_log_linear import ConditionalLogLinear as ConditionalLogLinear
     from suffice.models.log_linear_density import LogLinearDensity as LogLinearDensity
+    from suffice.sklearn import MEMM as MEMM
+    from suffice.sklearn import ChainCRF as ChainCRF
     from suffice.sklearn import GaussianBayes as GaussianBayes
+    from suffice.sklearn import GraphCRF as GraphCRF
     from suffice.sklearn import JointBayes as JointBayes
     from suffice.sklearn import NaiveBayes as NaiveBayes
     from suffice.sklearn import SoftmaxRegression as SoftmaxRegression

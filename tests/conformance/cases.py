@@ -5,17 +5,27 @@ from __future__ import annotations
 
 import importlib.util
 import sys
+from dataclasses import replace
 from pathlib import Path
 from types import ModuleType
 from typing import Any
 
+import numpy as np
+from tests.inference.graph_twin import SIZES, coded
+from tests.models.chain_twin import toy_of
+
 import suffice as sf
+from suffice.data.attributes import Vocabulary
+from suffice.data.graph_codes import GraphTable
 from suffice.data.table import open_table
+from suffice.data.variable import Variable
 from suffice.learn.method import Method
 from suffice.learn.registry import METHODS
 from suffice.models.cpds import KINDS, NodeKind
 from suffice.structures.class_gaussian import ClassGaussian
 from suffice.structures.joint_classes import JointClasses
+from suffice.structures.label_chain import LocalChain
+from suffice.structures.label_graph import CliqueKind, LabelGraph
 from suffice.structures.naive import Naive
 from suffice.structures.softmax_regression import SoftmaxClasses
 
@@ -127,6 +137,29 @@ STRUCTURES: dict[str, tuple[Any, dict[str, list[Any]]]] = {
     "Markov chain of order two": (sf.MarkovChain(2, variable="rain", id="site", time="day"), RAIN),
     "Markov chain of order zero": (sf.MarkovChain(0, variable="A"), XYZ),
 }
+
+CHAINS = toy_of(6, 3, [4, 0, 3, 1, 5], unit=False, stepped=True, weighted=True)
+GRAPHS = [(4, [[(0, 1), (1, 2), (2, 3), (3, 0)], [(0, 1, 2)], [(3,)]]), (1, [[], [], []]), (0, [[], [], []])]
+CLIQUES = tuple(CliqueKind(f"cliques of {size}", size, Vocabulary(("c0", "c1"))) for size in SIZES)
+
+
+def graph_table() -> GraphTable:
+    """Return small graphs with attributes and labels at random."""
+    rng = np.random.default_rng(0)
+    held = coded(GRAPHS * 4, rng)
+    return GraphTable(held.labelled(rng.integers(0, 2, held.n_nodes)), Variable("label", ("x", "y")))
+
+
+IN_CODES: dict[str, tuple[Any, Any]] = {
+    "conditional random field": (replace(CHAINS, steps=None).structure(), replace(CHAINS, steps=None).table),
+    "conditional random field with attributes of steps": (CHAINS.structure(boundaries=True), CHAINS.table),
+    "maximum-entropy Markov model": (CHAINS.structure(LocalChain, states="all"), CHAINS.table),
+    "conditional random field on graphs": (
+        LabelGraph(Vocabulary(("a", "b", "c")), CLIQUES),
+        graph_table(),
+    ),
+}
+"""Structures whose data are no tables of columns, but sequences and graphs in codes."""
 
 
 def schema_of(structure: Any, data: dict[str, list[Any]]) -> sf.Schema:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import pickle
 from typing import Any
 
 import numpy as np
@@ -181,8 +182,18 @@ class TestCodes:
         assert table.n_expected == 18
         assert sum(block.n_bytes for block in blocks) > 0
         assert dict(blocks[0].columns)["y"].tolist() == [0, 0, 0]
-        assert list(table.blocks())[0].columns.graphs is blocks[0].columns.graphs  # type: ignore[attr-defined]
+        assert next(iter(table.blocks())).columns.graphs is blocks[0].columns.graphs  # type: ignore[attr-defined]
 
     def test_a_table_without_graphs_has_one_empty_block(self) -> None:
         none = LabelledGraphs(np.zeros(1, np.int64), no_attributes(0), (), np.zeros(0, np.int32))
         assert [block.n_rows for block in GraphTable(none, Variable("y", ("a",))).blocks()] == [0]
+
+    def test_what_was_worked_out_is_not_pickled(self) -> None:
+        graphs = coded([(2, [[(0, 1)], [], []])], np.random.default_rng(0)).labelled([0, 1])
+        table = GraphTable(graphs, Variable("y", ("a", "b")))
+        before = pickle.dumps(table)
+        assert len(table.parts) == len(graphs.alike) == 1
+        assert graphs.matrix.shape == (2, 3)
+        assert graphs.cliques[0].matrix.shape == (1, 2)
+        assert pickle.dumps(table) == before
+        assert pickle.loads(before).graphs.alike[0].nodes.tolist() == [[0, 1]]

@@ -7,12 +7,14 @@ from typing import Any
 
 from suffice.certify import (
     autoregression,
+    chain,
     class_gaussian,
     cliques,
     directed,
     enumeration,
     features,
     gaussian_markov,
+    graph_crf,
     joint_classes,
     markov_chain,
     naive,
@@ -28,6 +30,8 @@ from suffice.structures.features import Features
 from suffice.structures.gaussian_markov import GaussianMarkov
 from suffice.structures.hypotheses import Hypotheses
 from suffice.structures.joint_classes import JointClasses
+from suffice.structures.label_chain import LabelChain
+from suffice.structures.label_graph import LabelGraph
 from suffice.structures.markov_chain import MarkovChain
 from suffice.structures.naive import Naive
 from suffice.structures.single import Bernoulli, Categorical, MultivariateNormal, Normal
@@ -41,6 +45,8 @@ CERTIFIERS: dict[type[Any], Callable[[Claim], Certificate]] = {
     ClassGaussian: class_gaussian.certify,
     Hypotheses: enumeration.certify,
     JointClasses: joint_classes.certify,
+    LabelChain: chain.certify,
+    LabelGraph: graph_crf.certify,
     MarkovChain: markov_chain.certify,
     Naive: naive.certify,
     SoftmaxClasses: softmax_regression.certify,

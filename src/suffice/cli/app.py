@@ -9,6 +9,7 @@ import typer
 import suffice
 from suffice.cli.classify import classify
 from suffice.cli.convert import convert
+from suffice.cli.crf import crf
 from suffice.cli.demo import demo
 from suffice.cli.fit import fit
 from suffice.cli.info import info
@@ -48,3 +49,4 @@ app.command()(convert)
 app.command()(info)
 app.command()(demo)
 app.add_typer(classify)
+app.add_typer(crf)

@@ -45,6 +45,7 @@ def info(
 ) -> None:
     """Describe a structure or model: its size and, with DATA, what its statistics would take."""
     with reported(as_json):
+        from suffice.cli.crf_report import model_facts
         from suffice.io.structure_file import read_structure
         from suffice.learn.registry import choose
         from suffice.stats.plan import plan as make_plan
@@ -53,6 +54,8 @@ def info(
         plan = None
         if is_classifier(model):
             facts = _classifier_facts(model)
+        elif hasattr(model, "layout"):
+            facts = dict(model_facts(model))
         elif hasattr(model, "factors"):
             facts = _factor_facts(model)
         elif model is not None and hasattr(model, "weights"):

@@ -151,6 +151,8 @@ def read_model(path: str, can: str = "sample_blocks") -> Any:
 
     loaded = read(path)
     model = getattr(loaded, "model", loaded)
+    if type(model).__name__ == "ChainModel":
+        raise ArgumentError(f"{path!r} labels the tokens of sentences: see suffice crf tag, crf eval and crf show.")
     if not hasattr(model, "log_prob"):
         raise ArgumentError(
             f"{path!r} holds {type(loaded).__name__}, where a model is needed. Fit one: suffice fit STRUCTURE DATA "

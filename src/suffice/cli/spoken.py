@@ -107,6 +107,14 @@ SPOKEN: tuple[tuple[str, str | Callable[[Found], str]], ...] = (
     (r"(?<!\w)(graph|alpha|strength)=…", r"--\1 …"),
     (r"bayes=True", "--bayes"),
     (r"missing='available'", "--missing available"),
+    # Sequences
+    (r"encoding='([\w-]+)'", r"--encoding \1"),
+    (r"separator='\\t'", "--separator tab"),
+    (r"scheme='(\w+)'", r"--scheme \1"),
+    (r"(?<!\w)(states|transitions)='(all|observed)'", r"--\1 \2"),
+    (r"The '(c1|c2|states|transitions|min_freq|patience|boundary|scheme|threads|n_best)' argument", _option),
+    (r"The 'n_buckets' argument", "The option --hash"),
+    (r"The 'encoding' argument", "The option --encoding"),
     # Structure files
     (r"(kinds)=(\{[^{}]*(?:\{[^{}]*\})?[^{}]*\})", _entry),
     (r"(?<!\w)(initial|variable|id)='([^']+)'", r'\1 = "\2" in a structure file'),

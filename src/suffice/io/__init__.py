@@ -10,7 +10,7 @@ from typing import Any, NamedTuple
 
 from suffice.errors import ArgumentError, UnknownNameError
 from suffice.files import atomic_write, read_bytes
-from suffice.io import bif, dsl, hugin_net, own_json, statistics_file, uai, xdsl, xmlbif
+from suffice.io import bif, chain_file, dsl, hugin_net, own_json, statistics_file, uai, xdsl, xmlbif
 from suffice.io.uai import evidence as uai_evidence
 
 
@@ -39,6 +39,7 @@ FORMATS: dict[str, Format] = {
     ".net.gz": Format(hugin_net.read, hugin_net.write, "the same, packed with gzip"),
     ".dsl": Format(dsl.read, dsl.write, "a discrete Bayesian network, in the older format of GeNIe and SMILE"),
     ".dsl.gz": Format(dsl.read, dsl.write, "the same, packed with gzip"),
+    ".crf": Format(chain_file.read, chain_file.write, "a model of labels of sequences"),
     ".stats": Format(statistics_file.read, statistics_file.write, "statistics"),
 }
 

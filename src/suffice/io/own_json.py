@@ -138,12 +138,14 @@ def write(thing: Any, path: str) -> None:
 
 def document(thing: Any) -> dict[str, Any]:
     """Return the JSON document of a model or a fit."""
-    if isinstance(thing, Fit):
+    if isinstance(thing, Fit) and type(thing.model).__name__ in MODELS:
         kind, content = "fit", _fit_content(thing)
     elif type(thing).__name__ in MODELS:
         kind, content = "model", thing.to_dict()
     else:
-        raise ArgumentError(f"A .json file holds a fit or a model. Got {type(thing).__name__} instead.")
+        got = f"a fit of {type(thing.model).__name__}" if isinstance(thing, Fit) else type(thing).__name__
+        other = "; a .crf file holds such models" if "ChainModel" in got else ""
+        raise ArgumentError(f"A .json file holds a fit or a model. Got {got} instead{other}.")
     result: dict[str, Any] = plain(
         {"format": "suffice", "version": VERSION, "written_by": __version__, "kind": kind, "content": content}
     )

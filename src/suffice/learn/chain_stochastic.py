@@ -32,7 +32,9 @@ POSITIONS = 500
 RATE = 0.3
 """AdaGrad's η, unless told: about how far the first steps move a weight."""
 FALL = 1e-3
-"""The epochs end, unless told, when the loss has fallen by less than this share in each of two."""
+"""When the loss has fallen by less than this share in each of two epochs, unless told, steps are shortened."""
+SHORTER = 3
+"""The epochs end when that is so after they were shortened so many times."""
 SAMPLE, MOST_TRIALS = 20, 24
 """Batches that the rate of plain steps is tried on, and rates that are tried."""
 TINY, ROUNDING = 1e-12, 1e-9
@@ -84,8 +86,8 @@ class Dues:
     """The price of absolute values that weights owe, and what they have paid of it.
 
     One batch's share is less than the noise of its slopes, so that a step which takes that share alone leaves hardly a
-    zero. A weight pays up to all that it owes so far, and never beyond zero (Tsuruoka, Tsujii and Ananiadou, 2009). Dues
-    are those of one epoch: the long steps of the first would leave debts that later ones, being short, cannot pay off.
+    zero. A weight pays up to all that it owes so far, and never beyond zero (Tsuruoka, Tsujii and Ananiadou, 2009).
+    Dues are those of one epoch: the first, with its long steps, would leave debts that short ones cannot pay off.
     """
 
     def __init__(self, n_weights: int) -> None:
@@ -206,7 +208,7 @@ def descend(
         weights[~batches.heard] = 0.0
     value, gradient = batches.whole(weights)
     best, values, lows = (weights.copy(), value, gradient), list[float](), [value]
-    worst, trouble = value + ROUNDING * abs(value), MORE
+    worst, trouble, n_shorter = value + ROUNDING * abs(value), MORE, 0
     at(weights, value)
     for _ in epochs:
         found = _epoch(batches, weights, rates, stream, watch)
@@ -223,8 +225,12 @@ def descend(
             best, trouble = (found, value, gradient), ""
             break
         if len(lows) > 2 and lows[-3] - lows[-1] < 2 * fall * abs(lows[-1]):
-            trouble = LEVEL
-            break
+            if n_shorter == SHORTER:
+                trouble = LEVEL
+                break
+            # It may be level for the noise of the steps only.
+            rates.rate, n_shorter = rates.rate / 4, n_shorter + 1
+            weights, lows = best[0].copy(), lows[-1:]
     return outcome_of(*best, values, len(values) + 1, trouble)
 
 
@@ -247,7 +253,7 @@ def _epoch(batches: Batches, weights: Floats, rates: Rates, stream: np.random.Ge
 
 
 def calibrated(batches: Batches, start: Floats) -> float:
-    """Return the rate, among powers of two, that lowers the loss of some batches most in one go through them."""
+    """Return about the rate that lowers the loss of some batches most in one go through them."""
     some = batches.each[:SAMPLE]
 
     def after(rate: float) -> float:
@@ -256,7 +262,7 @@ def calibrated(batches: Batches, start: Floats) -> float:
             take_step(batches, batch, weights, rates, dues)
         with np.errstate(over="ignore", invalid="ignore"):
             value = sum(batches.likelihood(batch, weights[batch.where])[0] for batch in some)
-        value += float(sum((batches.c2[b.where] @ weights[b.where] ** 2) for b in some))
+        value += sum(float(batches.c2[batch.where] @ weights[batch.where] ** 2) for batch in some)
         return value if math.isfinite(value) else math.inf
 
     rate = 1.0 / max(POSITIONS, *(batch.ready.sequences.n_positions for batch in some))
@@ -268,8 +274,9 @@ def calibrated(batches: Batches, start: Floats) -> float:
             if not losses[trial] < min(loss for other, loss in losses.items() if other != trial):
                 break
             trial *= factor
-    # Rates that are best at once are a little too long for later.
-    return min(losses, key=losses.__getitem__) / 2
+    best = min(losses, key=losses.__getitem__)
+    # An average takes the noise of longer steps away, and they come further in an epoch than in a short trial.
+    return best if batches.penalty.c1 else 2 * best
 
 
 OPTIONS = ("batch", "rate", "fall", "held_out", "patience")

@@ -9,12 +9,15 @@ from suffice.data.schema import Schema
 from suffice.errors import ArgumentError, EstimationError, UnknownNameError, listing, require_choice, shown, suggestion
 from suffice.learn import (
     autoregression,
+    chain,
+    chain_stochastic,
     class_gaussian,
     decomposable,
     directed,
     enumeration,
     feature_methods,
     gaussian_markov,
+    graph_crf,
     ipf,
     joint_classes,
     laplace,
@@ -33,6 +36,8 @@ from suffice.structures.features import Features
 from suffice.structures.gaussian_markov import GaussianMarkov
 from suffice.structures.hypotheses import Hypotheses
 from suffice.structures.joint_classes import JointClasses
+from suffice.structures.label_chain import LabelChain
+from suffice.structures.label_graph import LabelGraph
 from suffice.structures.markov_chain import MarkovChain
 from suffice.structures.naive import Naive
 from suffice.structures.single import Bernoulli, Categorical, MultivariateNormal, Normal
@@ -47,6 +52,13 @@ METHODS: dict[type[Any], dict[str, Method]] = {
     ClassGaussian: {"closed_form": class_gaussian.CLOSED_FORM, "ledoit_wolf": class_gaussian.LEDOIT_WOLF},
     Hypotheses: {"enumeration": enumeration.METHOD},
     JointClasses: {"closed_form": joint_classes.METHOD},
+    LabelChain: {
+        "lbfgs": chain.LBFGS,
+        "owlqn": chain.OWLQN,
+        "sgd": chain_stochastic.SGD,
+        "adagrad": chain_stochastic.ADAGRAD,
+    },
+    LabelGraph: {"exact": graph_crf.EXACT, "pseudo_likelihood": graph_crf.PSEUDO_LIKELIHOOD},
     MarkovChain: {"closed_form": markov_chain.METHOD},
     Naive: {"closed_form": naive.METHOD},
     SoftmaxClasses: {

@@ -1,0 +1,21 @@
+"""``suffice crf``: labels of sequences by conditional random fields and MEMMs, on text files."""
+
+from __future__ import annotations
+
+import typer
+
+from suffice.cli.crf_eval import evaluate
+from suffice.cli.crf_fit import fit
+from suffice.cli.crf_show import show
+from suffice.cli.crf_tag import tag
+
+crf = typer.Typer(
+    name="crf",
+    help="Learn to label the tokens of sentences, and label those of others.",
+    no_args_is_help=True,
+    rich_markup_mode=None,
+)
+crf.command()(fit)
+crf.command()(tag)
+crf.command("eval")(evaluate)
+crf.command()(show)

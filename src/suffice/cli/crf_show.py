@@ -1,0 +1,76 @@
+"""``suffice crf show MODEL``."""
+
+from __future__ import annotations
+
+from typing import Annotated, Any
+
+import typer
+
+from suffice.cli.crf_options import ModelArgument
+from suffice.cli.shared import JsonOption, reported
+
+
+def show(
+    model: ModelArgument,
+    n: Annotated[int, typer.Option("-n", metavar="N", help="So many of the largest weights of either sign.")] = 10,
+    label: Annotated[str | None, typer.Option("--label", metavar="LABEL", help="Only features of this label.")] = None,
+    as_json: JsonOption = False,
+) -> None:
+    """Show what a model is, what was proven of it, and its largest weights."""
+    with reported(as_json):
+        from suffice.io.chain_file import load_chain
+        from suffice.result.chain_weights import state_table, step_table, transition_table
+
+        file = load_chain(model)
+        found = file.model
+        tables = {
+            "features": state_table(found, n, _label(found, label)),
+            "transitions": transition_table(found, n),
+        }
+        if found.structure.step_vocabulary is not None:
+            tables["features of steps"] = step_table(found, n)
+        (_print_json if as_json else _print)(file, tables)
+
+
+def _label(model: Any, text: str | None) -> Any:
+    """Return the label of a name; those of models that were learnt in Python may be numbers."""
+    return next((label for label in model.label.labels if str(label) == text), text)
+
+
+def _print(file: Any, tables: dict[str, Any]) -> None:
+    from suffice.cli.crf_report import model_facts, show_verdict
+    from suffice.cli.show import show_facts, show_table
+    from suffice.errors import is_number
+    from suffice.text import fixed
+
+    facts = model_facts(file.model)
+    penalty = {name: file.params.get(name) for name in ("c1", "c2")}
+    penalty = {name: value for name, value in penalty.items() if is_number(value) and value}
+    if penalty:
+        facts.append(("penalty", ", ".join(f"{name} {value:g}" for name, value in penalty.items())))
+    if file.proof is not None:
+        facts.append(("−log-likelihood", fixed(-file.proof.log_likelihood)))
+    show_facts(facts)
+    if file.proof is not None:
+        show_verdict(file.proof.ok, file.proof.verdict, file.proof.notes)
+    for name, table in tables.items():
+        print(f"\nLargest weights of {name}")
+        show_table(table._cells())
+        print(table._foot)
+
+
+def _print_json(file: Any, tables: dict[str, Any]) -> None:
+    from suffice.cli.crf_report import print_document
+
+    model = file.model
+    print_document(
+        {
+            "model": "memm" if model.structure.is_local else "crf",
+            "labels": list(model.label.labels),
+            "n_attributes": len(model.structure.vocabulary),
+            "n_weights": model.layout.size,
+            "params": dict(file.params),
+            "proof": None if file.proof is None else vars(file.proof),
+            **{name.replace(" ", "_"): table.to_dict() for name, table in tables.items()},
+        }
+    )
