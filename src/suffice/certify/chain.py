@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass
+from functools import cached_property
 from itertools import pairwise
 from typing import Any, NamedTuple
 
@@ -48,11 +49,11 @@ class Recount:
             own = _Batch(self.model, sequences, batch, weights)
             found = own.measured()
             apart[own.place] = found.apart
-            taken += found.taken.sum(axis=0)
+            taken += found.taken
             ends += found.apart[own.at[0]].sum(axis=0), found.apart[own.last].sum(axis=0)
             if own.steps is not None:
                 rows = sequences.steps.chosen(own.place)  # type: ignore[union-attr]
-                steps += _sums_at(rows, found.taken, layout.step_starts, layout.step_pairs)
+                steps += _sums_at(rows, found.each, layout.step_starts, layout.step_pairs)
             log_likelihood, off = log_likelihood + found.log_likelihood, max(off, found.off)
         states = _sums_at(sequences.states, apart, layout.starts, layout.labels)
         parts = [states, taken[layout.pairs], ends[0] if layout.has_start else [], ends[1] if layout.has_end else []]
@@ -75,11 +76,15 @@ def _batches(sequences: LabelledSequences, model: ChainModel) -> Iterator[Longs]
 
 
 class _Found(NamedTuple):
-    """What a batch says: labels, and steps, of the data minus their probabilities; times weights."""
+    """What a batch says: labels, and steps, of the data minus their probabilities; times weights.
+
+    ``taken`` is the sum over all steps, shape (K²,); ``each`` has a row a position where steps have attributes.
+    """
 
     log_likelihood: float
     apart: Floats
     taken: Floats
+    each: Floats
     off: float
 
 
@@ -115,20 +120,38 @@ class _Batch:
             more = np.asarray((self.steps @ self.layout.step_matrix(self.model.weights)).todense())
             moves = moves + more.reshape(n, k, k)
         local = self.model.structure.is_local
-        pairs, singles, log_p = self._local(scores, moves) if local else self._whole(scores, moves)
+        observed = np.bincount(self.pairs, self.weights[self.inner], minlength=k * k)
+        self.taken = -observed.astype(np.float64).reshape(k, k)
+        self.each = np.zeros((0 if self.steps is None else n, k * k))
+        singles, log_p = self._local(scores, moves) if local else self._whole(scores, moves)
+        if self.steps is not None:
+            self.each[self.inner, self.pairs] -= self.weights[self.inner]
         off = float(np.abs(singles.sum(axis=1) - 1).max(initial=0.0))
-        return _Found(float(log_p @ self.weights), *self._apart(singles, pairs), off)
+        apart = -singles
+        apart[np.arange(n), self.labels] += 1
+        apart *= self.weights[:, None]
+        return _Found(float(log_p @ self.weights), apart, -self.taken.reshape(-1), -self.each, off)
 
-    def _before(self) -> Longs:
-        """Return, for every position, the place of the one before it; of first positions their own."""
-        before = np.arange(len(self.labels))
-        for t in range(1, len(self.at)):
-            n = self.n_at[t]
-            before[self.at[t]] = np.arange(self.at[t - 1].start, self.at[t - 1].start + n)
-        return before
+    @cached_property
+    def inner(self) -> Longs:
+        """The positions that are not the first of their sequence."""
+        return np.arange(self.n_at[0], len(self.labels))
 
-    def _whole(self, scores: Floats, moves: Floats) -> tuple[Floats, Floats, Floats]:
-        """Return the probabilities of steps and labels, and what positions add to log p(y | x); of a CRF.
+    @cached_property
+    def before(self) -> Longs:
+        """The places of the positions before those."""
+        starts = [place.start for place in self.at[:-1]]
+        return np.concatenate(
+            [np.zeros(0, np.int64), *(np.arange(low, low + n) for low, n in zip(starts, self.n_at[1:], strict=True))]
+        )
+
+    @cached_property
+    def pairs(self) -> Longs:
+        """The steps that the labels make, as previous · K + current."""
+        return np.asarray(self.labels[self.before] * self.k + self.labels[self.inner])
+
+    def _whole(self, scores: Floats, moves: Floats) -> tuple[Floats, Floats]:
+        """Return the probabilities of labels, and what positions add to log p(y | x), of a CRF; add those of steps.
 
         Logarithms of sums are taken away at every position: over long sequences they would grow, and lose digits.
         """
@@ -144,36 +167,29 @@ class _Batch:
             nxt = self.at[t + 1]
             go = moves[nxt] + (tail[nxt] + beta[nxt])[:, None, :]
             beta[self.at[t].start : self.at[t].start + self.n_at[t + 1]] = _log_sum(go, axis=2)
-        before, inner = self._before(), np.arange(len(scores)) >= self.n_at[0]
-        pairs = np.zeros((len(scores), self.k, self.k))
-        pairs[inner] = np.exp(alpha[before[inner]][:, :, None] + moves[inner] + (tail + beta)[inner][:, None, :])
+        for t in range(1, len(self.at)):
+            now = self.at[t]
+            come = alpha[self.at[t - 1]][: self.n_at[t], :, None]
+            joint = np.exp(come + moves[now] + (tail[now] + beta[now])[:, None, :])
+            joint *= self.weights[now, None, None]
+            self.taken += joint.sum(axis=0)
+            if self.steps is not None:
+                self.each[now] = joint.reshape(self.n_at[t], -1)
         log_p = tail[np.arange(len(scores)), self.labels]
-        log_p[inner] += moves[inner, self.labels[before[inner]], self.labels[inner]]
-        return pairs, np.exp(alpha + beta), log_p
+        log_p[self.inner] += moves[self.inner, self.labels[self.before], self.labels[self.inner]]
+        return np.exp(alpha + beta), log_p
 
-    def _local(self, scores: Floats, moves: Floats) -> tuple[Floats, Floats, Floats]:
+    def _local(self, scores: Floats, moves: Floats) -> tuple[Floats, Floats]:
         """Return the same of a MEMM: probabilities of labels given the one before, in the row of that one."""
-        n, before = len(scores), self._before()
-        inner = np.arange(n) >= self.n_at[0]
-        own = scores.copy()
-        own[inner] += moves[inner, self.labels[before[inner]]]
+        own, given = scores.copy(), self.labels[self.before]
+        own[self.inner] += moves[self.inner, given]
         own -= _log_sum(own, axis=1)[:, None]
         singles = np.exp(own)
-        pairs = np.zeros((n, self.k, self.k))
-        pairs[inner, self.labels[before[inner]]] = singles[inner]
-        return pairs, singles, own[np.arange(n), self.labels]
-
-    def _apart(self, singles: Floats, pairs: Floats) -> tuple[Floats, Floats]:
-        """Return labels, and steps, minus their probabilities, weighted."""
-        n, k = singles.shape
-        before, inner = self._before(), np.arange(n) >= self.n_at[0]
-        apart = -singles
-        apart[np.arange(n), self.labels] += 1
-        apart *= self.weights[:, None]
-        taken = -pairs.reshape(n, k * k)
-        taken[inner, (self.labels[before] * k + self.labels)[inner]] += 1
-        taken *= self.weights[:, None]
-        return apart, taken
+        weighted = singles[self.inner] * self.weights[self.inner, None]
+        np.add.at(self.taken, given, weighted)
+        if self.steps is not None:
+            self.each.reshape(-1, self.k, self.k)[self.inner, given] = weighted
+        return singles, own[np.arange(len(own)), self.labels]
 
 
 def _sums_at(rows: Attributes, values: Floats, starts: Longs, codes: NDArray[np.int32]) -> Floats:
