@@ -27,7 +27,7 @@ from suffice.structures.label_chain import LabelChain
 from suffice.text import plural
 
 Floats = NDArray[np.float64]
-MEMORY = 20
+MEMORY = 30
 """Pairs of changes that L-BFGS remembers, unless told."""
 RISE = 1e-6
 """For so small a part of the loss of what was held out no optimum is given up."""
