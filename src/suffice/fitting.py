@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
-from suffice.certify import Certificate, Claim, certify
+from suffice.certify import Certificate, Claim, examined
 from suffice.data.schema import SchemaLike, declarations
 from suffice.data.stream import KEEP
 from suffice.data.table import Weights, open_table
@@ -331,7 +331,7 @@ def finish(
         diagnostics=solution.diagnostics,
     )
     with one_blas_thread():
-        certificate = certify(claim)
+        certificate = examined(claim, keep=method.passes == "many")
     return Fit(
         model=solution.model,
         structure=structure,

@@ -126,7 +126,7 @@ def test_the_least_loss_counts_even_if_the_search_ends_before_patience_does() ->
     patient = fitted(train, train.structure(), WEAK, options={"held_out": other.table, "patience": 10_000})
     np.testing.assert_array_equal(few.model.weights, patient.model.weights)
     assert len(patient.trace) > len(few.trace)
-    assert any(note.text.startswith("Stopped early") for note in patient.notes)
+    assert any(note.text.startswith("The weights are those with which") for note in patient.notes)
 
 
 @pytest.mark.parametrize(

@@ -7,7 +7,7 @@ sparse matrices, all sequences of about one length go forward together, and noth
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 from itertools import pairwise
 from typing import Any, NamedTuple
@@ -16,11 +16,14 @@ import numpy as np
 from numpy.typing import NDArray
 
 from suffice.certify.certificate import Certificate, Measured, verdict
+from suffice.certify.chain_existence import runs_away
 from suffice.certify.claim import Claim
 from suffice.data.attributes import Attributes, LabelledSequences
 from suffice.data.block import Block
 from suffice.models.chain_model import ChainModel
+from suffice.models.chain_units import units_of
 from suffice.priors.elastic import Elastic
+from suffice.stats.chain_counts import ChainCounts
 from suffice.stats.needs import Count, Sum
 from suffice.stats.sums import Sums
 
@@ -29,6 +32,7 @@ Longs = NDArray[np.int64]
 CELLS = 1 << 19
 """Numbers that a batch may hold at once."""
 NAME = "chain proof"
+WORDS = {"yes": "", "no": ", which does not exist", "undecided": ", if there is one, which is undecided"}
 
 
 @dataclass(frozen=True, eq=False)
@@ -223,17 +227,19 @@ def certify(claim: Claim) -> Certificate:
     assert claim.source is not None
     sums = claim.source.reduce(Recount(model))[Sum(NAME, 2 + size + k)].values
     log_likelihood, normalisation, gap, counts = float(sums[0]), float(sums[1]), sums[2 : 2 + size], sums[2 + size :]
-    total = max(claim.statistics.weight, 1.0)
-    left = _left(gap, model.weights, claim.prior) / total
+    total = claim.statistics.weight or 1.0
+    left = _left(gap, model.weights, claim.prior) / (total * units_of(claim.source, model.layout))
     sizes = np.where(np.isnan(left), np.inf, np.abs(left))
     worst = int(np.argmax(sizes)) if size else -1
     counted = np.asarray(claim.statistics[Count((model.label.name,))].table(), np.float64)
     apart = np.abs(counts - counted)
-    exists = "yes" if claim.prior is not None and any(_strengths(claim.prior)) else "undecided"
+    penalised = claim.prior is not None and any(_strengths(claim.prior))
+    boundary = "" if penalised else runs_away(claim, _counts_of(claim))
+    exists = "yes" if penalised else "no" if boundary else "undecided"
     kind = "posterior mode of the weights, given the inputs" if claim.prior else "maximum conditional likelihood"
-    return verdict(
+    certificate = verdict(
         Measured(
-            claim=kind + ("" if exists == "yes" else ", if there is one, which is undecided"),
+            claim=kind + WORDS[exists],
             residual=float(sizes[worst]) if size else 0.0,
             worst="no weight" if worst < 0 else model.layout.names(worst, model.structure, model.label.labels),
             log_likelihood=log_likelihood,
@@ -244,11 +250,27 @@ def certify(claim: Claim) -> Certificate:
             data_gap=float(apart.max(initial=0.0)) / total,
             data_worst=f"the label {model.label.labels[int(np.argmax(apart))]!r}" if k else "",
             moment_gap=float(np.abs(gap).max(initial=0.0)) / total if claim.prior is None else None,
+            boundary=boundary,
             rounding=1e-13 * total,
         ),
         claim.log_likelihood,
         claim.tol,
         claim.interrupted,
+    )
+    return certificate if exists != "no" or not certificate.ok else replace(certificate, verdict=_without(certificate))
+
+
+def _counts_of(claim: Claim) -> ChainCounts:
+    """Return the counts of the features, of which the statistics hold one."""
+    return next(held for held in claim.statistics.values() if isinstance(held, ChainCounts))
+
+
+def _without(certificate: Certificate) -> str:
+    """Say first that there is no maximum, then what holds where the search ended."""
+    return (
+        f"The maximum conditional likelihood does not exist: {certificate.boundary}, and weights run away; a penalty, "
+        f"c2 > 0, holds them. Where the search ended, expected and observed features match within "
+        f"{certificate.gradient_norm:.2g} (tolerance {certificate.tol:g}), so that little is left to gain."
     )
 
 

@@ -40,6 +40,9 @@ class Attributes:
     values: NDArray[np.float64] | None
     n_attributes: int
 
+    def __repr__(self) -> str:
+        return f"Attributes({self.n_rows:,} rows, {len(self.codes):,} entries, {self.n_attributes:,} attributes)"
+
     @property
     def n_rows(self) -> int:
         """The number of positions."""
@@ -111,6 +114,16 @@ class Vocabulary:
     def index(self) -> dict[str, int]:
         """The code of each name."""
         return {name: code for code, name in enumerate(self.names)}
+
+    @cached_property
+    def fingerprint(self) -> str:
+        """A short text that other names, or another order of them, do not have."""
+        from hashlib import sha256
+
+        whole = sha256(str(self.n_buckets).encode())
+        for name in self.names:
+            whole.update(name.encode("utf-8", "surrogatepass") + b"\0")
+        return whole.hexdigest()[:16]
 
     @property
     def is_hashed(self) -> bool:
@@ -204,6 +217,10 @@ class LabelledSequences:
                 raise DataError(f"The sequences have {n:,} positions, but attributes are given for {part.n_rows:,}.")
         if self.labels is not None and len(self.labels) != n:
             raise DataError(f"The sequences have {n:,} positions, but {len(self.labels):,} labels are given.")
+
+    def __repr__(self) -> str:
+        labels = "without labels" if self.labels is None else "with labels"
+        return f"LabelledSequences({self.n_sequences:,} sequences, {self.n_positions:,} positions, {labels})"
 
     @property
     def n_sequences(self) -> int:

@@ -12,7 +12,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from suffice.data.attribute_names import distinct_keys, first_seen, in_rows, numbered
+from suffice.data.attribute_names import distinct_keys, first_seen, first_unknown, in_rows, numbered
 from suffice.data.attributes import Attributes, Vocabulary, offsets_of
 from suffice.data.position_faults import first_fault
 from suffice.data.position_matrices import is_matrix, is_sparse, read_matrices
@@ -36,12 +36,19 @@ class FeatureRead:
         The one that was given, or the one that was made, in the order of first occurrence.
     n_unknown : int
         How many attributes were left out, since their names are not in the vocabulary.
+    unknown : str
+        The first of them; empty where there is none.
     """
 
     offsets: NDArray[np.int64]
     states: Attributes
     vocabulary: Vocabulary
     n_unknown: int = 0
+    unknown: str = ""
+
+    def __repr__(self) -> str:
+        size = f"{len(self.offsets) - 1:,} sequences, {self.states.n_rows:,} positions"
+        return f"FeatureRead({size}, {self.vocabulary!r}, n_unknown={self.n_unknown:,})"
 
 
 @dataclass(frozen=True)
@@ -111,9 +118,10 @@ def read_features(
     if items is None:
         raise first_fault(positions, offsets, name)
     n_zeros = np.count_nonzero(items.places < 0)
+    unknown = first_unknown(items.names, items.places, vocabulary)
     codes, made = numbered(items.names, items.places, vocabulary, n_buckets)
     n_unknown = int(np.count_nonzero(codes < 0) - n_zeros)
-    return FeatureRead(offsets, in_rows(codes, items.values, items.sizes, len(made)), made, n_unknown)
+    return FeatureRead(offsets, in_rows(codes, items.values, items.sizes, len(made)), made, n_unknown, unknown)
 
 
 # Sequences ----------------------------------------------------------------------------------------------------
@@ -125,6 +133,10 @@ def _sequences(features: Any, name: str) -> list[Any]:
         raise DataError(
             f"The {name!r} argument must be a list of sequences, each of them a list of positions. Got "
             f"{shown(features)} instead. {ALONE}"
+        )
+    if hasattr(features, "columns"):
+        raise DataError(
+            f"The {name!r} argument must be a list of sequences. Got a table instead, which is one. {_remedy(features)}"
         )
     sequences = list(features)
     if set(map(type, sequences)) <= {list, tuple}:
@@ -139,16 +151,23 @@ def _sequence(sequence: Any, number: int, name: str) -> Any:
         return sequence.tolist()
     if hasattr(sequence, "items") and not hasattr(sequence, "__iter__"):
         return list(sequence.items())  # what python-crfsuite calls an ItemSequence
-    if (
-        isinstance(sequence, str | bytes | Mapping)
-        or not isinstance(sequence, Iterable)
-        or hasattr(sequence, "columns")
-    ):
+    if hasattr(sequence, "columns"):
+        raise DataError(
+            f"Sequence {number:,} of {name!r} must be a list of positions, each of them a dict of features or a list "
+            f"of names. Got a table instead. {_remedy(sequence)}"
+        )
+    if isinstance(sequence, str | bytes | Mapping) or not isinstance(sequence, Iterable):
         raise DataError(
             f"Sequence {number:,} of {name!r} must be a list of positions, each of them a dict of features or a list "
             f"of names. Got {shown(sequence)} instead. {ALONE}"
         )
     return list(sequence)
+
+
+def _remedy(table: Any) -> str:
+    """Say how a table of pandas or polars is made a list of dicts."""
+    made = "to_dicts()" if hasattr(table, "to_dicts") else 'to_dict("records")'
+    return f"A table with a row a position is a sequence by table.{made}."
 
 
 # Positions ----------------------------------------------------------------------------------------------------
@@ -246,7 +265,7 @@ def _of_texts(
     Names and texts are told apart before they are joined: most pairs occur often.
     """
     words, of_words = first_seen(texts, len(of_names))
-    keys = of_names * np.int64(len(words)) + of_words
+    keys = of_names.astype(np.int64) * len(words) + of_words
     pairs, places = distinct_keys(keys, len(names) * len(words))
     left, right = np.divmod(pairs, max(len(words), 1))
     return [f"{names[name]}:{words[word]}" for name, word in zip(left.tolist(), right.tolist(), strict=True)], places

@@ -10,18 +10,19 @@ import numpy as np
 from numpy.typing import NDArray
 
 from suffice.data.schema import Schema
+from suffice.data.sequence_positions import PositionTable
 from suffice.errors import ArgumentError, DataError, require_whole, shown
-from suffice.learn.chain_objective import Objective
+from suffice.learn.chain_objective import Objective, chain_need
 from suffice.learn.method import Method, Problem, Solution, Step
 from suffice.models.chain_carry import carried
 from suffice.models.chain_layout import layout_of
 from suffice.models.chain_model import ChainModel
+from suffice.models.chain_units import units_of
 from suffice.optimise.lbfgs import lbfgs
 from suffice.optimise.outcome import Outcome
 from suffice.optimise.owlqn import owlqn
 from suffice.priors.elastic import Elastic
 from suffice.priors.penalty import Gaussian, Laplace
-from suffice.stats.chain_counts import ChainCount
 from suffice.stats.needs import Count, Need
 from suffice.structures.label_chain import LabelChain
 from suffice.text import plural
@@ -35,8 +36,7 @@ RISE = 1e-6
 
 def needs(structure: LabelChain, schema: Schema) -> tuple[Need, ...]:
     """Return the labels' counts, and those of the features."""
-    steps = len(structure.step_vocabulary or ())
-    return Count((structure.label,)), ChainCount(structure.label, len(structure.vocabulary), steps)
+    return Count((structure.label,)), chain_need(structure)
 
 
 def refuses(structure: LabelChain, schema: Schema) -> str | None:
@@ -152,6 +152,11 @@ def follower_of(problem: Problem, objective: Objective) -> Follower:
     patience = require_whole("patience", problem.options.get("patience", 10), 1)
     if sequences is None:
         return Follower(problem, objective, None, patience)
+    if not isinstance(sequences, PositionTable) or sequences.schema != problem.schema:
+        raise ArgumentError(
+            "The 'held_out' option must be a table of sequences in codes, over the labels of the data. Got "
+            f"{shown(sequences)} instead."
+        )
     if not sequences.sequences.n_positions:
         raise DataError("The sequences that are held out have no positions. Pass some that have, or none at all.")
     return Follower(problem, objective, objective.of_others(sequences), patience)
@@ -172,7 +177,7 @@ def _searched(problem: Problem, label: str) -> Solution:
     objective, c1 = whole.held(), penalty_of(problem.prior).c1
     follower = follower_of(problem, objective)
     memory = require_whole("memory", problem.options.get("memory", MEMORY), 1)
-    limit = problem.tol * max(problem.statistics.weight, 1.0)
+    limit, units = problem.tol * problem.statistics.weight, units_of(whole.source, whole.layout)
     points: dict[int, Floats] = {}
 
     def evaluate(weights: Floats) -> tuple[float, Floats]:
@@ -184,17 +189,18 @@ def _searched(problem: Problem, label: str) -> Solution:
     def done(value: float, gradient: Floats) -> bool:
         if id(gradient) in points:
             follower.at(points[id(gradient)], value)
-        return bool(np.abs(gradient).max(initial=0.0) <= limit)
+        return bool(np.abs(gradient / units).max(initial=0.0) <= limit)
 
     def done_with_kinks(weights: Floats, value: float, slope: Floats) -> bool:
         follower.at(weights, value)
-        return bool(np.abs(slope).max(initial=0.0) <= limit)
+        return bool(np.abs(slope / units).max(initial=0.0) <= limit)
 
     start = start_of(problem, objective)
     if c1:
         outcome = owlqn(evaluate, start, c1, done=done_with_kinks, steps=follower.steps(label), memory=memory)
     else:
-        outcome = lbfgs(evaluate, start, done=done, steps=follower.steps(label), memory=memory)
+        scale = None if (units == 1).all() else units**-2
+        outcome = lbfgs(evaluate, start, done=done, steps=follower.steps(label), memory=memory, scale=scale)
     return solution_of(problem, objective, outcome, follower)
 
 
@@ -220,13 +226,19 @@ def solution_of(problem: Problem, objective: Objective, outcome: Outcome, follow
 def _remarks(problem: Problem, outcome: Outcome, follower: Follower, early: bool, weights: Floats) -> Iterator[str]:
     if penalty_of(problem.prior).c1:
         yield f"{int(np.count_nonzero(weights == 0)):,} of {weights.size:,} weights are zero."
-    if early:
+    if early and follower.n_worse >= follower.patience:
         best = len(follower.losses) - 1 - follower.n_worse
         yield (
             f"Stopped early: the loss of what was held out was least, {min(follower.losses):,.4f}, after "
             f"{plural(best, 'step')}, and did not fall for {plural(follower.n_worse, 'step')} more."
         )
-    elif not outcome.converged and not problem.watch.interrupted:
+        return
+    if early:
+        yield (
+            f"The weights are those with which the loss of what was held out was least, {min(follower.losses):,.4f}, "
+            f"{plural(follower.n_worse, 'step')} before the last."
+        )
+    if not outcome.converged and not problem.watch.interrupted:
         yield f"Not converged after {plural(outcome.n_steps, 'step')}: {outcome.reason}"
 
 

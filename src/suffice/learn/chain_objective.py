@@ -21,6 +21,17 @@ from suffice.structures.label_chain import LabelChain
 Floats = NDArray[np.float64]
 
 
+def chain_need(structure: LabelChain) -> ChainCount:
+    """Return the request for the counts of a structure's features."""
+    steps = structure.step_vocabulary
+    return ChainCount(
+        structure.label,
+        len(structure.vocabulary),
+        len(steps or ()),
+        structure.vocabulary.fingerprint + ("" if steps is None else steps.fingerprint),
+    )
+
+
 @dataclass(frozen=True, eq=False)
 class Objective:
     """−Σ log p(y | x) + c2 ‖w‖², to be minimised over the weights w.
@@ -66,8 +77,7 @@ class Objective:
     def of_others(self, table: PositionTable) -> Objective:
         """Return the objective of other sequences, in codes of the same vocabulary and labels, without a penalty."""
         source, structure = BlockSource(table), self.structure
-        steps = len(structure.step_vocabulary or ())
-        need = ChainCount(structure.label, len(structure.vocabulary), steps)
+        need = chain_need(structure)
         counts = self.layout.gathered(source.gather([need])[need])
         return Objective(source, structure, self.layout, counts, 0.0).held()
 

@@ -16,14 +16,19 @@ import numpy as np
 from numpy.typing import NDArray
 
 from suffice.data.block import Block
-from suffice.models.chain_design import Ready, Table, ready_of
+from suffice.errors import EstimationError
+from suffice.models.chain_design import PIECE_POSITIONS, Ready, Table, ready_of
 from suffice.models.chain_layout import ChainLayout
 from suffice.models.chain_scores import fill_scores, values_of
 from suffice.settings import settings
 from suffice.stats.sums import Sums
 from suffice.structures.label_chain import LabelChain
+from suffice.text import in_bytes
 
 Floats = NDArray[np.float64]
+STEP_CELLS = 1 << 20
+"""Cells that the matrices of a piece's positions may have, where each position has one of its own."""
+MATRICES = 4
 SPREAD = 300.0
 """Transitions further apart than this are left to log space, since their exponentials would be lost beside others."""
 
@@ -93,10 +98,15 @@ class ChainPass:
     def _zero(self) -> Total:
         return Total.zero(self.layout, self.table)
 
+    @property
+    def piece_positions(self) -> int:
+        """Positions whose numbers are worked on at a time."""
+        return PIECE_POSITIONS
+
     def of_range(self, ready: Ready, low: int, high: int) -> Total:
         """Return the sums of some sequences."""
         total, room = self._zero(), Room(self.table.width)
-        for first, last in ready.pieces(low, high):
+        for first, last in ready.pieces(low, high, self.piece_positions):
             self._add_piece(ready, first, last, room, total)
         return total
 
@@ -168,6 +178,7 @@ class StepPass(ChainPass):
         k, n = self.layout.n_labels, int(ready.offsets[last] - ready.offsets[first])
         if not n:
             return
+        self._require_room(n)
         lo, offsets = int(ready.offsets[first]), ready.offsets[first : last + 1] - ready.offsets[first]
         scores, _, p, _, _ = room.of(n)
         begins, ends = bounds_of(offsets)
@@ -190,6 +201,21 @@ class StepPass(ChainPass):
         total.end += p[ends, :k].sum(axis=0)
         self.add_states(ready, lo, lo + n, p, total)
         kernels.add_few(few.starts, few.codes, ready.step_labels, values_of(few), lo, lo + n, taken, total.steps)
+
+    @property
+    def piece_positions(self) -> int:
+        """Fewer positions where labels are many, since each has a matrix of them."""
+        return max(min(PIECE_POSITIONS, STEP_CELLS // self.layout.n_labels**2), 1)
+
+    def _require_room(self, n: int) -> None:
+        """Refuse a sequence whose matrices would not fit the memory."""
+        needed, room = 8.0 * MATRICES * n * self.layout.n_labels**2, settings().memory
+        if needed > room:
+            raise EstimationError(
+                f"A sequence of {n:,} positions, whose steps have features, needs {MATRICES} matrices of "
+                f"{self.layout.n_labels:,} × {self.layout.n_labels:,} labels at each: {in_bytes(needed)}, more than "
+                f"the {in_bytes(room)} of sf.config(memory=…). Cut it, or leave the features of steps out."
+            )
 
 
 @dataclass(frozen=True, eq=False)

@@ -20,7 +20,9 @@ from suffice.inference.label_chains import Potentials
 from suffice.models.chain_design import Table, made_ready, table_of
 from suffice.models.chain_layout import ChainLayout
 from suffice.models.chain_scores import scores_of
+from suffice.settings import settings
 from suffice.structures.label_chain import LabelChain, LocalChain
+from suffice.text import in_bytes
 
 Floats = NDArray[np.float64]
 Codes = NDArray[np.int32]
@@ -144,6 +146,8 @@ class ChainModel:
     def potentials(self, sequences: LabelledSequences) -> Potentials:
         """Return log-potentials of labels and steps; of a MEMM they are log-probabilities."""
         layout, k = self.layout, self.layout.n_labels
+        if self.structure.is_local or sequences.steps is not None:
+            self._require_room(sequences.n_positions)
         ready = made_ready(sequences, layout, self._table)
         scores = scores_of(ready, self._rows, layout.state_weights(self.weights))[:, :k]
         some = sequences.lengths > 0
@@ -162,6 +166,16 @@ class ChainModel:
         first = np.zeros_like(scores)
         first[begins] = scores[begins] - _log_sum(scores[begins])[:, None]
         return Potentials(sequences.offsets, first, whole)
+
+    def _require_room(self, n: int) -> None:
+        """Refuse a sequence whose matrices, one a position, would not fit the memory."""
+        k, room = self.label.n_states, settings().memory
+        needed = 24.0 * n * k * k
+        if needed > room:
+            raise ModelError(
+                f"A sequence of {n:,} positions needs matrices of {k:,} × {k:,} labels, one a position: "
+                f"{in_bytes(needed)}, more than the {in_bytes(room)} of sf.config(memory=…). Cut it into shorter ones."
+            )
 
     # Files ----------------------------------------------------------------------------------------------------
 

@@ -6,7 +6,7 @@ These are the empirical expectations of a chain's features: all that its labels 
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import asdict, dataclass, field, replace
 from typing import Any, ClassVar
 
 import numpy as np
@@ -28,14 +28,17 @@ MANY = 4
 class ChainCount:
     """Counts of the features of labelled sequences over a vocabulary of ``n_attributes``.
 
+    ``names`` tells vocabularies of one size apart.
+
     >>> ChainCount("label", 3)
-    ChainCount(label='label', n_attributes=3, n_step_attributes=0)
+    ChainCount(label='label', n_attributes=3, n_step_attributes=0, names='')
     """
 
     kind: ClassVar[str] = "chain"
     label: str
     n_attributes: int
     n_step_attributes: int = 0
+    names: str = ""
 
     @property
     def columns(self) -> tuple[str, ...]:
@@ -44,13 +47,13 @@ class ChainCount:
 
     def to_dict(self) -> dict[str, Any]:
         """Return the need as JSON-able data."""
-        steps = self.n_step_attributes
-        return {"label": self.label, "n_attributes": self.n_attributes, "n_step_attributes": steps}
+        return asdict(self)
 
     @classmethod
     def from_dict(cls, entry: dict[str, Any]) -> ChainCount:
         """Rebuild the need from `to_dict`'s data."""
-        return cls(entry["label"], int(entry["n_attributes"]), int(entry["n_step_attributes"]))
+        sizes = int(entry["n_attributes"]), int(entry["n_step_attributes"])
+        return cls(str(entry["label"]), *sizes, str(entry["names"]))
 
 
 @dataclass(frozen=True, eq=False)
@@ -183,7 +186,7 @@ class ChainCounts:
     def renamed(self, variables: Mapping[str, Variable]) -> ChainCounts:
         """Return the same counts under another name of the labels."""
         new = variables.get(self.variable.name, self.variable)
-        need = ChainCount(new.name, self.need.n_attributes, self.need.n_step_attributes)
+        need = replace(self.need, label=new.name)
         return ChainCounts(need, new, self.states, self.steps, self.transitions, self.first, self.last)
 
     def to_arrays(self) -> dict[str, NDArray[Any]]:
@@ -275,7 +278,8 @@ def _first_and_last(sequences: LabelledSequences) -> tuple[NDArray[np.int64], ND
 def _pairs(n: int, rows: Attributes, second: NDArray[np.int64], weights: Floats | None) -> Pairs:
     lengths = np.diff(rows.starts)
     kind = np.int32 if rows.n_attributes * n < 2**31 else np.int64  # half of the memory, where that is enough
-    keys = rows.codes * kind(n)
+    keys: NDArray[Any] = rows.codes.astype(kind)
+    keys *= n
     keys += np.repeat(second.astype(kind), lengths)
     if weights is None:
         return Pairs.of(n, keys, rows.values, None if rows.values is None else np.abs(rows.values))
