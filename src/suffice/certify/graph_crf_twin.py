@@ -69,7 +69,7 @@ def features_of(model: GraphModel, graphs: LabelledGraphs, shares: Sequence[Floa
         values = values * np.repeat(by_graph, np.diff(offsets[table]))[rows]
         for column, cell in enumerate(weight_cells(model, table).T):
             amounts = values * shares[table][rows, column]
-            found += np.bincount(cell[codes] % len(found), amounts, len(found))  # −1 is the last place
+            np.add.at(found, cell, np.bincount(codes, amounts, len(cell)))  # −1 is the last place
     return found[:-1]
 
 

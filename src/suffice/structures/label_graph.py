@@ -102,6 +102,11 @@ class LabelGraph:
                 f"The data of a conditional random field on graphs are graphs in codes. Got {shown(data)} instead; "
                 "sf.GraphCRF takes lists of sf.Graph."
             )
+        if (schema and schema != data.schema) or policies.get("weights") is not None:
+            raise ArgumentError(
+                "Graphs in codes have labels and weights of their own. Leave 'schema' and 'weights' out, and give the "
+                "table what they say."
+            )
         return data
 
     # Rendering ------------------------------------------------------------------------------------------------
