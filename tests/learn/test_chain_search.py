@@ -151,6 +151,21 @@ def test_the_loss_of_what_is_held_out_is_shown() -> None:
     assert all(", held out " in info for info in display.infos)
 
 
+# An attribute that every position has -------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("kind", BOTH)
+def test_a_small_c1_takes_hardly_more_steps_with_an_attribute_that_is_always_there(kind: type[LabelChain]) -> None:
+    """The likelihood does not notice a constant added to its weights of all labels."""
+    toy = noisy(1)
+    toy = replace(toy, n_attributes=13, states=[[[*own, (12, 1.0)] for own in row] for row in toy.states])
+    structure = toy.structure(kind, states="all")
+    smooth, sparse = (fitted(toy, structure, Elastic(c1, 0.1)) for c1 in (0.0, 0.1))
+    assert sparse.certificate.ok
+    assert 0 < (sparse.model.weights == 0).sum() < sparse.model.weights.size
+    assert len(sparse.trace) < 2 * len(smooth.trace)
+
+
 # Refusals -----------------------------------------------------------------------------------------------------
 
 

@@ -197,6 +197,33 @@ def test_far_fewer_evaluations_than_proximal_steps_on_a_stretched_problem() -> N
     np.testing.assert_allclose(found.x, 1 - 1e-5 / curvature, atol=1e-5)
 
 
+def test_few_evaluations_where_numbers_depend_on_each_other() -> None:
+    """With a direction that leaves numbers out which are not zero, these take more than 10,000."""
+    found = [by_owlqn(bowl(seed, 10), np.zeros(10), 0.1) for seed in range(10)]
+    assert all(one.converged for one in found)
+    assert sum(one.n_evaluations for one in found) < 1000
+
+
+def test_once_the_zeros_are_right_it_takes_the_steps_of_lbfgs_on_the_other_numbers() -> None:
+    n_own = n_other = 0
+    for seed in range(10):
+        f, n = bowl(seed, 8, ridge=1.0), 8
+        best = by_owlqn(f, np.zeros(n), 1.0).x
+        kept, limit = best != 0, 1e-9 * max(1.0, float(np.abs(f(np.zeros(n))[1]).max()))
+        start = best * (1 + 1e-3 * np.random.default_rng(seed).normal(size=n))
+
+        def inner(z: Floats, f: Smooth = f, best: Floats = best, kept: Any = kept) -> tuple[float, Floats]:
+            x = np.zeros(8)
+            x[kept] = z
+            value, gradient = f(x)
+            return value + float(np.abs(z).sum()), gradient[kept] + np.sign(best[kept])
+
+        small = lambda value, gradient, limit=limit: bool(np.abs(gradient).max() < limit)  # noqa: E731
+        n_own += by_owlqn(f, start, 1.0).n_evaluations
+        n_other += lbfgs(inner, start[kept], done=small, steps=range(5000)).n_evaluations
+    assert n_own < 1.2 * n_other
+
+
 def test_a_start_at_the_optimum_is_returned_at_once() -> None:
     f = logistic(1, 6)
     best = by_owlqn(f, np.zeros(6), 1.0).x

@@ -1,12 +1,14 @@
 """Orthant-wise L-BFGS: a smooth function plus a price on the sizes of all numbers, many of which end at exactly zero.
 
 Where no number changes its sign, c1 ‖x‖₁ is linear, so that L-BFGS needs few changes (Andrew and Gao, ICML 2007): the
-gradient becomes the pseudo-gradient ◇F, the steepest of the one-sided slopes; the direction keeps the numbers only that
-it moves against ◇F; and the line search sets to zero what would change its sign.
+gradient becomes the pseudo-gradient ◇F, the steepest of the one-sided slopes; zeros leave zero only against ◇F; and the
+line search sets to zero what would change its sign.
 
-Pairs of changes are theirs with one exception: where a number was zero and has stayed zero, its change of gradient is
-left out. The curvature sᵀy is the same without it, and once the zeros stay as they are the steps are those of L-BFGS on
-the other numbers alone.
+Two things differ from theirs, so that the steps are those of L-BFGS on the other numbers alone once the zeros stay as
+they are. Their direction leaves out every number that it would move along ◇F, here only zeros are left out: the others
+are inside their orthant, and without them it is no longer a quasi-Newton direction, which can take many times as many
+steps. And where a number was zero and has stayed zero, its change of gradient is left out of the pairs of changes; the
+curvature sᵀy is the same without it.
 """
 
 from __future__ import annotations
@@ -150,7 +152,8 @@ def _next_place(
     while True:
         direction = pairs.direction(before.slopes)
         if c1:
-            direction[direction * before.slopes >= 0] = 0.0
+            # Still downhill: what is left out has no part in the descent.
+            direction[(before.x == 0) & (direction * before.slopes >= 0)] = 0.0
         slope = dot(before.slopes, direction)
         if slope < 0:
             step = pairs.first_step(direction, slope)
