@@ -114,6 +114,9 @@ def test_convert_writes_classifiers_as_json_only(folder: Path, kind: str) -> Non
         ("covariance='sparse' needs graph=… or alpha=…", "--covariance sparse needs --graph … or --alpha …"),
         ("shrink: shrinkage=0.1, or", "shrink: --shrinkage 0.1, or"),
         ("Pass missing='available'.", "Pass --missing available."),
+        ("by max_iter=…, or go on from these weights by warm_start=True.", "by --max-iter."),
+        ("'owlqn' if c1 > 0, from these weights by warm_start=True.", "'owlqn' if c1 > 0."),
+        ("Pass min_freq=… with a smaller number.", "Pass --min-freq with a smaller number."),
         ("bayes=True has no place for shrinkage='oas'", "--bayes has no place for --shrinkage oas"),
     ],
 )

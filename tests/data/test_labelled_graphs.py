@@ -41,6 +41,33 @@ class TestCommonGraphs:
         graph = sf.Graph.tree([["a"]] * 4, [None, 0, -1, 2])
         assert graph.cliques == {"branch": [((0, 1), None), ((2, 3), None)]}
 
+    @given(st.integers(1, 8).flatmap(lambda n: st.lists(st.integers(-1, n - 1), min_size=n, max_size=n)))
+    def test_trees_lead_every_node_to_a_root(self, parents: list[int]) -> None:
+        def depth(node: int) -> int:
+            """Return the number of steps to a root, at most as many as there are nodes."""
+            steps = 0
+            while node >= 0 and steps <= len(parents):
+                node, steps = parents[node], steps + 1
+            return steps
+
+        nodes = [["a"]] * len(parents)
+        if all(depth(node) <= len(parents) for node in range(len(parents))):
+            assert len(sf.Graph.tree(nodes, parents).cliques["branch"]) == sum(p >= 0 for p in parents)
+            return
+        with pytest.raises(sf.ArgumentError, match=r"circle|different whole numbers"):
+            sf.Graph.tree(nodes, parents)
+
+    def test_a_long_circle_is_named_in_few_words(self) -> None:
+        with pytest.raises(sf.ArgumentError, match=r"circle of 5,000 nodes instead: \[0, 4999, 4998.*more\]") as caught:
+            sf.Graph.tree([[]] * 5000, [4999, *range(4999)])
+        assert len(str(caught.value)) < 400
+
+    def test_a_grid_knows_its_shape(self) -> None:
+        assert sf.Graph.grid(np.zeros((2, 3))).shape == (2, 3)
+        assert sf.Graph.grid([]).shape == (0, 0)
+        assert sf.Graph([[]] * 6).shape is None
+        assert sf.Graph([[]] * 6, shape=(3, 2)).shape == (3, 2)
+
     @pytest.mark.parametrize("shape", [(1, 1), (1, 4), (3, 2), (5, 5)])
     def test_a_grid_joins_pixels_beside_and_below_each_other(self, shape: tuple[int, int]) -> None:
         graph = sf.Graph.grid(np.arange(1.0, shape[0] * shape[1] + 1).reshape(shape))

@@ -6,6 +6,7 @@ from dataclasses import replace
 from typing import Any
 
 import numpy as np
+import pandas as pd
 from tests.error_catalogue import E_, A, D, M, T, World, entry
 from tests.models.chain_twin import Toy, toy_of
 
@@ -15,6 +16,7 @@ from suffice.data.column_text import read_columns
 from suffice.data.variable import Variable
 from suffice.models.chain_model import ChainModel
 from suffice.priors.elastic import Elastic
+from suffice.sklearn.sequence_keywords import KeywordError
 from suffice.structures.label_chain import LabelChain, LocalChain
 
 X = [[{"word": "the"}, {"word": "cat"}], [{"word": "cats"}]]
@@ -32,6 +34,10 @@ def fit(kind: type[LabelChain] = LabelChain, **options: Any) -> sf.Fit:
 def crf(features: Any = X, labels: Any = Y, weights: Any = None, *, dev: Any = None, **options: Any) -> sf.ChainCRF:
     held_out = {} if dev is None else {"X_dev": dev[0], "y_dev": dev[1]}
     return sf.ChainCRF(**options).fit(features, labels, weights, **held_out)
+
+
+def frame() -> Any:
+    return pd.DataFrame({"word": ["the", "cat"]})
 
 
 def unlabelled() -> sf.Fit:
@@ -115,6 +121,27 @@ entry("unknown step features", D, lambda w: crf(step_features=["wrod"]), "'step_
       "no position has", "'word:the'")  # fmt: skip
 entry("templates that are none", A, lambda w: crf(templates=3), "'templates' argument", "'U00:%x[0,0]'",
       "Got 3 instead")  # fmt: skip
+entry("templates of no file", A, lambda w: crf(templates="chunks.template"), "'templates' argument",
+      "'U00:%x[0,0]'", "path of a file", "Got 'chunks.template' instead", "no file of that name")  # fmt: skip
+entry("keyword of another library", KeywordError, lambda w: sf.MEMM(max_iterations=3),
+      "MEMM has no parameter 'max_iterations'", "Pass max_iter= instead")  # fmt: skip
+entry("keyword of no library", KeywordError, lambda w: sf.ChainCRF(stats="all"), "ChainCRF has no parameter 'stats'",
+      "Leave it out", "the parameters are boundaries, c1", "Did you mean 'states'?")  # fmt: skip
+entry("held out without names", KeywordError, lambda w: sf.ChainCRF().fit(X, Y, X, Y), "X, y and sample_weight",
+      "fit(X, y, X_dev=…, y_dev=…)")  # fmt: skip
+entry("features as weights", A, lambda w: sf.ChainCRF().fit(X, Y, X), "'sample_weight'", "features of sequences",
+      "fit(X, y, X_dev=…, y_dev=…)")  # fmt: skip
+entry("warm start in words", A, lambda w: crf(warm_start="yes"), "'warm_start' argument", "True or False",
+      "Got 'yes' instead", "weights of the last fit")  # fmt: skip
+entry("score of nothing", D, lambda w: crf().score([], []), "no label to score", "Pass sequences that have positions")
+entry("names for columns", D, lambda w: crf([np.eye(2), np.eye(2)[:1]]).predict(X), "learnt from matrices of 2 columns",
+      "'X' argument", "names, such as 'word:", "Give matrices")  # fmt: skip
+entry("a table as all sequences", D, lambda w: crf(frame(), Y), "'X' argument", "list of sequences", "Got a table",
+      'table.to_dict("records")')  # fmt: skip
+entry("a table as a sequence", D, lambda w: crf([frame(), X[1]], Y), "Sequence 1 of 'X'", "list of positions",
+      "Got a table", 'table.to_dict("records")')  # fmt: skip
+entry("a table as a sequence of rows", D, lambda w: crf([frame()], Y[:1], templates="U0:%x[0,0]"), "Sequence 1 of 'X'",
+      "list of positions", "Got a table", "table.to_numpy()")  # fmt: skip
 entry("step features as one text", A, lambda w: crf(step_features="word"), "'step_features' argument",
       "list of names", "'all'", "Got 'word' instead")  # fmt: skip
 entry("step features beside templates", A, lambda w: crf(templates="U0:%x[0,0]", step_features="all"), "Templates",

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import Any
 
 import numpy as np
@@ -11,6 +12,7 @@ from tests.error_catalogue import E_, A, D, M, entry
 import suffice as sf
 from suffice.data.attributes import Vocabulary, no_attributes
 from suffice.data.graph_codes import LabelledGraphs
+from suffice.data.graph_reading import GraphRead, GraphWords
 from suffice.data.variable import Variable
 from suffice.learn.graph_crf import check
 from suffice.models.graph_crf import GraphModel
@@ -43,14 +45,20 @@ def _errors(**options: Any) -> Any:
         return CRF(**{"c2": 0.0, **options}).fit(graphs, [["p"], ["q"]]).standard_errors()
 
 
-def _narrow(world: Any) -> Any:
-    crf = CRF(c2=1.0).fit(X, Y)
-    return world.within(100, lambda: crf.predict(X))
+def _narrow(answer: Callable[[Any], Any]) -> Any:
+    def call(world: Any) -> Any:
+        crf = CRF(c2=1.0).fit(X, Y)
+        return world.within(100, lambda: answer(crf))
+
+    return call
 
 
 entry("graph, nodes as text", A, lambda w: G("ab"), "'nodes'", "[{'word': 'the'}", "Got 'ab'")
 entry("graph, no graph", A, lambda w: G.of(3), "sf.Graph(nodes, edges)", "Got 3")
 entry("graph, parents of another length", A, lambda w: G.tree(NODES, [None]), "'parents'", "2 in all", "Got 1")
+entry("graph, parents in a circle", A, lambda w: G.tree([[]] * 3, [None, 2, 1]), "'parents'", "to a root",
+      "circle of 2 nodes", "[1, 2, 1]", "sf.Graph")  # fmt: skip
+entry("graph, another shape", A, lambda w: G([[]] * 6, shape=(2, 2)), "'shape'", "6 nodes", "Got (2, 2)")
 entry("grid, a number", A, lambda w: G.grid(3), "'pixels'", "rows and columns", "Got 3")
 entry("grid, one dimension", A, lambda w: G.grid([1.0, 2.0]), "'pixels'", "two dimensions", "1.0")
 entry("grid, ragged", D, lambda w: G.grid([[1.0], [1.0, 2.0]]), "one length", "[1, 2]")
@@ -122,7 +130,16 @@ entry(
     "1,099,511,627,776 cells",
     "method='pseudo_likelihood'",
 )
-entry("graph CRF, too wide to label", M, _narrow, "Graph 1", "may use 100 B", "sf.config(memory=…)")
+entry("graph CRF, too wide to label", M, _narrow(lambda crf: crf.predict(X)), "Graph 1", "may use 100 B",
+      "sf.config(memory=…)", "over 2 nodes together", "predict(X, method='icm')")  # fmt: skip
+entry("graph CRF, too wide to score", M, _narrow(lambda crf: crf.score(X, Y)), "Graph 1", "predict(X, method='icm')")
+entry("graph CRF, too wide for probabilities", M, _narrow(lambda crf: crf.predict_proba(X)), "Graph 1",
+      "sf.config(memory=…)")  # fmt: skip
+entry(
+    "graph CRF, a way of no name", A, lambda w: CRF().fit(X, Y).score(X, Y, method="map"), "'method'", "'icm'", "'map'"
+)
+entry("graph CRF, labels of another shape", D, lambda w: CRF().fit([G.grid(np.ones((2, 3)))], [np.ones((3, 2), int)]),
+      "Graph 1 of 'y'", "(3, 2)", "(2, 3)", "row by row")  # fmt: skip
 entry(
     "graph CRF, too many weights",
     E_,
@@ -154,5 +171,5 @@ entry(
 )
 
 
-def _held() -> LabelledGraphs:
-    return LabelledGraphs(np.array([0, 1, 2]), no_attributes(2, 1))
+def _held() -> GraphRead:
+    return GraphRead(LabelledGraphs(np.array([0, 1, 2]), no_attributes(2, 1)), GraphWords(Vocabulary(("a",)), {}))

@@ -141,14 +141,18 @@ def test_unseen_features_are_left_out_when_tagging(shell: Any) -> None:
     tagger = shell().fit(X, Y)
     odd = [[{**position, "shape": "Xx", "size": 3.0, "seen": False} for position in own] for own in X]
     same(tagger.predict_proba(odd), tagger.predict_proba(X))
-    assert len(tagger.predict([[{"word": "qwerty"}, {}]])[0]) == 2
+    with pytest.warns(UserWarning, match=r"X has names such as 'word:qwerty', and the model such as 'word:the'\."):
+        assert len(tagger.predict([[{"word": "qwerty"}, {}]])[0]) == 2
+    assert len(tagger.predict([[{}, {}]])[0]) == 2
 
 
 @BOTH
 @pytest.mark.parametrize("nothing", [{}, [], {"word": 0}, {"word": 0.0, "end": False}])
 def test_positions_without_features_are_learnt_and_tagged(shell: Any, nothing: Any) -> None:
     bare = [[nothing] * len(own) for own in Y]
-    tagger = shell(boundaries=True).fit(bare, Y)
+    with pytest.warns(UserWarning, match=r"No attribute has a weight.*no position of X has an attribute"):
+        tagger = shell(boundaries=True).fit(bare, Y)
+    assert "No attribute has a weight" in tagger.fit_.notes[-1].text
     assert tagger.fit_.certificate.ok
     assert [len(own) for own in tagger.predict(bare)] == [len(own) for own in Y]
     assert len(tagger.model_.structure.vocabulary) == 0

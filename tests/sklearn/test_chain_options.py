@@ -54,7 +54,7 @@ def test_step_features_are_weights_of_pairs(shell: Any) -> None:
     assert names
     assert all(name.startswith("end:") for name in names)
     assert tagger.fit_.certificate.ok
-    assert tagger.predict([[{"end": "never seen"}] * 3])
+    assert tagger.predict([[{"end": "never seen", "word": "the"}] * 3])
     every = shell(step_features="all").fit(X, Y)
     assert every.model_.structure.step_vocabulary == every.model_.structure.vocabulary
     alone = shell(step_features=["length"]).fit(X, Y)
@@ -79,8 +79,9 @@ def test_templates_make_features_from_columns(shell: Any) -> None:
     assert tagger.fit_.certificate.ok
     assert tagger.predict(rows[:2]) == Y[:2]
     assert "U0:the" in tagger.model_.structure.vocabulary.names
-    assert tagger.predict([[], [("never", "seen")]])[0] == []
-    assert len(tagger.predict([np.array([["never", "seen"]])])[0]) == 1
+    assert tagger.predict([[], [("never", "seen"), ("the", "e")]])[0] == []
+    with pytest.warns(UserWarning, match=r"X has names such as 'U0:never', and the model such as 'U0:the'"):
+        assert len(tagger.predict([np.array([["never", "seen"]])])[0]) == 1
 
 
 @BOTH

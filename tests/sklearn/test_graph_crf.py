@@ -41,6 +41,57 @@ class TestAnswers:
         flat = sf.GraphCRF(c2=0.1).fit(x, [labels.reshape(-1).tolist() for labels in y])
         assert flat.fit_.log_likelihood == fitted.fit_.log_likelihood
 
+    def test_an_array_of_labels_has_the_shape_of_its_grid(self, fitted: sf.GraphCRF) -> None:
+        x, y = images(2, 1)
+        turned = [y[0], np.ascontiguousarray(y[1].T)]
+        for call in (sf.GraphCRF().fit, fitted.score, fitted.log_likelihood, fitted.evaluate):
+            with pytest.raises(sf.DataError, match=r"Graph 2 of 'y' .*\(4, 3\).*\(3, 4\)"):
+                call(x, turned)
+        with pytest.raises(sf.DataError, match=r"\(1, 12\)"):
+            fitted.score(x, [own.reshape(1, 12) for own in y])
+        rows = [own.reshape(-1) for own in y]
+        wanted = fitted.log_likelihood(x, y).tolist()
+        assert fitted.log_likelihood(x, rows).tolist() == wanted
+        assert fitted.log_likelihood(x, np.array(y)).tolist() == wanted
+        # Graphs that are no grids say nothing of rows and columns.
+        bare = [sf.Graph(graph.nodes, graph.edges) for graph in x]
+        assert fitted.log_likelihood(bare, y).tolist() == wanted
+
+    @pytest.mark.parametrize("labels", [{"p": 1}, np.array("p"), "pq", 3])
+    def test_labels_that_are_no_list_are_refused(self, fitted: sf.GraphCRF, labels: Any) -> None:
+        with pytest.raises(sf.DataError, match="'y' argument must be a list of graphs of labels"):
+            fitted.score(images(1, 1)[0], labels)
+
+    def test_scores_come_label_by_label(self, fitted: sf.GraphCRF) -> None:
+        x, y = images(30, 2)
+        scores = fitted.evaluate(x, y)
+        true, found = np.concatenate(y).reshape(-1), np.array(fitted.predict(x)).reshape(-1)
+        assert scores.accuracy == fitted.score(x, y) == (true == found).mean()
+        for label in ("left", "right"):
+            assert scores.by_tag[label].recall == (found == label)[true == label].mean()
+            assert scores.by_tag[label].precision == (true == label)[found == label].mean()
+        assert not scores.by_type
+        assert fitted.evaluate(x[:1], [["up"] * 12]).by_tag["up"].n_true == 12
+
+    def test_labels_may_mark_spans(self) -> None:
+        x = [sf.Graph.chain([["a"], ["b"], ["c"]])]
+        y = [["B-NP", "I-NP", "O"]]
+        crf = sf.GraphCRF(c2=0.01).fit(x, y)
+        for scheme in ("auto", "iob2"):
+            assert crf.evaluate(x, y, scheme=scheme).by_type["NP"].n_right == 1
+        assert not crf.evaluate(x, y, scheme="none").by_type
+
+    def test_the_largest_marginals_get_more_nodes_right_on_average(self, fitted: sf.GraphCRF) -> None:
+        x = images(40, 12)[0]
+        together, alone = fitted.predict(x), [fitted.classes_[own.argmax(axis=1)] for own in fitted.predict_proba(x)]
+        marginals = [node for graph in fitted.predict_marginals(x) for node in graph]
+
+        def expected(labels: Any) -> float:
+            return sum(node[label] for node, label in zip(marginals, np.concatenate(labels), strict=True))
+
+        assert expected(together) < expected(alone)
+        assert (fitted.log_likelihood(x, together) >= fitted.log_likelihood(x, alone) - 1e-12).all()
+
     def test_neighbours_help(self, fitted: sf.GraphCRF) -> None:
         x, y = images(100, 2)
         alone = sf.GraphCRF(c2=0.1).fit([sf.Graph(graph.nodes) for graph in images(40, 1)[0]], images(40, 1)[1])
@@ -157,9 +208,13 @@ class TestLearning:
             sf.GraphCRF().fit(x, y)
         crf = sf.GraphCRF(method="pseudo_likelihood").fit(x, y)
         assert crf.fit_.certificate.ok
-        with pytest.raises(sf.ModelError, match="Graph 1: exact inference would need"):
-            crf.predict(x)
-        assert len(crf.predict(x, method="icm")[0]) == 1600
+        for answer in (crf.predict, lambda x: crf.score(x, y), lambda x: crf.evaluate(x, y)):
+            with pytest.raises(sf.ModelError, match=r"Graph 1: .*predict\(X, method='icm'\)") as caught:
+                answer(x)
+            assert len(str(caught.value)) < 450  # no list of nodes
+        found = np.reshape(crf.predict(x, method="icm")[0], (40, 40))
+        assert found.size == 1600
+        assert crf.score(x, y, method="icm") == (found == y[0]).mean() == crf.evaluate(x, y, method="icm").accuracy
 
     def test_steps_that_do_not_suffice_are_warned_of(self) -> None:
         with pytest.warns(ConvergenceWarning, match="Not certified"):

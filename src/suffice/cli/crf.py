@@ -11,7 +11,10 @@ from suffice.cli.crf_tag import tag
 
 crf = typer.Typer(
     name="crf",
-    help="Learn to label the tokens of sentences, and label those of others.",
+    help=(
+        "Learn to label the tokens of sentences, and label those of others. The exit code is 0 when all went well, 1 "
+        "when a fit could not be certified, 2 after an error, and 130 after Ctrl-C."
+    ),
     no_args_is_help=True,
     rich_markup_mode=None,
 )

@@ -12,14 +12,16 @@ import typer
 
 from suffice.cli.crf_options import (
     TEXT,
+    CommentOption,
     EncodingOption,
     SchemeOption,
     TextSeparatorOption,
     ThreadsOption,
-    read_separator,
+    naming_template,
     read_template,
     scheme_of,
     set_threads,
+    text_options,
 )
 from suffice.cli.shared import JsonOption, MaxIterOption, MethodOption, QuietOption, TolOption, bar, reported
 from suffice.errors import ArgumentError, FileAccessError, require_choice
@@ -73,6 +75,7 @@ def fit(
     ] = 10,
     seed: Annotated[int | None, typer.Option("--seed", help="The seed of methods that draw.")] = None,
     separator: TextSeparatorOption = None,
+    comment: CommentOption = None,
     label_column: Annotated[
         int, typer.Option("--label-column", metavar="N", help="The column of the labels, from 0; -1 is the last.")
     ] = -1,
@@ -97,21 +100,22 @@ def fit(
     """Learn to label tokens from the sentences of TRAIN, prove the result, and write the model.
 
     The labels stand in the last column. The first Ctrl-C ends learning; the weights so far are written, and the exit
-    code is 1, as for every fit that could not be certified. Learning that --dev has stopped early ends with 0.
+    code is 1, as for every fit that could not be certified. Learning that --dev has stopped early ends with 0, and
+    Ctrl-C at another time with 130.
     """
     with reported(as_json):
         import suffice
-        from suffice.cli.crf_report import stopped_early
+        from suffice.cli.crf_report import LearningBar, stopped_early
         from suffice.cli.crf_text import read_like, read_training
 
         require_choice("model", model, MODELS, "option")
         _require_place(out)
         set_threads(threads)
         templates = read_template(template, attributes, boundary, ends)
-        reading = read_separator(separator), encoding
-        sentences = read_training(train, attributes, label_column, *reading)
+        options = text_options(separator, comment, encoding)
+        sentences = read_training(train, attributes, label_column, options)
         others = {
-            name: read_like(path, sentences.layout, *reading) for name, path in (("dev", dev), ("test", test)) if path
+            name: read_like(path, sentences.layout, options) for name, path in (("dev", dev), ("test", test)) if path
         }
         for other in others.values():
             other.true_labels()
@@ -129,9 +133,10 @@ def fit(
             max_iter=max_iter,
             patience=patience,
             seed=seed,
-            progress=bar(quiet),
+            progress=LearningBar() if bar(quiet) else False,
         )
-        seconds = _learn(tagger, sentences, others.get("dev"))
+        with naming_template(template):
+            seconds = _learn(tagger, sentences, others.get("dev"))
         _write(tagger, sentences, out)
         scores = {name: _scores(tagger, other, scheme) for name, other in others.items()}
         _report(tagger, sentences, scores, seconds, out, as_json)
@@ -155,8 +160,8 @@ def _learn(tagger: Any, sentences: Any, dev: Any) -> float:
     held_out = {} if dev is None else {"X_dev": dev.inputs, "y_dev": dev.true_labels()}
     begin = perf_counter()
     with warnings.catch_warnings():
-        # The report says the same, and more.
-        warnings.filterwarnings("ignore", message=r"(?s).*See fit_\.notes")
+        # The report says the same, and more; scores of what was held out come with the warning that it is unknown.
+        warnings.filterwarnings("ignore", message=r"(?s).*See fit_\.notes|No attribute has a weight|Not one attribute")
         tagger.fit(sentences.inputs, sentences.labels, sentences.weights, **held_out)
     return perf_counter() - begin
 
@@ -171,9 +176,11 @@ def _write(tagger: Any, sentences: Any, out: str) -> None:
 
 def _scores(tagger: Any, sentences: Any, scheme: str) -> Any:
     """Compare what the model says of sentences with their labels."""
+    from suffice.cli.crf_report import told
     from suffice.result.tag_scores import tag_scores
 
-    true, found = sentences.true_labels(), tagger.predict(sentences.inputs)
+    with told(tagger, sentences):
+        true, found = sentences.true_labels(), tagger.predict(sentences.inputs)
     return tag_scores(true, found, scheme=scheme_of(scheme, (label for labels in true for label in labels)))
 
 

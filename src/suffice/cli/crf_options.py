@@ -2,14 +2,21 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
-from typing import Annotated, Any
+from collections.abc import Iterable, Iterator
+from contextlib import contextmanager
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from suffice.errors import ArgumentError, require_choice
+from suffice.errors import ArgumentError, SufficeError
 
-TEXT = "A file with one token a line and a blank line between sentences; .gz, .bz2 and .xz are unpacked."
+if TYPE_CHECKING:
+    from suffice.cli.crf_source import TextOptions
+
+TEXT = (
+    "A file with one token a line and a blank line between sentences; .gz, .bz2 and .xz are unpacked; - is standard "
+    "input."
+)
 TUTORIAL = "tutorial"
 NO_TEMPLATE = (
     "Features of tokens are made by a template, which --template names. It is a file with lines such as U0:%x[0,0] for "
@@ -31,6 +38,14 @@ LikeSeparatorOption = Annotated[
         metavar="tab|space",
         help="What stands between columns.",
         show_default="as in the file learnt from",
+    ),
+]
+CommentOption = Annotated[
+    str | None,
+    typer.Option(
+        "--comment",
+        metavar="PREFIX",
+        help="Lines that begin so are no tokens, such as # or -DOCSTART-.",
     ),
 ]
 EncodingOption = Annotated[str, typer.Option("--encoding", help="The encoding of the text, such as latin-1.")]
@@ -64,6 +79,13 @@ def read_separator(text: str | None) -> str | None:
     return {"tab": "\t", "\\t": "\t", "space": " "}.get(text or "", text)
 
 
+def text_options(separator: str | None, comment: str | None, encoding: str) -> TextOptions:
+    """Return how text is read."""
+    from suffice.cli.crf_source import TextOptions
+
+    return TextOptions(read_separator(separator), comment, encoding)
+
+
 def read_template(template: str | None, attributes: bool, boundary: str | None, ends: bool) -> Any:
     """Return the templates; None where the file has attributes already."""
     from suffice.data import window_templates
@@ -76,7 +98,25 @@ def read_template(template: str | None, attributes: bool, boundary: str | None, 
     if template is None:
         raise ArgumentError(NO_TEMPLATE)
     text = window_templates.TUTORIAL if template == TUTORIAL else _template_text(template)
-    return window_templates.Templates.parse(text, boundary=boundary or "mark", ends=ends)
+    with naming_template(template):
+        return window_templates.Templates.parse(text, boundary=boundary or "mark", ends=ends)
+
+
+@contextmanager
+def naming_template(path: str | None) -> Iterator[None]:
+    """Let errors of a template say which file it is in."""
+    try:
+        yield
+    except SufficeError as error:
+        said = str(error)
+        for start, named in (
+            ("Template, line", f"The template file {path!r}, line"),
+            ("The template has", f"The template file {path!r} has"),
+            ("The template '", f"The template file {path!r}: '"),
+        ):
+            if path is not None and said.startswith(start):
+                raise type(error)(named + said.removeprefix(start)) from None
+        raise
 
 
 def _template_text(path: str) -> str:
@@ -94,12 +134,6 @@ def scheme_of(scheme: str, tags: Iterable[str]) -> str:
     >>> scheme_of("auto", ["O", "B-NP"]), scheme_of("auto", ["DT", "NN"])
     ('conll', 'none')
     """
-    from suffice.result.tag_spans import OUTSIDE, SCHEMES
+    from suffice.result import tag_spans
 
-    require_choice("scheme", scheme, ("auto", *SCHEMES))
-    if scheme != "auto":
-        return scheme
-    found = set(tags)
-    letters, marked = SCHEMES["conll"], {tag for tag in found if tag[1:2] == "-" or tag == OUTSIDE}
-    fits = all(tag == OUTSIDE or (tag[:1] in tuple(letters) and tag[1:2] in ("", "-")) for tag in found)
-    return "conll" if marked and fits else "none"
+    return tag_spans.scheme_of(scheme, tags)

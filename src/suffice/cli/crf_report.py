@@ -3,16 +3,63 @@
 from __future__ import annotations
 
 import json
+import re
 import sys
 import textwrap
-from collections.abc import Sequence
+import warnings
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from itertools import chain
 from typing import Any
 
 from suffice.cli.show import show_facts, show_table
 from suffice.cli.spoken import spoken
+from suffice.errors import is_number, shown
+from suffice.progress import Bar
 from suffice.text import fixed, plural, visible
 
 WIDTH = 100
+
+
+class LearningBar(Bar):
+    """A progress bar that says what sentences are read for: first to count features, and then to prove the result."""
+
+    has_learnt = False
+
+    def begin(self, label: str, total: float | None, unit: str) -> None:
+        """Open the bar."""
+        if unit == "rows":
+            super().begin("proving" if self.has_learnt else "counting features", total, "positions")
+            return
+        self.has_learnt = True
+        super().begin(label, total, unit)
+
+
+@contextmanager
+def told(tagger: Any, sentences: Any) -> Iterator[None]:
+    """Print warnings of tagging on standard error, in the words of the command line."""
+    with warnings.catch_warnings(record=True) as found:
+        warnings.simplefilter("always", UserWarning)
+        yield
+    unknown = _unknown(tagger.model_.structure.vocabulary, sentences)
+    for text in [unknown] if unknown else dict.fromkeys(str(warning.message) for warning in found):
+        named = re.sub(r"(?<=attribute of )X\b|(?<=: )X(?= has names)", lambda _: sentences.source.name, text)
+        print(f"warning: {visible(spoken(named))}", file=sys.stderr)
+
+
+def _unknown(vocabulary: Any, sentences: Any) -> str:
+    """Say that a file of attributes has none that a model knows, as columns with blanks between them look."""
+    if sentences.layout.kind != "attributes" or vocabulary.is_hashed or not sentences.n_tokens or not len(vocabulary):
+        return ""
+    names = list(dict.fromkeys(name for position in chain(*sentences.inputs) for name in position))
+    if any(name in vocabulary.index for name in names):
+        return ""
+    found = f"those of {sentences.source.name} are such as {shown(names[0])}" if names else ""
+    return (
+        f"The model knows attributes such as {shown(vocabulary.names[0])}; "
+        f"{found or f'{sentences.source.name} has none, as no label has a tabulator behind it'}. So labels follow from "
+        "their order alone. Give a file of a label and attributes a line, apart by tabulators."
+    )
 
 
 def print_document(content: dict[str, Any]) -> None:
@@ -71,6 +118,7 @@ def fit_document(tagger: Any, sentences: Any, seconds: float) -> dict[str, Any]:
         "labels": list(model.label.labels),
         "n_attributes": len(model.structure.vocabulary),
         "n_weights": model.layout.size,
+        **_penalty(fit.prior),
         "n_zero": int(np.count_nonzero(model.weights == 0)),
         "n_sentences": len(sentences.lengths),
         "n_tokens": sentences.n_tokens,
@@ -84,6 +132,33 @@ def fit_document(tagger: Any, sentences: Any, seconds: float) -> dict[str, Any]:
     }
 
 
+def show_document(file: Any, tables: dict[str, Any]) -> dict[str, Any]:
+    """Return what a file holds as JSON-able data, under the names that `fit_document` has."""
+    from suffice.priors.elastic import Elastic
+
+    model, proof = file.model, file.proof
+    penalty = [file.params.get(name) for name in ("c1", "c2")]
+    templates = None if file.reading is None or file.reading.templates is None else file.reading.templates.text
+    return {
+        "model": "memm" if model.structure.is_local else "crf",
+        "labels": list(model.label.labels),
+        "n_attributes": len(model.structure.vocabulary),
+        "n_weights": model.layout.size,
+        **(_penalty(Elastic(*penalty)) if all(map(is_number, penalty)) else {}),
+        "log_likelihood": None if proof is None else proof.log_likelihood,
+        "certificate": None if proof is None else {"ok": proof.ok, "verdict": proof.verdict},
+        "notes": [] if proof is None else list(proof.notes),
+        "params": {**file.params, "templates": templates},
+        **{name.replace(" ", "_"): table.to_dict() for name, table in tables.items()},
+    }
+
+
+def _penalty(prior: Any) -> dict[str, Any]:
+    """Return the numbers of a penalty, and how it is said."""
+    c1, c2 = (0.0, 0.0) if prior is None else (prior.c1, prior.c2)
+    return {"c1": c1, "c2": c2, "penalty": prior.describe().removeprefix("penalty ") if c1 or c2 else "none"}
+
+
 def stopped_early(notes: Sequence[str]) -> bool:
     """Whether learning ended where the loss of sentences that were held out was least, as was asked for."""
     return any(note.startswith("Stopped early") for note in notes)
@@ -92,19 +167,24 @@ def stopped_early(notes: Sequence[str]) -> bool:
 def show_verdict(ok: bool, verdict: str, notes: Sequence[str]) -> None:
     """Print what the proof says, and the notes; where learning stopped early, no optimum was asked for."""
     mark, colour = ("✓", "green") if ok else ("–", "dim") if stopped_early(notes) else ("✗", "bold red")
-    said = visible(spoken(verdict))
     if not sys.stdout.isatty():
-        print("\n" + "\n".join(textwrap.wrap(f"{mark} {said}", WIDTH, subsequent_indent="  ")))
+        print("\n" + _hanging(f"{mark} {verdict}", WIDTH))
         for note in notes:
-            print("\n".join(textwrap.wrap(f"note: {visible(spoken(note))}", WIDTH, subsequent_indent="  ")))
+            print(_hanging(f"note: {note}", WIDTH))
         return
     from rich.console import Console
     from rich.text import Text
 
     console = Console()
-    console.print(Text(f"\n{mark} {said}", style=colour))
+    width = min(WIDTH, console.width)
+    console.print(Text("\n" + _hanging(f"{mark} {verdict}", width), style=colour))
     for note in notes:
-        console.print(Text(f"note: {visible(spoken(note))}", style="yellow"))
+        console.print(Text(_hanging(f"note: {note}", width), style="yellow"))
+
+
+def _hanging(text: str, width: int) -> str:
+    """Break text into lines, all but the first indented."""
+    return "\n".join(textwrap.wrap(visible(spoken(text)), width, subsequent_indent="  "))
 
 
 def show_scores(scores: Any) -> None:

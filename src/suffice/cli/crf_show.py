@@ -8,6 +8,7 @@ import typer
 
 from suffice.cli.crf_options import ModelArgument
 from suffice.cli.shared import JsonOption, reported
+from suffice.errors import ArgumentError
 
 
 def show(
@@ -18,10 +19,12 @@ def show(
 ) -> None:
     """Show what a model is, what was proven of it, and its largest weights."""
     with reported(as_json):
-        from suffice.io.chain_file import load_chain
+        from suffice.cli.crf_model import read_chain
         from suffice.result.chain_weights import state_table, step_table, transition_table
 
-        file = load_chain(model)
+        if n < 1:
+            raise ArgumentError(f"The option -n must be a whole number, at least 1. Got {n} instead.")
+        file = read_chain(model)
         found = file.model
         tables = {
             "features": state_table(found, n, _label(found, label)),
@@ -34,7 +37,13 @@ def show(
 
 def _label(model: Any, text: str | None) -> Any:
     """Return the label of a name; those of models that were learnt in Python may be numbers."""
-    return next((label for label in model.label.labels if str(label) == text), text)
+    if text is None:
+        return None
+    for label in model.label.labels:
+        if str(label) == text:
+            return label
+    known = ", ".join(map(repr, model.label.labels))
+    raise ArgumentError(f"The model has no label {text!r}. Its labels are {known}.")
 
 
 def _print(file: Any, tables: dict[str, Any]) -> None:
@@ -60,17 +69,6 @@ def _print(file: Any, tables: dict[str, Any]) -> None:
 
 
 def _print_json(file: Any, tables: dict[str, Any]) -> None:
-    from suffice.cli.crf_report import print_document
+    from suffice.cli.crf_report import print_document, show_document
 
-    model = file.model
-    print_document(
-        {
-            "model": "memm" if model.structure.is_local else "crf",
-            "labels": list(model.label.labels),
-            "n_attributes": len(model.structure.vocabulary),
-            "n_weights": model.layout.size,
-            "params": dict(file.params),
-            "proof": None if file.proof is None else vars(file.proof),
-            **{name.replace(" ", "_"): table.to_dict() for name, table in tables.items()},
-        }
-    )
+    print_document(show_document(file, tables))

@@ -10,12 +10,14 @@ from typing import IO, Annotated, Any
 import typer
 
 from suffice.cli.crf_options import (
+    CommentOption,
     EncodingOption,
     LikeSeparatorOption,
     ModelArgument,
     ThreadsOption,
     read_separator,
     set_threads,
+    text_options,
 )
 from suffice.cli.shared import JsonOption, reported
 from suffice.errors import ArgumentError, require_whole
@@ -25,7 +27,10 @@ from suffice.text import visible
 def tag(
     model: ModelArgument,
     file: Annotated[
-        str, typer.Argument(metavar="FILE", help="A file like the one learnt from, with labels or without.")
+        str,
+        typer.Argument(
+            metavar="FILE", help="A file like the one learnt from, with labels or without; - is standard input."
+        ),
     ],
     out: Annotated[
         str | None, typer.Option("--out", "-o", metavar="FILE", help="The file to write; standard output without it.")
@@ -39,16 +44,19 @@ def tag(
     ] = None,
     score: Annotated[bool, typer.Option("--score", help="A line # p before each sentence.")] = False,
     separator: LikeSeparatorOption = None,
+    comment: CommentOption = None,
     encoding: EncodingOption = "utf-8",
     threads: ThreadsOption = None,
     as_json: JsonOption = False,
 ) -> None:
-    """Write the lines of FILE with the predicted label as their last column.
+    """Write the lines of FILE as they are, with the predicted label behind each token.
 
-    p is the probability of the whole labelling, given the sentence. Of a file with attributes, only labels are written.
+    A tab stands before the label where the line has one, and a blank elsewhere. p is the probability of the whole
+    labelling, given the sentence. Of a file with attributes, only labels are written.
     """
     with reported(as_json):
         from suffice.cli.crf_model import read_tagger
+        from suffice.cli.crf_report import told
         from suffice.cli.crf_tagged import tagged
         from suffice.cli.crf_text import read_like
         from suffice.files import atomic_write
@@ -59,10 +67,11 @@ def tag(
                 raise ArgumentError("The probabilities of labels are the same in every labelling. Leave out --n-best.")
         set_threads(threads)
         _require_other_file(out, file)
-        tagger, layout = read_tagger(model)
-        sentences = read_like(file, layout, read_separator(separator), encoding)
-        found = tagged(tagger, sentences, n_best, score, marginals)
-        between = read_separator(separator) or layout.separator or ("\t" if layout.kind == "attributes" else " ")
+        tagger, layout = read_tagger(model, file)
+        sentences = read_like(file, layout, text_options(separator, comment, encoding))
+        with told(tagger, sentences):
+            found = tagged(tagger, sentences, n_best, score, marginals)
+        between = "\t" if layout.kind == "attributes" else read_separator(separator) or layout.separator
         lines = found.json_lines() if as_json else found.lines(between)
         if out is None:
             _write(lines, sys.stdout)

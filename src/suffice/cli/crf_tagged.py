@@ -4,10 +4,16 @@ from __future__ import annotations
 
 import json
 import math
+import re
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
-from itertools import islice
 from typing import Any
+
+MARK = re.compile(r"# (?:(\d+) )?\d+(?:\.\d+)?(?:e[+-]\d+)?")
+"""The line before a labelling: its rank, where there are several, and its probability."""
+PROBABILITY = re.compile(r".+/[01]\.\d{6}", re.DOTALL)
+"""What ``--marginals`` writes of a label."""
+BLANKS = " \t\x0b\x0c"
 
 
 @dataclass(frozen=True, eq=False)
@@ -16,8 +22,10 @@ class Tagged:
 
     Attributes
     ----------
-    columns : tuple of list of str
-        What stood on the lines.
+    text : list of str
+        The lines that were read, those without a token among them.
+    line_numbers : sequence of int
+        The line of each token, from 1.
     lengths : list of int
     answers : list of list of (labels, log-probability or None)
         The labellings of each sentence, the most probable first.
@@ -28,25 +36,34 @@ class Tagged:
         p of every label at every token, one array a sentence.
     """
 
-    columns: tuple[list[str], ...]
+    text: list[str]
+    line_numbers: Sequence[int]
     lengths: Sequence[int]
     answers: list[list[tuple[list[str], float | None]]]
     is_ranked: bool
     classes: list[str]
     probabilities: list[Any] | None
 
-    def lines(self, between: str) -> Iterator[str]:
-        """Yield the lines of a text, a blank one after each labelling."""
-        rows = iter(zip(*self.columns, strict=True)) if self.columns else None
+    def lines(self, between: str | None) -> Iterator[str]:
+        """Yield the lines as they were read, labels behind tokens; a blank one parts labellings of one sentence."""
+        done = first = 0
         for number, (length, labellings) in enumerate(zip(self.lengths, self.answers, strict=True)):
-            own = [()] * length if rows is None else list(islice(rows, length))
+            own = self.line_numbers[first : first + length]
+            begin, end = own[0] - 1, own[-1]
+            yield from self.text[done:begin]
             more = self._more(number, length)
             for rank, (labels, log_p) in enumerate(labellings):
+                if rank:
+                    yield ""
                 if log_p is not None:
                     yield f"# {rank} {math.exp(log_p):.6g}" if self.is_ranked else f"# {math.exp(log_p):.6g}"
-                for row, label, others in zip(own, labels, more, strict=True):
-                    yield between.join((*row, str(label), *others))
-                yield ""
+                lines = self.text[begin:end]
+                for line_number, label, others in zip(own, labels, more, strict=True):
+                    at = line_number - 1 - begin
+                    lines[at] = _joined(lines[at], (str(label), *others), between)
+                yield from lines
+            done, first = end, first + length
+        yield from self.text[done:]
 
     def _more(self, number: int, length: int) -> list[list[str]]:
         """Return what follows the labels of a sentence."""
@@ -72,6 +89,18 @@ class Tagged:
         yield "]}"
 
 
+def _joined(line: str, fields: Sequence[str], between: str | None) -> str:
+    r"""Return a line with some more columns.
+
+    >>> _joined("the  DT ", ["B-NP"], None), _joined("the\tDT", ["B-NP"], None), _joined("a,b", ["c"], ",")
+    ('the  DT B-NP', 'the\tDT\tB-NP', 'a,b,c')
+    """
+    if between is None:
+        # Blanks at the end are no column, and the label would stand apart from the others.
+        line, between = line.rstrip(BLANKS), "\t" if "\t" in line.strip(BLANKS) else " "
+    return between.join((line, *fields) if line else fields)
+
+
 def tagged(tagger: Any, sentences: Any, n_best: int | None, score: bool, marginals: bool) -> Tagged:
     """Tag sentences."""
     answers: list[list[tuple[list[str], float | None]]]
@@ -81,4 +110,33 @@ def tagged(tagger: Any, sentences: Any, n_best: int | None, score: bool, margina
         answers = [[(labels, None)] for labels in tagger.predict(sentences.inputs)]
     probabilities = tagger.predict_proba(sentences.inputs) if marginals else None
     classes = [str(label) for label in tagger.classes_.tolist()]
-    return Tagged(sentences.columns, sentences.lengths, answers, n_best is not None, classes, probabilities)
+    text, line_numbers = sentences.text()
+    return Tagged(text, line_numbers, sentences.lengths, answers, n_best is not None, classes, probabilities)
+
+
+def best_alone(lines: list[str], comment: str | None) -> list[str]:
+    """Make blank what ``--score`` and ``--n-best`` write, and all labellings but the most probable.
+
+    A token may be a # with a number behind it. So all sentences must begin with such a line, or none is taken for one.
+
+    >>> best_alone(["# 0 0.9", "a D D", "", "# 1 0.1", "a D N"], None)
+    ['', 'a D D', '', '', '']
+    >>> best_alone(["# 1 1", "a 0 1", "", "b 0 0"], None)
+    ['# 1 1', 'a 0 1', '', 'b 0 0']
+    """
+    found = []
+    begins = is_best = True
+    for line in lines:
+        mark = MARK.fullmatch(line) if begins else None
+        if not line.strip():
+            begins, kept = True, line
+        elif not begins:
+            kept = line if is_best else ""
+        elif mark is not None:
+            begins, is_best, kept = False, not int(mark[1] or 0), ""
+        elif comment and line.startswith(comment):
+            kept = line
+        else:
+            return lines
+        found.append(kept)
+    return found if any(map(str.strip, found)) else lines

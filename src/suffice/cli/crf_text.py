@@ -3,12 +3,16 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
+from itertools import chain
 from typing import Any
 
-from suffice.data.column_text import ColumnText, read_columns
+from suffice.cli.crf_source import TextOptions, TextSource, begins_with, columns_of, open_text
+from suffice.cli.crf_tagged import PROBABILITY, best_alone
+from suffice.data.column_text import ColumnText
 from suffice.data.crfsuite_text import read_attributes
 from suffice.errors import ArgumentError, DataError
+from suffice.files import MAGIC
 from suffice.io.chain_file import TextLayout
 from suffice.text import plural
 
@@ -19,11 +23,11 @@ class Sentences:
 
     Attributes
     ----------
-    path : str
+    source : TextSource
     inputs : ColumnText, or list of list of positions
         What a tagger takes.
-    columns : tuple of list of str
-        What stands on the lines, labels and all; of a file with attributes only the labels.
+    line_numbers : list of int
+        The line of each token, from 1.
     lengths : list of int
         Those of the sentences.
     labels : list of list of str, or None
@@ -33,9 +37,9 @@ class Sentences:
     layout : TextLayout
     """
 
-    path: str
+    source: TextSource
     inputs: Any
-    columns: tuple[list[str], ...]
+    line_numbers: Sequence[int]
     lengths: Sequence[int]
     labels: list[list[str]] | None
     weights: list[float] | None
@@ -54,82 +58,117 @@ class Sentences:
         """Return the labels, which must be there."""
         if self.labels is None:
             raise DataError(
-                f"{self.path!r} has {plural(self.layout.n_columns, 'column')}, as many as the features that the model "
-                "was learnt from, so that there are no labels to compare with. Add them as in the file learnt from."
+                f"{self.source.name} has {plural(self.layout.n_columns, 'column')}, as many as the features that the "
+                "model was learnt from, so that there are no labels to compare with. Add them as in the file "
+                "learnt from."
             )
         return self.labels
 
+    def text(self) -> tuple[list[str], Sequence[int]]:
+        """Return lines to put labels on, and the number of each token's; of attributes only labels and blank ones."""
+        lines = self.source.lines()
+        if self.layout.kind == "columns":
+            return lines, self.line_numbers
+        labels = chain(*(self.labels or ([""] * length for length in self.lengths)))
+        of_line = dict(zip(self.line_numbers, labels, strict=True))
+        kept = [number for number, line in enumerate(lines, 1) if number in of_line or not line.strip()]
+        numbers = [place for place, number in enumerate(kept, 1) if number in of_line]
+        return [of_line.get(number, "") for number in kept], numbers
 
-def read_training(path: str, attributes: bool, label_column: int, separator: str | None, encoding: str) -> Sentences:
+
+def read_training(path: str, attributes: bool, label_column: int, options: TextOptions) -> Sentences:
     """Read a file that has labels."""
+    source = open_text(path, options.encoding)
     if attributes:
-        found = _of_attributes(path, encoding)
+        found = _of_attributes(source, options)
+        _require_attributes(found)
     else:
-        text = read_columns(path, separator=separator, encoding=encoding)
+        text = columns_of(source, options)
         width = len(text.columns)
         if text.n_tokens and width < 2:
             raise DataError(
-                f"{path!r} has one column, where a token and its label are needed. Put blanks or a tabulator between "
-                "columns, and say which by --separator if it is something else."
+                f"{source.name} has one column, where a token and its label are needed. Put blanks or a tabulator "
+                "between columns, and say which by --separator if it is something else."
             )
         if text.n_tokens and not -width <= label_column < width:
             raise ArgumentError(
-                f"The option --label-column names column {label_column}, but {path!r} has {width}: 0 to {width - 1}, "
-                "or -1 for the last."
+                f"The option --label-column names column {label_column}, but {source.name} has {width}: 0 to "
+                f"{width - 1}, or -1 for the last."
             )
         at = label_column % max(width, 1)
-        found = _of_columns(path, text, TextLayout("columns", max(width - 1, 0), at, separator), has_labels=True)
+        layout = TextLayout("columns", max(width - 1, 0), at, options.separator)
+        found = _of_columns(source, text, layout, has_labels=True)
     if not found.n_tokens:
-        raise DataError(f"{path!r} has no tokens, so that there is nothing to learn from.")
+        raise DataError(f"{source.name} has no tokens, so that there is nothing to learn from.")
     _require_labels(found)
     return found
 
 
-def read_like(path: str, layout: TextLayout, separator: str | None, encoding: str) -> Sentences:
+def read_like(path: str, layout: TextLayout, options: TextOptions) -> Sentences:
     """Read a file like the one that a model was learnt from, with labels or without."""
+    source = open_text(path, options.encoding)
     if layout.kind == "attributes":
-        return _of_attributes(path, encoding)
-    text = read_columns(path, separator=layout.separator if separator is None else separator, encoding=encoding)
+        return _of_attributes(source, options)
+    text = columns_of(source, replace(options, separator=options.separator or layout.separator))
     width, n = len(text.columns), layout.n_columns
     if text.n_tokens and width not in (n, n + 1):
         raise DataError(
-            f"{path!r} has {plural(width, 'column')}, but the model was learnt from {n}, and the labels at column "
+            f"{source.name} has {plural(width, 'column')}, but the model was learnt from {n}, and the labels at column "
             f"{layout.label_column}, counted from 0. Give the same columns, with labels or without."
         )
-    return _of_columns(path, text, layout, has_labels=width == n + 1)
+    return _of_columns(source, text, layout, has_labels=width == n + 1)
 
 
-def read_tagged(path: str, separator: str | None, encoding: str) -> tuple[list[list[str]], list[list[str]]]:
-    """Read true and predicted labels, the last two columns."""
-    if path.lower().endswith(".crf"):
+def read_tagged(path: str, options: TextOptions) -> tuple[list[list[str]], list[list[str]]]:
+    """Read true and predicted labels, the last two columns; of several labellings of a sentence, the best."""
+    if path.lower().endswith(".crf") or begins_with(path, MAGIC):
         raise ArgumentError(f"{path!r} is a model. Say what it is to tag, too: suffice crf eval MODEL FILE.")
-    text = read_columns(path, separator=separator, encoding=encoding)
-    if text.n_tokens and len(text.columns) < 2:
+    source = open_text(path, options.encoding)
+    text = columns_of(source, options, best_alone(source.lines(), options.comment))
+    if not text.n_tokens:
+        raise DataError(f"{source.name} has no tokens, so that there is nothing to compare.")
+    if len(text.columns) < 2:
         raise DataError(
-            f"{path!r} has one column, where the true and the predicted label are needed as the last two. With a "
+            f"{source.name} has one column, where the true and the predicted label are needed as the last two. With a "
             "model, give both: suffice crf eval MODEL FILE."
         )
-    return (text.sentences(-2), text.sentences(-1)) if text.n_tokens else ([], [])
+    if all(map(PROBABILITY.fullmatch, text.columns[-1])):
+        raise DataError(
+            f"The last columns of {source.name} are probabilities of labels, where the true and the predicted label "
+            "are needed. Tag without --marginals, or give the model: suffice crf eval MODEL FILE."
+        )
+    return text.sentences(-2), text.sentences(-1)
 
 
-def _of_columns(path: str, text: ColumnText, layout: TextLayout, has_labels: bool) -> Sentences:
+def _of_columns(source: TextSource, text: ColumnText, layout: TextLayout, has_labels: bool) -> Sentences:
     columns, labels = text.columns, None
     if has_labels and columns:
         labels = text.sentences(layout.label_column)
         columns = columns[: layout.label_column] + columns[layout.label_column + 1 :]
     inputs = ColumnText(columns, text.offsets, text.line_numbers)
     lengths = (text.offsets[1:] - text.offsets[:-1]).tolist()
-    return Sentences(path, inputs, text.columns, lengths, labels, None, layout)
+    return Sentences(source, inputs, text.line_numbers.tolist(), lengths, labels, None, layout)
 
 
-def _of_attributes(path: str, encoding: str) -> Sentences:
-    text = read_attributes(path, encoding=encoding)
+def _of_attributes(source: TextSource, options: TextOptions) -> Sentences:
+    if options.comment is not None:
+        raise ArgumentError("Files of attributes have no comments: a label comes first. Leave --comment out.")
+    with source.named():
+        text = read_attributes(source.content, encoding=options.encoding)
     lengths = [len(labels) for labels in text.labels]
     labels = None if not any(map(any, text.labels)) else text.labels
-    flat = [label for labels in text.labels for label in labels]
-    return Sentences(
-        path, text.features, (flat,) if labels else (), lengths, labels, text.weights, TextLayout("attributes")
-    )
+    numbers = list(chain(*text.lines))
+    return Sentences(source, text.features, numbers, lengths, labels, text.weights, TextLayout("attributes"))
+
+
+def _require_attributes(found: Sentences) -> None:
+    """Refuse lines of labels alone, as columns with blanks between them look."""
+    if found.n_tokens and not any(chain(*found.inputs)):
+        raise DataError(
+            f"{found.source.name} has no attributes: there is no tabulator behind a label. Write LABEL, a tabulator, "
+            "and attributes with tabulators between them; columns of words are read by --template, without "
+            "--attributes."
+        )
 
 
 def _require_labels(found: Sentences) -> None:
@@ -137,7 +176,8 @@ def _require_labels(found: Sentences) -> None:
     for number, labels in enumerate(found.labels or (), 1):
         if not all(labels):
             raise DataError(
-                f"{found.path!r}, sentence {number:,}: token {labels.index('') + 1} has no label. Give every token one."
+                f"{found.source.name}, sentence {number:,}: token {labels.index('') + 1} has no label. Give every "
+                "token one."
             )
     if found.labels is None:
-        raise DataError(f"{found.path!r} has no labels: every line begins with a tabulator. Put them before it.")
+        raise DataError(f"{found.source.name} has no labels: every line begins with a tabulator. Put them before it.")

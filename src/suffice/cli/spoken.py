@@ -73,6 +73,8 @@ SPOKEN: tuple[tuple[str, str | Callable[[Found], str]], ...] = (
     # Settings of estimates, answers and draws
     (r"options=\{'(\w+)': '?(\w+)'?\}", r"--option \1=\2"),
     (r"max_iter=…", "--max-iter"),
+    (r",( or go on)?( from these weights)? by warm_start=True", ""),  # a command begins anew
+    (r"min_freq=…", "--min-freq"),
     (r"method='sampling' to query", "--method sampling"),
     (r"method='(\w+)'", r"--method \1"),
     (r"point='(\w+)'", r"--point \1"),

@@ -96,6 +96,26 @@ def numbered(
     return _looked_up(np.fromiter(found, np.int32, len(names)), places), vocabulary
 
 
+def first_unknown(names: Sequence[str], places: NDArray[np.int32], vocabulary: Vocabulary | None) -> str:
+    """Return a name that places point at and that is not in the vocabulary; an empty text if there is none.
+
+    Parameters
+    ----------
+    names, places, vocabulary
+        As `numbered` takes them, and before it has written over the places.
+
+    Examples
+    --------
+    >>> first_unknown(["cat", "the"], np.array([1, 0, -1], np.int32), Vocabulary(("the",)))
+    'cat'
+    """
+    if vocabulary is None or vocabulary.is_hashed:
+        return ""
+    used = np.zeros(len(names) + 1, bool)
+    used[places] = True  # the last one is that of -1
+    return next((str(names[at]) for at in np.flatnonzero(used[:-1]).tolist() if names[at] not in vocabulary.index), "")
+
+
 def _made(names: Sequence[str], codes: NDArray[np.int32]) -> tuple[NDArray[np.int32], Vocabulary]:
     """Return codes, and the vocabulary of the names that are used, in the order of their first use."""
     if len(set(names)) < len(names):

@@ -50,6 +50,14 @@ class ColumnText:
     offsets: NDArray[np.int64]
     line_numbers: NDArray[np.int64]
 
+    def __repr__(self) -> str:
+        sizes = (
+            plural(self.n_sentences, "sentence"),
+            plural(self.n_tokens, "token"),
+            plural(len(self.columns), "column"),
+        )
+        return f"ColumnText({', '.join(sizes)})"
+
     @property
     def n_sentences(self) -> int:
         """The number of sentences."""

@@ -33,10 +33,11 @@ class GraphWords:
 
 @dataclass(frozen=True, eq=False)
 class GraphRead:
-    """Graphs in codes, the names that they use, and how many attributes were left out since they are not known."""
+    """Graphs in codes, the names that they use, the shapes of grids, and how many attributes are not known."""
 
     graphs: LabelledGraphs
     words: GraphWords
+    shapes: tuple[tuple[int, ...] | None, ...] = ()
     n_unknown: int = 0
 
 
@@ -76,7 +77,7 @@ def read_graphs(graphs: Any, words: GraphWords | None = None, *, n_buckets: int 
         kinds[kind] = size, vocabulary
         n_unknown += more
     whole = LabelledGraphs(nodes.offsets, nodes.states, tuple(rows))
-    return GraphRead(whole, GraphWords(nodes.vocabulary, kinds), n_unknown)
+    return GraphRead(whole, GraphWords(nodes.vocabulary, kinds), tuple(graph.shape for graph in listed), n_unknown)
 
 
 def graph_list(graphs: Any, name: str = "X") -> list[Graph]:

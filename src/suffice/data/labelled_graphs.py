@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
@@ -33,6 +34,8 @@ class Graph:
         Pairs of nodes, ``[(0, 1), (1, 2)]``; with features, ``{(0, 1): {"distance": 0.5}}``; or several kinds of
         cliques, each of any size and with weights of its own: ``{"triple": [(0, 1, 2)], "edge": {(0, 3): ["far"]}}``.
         A clique without features, or with None in their place, has the attribute ``"constant"``.
+    shape : tuple of int, optional
+        The rows and columns of a grid, whose nodes go row by row: labels in an array must have the same.
 
     Notes
     -----
@@ -52,6 +55,7 @@ class Graph:
 
     nodes: Any
     edges: Any = ()
+    shape: tuple[int, ...] | None = None
 
     def __post_init__(self) -> None:
         if not hasattr(self.nodes, "shape"):
@@ -61,6 +65,11 @@ class Graph:
                     f"'cat'}}]. Got {shown(self.nodes)} instead."
                 )
             object.__setattr__(self, "nodes", list(self.nodes))
+        if self.shape is not None and not _is_shape(self.shape, self.n_nodes):
+            raise ArgumentError(
+                f"The 'shape' argument must be the rows and columns of a grid of {plural(self.n_nodes, 'node')}. Got "
+                f"{shown(self.shape)} instead."
+            )
         _ = self.cliques  # checked now, where the graph is made
 
     @property
@@ -135,7 +144,9 @@ class Graph:
                 "instead."
             )
         is_root = [p is None or (is_whole(p) and p == -1) for p in above]
-        return cls(bare.nodes, {"branch": [(p, node) for node, p in enumerate(above) if not is_root[node]]})
+        found = cls(bare.nodes, {"branch": [(p, node) for node, p in enumerate(above) if not is_root[node]]})
+        _require_roots([-1 if root else p for root, p in zip(is_root, above, strict=True)])
+        return found
 
     @classmethod
     def grid(cls, pixels: Any, *, directed: bool = True) -> Graph:
@@ -164,7 +175,30 @@ class Graph:
         right = _pairs(at[:, :-1], at[:, 1:])
         down = _pairs(at[:-1], at[1:])
         edges = {"right": right, "down": down} if directed else {EDGE: right + down}
-        return cls([pixel for row in rows for pixel in row], edges)
+        return cls([pixel for row in rows for pixel in row], edges, (len(rows), n_columns))
+
+
+def _is_shape(shape: Any, n_nodes: int) -> bool:
+    return isinstance(shape, tuple) and all(map(is_whole, shape)) and math.prod(shape) == n_nodes
+
+
+def _require_roots(parents: Sequence[Any]) -> None:
+    """Refuse parents that lead round in a circle."""
+    seen_from = [-1] * len(parents)
+    for start in range(len(parents)):
+        node = start
+        while node >= 0 and seen_from[node] < 0:
+            seen_from[node] = start
+            node = int(parents[node])
+        if node >= 0 and seen_from[node] == start:
+            circle = [node]
+            while int(parents[circle[-1]]) != node:
+                circle.append(int(parents[circle[-1]]))
+            raise ArgumentError(
+                "The 'parents' argument must lead from every node to a root, whose parent is None. Got a circle of "
+                f"{len(circle):,} nodes instead: {listing([*circle, node])}. Take one of its edges away, or pass the "
+                "edges to sf.Graph, which may have circles."
+            )
 
 
 def _pairs(first: Any, second: Any) -> list[Members]:

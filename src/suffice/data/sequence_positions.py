@@ -68,6 +68,9 @@ class PositionTable:
     n_dropped: int = 0
     description: str = "the sequences"
 
+    def __repr__(self) -> str:
+        return f"PositionTable({self.sequences!r}, {self.label!r})"
+
     @property
     def schema(self) -> Schema:
         """The labels."""

@@ -9,7 +9,7 @@ from dataclasses import dataclass, field
 import numpy as np
 from numpy.typing import NDArray
 
-from suffice.data.attribute_names import in_rows, numbered
+from suffice.data.attribute_names import first_unknown, in_rows, numbered
 from suffice.data.attributes import Attributes, Vocabulary
 from suffice.data.column_windows import Columns
 from suffice.errors import ArgumentError, DataError, require_choice, require_whole, shown
@@ -87,6 +87,8 @@ class Expanded:
     step_vocabulary : Vocabulary or None
     n_unknown : int
         How many attributes were left out, since their names are not in the vocabularies.
+    unknown : str
+        One of them, of positions if there is one; empty where there is none.
     """
 
     states: Attributes
@@ -94,6 +96,11 @@ class Expanded:
     steps: Attributes | None = None
     step_vocabulary: Vocabulary | None = None
     n_unknown: int = 0
+    unknown: str = ""
+
+    def __repr__(self) -> str:
+        steps = "" if self.step_vocabulary is None else f", steps {self.step_vocabulary!r}"
+        return f"Expanded({self.states.n_rows:,} positions, {self.vocabulary!r}{steps}, n_unknown={self.n_unknown:,})"
 
 
 @dataclass(frozen=True)
@@ -153,6 +160,11 @@ class Templates:
         object.__setattr__(self, "states", tuple(each for each in found if each.line.startswith("U")))
         object.__setattr__(self, "steps", tuple(each for each in found if each.line.startswith("B") and each.macros))
 
+    def __repr__(self) -> str:
+        more = "" if self.boundary == "mark" else f", boundary={self.boundary!r}"
+        more += ", ends=True" if self.ends else ""
+        return f"Templates({len(self.states):,} of positions, {len(self.steps):,} of steps{more})"
+
     def expand(
         self,
         columns: Sequence[Sequence[str]],
@@ -181,13 +193,13 @@ class Templates:
         found = windows.attributes([(template.texts, template.macros) for template in self.states], held)
         if not self.steps:
             del windows  # which holds the columns in codes
-            states, made, n_unknown = _rows(*found, vocabulary, n_buckets)
-            return Expanded(states, made, n_unknown=n_unknown)
+            states, made, n_unknown, unknown = _rows(*found, vocabulary, n_buckets)
+            return Expanded(states, made, n_unknown=n_unknown, unknown=unknown)
         names, places = windows.attributes([(template.texts, template.macros) for template in self.steps])
         places[windows.before == 0] = -1  # no step leads to a first position
-        states, made, n_unknown = _rows(*found, vocabulary, n_buckets)
-        steps, step_made, n_more = _rows(names, places, step_vocabulary, n_buckets)
-        return Expanded(states, made, steps, step_made, n_unknown + n_more)
+        states, made, n_unknown, unknown = _rows(*found, vocabulary, n_buckets)
+        steps, step_made, n_more, other = _rows(names, places, step_vocabulary, n_buckets)
+        return Expanded(states, made, steps, step_made, n_unknown + n_more, unknown or other)
 
     def _require_columns(self, columns: Sequence[Sequence[str]], offsets: NDArray[np.int64]) -> None:
         n = int(offsets[-1])
@@ -234,10 +246,11 @@ def _template(line: str, number: int) -> Template:
 
 def _rows(
     names: list[str], places: NDArray[np.int32], vocabulary: Vocabulary | None, n_buckets: int
-) -> tuple[Attributes, Vocabulary, int]:
-    """Return attributes by rows, their vocabulary, and how many are not in it; places has a row a position."""
+) -> tuple[Attributes, Vocabulary, int, str]:
+    """Return attributes by rows, their vocabulary, how many are not in it, and one; places has a row a position."""
     n_rows, n_each = places.shape
     n_none = np.count_nonzero(places < 0)
+    unknown = first_unknown(names, places, vocabulary)
     codes, made = numbered(names, places.reshape(-1), vocabulary, n_buckets)
     n_unknown = int(np.count_nonzero(codes < 0) - n_none)
-    return in_rows(codes, None, np.full(n_rows, n_each), len(made)), made, n_unknown
+    return in_rows(codes, None, np.full(n_rows, n_each), len(made)), made, n_unknown, unknown

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from suffice.data.graph_codes import SameGraphs
-from suffice.errors import ModelError, listing
+from suffice.errors import ModelError
 from suffice.graph.elimination import BitGraph
 from suffice.graph.junction_tree import JunctionTree, junction_tree
 from suffice.settings import settings
@@ -103,9 +103,9 @@ class GraphPlan:
         widest = max(self.tree.cliques, key=len)
         raise ModelError(
             f"Graph {graph + 1}: exact inference would need {in_bytes(need)}, and may use {in_bytes(allowed)}. The "
-            f"elimination order that was found has width {self.tree.width}: its largest table, over the nodes "
-            f"{listing(sorted(widest), 20)}, has {_power(self.n_labels, len(widest))} cells. Make the graph narrower, "
-            "or allow more: sf.config(memory=…)."
+            f"elimination order that was found has width {self.tree.width}: its largest table, over {len(widest):,} "
+            f"nodes together, has {_power(self.n_labels, len(widest))} cells. Make the graph narrower, or allow more: "
+            "sf.config(memory=…)."
         )
 
 

@@ -18,14 +18,14 @@ from suffice.data.window_templates import Templates
 from suffice.errors import ArgumentError, FileFormatError, SufficeError, require_choice
 from suffice.files import read_arrays, write_arrays
 from suffice.io.json_values import flag, number, text, texts, whole
-from suffice.io.name_arrays import names_from_arrays, names_to_arrays, narrow
+from suffice.io.name_arrays import counts, narrow, put_vocabulary, take_vocabulary
 from suffice.models.chain_model import ChainModel
-from suffice.models.chain_pruned import columns_of, pruned
+from suffice.models.chain_pruned import pruned
 from suffice.result.fit import Fit
 
 KIND, VERSION = "chain model", 1
 TEXTS = ("columns", "attributes")
-BUCKETS, COLUMNS, NAMES, SAME = "buckets", "columns", "names", "same"
+SAME = "same"
 Arrays = dict[str, NDArray[Any]]
 Entry = Mapping[str, Any]
 
@@ -86,6 +86,16 @@ class Proof:
         notes = tuple(str(note) for note in fit.notes)
         return cls(fit.certificate.ok, fit.certificate.verdict, notes, float(fit.log_likelihood))
 
+    def to_dict(self) -> dict[str, Any]:
+        """Return what was said as JSON-able data."""
+        return dict(vars(self))
+
+    @classmethod
+    def from_dict(cls, entry: Entry) -> Proof:
+        """Rebuild it from `to_dict`'s data."""
+        notes = tuple(texts(entry, "notes"))
+        return cls(flag(entry, "ok"), text(entry, "verdict"), notes, number(entry, "log_likelihood"))
+
 
 @dataclass(frozen=True, eq=False)
 class ChainFile:
@@ -139,25 +149,15 @@ def save_chain(file: ChainFile, path: str) -> None:
     for name in ("labels", "pairs", "step_pairs"):
         arrays[name] = narrow(arrays[name])
     names, steps = model.structure.vocabulary, model.structure.step_vocabulary
-    meta["vocabulary"] = _put_names(names, "names", arrays)
+    meta["vocabulary"] = put_vocabulary(names, "names", arrays)
     meta["step_vocabulary"] = (
-        None if steps is None else SAME if steps == names else _put_names(steps, "step_names", arrays)
+        None if steps is None else SAME if steps == names else put_vocabulary(steps, "step_names", arrays)
     )
     meta["reading"] = None if file.reading is None else _reading_entry(file.reading)
     meta["params"] = dict(file.params)
     meta["layout"] = None if file.layout is None else vars(file.layout)
-    meta["proof"] = None if file.proof is None else vars(file.proof)
+    meta["proof"] = None if file.proof is None else file.proof.to_dict()
     write_arrays(path, KIND, VERSION, meta, arrays)
-
-
-def _put_names(vocabulary: Vocabulary, name: str, arrays: Arrays) -> str:
-    """Put names among the arrays, where they are more than their number says; return what they are."""
-    if vocabulary.is_hashed:
-        return BUCKETS
-    if vocabulary.names == columns_of(len(vocabulary)):
-        return COLUMNS
-    arrays[name], arrays[f"{name}_lengths"] = names_to_arrays(vocabulary.names)
-    return NAMES
 
 
 def _reading_entry(reading: Reading) -> dict[str, Any]:
@@ -193,20 +193,24 @@ def load_chain(path: str) -> ChainFile:
 
 
 def _rebuilt(meta: Entry, arrays: Arrays) -> ChainFile:
-    sizes, step_sizes = _counts(arrays, "start_sizes"), _counts(arrays, "step_start_sizes")
-    names = _names(meta["vocabulary"], len(sizes), "names", arrays)
+    sizes, step_sizes = counts(arrays, "start_sizes"), counts(arrays, "step_start_sizes")
+    names = take_vocabulary(meta["vocabulary"], len(sizes), "names", arrays)
     steps = meta["step_vocabulary"]
     step_names = (
-        None if steps is None else names if steps == SAME else _names(steps, len(step_sizes), "step_names", arrays)
+        None
+        if steps is None
+        else names
+        if steps == SAME
+        else take_vocabulary(steps, len(step_sizes), "step_names", arrays)
     )
     if len(step_names or ()) != len(step_sizes):
         raise FileFormatError(f"{len(step_sizes):,} attributes of steps have weights, and not as many have names.")
     parts = {
-        "layout": _counts(arrays, "layout"),
+        "layout": counts(arrays, "layout"),
         "starts": offsets_of(sizes),
         "step_starts": offsets_of(step_sizes),
         "weights": arrays["weights"],
-        **{name: _counts(arrays, name).astype(np.int32) for name in ("labels", "pairs", "step_pairs")},
+        **{name: counts(arrays, name).astype(np.int32) for name in ("labels", "pairs", "step_pairs")},
     }
     if parts["weights"].dtype != np.float64 or parts["weights"].ndim != 1:
         raise FileFormatError("The array 'weights' must be a list of numbers.")
@@ -222,33 +226,8 @@ def _rebuilt(meta: Entry, arrays: Arrays) -> ChainFile:
         None if meta["reading"] is None else _reading(meta["reading"], names),
         dict(meta["params"]),
         None if meta["layout"] is None else _layout(meta["layout"]),
-        None if meta["proof"] is None else _proof(meta["proof"]),
+        None if meta["proof"] is None else Proof.from_dict(meta["proof"]),
     )
-
-
-def _counts(arrays: Arrays, name: str) -> NDArray[np.int64]:
-    """Return an array that must be a list of whole numbers, none of them negative."""
-    found = arrays[name]
-    if found.ndim != 1 or found.dtype.kind not in "iu" or (len(found) and not 0 <= found.min() <= found.max() < 2**31):
-        raise FileFormatError(f"The array {name!r} must be a list of whole numbers from 0 to 2**31 - 1.")
-    return found.astype(np.int64)
-
-
-def _names(kind: object, n: int, name: str, arrays: Arrays) -> Vocabulary:
-    """Return the names of n attributes."""
-    if kind == BUCKETS:
-        return Vocabulary(n_buckets=n)
-    if kind == COLUMNS:
-        return Vocabulary(columns_of(n))
-    if kind != NAMES:
-        raise FileFormatError(f"Names of attributes are of no kind {kind!r}.")
-    packed = arrays[name]
-    if packed.dtype != np.uint8:
-        raise FileFormatError(f"The array {name!r} must hold bytes.")
-    found = Vocabulary(names_from_arrays(packed, _counts(arrays, f"{name}_lengths")))
-    if len(found) != n or len(found.index) != n:
-        raise FileFormatError(f"{n:,} attributes have weights, and {len(found.index):,} different names are told.")
-    return found
 
 
 def _require_rising(name: str, sizes: NDArray[np.int64], codes: NDArray[Any], n: int) -> None:
@@ -279,9 +258,3 @@ def _layout(entry: Entry) -> TextLayout:
     if at > n_columns:
         raise FileFormatError(f"The labels cannot be column {at:,} beside {n_columns:,} others.")
     return TextLayout(entry["kind"], n_columns, at, separator)
-
-
-def _proof(entry: Entry) -> Proof:
-    return Proof(
-        flag(entry, "ok"), text(entry, "verdict"), tuple(texts(entry, "notes")), number(entry, "log_likelihood")
-    )

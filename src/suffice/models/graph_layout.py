@@ -154,19 +154,48 @@ def layout_of(structure: LabelGraph, n_labels: int, sizes: Floats) -> GraphLayou
         The sum of the attribute's values in size, over the nodes or cliques that have the cell's labels.
     """
     shapes = shapes_of(structure, n_labels)
-    parts, n, start = [], 0, 0
-    for place, (rows, columns) in enumerate(shapes):
-        size = 1 if place == 0 else structure.kinds[place - 1].size
-        tied = _tied(n_labels, size) if structure.symmetric else np.arange(columns)
+    tables, start = [], 0
+    for place, ((rows, columns), tied) in enumerate(zip(shapes, tied_columns(structure, n_labels), strict=True)):
         n_columns = int(tied.max(initial=-1)) + 1
         weights = (np.arange(rows)[:, None] * n_columns + tied).reshape(-1)
-        seen = np.bincount(weights, sizes[start : start + rows * columns], minlength=rows * n_columns)
+        sums = np.bincount(weights, sizes[start : start + rows * columns], minlength=rows * n_columns)
+        seen = sums.reshape(rows, n_columns)
         which = structure.states if place == 0 else structure.cliques
-        kept = (seen > 0 if which == "observed" else np.ones(len(seen), bool)) & (seen >= structure.min_freq)
-        number = np.where(kept, n + np.cumsum(kept) - 1, -1)
-        parts.append(number[weights])
-        n, start = n + int(kept.sum()), start + rows * columns
-    return GraphLayout(shapes, np.concatenate(parts).astype(np.int64), n)
+        tables.append((seen > 0 if which == "observed" else np.ones(seen.shape, bool)) & (seen >= structure.min_freq))
+        start += rows * columns
+    return layout_with(structure, n_labels, tables)
+
+
+def layout_with(structure: LabelGraph, n_labels: int, kept: Sequence[NDArray[np.bool_]]) -> GraphLayout:
+    """Return the layout in which some combinations have a weight.
+
+    Parameters
+    ----------
+    structure : LabelGraph
+    n_labels : int
+    kept : sequence of arrays of bool, shape (n_attributes, n_different) each
+        By table: which attributes have a weight with which of the columns that `tied_columns` tells apart.
+    """
+    parts, shapes, n = [], [], 0
+    for own, tied in zip(kept, tied_columns(structure, n_labels), strict=True):
+        number = np.where(own, n + np.cumsum(own).reshape(own.shape) - 1, -1)
+        parts.append(number[:, tied].reshape(-1))
+        shapes.append((len(own), len(tied)))
+        n += int(own.sum())
+    return GraphLayout(tuple(shapes), np.concatenate(parts).astype(np.int64), n)
+
+
+def tied_columns(structure: LabelGraph, n_labels: int) -> list[Ints]:
+    """Return by table which of the different columns each is: of a symmetric model, several are the same.
+
+    >>> from suffice.data.attributes import Vocabulary
+    >>> from suffice.structures.label_graph import CliqueKind
+    >>> edge = CliqueKind("edge", 2, Vocabulary(("constant",)))
+    >>> [columns.tolist() for columns in tied_columns(LabelGraph(Vocabulary(), (edge,), symmetric=True), 2)]
+    [[0, 1], [0, 1, 1, 2]]
+    """
+    sizes = (1, *(kind.size for kind in structure.kinds))
+    return [_tied(n_labels, size) if structure.symmetric else np.arange(n_labels**size) for size in sizes]
 
 
 def _tied(n_labels: int, size: int) -> Ints:

@@ -168,6 +168,25 @@ def transition_table(model: Any, n: int = 20, *, largest: str = "both") -> TopWe
     return _top(("from", "to"), weights, lambda at: (labels[before[at]], labels[after[at]]), n, largest)
 
 
+def state_dict(model: Any) -> dict[tuple[str, Any], float]:
+    """Return the weights other than zero of attributes with labels, by (attribute, label)."""
+    chain = chain_of(model)
+    layout, labels, vocabulary = chain.layout, chain.label.labels, chain.structure.vocabulary
+    attributes = np.repeat(np.arange(len(layout.starts) - 1), np.diff(layout.starts))
+    weights = layout.state_weights(chain.weights)
+    held = np.flatnonzero(weights)
+    rows = zip(attributes[held].tolist(), layout.labels[held].tolist(), weights[held].tolist(), strict=True)
+    return {(vocabulary.name(attribute), labels[label]): weight for attribute, label, weight in rows}
+
+
+def transition_dict(model: Any) -> dict[tuple[Any, Any], float]:
+    """Return the weights other than zero of transitions, by (label, next label)."""
+    chain = chain_of(model)
+    labels, k = chain.label.labels, chain.layout.n_labels
+    rows = zip(chain.layout.pairs.tolist(), chain.layout.transition_weights(chain.weights).tolist(), strict=True)
+    return {(labels[pair // k], labels[pair % k]): weight for pair, weight in rows if weight}
+
+
 def transition_matrix(model: Any) -> LabelledTable:
     """Return the weights of all transitions, previous label by label; zero where there is none."""
     chain = chain_of(model)

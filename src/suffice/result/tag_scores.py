@@ -22,7 +22,7 @@ from suffice.errors import (
     shown,
     suggestion,
 )
-from suffice.result.tag_spans import SCHEMES, FlatTags, SpanReader, spans
+from suffice.result.tag_spans import SCHEMES, FlatTags, SpanReader, scheme_of, spans
 from suffice.text import fixed, html_table, plain_facts, plain_table, plural
 
 __all__ = ["Score", "ScoreTable", "TagScores", "spans", "tag_scores"]
@@ -299,9 +299,10 @@ def tag_scores(y_true: Any, y_pred: Any, *, scheme: str = "conll") -> TagScores:
     ----------
     y_true, y_pred : list of list of str
         The tags of every sequence.
-    scheme : {"conll", "iob1", "iob2", "iobes", "bilou", "none"}
+    scheme : {"conll", "iob1", "iob2", "iobes", "bilou", "none", "auto"}
         How tags mark spans. ``"conll"`` reads all of them as ``conlleval`` does; the others do the same, and refuse
-        letters that they do not have. ``"none"``: tags are only tags, which need not be text.
+        letters that they do not have. ``"none"``: tags are only tags, which need not be text. ``"auto"`` is
+        ``"conll"`` where some tag marks a span and no tag speaks against it, and ``"none"`` elsewhere.
 
     Returns
     -------
@@ -329,10 +330,11 @@ def tag_scores(y_true: Any, y_pred: Any, *, scheme: str = "conll") -> TagScores:
     >>> scores.by_tag["B-NP"].recall
     0.6666666666666666
     """
-    require_choice("scheme", scheme, tuple(SCHEMES))
+    require_choice("scheme", scheme, ("auto", *SCHEMES))
     true, found = FlatTags.of("y_true", y_true), FlatTags.of("y_pred", y_pred)
     _require_same_shape(true, found)
     names = _distinct(true, found)
+    scheme = scheme_of(scheme, names)
     index = {name: code for code, name in enumerate(names)}
     t, p = true.coded(index), found.coded(index)
     right = t == p

@@ -85,6 +85,23 @@ class FlatTags:
         return np.fromiter(map(index.__getitem__, self.tags), np.int64, len(self.tags))
 
 
+def scheme_of(scheme: str, tags: Iterable[Any]) -> str:
+    """Return how tags mark spans; ``auto`` is ``conll`` where some tag marks one and no tag speaks against it.
+
+    >>> scheme_of("auto", ["O", "B-NP"]), scheme_of("auto", ["DT", "NN"]), scheme_of("auto", [0, 1])
+    ('conll', 'none', 'none')
+    """
+    require_choice("scheme", scheme, ("auto", *SCHEMES))
+    if scheme != "auto":
+        return scheme
+    found = set(tags)
+    if not all(isinstance(tag, str) for tag in found):
+        return "none"
+    letters, marked = SCHEMES["conll"], {tag for tag in found if tag[1:2] == "-" or tag == OUTSIDE}
+    fits = all(tag == OUTSIDE or (tag[:1] in tuple(letters) and tag[1:2] in ("", "-")) for tag in found)
+    return "conll" if marked and fits else "none"
+
+
 def _listed(name: str, number: int, tags: Any) -> list[Any]:
     if isinstance(tags, list):
         return tags

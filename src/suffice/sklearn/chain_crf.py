@@ -26,8 +26,8 @@ class ChainCRF(SequenceShell):
         A pair of feature and label has a weight only if it occurs so often.
     step_features : list of str, "all" or None
         Features that also have weights for pairs of neighbouring labels, so that transitions depend on the input.
-    templates : str, optional
-        Templates as CRF++ has them, which make features from columns of text.
+    templates : str, path or Templates, optional
+        Templates as CRF++ has them, or the path of their file, which make features from columns of text.
     n_buckets : int
         Hash the names of features into so many buckets, instead of keeping them; 0 keeps them.
     method : {"auto", "lbfgs", "owlqn", "sgd", "adagrad"}
@@ -53,11 +53,14 @@ class ChainCRF(SequenceShell):
     model_ : ChainModel
     fit_ : Fit
         With certificate, trace and notes.
+    state_features_, transition_features_ : dict
+        Weights other than zero, by (attribute, label) and by (label, next label).
 
     Notes
     -----
     Ctrl-C ends learning after the current step and keeps the weights so far, which the certificate then says. Features
-    that training did not have are left out when sequences are tagged. An empty sequence has no labels, and log p = 0.
+    that training did not have are left out when sequences are tagged, with a warning if none is left. An empty sequence
+    has no labels, and log p = 0.
 
     Examples
     --------

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
+import os
 import warnings
-from collections.abc import Iterable
 from typing import Any, Self
 
 import numpy as np
@@ -13,31 +13,29 @@ from sklearn.exceptions import ConvergenceWarning
 from sklearn.utils.validation import check_is_fitted
 
 from suffice.data.graph_codes import GraphTable, LabelledGraphs
-from suffice.data.graph_reading import GraphWords, read_graphs
-from suffice.data.label_codes import read_labels
-from suffice.data.stream import checked_weights
+from suffice.data.graph_reading import GraphRead, GraphWords, read_graphs
+from suffice.data.label_codes import LabelRead, read_labels
 from suffice.data.variable import Label
-from suffice.errors import DataError, EstimationError, require_choice, require_whole
+from suffice.errors import DataError, EstimationError, ModelError, require_choice, require_whole
 from suffice.fitting import fit as fit_structure
+from suffice.io.chain_file import Proof
+from suffice.io.graph_file import load_graph, save_graph
 from suffice.models.graph_crf import GraphModel
 from suffice.models.graph_information import covariance, information
 from suffice.priors.elastic import elastic
 from suffice.progress import Display
 from suffice.result.fit import Fit
 from suffice.result.graph_weights import GraphWeights, graph_weights
+from suffice.result.tag_scores import TagScores, tag_scores
+from suffice.result.tag_spans import scheme_of
+from suffice.sklearn.base import UnavailableError
+from suffice.sklearn.graph_inputs import WORDS, labels_in_rows, weights_of
+from suffice.sklearn.graph_store import restored, stored
 from suffice.sklearn.words import in_words, reworded
 from suffice.structures.label_graph import CliqueKind, LabelGraph
 from suffice.text import plural
 
 Floats = NDArray[np.float64]
-WORDS = {
-    "sequences": "graphs",
-    "sequence": "graph",
-    "Sequence": "Graph",
-    "positions": "nodes",
-    "position": "node",
-}
-"""What the features and labels of sequences are called here."""
 NOTES = {
     "a prior such as prior=sf.Gaussian(10), or leave an input out": (
         "a penalty such as c2=1.0, or leave out what never occurs: states='observed', cliques='observed'"
@@ -46,6 +44,7 @@ NOTES = {
 MOST_WEIGHTS = 2000
 """Weights up to which standard errors are given: their covariances are inverted."""
 WAYS = ("exact", "icm")
+LEARNT = ("model_", "fit_", "classes_", "_proof")
 
 
 class GraphCRF(BaseEstimator):
@@ -119,6 +118,7 @@ class GraphCRF(BaseEstimator):
     model_: GraphModel
     fit_: Fit
     classes_: NDArray[Any]
+    _proof: Proof | None = None
 
     def __init__(
         self,
@@ -158,13 +158,13 @@ class GraphCRF(BaseEstimator):
         ----------
         X : list of Graph, or of dicts {"nodes": …, "edges": …}
         y : list of lists of labels
-            One a node, in the order of the nodes; the labels of a grid may be an array of rows and columns.
+            One a node, in the order of the nodes; the labels of a grid may be an array of its rows and columns.
         sample_weight : array, shape (n_graphs,), optional
             How often each graph counts.
         """
         with in_words(WORDS):
             read = read_graphs(X, n_buckets=require_whole("n_buckets", self.n_buckets))
-            table = self._table(read.graphs, y, sample_weight)
+            table = self._table(read, y, sample_weight)
         structure = LabelGraph(
             read.words.nodes,
             tuple(CliqueKind(kind, size, names) for kind, (size, names) in read.words.kinds.items()),
@@ -182,17 +182,23 @@ class GraphCRF(BaseEstimator):
             max_iter=self.max_iter,
             progress=self.progress,
         )
-        self.fit_, self.model_ = reworded(found, NOTES), found.model
-        labels = found.model.label.labels
-        self.classes_ = np.array(labels, object if isinstance(labels[0], str) else None)
+        self._take(found.model)
+        self.fit_ = reworded(found, NOTES)
         if not found.certificate.ok:
             warnings.warn(f"{found.certificate.verdict} See fit_.notes.", ConvergenceWarning, stacklevel=2)
         return self
 
-    def _table(self, graphs: LabelledGraphs, y: Any, sample_weight: Any) -> GraphTable:
+    def _take(self, model: GraphModel) -> None:
+        for name in LEARNT:
+            self.__dict__.pop(name, None)
+        self.model_, labels = model, model.label.labels
+        self.classes_ = np.array(labels, object if isinstance(labels[0], str) else None)
+
+    def _table(self, found: GraphRead, y: Any, sample_weight: Any) -> GraphTable:
         """Return labelled graphs; those that lack a label may be left out."""
-        read = read_labels(_flat(y), graphs.offsets, missing=self.missing)
-        weights = _weights_of(sample_weight, graphs)
+        graphs = found.graphs
+        read = read_labels(labels_in_rows(y, found.shapes), graphs.offsets, missing=self.missing)
+        weights = weights_of(sample_weight, graphs)
         counted = np.ones(graphs.n_graphs, bool) if weights is None else weights > 0
         if read.dropped is not None:
             counted = counted & ~read.dropped
@@ -211,12 +217,34 @@ class GraphCRF(BaseEstimator):
 
     # Answers --------------------------------------------------------------------------------------------------
 
-    def _read(self, X: Any) -> LabelledGraphs:
+    def _read_all(self, X: Any) -> GraphRead:
         check_is_fitted(self, "model_")
         structure = self.model_.structure
         known = GraphWords(structure.vocabulary, {kind.name: (kind.size, kind.vocabulary) for kind in structure.kinds})
         with in_words(WORDS):
-            return read_graphs(X, known).graphs
+            return read_graphs(X, known)
+
+    def _read(self, X: Any) -> LabelledGraphs:
+        return self._read_all(X).graphs
+
+    def _read_labelled(self, X: Any, y: Any, unknown: str = "error") -> tuple[LabelledGraphs, LabelRead, list[Any]]:
+        """Return graphs, the codes of their labels, and these as they were given, in one row a graph."""
+        found = self._read_all(X)
+        with in_words(WORDS):
+            rows = labels_in_rows(y, found.shapes)
+            return found.graphs, read_labels(rows, found.graphs.offsets, self.model_.label, unknown=unknown), rows
+
+    def _codes(self, graphs: LabelledGraphs, method: str) -> NDArray[np.int32]:
+        require_choice("method", method, WAYS)
+        if method == "icm":
+            return self.model_.locally_best(graphs)
+        try:
+            return self.model_.best(graphs)
+        except ModelError as error:
+            raise ModelError(
+                f"{error} Or pass method='icm', as in predict(X, method='icm'): it finds labels that no change of a "
+                "single node makes more probable, in graphs of any width."
+            ) from None
 
     def predict(self, X: Any, *, method: str = "exact") -> list[list[Label]]:
         """Return the labels of every graph's nodes.
@@ -227,11 +255,16 @@ class GraphCRF(BaseEstimator):
         method : {"exact", "icm"}
             The most probable labels of all nodes together; or labels that no change of a single node makes more
             probable (iterated conditional modes), which takes no junction tree, for graphs of any width.
+
+        Notes
+        -----
+        ``"exact"`` makes it most probable that a graph is right as a whole, and its labels fit together: it suits
+        segments, parses, or whatever one wrong node spoils. The most probable label of each node by itself, the largest
+        entry of each row of `predict_proba`, makes the expected number of right nodes largest: it suits `score`, and
+        counts of nodes; all labels together may then be improbable, or impossible.
         """
-        require_choice("method", method, WAYS)
         graphs = self._read(X)
-        codes = self.model_.best(graphs) if method == "exact" else self.model_.locally_best(graphs)
-        return graphs.apart(self.classes_[codes].tolist())
+        return graphs.apart(self.classes_[self._codes(graphs, method)].tolist())
 
     def predict_proba(self, X: Any) -> list[Floats]:
         """Return the probabilities of the nodes' labels, one array a graph, of shape (n_nodes, n_labels)."""
@@ -246,9 +279,7 @@ class GraphCRF(BaseEstimator):
 
     def log_likelihood(self, X: Any, y: Any) -> Floats:
         """Return log p(y | x) of every graph; shape (n_graphs,)."""
-        graphs = self._read(X)
-        with in_words(WORDS):
-            read = read_labels(_flat(y), graphs.offsets, self.model_.label)
+        graphs, read, _ = self._read_labelled(X, y)
         return self.model_.log_prob(graphs.labelled(read.codes))
 
     def sample(self, X: Any, *, seed: int | None = None) -> list[list[Label]]:
@@ -256,13 +287,36 @@ class GraphCRF(BaseEstimator):
         graphs = self._read(X)
         return graphs.apart(self.classes_[self.model_.sample(graphs, seed=seed)[0]].tolist())
 
-    def score(self, X: Any, y: Any, sample_weight: Any = None) -> float:
-        """Return the share of nodes whose label is predicted rightly."""
-        graphs = self._read(X)
+    def evaluate(self, X: Any, y: Any, *, scheme: str = "auto", method: str = "exact") -> TagScores:
+        """Compare predicted labels with true ones, by label and by span; graphs are its sequences, nodes its tokens.
+
+        Parameters
+        ----------
+        X : list of graphs
+        y : list of lists of labels
+        scheme : {"auto", "conll", "iob1", "iob2", "iobes", "bilou", "none"}
+            How labels mark spans of nodes that follow each other, as in `sf.tag_scores`; ``"none"`` where they do not.
+        method : {"exact", "icm"}
+            That of `predict`.
+
+        Examples
+        --------
+        >>> import suffice as sf
+        >>> X, y = [sf.Graph.chain([["a"], ["b"]])] * 3, [["p", "q"], ["p", "q"], ["p", "p"]]
+        >>> sf.GraphCRF().fit(X, y).evaluate(X, y).by_tag["q"].precision
+        0.6666666666666666
+        """
+        graphs, _, rows = self._read_labelled(X, y, "code")
+        found = graphs.apart(self.classes_[self._codes(graphs, method)].tolist())
+        scheme = "none" if scheme_of(scheme, self.classes_.tolist()) == "none" else scheme
         with in_words(WORDS):
-            read = read_labels(_flat(y), graphs.offsets, self.model_.label, unknown="code")
-        right = self.model_.best(graphs) == read.codes
-        weights = _weights_of(sample_weight, graphs)
+            return tag_scores(rows, found, scheme=scheme)
+
+    def score(self, X: Any, y: Any, sample_weight: Any = None, *, method: str = "exact") -> float:
+        """Return the share of nodes whose label is predicted rightly, by the method of `predict`."""
+        graphs, read, _ = self._read_labelled(X, y, "code")
+        right = self._codes(graphs, method) == read.codes
+        weights = weights_of(sample_weight, graphs)
         by_node = None if weights is None else np.repeat(weights, graphs.lengths)
         return float(np.average(right, weights=by_node)) if len(right) else float("nan")
 
@@ -271,7 +325,8 @@ class GraphCRF(BaseEstimator):
     def weights_table(self, *, level: float = 0.95) -> GraphWeights:
         """Return the weights, each with its feature and labels; with standard errors after maximum likelihood."""
         check_is_fitted(self, "model_")
-        held = None if self.fit_.certificate.exists == "no" else self.model_.information
+        fit = self.__dict__.get("fit_")
+        held = None if fit is not None and fit.certificate.exists == "no" else self.model_.information
         return graph_weights(self.model_, None if held is None else self._errors(held), level)
 
     def standard_errors(self, X: Any = None, sample_weight: Any = None) -> Floats:
@@ -285,6 +340,8 @@ class GraphCRF(BaseEstimator):
             The graphs of `fit` once more. They are needed for many weights, whose covariances are not kept.
         """
         check_is_fitted(self, "model_")
+        if "fit_" not in self.__dict__ and self.model_.information is not None:
+            return self._errors(self.model_.information)  # a file holds it where there are errors
         if self.fit_.prior is not None or self.fit_.method != "exact":
             raise EstimationError(
                 "Standard errors come from the curvature of the likelihood at its maximum. Fit with c1=0, c2=0 and "
@@ -307,30 +364,35 @@ class GraphCRF(BaseEstimator):
             )
         if held is None:
             graphs = self._read(X)
-            held = information(self.model_, graphs, _weights_of(sample_weight, graphs))
+            held = information(self.model_, graphs, weights_of(sample_weight, graphs))
         return self._errors(held)
 
     def _errors(self, held: Floats) -> Floats:
         return np.asarray(np.sqrt(covariance(held, self.model_.units).diagonal()))
 
+    # Files ----------------------------------------------------------------------------------------------------
+
+    def save(self, path: str | os.PathLike[str]) -> None:
+        """Write the estimator to a file, without weights that are zero: nothing in it is executable.
+
+        It holds the model, the parameters, and what the certificate said.
+        """
+        check_is_fitted(self, "model_")
+        save_graph(stored(self), os.fspath(path))
+
+    @classmethod
+    def load(cls, path: str | os.PathLike[str]) -> GraphCRF:
+        """Return the estimator that `save` wrote."""
+        return restored(load_graph(os.fspath(path)))
+
+    def __getattr__(self, name: str) -> Any:
+        if name == "fit_" and "model_" in self.__dict__:
+            said = "" if self._proof is None else f" It said: {self._proof.verdict}"
+            raise UnavailableError(
+                f"There is no fit_: this GraphCRF was read from a file, which does not hold its fit.{said} Learn anew "
+                "by fit(X, y) to have it."
+            )
+        raise AttributeError(f"{type(self).__name__!r} object has no attribute {name!r}")
+
     def __sklearn_is_fitted__(self) -> bool:
-        return hasattr(self, "model_")
-
-
-def _weights_of(sample_weight: Any, graphs: LabelledGraphs) -> NDArray[Any] | None:
-    if sample_weight is None:
-        return None
-    weights = checked_weights(np.asarray(sample_weight), "the 'sample_weight' argument")
-    if weights.shape != (graphs.n_graphs,):
-        raise DataError(
-            f"The 'sample_weight' argument has {len(weights):,} weights, but there are "
-            f"{plural(graphs.n_graphs, 'graph')}. Pass one a graph."
-        )
-    return weights
-
-
-def _flat(y: Any) -> Any:
-    """Return labels as one list a graph: those of a grid may be an array of rows and columns."""
-    if isinstance(y, str | bytes) or not isinstance(y, Iterable):
-        return y
-    return [own.reshape(-1) if isinstance(own, np.ndarray) else own for own in y]
+        return "model_" in self.__dict__

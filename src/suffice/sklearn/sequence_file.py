@@ -22,8 +22,9 @@ def stored(shell: SequenceShell) -> ChainFile:
     reading = Reading(reader.templates, reader.step_features, reader.n_buckets)
     params = {name: _plain(value) for name, value in shell.get_params().items() if name != "templates"}
     params = {name: value for name, value in params.items() if isinstance(value, (*PLAIN, list))}
-    # A text is a parameter by itself; what was made of it in another way is the reader's.
-    params["templates"] = shell.templates if isinstance(shell.templates, str) else None
+    # A text is a parameter by itself; what was made in another way, or read from a file, is the reader's.
+    text = None if reader.templates is None else reader.templates.text
+    params["templates"] = text if isinstance(shell.templates, str) and shell.templates == text else None
     return ChainFile(shell.model_, reading, params, proof=proof)
 
 

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import os
+import warnings
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from typing import Any
@@ -10,11 +12,13 @@ import numpy as np
 from numpy.typing import NDArray
 
 from suffice.data.attributes import Attributes, LabelledSequences, Vocabulary, offsets_of
-from suffice.data.column_text import ColumnText
+from suffice.data.column_text import ColumnText, text_lines
 from suffice.data.position_features import read_features
 from suffice.data.stream import checked_weights
 from suffice.data.window_templates import Templates
 from suffice.errors import ArgumentError, DataError, listing, shown
+from suffice.sklearn.words import in_words
+from suffice.text import plural
 
 ALL = "all"
 
@@ -31,12 +35,41 @@ class SequenceInputs:
     step_vocabulary : Vocabulary or None
     n_unknown : int
         Attributes that were left out, since they are not in the vocabulary.
+    unknown : str
+        The name of one of them.
     """
 
     sequences: LabelledSequences
     vocabulary: Vocabulary
     step_vocabulary: Vocabulary | None
     n_unknown: int = 0
+    unknown: str = ""
+
+    @property
+    def are_strange(self) -> bool:
+        """Whether there are attributes, and not one of them is in the vocabularies."""
+        steps = self.sequences.steps
+        n_known = len(self.sequences.states.codes) + (0 if steps is None else len(steps.codes))
+        return self.n_unknown > 0 and not n_known
+
+    def require_known(self, name: str, stacklevel: int) -> SequenceInputs:
+        """Return these inputs, and warn if they are strange: most likely their names are made in another way."""
+        known = self.vocabulary.names or (() if self.step_vocabulary is None else self.step_vocabulary.names)
+        if not self.are_strange or not known:
+            return self
+        if known == tuple(map(str, range(len(known)))):
+            raise DataError(
+                f"The tagger learnt from matrices of {plural(len(known), 'column')}, and the {name!r} argument has "
+                f"positions with names, such as {shown(self.unknown)}. Give matrices with the same columns."
+            )
+        warnings.warn(
+            f"Not one attribute of {name} is known to the model, so that labels follow from transitions alone: {name} "
+            f"has names such as {shown(self.unknown)}, and the model such as {shown(known[0])}. Make features as for "
+            "training.",
+            UserWarning,
+            stacklevel=stacklevel,
+        )
+        return self
 
 
 @dataclass(frozen=True)
@@ -65,13 +98,13 @@ class SequenceReader:
             offsets, columns = _columns(X)
             found = self.templates.expand(columns, offsets, vocabulary, step_vocabulary, self.n_buckets)
             sequences = LabelledSequences(offsets, found.states, None, found.steps)
-            return SequenceInputs(sequences, found.vocabulary, found.step_vocabulary, found.n_unknown)
+            return SequenceInputs(sequences, found.vocabulary, found.step_vocabulary, found.n_unknown, found.unknown)
         if isinstance(X, ColumnText):
             raise ArgumentError("Columns of text have no features by themselves. Pass templates=… that make some.")
         read = read_features(X, vocabulary, n_buckets=self.n_buckets)
         steps = self._steps(read.states, read.vocabulary, step_vocabulary)
         sequences = LabelledSequences(read.offsets, read.states, None, steps[0])
-        return SequenceInputs(sequences, read.vocabulary, steps[1], read.n_unknown)
+        return SequenceInputs(sequences, read.vocabulary, steps[1], read.n_unknown, read.unknown)
 
     def _steps(
         self, states: Attributes, vocabulary: Vocabulary, known: Vocabulary | None
@@ -104,12 +137,7 @@ class SequenceReader:
 
 def reader_of(templates: Any, step_features: Any, n_buckets: int) -> SequenceReader:
     """Return the reader that the parameters of a shell ask for."""
-    if templates is not None and not isinstance(templates, str | Templates):
-        raise ArgumentError(
-            "The 'templates' argument must be the text of CRF++ templates, such as 'U00:%x[0,0]', or None. Got "
-            f"{shown(templates)} instead."
-        )
-    made = Templates.parse(templates) if isinstance(templates, str) else templates
+    made = _templates(templates)
     steps: str | tuple[str, ...] | None
     if step_features is None or (isinstance(step_features, str) and step_features == ALL):
         steps = step_features
@@ -125,6 +153,40 @@ def reader_of(templates: Any, step_features: Any, n_buckets: int) -> SequenceRea
             "Templates say themselves which features steps have, by lines that begin with B. Leave 'step_features' out."
         )
     return SequenceReader(made, steps, n_buckets)
+
+
+def _templates(given: Any) -> Templates | None:
+    """Return templates, from their text or from the file that a path names."""
+    if given is None or isinstance(given, Templates):
+        return given
+    is_text = isinstance(given, str)
+    if isinstance(given, os.PathLike) or (is_text and "\n" not in given and os.path.isfile(given)):
+        return _of_file(os.fsdecode(given))
+    if not is_text or _is_path(given):
+        neither = ", and there is no file of that name" if is_text else ""
+        raise ArgumentError(
+            "The 'templates' argument must be the text of CRF++ templates, such as 'U00:%x[0,0]', the path of a file "
+            f"that holds it, or None. Got {shown(given)} instead{neither}."
+        )
+    return Templates.parse(given)
+
+
+def _of_file(path: str) -> Templates:
+    with in_words({"Pass its encoding, such as encoding='latin-1'.": "Write it in UTF-8."}):
+        lines, described = text_lines(path, "utf-8")
+    with in_words({"Template, line": f"{described}, line", "The template has": f"{described} has"}):
+        return Templates.parse("\n".join(lines))
+
+
+def _is_path(text: str) -> bool:
+    """Whether a text is rather a path than a template.
+
+    >>> _is_path("chunks.template"), _is_path("U0:%x[0,0]"), _is_path("U0")
+    (True, False, False)
+    """
+    if not text.strip() or "\n" in text or "%" in text or text.startswith("#"):
+        return False
+    return text.lstrip()[0] not in "UB" or any(mark in text for mark in "./\\")
 
 
 def _columns(X: Any) -> tuple[NDArray[np.int64], tuple[list[str], ...]]:
@@ -147,6 +209,11 @@ def _columns(X: Any) -> tuple[NDArray[np.int64], tuple[list[str], ...]]:
 
 
 def _listed(value: Any, what: str, parts: str) -> list[Any]:
+    if hasattr(value, "columns") and hasattr(value, "to_numpy"):
+        raise DataError(
+            f"{what} must be a list of {parts}. Got a table instead. A table of texts with a row a position is a "
+            "sequence by table.to_numpy()."
+        )
     if isinstance(value, str | bytes | Mapping) or not isinstance(value, Iterable):
         raise DataError(
             f"{what} must be a list of {parts}, each position a row of texts, since there are templates. Got "
@@ -161,8 +228,21 @@ def _is_row(row: Any) -> bool:
     return listed and all(isinstance(cell, str) for cell in row)
 
 
+def _has_features(sample_weight: Any) -> bool:
+    """Whether weights are sequences of features, which were meant to be held out."""
+    if not isinstance(sample_weight, list | tuple):
+        return isinstance(sample_weight, ColumnText)
+    first = next((own[0] for own in sample_weight if isinstance(own, list | tuple) and own), None)
+    return isinstance(first, Mapping | list | tuple | set | frozenset)
+
+
 def sequence_weights(sample_weight: Any, n_sequences: int) -> NDArray[Any]:
     """Return how often each sequence counts, after a look at the numbers."""
+    if _has_features(sample_weight):
+        raise ArgumentError(
+            "The third argument of fit is 'sample_weight', and it holds features of sequences. Sequences that are held "
+            "out are named: fit(X, y, X_dev=…, y_dev=…)."
+        )
     try:
         weights = np.asarray(sample_weight, np.float64)
     except (TypeError, ValueError):

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import os
 import warnings
-from typing import Any, ClassVar, Self
+from dataclasses import replace
+from typing import Any, ClassVar, Never, Self
 
 import numpy as np
 from numpy.typing import NDArray
@@ -16,24 +17,40 @@ from suffice.data.attributes import LabelledSequences
 from suffice.data.label_codes import read_labels
 from suffice.data.sequence_positions import PositionTable
 from suffice.data.variable import Label, Variable
-from suffice.errors import ArgumentError, require_whole
+from suffice.errors import ArgumentError, DataError, require_whole, shown
 from suffice.fitting import fit as fit_structure
 from suffice.io.chain_file import Proof, load_chain, save_chain
 from suffice.models.chain_model import ChainModel
 from suffice.priors.elastic import elastic
 from suffice.progress import Display
-from suffice.result.chain_weights import state_table, transition_table
+from suffice.result.chain_weights import state_dict, state_table, transition_dict, transition_table
 from suffice.result.fit import Fit
+from suffice.result.notes import Note
 from suffice.result.tag_scores import TagScores, tag_scores
+from suffice.result.tag_spans import scheme_of
 from suffice.sklearn.base import UnavailableError
 from suffice.sklearn.sequence_file import restored, stored
 from suffice.sklearn.sequence_inputs import SequenceInputs, SequenceReader, reader_of, sequence_weights
+from suffice.sklearn.sequence_keywords import KeywordError, require_none
+from suffice.sklearn.words import reworded
 from suffice.structures.label_chain import LabelChain
 from suffice.text import plural
 
 Floats = NDArray[np.float64]
 LEARNT = ("model_", "fit_", "classes_", "_proof")
-WORDS = {"options={'held_out': …}": "X_dev and y_dev"}
+DERIVED = ("state_features_", "transition_features_")
+WORDS = {
+    "allow more steps, or start from this point": (
+        "allow more by max_iter=…, or go on from these weights by warm_start=True"
+    ),
+    "try a larger tolerance or another method": "try a larger tol or another method",
+    ", from these weights as 'init'": ", from these weights by warm_start=True",
+    "a smaller 'fall' goes on, and an exact method is faster from here": (
+        "an exact method is faster from here, by warm_start=True"
+    ),
+    "epochs by 'max_iter'": "epochs by max_iter=…, or go on from these weights by warm_start=True",
+}
+"""What notes say, whose advice is for `suffice.fit`, in the parameters of a shell."""
 
 
 class SequenceShell(BaseEstimator):
@@ -65,7 +82,10 @@ class SequenceShell(BaseEstimator):
         warm_start: bool = False,
         seed: int | None = None,
         progress: bool | Display = False,
+        **unknown: Never,
     ) -> None:
+        if unknown:
+            require_none(type(self).__name__, unknown, self._get_param_names())
         self.c1 = c1
         self.c2 = c2
         self.states = states
@@ -86,7 +106,9 @@ class SequenceShell(BaseEstimator):
 
     # Learning -------------------------------------------------------------------------------------------------
 
-    def fit(self, X: Any, y: Any, sample_weight: Any = None, *, X_dev: Any = None, y_dev: Any = None) -> Self:
+    def fit(
+        self, X: Any, y: Any, sample_weight: Any = None, *others: Never, X_dev: Any = None, y_dev: Any = None
+    ) -> Self:
         """Learn from sequences X and their labels y, and warn if the search did not end at the optimum.
 
         Parameters
@@ -101,6 +123,15 @@ class SequenceShell(BaseEstimator):
             Sequences that are held out: learning stops when their loss no longer falls, and keeps the weights with
             which it was least.
         """
+        if others:
+            raise KeywordError(
+                "fit takes X, y and sample_weight. Sequences that are held out are named: fit(X, y, X_dev=…, y_dev=…)."
+            )
+        if not isinstance(self.warm_start, bool | np.bool_):
+            raise ArgumentError(
+                f"The 'warm_start' argument must be True or False. Got {shown(self.warm_start)} instead; True begins "
+                "at the weights of the last fit."
+            )
         before = getattr(self, "model_", None) if self.warm_start else None
         reader = reader_of(self.templates, self.step_features, require_whole("n_buckets", self.n_buckets))
         inputs = reader.read(X)
@@ -117,8 +148,8 @@ class SequenceShell(BaseEstimator):
         if (X_dev is None) != (y_dev is None):
             raise ArgumentError("X_dev and y_dev are the features and the labels of one set. Pass both, or neither.")
         if X_dev is not None:
-            others = reader.read(X_dev, inputs.vocabulary, inputs.step_vocabulary)
-            options = {"held_out": self._table(others, y_dev, label, None, "y_dev")[1], "patience": self.patience}
+            held = reader.read(X_dev, inputs.vocabulary, inputs.step_vocabulary).require_known("X_dev", 3)
+            options = {"held_out": self._table(held, y_dev, label, None, "y_dev")[1], "patience": self.patience}
         found = fit_structure(
             structure,
             table,
@@ -131,13 +162,31 @@ class SequenceShell(BaseEstimator):
             progress=self.progress,
             options=options,
         )
+        found = reworded(found, WORDS)
+        if idle := self._idle(found.model):
+            found = replace(found, notes=(*found.notes, Note("estimate", idle)))
+            warnings.warn(idle, UserWarning, stacklevel=2)
         self._take(found.model, reader)
         self.fit_ = found
-        said = [note.text.partition(":")[0] for note in found.notes]
-        meant = "Stopped early" in said and "Interrupted" not in said
+        said = "\n".join(note.text for note in found.notes)
+        meant = "held out was least" in said and "Interrupted" not in said and "Not converged" not in said
         if not found.certificate.ok and not meant:
             warnings.warn(f"{found.certificate.verdict} See fit_.notes.", ConvergenceWarning, stacklevel=2)
         return self
+
+    def _idle(self, model: ChainModel) -> str:
+        """Say that no attribute has a weight, and why; nothing where one has."""
+        if len(model.layout.labels) or len(model.layout.step_pairs):
+            return ""
+        said = "No attribute has a weight, so that labels follow from transitions alone: "
+        if not len(model.structure.vocabulary):
+            return said + "no position of X has an attribute other than zero."
+        if self.min_freq > 0:
+            return (
+                said
+                + f"no attribute occurs {self.min_freq:g} times with a label. Pass min_freq=… with a smaller number."
+            )
+        return said + "none occurs in a sequence that counts."
 
     def _take(self, model: ChainModel, reader: SequenceReader) -> None:
         for name in LEARNT:
@@ -167,13 +216,18 @@ class SequenceShell(BaseEstimator):
     def _read(self, X: Any) -> LabelledSequences:
         check_is_fitted(self, "model_")
         structure = self.model_.structure
-        return self._reader.read(X, structure.vocabulary, structure.step_vocabulary).sequences
+        inputs = self._reader.read(X, structure.vocabulary, structure.step_vocabulary)
+        return inputs.require_known("X", 4).sequences
 
     def predict(self, X: Any) -> list[list[Label]]:
         """Return the most probable labels of every sequence, all of them together (Viterbi)."""
         sequences = self._read(X)
         names = self.classes_[self.model_.best(sequences)].tolist()
         return sequences.apart(names)
+
+    def predict_single(self, x: Any) -> list[Label]:
+        """Return the most probable labels of one sequence."""
+        return self.predict([x])[0]
 
     def predict_proba(self, X: Any) -> list[Floats]:
         """Return the probabilities of labels at positions, one array a sequence, of shape (length, n_labels)."""
@@ -185,6 +239,10 @@ class SequenceShell(BaseEstimator):
         found = self.predict_proba(X)
         states = self.model_.label.states or ()
         return [[dict(zip(states, row, strict=True)) for row in own.tolist()] for own in found]
+
+    def predict_marginals_single(self, x: Any) -> list[dict[Label, float]]:
+        """Return the probabilities of labels at the positions of one sequence, as dicts."""
+        return self.predict_marginals([x])[0]
 
     def log_likelihood(self, X: Any, y: Any) -> Floats:
         """Return log p(y | x) of every sequence; shape (n_sequences,)."""
@@ -203,15 +261,41 @@ class SequenceShell(BaseEstimator):
         sequences = self._read(X)
         return sequences.apart(self.classes_[self.model_.sample(sequences, seed=seed)].tolist())
 
-    def evaluate(self, X: Any, y: Any, *, scheme: str = "conll") -> TagScores:
-        """Compare predicted labels with true ones: by label, and by span as ``conlleval`` defines it."""
+    def evaluate(self, X: Any, y: Any, *, scheme: str = "auto") -> TagScores:
+        """Compare predicted labels with true ones: by label, and by span as ``conlleval`` defines it.
+
+        Parameters
+        ----------
+        X, y
+        scheme : {"auto", "conll", "iob1", "iob2", "iobes", "bilou", "none"}
+            How labels mark spans; ``"auto"`` is ``"conll"`` where they look like ``B-NP``, ``I-NP`` and ``O``, and
+            ``"none"`` where they are only labels.
+        """
+        check_is_fitted(self, "model_")
+        # The labels learnt speak, too: of those here, perhaps few are left.
+        scheme = "none" if scheme_of(scheme, self.classes_.tolist()) == "none" else scheme
         return tag_scores(y, self.predict(X), scheme=scheme)
 
     def score(self, X: Any, y: Any) -> float:
         """Return the share of positions whose label is predicted rightly."""
-        return self.evaluate(X, y, scheme="none").accuracy
+        found = self.evaluate(X, y, scheme="none")
+        if not found.n_tokens:
+            raise DataError("There is no label to score. Pass sequences that have positions.")
+        return found.accuracy
 
     # What was learnt ------------------------------------------------------------------------------------------
+
+    @property
+    def state_features_(self) -> dict[tuple[str, Label], float]:
+        """The weights other than zero of attributes with labels, by (attribute, label)."""
+        check_is_fitted(self, "model_")
+        return state_dict(self.model_)
+
+    @property
+    def transition_features_(self) -> dict[tuple[Label, Label], float]:
+        """The weights other than zero of transitions, by (label, next label)."""
+        check_is_fitted(self, "model_")
+        return transition_dict(self.model_)
 
     def top_features(self, n: int = 20, *, label: Label | None = None) -> Any:
         """Return the largest and the smallest weights of features, as a labelled table."""
@@ -253,6 +337,8 @@ class SequenceShell(BaseEstimator):
                 f"There is no fit_: this tagger was read from a file, which does not hold its fit.{said} Learn anew by "
                 "fit(X, y) to have it."
             )
+        if name in DERIVED:
+            check_is_fitted(self, "model_")
         raise AttributeError(f"{type(self).__name__!r} object has no attribute {name!r}")
 
     def __sklearn_is_fitted__(self) -> bool:
