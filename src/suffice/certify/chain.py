@@ -1,7 +1,8 @@
 """Proof of a chain of labels: expected features against those of the data, by recursions in log space.
 
-The fitter scales probabilities as it goes, over lists of weights made ready for that. Here scores are products of
-sparse matrices, all sequences of about one length go forward together, and nothing leaves log space.
+The fitter scales probabilities as it goes, over lists of weights made ready for that, one sequence after the other.
+Here scores are products of sparse matrices, all sequences of about one length go forward together, and what goes along
+is the logarithm.
 """
 
 from __future__ import annotations
@@ -31,6 +32,7 @@ Floats = NDArray[np.float64]
 Longs = NDArray[np.int64]
 CELLS = 1 << 19
 """Numbers that a batch may hold at once."""
+SPREAD = 300.0
 NAME = "chain proof"
 WORDS = {"yes": "", "no": ", which does not exist", "undecided": ", if there is one, which is undecided"}
 
@@ -70,13 +72,21 @@ class Recount:
 def _batches(sequences: LabelledSequences, model: ChainModel) -> Iterator[Longs]:
     """Yield sequences of about the same length, the longest first, as many as the memory is meant to hold."""
     lengths, k = sequences.lengths, model.label.n_states
+    cells = k if _is_shared(model, sequences) else k * k
     order = np.argsort(-lengths, kind="stable")
     order = order[lengths[order] > 0]
     low = 0
     while low < len(order):
-        high = low + max(1, CELLS // (int(lengths[order[low]]) * k * k))
+        high = low + max(1, CELLS // (int(lengths[order[low]]) * cells))
         yield order[low:high]
         low = high
+
+
+def _is_shared(model: ChainModel, sequences: LabelledSequences) -> bool:
+    """Whether all positions have the same transitions, near enough to each other for exponentials to keep digits."""
+    matrix = model.layout.transition_matrix(model.weights)
+    alike = sequences.steps is None or not len(model.layout.step_pairs)
+    return alike and float(np.ptp(matrix)) <= SPREAD
 
 
 class _Found(NamedTuple):
@@ -92,6 +102,48 @@ class _Found(NamedTuple):
     off: float
 
 
+class _Shared:
+    """One matrix of transitions for all positions: sums are products with its exponentials, the largest of them one."""
+
+    def __init__(self, matrix: Floats) -> None:
+        self.top = float(matrix.max())
+        self.table = np.exp(matrix - self.top)
+
+    def come(self, before: Floats, now: slice) -> Floats:
+        """Return log Σ_i exp(before_i + move_ij), of log-probabilities ``before``."""
+        return np.asarray(np.log(np.exp(before) @ self.table) + self.top)
+
+    def go(self, after: Floats, now: slice) -> Floats:
+        """Return log Σ_j exp(move_ij + after_j)."""
+        high = after.max(axis=1, keepdims=True)
+        return np.asarray(np.log(np.exp(after - high) @ self.table.T) + (high + self.top))
+
+    def taken(self, before: Floats, after: Floats, weights: Floats) -> Floats:
+        """Return Σ weight · exp(before_i + move_ij + after_j) over positions; shape (K, K)."""
+        high = after.max(axis=1, initial=-np.inf, keepdims=True)
+        scaled = np.exp(after - high) * (weights[:, None] * np.exp(high + self.top))
+        return np.asarray(self.table * (np.exp(before).T @ scaled))
+
+
+class _Each:
+    """A matrix of transitions for every position, in log space throughout."""
+
+    def __init__(self, moves: Floats) -> None:
+        self.moves = moves
+
+    def come(self, before: Floats, now: slice) -> Floats:
+        """Return log Σ_i exp(before_i + move_ij)."""
+        return _log_sum(before[:, :, None] + self.moves[now], axis=1)
+
+    def go(self, after: Floats, now: slice) -> Floats:
+        """Return log Σ_j exp(move_ij + after_j)."""
+        return _log_sum(self.moves[now] + after[:, None, :], axis=2)
+
+    def joint(self, before: Floats, after: Floats, now: slice) -> Floats:
+        """Return exp(before_i + move_ij + after_j); shape (n, K, K)."""
+        return np.asarray(np.exp(before[:, :, None] + self.moves[now] + after[:, None, :]))
+
+
 class _Batch:
     """Some sequences, the longest first, side by side: position t of all that reach so far is one array."""
 
@@ -105,6 +157,7 @@ class _Batch:
         bounds = np.cumsum([0, *self.n_at])
         self.at = [slice(low, high) for low, high in pairwise(bounds.tolist())]
         self.x = sequences.states.chosen(place).matrix()
+        self.shared = _is_shared(model, sequences)
         self.steps = None
         if sequences.steps is not None and len(self.layout.step_pairs):
             self.steps = sequences.steps.chosen(place).matrix()
@@ -160,28 +213,34 @@ class _Batch:
         Logarithms of sums are taken away at every position: over long sequences they would grow, and lose digits.
         """
         alpha, beta, sums = np.empty_like(scores), np.zeros_like(scores), np.empty(len(scores))
+        steps = _Shared(moves[0]) if self.shared else _Each(moves)
         for t, now in enumerate(self.at):
             alpha[now] = scores[now]
             if t:
-                alpha[now] += _log_sum(alpha[self.at[t - 1]][: self.n_at[t], :, None] + moves[now], axis=1)
+                alpha[now] += steps.come(alpha[self.at[t - 1]][: self.n_at[t]], now)
             sums[now] = _log_sum(alpha[now], axis=1)
             alpha[now] -= sums[now, None]
         tail = scores - sums[:, None]
         for t in range(len(self.at) - 2, -1, -1):
-            nxt = self.at[t + 1]
-            go = moves[nxt] + (tail[nxt] + beta[nxt])[:, None, :]
-            beta[self.at[t].start : self.at[t].start + self.n_at[t + 1]] = _log_sum(go, axis=2)
+            after, start = self.at[t + 1], self.at[t].start
+            beta[start : start + self.n_at[t + 1]] = steps.go(tail[after] + beta[after], after)
+        self._add_steps(steps, alpha, tail + beta)
+        log_p = tail[np.arange(len(scores)), self.labels]
+        log_p[self.inner] += moves[self.inner, self.labels[self.before], self.labels[self.inner]]
+        return np.exp(alpha + beta), log_p
+
+    def _add_steps(self, steps: _Shared | _Each, alpha: Floats, after: Floats) -> None:
+        """Add the probabilities of steps, times weights."""
+        if isinstance(steps, _Shared):
+            self.taken += steps.taken(alpha[self.before], after[self.inner], self.weights[self.inner])
+            return
         for t in range(1, len(self.at)):
             now = self.at[t]
-            come = alpha[self.at[t - 1]][: self.n_at[t], :, None]
-            joint = np.exp(come + moves[now] + (tail[now] + beta[now])[:, None, :])
+            joint = steps.joint(alpha[self.at[t - 1]][: self.n_at[t]], after[now], now)
             joint *= self.weights[now, None, None]
             self.taken += joint.sum(axis=0)
             if self.steps is not None:
                 self.each[now] = joint.reshape(self.n_at[t], -1)
-        log_p = tail[np.arange(len(scores)), self.labels]
-        log_p[self.inner] += moves[self.inner, self.labels[self.before], self.labels[self.inner]]
-        return np.exp(alpha + beta), log_p
 
     def _local(self, scores: Floats, moves: Floats) -> tuple[Floats, Floats]:
         """Return the same of a MEMM: probabilities of labels given the one before, in the row of that one."""

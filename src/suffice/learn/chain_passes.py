@@ -6,7 +6,6 @@ do not depend on the number of threads.
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from functools import cached_property
@@ -31,6 +30,8 @@ STEP_CELLS = 1 << 20
 MATRICES = 4
 SPREAD = 300.0
 """Transitions further apart than this are left to log space, since their exponentials would be lost beside others."""
+
+PARTS = ("states", "table", "transitions", "start", "end", "steps")
 
 
 @dataclass(eq=False)
@@ -59,10 +60,16 @@ class Total:
             np.zeros(len(layout.step_pairs)),
         )
 
+    def clear(self) -> None:
+        """Become the sums of no sequences again."""
+        self.log_z = 0.0
+        for name in PARTS:
+            getattr(self, name).fill(0.0)
+
     def add(self, other: Total) -> None:
         """Add the sums of other sequences."""
         self.log_z += other.log_z
-        for name in ("states", "table", "transitions", "start", "end", "steps"):
+        for name in PARTS:
             mine = getattr(self, name)
             np.add(mine, getattr(other, name), out=mine)
 
@@ -92,20 +99,31 @@ class ChainPass:
         return {found.need: found}
 
     def total(self, ready: Ready) -> Total:
-        """Return the sums of all sequences."""
-        return in_ranges(ready.ranges(), lambda low, high: self.of_range(ready, low, high), self._zero)
-
-    def _zero(self) -> Total:
-        return Total.zero(self.layout, self.table)
+        """Return the sums of all sequences, until the next pass over them."""
+        ranges = ready.ranges() or [(0, 0)]
+        threads = min(settings().threads, len(ranges))
+        numbered = [(number, *bounds) for number, bounds in enumerate(ranges)]
+        if threads <= 1:
+            parts = [self.of_range(ready, *one) for one in numbered]
+        else:
+            with ThreadPoolExecutor(threads) as pool:
+                parts = list(pool.map(lambda one: self.of_range(ready, *one), numbered))
+        for part in parts[1:]:
+            parts[0].add(part)
+        return parts[0]
 
     @property
     def piece_positions(self) -> int:
         """Positions whose numbers are worked on at a time."""
         return PIECE_POSITIONS
 
-    def of_range(self, ready: Ready, low: int, high: int) -> Total:
-        """Return the sums of some sequences."""
-        total, room = self._zero(), Room(self.table.width)
+    def of_range(self, ready: Ready, number: int, low: int, high: int) -> Total:
+        """Return the sums of some sequences, in the memory that has this number."""
+        if number not in ready.kept:
+            ready.kept[number] = Total.zero(self.layout, self.table), Room(self.table.width)
+        held: tuple[Total, Room] = ready.kept[number]
+        total, room = held
+        total.clear()
         for first, last in ready.pieces(low, high, self.piece_positions):
             self._add_piece(ready, first, last, room, total)
         return total
@@ -287,17 +305,3 @@ def bounds_of(offsets: NDArray[np.int64]) -> tuple[NDArray[np.int64], NDArray[np
     """Return the first and the last positions of sequences that have any."""
     some = offsets[1:] > offsets[:-1]
     return offsets[:-1][some], offsets[1:][some] - 1
-
-
-def in_ranges(ranges: list[tuple[int, int]], one: Callable[[int, int], Total], zero: Callable[[], Total]) -> Total:
-    """Add up the sums of ranges, in order, on as many threads as there may be."""
-    total = zero()
-    threads = min(settings().threads, len(ranges))
-    if threads <= 1:
-        for low, high in ranges:
-            total.add(one(low, high))
-        return total
-    with ThreadPoolExecutor(threads) as pool:
-        for part in pool.map(one, *zip(*ranges, strict=True)):
-            total.add(part)
-    return total

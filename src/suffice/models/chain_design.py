@@ -7,7 +7,7 @@ of weights. The layout of weights is that of `ChainLayout` throughout.
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any
 
 import numpy as np
@@ -92,6 +92,8 @@ class Ready:
         What each belongs to: two labels as previous · K + current; the current one where the label before is given.
     weights : array
         Those of sequences, or empty where each counts once.
+    kept : dict
+        Memory that passes use again: fresh pages for every pass would take longer than filling them.
     """
 
     sequences: LabelledSequences
@@ -101,6 +103,7 @@ class Ready:
     steps: Attributes
     step_labels: NDArray[Any]
     weights: Floats
+    kept: dict[int, Any] = field(default_factory=dict, repr=False)
 
     @property
     def offsets(self) -> Longs:
