@@ -133,6 +133,10 @@ class Vocabulary:
     def __len__(self) -> int:
         return self.n_buckets or len(self.names)
 
+    def __getstate__(self) -> dict[str, Any]:
+        """Leave out what follows from the names."""
+        return self.to_dict() | {"names": self.names}
+
     def __eq__(self, other: object) -> bool:
         return isinstance(other, Vocabulary) and (self.n_buckets, self.names) == (other.n_buckets, other.names)
 
