@@ -23,7 +23,7 @@ from suffice.data.attributes import Attributes, LabelledSequences
 from suffice.data.block import Block
 from suffice.models.chain_model import ChainModel
 from suffice.models.chain_units import units_of
-from suffice.priors.elastic import Elastic
+from suffice.priors.elastic import Elastic, penalty_of
 from suffice.stats.chain_counts import ChainCounts
 from suffice.stats.needs import Count, Sum
 from suffice.stats.sums import Sums
@@ -287,12 +287,13 @@ def certify(claim: Claim) -> Certificate:
     sums = claim.source.reduce(Recount(model))[Sum(NAME, 2 + size + k)].values
     log_likelihood, normalisation, gap, counts = float(sums[0]), float(sums[1]), sums[2 : 2 + size], sums[2 + size :]
     total = claim.statistics.weight or 1.0
-    left = _left(gap, model.weights, claim.prior) / (total * units_of(claim.source, model.layout))
+    left = _left(gap, model.weights, penalty_of(claim.prior)) / (total * units_of(claim.source, model.layout))
     sizes = np.where(np.isnan(left), np.inf, np.abs(left))
     worst = int(np.argmax(sizes)) if size else -1
     counted = np.asarray(claim.statistics[Count((model.label.name,))].table(), np.float64)
     apart = np.abs(counts - counted)
-    penalised = claim.prior is not None and any(_strengths(claim.prior))
+    penalty = penalty_of(claim.prior)
+    penalised = penalty.c1 > 0 or penalty.c2 > 0
     boundary = "" if penalised else runs_away(claim, _counts_of(claim))
     exists = "yes" if penalised else "no" if boundary else "undecided"
     kind = "posterior mode of the weights, given the inputs" if claim.prior else "maximum conditional likelihood"
@@ -333,20 +334,10 @@ def _without(certificate: Certificate) -> str:
     )
 
 
-def _left(gap: Floats, weights: Floats, prior: Any) -> Floats:
+def _left(gap: Floats, weights: Floats, penalty: Elastic) -> Floats:
     """Return what the penalty leaves of the gap: at a kink, what is beyond its reach."""
-    if prior is None:
-        return gap
-    c1, c2 = _strengths(prior)
-    left = gap - 2 * c2 * weights
-    if not c1:
+    left = gap - 2 * penalty.c2 * weights
+    if not penalty.c1:
         return left
-    at_zero = np.sign(left) * np.maximum(np.abs(left) - c1, 0.0)
-    return np.where(weights == 0, at_zero, left - c1 * np.sign(weights))
-
-
-def _strengths(prior: Any) -> tuple[float, float]:
-    """Return c1 and c2 of a penalty, a Gaussian or a Laplace prior."""
-    if isinstance(prior, Elastic):
-        return prior.c1, prior.c2
-    return (0.0, 1 / (2 * prior.width**2)) if type(prior).__name__ == "Gaussian" else (1 / prior.width, 0.0)
+    at_zero = np.sign(left) * np.maximum(np.abs(left) - penalty.c1, 0.0)
+    return np.where(weights == 0, at_zero, left - penalty.c1 * np.sign(weights))

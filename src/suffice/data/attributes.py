@@ -185,6 +185,16 @@ def offsets_of(lengths: Iterable[int]) -> NDArray[np.int64]:
     return np.concatenate([np.zeros(1, np.int64), np.cumsum(sizes)])
 
 
+def ends_of(offsets: NDArray[np.int64]) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
+    """Return the first and the last positions of sequences that have any.
+
+    >>> [ends.tolist() for ends in ends_of(np.array([0, 2, 2, 3]))]
+    [[0, 2], [1, 2]]
+    """
+    some = offsets[1:] > offsets[:-1]
+    return offsets[:-1][some], offsets[1:][some] - 1
+
+
 @dataclass(frozen=True, eq=False)
 class LabelledSequences:
     """Sequences of positions, one after the other: their attributes and, where they are known, their labels.

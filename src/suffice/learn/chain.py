@@ -21,8 +21,8 @@ from suffice.models.chain_units import units_of
 from suffice.optimise.lbfgs import lbfgs
 from suffice.optimise.outcome import Outcome
 from suffice.optimise.owlqn import owlqn
-from suffice.priors.elastic import Elastic
-from suffice.priors.penalty import Gaussian, Laplace
+from suffice.priors.elastic import Elastic, penalty_of
+from suffice.priors.penalty import Laplace
 from suffice.stats.needs import Count, Need
 from suffice.structures.label_chain import LabelChain
 from suffice.text import plural
@@ -50,22 +50,6 @@ def check(structure: LabelChain, prior: Any, fixed: Mapping[str, Any]) -> None:
         raise ArgumentError(f"The weights of a {structure.words} cannot be given. Leave 'fixed' out.")
     if prior is not None:
         penalty_of(prior)
-
-
-def penalty_of(prior: Any) -> Elastic:
-    """Return a prior as a penalty c1 ‖w‖₁ + c2 ‖w‖²; none is zero."""
-    if prior is None:
-        return Elastic()
-    if isinstance(prior, Gaussian) and prior.main is None:
-        return Elastic(c2=1 / (2 * prior.width**2))
-    if isinstance(prior, Laplace) and prior.main is None:
-        return Elastic(c1=1 / prior.width)
-    if isinstance(prior, Elastic):
-        return prior
-    raise ArgumentError(
-        f"The prior on the weights of labels must be sf.Gaussian(…) or sf.Laplace(…), without 'main'. Got "
-        f"{shown(prior)} instead."
-    )
 
 
 def refuses_kinks(structure: LabelChain, prior: Any) -> str | None:

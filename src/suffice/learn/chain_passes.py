@@ -14,6 +14,7 @@ from typing import Any, ClassVar
 import numpy as np
 from numpy.typing import NDArray
 
+from suffice.data.attributes import ends_of
 from suffice.data.block import Block
 from suffice.errors import EstimationError
 from suffice.models.chain_design import PIECE_POSITIONS, Ready, Table, ready_of
@@ -139,7 +140,7 @@ class ChainPass:
         offsets, weights = ready.offsets[first : last + 1] - lo, ready.weights[first:last]
         psi, alpha, p, tops, totals = room.of(hi - lo)
         self.fill(ready, lo, psi)
-        begins, ends = bounds_of(offsets)
+        begins, ends = ends_of(offsets)
         psi[begins, :k] += self.layout.start(self.weights)
         psi[ends, :k] += self.layout.end(self.weights)
         kernels.shift_scores(psi, k, tops)
@@ -199,7 +200,7 @@ class StepPass(ChainPass):
         self._require_room(n)
         lo, offsets = int(ready.offsets[first]), ready.offsets[first : last + 1] - ready.offsets[first]
         scores, _, p, _, _ = room.of(n)
-        begins, ends = bounds_of(offsets)
+        begins, ends = ends_of(offsets)
         self.fill(ready, lo, scores)
         scores[begins, :k] += self.layout.start(self.weights)
         scores[ends, :k] += self.layout.end(self.weights)
@@ -252,7 +253,7 @@ class LocalPass(ChainPass):
         assert ready.sequences.labels is not None
         labels = ready.sequences.labels[lo : lo + n]
         psi, _, room_of_bits, tops, totals = room.of(n)
-        begins, _ = bounds_of(offsets)
+        begins, _ = ends_of(offsets)
         self.fill(ready, lo, psi)
         psi[begins, :k] += self.layout.start(self.weights)
         kernels.add_before(psi, labels, offsets, self._matrix)
@@ -299,9 +300,3 @@ class Room:
             self._wide = [np.empty((self._held, self.width)) for _ in range(3)]
             self._long = [np.empty(self._held) for _ in range(2)]
         return *(array[:n] for array in self._wide), *(array[:n] for array in self._long)
-
-
-def bounds_of(offsets: NDArray[np.int64]) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
-    """Return the first and the last positions of sequences that have any."""
-    some = offsets[1:] > offsets[:-1]
-    return offsets[:-1][some], offsets[1:][some] - 1

@@ -17,12 +17,13 @@ import numpy as np
 from numpy.typing import NDArray
 
 from suffice.errors import ArgumentError, require_number, require_whole, shown
-from suffice.learn.chain import check, follower_of, needs, objective_of, penalty_of, refuses, solution_of, start_of
+from suffice.learn.chain import check, follower_of, needs, objective_of, refuses, solution_of, start_of
 from suffice.learn.chain_batches import Batch, Batches, batches_of
 from suffice.learn.method import Method, Problem, Solution
 from suffice.models.sampling import stream_key
 from suffice.optimise.outcome import Outcome, outcome_of
 from suffice.optimise.owlqn import pseudo_gradient
+from suffice.priors.elastic import penalty_of
 from suffice.progress import Watch
 
 Floats = NDArray[np.float64]

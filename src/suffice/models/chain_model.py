@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from suffice.data.attributes import LabelledSequences
+from suffice.data.attributes import LabelledSequences, ends_of
 from suffice.data.schema import Schema
 from suffice.data.sequence_positions import PositionTable
 from suffice.data.variable import Variable
@@ -150,8 +150,7 @@ class ChainModel:
             self._require_room(sequences.n_positions)
         ready = made_ready(sequences, layout, self._table)
         scores = scores_of(ready, self._rows, layout.state_weights(self.weights))[:, :k]
-        some = sequences.lengths > 0
-        begins, ends = sequences.offsets[:-1][some], sequences.offsets[1:][some] - 1
+        begins, ends = ends_of(sequences.offsets)
         scores[begins] += layout.start(self.weights)
         scores[ends] += layout.end(self.weights)
         steps = layout.transition_matrix(self.weights)

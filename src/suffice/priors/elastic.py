@@ -10,6 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from suffice.errors import ArgumentError, require_number, shown
+from suffice.priors.penalty import Gaussian, Laplace
 
 Floats = NDArray[np.float64]
 
@@ -62,3 +63,19 @@ def elastic(c1: float, c2: float) -> Elastic | None:
     """Return the penalty; None where both numbers are zero, which is maximum likelihood."""
     penalty = Elastic(c1, c2)
     return penalty if penalty.c1 or penalty.c2 else None
+
+
+def penalty_of(prior: Any) -> Elastic:
+    """Return a prior as a penalty c1 ‖w‖₁ + c2 ‖w‖²; none is zero."""
+    if prior is None:
+        return Elastic()
+    if isinstance(prior, Gaussian) and prior.main is None:
+        return Elastic(c2=1 / (2 * prior.width**2))
+    if isinstance(prior, Laplace) and prior.main is None:
+        return Elastic(c1=1 / prior.width)
+    if isinstance(prior, Elastic):
+        return prior
+    raise ArgumentError(
+        f"The prior on the weights of labels must be sf.Gaussian(…) or sf.Laplace(…), without 'main'. Got "
+        f"{shown(prior)} instead."
+    )

@@ -33,7 +33,8 @@ class ChainCRF(SequenceShell):
     method : {"auto", "lbfgs", "owlqn", "sgd", "adagrad"}
         ``"auto"`` takes L-BFGS, or OWL-QN if c1 > 0; both are exact. The last two, for large data, are not.
     tol : float
-        The largest part of the gradient, a position, at which the search ends, and which the certificate allows.
+        The largest part of the gradient, a position and in units of the feature's values, at which the search ends, and
+        which the certificate allows.
     max_iter : int
         The most steps; of the last two methods, passes over the data.
     patience : int

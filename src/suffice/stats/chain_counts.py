@@ -12,7 +12,7 @@ from typing import Any, ClassVar
 import numpy as np
 from numpy.typing import NDArray
 
-from suffice.data.attributes import Attributes, LabelledSequences
+from suffice.data.attributes import Attributes, LabelledSequences, ends_of
 from suffice.data.block import Block
 from suffice.data.schema import Schema
 from suffice.data.variable import Variable, unite
@@ -244,7 +244,7 @@ def _counted(need: ChainCount, block: Block) -> ChainCounts:
     variable = block.schema[need.label]
     k, labels = variable.n_states, np.asarray(sequences.labels, np.int64)
     weights = None if block.weights is None else np.asarray(block.weights, np.float64)
-    begins, ends = _first_and_last(sequences)
+    begins, ends = ends_of(sequences.offsets)
     inner = np.ones(len(labels), bool)
     inner[begins] = False
     pairs = np.zeros(len(labels), np.int64)
@@ -267,12 +267,6 @@ def _counted(need: ChainCount, block: Block) -> ChainCounts:
         count(labels, begins, k),
         count(labels, ends, k),
     )
-
-
-def _first_and_last(sequences: LabelledSequences) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
-    """Return the first and the last positions of sequences that have any."""
-    some = sequences.lengths > 0
-    return sequences.offsets[:-1][some], sequences.offsets[1:][some] - 1
 
 
 def _pairs(n: int, rows: Attributes, second: NDArray[np.int64], weights: Floats | None) -> Pairs:
