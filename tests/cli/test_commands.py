@@ -290,16 +290,17 @@ def test_one_path_for_both_outputs_is_refused(folder: Path) -> None:
     assert names(folder) == {"t.csv"}
 
 
-def uncertified(claim: Any) -> Any:
+def uncertified(claim: Any, *, keep: bool) -> Any:
     from suffice.certify import certify
 
+    assert not keep, "one pass is enough for tables"
     return replace(certify(claim), ok=False, verdict="Not certified as a test: so it was asked.")
 
 
 def test_fit_that_is_not_certified_is_reported_and_written_but_exits_with_one(
     folder: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("suffice.fitting.certify", uncertified)
+    monkeypatch.setattr("suffice.fitting.examined", uncertified)
     result = run("fit", "A -> B", "t.csv", "--out-fit", "f.json")
     assert result.exit_code == 1
     assert "✗ Not certified as a test" in result.stdout

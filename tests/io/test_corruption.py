@@ -30,7 +30,7 @@ from suffice.models.markov_net import MarkovNetwork
 N = 1000
 SECONDS = 60
 FLOOR = 2**20
-NO_MODELS = {".stats", ".evid"}  # they have tests of their own
+NO_MODELS = {".stats", ".evid", ".crf"}  # they have tests of their own
 PLACE = re.compile(r"line \d+|gzip|JSON|is damaged|not a file of this library|format version|not .* a proper model")
 
 
