@@ -193,7 +193,7 @@ class Suffice:
         """Return the objective, and the F1 of the test file."""
         assert fitted.fit_.certificate.ok
         weights = fitted.model_.weights
-        if self.name == "ChainCRF":
+        if self.name == "ChainCRF" and fitted.templates is None:
             fitted.save(Path(held.request["work"]) / "w5.crf")
         loss = float(weights @ weights) - fitted.fit_.log_likelihood
         return {"loss": [loss], "F1": [f1(held.y_test, fitted.predict(held.x_test))]}
