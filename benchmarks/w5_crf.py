@@ -41,6 +41,13 @@ TAG = (
 MEMM = (
     Entry("suffice `sf.MEMM`, one thread", "memm", "ours", {"threads": 1, "environment": ONE, "tol": 1e-6}),
     Entry("suffice `sf.MEMM(tol=1e-4)`, one thread", "memm", "ours", {"threads": 1, "environment": ONE, "tol": 1e-4}),
+    Entry("suffice `sf.MEMM(tol=1e-4)`, matrices", "matrices", "ours", {"threads": 1, "environment": ONE, "tol": 1e-4}),
+    Entry(
+        "suffice `sf.MEMM(tol=1e-4)`, matrices, two threads",
+        "matrices",
+        "ours",
+        {"threads": 2, "environment": ONE, "tol": 1e-4},
+    ),
     Entry("sklearn `LogisticRegression` on one-hot rows", "sklearn", "peers", {"environment": ONE}),
 )
 
@@ -66,8 +73,9 @@ def run(context: Context) -> str:
         ("Learning a CRF, from lists of attributes to weights", CRF),
         ("Tagging the test file's 2,012 sentences, from lists of attributes to labels", TAG),
         (
-            "Learning a MEMM; scikit-learn's rows are a sparse matrix that was made before, with the label before as "
-            "an attribute more, its weights are of all pairs, `C=0.5` is the same penalty, and its `tol` is 1e-4",
+            "Learning a MEMM, from lists of attributes, or from sparse matrices that were made before, one a sentence; "
+            "scikit-learn's rows are one such matrix, with the label before as an attribute more, its weights are of "
+            "all pairs, `C=0.5` is the same penalty, and its `tol` is 1e-4",
             MEMM,
         ),
     ):
@@ -219,6 +227,42 @@ class Columns(Suffice):
         return {"templates": Templates.parse(TUTORIAL, boundary="omit", ends=True)}
 
 
+class Matrices(Suffice):
+    """Our MEMM, from a sparse matrix of each sentence."""
+
+    def prepare(self, request: Mapping[str, Any]) -> Held:
+        """Make the matrices, in the same way for both files; attributes of the test file alone are left out."""
+        held = super().prepare(request)
+        index: dict[str, int] = {}
+        train = rows_of(held.x, index)
+        known = len(index)
+        test = rows_of(held.x_test, index)[:, :known]
+        return Held(cut(train, held.y), held.y, cut(test, held.y_test), held.y_test, request)
+
+
+def rows_of(x: Any, index: dict[str, int], before: Any = None) -> Any:
+    """Return the one-hot rows of all positions; with labels ``before``, the one before is an attribute more."""
+    import numpy as np
+    from scipy.sparse import csr_matrix
+
+    codes, ends = [], [0]
+    for number, sentence in enumerate(x):
+        for t, own in enumerate(sentence):
+            codes += [index.setdefault(name, len(index)) for name in own]
+            if before is not None and t:
+                codes.append(index.setdefault(f"before={before[number][t - 1]}", len(index)))
+            ends.append(len(codes))
+    return csr_matrix((np.ones(len(codes)), codes, ends), shape=(len(ends) - 1, len(index)))
+
+
+def cut(rows: Any, y: Sequence[Sequence[str]]) -> list[Any]:
+    """Return the rows of each sentence."""
+    from itertools import accumulate
+
+    ends = list(accumulate((len(labels) for labels in y), initial=0))
+    return [rows[low:high] for low, high in zip(ends[:-1], ends[1:], strict=True)]
+
+
 class Tag:
     """Our tagger, its model read from a file."""
 
@@ -306,20 +350,7 @@ class Sklearn:
 
         held = loaded(request)
         index: dict[str, int] = {}
-        return held, self.rows(held.x, held.y, index), index
-
-    def rows(self, x: Any, y: Any, index: dict[str, int]) -> Any:
-        """Return the one-hot rows of positions, the label before among the attributes."""
-        import numpy as np
-        from scipy.sparse import csr_matrix
-
-        codes, ends = [], [0]
-        for sentence, labels in zip(x, y, strict=True):
-            for t, own in enumerate(sentence):
-                codes += [index.setdefault(name, len(index)) for name in own]
-                codes += [index.setdefault(f"before={labels[t - 1]}", len(index))] if t else []
-                ends.append(len(codes))
-        return csr_matrix((np.ones(len(codes)), codes, ends), shape=(len(ends) - 1, len(index)))
+        return held, rows_of(held.x, index, held.y), index
 
     def fit(self, held: Any) -> Any:
         """Learn."""
@@ -365,6 +396,7 @@ CONTESTANTS: dict[str, Contestant] = {
     "suffice": Suffice(),
     "columns": Columns(),
     "memm": Suffice("MEMM"),
+    "matrices": Matrices("MEMM"),
     "tag": Tag(),
     "crfsuite": Crfsuite(),
     "crfsuite_tag": CrfsuiteTag(),

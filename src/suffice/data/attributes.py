@@ -120,10 +120,8 @@ class Vocabulary:
         """A short text that other names, or another order of them, do not have."""
         from hashlib import sha256
 
-        whole = sha256(str(self.n_buckets).encode())
-        for name in self.names:
-            whole.update(name.encode("utf-8", "surrogatepass") + b"\0")
-        return whole.hexdigest()[:16]
+        names = "".join(f"{name}\0" for name in self.names)
+        return sha256(str(self.n_buckets).encode() + names.encode("utf-8", "surrogatepass")).hexdigest()[:16]
 
     @property
     def is_hashed(self) -> bool:

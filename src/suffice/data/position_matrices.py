@@ -88,13 +88,15 @@ def _width(sequences: list[Any], name: str) -> int:
 
 def _stacked(matrices: list[Any], width: int) -> Attributes:
     """Return the rows of all matrices, without zeros."""
-    from scipy.sparse import csr_array, vstack
+    from scipy.sparse import csr_array
 
-    if not any(map(is_sparse, matrices)):
-        whole = csr_array(np.concatenate(matrices).astype(np.float64))
-    else:
-        whole = vstack([csr_array(matrix).astype(np.float64) for matrix in matrices], format="csr")
-    codes = np.where(whole.data == 0, -1, whole.indices).astype(np.int32)
-    if not whole.shape[0]:
+    if not any(map(is_sparse, matrices)) and matrices:
+        matrices = [np.concatenate(matrices)]
+    # Put together by hand: scipy's vstack looks at each matrix for long, and sequences are many.
+    rows = [matrix.tocsr() if is_sparse(matrix) else csr_array(matrix) for matrix in matrices]
+    if not sum(matrix.shape[0] for matrix in rows):
         return no_attributes(0, width)
-    return in_rows(codes, whole.data, np.diff(whole.indptr), width)
+    data = np.concatenate([matrix.data[: matrix.indptr[-1]] for matrix in rows]).astype(np.float64, copy=False)
+    codes = np.concatenate([matrix.indices[: matrix.indptr[-1]] for matrix in rows])
+    codes = np.where(data == 0, -1, codes).astype(np.int32, copy=False)
+    return in_rows(codes, data, np.concatenate([np.diff(matrix.indptr) for matrix in rows]), width)

@@ -11,12 +11,7 @@ from numpy.typing import ArrayLike
 from suffice.optimise.descent import Done, descend
 from suffice.optimise.line_search import EASY, Evaluate, Point
 from suffice.optimise.outcome import Floats, Outcome, start_of
-from suffice.optimise.vectors import dot
-
-LARGE = 1 << 17
-"""Pairs of longer vectors are remembered in single precision, which halves their memory. They only tell of curvature:
-gradients, values and steps keep all their digits.
-"""
+from suffice.optimise.vectors import LARGE, add_then_dot, dot
 
 
 def lbfgs(
@@ -77,6 +72,8 @@ class PairMemory:
     def __init__(self, n: int, size: int, scale: Floats | None) -> None:
         self.scale = scale
         # Each pair is a row of its own, kept as a list of views: indexing an array costs more than a short product.
+        # Long ones are in single precision, which halves their memory. They only tell of curvature: gradients, values
+        # and steps keep all their digits.
         kind = np.float64 if n <= LARGE else np.float32
         self._moves = list(np.empty((size + 1, n), kind))
         self._changes = list(np.empty((size + 1, n), kind))
@@ -89,20 +86,27 @@ class PairMemory:
 
     def direction(self, gradient: Floats) -> Floats:
         """Return −H g by the two loops of algorithm 7.4."""
-        work, moves, changes, alphas = self._work, self._moves, self._changes, self._alphas
+        moves, changes, alphas, order, last = (
+            self._moves,
+            self._changes,
+            self._alphas,
+            self._order,
+            len(self._order) - 1,
+        )
         result = np.negative(gradient)
-        for row in reversed(self._order):
-            alphas[row] = alpha = dot(moves[row], result) / self._curvatures[row]
-            np.multiply(changes[row], alpha, out=work, dtype=np.float64)
-            result -= work
+        product = dot(moves[order[last]], result) if order else 0.0
+        for i in range(last, -1, -1):
+            row = order[i]
+            alphas[row] = alpha = product / self._curvatures[row]
+            product = add_then_dot(result, -alpha, changes[row], moves[order[i - 1]], self._work)
         if self._gamma != 1:
             result *= self._gamma
         if self.scale is not None:
             result *= self.scale
-        for row in self._order:
-            beta = dot(changes[row], result) / self._curvatures[row]
-            np.multiply(moves[row], alphas[row] - beta, out=work, dtype=np.float64)
-            result += work
+        product = dot(changes[order[0]], result) if order else 0.0
+        for i, row in enumerate(order):
+            beta = product / self._curvatures[row]
+            product = add_then_dot(result, alphas[row] - beta, moves[row], changes[order[i - last]], self._work)
         return result
 
     def first_step(self, direction: Floats, slope: float) -> float:
