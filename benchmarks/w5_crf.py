@@ -257,10 +257,10 @@ def rows_of(x: Any, index: dict[str, int], before: Any = None) -> Any:
 
 def cut(rows: Any, y: Sequence[Sequence[str]]) -> list[Any]:
     """Return the rows of each sentence."""
-    from itertools import accumulate
+    from itertools import accumulate, pairwise
 
     ends = list(accumulate((len(labels) for labels in y), initial=0))
-    return [rows[low:high] for low, high in zip(ends[:-1], ends[1:], strict=True)]
+    return [rows[low:high] for low, high in pairwise(ends)]
 
 
 class Tag:
