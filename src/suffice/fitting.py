@@ -6,10 +6,12 @@ data; for the others the source goes along.
 
 from __future__ import annotations
 
+import os
 from collections.abc import Mapping
 from typing import Any
 
 from suffice.certify import Certificate, Claim, examined
+from suffice.data.latent import LatentTable
 from suffice.data.schema import SchemaLike, declarations
 from suffice.data.stream import KEEP
 from suffice.data.table import Weights, open_table
@@ -37,6 +39,8 @@ from suffice.stats.statistics import Statistics
 from suffice.structures.structure import public_name
 from suffice.text import plural
 
+EM = "em"
+"""The policy that maximises the likelihood of what was observed."""
 FEW = 4
 """So many columns are named one by one in notes."""
 
@@ -58,6 +62,8 @@ def fit(
     tol: float = 1e-8,
     max_iter: int = 1000,
     seed: int | None = None,
+    restarts: int | None = None,
+    checkpoint: str | os.PathLike[str] | None = None,
     progress: bool | Display = False,
     certify: str = "statistics",
     options: Mapping[str, Any] | None = None,
@@ -82,9 +88,10 @@ def fit(
         Frequencies of the rows, or the column that holds them; N is their sum.
     schema : mapping, optional
         Declarations such as ``{"grade": sf.categorical(["a", "b"]), "age": sf.continuous()}``.
-    missing : {"error", "drop", "available"}
-        What to do with rows that lack a value. ``"available"`` learns each parameter from the rows that have its
-        columns; it is for structures whose likelihood falls apart so, and others refuse it.
+    missing : {"error", "drop", "em", "available"}
+        What to do with rows that lack a value. ``"em"`` maximises the likelihood of what was observed, by
+        expectation-maximisation. ``"available"`` learns each parameter from the rows that have its columns; it is for
+        structures whose likelihood falls apart so, and others refuse it.
     unknown_states : {"error", "missing"}
         What to do with values outside the declared states.
     unseen_parents : {"error", "uniform", "nan"}
@@ -93,6 +100,10 @@ def fit(
         Tables, or rows of tables, that an expert gives and that are left alone.
     init, tol, max_iter, seed, options
         Settings of iterative methods; ``tol`` is also the certificate's tolerance.
+    restarts : int, optional
+        How often a method that may end in a local optimum begins; the best end is kept, and all are listed.
+    checkpoint : path, optional
+        A file in which such a method keeps what it has found so far; a fit that finds it goes on from there.
     progress : bool or Display
         Show a progress bar.
     certify : {"statistics", "data"}
@@ -119,7 +130,7 @@ def fit(
     source = _source(
         structure, data, watch, weights=weights, schema=schema, missing=missing, unknown_states=unknown_states
     )
-    name, chosen = choose(structure, method, source.schema, prior=prior, point=point)
+    name, chosen = choose(structure, method, source.schema, prior=prior, point=point, gaps=missing == EM)
     settings = checked_settings(
         structure,
         name,
@@ -132,6 +143,8 @@ def fit(
         tol=tol,
         max_iter=max_iter,
         seed=seed,
+        restarts=restarts,
+        checkpoint=checkpoint,
         options=options,
         certify=certify,
     )
@@ -166,7 +179,8 @@ def collect(
     source = _source(
         structure, data, watch, weights=weights, schema=schema, missing=missing, unknown_states=unknown_states
     )
-    return source.gather(choose(structure, method, source.schema)[1].needs(structure, source.schema))
+    chosen = choose(structure, method, source.schema, gaps=missing == EM)[1]
+    return source.gather(chosen.needs(structure, source.schema))
 
 
 def estimate(
@@ -182,6 +196,8 @@ def estimate(
     tol: float = 1e-8,
     max_iter: int = 1000,
     seed: int | None = None,
+    restarts: int | None = None,
+    checkpoint: str | os.PathLike[str] | None = None,
     progress: bool | Display = False,
     certify: str = "statistics",
     data: Any = None,
@@ -207,7 +223,7 @@ def estimate(
             f"The statistics know nothing of {absent[0]!r}; they are over {list(statistics.schema)}. "
             "Collect them for this structure: sf.collect(structure, data)."
         )
-    name, chosen = choose(structure, method, statistics.schema, prior=prior, point=point)
+    name, chosen = choose(structure, method, statistics.schema, prior=prior, point=point, gaps=missing == EM)
     settings = checked_settings(
         structure,
         name,
@@ -220,6 +236,8 @@ def estimate(
         tol=tol,
         max_iter=max_iter,
         seed=seed,
+        restarts=restarts,
+        checkpoint=checkpoint,
         options=options,
         certify=certify,
     )
@@ -249,14 +267,24 @@ def _source(
     policies["missing"] = _reading_of_gaps(structure, missing)
     if hasattr(structure, "open"):  # structures of sequences read windows, not rows
         return BlockSource(structure.open(data, schema=known, **policies), watch)
-    table = open_table(data, structure.columns, schema=known, continuous=structure.continuous, **policies)
-    if hasattr(structure, "check_rows"):
-        return CheckedSource(table, watch, check=structure.check_rows)
+    table: Any = open_table(data, structure.columns, schema=known, continuous=structure.continuous, **policies)
+    if latent := dict(getattr(structure, "latent", ())):
+        table = LatentTable.of(table, latent)
+    if hasattr(structure, "check_rows") or latent or missing == EM:
+        return CheckedSource(table, watch, check=getattr(structure, "check_rows", None))
     return BlockSource(table, watch)
 
 
 def _reading_of_gaps(structure: Any, missing: str) -> str:
     """Return the policy under which a table is opened: gaps are kept where each need has rows of its own."""
+    if missing == EM:
+        if not any(method.incomplete for method in methods_for(structure).values()):
+            raise ArgumentError(
+                f"missing={EM!r} maximises the likelihood of what was observed, for which "
+                f"{public_name(type(structure))} has no method. Pass missing='drop' to leave out incomplete rows, or "
+                "fill them in."
+            )
+        return KEEP
     if not isinstance(missing, str) or missing != AVAILABLE:
         return missing
     if getattr(structure, "gaps", "") != AVAILABLE:
@@ -291,6 +319,13 @@ def checked_settings(
     rest["tol"] = require_fraction("tol", rest["tol"])
     rest["max_iter"] = require_whole("max_iter", rest["max_iter"])
     rest["seed"] = require_seed(rest["seed"])
+    for argument in ("restarts", "checkpoint"):
+        if rest.setdefault(argument, None) is not None and not method.incomplete:
+            raise ArgumentError(
+                f"The method {name!r} has one optimum, so the {argument!r} argument must be left out. Got "
+                f"{shown(rest[argument])}; it is for methods that learn from incomplete rows."
+            )
+    rest["restarts"] = None if rest["restarts"] is None else require_whole("restarts", rest["restarts"], 1)
     rest["options"] = {} if options is None else options
     check_options(name, method, rest["options"])
     rest["fixed"] = {} if rest["fixed"] is None else require_mapping("fixed", rest["fixed"], "{'A': [0.5, 0.5]}")
@@ -329,13 +364,15 @@ def finish(
         method=name,
         trace=solution.trace,
         diagnostics=solution.diagnostics,
+        incomplete=method.incomplete,
+        starts=solution.starts,
     )
     with one_blas_thread():
         certificate = examined(claim, keep=method.passes == "many")
     return Fit(
         model=solution.model,
         structure=structure,
-        statistics=statistics,
+        statistics=solution.statistics or statistics,
         method=name,
         point=problem.point,
         prior=problem.prior,
@@ -348,6 +385,7 @@ def finish(
         certificate=certificate,
         trace=solution.trace,
         notes=_notes(statistics, solution, certificate),
+        starts=solution.starts,
     )
 
 

@@ -16,6 +16,8 @@ class Claim:
 
     ``source`` is the data itself when the pass over it is to be repeated (``certify="data"``). ``method``, ``trace``
     and ``diagnostics`` are what the fitter says of its way there, checked where a method promises something of it.
+    ``incomplete`` says that rows may lack values, so that the likelihood is that of what was observed; ``starts`` are
+    the searches that led there.
     """
 
     structure: Any
@@ -33,3 +35,5 @@ class Claim:
     method: str = ""
     trace: tuple[Any, ...] = ()
     diagnostics: Mapping[str, float] = field(default_factory=dict)
+    incomplete: bool = False
+    starts: tuple[Any, ...] = ()

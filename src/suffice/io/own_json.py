@@ -10,7 +10,7 @@ from __future__ import annotations
 import json
 import math
 from collections.abc import Callable, Mapping
-from dataclasses import fields, replace
+from dataclasses import asdict, fields, replace
 from typing import Any
 
 import numpy as np
@@ -21,7 +21,7 @@ from suffice.files import atomic_write, json_bytes, read_bytes
 from suffice.io import posterior_content
 from suffice.io.json_values import flag, number, number_or_none, text, texts, whole
 from suffice.learn.feature_nodes import targets_need
-from suffice.learn.method import Step
+from suffice.learn.method import Start, Step
 from suffice.learn.registry import methods_for
 from suffice.models.autoregression import AutoregressiveModel
 from suffice.models.bayes_net import BayesianNetwork
@@ -174,6 +174,7 @@ def _fit_content(fit: Fit) -> dict[str, Any]:
         "posterior": posterior_content.written(fit.posterior),
         "certificate": fit.certificate.to_dict(),
         "trace": [[step.number, step.objective] for step in fit.trace],
+        **({"starts": [asdict(start) for start in fit.starts]} if fit.starts else {}),
         "notes": [note.to_dict() for note in fit.notes],
         "statistics": {"meta": meta, "arrays": arrays},
     }
@@ -283,9 +284,16 @@ def _fit(content: Mapping[str, Any]) -> Fit:
         certificate=_certificate(content["certificate"]),
         trace=tuple(Step(whole(step, "number"), number(step, "objective")) for step in map(_step, content["trace"])),
         notes=tuple(Note(text(note, "topic"), text(note, "text")) for note in content["notes"]),
+        starts=tuple(map(_start, content.get("starts", ()))),
     )
     _check_statistics(fit)
     return replace(fit, posterior=posterior_content.read(content["posterior"], fit))
+
+
+def _start(entry: Any) -> Start:
+    return Start(
+        text(entry, "name"), number(entry, "objective"), whole(entry, "n_steps"), bool(entry.get("converged", False))
+    )
 
 
 def _check_statistics(fit: Fit) -> None:
@@ -345,7 +353,8 @@ def _step(entry: list[Any]) -> dict[str, Any]:
 def _certificate(entry: Mapping[str, Any]) -> Certificate:
     readers: dict[str, Callable[[Mapping[str, Any], str], Any]]
     readers = {"bool": flag, "str": text, "float": number, "float | None": number_or_none}
-    return Certificate(**{field.name: readers[str(field.type)](entry, field.name) for field in fields(Certificate)})
+    known = {"starts": "", **entry}
+    return Certificate(**{field.name: readers[str(field.type)](known, field.name) for field in fields(Certificate)})
 
 
 CONTENTS: dict[str, Callable[[Mapping[str, Any]], Any]] = {"fit": _fit, "model": _model}

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from typing import Any, Literal
@@ -36,6 +37,10 @@ class Problem:
         The data itself, for methods of many passes.
     init, tol, max_iter, seed, options
         Settings of iterative methods; ``options`` are the method's own.
+    restarts : int or None
+        How often a method that may end in a local optimum begins; None leaves it to the method.
+    checkpoint : path or None
+        Where such a method keeps what it has found so far.
     watch : Watch
         Progress and interruption.
     """
@@ -53,6 +58,8 @@ class Problem:
     max_iter: int = 1000
     seed: int | None = None
     options: Mapping[str, Any] = field(default_factory=dict)
+    restarts: int | None = None
+    checkpoint: str | os.PathLike[str] | None = None
     watch: Watch = field(default_factory=Watch)
 
     @property
@@ -67,6 +74,26 @@ class Step:
 
     number: int
     objective: float
+
+
+@dataclass(frozen=True)
+class Start:
+    """Where a search began, and what came of it.
+
+    Attributes
+    ----------
+    name : str
+        ``available``, ``given`` or ``random``.
+    objective : float
+        The objective at its end.
+    n_steps : int
+    converged : bool
+    """
+
+    name: str
+    objective: float
+    n_steps: int
+    converged: bool
 
 
 @dataclass(frozen=True)
@@ -89,6 +116,10 @@ class Solution:
         The best point so far, after Ctrl-C.
     diagnostics : mapping
         Numbers of the way there that the certificate looks at.
+    starts : tuple of Start
+        All searches, where there were several; the model is the end of the best.
+    statistics : Statistics or None
+        Those that the model was estimated from, where they are not the ones that were collected: expected statistics.
     """
 
     model: Any
@@ -102,6 +133,8 @@ class Solution:
     remarks: tuple[str, ...] = ()
     interrupted: bool = False
     diagnostics: Mapping[str, float] = field(default_factory=dict)
+    starts: tuple[Start, ...] = ()
+    statistics: Statistics | None = None
 
 
 @dataclass(frozen=True)
@@ -135,6 +168,9 @@ class Method:
         Whether it begins somewhere.
     instead : str
         What to do where a method of many passes has no data to read again.
+    incomplete : bool
+        Whether it learns from rows that lack values, by their observed likelihood. Such a method may have several
+        optima, so it takes restarts and checkpoints.
     """
 
     refuses: Callable[[Any, Schema], str | None]
@@ -149,6 +185,7 @@ class Method:
     takes_base: bool = False
     takes_init: bool = False
     instead: str = ""
+    incomplete: bool = False
 
 
 def check_options(name: str, method: Method, options: object) -> None:

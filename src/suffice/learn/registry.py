@@ -114,9 +114,14 @@ def choose(
     prior: object = None,
     point: str | None = None,
     base: tuple[Any, ...] = (),
+    gaps: bool = False,
 ) -> tuple[str, Method]:
-    """Return the method by its name, or by itself under ``"auto"``, with its name."""
+    """Return the method by its name, or by itself under ``"auto"``, with its name.
+
+    With ``gaps``, rows may lack values, and only methods that learn from such rows will do.
+    """
     methods = methods_for(structure)
+    hides = gaps or bool(getattr(structure, "latent", ()))
     if point is not None:
         require_choice("point", point, ("mean", "map"))
 
@@ -126,12 +131,14 @@ def choose(
             reason = method.refuses_prior(structure, prior)
         if reason is None and base and not method.takes_base:
             reason = "it knows no base measure."
+        if reason is None and gaps and not method.incomplete:
+            reason = "it needs complete rows; with missing='em' leave the method out, or name one for incomplete rows."
         return reason
 
     if isinstance(name, str) and name == "auto":
         reasons: dict[str, str | None] = {}
         for candidate, method in methods.items():
-            if method.exact:
+            if method.exact and method.incomplete <= hides:
                 reasons[candidate] = reason_against(method)
                 if reasons[candidate] is None and point is not None and point not in method.points:
                     reasons[candidate] = f"it does not give {point!r}."

@@ -10,7 +10,7 @@ from typing import Any
 
 from suffice.certify import Certificate
 from suffice.errors import ArgumentError, listing
-from suffice.learn.method import Step
+from suffice.learn.method import Start, Step
 from suffice.models.softmax_model import SoftmaxModel
 from suffice.result.coefficients import CoefficientTable, coefficient_table
 from suffice.result.expected import ExpectedTable, expected_table
@@ -55,6 +55,8 @@ class Fit:
         The steps of an iterative method.
     notes : tuple of Note
         Every choice that was made on the way.
+    starts : tuple of Start
+        Where a method began that may end in a local optimum, and what came of each; the best was kept.
 
     Examples
     --------
@@ -81,6 +83,7 @@ class Fit:
     certificate: Certificate = field(repr=False)
     trace: tuple[Step, ...] = field(repr=False)
     notes: tuple[Note, ...] = field(repr=False)
+    starts: tuple[Start, ...] = field(default=(), repr=False)
 
     @property
     def n(self) -> float:

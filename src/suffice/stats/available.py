@@ -45,8 +45,10 @@ class GatherAvailable:
             self.check(block)
         gaps = columns_with_gaps(block, dict.fromkeys(name for need in self.needs for name in need.columns))
         groups: dict[frozenset[str], list[Need]] = {}
+        lacking: frozenset[str]
         for need in self.needs:
-            groups.setdefault(gaps.intersection(need.columns), []).append(need)
+            lacking = frozenset() if getattr(need, "takes_gaps", False) else gaps.intersection(need.columns)
+            groups.setdefault(lacking, []).append(need)
         found: dict[Need, Any] = {}
         for lacking, needs in groups.items():
             found |= collect_block(needs, _for(needs, block) if lacking else block)

@@ -107,6 +107,33 @@ class Distinct:
 
 
 @dataclass(frozen=True)
+class Gap:
+    """What is missing of the discrete variables in ``scopes``, and what was seen around it, in rows that lack values.
+
+    >>> Gap((("A", "B"), ("B", "C"))).columns
+    ('A', 'B', 'C')
+    """
+
+    kind: ClassVar[str] = "gap"
+    takes_gaps: ClassVar[bool] = True
+    scopes: tuple[tuple[str, ...], ...]
+
+    @property
+    def columns(self) -> tuple[str, ...]:
+        """The variables of all scopes, each once."""
+        return tuple(dict.fromkeys(name for scope in self.scopes for name in scope))
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return ``{"scopes": [[…], …]}``."""
+        return {"scopes": [list(scope) for scope in self.scopes]}
+
+    @classmethod
+    def from_dict(cls, entry: dict[str, Any]) -> Gap:
+        """Rebuild the need from `to_dict`'s data."""
+        return cls(tuple(tuple(scope) for scope in entry["scopes"]))
+
+
+@dataclass(frozen=True)
 class Sum:
     """A vector of ``size`` numbers added up over rows by a task, known by ``name``.
 

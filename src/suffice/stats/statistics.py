@@ -17,8 +17,9 @@ from suffice.files import read_arrays, write_arrays
 from suffice.stats.chain_counts import ChainCount, ChainCounts, count_chains
 from suffice.stats.counting import count_block
 from suffice.stats.counts import Counts, require_factor
+from suffice.stats.gaps import Gaps, collect_gaps
 from suffice.stats.moments import Moments, collect_moments
-from suffice.stats.needs import Count, Distinct, Moment, Need, Sum
+from suffice.stats.needs import Count, Distinct, Gap, Moment, Need, Sum
 from suffice.stats.rows import Rows, collect_rows
 from suffice.stats.sums import Sums, refuse_block
 from suffice.text import plural
@@ -36,6 +37,7 @@ STATISTICS: dict[str, StatisticKind] = {
     "count": StatisticKind(Count, Counts, count_block),
     "moment": StatisticKind(Moment, Moments, collect_moments),
     "distinct": StatisticKind(Distinct, Rows, collect_rows),
+    "gap": StatisticKind(Gap, Gaps, collect_gaps),
     "sum": StatisticKind(Sum, Sums, refuse_block),
     "chain": StatisticKind(ChainCount, ChainCounts, count_chains),
 }

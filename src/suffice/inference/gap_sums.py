@@ -1,0 +1,204 @@
+"""Sums of products of tables over what is missing, for all situations of rows with gaps: the E-step's inference.
+
+Few missing states are enumerated; many go through a junction tree. What depends on the situations alone, which cells
+belong to which states, is laid out once; then any tables can be summed.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Sequence
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import dataclass
+from typing import Any, Protocol
+
+import numpy as np
+from numpy.typing import NDArray
+
+from suffice.settings import settings
+
+Ints = NDArray[np.int64]
+Floats = NDArray[np.float64]
+ENUMERATED = 2048
+"""Missing states that are still enumerated."""
+RANGES = 4
+"""Situations are summed in so many ranges, whatever the number of threads, so that the sums have the same bits."""
+FEW = 4096
+"""Fewer situations than this are summed on one thread."""
+
+
+class SituationLists(Protocol):
+    """What is asked of `suffice.stats.gaps.Gaps`."""
+
+    member_at: Ints
+    members: Ints
+    kind: Ints
+    code_at: Ints
+    codes: Ints
+    weights: Floats
+
+    @property
+    def surroundings(self) -> Any:
+        """The scopes that each kind touches, and the variables around it."""
+
+
+@dataclass(frozen=True)
+class Summed:
+    """What the tables say of the gaps.
+
+    Attributes
+    ----------
+    log_sums : array, shape (n_situations,)
+        log Σ Π over what is missing; −inf for situations that the tables rule out.
+    expected : array, shape (n_cells,)
+        Expected counts of the cells of all tables.
+    """
+
+    log_sums: Floats
+    expected: Floats
+
+
+class GapSums:
+    """The layout of some situations over tables of given scopes.
+
+    Parameters
+    ----------
+    sizes : sequence of int
+        Number of states of every variable.
+    scopes : sequence of sequence of int
+        The variables of every table, in the order of its axes; the scopes that the gaps were collected for.
+    gaps : Gaps
+    """
+
+    def __init__(self, sizes: Sequence[int], scopes: Sequence[Sequence[int]], gaps: SituationLists) -> None:
+        self.sizes, self.scopes = tuple(sizes), tuple(map(tuple, scopes))
+        self.starts = np.concatenate([[0], np.cumsum([math.prod(sizes[v] for v in s) for s in scopes])]).astype(int)
+        self.weights = np.asarray(gaps.weights)
+        logs = np.log2(np.array(self.sizes, np.float64))
+        bits = np.bincount(
+            np.repeat(np.arange(len(gaps.member_at) - 1), np.diff(gaps.member_at)),
+            logs[gaps.members],
+            len(gaps.member_at) - 1,
+        )
+        small = bits <= math.log2(ENUMERATED) + 1e-9
+        few, many = np.flatnonzero(small[gaps.kind]), np.flatnonzero(~small[gaps.kind])
+        self._parts: list[tuple[Ints, Callable[[Floats, Floats], Floats]]] = []
+        if len(few):
+            self._parts.append((few, _Enumerated(self, gaps, few).run))
+        if len(many):
+            from suffice.inference.gap_trees import ByTrees
+
+            self._parts.append((many, ByTrees(self, gaps, many).run))
+
+    @property
+    def n_cells(self) -> int:
+        """Cells of all tables."""
+        return int(self.starts[-1])
+
+    def run(self, tables: Floats) -> Summed:
+        """Sum for some tables: their cells one table after another, not logarithms, shape (n_cells,)."""
+        expected, log_sums = np.zeros(self.n_cells), np.zeros(len(self.weights))
+        for places, part in self._parts:
+            log_sums[places] = part(tables, expected)
+        return Summed(log_sums, expected)
+
+    def total(self, summed: Summed) -> float:
+        """Return Σ w log Σ Π."""
+        return math.fsum((self.weights * summed.log_sums).tolist()) if len(self.weights) else 0.0
+
+
+class _Enumerated:
+    """Situations of which all missing states are gone through."""
+
+    def __init__(self, sums: GapSums, gaps: SituationLists, chosen: Ints) -> None:
+        from suffice.kernels.gaps import lay_bases, lay_levels
+
+        self.weights = np.ascontiguousarray(gaps.weights[chosen])
+        kinds, self.kind = np.unique(gaps.kind[chosen], return_inverse=True)
+        around = gaps.surroundings
+        sizes = np.array(sums.sizes, np.int64)
+        self.level_at, member = _by_size(*some_lists(gaps.member_at, gaps.members, kinds), sizes)
+        touched_at, touched = some_lists(around.touched_at, around.touched, kinds)
+        edge_at, edge = some_lists(around.edge_at, around.edge, kinds)
+        scope_at = np.concatenate([[0], np.cumsum([len(scope) for scope in sums.scopes])]).astype(np.int64)
+        scope = np.array([v for scope in sums.scopes for v in scope], np.int64)
+        strides = np.array([s for scope in sums.scopes for s in _strides(scope, sums.sizes)], np.int64)
+        self.size = sizes[member]
+        part_at, part = np.zeros(len(member) + 1, np.int64), np.empty(len(touched), np.int64)
+        offset_at, slope_at = np.empty(len(touched) + 1, np.int64), np.empty(len(kinds) + 1, np.int64)
+        given = (self.level_at, member, sizes, touched_at, touched, edge_at, edge, scope_at, scope, strides)
+        none = np.empty(0, np.int64)
+        lay_levels(*given, part_at, part, offset_at, none, slope_at, none)
+        offset, slopes = np.empty(offset_at[-1], np.int64), np.empty(slope_at[-1], np.int64)
+        lay_levels(*given, part_at, part, offset_at, offset, slope_at, slopes)
+        self.tree = (self.level_at, self.size, part_at, part, offset_at, offset)
+        code_at, codes = some_lists(gaps.code_at, gaps.codes, chosen)
+        self.base_at = np.concatenate([[0], np.cumsum(np.diff(touched_at)[self.kind])])
+        self.base = np.empty(self.base_at[-1], np.int64)
+        lay_bases(
+            self.kind, code_at, codes, touched_at, slope_at, slopes, sums.starts, touched, self.base_at, self.base
+        )
+        leaves = np.multiply.reduceat(self.size, self.level_at[:-1])
+        self.room = int((leaves * np.diff(self.level_at)).max())
+        self.ends = even_ends(leaves[self.kind])
+
+    def run(self, tables: Floats, expected: Floats) -> Floats:
+        """Add what is expected, and return the logarithms of the sums."""
+        from suffice.kernels.gaps import sum_situations
+
+        with np.errstate(divide="ignore"):
+            logs = np.log(tables)
+        n = len(self.kind)
+        log_sums = np.empty(n)
+
+        def part(lo: int, hi: int) -> Floats:
+            out = np.zeros(len(expected))
+            sum_situations(
+                tables, logs, lo, hi, self.kind, self.weights, self.base_at, self.base, *self.tree, out,
+                np.empty(self.room), log_sums,
+            )  # fmt: skip
+            return out
+
+        for found in each_range(part, self.ends, n):
+            expected += found
+        return log_sums
+
+
+def each_range(part: Callable[[int, int], Floats], ends: Sequence[int], n: int) -> list[Floats]:
+    """Return what a function gives for each range, on threads where there is enough to do."""
+    ranges = list(zip([0, *ends[:-1]], ends, strict=True))
+    if n >= FEW and settings().threads > 1:
+        with ThreadPoolExecutor(settings().threads) as pool:
+            return list(pool.map(lambda bounds: part(*bounds), ranges))
+    return [part(lo, hi) for lo, hi in ranges]
+
+
+def even_ends(costs: NDArray[Any]) -> list[int]:
+    """Return the ends of ranges that cost about the same."""
+    n = len(costs)
+    if n < FEW:
+        return [n]
+    run = np.cumsum(costs + 4.0)
+    ends = np.searchsorted(run, run[-1] * np.arange(1, RANGES) / RANGES).tolist()
+    return [*ends, n]
+
+
+def _strides(scope: Sequence[int], sizes: Sequence[int]) -> list[int]:
+    strides, step = [0] * len(scope), 1
+    for axis in range(len(scope) - 1, -1, -1):
+        strides[axis] = step
+        step *= sizes[scope[axis]]
+    return strides
+
+
+def some_lists(at: Ints, values: Ints, chosen: Ints) -> tuple[Ints, Ints]:
+    """Return some of the lists that stand one after another."""
+    lengths = np.diff(at)[chosen]
+    ends = np.concatenate([[0], np.cumsum(lengths)]).astype(np.int64)
+    return ends, values[np.arange(ends[-1]) + np.repeat(at[chosen] - ends[:-1], lengths)]
+
+
+def _by_size(at: Ints, member: Ints, sizes: Ints) -> tuple[Ints, Ints]:
+    """Return the members of each list with those of the fewest states first, so that trees branch late."""
+    owner = np.repeat(np.arange(len(at) - 1), np.diff(at))
+    return at, member[np.lexsort((member, sizes[member], owner))]

@@ -1,0 +1,229 @@
+"""Situations with too many missing states to enumerate, summed through junction trees.
+
+Where few sets of variables are missing together, each has a tree of its own, in which what was seen is sliced away.
+Where there are many, one tree serves all: what was seen enters as tables of one variable, and a table that a situation
+does not touch is replaced by ones.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from suffice.errors import ModelError
+from suffice.inference.plan import TINY, Plan
+from suffice.inference.product import Factor, Product
+from suffice.settings import settings
+
+if TYPE_CHECKING:
+    from suffice.inference.gap_sums import GapSums, SituationLists
+
+Ints = NDArray[np.int64]
+Floats = NDArray[np.float64]
+OWN_TREES = 64
+"""So many sets of missing variables have trees of their own; more share one, if that is not too large."""
+PIECE = 4096
+"""Situations whose beginnings are laid out at a time."""
+
+
+class ByTrees:
+    """Situations that are summed through junction trees."""
+
+    def __init__(self, sums: GapSums, gaps: SituationLists, chosen: Ints) -> None:
+        self.n = len(chosen)
+        kinds = np.unique(gaps.kind[chosen])
+        groups = [_Own(sums, gaps, kind, chosen) for kind in kinds.tolist()] if len(kinds) <= OWN_TREES else None
+        self.groups: Sequence[_Group] = [_shared(sums, gaps, kinds, chosen)] if groups is None else groups
+
+    def run(self, tables: Floats, expected: Floats) -> Floats:
+        """Add what is expected, and return the logarithms of the sums."""
+        log_sums = np.empty(self.n)
+        for group in self.groups:
+            log_sums[group.places] = group.run(tables, expected)
+        return log_sums
+
+
+@dataclass
+class _Group:
+    """Situations that share a tree.
+
+    Attributes
+    ----------
+    places : array
+        Which of the chosen situations they are.
+    weights : array
+    plan : Plan
+    order : array
+        The cells of the tables in the layout of the plan.
+    """
+
+    places: Ints
+    weights: Floats
+    plan: Plan
+    order: Ints
+    n_tables: int
+
+    def laid(self, lo: int, hi: int) -> tuple[Ints, Ints]:
+        """Return where the factors of some situations begin, and where what is expected of them goes."""
+        raise NotImplementedError
+
+    def extra(self) -> Floats:
+        """Return cells beyond those of the tables."""
+        return np.zeros(0)
+
+    def run(self, tables: Floats, expected: Floats) -> Floats:
+        from suffice.inference.gap_sums import each_range
+        from suffice.kernels.gap_trees import sum_by_tree
+
+        values = tables[self.order]
+        bounds = self.plan.starts[: self.n_tables]
+        tops = np.maximum.reduceat(values, bounds)
+        tops = np.where(tops > 0, tops, 1.0)
+        lengths = np.diff(np.append(bounds, len(values)))
+        with np.errstate(under="ignore", divide="ignore"):
+            lowest = np.minimum.reduceat(np.where(values > 0, values, np.inf), bounds) / tops
+            logs = np.log(values) - np.repeat(np.log(tops), lengths)
+            values = values / np.repeat(tops, lengths)
+        floors = np.ones(len(self.plan.starts) - 1)
+        floors[: self.n_tables] = np.where(lowest < TINY, 0.0, np.minimum(lowest, 1.0))
+        beyond = self.extra()
+        with np.errstate(divide="ignore"):
+            values, logs = np.concatenate([values, beyond]), np.concatenate([logs, np.log(beyond)])
+        n, n_own = len(self.places), len(self.order)
+        log_sums = np.empty(n)
+
+        def part(lo: int, hi: int) -> Floats:
+            out = np.zeros(n_own)
+            for begin in range(lo, hi, PIECE):
+                end = min(hi, begin + PIECE)
+                starts, into = self.laid(begin, end)
+                sum_by_tree(
+                    self.plan.arrays, values, logs, floors, starts, into, self.weights[begin:end], out,
+                    log_sums[begin:end],
+                )  # fmt: skip
+                log_sums[begin:end] += (into[:, : self.n_tables] >= 0) @ np.log(tops)
+            return out
+
+        ends = [n] if n < 64 else [n * (k + 1) // 4 for k in range(4)]
+        for found in each_range(part, ends, max(n * 64, n)):
+            np.add.at(expected, self.order, found)
+        return log_sums
+
+
+class _Own(_Group):
+    """Situations of one kind: what was seen is sliced away."""
+
+    def __init__(self, sums: GapSums, gaps: SituationLists, kind: int, chosen: Ints) -> None:
+        from suffice.inference.gap_sums import some_lists
+
+        around = gaps.surroundings
+        one = np.array([kind])
+        members, edge = (
+            some_lists(at, values, one)[1]
+            for at, values in ((gaps.member_at, gaps.members), (around.edge_at, around.edge))
+        )
+        touched = some_lists(around.touched_at, around.touched, one)[1]
+        variables = [*members.tolist(), *edge.tolist()]
+        product = _product(sums, variables, [sums.scopes[f] for f in touched.tolist()])
+        plan = Plan.of(product, observed=range(len(members), len(variables)))
+        plan.require_room(copies=settings().threads)
+        places = np.flatnonzero(gaps.kind[chosen] == kind)
+        super().__init__(places, gaps.weights[chosen][places], plan, _order(sums, touched, plan), len(touched))
+        self.codes = some_lists(gaps.code_at, gaps.codes, chosen[places])[1].reshape(len(places), len(edge))
+        self.first = len(members)
+
+    def laid(self, lo: int, hi: int) -> tuple[Ints, Ints]:
+        factor, variable, stride = self.plan.slices
+        starts = np.repeat(self.plan.starts[None, :-1], hi - lo, axis=0)
+        for f, v, step in zip(factor.tolist(), variable.tolist(), stride.tolist(), strict=True):
+            starts[:, f] += step * self.codes[lo:hi, v - self.first]
+        return starts, starts
+
+
+class _Shared(_Group):
+    """Situations of many kinds in one tree."""
+
+    def __init__(self, sums: GapSums, gaps: SituationLists, kinds: Ints, chosen: Ints, plan: Plan, variables: Ints,
+                 touched: Ints) -> None:  # fmt: skip
+        super().__init__(
+            np.arange(len(chosen)), gaps.weights[chosen], plan, _order(sums, touched, plan), len(touched)
+        )
+        self.gaps, self.chosen, self.variables, self.touched = gaps, chosen, variables, touched
+        self.sizes = np.array([sums.sizes[v] for v in variables.tolist()], np.int64)
+        self.place = np.full(len(sums.sizes), -1, np.int64)
+        self.place[variables] = np.arange(len(variables))
+        self.number = np.full(len(sums.scopes), -1, np.int64)
+        self.number[touched] = np.arange(len(touched))
+        widest = int(max(np.diff(plan.starts).max(), self.sizes.max()))
+        self.ones_at = len(self.order)
+        self.hot_at = self.ones_at + widest + np.concatenate([[0], np.cumsum(self.sizes**2)[:-1]]).astype(np.int64)
+        self._extra = np.concatenate([np.ones(widest), *(np.eye(size).reshape(-1) for size in self.sizes.tolist())])
+
+    def extra(self) -> Floats:
+        return self._extra
+
+    def laid(self, lo: int, hi: int) -> tuple[Ints, Ints]:
+        from suffice.inference.gap_sums import some_lists
+
+        gaps, chosen, around = self.gaps, self.chosen[lo:hi], self.gaps.surroundings
+        kind, n, n_tables = self.gaps.kind[chosen], hi - lo, self.n_tables
+        starts = np.full((n, n_tables + len(self.variables)), self.ones_at, np.int64)
+        into = np.full(starts.shape, -1, np.int64)
+        row, touched = _with_rows(*some_lists(around.touched_at, around.touched, kind))
+        column = self.number[touched]
+        starts[row, column] = into[row, column] = self.plan.starts[column]
+        starts[:, n_tables:] = self.hot_at  # what plays no part stands at its first state
+        row, edge = _with_rows(*some_lists(around.edge_at, around.edge, kind))
+        at = self.place[edge]
+        codes = some_lists(gaps.code_at, gaps.codes, chosen)[1]
+        starts[row, n_tables + at] = self.hot_at[at] + codes * self.sizes[at]
+        row, member = _with_rows(*some_lists(gaps.member_at, gaps.members, kind))
+        starts[row, n_tables + self.place[member]] = self.ones_at
+        return starts, into
+
+
+def _shared(sums: GapSums, gaps: SituationLists, kinds: Ints, chosen: Ints) -> Any:
+    """Return one tree for all kinds; where it is too large, an error that says how large."""
+    from suffice.inference.gap_sums import some_lists
+
+    around = gaps.surroundings
+    touched = np.unique(some_lists(around.touched_at, around.touched, kinds)[1])
+    variables = np.unique([v for f in touched.tolist() for v in sums.scopes[f]]).astype(np.int64)
+    scopes = [*(sums.scopes[f] for f in touched.tolist()), *((v,) for v in variables.tolist())]
+    plan = Plan.of(_product(sums, variables.tolist(), scopes))
+    try:
+        plan.require_room(copies=settings().threads)
+    except ModelError as error:
+        raise ModelError(f"{error} So much is missing in some rows that their sums need it.") from None
+    return _Shared(sums, gaps, kinds, chosen, plan, variables, touched)
+
+
+def _product(sums: GapSums, variables: Sequence[int], scopes: Sequence[Sequence[int]]) -> Product:
+    """Return tables that say nothing over some scopes, their variables numbered anew."""
+    place = {v: position for position, v in enumerate(variables)}
+    sizes = tuple(sums.sizes[v] for v in variables)
+    factors = []
+    for scope in scopes:
+        shape = [sums.sizes[v] for v in scope]
+        factors.append(Factor(tuple(place[v] for v in scope), np.broadcast_to(1.0, shape)))
+    return Product(tuple(f"variable {v}" for v in variables), sizes, tuple(factors))
+
+
+def _order(sums: GapSums, touched: Ints, plan: Plan) -> Ints:
+    """Return the cells of some tables in the order of a plan."""
+    parts = [np.zeros(0, np.int64)]
+    for number, f in enumerate(touched.tolist()):
+        scope = sums.scopes[f]
+        shape = [sums.sizes[v] for v in scope]
+        cells = sums.starts[f] + np.arange(math.prod(shape)).reshape(shape)
+        parts.append(cells.transpose(plan._axes[number]).reshape(-1))
+    return np.concatenate(parts)
+
+
+def _with_rows(at: Ints, values: Ints) -> tuple[Ints, Ints]:
+    return np.repeat(np.arange(len(at) - 1), np.diff(at)), values

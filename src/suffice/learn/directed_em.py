@@ -1,0 +1,191 @@
+"""EM for Bayesian networks: expected counts of every family, and the estimators of complete data as M-steps.
+
+Given what was seen of a row, its missing variables fall into components that are independent of each other, and each
+depends on the families that it touches only. Families in which nothing is missing were counted once.
+"""
+
+from __future__ import annotations
+
+import math
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from suffice.data.schema import Schema
+from suffice.errors import EstimationError
+from suffice.inference.gap_sums import GapSums, Summed
+from suffice.learn import directed
+from suffice.learn.em import EM
+from suffice.learn.expectation import Expectation
+from suffice.learn.expected_vector import ExpectedVector
+from suffice.learn.method import Method, Problem
+from suffice.models.cpds import nodes_of
+from suffice.models.cpds.tabular import whole_values
+from suffice.priors.binding import bound, prior_of
+from suffice.stats.gaps import Gaps
+from suffice.stats.needs import Gap, Need
+from suffice.stats.statistics import Statistics
+from suffice.structures.dag import DAG
+from suffice.text import plural
+
+Floats = NDArray[np.float64]
+SPREAD = 1.0
+"""What the start from available cases adds to every row of a table, so that no state is ruled out from the outset."""
+LEAST = 0.02
+"""A mixed step leaves every expected count at least so much of what the plain step gives it: zeros would stay."""
+
+
+def is_discrete(dag: DAG, schema: Schema) -> bool:
+    """Whether every node of a network has states."""
+    return all(schema[node].is_discrete for node in dag.nodes)
+
+
+def refuses(dag: DAG, schema: Schema) -> str | None:
+    """Refuse nodes whose expected statistics are not known in closed form."""
+    if is_discrete(dag, schema):
+        return None
+    from suffice.learn import mixed_expectation
+
+    return mixed_expectation.refuses(dag, schema)
+
+
+def gap_of(dag: DAG) -> Gap:
+    """Return the request for what is missing of a network's families."""
+    return Gap(tuple((*dag.parents[node], node) for node in dag.nodes))
+
+
+def needs(dag: DAG, schema: Schema) -> tuple[Need, ...]:
+    """Ask for every family's counts, from the rows that have it, and for the gaps."""
+    own = directed.needs(dag, schema)
+    return (*own, gap_of(dag)) if is_discrete(dag, schema) else own
+
+
+def expectation(problem: Problem) -> Expectation:
+    """Return the E-step that a network needs."""
+    if is_discrete(problem.structure, problem.schema):
+        return TableExpectation(problem)
+    from suffice.learn import mixed_expectation
+
+    return mixed_expectation.expectation(problem)
+
+
+def inner(problem: Problem) -> Method:
+    """Return the estimator of complete data."""
+    closed = all(kind.is_closed_form() for kind, _ in nodes_of(problem.structure, problem.schema).values())
+    return directed.METHOD if closed else directed.NEWTON
+
+
+class TableExpectation:
+    """The E-step of a network of discrete variables: see `Expectation`."""
+
+    def __init__(self, problem: Problem) -> None:
+        self.problem, dag = problem, problem.structure
+        self.nodes = nodes_of(dag, problem.schema)
+        self.layout = ExpectedVector([kind.need(family) for kind, family in self.nodes.values()], problem.schema)
+        self.gaps: Gaps = problem.statistics[gap_of(dag)]
+        place = {variable.name: position for position, variable in enumerate(self.gaps.variables)}
+        self.scopes = [[place[name] for name in scope] for scope in self.gaps.scopes]
+        self.sums = GapSums([variable.n_states for variable in self.gaps.variables], self.scopes, self.gaps)
+        self.complete = self.layout.vector(problem.statistics)
+        self.units, self.n = self.layout.units, problem.statistics.weight
+        self.prior = bound(problem.prior, dag, problem.statistics)
+        self._pseudo = self._pseudo_counts()
+
+    def _pseudo_counts(self) -> Floats | None:
+        """Return what the prior adds to the counts of tables, tied ones once."""
+        if self.prior is None:
+            return None
+        parts = {node: np.zeros(math.prod(v.n_states for v in family.variables))
+                 for node, (_, family) in self.nodes.items()}  # fmt: skip
+        for group in self.problem.structure.groups:
+            kind, family = self.nodes[group[0]]
+            mine = prior_of(self.prior, kind, family)
+            if hasattr(mine, "alpha"):
+                sizes = [parent.n_states for parent in family.parents]
+                cells = np.stack(np.unravel_index(np.arange(math.prod(sizes)), sizes), axis=1) if sizes else None
+                rows = mine.pseudo(family, self.problem.point)(np.zeros((1, 0), np.int64) if cells is None else cells)
+                parts[group[0]] = np.asarray(rows, np.float64).reshape(-1)
+        return np.concatenate(list(parts.values()))
+
+    # The steps ------------------------------------------------------------------------------------------------
+
+    def tables(self, model: Any) -> Floats:
+        """Return the cells of all tables, in the order of the vector."""
+        return np.concatenate([whole_values(cpd).reshape(-1) for cpd in model.cpds])
+
+    def at(self, model: Any) -> tuple[float, Floats]:
+        """Return the observed log-likelihood at a model, and the counts that it expects."""
+        tables = self.tables(model)
+        summed = self.sums.run(tables)
+        self._require_possible(summed, tables)
+        return _weighed(self.complete, tables) + self.sums.total(summed), self.complete + summed.expected
+
+    def _require_possible(self, summed: Summed, tables: Floats) -> None:
+        if not np.isfinite(summed.log_sums).all():
+            worst = int(np.argmin(np.isfinite(summed.log_sums)))
+            raise EstimationError(
+                f"Rows with {self.gaps.described(worst)} are impossible under the tables that were given or begun with, "
+                "whatever is missing. Correct 'fixed' or 'init', or these rows."
+            )
+        if (self.complete[tables == 0] > 0).any():
+            node = self._node_of(int(np.argmax((tables == 0) & (self.complete > 0))))
+            raise EstimationError(
+                f"Some rows are impossible under the table of {node!r} that was given or begun with. Correct 'fixed' or "
+                "'init', or these rows."
+            )
+
+    def _node_of(self, cell: int) -> str:
+        return next(node for node, (kind, family) in self.nodes.items()
+                    if cell < self.layout.place(kind.need(family)).stop)  # fmt: skip
+
+    def statistics(self, vector: Floats) -> Statistics:
+        """Return a vector as counts."""
+        held = self.problem.statistics
+        return self.layout.statistics(vector, held.weight, held.n_read, held.n_dropped)
+
+    def tamed(self, candidate: Floats, plain: Floats) -> Floats | None:
+        """Return mixed counts that are nowhere far below the plain step's."""
+        return np.maximum(candidate, LEAST * plain)
+
+    # Where to begin -------------------------------------------------------------------------------------------
+
+    def started(self, chance: np.random.Generator | None) -> Floats:
+        """Return the counts of available cases, a little spread out, or tables at random."""
+        if not self.gaps.n:
+            return self.complete
+        widths = np.concatenate([
+            np.full(math.prod(v.n_states for v in family.variables), family.child.n_states)
+            for _, family in self.nodes.values()
+        ]).astype(float)  # fmt: skip
+        if chance is not None:
+            return chance.gamma(1.0, size=self.layout.size) * self.n / widths
+        return self.complete + SPREAD / widths
+
+    def log_prior(self, model: Any) -> float:
+        """Return Σ a log θ over the cells of the tables, a being α or α − 1."""
+        return 0.0 if self._pseudo is None else _weighed(self._pseudo, self.tables(model))
+
+    def remarks(self, model: Any) -> tuple[str, ...]:
+        """Say how much is missing, and which columns hold nothing."""
+        hidden = dict(self.problem.structure.latent)
+        said = []
+        if self.gaps.n:
+            said.append(
+                f"Rows that lack values make up {plural(self.gaps.n, 'different situation')}; the likelihood is that of "
+                "what was observed."
+            )
+        for node, (kind, family) in self.nodes.items():
+            if node not in hidden and not self.complete[self.layout.place(kind.need(family))].any():
+                said.append(f"{node}: no row has it together with all its parents; its table rests on the others.")
+        return tuple(said)
+
+
+def _weighed(weights: Floats, tables: Floats) -> float:
+    """Return Σ w log t over the cells that have a weight."""
+    held = weights != 0
+    with np.errstate(divide="ignore"):
+        return float(weights[held] @ np.log(tables[held]))
+
+
+METHOD = EM(expectation, inner, refuses, needs, directed.check).method(points=("mle", "mean", "map"))

@@ -1,0 +1,247 @@
+"""Expectation-maximisation: the observed likelihood, by estimating again and again from expected statistics.
+
+Each step takes the expected statistics S of the incomplete rows, estimates a model M(S) from them as if they had been
+counted, and asks what that model expects: F(S) = E[· | observed, M(S)]. The objective
+
+    ℓ(θ) = Σ_rows log Σ_(what is missing) p(x; θ)  (+ log p(θ) under a prior)
+
+never falls from M(S) to M(F(S)). Steps are lengthened by Anderson's mixing of the last of them; one that would lower
+the objective is not taken. Where S and F(S) agree, the gradient of ℓ is zero.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import dataclass, replace
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from suffice.data.schema import Schema
+from suffice.errors import ArgumentError, EstimationError, require_whole, shown
+from suffice.learn.em_checkpoint import Checkpoint, Resumed
+from suffice.learn.expectation import Expectation
+from suffice.learn.method import Method, Problem, Solution, Start, Step
+from suffice.optimise.mixing import Mixing
+from suffice.stats.needs import Need
+from suffice.text import number, plural
+
+Floats = NDArray[np.float64]
+MEMORY = 8
+"""Steps that the next one is mixed from, unless told."""
+SLACK = 1e-12
+"""By how much of itself rounding may lower the objective."""
+IDLE = 30
+"""After so many steps that neither raise the objective nor bring S and F(S) closer, rounding error is all there is."""
+LATENT_STARTS = 5
+"""How often a fit with latent variables begins, unless told."""
+OPTIONS = ("inner", "memory", "start")
+STARTS = ("available", "random")
+
+
+@dataclass(frozen=True)
+class EM:
+    """EM for one kind of structure: a row of the registry is made from it.
+
+    Attributes
+    ----------
+    expectation : callable
+        From a problem to its `Expectation`.
+    inner : callable
+        From a problem to the method that estimates from complete statistics.
+    refuses : callable
+        ``refuses(structure, schema)`` says why it cannot be done, or None.
+    check : callable
+        As in `Method`.
+    """
+
+    expectation: Callable[[Problem], Expectation]
+    inner: Callable[[Problem], Method]
+    refuses: Callable[[Any, Schema], str | None]
+    needs: Callable[[Any, Schema], tuple[Need, ...]]
+    check: Callable[[Any, Any, Mapping[str, Any]], None]
+    refuses_prior: Callable[[Any, Any], str | None] = lambda structure, prior: None
+
+    def method(self, points: tuple[str, ...] = ("mle", "map")) -> Method:
+        """Return the row of the registry."""
+        return Method(
+            self.refuses,
+            self.needs,
+            self.solve,
+            passes="many",
+            check=self.check,
+            refuses_prior=self.refuses_prior,
+            points=points,
+            options=OPTIONS,
+            takes_init=True,
+            incomplete=True,
+        )
+
+    def solve(self, problem: Problem) -> Solution:
+        """Climb from every start, and keep the best end."""
+        climb = Climb(problem, self.expectation(problem), self.inner(problem))
+        ends: list[End] = []
+        checkpoint = Checkpoint.of(problem)
+        resumed = checkpoint.resumed()
+        ends += resumed.ends(climb.ended)
+        for number_, (name, begin) in enumerate(_starts(problem, climb.expectation)):
+            if number_ < len(ends):
+                continue
+            if problem.watch.interrupted:
+                break
+            label = "EM" if _n_starts(problem) == 1 else f"EM, start {number_ + 1} of {_n_starts(problem)}"
+            vector = resumed.vector if number_ == len(ends) and resumed.is_under_way else begin()
+            ends.append(climb.from_(name, vector, label, checkpoint, resumed))
+            resumed = Resumed()
+            checkpoint.ended(ends[-1])
+        best = max(ends, key=lambda end: end.objective)
+        return climb.solution(best, ends)
+
+
+@dataclass(eq=False)
+class End:
+    """Where a climb ended: the statistics S, the objective at M(S), and the way there."""
+
+    name: str
+    vector: Floats
+    objective: float
+    trace: list[float]
+    converged: bool
+    reason: str = ""
+
+    @property
+    def start(self) -> Start:
+        """What is told of it."""
+        return Start(self.name, self.objective, len(self.trace), self.converged)
+
+
+@dataclass(eq=False)
+class Climb:
+    """The steps of EM on one problem."""
+
+    problem: Problem
+    expectation: Expectation
+    inner: Method
+
+    def estimated(self, vector: Floats, unseen: str = "uniform") -> Solution:
+        """Return M(S), estimated from statistics as if they had been counted."""
+        told = replace(
+            self.problem,
+            statistics=self.expectation.statistics(vector),
+            unseen_parents=unseen,
+            source=None,
+            init=None,
+            options={},
+            tol=min(self.problem.tol / 10, 1e-9),
+        )
+        return self.inner.solve(replace(told, watch=type(self.problem.watch)()))
+
+    def step(self, vector: Floats) -> tuple[float, Floats, float]:
+        """Return the objective at M(S), then F(S), then how far these are apart in units, a row."""
+        model = self.estimated(vector).model
+        log_likelihood, expected = self.expectation.at(model)
+        objective = log_likelihood + self.expectation.log_prior(model)
+        if math.isnan(objective) or objective == math.inf:
+            raise EstimationError(
+                "The likelihood of what was observed grows without bound: some variance runs to zero, or a table to "
+                "nothing. Pass a prior, give fewer latent states, or tie variances by kinds={…: {'tied': 'variance'}}."
+            )
+        apart = np.abs(expected - vector) / self.expectation.units
+        return objective, expected, float(apart.max(initial=0.0)) / max(self.expectation.n, 1e-300)
+
+    def from_(self, name: str, vector: Floats, label: str, checkpoint: Checkpoint, resumed: Resumed) -> End:
+        """Climb from some statistics."""
+        watch, limit = self.problem.watch, self.problem.tol / 20
+        memory = require_whole("memory", self.problem.options.get("memory", MEMORY), 0)
+        if not resumed.trace:
+            self.estimated(vector, self.problem.unseen_parents)  # what no row can tell of is refused here, not later
+        trace, reason, converged = list(resumed.trace), "", False
+        mixing, n_idle, least = Mixing(memory), 0, math.inf
+        plain, objective, apart = vector, -math.inf, math.inf
+        candidate: Floats | None = vector
+        for _ in watch.steps(label, self.problem.max_iter):
+            found = None if candidate is None else self._tried(candidate)
+            if found is None or found[0] < objective - SLACK * max(1.0, abs(objective)):
+                mixing.forget()
+                candidate = plain
+                found = self.step(plain)
+            assert candidate is not None
+            rise = found[0] - objective
+            vector, (objective, plain, apart) = candidate, found
+            trace.append(objective)
+            watch.info = f"objective {objective:,.6f}, step {apart:.1e}"
+            checkpoint.at(vector, trace)
+            if apart <= limit:
+                converged = True
+                break
+            n_idle = 0 if rise > SLACK * abs(objective) or apart < 0.9 * least else n_idle + 1
+            least = min(least, apart)
+            if n_idle >= IDLE:
+                reason = "further steps are lost in rounding error"
+                break
+            mixed = mixing.next(vector / self.expectation.units, plain / self.expectation.units)
+            candidate = self.expectation.tamed(mixed * self.expectation.units, plain)
+        else:
+            reason = "" if watch.interrupted else f"'max_iter' of {self.problem.max_iter:,} steps was reached"
+        return End(name, vector, objective, trace, converged, reason)
+
+    def _tried(self, candidate: Floats) -> tuple[float, Floats, float] | None:
+        """Return a step from extrapolated statistics, or None where no model comes of them."""
+        try:
+            return self.step(candidate)
+        except (EstimationError, ArithmeticError, np.linalg.LinAlgError):
+            return None
+
+    def ended(self, name: str, vector: Floats, trace: list[float], converged: bool) -> End:
+        """Return an end that was reached before."""
+        return End(name, vector, trace[-1], trace, converged)
+
+    def solution(self, best: End, ends: list[End]) -> Solution:
+        """Put together what is known of the best end."""
+        found = self.estimated(best.vector, self.problem.unseen_parents)
+        log_likelihood, expected = self.expectation.at(found.model)
+        return replace(
+            found,
+            log_likelihood=log_likelihood,
+            local={},
+            posterior=None,
+            log_marginal_likelihood=None,
+            trace=tuple(Step(n, value) for n, value in enumerate(best.trace, 1)),
+            remarks=(*found.remarks, *self.expectation.remarks(found.model), *_remarks(self.problem, best, ends)),
+            interrupted=self.problem.watch.interrupted,
+            starts=tuple(end.start for end in ends),
+            statistics=replace(self.expectation.statistics(expected), remarks=self.problem.statistics.remarks),
+        )
+
+
+def _remarks(problem: Problem, best: End, ends: list[End]) -> Iterator[str]:
+    """Say how the search ended."""
+    if len(ends) > 1:
+        at = ends.index(best) + 1
+        listed = ", ".join(number(end.objective, 10) for end in ends[:12])
+        yield f"EM began {plural(len(ends), 'time')}; start {at} was best. Objectives: {listed}."
+    if not best.converged and not problem.watch.interrupted:
+        yield f"Not converged after {plural(len(best.trace), 'step')}: {best.reason}."
+
+
+def _n_starts(problem: Problem) -> int:
+    if problem.restarts is not None:
+        return problem.restarts
+    return LATENT_STARTS if getattr(problem.structure, "latent", ()) and problem.init is None else 1
+
+
+def _starts(problem: Problem, expectation: Expectation) -> Iterator[tuple[str, Callable[[], Floats]]]:
+    """Yield the name of every start, and what makes it; all but the first are at random."""
+    seeds = np.random.SeedSequence(0 if problem.seed is None else problem.seed).spawn(_n_starts(problem))
+    first = problem.options.get("start", "random" if getattr(problem.structure, "latent", ()) else "available")
+    if first not in STARTS:
+        raise ArgumentError(f"The 'start' option must be one of {list(STARTS)}. Got {shown(first)} instead.")
+    for place, seed in enumerate(seeds):
+        if place == 0 and problem.init is not None:
+            yield "given", lambda: expectation.at(problem.init)[1]
+        elif place == 0 and first == "available":
+            yield "available", lambda: expectation.started(None)
+        else:
+            yield "random", lambda seed=seed: expectation.started(np.random.Generator(np.random.Philox(seed)))  # type: ignore[misc]

@@ -1,0 +1,359 @@
+"""Gaps: what is missing in rows of discrete variables, and what was seen around it; all that EM asks of such rows.
+
+The missing variables of a row fall into components: two belong together if some scope, a family or a clique, holds
+both. Given what was seen, components are independent, and each depends on the codes of the other variables in its
+scopes only. A component with these codes is a situation. Equal situations of different rows are one, with a weight; so
+there are far fewer of them than rows, and scopes in which nothing is missing are counted once and for all.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from functools import cached_property
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from suffice.data.block import Block
+from suffice.data.schema import Schema
+from suffice.data.variable import Variable, unite
+from suffice.errors import StatisticsError, listing
+from suffice.settings import settings
+from suffice.stats.counts import require_factor
+from suffice.stats.needs import Gap
+from suffice.text import in_bytes, plural
+
+Ints = NDArray[np.int64]
+Floats = NDArray[np.float64]
+PIECE = 1 << 16
+"""Rows that are looked at together."""
+ARRAYS = ("member_at", "members", "kind", "code_at", "codes", "weights")
+
+
+@dataclass(frozen=True)
+class Surroundings:
+    """Which scopes each kind of component touches, and which other variables these hold; lists one after another."""
+
+    touched_at: Ints
+    touched: Ints
+    edge_at: Ints
+    edge: Ints
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class Gaps:
+    """The distinct situations of rows with gaps.
+
+    Attributes
+    ----------
+    variables : tuple of Variable
+        In the order of the need's columns; the arrays speak of their places.
+    scopes : tuple of tuple of str
+    member_at, members : arrays, shapes (n_kinds + 1,) and (…,)
+        The missing variables of every kind of component, one list after another, each in ascending order.
+    kind : array, shape (n_situations,)
+        The kind of every situation.
+    code_at, codes : arrays, shapes (n_situations + 1,) and (…,)
+        What was seen around it, in ascending order of the variables.
+    weights : array, shape (n_situations,)
+
+    Examples
+    --------
+    >>> variables = [Variable(name, (0, 1)) for name in "ABC"]
+    >>> rows = np.array([[0, -1, 1], [0, -1, 1], [-1, -1, 1], [1, 1, 1]])
+    >>> Gaps.of_rows(variables, (("A", "B"), ("B", "C")), rows)
+    Gaps(2 situations of 2 kinds, weight 3)
+    """
+
+    variables: tuple[Variable, ...]
+    scopes: tuple[tuple[str, ...], ...]
+    member_at: Ints = field(repr=False)
+    members: Ints = field(repr=False)
+    kind: Ints = field(repr=False)
+    code_at: Ints = field(repr=False)
+    codes: Ints = field(repr=False)
+    weights: Floats = field(repr=False)
+
+    def __post_init__(self) -> None:
+        for name in ARRAYS:
+            array = getattr(self, name)
+            if array.flags.writeable:
+                array = array.view()
+                array.flags.writeable = False
+                object.__setattr__(self, name, array)
+
+    # Building -------------------------------------------------------------------------------------------------
+
+    @classmethod
+    def of_rows(
+        cls,
+        variables: Sequence[Variable],
+        scopes: Sequence[Sequence[str]],
+        rows: NDArray[Any],
+        weights: NDArray[Any] | None = None,
+    ) -> Gaps:
+        """Build from rows of codes, shape (n_rows, n_variables), negative where a value is missing."""
+        from suffice.kernels.gaps import codes_around, components
+
+        empty = cls._nothing(tuple(variables), tuple(map(tuple, scopes)))
+        kept = (rows < 0).any(axis=1)
+        if weights is not None:
+            kept &= weights > 0
+        codes = np.ascontiguousarray(rows[kept], np.int32)
+        n_missing = int((codes < 0).sum())
+        if not n_missing:
+            return empty
+        row_of, member_at = np.empty(n_missing, np.int64), np.empty(n_missing + 1, np.int64)
+        members = np.empty(n_missing, np.int64)
+        n = components(codes, *empty._near, row_of, member_at, members)
+        row_of, member_at = row_of[:n], member_at[: n + 1]
+        kind, first = _distinct(np.zeros(n, np.int64), member_at, members)
+        kinds = replace(empty, member_at=_starts(np.diff(member_at)[first]), members=_taken(member_at, members, first))
+        around = kinds.surroundings
+        code_at = _starts(np.diff(around.edge_at)[kind])
+        found = np.empty(code_at[-1], np.int64)
+        codes_around(codes, row_of, kind, around.edge_at, around.edge, code_at, found)
+        mine = np.ones(n) if weights is None else np.asarray(weights, np.float64)[kept][row_of]
+        return replace(kinds, kind=kind, code_at=code_at, codes=found, weights=mine)._united()
+
+    @classmethod
+    def _nothing(cls, variables: tuple[Variable, ...], scopes: tuple[tuple[str, ...], ...]) -> Gaps:
+        none, start = np.zeros(0, np.int64), np.zeros(1, np.int64)
+        return cls(variables, scopes, start, none, none, start, none, np.zeros(0))
+
+    @classmethod
+    def of_block(cls, need: Gap, block: Block) -> Gaps:
+        """Reduce one block of rows, which may have gaps."""
+        variables = tuple(block.schema[name] for name in need.columns)
+        columns = [np.asarray(block.columns[name]) for name in need.columns]
+        total = cls._nothing(variables, need.scopes)
+        for low in range(0, block.n_rows, PIECE):
+            part = slice(low, low + PIECE)
+            rows = np.stack([column[part] for column in columns], axis=1)
+            weights = None if block.weights is None else block.weights[part]
+            total = total + cls.of_rows(variables, need.scopes, rows, weights)
+        return total._within_memory()
+
+    @classmethod
+    def zero(cls, need: Gap, schema: Schema) -> Gaps:
+        """Return the situations of no rows."""
+        return cls._nothing(tuple(schema[name] for name in need.columns), need.scopes)
+
+    # What follows from the scopes -----------------------------------------------------------------------------
+
+    @cached_property
+    def _scope_lists(self) -> list[list[int]]:
+        place = {variable.name: position for position, variable in enumerate(self.variables)}
+        return [[place[name] for name in scope] for scope in self.scopes]
+
+    @cached_property
+    def _near(self) -> tuple[Ints, Ints]:
+        """The variables that share a scope with each variable."""
+        near: list[set[int]] = [set() for _ in self.variables]
+        for scope in self._scope_lists:
+            for v in scope:
+                near[v].update(scope)
+        return ragged([sorted(others - {v}) for v, others in enumerate(near)])
+
+    @cached_property
+    def surroundings(self) -> Surroundings:
+        """What each kind of component touches."""
+        from suffice.kernels.gaps import around
+
+        holding: list[list[int]] = [[] for _ in self.variables]
+        for number, scope in enumerate(self._scope_lists):
+            for v in scope:
+                holding[v].append(number)
+        n = len(self.member_at)
+        touched_at, edge_at = np.empty(n, np.int64), np.empty(n, np.int64)
+        graph = (*ragged(holding), *ragged(self._scope_lists))
+        none = np.empty(0, np.int64)
+        around(self.member_at, self.members, *graph, touched_at, none, edge_at, none)
+        touched, edge = np.empty(touched_at[-1], np.int64), np.empty(edge_at[-1], np.int64)
+        around(self.member_at, self.members, *graph, touched_at, touched, edge_at, edge)
+        return Surroundings(touched_at, touched, edge_at, edge)
+
+    # The monoid -----------------------------------------------------------------------------------------------
+
+    @property
+    def need(self) -> Gap:
+        """The request that these gaps answer."""
+        return Gap(self.scopes)
+
+    def __add__(self, other: Gaps) -> Gaps:
+        if not isinstance(other, Gaps):
+            return NotImplemented
+        if self.need != other.need:
+            raise StatisticsError("Gaps of rows that were collected for different structures cannot be added.")
+        if self.variables != other.variables:
+            schema = Schema(tuple(unite(a, b) for a, b in zip(self.variables, other.variables, strict=True)))
+            return self.reindexed(schema) + other.reindexed(schema)
+        if not self.n or not other.n:
+            return other if not self.n else self
+        member_at = _starts(np.concatenate([np.diff(self.member_at), np.diff(other.member_at)]))
+        members = np.concatenate([self.members, other.members])
+        same, first = _distinct(np.zeros(len(member_at) - 1, np.int64), member_at, members)
+        kind = np.concatenate([self.kind, other.kind + len(self.member_at) - 1])
+        return replace(
+            self,
+            member_at=_starts(np.diff(member_at)[first]),
+            members=_taken(member_at, members, first),
+            kind=same[kind],
+            code_at=_starts(np.concatenate([np.diff(self.code_at), np.diff(other.code_at)])),
+            codes=np.concatenate([self.codes, other.codes]),
+            weights=np.concatenate([self.weights, other.weights]),
+        )._united()
+
+    def _united(self) -> Gaps:
+        """Return the situations with equal ones made one, those of one kind together."""
+        group, first = _distinct(self.kind, self.code_at, self.codes)
+        weights = np.bincount(group, self.weights, len(first))
+        order = np.argsort(self.kind[first], kind="stable")
+        chosen = first[order]
+        return replace(
+            self,
+            kind=self.kind[chosen],
+            code_at=_starts(np.diff(self.code_at)[chosen]),
+            codes=_taken(self.code_at, self.codes, chosen),
+            weights=weights[order],
+        )
+
+    def _within_memory(self) -> Gaps:
+        n_bytes, allowed = sum(getattr(self, name).nbytes for name in ARRAYS), settings().memory
+        if n_bytes > allowed:
+            raise StatisticsError(
+                f"The {plural(self.n, 'situation')} in which values are missing take {in_bytes(n_bytes)}, more than "
+                f"the {in_bytes(allowed)} that are allowed. Allow more, with sf.config(memory='16GB')."
+            )
+        return self
+
+    def scaled(self, factor: float) -> Gaps:
+        """Return the gaps with every weight multiplied by ``factor`` ≥ 0."""
+        by = require_factor(factor)
+        return replace(self, weights=self.weights * by) if by > 0 else self._nothing(self.variables, self.scopes)
+
+    def reindexed(self, schema: Schema) -> Gaps:
+        """Return the gaps over a schema with at least these states."""
+        variables = tuple(schema[variable.name] for variable in self.variables)
+        if variables == self.variables:
+            return self
+        recoding = {
+            old.name: np.array([new.code(state) for state in old.labels], np.int64)
+            for old, new in zip(self.variables, variables, strict=True)
+        }
+        return self.recoded(schema, recoding)
+
+    def recoded(self, schema: Schema, recoding: Mapping[str, NDArray[Any]]) -> Gaps:
+        """Return the gaps with code c of a variable replaced by ``recoding[variable][c]``."""
+        variables = tuple(schema[variable.name] for variable in self.variables)
+        codes = np.array(self.codes)
+        of = self.variable_of_code
+        for position, variable in enumerate(self.variables):
+            if variable.name in recoding:
+                here = of == position
+                codes[here] = np.asarray(recoding[variable.name])[codes[here]]
+        return replace(self, variables=variables, codes=codes)
+
+    def renamed(self, variables: Mapping[str, Variable]) -> Gaps:
+        """Return the same gaps of other variables with the same states."""
+        names = {variable.name: variables.get(variable.name, variable).name for variable in self.variables}
+        scopes = tuple(tuple(names[name] for name in scope) for scope in self.scopes)
+        return replace(self, variables=tuple(variables.get(v.name, v) for v in self.variables), scopes=scopes)
+
+    def to_arrays(self) -> dict[str, NDArray[Any]]:
+        """Return the numbers as named arrays."""
+        return {name: getattr(self, name) for name in ARRAYS}
+
+    @classmethod
+    def from_arrays(cls, need: Gap, schema: Schema, arrays: Mapping[str, NDArray[Any]]) -> Gaps:
+        """Rebuild from `to_arrays`."""
+        variables = tuple(schema[name] for name in need.columns)
+        held = [np.asarray(arrays[name], np.float64 if name == "weights" else np.int64) for name in ARRAYS]
+        found = cls(variables, need.scopes, *held)
+        found._require_proper()
+        return found
+
+    def _require_proper(self) -> None:
+        """Refuse arrays that a damaged file may hold."""
+        lists = ((self.member_at, self.members), (self.code_at, self.codes))
+        fine = all(at.ndim == 1 and len(at) and at[0] == 0 and at[-1] == len(values) for at, values in lists)
+        fine = fine and all((np.diff(at) >= 0).all() for at, _ in lists)
+        fine = fine and len(self.kind) == len(self.weights) == len(self.code_at) - 1
+        fine = fine and bool(np.isfinite(self.weights).all() and (self.weights >= 0).all())
+        for values, end in ((self.members, len(self.variables)), (self.kind, len(self.member_at) - 1)):
+            fine = fine and bool((values >= 0).all() and (values < end).all())
+        fine = fine and np.array_equal(np.diff(self.code_at), np.diff(self.surroundings.edge_at)[self.kind])
+        sizes = np.array([variable.n_states for variable in self.variables], np.int64)
+        if not (fine and (self.codes >= 0).all() and (self.codes < sizes[self.variable_of_code]).all()):
+            raise StatisticsError(f"The gaps of {listing([v.name for v in self.variables], 6)} are not proper.")
+
+    # Looking --------------------------------------------------------------------------------------------------
+
+    @property
+    def n(self) -> int:
+        """Number of situations."""
+        return len(self.kind)
+
+    @property
+    def n_kinds(self) -> int:
+        """Number of different sets of variables that are missing together."""
+        return len(self.member_at) - 1
+
+    @cached_property
+    def variable_of_code(self) -> Ints:
+        """The place of the variable that each of the codes is of."""
+        around = self.surroundings
+        return _taken(around.edge_at, around.edge, self.kind)
+
+    def described(self, situation: int) -> str:
+        """Return what was seen in a situation, in words."""
+        lo, hi = self.code_at[situation], self.code_at[situation + 1]
+        seen = zip(self.variable_of_code[lo:hi].tolist(), self.codes[lo:hi].tolist(), strict=True)
+        said = [f"{self.variables[v].name}={self.variables[v].labels[code]!r}" for v, code in seen]
+        return ", ".join(said[:8]) + (", …" if len(said) > 8 else "")
+
+    def __repr__(self) -> str:
+        return (
+            f"Gaps({plural(self.n, 'situation')} of {plural(self.n_kinds, 'kind')}, weight {self.weights.sum():g})"
+        )
+
+
+def collect_gaps(needs: Sequence[Gap], block: Block) -> dict[Gap, Gaps]:
+    """Collect the gaps that answer ``needs`` from one block."""
+    return {need: Gaps.of_block(need, block) for need in needs}
+
+
+# Lists one after another --------------------------------------------------------------------------------------
+
+
+def ragged(lists: Sequence[Sequence[int]]) -> tuple[Ints, Ints]:
+    """Return where each list begins in their concatenation, and where the last ends, and the concatenation."""
+    at = _starts(np.array([len(entries) for entries in lists], np.int64))
+    return at, np.array([entry for entries in lists for entry in entries], np.int64)
+
+
+def _starts(lengths: NDArray[Any]) -> Ints:
+    at = np.zeros(len(lengths) + 1, np.int64)
+    np.cumsum(lengths, out=at[1:])
+    return at
+
+
+def _taken(at: Ints, values: Ints, chosen: Ints) -> Ints:
+    """Return some of the lists, one after another."""
+    lengths = np.diff(at)[chosen]
+    ends = _starts(lengths)
+    places = np.arange(ends[-1]) + np.repeat(at[chosen] - ends[:-1], lengths)
+    return values[places]
+
+
+def _distinct(tag: Ints, at: Ints, values: Ints) -> tuple[Ints, Ints]:
+    """Return the number of each list among those that differ, and the first list of each number."""
+    from suffice.kernels.gaps import distinct_lists
+
+    n = len(tag)
+    slot = np.full(1 << max(2 * n, 2).bit_length(), -1, np.int64)
+    group, first = np.empty(n, np.int64), np.empty(n, np.int64)
+    found = distinct_lists(np.ascontiguousarray(tag), at, values, slot, group, first)
+    return group, first[:found]
