@@ -10,6 +10,7 @@ import datetime
 import importlib
 import os
 import sys
+from collections.abc import Mapping
 from pathlib import Path
 
 from common import HERE, ROOT, Context, machine, say, versions
@@ -28,6 +29,7 @@ WORKLOADS = (
     "w4b_gis",
     "w5_crf",
     "w6_classifiers",
+    "w7_em",
     "w8_markov",
     "w9_start",
     "w10_gibbs",
@@ -72,7 +74,7 @@ def main() -> None:
         if not context.quick:
             (context.work / f"{name}.md").write_text(section)
     if not context.quick:
-        arguments.out.write_text(results(context))
+        arguments.out.write_text(results(context, written(arguments.out)))
         say(f"Wrote {arguments.out}.")
 
 
@@ -86,10 +88,20 @@ def run(context: Context, name: str) -> str:
     return f"## {workload.TITLE}\n\n{body}\n\n{when} after.\n"
 
 
-def results(context: Context) -> str:
-    """Put together the newest section of every workload that was run."""
-    sections = [context.work / f"{name}.md" for name in WORKLOADS]
-    return "\n".join([head(context), *(path.read_text() for path in sections if path.exists())])
+def results(context: Context, before: Mapping[str, str]) -> str:
+    """Put together the newest section of every workload, or the one that was written before."""
+    sections = []
+    for name in WORKLOADS:
+        path = context.work / f"{name}.md"
+        section = path.read_text() if path.exists() else before.get(importlib.import_module(name).TITLE)
+        sections += [] if section is None else [section]
+    return "\n".join([head(context), *sections])
+
+
+def written(path: Path) -> dict[str, str]:
+    """Return the sections of an earlier file by their titles."""
+    parts = path.read_text().split("\n## ")[1:] if path.exists() else []
+    return {part.partition("\n")[0]: f"## {part.rstrip()}\n" for part in parts}
 
 
 def parsed() -> argparse.Namespace:

@@ -77,6 +77,7 @@ class EM:
             options=OPTIONS,
             takes_init=True,
             incomplete=True,
+            expectation=self.expectation,
         )
 
     def solve(self, problem: Problem) -> Solution:
@@ -157,7 +158,7 @@ class Climb:
         memory = require_whole("memory", self.problem.options.get("memory", MEMORY), 0)
         if not resumed.trace:
             self.estimated(vector, self.problem.unseen_parents)  # what no row can tell of is refused here, not later
-        trace, reason, converged = list(resumed.trace), "", False
+        trace, reason, converged = list(resumed.trace[:-1]), "", False  # its last step is looked at again
         mixing, n_idle, least = Mixing(memory), 0, math.inf
         plain, objective, apart = vector, -math.inf, math.inf
         candidate: Floats | None = vector
