@@ -7,6 +7,7 @@ belong to which states, is laid out once; then any tables can be summed.
 from __future__ import annotations
 
 import math
+import sys
 from collections.abc import Callable, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
@@ -23,6 +24,10 @@ ENUMERATED = 2048
 """Missing states that are still enumerated."""
 RANGES = 4
 """Situations are summed in so many ranges, whatever the number of threads, so that the sums have the same bits."""
+SMALL_JOB = 200
+"""Fewer kinds of situations than this are summed without kernels, unless these are loaded."""
+LOW, HIGH = 1e-200, 1e200
+"""Sums outside are formed again, in logarithms."""
 FEW = 4096
 """Fewer situations than this are summed on one thread."""
 
@@ -84,11 +89,16 @@ class GapSums:
         few, many = np.flatnonzero(small[gaps.kind]), np.flatnonzero(~small[gaps.kind])
         self._parts: list[tuple[Ints, Callable[[Floats, Floats], Floats]]] = []
         if len(few):
-            self._parts.append((few, _Enumerated(self, gaps, few).run))
+            enumerated = _InNumPy if self._is_small(gaps, few) else _Enumerated
+            self._parts.append((few, enumerated(self, gaps, few).run))
         if len(many):
             from suffice.inference.gap_trees import ByTrees
 
             self._parts.append((many, ByTrees(self, gaps, many).run))
+
+    def _is_small(self, gaps: SituationLists, chosen: Ints) -> bool:
+        """Whether there is so little to do that loading kernels takes longer."""
+        return len(np.unique(gaps.kind[chosen])) < SMALL_JOB and "suffice.kernels.gaps" not in sys.modules
 
     @property
     def n_cells(self) -> int:
@@ -161,6 +171,55 @@ class _Enumerated:
 
         for found in each_range(part, self.ends, n):
             expected += found
+        return log_sums
+
+
+class _InNumPy:
+    """The same for small jobs: all situations of a kind, and all their states, at once."""
+
+    def __init__(self, sums: GapSums, gaps: SituationLists, chosen: Ints) -> None:
+        self.n, around = len(chosen), gaps.surroundings
+        self.kinds: list[tuple[Ints, Floats, list[Ints]]] = []
+        kind = gaps.kind[chosen]
+        for k in np.unique(kind).tolist():
+            places = np.flatnonzero(kind == k)
+            members, touched, edge = (
+                values[at[k] : at[k + 1]].tolist()
+                for at, values in (
+                    (gaps.member_at, gaps.members),
+                    (around.touched_at, around.touched),
+                    (around.edge_at, around.edge),
+                )
+            )
+            sizes = [sums.sizes[v] for v in members]
+            states = np.stack(np.unravel_index(np.arange(math.prod(sizes)), sizes))
+            codes = some_lists(gaps.code_at, gaps.codes, chosen[places])[1].reshape(len(places), len(edge))
+            cells = []
+            for f in touched:
+                at = np.full((len(places), states.shape[1]), sums.starts[f])
+                for v, stride in zip(sums.scopes[f], _strides(sums.scopes[f], sums.sizes), strict=True):
+                    seen = v in edge
+                    at += stride * (codes[:, edge.index(v), None] if seen else states[members.index(v)])
+                cells.append(at)
+            self.kinds.append((places, gaps.weights[chosen[places]], cells))
+
+    def run(self, tables: Floats, expected: Floats) -> Floats:
+        """Add what is expected, and return the logarithms of the sums."""
+        log_sums = np.empty(self.n)
+        for places, weights, cells in self.kinds:
+            with np.errstate(under="ignore", over="ignore", divide="ignore"):
+                values = np.multiply.reduce([tables[at] for at in cells])
+                total, top = values.sum(axis=1), np.zeros(len(places))
+                if not ((total > LOW) & (total < HIGH)).all():
+                    logs = np.add.reduce([np.log(tables[at]) for at in cells])
+                    top = logs.max(axis=1)
+                    top[top == -math.inf] = 0.0
+                    values = np.exp(logs - top[:, None])
+                    total = values.sum(axis=1)
+                log_sums[places] = np.log(total) + top
+            values *= (weights / np.where(total > 0, total, 1.0))[:, None]
+            for at in cells:
+                np.add.at(expected, at, values)
         return log_sums
 
 

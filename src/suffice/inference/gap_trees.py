@@ -150,9 +150,7 @@ class _Shared(_Group):
 
     def __init__(self, sums: GapSums, gaps: SituationLists, kinds: Ints, chosen: Ints, plan: Plan, variables: Ints,
                  touched: Ints) -> None:  # fmt: skip
-        super().__init__(
-            np.arange(len(chosen)), gaps.weights[chosen], plan, _order(sums, touched, plan), len(touched)
-        )
+        super().__init__(np.arange(len(chosen)), gaps.weights[chosen], plan, _order(sums, touched, plan), len(touched))
         self.gaps, self.chosen, self.variables, self.touched = gaps, chosen, variables, touched
         self.sizes = np.array([sums.sizes[v] for v in variables.tolist()], np.int64)
         self.place = np.full(len(sums.sizes), -1, np.int64)

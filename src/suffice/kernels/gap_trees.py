@@ -36,13 +36,9 @@ def sum_by_tree(tree: Any, values: Any, logs: Any, floors: Any, starts: Any, int
     fresh, third = np.empty(largest), np.empty(largest)
     digits = np.empty(MAX_LOOPS, np.int64)
     for s in range(len(weight)):
-        log_z, status = propagate(
-            tree, SUM, values, starts[s], floors, table, message, scale, bottom, fresh, third
-        )
+        log_z, status = propagate(tree, SUM, values, starts[s], floors, table, message, scale, bottom, fresh, third)
         if status == LOST:
-            log_z, status = propagate(
-                tree, LOG, logs, starts[s], floors, table, message, scale, bottom, fresh, third
-            )
+            log_z, status = propagate(tree, LOG, logs, starts[s], floors, table, message, scale, bottom, fresh, third)
             for i in range(len(table)):
                 table[i] = np.exp(table[i] - log_z) if log_z > -np.inf else 0.0
         if status != FINE:

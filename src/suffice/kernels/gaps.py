@@ -67,7 +67,7 @@ def components(codes: Any, near_at: Any, near: Any, row_of: Any, member_at: Any,
 
 @kernel
 def distinct_lists(tag: Any, at: Any, values: Any, slot: Any, group: Any, first: Any) -> int:
-    """Number equal lists equally, in the order in which they are first met; return how many differ.
+    """Give equal lists one number, in the order in which they are first met; return how many differ.
 
     Parameters
     ----------
@@ -153,16 +153,6 @@ def around(member_at: Any, member: Any, scopes_of_at: Any, scopes_of: Any, scope
         touched_at[i + 1], edge_at[i + 1] = n_touched, n_edge
 
 
-@kernel
-def codes_around(codes: Any, row_of: Any, kind: Any, edge_at: Any, edge: Any, at: Any, out: Any) -> None:
-    """Write the codes that each component's surroundings have in its row."""
-    for i in range(len(row_of)):
-        to = at[i]
-        for k in range(edge_at[kind[i]], edge_at[kind[i] + 1]):
-            out[to] = codes[row_of[i], edge[k]]
-            to += 1
-
-
 # Sums over what is missing ------------------------------------------------------------------------------------
 
 
@@ -200,6 +190,61 @@ def _enter(logs: bool, table: Any, offset: Any, offset_at: Any, part: Any, lo: i
 
 
 @kernel
+def _grow(logs: bool, table: Any, first: int, last: int, here: int, base: Any, size: Any, part_at: Any, part: Any,
+          offset_at: Any, offset: Any, values: Any) -> tuple[int, int]:  # fmt: skip
+    """Form the products along all paths of a tree, level by level; return where the leaves begin and how many are."""
+    at, n_nodes = 0, 1
+    for level in range(first, last):
+        above, many = at - n_nodes, size[level]
+        for i in range(n_nodes):
+            start = (0.0 if logs else 1.0) if level == first else values[above + i]
+            for j in range(many):
+                values[at + i * many + j] = start
+        n_nodes *= many
+        _enter(
+            logs, table, offset, offset_at, part, part_at[level], part_at[level + 1], here, base, at, n_nodes, values
+        )
+        at += n_nodes
+    return at - n_nodes, n_nodes
+
+
+@kernel
+def _from_logs(values: Any, leaf: int, n_leaves: int) -> tuple[float, float]:
+    """Turn the leaves from logarithms into numbers, the greatest one; return their sum and what was taken off."""
+    top, total = -np.inf, 0.0
+    for i in range(leaf, leaf + n_leaves):
+        top = max(top, values[i])
+    if top > -np.inf:
+        for i in range(leaf, leaf + n_leaves):
+            values[i] = np.exp(values[i] - top)
+            total += values[i]
+    return total, top
+
+
+@kernel
+def _spread(by: float, first: int, last: int, here: int, base: Any, size: Any, part_at: Any, part: Any, offset_at: Any,
+            offset: Any, values: Any, leaf: int, n_nodes: int, out: Any) -> None:  # fmt: skip
+    """Add the totals of all nodes, times ``by``, to the cells of the tables that enter there, from the leaves up."""
+    for i in range(leaf, leaf + n_nodes):
+        values[i] *= by
+    for level in range(last - 1, first - 1, -1):
+        for k in range(part_at[level], part_at[level + 1]):
+            begin, off = base[here + part[k]], offset_at[k]
+            for i in range(n_nodes):
+                out[begin + offset[off + i]] += values[leaf + i]
+        if level > first:
+            many = size[level]
+            n_above = n_nodes // many
+            above = leaf - n_above
+            for i in range(n_above):
+                held = 0.0
+                for j in range(many):
+                    held += values[leaf + i * many + j]
+                values[above + i] = held
+            leaf, n_nodes = above, n_above
+
+
+@kernel
 def sum_situations(table: Any, log_table: Any, lo: int, hi: int, kind: Any, weight: Any, base_at: Any, base: Any,
                    level_at: Any, size: Any, part_at: Any, part: Any, offset_at: Any, offset: Any, out: Any,
                    values: Any, log_sum: Any) -> None:  # fmt: skip
@@ -231,60 +276,21 @@ def sum_situations(table: Any, log_table: Any, lo: int, hi: int, kind: Any, weig
         Receives the logarithm of every situation's sum.
     """
     for s in range(lo, hi):
-        first_level, last_level = level_at[kind[s]], level_at[kind[s] + 1]
-        total, in_logs, top = 0.0, False, 0.0
-        for attempt in range(2):
-            in_logs = attempt == 1
-            at, n_nodes = 0, 1
-            for level in range(first_level, last_level):
-                above, many = at - n_nodes, size[level]
-                if level == first_level:
-                    for i in range(many):
-                        values[i] = 0.0 if in_logs else 1.0
-                else:
-                    for i in range(n_nodes):
-                        for j in range(many):
-                            values[at + i * many + j] = values[above + i]
-                n_nodes *= many
-                _enter(in_logs, log_table if in_logs else table, offset, offset_at, part, part_at[level],
-                       part_at[level + 1], base_at[s], base, at, n_nodes, values)  # fmt: skip
-                at += n_nodes
-            leaf = at - n_nodes
-            total = 0.0
-            if in_logs:
-                top = -np.inf
-                for i in range(leaf, at):
-                    top = max(top, values[i])
-                if top > -np.inf:
-                    for i in range(leaf, at):
-                        values[i] = np.exp(values[i] - top)
-                        total += values[i]
-            else:
-                for i in range(leaf, at):
-                    total += values[i]
-                if LOW < total < HIGH:
-                    break
-        log_sum[s] = np.log(total) + (top if in_logs else 0.0) if total > 0 else -np.inf
+        first, last, here, top = level_at[kind[s]], level_at[kind[s] + 1], base_at[s], 0.0
+        leaf, n = _grow(False, table, first, last, here, base, size, part_at, part, offset_at, offset, values)
+        total = 0.0
+        for i in range(leaf, leaf + n):
+            total += values[i]
+        if not LOW < total < HIGH:
+            leaf, n = _grow(True, log_table, first, last, here, base, size, part_at, part, offset_at, offset, values)
+            total, top = _from_logs(values, leaf, n)
         if not total > 0:
+            log_sum[s] = -np.inf
             continue
-        by = weight[s] / total
-        for i in range(leaf, at):
-            values[i] *= by
-        for level in range(last_level - 1, first_level - 1, -1):
-            for k in range(part_at[level], part_at[level + 1]):
-                begin, off = base[base_at[s] + part[k]], offset_at[k]
-                for i in range(n_nodes):
-                    out[begin + offset[off + i]] += values[leaf + i]
-            if level > first_level:
-                many = size[level]
-                n_above = n_nodes // many
-                above = leaf - n_above
-                for i in range(n_above):
-                    held = 0.0
-                    for j in range(many):
-                        held += values[leaf + i * many + j]
-                    values[above + i] = held
-                leaf, n_nodes = above, n_above
+        log_sum[s] = np.log(total) + top
+        _spread(
+            weight[s] / total, first, last, here, base, size, part_at, part, offset_at, offset, values, leaf, n, out
+        )
 
 
 @kernel
@@ -294,6 +300,28 @@ def _stride(scope_at: Any, scope: Any, strides: Any, f: int, variable: int) -> i
         if scope[k] == variable:
             return strides[k]  # type: ignore[no-any-return]
     return 0
+
+
+@kernel
+def _is_met(member: Any, lo: int, hi: int, scope_at: Any, scope: Any, strides: Any, f: int) -> bool:
+    """Return whether a table is over one of some variables."""
+    for k in range(lo, hi):  # noqa: SIM110
+        if _stride(scope_at, scope, strides, f, member[k]) > 0:
+            return True
+    return False
+
+
+@kernel
+def _lay_offsets(member: Any, first: int, level: int, sizes: Any, scope_at: Any, scope: Any, strides: Any, f: int,
+                 n_nodes: int, at: int, offset: Any) -> None:  # fmt: skip
+    """Write what the states of every node of a level add to the beginning of a table."""
+    for node in range(n_nodes):
+        rest, held = node, 0
+        for up in range(level, first - 1, -1):
+            many = sizes[member[up]]
+            held += (rest % many) * _stride(scope_at, scope, strides, f, member[up])
+            rest //= many
+        offset[at + node] = held
 
 
 @kernel
@@ -316,22 +344,11 @@ def lay_levels(member_at: Any, member: Any, sizes: Any, touched_at: Any, touched
                 f = touched[k]
                 if _stride(scope_at, scope, strides, f, member[level]) == 0:
                     continue
-                later = False
-                for other in range(level + 1, last):
-                    if _stride(scope_at, scope, strides, f, member[other]) > 0:
-                        later = True
-                        break
-                if later:
-                    continue
+                if _is_met(member, level + 1, last, scope_at, scope, strides, f):
+                    continue  # it enters later
                 part[n_parts] = k - touched_at[t]
                 if n_offsets + n_nodes <= len(offset):
-                    for node in range(n_nodes):
-                        rest, at = node, 0
-                        for up in range(level, first - 1, -1):
-                            many = sizes[member[up]]
-                            at += (rest % many) * _stride(scope_at, scope, strides, f, member[up])
-                            rest //= many
-                        offset[n_offsets + node] = at
+                    _lay_offsets(member, first, level, sizes, scope_at, scope, strides, f, n_nodes, n_offsets, offset)
                 n_offsets += n_nodes
                 n_parts += 1
                 offset_at[n_parts] = n_offsets

@@ -57,8 +57,11 @@ def gap_of(dag: DAG) -> Gap:
 
 def needs(dag: DAG, schema: Schema) -> tuple[Need, ...]:
     """Ask for every family's counts, from the rows that have it, and for the gaps."""
-    own = directed.needs(dag, schema)
-    return (*own, gap_of(dag)) if is_discrete(dag, schema) else own
+    if is_discrete(dag, schema):
+        return (*directed.needs(dag, schema), gap_of(dag))
+    from suffice.learn import mixed_expectation
+
+    return mixed_expectation.needs(dag, schema)
 
 
 def expectation(problem: Problem) -> Expectation:

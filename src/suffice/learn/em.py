@@ -156,8 +156,6 @@ class Climb:
         """Climb from some statistics."""
         watch, limit = self.problem.watch, self.problem.tol / 20
         memory = require_whole("memory", self.problem.options.get("memory", MEMORY), 0)
-        if not resumed.trace:
-            self.estimated(vector, self.problem.unseen_parents)  # what no row can tell of is refused here, not later
         trace, reason, converged = list(resumed.trace[:-1]), "", False  # its last step is looked at again
         mixing, n_idle, least = Mixing(memory), 0, math.inf
         plain, objective, apart = vector, -math.inf, math.inf
@@ -171,6 +169,8 @@ class Climb:
             assert candidate is not None
             rise = found[0] - objective
             vector, (objective, plain, apart) = candidate, found
+            if not trace:
+                self.estimated(plain, self.problem.unseen_parents)  # what no row can tell of is refused here, not later
             trace.append(objective)
             watch.info = f"objective {objective:,.6f}, step {apart:.1e}"
             checkpoint.at(vector, trace)
@@ -195,13 +195,20 @@ class Climb:
         except (EstimationError, ArithmeticError, np.linalg.LinAlgError):
             return None
 
+    def _told(self, vector: Floats) -> Solution:
+        """Return M(S) under the policy for parents without data; what has faded to nothing on the way is unknown."""
+        try:
+            return self.estimated(vector, self.problem.unseen_parents)
+        except EstimationError:
+            return self.estimated(vector, "nan")
+
     def ended(self, name: str, vector: Floats, trace: list[float], converged: bool) -> End:
         """Return an end that was reached before."""
         return End(name, vector, trace[-1], trace, converged)
 
     def solution(self, best: End, ends: list[End]) -> Solution:
         """Put together what is known of the best end."""
-        found = self.estimated(best.vector, self.problem.unseen_parents)
+        found = self._told(best.vector)
         log_likelihood, expected = self.expectation.at(found.model)
         return replace(
             found,

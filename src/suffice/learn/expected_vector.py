@@ -111,9 +111,9 @@ class ExpectedVector:
         apart = (statistic.mean + statistic.rest).reshape(len(weight), -1) - self._centre(need)
         p = apart.shape[1]
         products = statistic.scatter.reshape(-1, p, p) + weight[:, None, None] * apart[:, :, None] * apart[:, None, :]
-        return np.concatenate(
-            [weight[:, None], weight[:, None] * apart, products.reshape(-1, p * p)], axis=1
-        ).reshape(-1)
+        return np.concatenate([weight[:, None], weight[:, None] * apart, products.reshape(-1, p * p)], axis=1).reshape(
+            -1
+        )
 
     def _centre(self, need: Moment) -> Floats:
         return np.array([self.centres[name] for name in need.xs])

@@ -22,6 +22,7 @@ from suffice.data.variable import Variable, unite
 from suffice.errors import StatisticsError, listing
 from suffice.settings import settings
 from suffice.stats.counts import require_factor
+from suffice.stats.gap_lists import around, components, distinct, ragged, starts, taken
 from suffice.stats.needs import Gap
 from suffice.text import in_bytes, plural
 
@@ -95,27 +96,20 @@ class Gaps:
         weights: NDArray[Any] | None = None,
     ) -> Gaps:
         """Build from rows of codes, shape (n_rows, n_variables), negative where a value is missing."""
-        from suffice.kernels.gaps import codes_around, components
-
         empty = cls._nothing(tuple(variables), tuple(map(tuple, scopes)))
         kept = (rows < 0).any(axis=1)
         if weights is not None:
             kept &= weights > 0
         codes = np.ascontiguousarray(rows[kept], np.int32)
-        n_missing = int((codes < 0).sum())
-        if not n_missing:
+        if not len(codes):
             return empty
-        row_of, member_at = np.empty(n_missing, np.int64), np.empty(n_missing + 1, np.int64)
-        members = np.empty(n_missing, np.int64)
-        n = components(codes, *empty._near, row_of, member_at, members)
-        row_of, member_at = row_of[:n], member_at[: n + 1]
-        kind, first = _distinct(np.zeros(n, np.int64), member_at, members)
-        kinds = replace(empty, member_at=_starts(np.diff(member_at)[first]), members=_taken(member_at, members, first))
-        around = kinds.surroundings
-        code_at = _starts(np.diff(around.edge_at)[kind])
-        found = np.empty(code_at[-1], np.int64)
-        codes_around(codes, row_of, kind, around.edge_at, around.edge, code_at, found)
-        mine = np.ones(n) if weights is None else np.asarray(weights, np.float64)[kept][row_of]
+        row_of, at, members = components(codes, *empty._near)
+        kind, first = distinct(np.zeros(len(row_of), np.int64), at, members)
+        member_at, members = taken(at, members, first)
+        kinds = replace(empty, member_at=member_at, members=members)
+        code_at, variable = taken(kinds.surroundings.edge_at, kinds.surroundings.edge, kind)
+        found = codes[np.repeat(row_of, np.diff(code_at)), variable].astype(np.int64)
+        mine = np.ones(len(kind)) if weights is None else np.asarray(weights, np.float64)[kept][row_of]
         return replace(kinds, kind=kind, code_at=code_at, codes=found, weights=mine)._united()
 
     @classmethod
@@ -160,20 +154,11 @@ class Gaps:
     @cached_property
     def surroundings(self) -> Surroundings:
         """What each kind of component touches."""
-        from suffice.kernels.gaps import around
-
         holding: list[list[int]] = [[] for _ in self.variables]
         for number, scope in enumerate(self._scope_lists):
             for v in scope:
                 holding[v].append(number)
-        n = len(self.member_at)
-        touched_at, edge_at = np.empty(n, np.int64), np.empty(n, np.int64)
-        graph = (*ragged(holding), *ragged(self._scope_lists))
-        none = np.empty(0, np.int64)
-        around(self.member_at, self.members, *graph, touched_at, none, edge_at, none)
-        touched, edge = np.empty(touched_at[-1], np.int64), np.empty(edge_at[-1], np.int64)
-        around(self.member_at, self.members, *graph, touched_at, touched, edge_at, edge)
-        return Surroundings(touched_at, touched, edge_at, edge)
+        return Surroundings(*around(self.member_at, self.members, ragged(holding), ragged(self._scope_lists)))
 
     # The monoid -----------------------------------------------------------------------------------------------
 
@@ -192,33 +177,29 @@ class Gaps:
             return self.reindexed(schema) + other.reindexed(schema)
         if not self.n or not other.n:
             return other if not self.n else self
-        member_at = _starts(np.concatenate([np.diff(self.member_at), np.diff(other.member_at)]))
-        members = np.concatenate([self.members, other.members])
-        same, first = _distinct(np.zeros(len(member_at) - 1, np.int64), member_at, members)
+        at = starts(np.concatenate([np.diff(self.member_at), np.diff(other.member_at)]))
+        both = np.concatenate([self.members, other.members])
+        same, first = distinct(np.zeros(len(at) - 1, np.int64), at, both)
         kind = np.concatenate([self.kind, other.kind + len(self.member_at) - 1])
+        member_at, members = taken(at, both, first)
         return replace(
             self,
-            member_at=_starts(np.diff(member_at)[first]),
-            members=_taken(member_at, members, first),
+            member_at=member_at,
+            members=members,
             kind=same[kind],
-            code_at=_starts(np.concatenate([np.diff(self.code_at), np.diff(other.code_at)])),
+            code_at=starts(np.concatenate([np.diff(self.code_at), np.diff(other.code_at)])),
             codes=np.concatenate([self.codes, other.codes]),
             weights=np.concatenate([self.weights, other.weights]),
         )._united()
 
     def _united(self) -> Gaps:
         """Return the situations with equal ones made one, those of one kind together."""
-        group, first = _distinct(self.kind, self.code_at, self.codes)
+        group, first = distinct(self.kind, self.code_at, self.codes)
         weights = np.bincount(group, self.weights, len(first))
         order = np.argsort(self.kind[first], kind="stable")
         chosen = first[order]
-        return replace(
-            self,
-            kind=self.kind[chosen],
-            code_at=_starts(np.diff(self.code_at)[chosen]),
-            codes=_taken(self.code_at, self.codes, chosen),
-            weights=weights[order],
-        )
+        code_at, codes = taken(self.code_at, self.codes, chosen)
+        return replace(self, kind=self.kind[chosen], code_at=code_at, codes=codes, weights=weights[order])
 
     def _within_memory(self) -> Gaps:
         n_bytes, allowed = sum(getattr(self, name).nbytes for name in ARRAYS), settings().memory
@@ -304,8 +285,7 @@ class Gaps:
     @cached_property
     def variable_of_code(self) -> Ints:
         """The place of the variable that each of the codes is of."""
-        around = self.surroundings
-        return _taken(around.edge_at, around.edge, self.kind)
+        return taken(self.surroundings.edge_at, self.surroundings.edge, self.kind)[1]
 
     def described(self, situation: int) -> str:
         """Return what was seen in a situation, in words."""
@@ -315,45 +295,9 @@ class Gaps:
         return ", ".join(said[:8]) + (", …" if len(said) > 8 else "")
 
     def __repr__(self) -> str:
-        return (
-            f"Gaps({plural(self.n, 'situation')} of {plural(self.n_kinds, 'kind')}, weight {self.weights.sum():g})"
-        )
+        return f"Gaps({plural(self.n, 'situation')} of {plural(self.n_kinds, 'kind')}, weight {self.weights.sum():g})"
 
 
 def collect_gaps(needs: Sequence[Gap], block: Block) -> dict[Gap, Gaps]:
     """Collect the gaps that answer ``needs`` from one block."""
     return {need: Gaps.of_block(need, block) for need in needs}
-
-
-# Lists one after another --------------------------------------------------------------------------------------
-
-
-def ragged(lists: Sequence[Sequence[int]]) -> tuple[Ints, Ints]:
-    """Return where each list begins in their concatenation, and where the last ends, and the concatenation."""
-    at = _starts(np.array([len(entries) for entries in lists], np.int64))
-    return at, np.array([entry for entries in lists for entry in entries], np.int64)
-
-
-def _starts(lengths: NDArray[Any]) -> Ints:
-    at = np.zeros(len(lengths) + 1, np.int64)
-    np.cumsum(lengths, out=at[1:])
-    return at
-
-
-def _taken(at: Ints, values: Ints, chosen: Ints) -> Ints:
-    """Return some of the lists, one after another."""
-    lengths = np.diff(at)[chosen]
-    ends = _starts(lengths)
-    places = np.arange(ends[-1]) + np.repeat(at[chosen] - ends[:-1], lengths)
-    return values[places]
-
-
-def _distinct(tag: Ints, at: Ints, values: Ints) -> tuple[Ints, Ints]:
-    """Return the number of each list among those that differ, and the first list of each number."""
-    from suffice.kernels.gaps import distinct_lists
-
-    n = len(tag)
-    slot = np.full(1 << max(2 * n, 2).bit_length(), -1, np.int64)
-    group, first = np.empty(n, np.int64), np.empty(n, np.int64)
-    found = distinct_lists(np.ascontiguousarray(tag), at, values, slot, group, first)
-    return group, first[:found]
