@@ -74,6 +74,7 @@ _HOMES = {
     "suffice.models.autoregression": ("AutoregressiveModel",),
     "suffice.models.bayes_net": ("BayesianNetwork",),
     "suffice.models.joint_normal": ("JointNormal",),
+    "suffice.models.hidden_markov": ("HiddenMarkovModel",),
     "suffice.models.markov_chain": ("MarkovChainModel",),
     "suffice.models.markov_net": ("MarkovNetwork",),
     "suffice.models.normal_mixture": ("NormalMixture",),
@@ -143,6 +144,7 @@ if TYPE_CHECKING:
     from suffice.models.autoregression import AutoregressiveModel as AutoregressiveModel
     from suffice.models.bayes_net import BayesianNetwork as BayesianNetwork
     from suffice.models.joint_normal import JointNormal as JointNormal
+    from suffice.models.hidden_markov import HiddenMarkovModel as HiddenMarkovModel
     from suffice.models.markov_chain import MarkovChainModel as MarkovChainModel
     from suffice.models.markov_net import MarkovNetwork as MarkovNetwork
     from suffice.priors.dirichlet import K2 as K2

@@ -266,7 +266,8 @@ def _source(
     known = {**structure.declared, **declarations(schema)} if structure.declared else schema
     policies["missing"] = _reading_of_gaps(structure, missing)
     if hasattr(structure, "open"):  # structures of sequences read windows, not rows
-        return BlockSource(structure.open(data, schema=known, **policies), watch)
+        kind = CheckedSource if getattr(structure, "latent", ()) else BlockSource
+        return kind(structure.open(data, schema=known, **policies), watch)
     table: Any = open_table(data, structure.columns, schema=known, continuous=structure.continuous, **policies)
     if latent := dict(getattr(structure, "latent", ())):
         table = LatentTable.of(table, latent)

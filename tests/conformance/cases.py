@@ -136,6 +136,7 @@ STRUCTURES: dict[str, tuple[Any, dict[str, list[Any]]]] = {
     "Markov chain": (sf.MarkovChain(1, variable="rain", id="site"), RAIN),
     "Markov chain of order two": (sf.MarkovChain(2, variable="rain", id="site", time="day"), RAIN),
     "Markov chain of order zero": (sf.MarkovChain(0, variable="A"), XYZ),
+    "hidden Markov chain": (sf.MarkovChain(latent={"mood": 2}, variable="rain", id="site"), RAIN),
 }
 
 CHAINS = toy_of(6, 3, [4, 0, 3, 1, 5], unit=False, stepped=True, weighted=True)

@@ -171,7 +171,7 @@ def test_structure_of_a_model_and_of_a_fit_is_used(tmp_path: Path) -> None:
         ("s.json", '{"type": "DAG", "graph": {"A": 3}}', sf.StructureError, "s.json"),
         ("s.toml", 'type = "Cliques"', sf.StructureError, "'graph'"),
         ("s.toml", 'type = "Cliques"\ngraph = "A:A"', sf.StructureError, "does not describe a Cliques"),
-        ("s.toml", 'type = "Cliques"\ngraph = "A"\ntie = 3', sf.StructureError, "['graph', 'take']"),
+        ("s.toml", 'type = "Cliques"\ngraph = "A"\ntie = 3', sf.StructureError, "['graph', 'take', 'latent']"),
         ("s.toml", 'type = "Cliques"\ngraph = {A = ["B"]}\ntake = 3', sf.StructureError, "'pairwise'"),
         ("s.toml", 'type = "Cliques"\ngraph = 3', sf.StructureError, "Got int"),
         ("s.toml", 'type = "Hypotheses"', sf.StructureError, "sets"),

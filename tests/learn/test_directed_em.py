@@ -157,7 +157,7 @@ class TestStarts:
         again = sf.fit(dag, columns, seed=1, restarts=6)
         assert len(fit.starts) == 6
         assert {start.name for start in fit.starts} == {"random"}
-        assert fit.trace[-1].objective == max(start.objective for start in fit.starts)
+        assert fit.trace[-1].objective == pytest.approx(max(start.objective for start in fit.starts), rel=1e-9)
         assert [start.objective for start in again.starts] == [start.objective for start in fit.starts]
         assert fit.log_likelihood == again.log_likelihood
         assert sf.fit(dag, columns, seed=2, restarts=1).starts != fit.starts[:1]
@@ -217,3 +217,46 @@ class TestPolicies:
     def test_an_unknown_start_is_an_error(self) -> None:
         with pytest.raises(sf.ArgumentError, match="start"):
             sf.fit(sf.DAG("A -> B"), GAPS, missing="em", options={"start": "nowhere"})
+
+
+class TestGradients:
+    @given(cases(most=4, rows=15))
+    @settings(max_examples=20)
+    def test_equal_finite_differences(self, case: Case) -> None:
+        held = expectation_of(case, prior=sf.Dirichlet(0.5), point="mean")
+        x = held.coordinates(case.model)
+        value, slope, _ = held.slope(x)
+        assert value == pytest.approx(held.at(case.model)[0] + held.log_prior(case.model), rel=1e-12)
+        for i in range(0, len(x), 3):
+            moved = np.zeros(len(x))
+            moved[i] = 1e-5
+            difference = (held.slope(x + moved)[0] - held.slope(x - moved)[0]) / 2e-5
+            assert slope[i] == pytest.approx(difference, abs=1e-5)
+
+    @given(cases(most=4, rows=15))
+    @settings(max_examples=15)
+    def test_lead_to_where_em_leads_under_a_prior(self, case: Case) -> None:
+        em = case.fit(prior=sf.Dirichlet(1.0))
+        found = case.fit(prior=sf.Dirichlet(1.0), method="observed_lbfgs", init=em.model)
+        assert found.certificate.ok, found.certificate.verdict
+        assert found.log_likelihood == pytest.approx(em.log_likelihood, rel=1e-8)
+
+    def test_by_name(self) -> None:
+        em = sf.fit(sf.DAG("A -> B"), GAPS, missing="em", prior=sf.Dirichlet(1.0))
+        fit = sf.fit(sf.DAG("A -> B"), GAPS, missing="em", prior=sf.Dirichlet(1.0), method="observed_lbfgs")
+        assert fit.method == "observed_lbfgs"
+        assert fit.certificate.ok, fit.certificate.verdict
+        assert fit.log_likelihood == pytest.approx(em.log_likelihood, rel=1e-9)
+
+    def test_of_tied_nodes(self) -> None:
+        dag = sf.DAG("A -> B; C -> D", tie=[("B", "D")])
+        data = {"A": GAPS["A"], "B": GAPS["B"], "C": GAPS["A"][::-1], "D": GAPS["B"][::-1]}
+        fit = sf.fit(dag, data, missing="em", prior=sf.Dirichlet(1.0), method="observed_lbfgs")
+        assert fit.certificate.ok, fit.certificate.verdict
+
+    def test_do_not_know_given_rows_or_other_kinds(self) -> None:
+        with pytest.raises(sf.ArgumentError, match="fixed"):
+            sf.fit(sf.DAG("A -> B"), GAPS, missing="em", method="observed_lbfgs", fixed={"A": [0.5, 0.5]})
+        dag = sf.DAG("A -> B", kinds={"B": "noisy_or"})
+        with pytest.raises(sf.EstimationError, match="tables only"):
+            sf.fit(dag, {"A": [0, 1, None], "B": [0, None, 1]}, missing="em", method="observed_lbfgs")

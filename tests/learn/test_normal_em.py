@@ -186,8 +186,7 @@ def test_the_unbiased_divisor_is_refused() -> None:
 
 
 def test_gap_moments_do_not_depend_on_how_rows_were_cut() -> None:
-    chance, rows = drawn(10, 60, 3, 0.4)
-    rows = rows + 1e6
+    rows = drawn(10, 60, 3, 0.4)[1] + 1e6
     variables = tuple(Variable(f"x{j}") for j in range(3))
     whole = GapMoments.of_rows(variables, rows)
     cut = sum((GapMoments.of_rows(variables, part) for part in np.array_split(rows, 7)[1:]),

@@ -18,6 +18,7 @@ from suffice.certify import (
     joint_classes,
     markov_chain,
     naive,
+    observed,
     softmax_regression,
 )
 from suffice.certify.certificate import Certificate
@@ -87,6 +88,8 @@ def _unproven(claim: Claim) -> Certificate:
 
 def certify(claim: Claim) -> Certificate:
     """Examine what a fit claims."""
+    if claim.incomplete:
+        return observed.certify(claim)
     kind = next(kind for kind in type(claim.structure).__mro__ if kind in CERTIFIERS)
     return CERTIFIERS[kind](claim)
 

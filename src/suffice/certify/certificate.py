@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import itertools
 import math
+import textwrap
 from dataclasses import asdict, dataclass
 from typing import Any
 
@@ -47,7 +49,8 @@ class Certificate:
     z_drift : float or None
         By how much log Z changed during proportional fitting, which keeps it.
     boundary : str
-        What runs to zero or infinity when the estimate does not exist.
+        What runs to zero or infinity when the estimate does not exist; of an observed likelihood, what the data leave
+        open.
     dual : float or None
         For log-linear models, the dual value w·α − log Z: the least divergence KL(p‖h) from the base measure, at the
         optimum.
@@ -58,6 +61,8 @@ class Certificate:
     z, z_limit : float or None
         The largest gap between an estimated expectation and its target in such standard errors, and how large it may
         be by chance.
+    starts : str
+        Where the searches ended, for methods that begin several times since they may end in a local optimum.
     tol : float
     verdict : str
     """
@@ -84,6 +89,7 @@ class Certificate:
     monte_carlo_error: float | None = None
     z: float | None = None
     z_limit: float | None = None
+    starts: str = ""
 
     def _cells(self) -> tuple[list[str], list[list[str]], str]:
         wanted = f"at most {self.tol:g}" if self.z is None else "within Monte-Carlo error"
@@ -95,7 +101,7 @@ class Certificate:
                 f"{self.log_likelihood:.6f}",
                 f"differs by {number(self.log_likelihood_gap, 3)} (relative)",
             ],
-            ["estimate exists", self.exists, self.boundary],
+            ["estimate exists", self.exists, "" if self._is_left_open else self.boundary],
         ]
         if self.moment_gap is not None:
             rows.append(["moment gap", number(self.moment_gap, 3), wanted])
@@ -119,11 +125,23 @@ class Certificate:
             rows.append(["second count of the data", number(self.data_gap, 3), "must be 0"])
         return ["measured", "value", "wanted"], rows, "<><"
 
+    @property
+    def _is_left_open(self) -> bool:
+        """Whether ``boundary`` says what the data leave open, of an observed likelihood, and not what runs away."""
+        return bool(self.boundary) and "observed likelihood" in self.claim
+
+    @property
+    def _foot(self) -> list[str]:
+        """What is said below the table: where searches ended, and what the data leave open."""
+        said = [f"Starts: {self.starts}."] if self.starts else []
+        return [*said, f"Left open: {self.boundary}."] if self._is_left_open else said
+
     def __str__(self) -> str:
-        return f"{self.verdict}\n\n{plain_table(*self._cells())}"
+        foot = itertools.chain.from_iterable(textwrap.wrap(line, 100, subsequent_indent="  ") for line in self._foot)
+        return "\n".join([f"{self.verdict}\n\n{plain_table(*self._cells())}", *foot])
 
     def _repr_html_(self) -> str:
-        return html_table(*self._cells(), caption=self.verdict)
+        return html_table(*self._cells(), caption=" ".join([self.verdict, *self._foot]))
 
     def to_dict(self) -> dict[str, Any]:
         """Return the certificate as JSON-able data."""
@@ -155,6 +173,7 @@ class Measured:
     monte_carlo_error: float | None = None
     z: float | None = None
     z_limit: float | None = None
+    starts: str = ""
 
 
 def verdict(measured: Measured, claimed_log_likelihood: float, tol: float, interrupted: bool = False) -> Certificate:
@@ -192,6 +211,7 @@ def verdict(measured: Measured, claimed_log_likelihood: float, tol: float, inter
         monte_carlo_error=measured.monte_carlo_error,
         z=measured.z,
         z_limit=measured.z_limit,
+        starts=measured.starts,
     )
 
 

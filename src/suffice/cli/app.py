@@ -12,6 +12,7 @@ from suffice.cli.convert import convert
 from suffice.cli.crf import crf
 from suffice.cli.demo import demo
 from suffice.cli.fit import fit
+from suffice.cli.impute import impute
 from suffice.cli.info import info
 from suffice.cli.query import query
 from suffice.cli.sample import sample
@@ -45,6 +46,7 @@ app.command()(fit)
 app.command()(query)
 app.command()(score)
 app.command()(sample)
+app.command()(impute)
 app.command()(convert)
 app.command()(info)
 app.command()(demo)

@@ -1,4 +1,4 @@
-"""What ``suffice sample`` draws from Markov chains and autoregressions: lines of text, or a long table."""
+"""What ``suffice sample`` draws from Markov chains, observed or hidden, and autoregressions: text, or a long table."""
 
 from __future__ import annotations
 
@@ -29,6 +29,10 @@ def draw_sequences(
         if out is None and not as_json and _is_text(model):
             sys.stdout.write(_shown(_lines(model, drawn)))
             return
+    elif hasattr(model, "decode"):
+        if start is not None:
+            raise ArgumentError("The states of a hidden chain are drawn, so its sequences have no given start.")
+        drawn = model.sample(*sizes, seed=seed)
     else:
         drawn = model.sample_paths(*sizes, seed=seed, start=start)
     if out is None:
@@ -62,7 +66,11 @@ def _print(model: Any, drawn: Any, as_json: bool) -> None:
     else:
         from suffice.io.own_json import plain
 
-        found = {"variable": model.variable.name, "sequences": list(drawn)}
+        if hasattr(model, "decode"):
+            block = _long(model, drawn)
+            found: dict[str, Any] = {name: _labels(block, name) for name in block.schema}
+        else:
+            found = {"variable": model.variable.name, "sequences": list(drawn)}
         print(json.dumps(plain(found), ensure_ascii=False, allow_nan=False))
 
 
@@ -142,7 +150,7 @@ def _long(model: Any, drawn: Any) -> Any:
         )
         named = model
     else:
-        symbols = drawn.symbols()
+        symbols = drawn.symbols(continuous=None)
         n, length = len(symbols.lengths), int(symbols.lengths[0]) if len(symbols.lengths) else 0
         variables, values, named = symbols.schema.variables, symbols.columns, model.structure
     which = _free(named.id or "sequence", list(values))
@@ -150,6 +158,12 @@ def _long(model: Any, drawn: Any) -> Any:
     places = (Variable(which, tuple(range(1, n + 1))), Variable(when, tuple(range(1, length + 1))))
     columns = {which: np.repeat(np.arange(n), length), when: np.tile(np.arange(length), n), **values}
     return Block(Schema((*places, *variables)), columns, None, n * length)
+
+
+def _labels(block: Any, name: str) -> list[Any]:
+    """Return a column as it would be written."""
+    variable, values = block.schema[name], block.columns[name].tolist()
+    return [variable.labels[code] for code in values] if variable.is_discrete else values
 
 
 def _free(name: str, taken: Sequence[str]) -> str:

@@ -72,6 +72,19 @@ def fit(
         str, typer.Option("--unseen-parents", help="Parent configurations without data: error, uniform or nan.")
     ] = "error",
     missing: MissingOption = "error",
+    latent: Annotated[
+        list[str] | None,
+        typer.Option(
+            "--latent", metavar="NODE=N", help="A variable without a column, and its number of states; may be repeated."
+        ),
+    ] = None,
+    restarts: Annotated[
+        int | None, typer.Option("--restarts", help="em: how often to begin; the best end is kept.", show_default="1")
+    ] = None,
+    checkpoint: Annotated[
+        str | None,
+        typer.Option("--checkpoint", metavar="FILE", help="em: keep what is found so far here, and go on from it."),
+    ] = None,
     unknown_states: UnknownOption = "error",
     categorical: CategoricalOption = None,
     continuous: ContinuousOption = None,
@@ -97,7 +110,7 @@ def fit(
         from suffice.io.structure_file import read_structure
 
         result = suffice.fit(
-            with_divisor(read_structure(structure), divisor),
+            with_latent(with_divisor(read_structure(structure), divisor), latent or []),
             table(data, separator, na, names, skip, trim),
             prior=read_priors(prior),
             point=point,
@@ -106,6 +119,8 @@ def fit(
             tol=tol,
             max_iter=max_iter,
             seed=seed,
+            restarts=restarts,
+            checkpoint=checkpoint,
             init=_init(init),
             weights=weights,
             schema=schema_from(categorical, continuous),
@@ -164,6 +179,28 @@ def with_divisor(structure: Any, divisor: str | None) -> Any:
             f"structure is a {type(structure).__name__}; leave it out."
         )
     return type(structure).from_dict({**entry, "divisor": divisor})
+
+
+def with_latent(structure: Any, texts: list[str]) -> Any:
+    """Return the structure with variables that no column carries, from ``NODE=N``."""
+    if not texts:
+        return structure
+    found: dict[str, int] = {}
+    for text in texts:
+        name, sign, number = text.rpartition("=")
+        if not sign or not name or not number.isdecimal():
+            raise ArgumentError(
+                f"A latent variable is written NODE=N, with its number of states: --latent H=3. Got {text!r} instead."
+            )
+        found[name] = int(number)
+    wanted = {**dict(getattr(structure, "latent", ())), **found}
+    made = type(structure).from_dict({**structure.to_dict(), "latent": wanted})
+    if dict(getattr(made, "latent", ())) != wanted:
+        raise ArgumentError(
+            "The option --latent is for networks, cliques and features. The structure is a "
+            f"{type(structure).__name__}; leave it out."
+        )
+    return made
 
 
 def _init(text: str | None) -> Any:

@@ -64,6 +64,8 @@ def info(
             facts = _chain_facts(model)
         elif model is not None and hasattr(model, "forecast"):
             facts = _autoregression_facts(model)
+        elif model is not None and hasattr(model, "decode"):
+            facts = _hidden_facts(model)
         elif model is not None and hasattr(model, "precision"):
             facts = {"model": type(model).__name__, "variables": len(model.variables), "edges": _n_edges(model)}
         else:
@@ -144,6 +146,17 @@ def _autoregression_facts(model: Any) -> dict[str, Any]:
         "coefficients": model.coefficients.size,
         "spectral radius": f"{model.spectral_radius:.6g}",
         "stationary": "yes" if model.is_stationary else "no",
+    }
+
+
+def _hidden_facts(model: Any) -> dict[str, Any]:
+    """Say what a hidden Markov model is of."""
+    return {
+        "model": type(model).__name__,
+        "latent": model.state.name,
+        "states": model.state.n_states,
+        "variables": ", ".join(model.variables),
+        "free parameters": model.n_free,
     }
 
 
@@ -251,6 +264,10 @@ def _planned(structure: Any, schema: Any, needs: Any, plan: Any) -> dict[str, An
     elif hasattr(structure, "names_in"):
         names = structure.names_in(schema)
         facts |= {"variables": ", ".join(names), "free parameters": structure.n_free(len(names))}
+    elif getattr(structure, "latent", ()) and hasattr(structure, "letters"):
+        k = structure.state[1]
+        shown = sum(variable.n_states - 1 if variable.is_discrete else 2 for variable in schema.variables)
+        facts |= {"free parameters": k - 1 + k * (k - 1) + k * shown}
     elif hasattr(structure, "letters"):
         size = schema.variables[-1].n_states
         contexts = size**structure.order

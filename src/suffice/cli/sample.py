@@ -70,7 +70,7 @@ def sample(
         network = read_model(model, can="log_prob")
         how: dict[str, Any] = {"method": method, "burn_in": burn_in, "thin": thin, "chains": chains}
         how = {name: value for name, value in how.items() if value is not None}
-        if hasattr(network, "transition") or hasattr(network, "forecast"):
+        if any(hasattr(network, name) for name in ("transition", "forecast", "decode")):
             from suffice.cli.drawn_sequences import draw_sequences
 
             require_steps(how, given)

@@ -7,14 +7,14 @@ from typing import Annotated, Any
 
 import typer
 
-from suffice.cli.scored_sequences import Facts, score_autoregression, score_chain
+from suffice.cli.scored_sequences import Facts, score_autoregression, score_chain, score_hidden
 from suffice.cli.shared import (
     DATA,
     JsonOption,
-    MissingOption,
     NamesOption,
     NaOption,
     QuietOption,
+    ScoreMissingOption,
     SeparatorOption,
     SkipOption,
     TrimOption,
@@ -23,6 +23,7 @@ from suffice.cli.shared import (
     bar,
     read_model,
     reported,
+    require_able,
     table,
 )
 
@@ -31,7 +32,7 @@ def score(
     model: Annotated[str, typer.Argument(metavar="MODEL", help="A model file.")],
     data: Annotated[str, typer.Argument(metavar="DATA", help=DATA)],
     weights: WeightsOption = None,
-    missing: MissingOption = "error",
+    missing: ScoreMissingOption = "error",
     unknown_states: UnknownOption = "error",
     separator: SeparatorOption = None,
     na: NaOption = None,
@@ -44,14 +45,21 @@ def score(
     """Print the log-likelihood of the table or sequences DATA under MODEL."""
     with reported(as_json):
         from suffice.cli.show import show_facts
+        from suffice.errors import require_choice
+        from suffice.models.incomplete_rows import MARGINALISE
 
         network = read_model(model, can="log_prob")
         policies = {"weights": weights, "missing": missing, "unknown_states": unknown_states}
         rows = table(data, separator, na, names, skip, trim)
+        require_choice("missing", missing, ("error", "drop", MARGINALISE))
+        if missing == MARGINALISE and not hasattr(network, "decode"):
+            require_able(network, "log_observed_of")
         if hasattr(network, "transition"):
             found, facts = score_chain(network, rows, bar(quiet), **policies)
         elif hasattr(network, "forecast"):
             found, facts = score_autoregression(network, rows, **policies)
+        elif hasattr(network, "decode"):
+            found, facts = score_hidden(network, rows, **policies)
         else:
             found, facts = _score_rows(network, rows, bar(quiet), **policies)
         if as_json:
@@ -64,14 +72,21 @@ def score(
 
 def _score_rows(network: Any, data: Any, progress: bool, **policies: Any) -> tuple[dict[str, Any], Facts]:
     """Return the log-likelihood of the rows of a table, and how it is printed."""
+    from suffice.data.stream import KEEP
     from suffice.data.table import open_table
+    from suffice.models.incomplete_rows import MARGINALISE
     from suffice.models.score import log_likelihood
     from suffice.progress import watch_for
     from suffice.stats.source import BlockSource
     from suffice.text import fixed, number
 
-    encoded = open_table(data, network.variables, schema=network.schema, **policies)
-    total, statistics = log_likelihood(network, BlockSource(encoded, watch_for(progress)))
+    known, observed = list(network.variables), False
+    if hasattr(network, "columns_in"):
+        known = network.columns_in(data, policies["missing"])
+        observed = policies["missing"] == MARGINALISE or len(known) < len(network.schema)
+        policies["missing"] = KEEP if policies["missing"] == MARGINALISE else policies["missing"]
+    encoded = open_table(data, known, schema=network.schema.select(known), **policies)
+    total, statistics = log_likelihood(network, BlockSource(encoded, watch_for(progress)), observed)
     n, dropped = statistics.weight, statistics.n_dropped
     mean = total / n if n else float("nan")
     given = getattr(getattr(network, "features", None), "given", ()) or not getattr(network, "takes_gaps", True)

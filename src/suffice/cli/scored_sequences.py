@@ -1,4 +1,4 @@
-"""What ``suffice score`` says of sequences under a Markov chain or an autoregression."""
+"""What ``suffice score`` says of sequences under a Markov chain, observed or hidden, or an autoregression."""
 
 from __future__ import annotations
 
@@ -27,6 +27,26 @@ def score_chain(model: Any, data: Any, progress: bool, **policies: Any) -> tuple
     said = [fixed(total), fixed(mean, 6), number(perplexity)] if not math.isnan(total) else [unknown, "-", "-"]
     names = ("log-likelihood", "mean log-likelihood of a symbol", "perplexity")
     return found, [("symbols, with their weights", number(n, 12)), *zip(names, said, strict=True)]
+
+
+def score_hidden(model: Any, data: Any, **policies: Any) -> tuple[dict[str, Any], Facts]:
+    """Return the log-probability of what sequences show, their states summed out, and how it is printed."""
+    from suffice.data.stream import KEEP
+    from suffice.models.incomplete_rows import MARGINALISE
+
+    policies["missing"] = KEEP if policies["missing"] == MARGINALISE else policies["missing"]
+    table = model.open(data, **policies)
+    lengths, weights = table.lengths, table.symbols.weights
+    n = float(lengths.sum() if weights is None else (weights * lengths).sum())
+    total = float(model.log_likelihood(table))
+    mean = total / n if n else math.nan
+    found = {"sequences": len(lengths), "n": n, "log_likelihood": total, "mean_log_likelihood": mean}
+    return found, [
+        ("sequences", f"{len(lengths):,}"),
+        ("symbols, with their weights", number(n, 12)),
+        ("log-likelihood", fixed(total)),
+        ("mean log-likelihood of a symbol", fixed(mean, 6)),
+    ]
 
 
 def score_autoregression(model: Any, data: Any, **policies: Any) -> tuple[dict[str, Any], Facts]:

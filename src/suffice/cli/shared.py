@@ -24,7 +24,19 @@ JsonOption = Annotated[bool, typer.Option("--json", help="Print one JSON documen
 WeightsOption = Annotated[
     str | None, typer.Option("--weights", metavar="COL", help="Column with the rows' frequencies.")
 ]
-MissingOption = Annotated[str, typer.Option("--missing", help="Rows with missing values: error or drop.")]
+MissingOption = Annotated[
+    str,
+    typer.Option(
+        "--missing",
+        help="Rows with missing values: error, drop, or em, which maximises the likelihood of what was observed.",
+    ),
+]
+ScoreMissingOption = Annotated[
+    str,
+    typer.Option(
+        "--missing", help="Rows with missing values: error, drop, or marginalise, which sums out what they lack."
+    ),
+]
 UnknownOption = Annotated[
     str, typer.Option("--unknown-states", help="Values outside the declared states: error or missing.")
 ]
@@ -140,6 +152,9 @@ def split_names(text: str, option: str) -> list[str]:
 
 ABLE = {
     "sample_blocks": "sampled on the command line; ask it by suffice query, or score data by suffice score",
+    "log_observed_of": "scored on incomplete rows; pass --missing drop to leave them out",
+    "impute": "used to fill gaps; suffice fit gives models that can, of networks and normal distributions",
+    "query": "asked on the command line; in Python it has decode and marginals of sequences",
     "map": "asked for its most likely states; leave --map out",
 }
 """What a model may lack, and how that is said."""

@@ -116,20 +116,26 @@ class HeldSymbols:
 def held(
     raw: RawSequences,
     declared: Mapping[str, Declaration],
-    continuous: bool,
+    continuous: bool | None,
     weights: Weights = None,
     unknown_states: str = "error",
+    gaps: bool = False,
 ) -> HeldSymbols:
-    """Encode sequences that are in memory."""
+    """Encode sequences that are in memory.
+
+    Without a word on whether they are ``continuous``, each column is what a table's would be. Missing values are kept
+    as −1 and NaN with ``gaps``, and refused without.
+    """
     variables: list[Variable] = []
     columns: dict[str, NDArray[Any]] = {}
     remarks: list[str] = []
     for name, column in raw.columns.items():
-        declaration = declared.get(name, Declaration("continuous" if continuous else "discrete"))
-        if unknown_states == "error":
+        usual = None if continuous is None else Declaration("continuous" if continuous else "discrete")
+        declaration = declared.get(name, usual)
+        if unknown_states == "error" and declaration is not None:
             _require_states(raw, column, declaration)
         encoded = encode(column, declaration, False, unknown_states, raw.text)
-        _require_values(raw, name, encoded.values)
+        _require_values(raw, name, encoded.values, gaps)
         variables.append(encoded.variable)
         columns[name] = encoded.values
         remarks += encoded.remarks
@@ -158,19 +164,19 @@ def _require_states(raw: RawSequences, column: RawColumn, declaration: Declarati
         )
 
 
-def _require_values(raw: RawSequences, name: str, values: NDArray[Any]) -> None:
-    """Refuse gaps: what comes before and after one would become neighbours."""
-    if values.dtype.kind != "f" and (not values.size or values.min() >= 0):
+def _require_values(raw: RawSequences, name: str, values: NDArray[Any], keep: bool) -> None:
+    """Refuse gaps: what comes before and after one would become neighbours. Hidden chains may keep them."""
+    if values.dtype.kind != "f" and (keep or not values.size or values.min() >= 0):
         return
     gaps = missing_in(values)
-    if gaps.any():
+    if gaps.any() and not keep:
         raise DataError(
             f"Variable {name!r}, {raw.place(int(np.argmax(gaps)))}: the value is missing "
             f"({plural(int(gaps.sum()), 'missing value')} in all). Fill it in, give it a state of its own, or cut the "
             "sequence there into two."
         )
-    if values.dtype.kind == "f" and not np.isfinite(values).all():
-        at = int(np.argmax(~np.isfinite(values)))
+    if values.dtype.kind == "f" and np.isinf(values).any():
+        at = int(np.argmax(np.isinf(values)))
         raise DataError(f"Variable {name!r}, {raw.place(at)}: the value {values[at]:g} is not finite. Correct it.")
 
 

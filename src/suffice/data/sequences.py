@@ -11,7 +11,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from suffice.data.held_symbols import HeldSymbols, RawSequences, held
-from suffice.data.raw import CodedColumn
+from suffice.data.raw import CodedColumn, RawColumn
+from suffice.data.readers import open_raw
 from suffice.data.schema import Declaration, SchemaLike, declarations
 from suffice.data.sequence_lists import read_lists
 from suffice.data.sequence_table import read_table
@@ -103,7 +104,12 @@ class Sequences:
     @classmethod
     def of_codes(cls, codes: NDArray[Any], variable: Variable) -> Sequences:
         """Return sequences of one length from codes, shape (n_sequences, length)."""
-        return cls(_Coded(codes, variable), variable=variable.name)
+        return cls.of_columns({variable: codes})
+
+    @classmethod
+    def of_columns(cls, columns: Mapping[Variable, NDArray[Any]]) -> Sequences:
+        """Return sequences of one length from codes or numbers by variable, shape (n_sequences, length) each."""
+        return cls(_Coded(dict(columns)), variable=[variable.name for variable in columns])
 
     def raw(self, variables: Sequence[str] | None = None, continuous: bool = False) -> RawSequences:
         """Return the values as they are, one sequence after the other."""
@@ -118,12 +124,13 @@ class Sequences:
         self,
         variables: Sequence[str] | None = None,
         *,
-        continuous: bool = False,
+        continuous: bool | None = False,
         schema: SchemaLike | None = None,
         weights: Weights = None,
         unknown_states: str = "error",
+        gaps: bool = False,
     ) -> Symbols:
-        """Return the sequences in codes or numbers."""
+        """Return the sequences in codes or numbers; `suffice.data.held_symbols.held` tells of ``gaps``."""
         names = self.variables if variables is None else tuple(variables)
         declared = declarations(schema)
         if self.text is not None:
@@ -134,9 +141,9 @@ class Sequences:
             name = names[0] if names else "x"
             _require_known(declared, [name])
             return TextSymbols(self.text, self.level, self.letters, name, declared.get(name))
-        raw = self.raw(names, continuous)
+        raw = self.raw(names, bool(continuous))
         _require_known(declared, list(raw.columns))
-        return held(raw, declared, continuous, weights, unknown_states)
+        return held(raw, declared, continuous, weights, unknown_states, gaps)
 
     def __iter__(self) -> Iterator[list[Label]]:
         """Yield the sequences of one variable as lists of labels; a text file is read whole for that."""
@@ -169,22 +176,34 @@ class Sequences:
 
 @dataclass(frozen=True, eq=False)
 class _Coded:
-    """Sequences of one length, drawn from a model."""
+    """Sequences of one length, drawn from a model: codes or numbers by variable."""
 
-    codes: NDArray[Any]
-    variable: Variable
+    columns: dict[Variable, NDArray[Any]]
 
     def __post_init__(self) -> None:
-        self.codes.flags.writeable = False
+        for values in self.columns.values():
+            values.flags.writeable = False
+
+    @property
+    def shape(self) -> tuple[int, int]:
+        """How many sequences, and how long."""
+        n, length = next(iter(self.columns.values())).shape
+        return n, length
 
     def raw(self) -> RawSequences:
-        """Return them as a column whose states are known."""
-        n, length = self.codes.shape
-        column = CodedColumn(self.variable.name, self.codes.reshape(-1), self.variable.labels)
-        return RawSequences({column.name: column}, np.full(n, length, np.int64), plural(n, "sequence"))
+        """Return them as columns whose states are known."""
+        n, length = self.shape
+        columns: dict[str, RawColumn] = {}
+        for variable, values in self.columns.items():
+            flat = values.reshape(-1)
+            if variable.is_discrete:
+                columns[variable.name] = CodedColumn(variable.name, flat, variable.labels)
+            else:
+                columns[variable.name] = open_raw({variable.name: flat}).column(variable.name)  # type: ignore[union-attr]
+        return RawSequences(columns, np.full(n, length, np.int64), plural(n, "sequence"))
 
     def __repr__(self) -> str:
-        n, length = self.codes.shape
+        n, length = self.shape
         return f"{plural(n, 'sequence')} of {length:,}"
 
 

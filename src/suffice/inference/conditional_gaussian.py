@@ -288,6 +288,18 @@ class Conditioned:
         found = summed_out(self._names, self._sizes, factors)
         return found, float(found.rest.values) + float(total[0])
 
+    def summed_rows(self, extra: Sequence[tuple[int, ...]] = (), greatest: bool = False) -> tuple[Summed, Floats]:
+        """Return the discrete variables summed or maximised out for all rows at once, and the logarithm, shape (n,).
+
+        What is kept is the row of evidence; some factor covers each of the ``extra`` scopes.
+        """
+        densities, total = self._densities
+        spare = [LogFactor(scope, np.zeros([self._sizes[v] for v in scope])) for scope in extra if scope]
+        axis, over = self.network.rows_axis, greatest_of if greatest else None
+        factors = [*self.tables, *densities, *spare]
+        found = summed_out(self._names, self._sizes, factors, (axis,), over, rows=axis)
+        return found, found.rest.values + total
+
 
 def configuration(part: Part, codes: Mapping[int, Any], sizes: Sequence[int]) -> Any:
     """Return the number of a part's configuration from the codes of discrete variables, one each or arrays of them."""

@@ -48,34 +48,39 @@ class Summed:
     rest: LogFactor
 
     def marginals(self, scopes: Sequence[Sequence[int]]) -> list[Floats]:
-        """Return p(x_scope) of each scope, which some factor must have covered; nothing may have been kept.
+        """Return p(x_scope | what was kept) of each scope, which some factor must have covered.
+
+        The axes are those of what was kept, of length one where it makes no difference, and then the scope's.
 
         >>> coin = LogFactor((0,), np.log([0.25, 0.75]))
         >>> same = LogFactor((0, 1), np.log([[0.9, 0.1], [0.2, 0.8]]))
         >>> summed_out(("A", "B"), (2, 2), [coin, same]).marginals([(1,)])[0].round(4).tolist()
         [0.375, 0.625]
         """
-        place = {variable: step for step, (variable, _) in enumerate(self.steps)}
+        place, kept = {variable: step for step, (variable, _) in enumerate(self.steps)}, self.rest.scope
         beliefs: dict[int, LogFactor] = {}
         for variable, whole in reversed(self.steps):
-            above = tuple(other for other in whole.scope if other != variable)
+            above = tuple(other for other in whole.scope if other in place and other != variable)
             held = _conditional(whole, variable)
             if above:
                 home = beliefs[min(above, key=place.__getitem__)]
-                held = _added([held, _reduced(home, above, log_sum)])
+                held = _added([held, _reduced(home, (*above, *kept), log_sum)])
             beliefs[variable] = held
         found = []
         for scope in scopes:
             if not scope:
-                found.append(np.ones(()))
+                found.append(np.ones([1] * len(kept)))
                 continue
-            whole = _reduced(beliefs[min(scope, key=place.__getitem__)], tuple(scope), log_sum)
-            found.append(np.exp(_spread(whole, scope)))
+            whole = _reduced(beliefs[min(scope, key=place.__getitem__)], (*kept, *scope), log_sum)
+            found.append(np.exp(_spread(whole, (*kept, *scope))))
         return found
 
-    def draw(self, sizes: Sequence[int], uniform: Callable[[], Floats]) -> Codes:
-        """Draw the codes of all variables; ``uniform`` gives one number a row, once a variable."""
-        drawn: Codes = {}
+    def draw(self, sizes: Sequence[int], uniform: Callable[[], Floats], given: Codes | None = None) -> Codes:
+        """Draw the codes of all variables; ``uniform`` gives one number a row, once a variable.
+
+        The variables go in the order opposite to that of `steps`; ``given`` are the codes of those that were kept.
+        """
+        drawn: Codes = dict(given or {})
         for variable, whole in reversed(self.steps):
             above = tuple(other for other in whole.scope if other != variable)
             table = np.exp(_spread(_conditional(whole, variable), (*above, variable))).reshape(-1, sizes[variable])
@@ -83,20 +88,25 @@ class Summed:
             at = np.zeros(len(numbers), np.int64)
             for other in above:
                 at = at * sizes[other] + drawn[other]
-            drawn[variable] = _inverted(table, at, numbers)
-        return drawn
+            drawn[variable] = inverted(table, at, numbers)
+        return {variable: drawn[variable] for variable, _ in self.steps}
 
     def greatest(self) -> dict[int, int]:
-        """Return the codes that lead to the maximum, when variables were maximised out."""
-        chosen: dict[int, int] = {}
+        """Return the codes that lead to the maximum, when variables were maximised out and none was kept."""
+        return {variable: int(code) for variable, code in self.greatest_given({}).items()}
+
+    def greatest_given(self, kept: Codes) -> Codes:
+        """Return the codes that lead to the maximum for each row of codes of the variables that were kept."""
+        chosen: Codes = dict(kept)
         for variable, whole in reversed(self.steps):
-            column = whole.values[tuple(chosen.get(other, slice(None)) for other in whole.scope)]
-            chosen[variable] = int(np.argmax(column >= column.max() - ROUNDING))
-        return chosen
+            above = tuple(other for other in whole.scope if other != variable)
+            columns = _spread(whole, (*above, variable))[tuple(chosen[other] for other in above)]
+            chosen[variable] = first_of_greatest(columns)
+        return {variable: chosen[variable] for variable, _ in self.steps}
 
 
 def summed_out(names: Sequence[str], sizes: Sequence[int], factors: Sequence[LogFactor], kept: Sequence[int] = (),
-               over: Callable[[Floats, int], Floats] | None = None) -> Summed:  # fmt: skip
+               over: Callable[[Floats, int], Floats] | None = None, rows: int | None = None) -> Summed:  # fmt: skip
     """Sum the product of some tables over all variables but a few.
 
     Parameters
@@ -108,10 +118,13 @@ def summed_out(names: Sequence[str], sizes: Sequence[int], factors: Sequence[Log
         The axes of what is left, in this order.
     over : callable, optional
         How a variable goes: `log_sum` unless another is given, such as `greatest_of`.
+    rows : int, optional
+        One of those kept that stands for rows. The order in which variables go, and with it what is drawn in a row,
+        does not depend on how many there are.
     """
     space = Product(tuple(names), tuple(sizes), ())
     require_answer(space, kept)
-    order = _order(space, factors, kept)
+    order = _order(space, factors, kept, rows)
     position = {variable: step for step, variable in enumerate(order)}
     waiting: dict[int, list[LogFactor]] = {variable: [] for variable in order}
     rest: list[LogFactor] = [LogFactor((variable,), np.zeros(sizes[variable])) for variable in kept]
@@ -131,11 +144,11 @@ def summed_out(names: Sequence[str], sizes: Sequence[int], factors: Sequence[Log
     return Summed(tuple(steps), LogFactor(tuple(kept), _spread(_added(rest), kept)))
 
 
-def _order(space: Product, factors: Sequence[LogFactor], kept: Sequence[int]) -> list[int]:
+def _order(space: Product, factors: Sequence[LogFactor], kept: Sequence[int], rows: int | None) -> list[int]:
     """Return the variables to be summed out, in order; raise where the tables that arise do not fit."""
     variables = sorted({variable for factor in factors for variable in factor.scope} | set(kept))
     place = {variable: index for index, variable in enumerate(variables)}
-    sizes = [space.sizes[variable] for variable in variables]
+    sizes = [1 if variable == rows else space.sizes[variable] for variable in variables]
     scopes = [[place[variable] for variable in factor.scope] for factor in factors]
     inside = [place[variable] for variable in kept]
     found = eliminate(BitGraph.of_scopes([*scopes, inside], sizes), keep=sum(1 << index for index in inside))
@@ -158,6 +171,11 @@ def log_sum(values: Floats, axis: int) -> Floats:
 def greatest_of(values: Floats, axis: int) -> Floats:
     """Return the maximum over one axis."""
     return np.asarray(values.max(axis=axis))
+
+
+def first_of_greatest(values: Floats) -> NDArray[np.int64]:
+    """Return the place of the maximum over the last axis: the first place, where several are equal but for rounding."""
+    return np.asarray(np.argmax(values >= values.max(axis=-1, keepdims=True) - ROUNDING, axis=-1), np.int64)
 
 
 def log_of(table: Floats) -> Floats:
@@ -204,7 +222,7 @@ def _conditional(whole: LogFactor, variable: int) -> LogFactor:
     return LogFactor(whole.scope, whole.values - np.where(total > -math.inf, total, 0.0))
 
 
-def _inverted(rows: Floats, at: NDArray[np.int64], uniform: Floats) -> NDArray[np.int64]:
+def inverted(rows: Floats, at: NDArray[np.int64], uniform: Floats) -> NDArray[np.int64]:
     """Return the column drawn in row ``at[i]`` by inverting its distribution function at ``uniform[i]``."""
     reached = np.cumsum(rows, axis=1)
     last = rows.shape[1] - 1 - np.argmax(rows[:, ::-1] > 0, axis=1)  # rounding carries no draw past what is possible

@@ -27,6 +27,7 @@ from suffice.models.autoregression import AutoregressiveModel
 from suffice.models.bayes_net import BayesianNetwork
 from suffice.models.class_gaussian import ClassGaussianModel
 from suffice.models.conditional_log_linear import ConditionalLogLinear
+from suffice.models.hidden_markov import HiddenMarkovModel
 from suffice.models.hypothesis_mixture import HypothesisMixture
 from suffice.models.joint_classes import JointClassModel
 from suffice.models.joint_normal import JointNormal
@@ -79,6 +80,7 @@ MODELS: dict[str, Callable[[Mapping[str, Any]], Any]] = {
     "BayesianNetwork": BayesianNetwork.from_dict,
     "ClassGaussianModel": ClassGaussianModel.from_dict,
     "ConditionalLogLinear": ConditionalLogLinear.from_dict,
+    "HiddenMarkovModel": HiddenMarkovModel.from_dict,
     "HypothesisMixture": HypothesisMixture.from_dict,
     "JointClassModel": JointClassModel.from_dict,
     "JointNormal": JointNormal.from_dict,
@@ -94,6 +96,7 @@ OWNED: dict[type[Any], Callable[[Any, Any], Any]] = {
     AutoregressiveModel: lambda model, structure: model.structure_like(structure),
     BayesianNetwork: lambda model, structure: structure if _is_node(model, structure) else model.dag,
     ClassGaussianModel: lambda model, structure: model.structure,
+    HiddenMarkovModel: lambda model, structure: model.structure,
     HypothesisMixture: lambda model, structure: model.hypotheses,
     JointClassModel: lambda model, structure: structure if _is_joint(model, structure) else model,
     MarkovChainModel: lambda model, structure: model.structure,
@@ -311,7 +314,9 @@ def _check_statistics(fit: Fit) -> None:
 
 
 def _is_only_welcome(need: Any, structure: Any) -> bool:
-    """Whether a need is the whole table, which fields and features can do without."""
+    """Whether a need is the whole table, which fields and features can do without, or what expectations have filled."""
+    if getattr(need, "takes_gaps", False):
+        return True
     if isinstance(structure, Features) and structure.variables in structure.scopes:
         return False
     return isinstance(structure, Cliques | Features) and need == Count(structure.variables)
@@ -353,8 +358,7 @@ def _step(entry: list[Any]) -> dict[str, Any]:
 def _certificate(entry: Mapping[str, Any]) -> Certificate:
     readers: dict[str, Callable[[Mapping[str, Any], str], Any]]
     readers = {"bool": flag, "str": text, "float": number, "float | None": number_or_none}
-    known = {"starts": "", **entry}
-    return Certificate(**{field.name: readers[str(field.type)](known, field.name) for field in fields(Certificate)})
+    return Certificate(**{field.name: readers[str(field.type)](entry, field.name) for field in fields(Certificate)})
 
 
 CONTENTS: dict[str, Callable[[Mapping[str, Any]], Any]] = {"fit": _fit, "model": _model}

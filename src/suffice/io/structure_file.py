@@ -82,7 +82,12 @@ def _features(**entries: Any) -> Features:
     if not isinstance(tie, list):
         tie = _by_name(entries, "tie", "{ both = ['A=yes', 'B=no'] }")
     return Features(
-        specs, given=_texts(entries, "given"), support=support, tie=tie, variables=_texts(entries, "variables")
+        specs,
+        given=_texts(entries, "given"),
+        support=support,
+        tie=tie,
+        variables=_texts(entries, "variables"),
+        latent=entries.get("latent"),
     )
 
 
@@ -121,7 +126,9 @@ def _pairwise(kind: type[Pairwise]) -> Callable[..., Pairwise]:
             raise StructureError(
                 f"The entry 'values' must be two rising numbers, [-1, 1]. Got {shown(values)} instead."
             )
-        settings: dict[str, Any] = {key: entries[key] for key in ("values", "tie", "fields") if key in entries}
+        settings: dict[str, Any] = {
+            key: entries[key] for key in ("values", "tie", "fields", "latent") if key in entries
+        }
         if "graph" in entries:
             return kind(entries["graph"], **settings)
         nodes, edges = _texts(entries, "nodes"), _edges(entries)
@@ -165,19 +172,23 @@ TYPES: dict[str, Kind] = {
     ),
     "Bernoulli": Kind(Bernoulli, ("variable",), ("states",), "a Bernoulli variable"),
     "Boltzmann": Kind(
-        _pairwise(Boltzmann), ("graph", "nodes", "edges"), ("values", "tie", "fields"), "a Boltzmann machine"
+        _pairwise(Boltzmann), ("graph", "nodes", "edges"), ("values", "tie", "fields", "latent"), "a Boltzmann machine"
     ),
     "Categorical": Kind(Categorical, ("variable",), ("states",), "a categorical variable"),
-    "Cliques": Kind(Cliques, ("graph",), ("take",), "a Cliques"),
+    "Cliques": Kind(Cliques, ("graph",), ("take", "latent"), "a Cliques"),
     "DAG": Kind(DAG, ("graph",), ("latent", "kinds", "tie", "divisor"), "a DAG"),
-    "Features": Kind(_features, ("features",), ("given", "support", "tie", "variables"), "Features"),
+    "Features": Kind(_features, ("features",), ("given", "support", "tie", "variables", "latent"), "Features"),
     "GaussianMarkov": Kind(GaussianMarkov, ("graph",), (), "a GaussianMarkov"),
     "Hypotheses": Kind(Hypotheses, ("sets",), ("over",), "a Hypotheses"),
-    "Ising": Kind(_pairwise(Ising), ("graph", "edges"), ("nodes", "values", "tie", "fields"), "an Ising model"),
-    "MarkovChain": Kind(MarkovChain, ("order",), ("variable", "id", "time", "level", "letters"), "a Markov chain"),
+    "Ising": Kind(
+        _pairwise(Ising), ("graph", "edges"), ("nodes", "values", "tie", "fields", "latent"), "an Ising model"
+    ),
+    "MarkovChain": Kind(
+        MarkovChain, ("order",), ("variable", "id", "time", "level", "letters", "latent"), "a Markov chain"
+    ),
     "MultivariateNormal": Kind(MultivariateNormal, ("variables",), ("divisor",), "a multivariate normal"),
     "Normal": Kind(Normal, ("variable",), ("divisor",), "a normal distribution"),
-    "Potts": Kind(_pairwise(Potts), ("graph", "edges"), ("nodes", "tie", "fields"), "a Potts model"),
+    "Potts": Kind(_pairwise(Potts), ("graph", "edges"), ("nodes", "tie", "fields", "latent"), "a Potts model"),
 }
 
 

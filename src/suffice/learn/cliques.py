@@ -141,7 +141,9 @@ def solution(matching: Matching, found: Found, face: Face | None) -> Solution:
         if face.support is not None:
             adjusted = dimension(layout.sizes, layout.scopes, face.support)
         elif face.exists == "no":
-            remarks.append("The free parameters that the zeros leave are not counted: the joint table is too large.")
+            large = math.prod(layout.sizes) > MAX_CELLS
+            why = "the joint table is too large" if large else "other counts are too near to zero"
+            remarks.append(f"The free parameters that the zeros leave are not counted: {why}.")
     if not found.converged and not problem.watch.interrupted:
         remarks.append(f"Not converged after {plural(len(found.objectives), 'step')}: {found.reason}")
     return Solution(

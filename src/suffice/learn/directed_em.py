@@ -7,19 +7,22 @@ depends on the families that it touches only. Families in which nothing is missi
 from __future__ import annotations
 
 import math
+from collections.abc import Mapping
+from functools import cached_property
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from suffice.data.schema import Schema
-from suffice.errors import EstimationError
+from suffice.errors import ArgumentError, EstimationError
 from suffice.inference.gap_sums import GapSums, Summed
 from suffice.learn import directed
 from suffice.learn.em import EM
 from suffice.learn.expectation import Expectation
 from suffice.learn.expected_vector import ExpectedVector
 from suffice.learn.method import Method, Problem
+from suffice.learn.observed_lbfgs import Descent
 from suffice.models.cpds import nodes_of
 from suffice.models.cpds.tabular import whole_values
 from suffice.priors.binding import bound, prior_of
@@ -128,14 +131,14 @@ class TableExpectation:
         if not np.isfinite(summed.log_sums).all():
             worst = int(np.argmin(np.isfinite(summed.log_sums)))
             raise EstimationError(
-                f"Rows with {self.gaps.described(worst)} are impossible under the tables that were given or begun with, "
-                "whatever is missing. Correct 'fixed' or 'init', or these rows."
+                f"Rows with {self.gaps.described(worst)} are impossible under the tables that were given or begun "
+                "with, whatever is missing. Correct 'fixed' or 'init', or these rows."
             )
         if (self.complete[tables == 0] > 0).any():
             node = self._node_of(int(np.argmax((tables == 0) & (self.complete > 0))))
             raise EstimationError(
-                f"Some rows are impossible under the table of {node!r} that was given or begun with. Correct 'fixed' or "
-                "'init', or these rows."
+                f"Some rows are impossible under the table of {node!r} that was given or begun with. Correct 'fixed' "
+                "or 'init', or these rows."
             )
 
     def _node_of(self, cell: int) -> str:
@@ -150,6 +153,43 @@ class TableExpectation:
     def tamed(self, candidate: Floats, plain: Floats) -> Floats | None:
         """Return mixed counts that are nowhere far below the plain step's."""
         return np.maximum(candidate, LEAST * plain)
+
+    # Gradients ------------------------------------------------------------------------------------------------
+
+    @cached_property
+    def _shared(self) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
+        """For every cell the one that stands for it, which differs where nodes are tied; and the row of every cell."""
+        lead, row = np.arange(self.layout.size), np.empty(self.layout.size, np.int64)
+        n_rows = 0
+        place = {node: self.layout.place(kind.need(family)) for node, (kind, family) in self.nodes.items()}
+        for node, (_, family) in self.nodes.items():
+            cells = np.arange(place[node].start, place[node].stop)
+            row[cells] = n_rows + (cells - place[node].start) // family.child.n_states
+            n_rows = int(row[cells[-1]]) + 1
+        for group in self.problem.structure.groups:
+            for node in group[1:]:
+                lead[place[node]] = lead[place[group[0]]]
+        return lead, row
+
+    def coordinates(self, model: Any) -> Floats:
+        """Return the logarithms of all probabilities, those of zeros far down."""
+        return np.log(np.maximum(self.tables(model), 1e-12))
+
+    def slope(self, coordinates: Floats) -> tuple[float, Floats, Floats]:
+        """Return the objective, its gradient, and the expected counts; rows are in proportion to exp(coordinates)."""
+        lead, row = self._shared
+        shared = coordinates[lead]
+        top = np.full(row[-1] + 1, -np.inf)
+        np.maximum.at(top, row, shared)
+        weights = np.exp(shared - top[row])
+        tables = weights / np.bincount(row, weights)[row]
+        summed = self.sums.run(tables)
+        expected = self.complete + summed.expected
+        objective, counts = _weighed(self.complete, tables) + self.sums.total(summed), expected
+        if self._pseudo is not None:
+            objective, counts = objective + _weighed(self._pseudo, tables), counts + self._pseudo
+        gaps = counts - np.bincount(row, counts)[row] * tables
+        return objective, np.bincount(lead, gaps, self.layout.size), expected
 
     # Where to begin -------------------------------------------------------------------------------------------
 
@@ -175,8 +215,8 @@ class TableExpectation:
         said = []
         if self.gaps.n:
             said.append(
-                f"Rows that lack values make up {plural(self.gaps.n, 'different situation')}; the likelihood is that of "
-                "what was observed."
+                f"Rows that lack values make up {plural(self.gaps.n, 'different situation')}; the likelihood is that "
+                "of what was observed."
             )
         for node, (kind, family) in self.nodes.items():
             if node not in hidden and not self.complete[self.layout.place(kind.need(family))].any():
@@ -191,4 +231,20 @@ def _weighed(weights: Floats, tables: Floats) -> float:
         return float(weights[held] @ np.log(tables[held]))
 
 
+def refuses_slopes(dag: DAG, schema: Schema) -> str | None:
+    """Refuse nodes that are no tables, whose gradients EM does not need either."""
+    for node, (kind, _) in nodes_of(dag, schema).items():
+        if kind.name != "tabular":
+            return f"node {node!r} is of kind {kind.name!r}, and it searches tables only; 'em' can fit it."
+    return None
+
+
+def check_slopes(dag: DAG, prior: Any, fixed: Mapping[str, Any]) -> None:
+    """Refuse given rows, beside what EM refuses."""
+    directed.check(dag, prior, fixed)
+    if fixed:
+        raise ArgumentError("The method 'observed_lbfgs' moves every row; leave 'fixed' out, or pass method='em'.")
+
+
+LBFGS = EM(expectation, inner, refuses_slopes, needs, check_slopes, search=Descent).method(("mle", "mean", "map"))
 METHOD = EM(expectation, inner, refuses, needs, directed.check).method(points=("mle", "mean", "map"))

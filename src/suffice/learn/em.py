@@ -20,7 +20,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from suffice.data.schema import Schema
-from suffice.errors import ArgumentError, EstimationError, require_whole, shown
+from suffice.errors import ArgumentError, EstimationError, SchemaError, StatisticsError, require_whole, shown
 from suffice.learn.em_checkpoint import Checkpoint, Resumed
 from suffice.learn.expectation import Expectation
 from suffice.learn.method import Method, Problem, Solution, Start, Step
@@ -33,6 +33,8 @@ MEMORY = 8
 """Steps that the next one is mixed from, unless told."""
 SLACK = 1e-12
 """By how much of itself rounding may lower the objective."""
+EQUAL = 1e-9
+"""Ends that differ by no more than this, relative to their size, are the same one."""
 IDLE = 30
 """After so many steps that neither raise the objective nor bring S and F(S) closer, rounding error is all there is."""
 LATENT_STARTS = 5
@@ -55,6 +57,8 @@ class EM:
         ``refuses(structure, schema)`` says why it cannot be done, or None.
     check : callable
         As in `Method`.
+    search : callable or None
+        What climbs, where it is not EM.
     """
 
     expectation: Callable[[Problem], Expectation]
@@ -63,6 +67,7 @@ class EM:
     needs: Callable[[Any, Schema], tuple[Need, ...]]
     check: Callable[[Any, Any, Mapping[str, Any]], None]
     refuses_prior: Callable[[Any, Any], str | None] = lambda structure, prior: None
+    search: Callable[[Problem, Expectation, Method], Climb] | None = None
 
     def method(self, points: tuple[str, ...] = ("mle", "map")) -> Method:
         """Return the row of the registry."""
@@ -82,7 +87,8 @@ class EM:
 
     def solve(self, problem: Problem) -> Solution:
         """Climb from every start, and keep the best end."""
-        climb = Climb(problem, self.expectation(problem), self.inner(problem))
+        require_states(problem.schema)
+        climb = (self.search or Climb)(problem, self.expectation(problem), self.inner(problem))
         ends: list[End] = []
         checkpoint = Checkpoint.of(problem)
         resumed = checkpoint.resumed()
@@ -97,8 +103,7 @@ class EM:
             ends.append(climb.from_(name, vector, label, checkpoint, resumed))
             resumed = Resumed()
             checkpoint.ended(ends[-1])
-        best = max(ends, key=lambda end: end.objective)
-        return climb.solution(best, ends)
+        return climb.solution(_best(ends), ends)
 
 
 @dataclass(eq=False)
@@ -192,7 +197,7 @@ class Climb:
         """Return a step from extrapolated statistics, or None where no model comes of them."""
         try:
             return self.step(candidate)
-        except (EstimationError, ArithmeticError, np.linalg.LinAlgError):
+        except (EstimationError, StatisticsError, ArithmeticError, np.linalg.LinAlgError):
             return None
 
     def _told(self, vector: Floats) -> Solution:
@@ -222,6 +227,23 @@ class Climb:
             starts=tuple(end.start for end in ends),
             statistics=replace(self.expectation.statistics(expected), remarks=self.problem.statistics.remarks),
         )
+
+
+def require_states(schema: Schema) -> None:
+    """Refuse variables of which no row has a value and nobody says the states."""
+    for variable in schema.variables:
+        if variable.is_discrete and not variable.n_states:
+            raise SchemaError(
+                f"No row has a value of {variable.name!r}, so its states are not known. Declare them: "
+                f"schema={{{variable.name!r}: ['no', 'yes']}}."
+            )
+
+
+def _best(ends: list[End]) -> End:
+    """Return the highest end; of several that rounding alone tells apart the first, so that no last bit decides."""
+    top = max(end.objective for end in ends)
+    near = [end for end in ends if end.objective >= top - EQUAL * max(1.0, abs(top))]
+    return next((end for end in near if end.converged), near[0])
 
 
 def _remarks(problem: Problem, best: End, ends: list[End]) -> Iterator[str]:

@@ -226,7 +226,7 @@ def solution(setting: FeatureSetting, found: FoundWeights, on_face: Face | None)
 def model_of(setting: FeatureSetting, weights: Floats, base: Sequence[LabelledTable] = ()) -> LogLinear:
     """Put the model together from the weights that were found."""
     problem = setting.problem
-    schema = problem.schema.select(problem.structure.columns)
+    schema = problem.schema.select(problem.structure.variables)
     return LogLinear(
         problem.structure,
         with_limits(setting.limits, weights),

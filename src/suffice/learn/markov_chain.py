@@ -31,7 +31,9 @@ from suffice.text import plural
 
 
 def refuses(chain: MarkovChain, schema: Schema) -> str | None:
-    """Refuse continuous symbols."""
+    """Refuse continuous symbols, and chains that are hidden."""
+    if chain.latent:
+        return f"{chain.state[0]!r} is latent, and the closed form needs every symbol observed."
     if not schema[symbol_name(chain, schema)].is_discrete:
         return "its symbols are continuous. sf.Autoregression is for numbers."
     return None
@@ -39,7 +41,7 @@ def refuses(chain: MarkovChain, schema: Schema) -> str | None:
 
 def symbol_name(chain: MarkovChain, schema: Schema) -> str:
     """Return the name of the symbols: the structure's, or that of the last column of windows."""
-    return chain.variable or list(schema)[-1]
+    return next(iter(chain.names), list(schema)[-1])
 
 
 def needs(chain: MarkovChain, schema: Schema) -> tuple[Count, ...]:

@@ -171,6 +171,8 @@ class Method:
     incomplete : bool
         Whether it learns from rows that lack values, by their observed likelihood. Such a method may have several
         optima, so it takes restarts and checkpoints.
+    expectation : callable or None
+        Of such a method: from a problem to its E-step, an `Expectation`.
     """
 
     refuses: Callable[[Any, Schema], str | None]
@@ -186,6 +188,7 @@ class Method:
     takes_init: bool = False
     instead: str = ""
     incomplete: bool = False
+    expectation: Callable[[Problem], Any] | None = None
 
 
 def check_options(name: str, method: Method, options: object) -> None:

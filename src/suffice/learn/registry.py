@@ -14,18 +14,22 @@ from suffice.learn import (
     class_gaussian,
     decomposable,
     directed,
+    directed_em,
     enumeration,
     feature_methods,
     gaussian_markov,
     graph_crf,
+    hidden_markov,
     ipf,
     joint_classes,
     laplace,
     likelihood,
     markov_chain,
     naive,
+    normal_expectation,
     single,
     softmax_regression,
+    undirected_em,
 )
 from suffice.learn.method import Method
 from suffice.structures.autoregression import Autoregression
@@ -45,7 +49,12 @@ from suffice.structures.softmax_regression import SoftmaxClasses
 from suffice.structures.structure import SHELLS, public_name
 
 METHODS: dict[type[Any], dict[str, Method]] = {
-    DAG: {"closed_form": directed.METHOD, "newton": directed.NEWTON},
+    DAG: {
+        "closed_form": directed.METHOD,
+        "newton": directed.NEWTON,
+        "em": directed_em.METHOD,
+        "observed_lbfgs": directed_em.LBFGS,
+    },
     Autoregression: {"closed_form": autoregression.METHOD},
     Bernoulli: {"closed_form": single.METHOD},
     Categorical: {"closed_form": single.METHOD},
@@ -59,19 +68,20 @@ METHODS: dict[type[Any], dict[str, Method]] = {
         "adagrad": chain_stochastic.ADAGRAD,
     },
     LabelGraph: {"exact": graph_crf.EXACT, "pseudo_likelihood": graph_crf.PSEUDO_LIKELIHOOD},
-    MarkovChain: {"closed_form": markov_chain.METHOD},
+    MarkovChain: {"closed_form": markov_chain.METHOD, "em": hidden_markov.METHOD},
     Naive: {"closed_form": naive.METHOD},
     SoftmaxClasses: {
         "newton": softmax_regression.NEWTON,
         "lbfgs": softmax_regression.LBFGS,
         "proximal": softmax_regression.PROXIMAL,
     },
-    Normal: {"closed_form": gaussian_markov.CLOSED_FORM},
-    MultivariateNormal: {"closed_form": gaussian_markov.CLOSED_FORM},
+    Normal: {"closed_form": gaussian_markov.CLOSED_FORM, "em": normal_expectation.METHOD},
+    MultivariateNormal: {"closed_form": gaussian_markov.CLOSED_FORM, "em": normal_expectation.METHOD},
     GaussianMarkov: {
         "closed_form": gaussian_markov.CLOSED_FORM,
         "newton": gaussian_markov.NEWTON,
         "ipf": gaussian_markov.SCALING,
+        "em": normal_expectation.METHOD,
     },
     Cliques: {
         "closed_form": decomposable.METHOD,
@@ -82,6 +92,7 @@ METHODS: dict[type[Any], dict[str, Method]] = {
         "ipf": ipf.METHOD,
         "gradient": likelihood.GRADIENT,
         "proximal": laplace.METHOD,
+        "em": undirected_em.CLIQUES,
     },
     Features: {
         "lbfgs": feature_methods.LBFGS,
@@ -93,6 +104,7 @@ METHODS: dict[type[Any], dict[str, Method]] = {
         "proximal": feature_methods.PROXIMAL,
         "pseudo_likelihood": feature_methods.PSEUDO_LIKELIHOOD,
         "stochastic": feature_methods.STOCHASTIC,
+        "em": undirected_em.FEATURES,
     },
 }
 
@@ -121,7 +133,8 @@ def choose(
     With ``gaps``, rows may lack values, and only methods that learn from such rows will do.
     """
     methods = methods_for(structure)
-    hides = gaps or bool(getattr(structure, "latent", ()))
+    latent = getattr(structure, "latent", ())
+    hides = gaps or bool(latent)
     if point is not None:
         require_choice("point", point, ("mean", "map"))
 
@@ -131,6 +144,8 @@ def choose(
             reason = method.refuses_prior(structure, prior)
         if reason is None and base and not method.takes_base:
             reason = "it knows no base measure."
+        if reason is None and latent and not method.incomplete:
+            reason = f"{latent[0][0]!r} is latent, and this method needs every variable observed."
         if reason is None and gaps and not method.incomplete:
             reason = "it needs complete rows; with missing='em' leave the method out, or name one for incomplete rows."
         return reason
@@ -138,7 +153,7 @@ def choose(
     if isinstance(name, str) and name == "auto":
         reasons: dict[str, str | None] = {}
         for candidate, method in methods.items():
-            if method.exact and method.incomplete <= hides:
+            if method.exact and method.incomplete == hides:
                 reasons[candidate] = reason_against(method)
                 if reasons[candidate] is None and point is not None and point not in method.points:
                     reasons[candidate] = f"it does not give {point!r}."

@@ -25,6 +25,8 @@ from suffice.inference.product import Product
 from suffice.models.assignment import Assignment
 from suffice.models.complexity import Complexity
 from suffice.models.evidence import describe, given_of, targets_of
+from suffice.models.imputation import Imputation
+from suffice.models.incomplete_rows import DiscreteGaps, Gaps
 from suffice.models.row_answers import RowAnswers
 from suffice.models.sampling import (
     METHODS,
@@ -38,7 +40,7 @@ from suffice.models.sampling import (
 from suffice.stats.source import BlockSource
 
 
-class Answers(ABC):
+class Answers(Imputation, ABC):
     """What a discrete model answers; a model provides ``schema``, ``variables`` and `_product`."""
 
     if TYPE_CHECKING:
@@ -51,7 +53,7 @@ class Answers(ABC):
     def _product(self) -> Product:
         """Return the tables of the model."""
 
-    def _check_known(self, wanted: tuple[int, ...] | None, given: Given) -> None:  # noqa: B027, most know all numbers
+    def _check_known(self, wanted: tuple[int, ...] | None, given: Given) -> None:
         """Raise where an unknown number would enter the answer about ``wanted``, None meaning all variables."""
 
     @cached_property
@@ -59,7 +61,7 @@ class Answers(ABC):
         return Inquiry(self._product())
 
     def __getstate__(self) -> dict[str, Any]:
-        return {name: value for name, value in self.__dict__.items() if name != "_inquiry"}
+        return {name: value for name, value in self.__dict__.items() if name not in ("_inquiry", "_gaps")}
 
     # One table ------------------------------------------------------------------------------------------------
 
@@ -368,6 +370,20 @@ class Answers(ABC):
         if found.log_z == -math.inf:
             raise self._impossible(evidence)
         return from_calibrated(self.schema, found, evidence)
+
+    # Gaps -----------------------------------------------------------------------------------------------------
+
+    def _gap_solver(self) -> Gaps:
+        self._require_possible()
+        return DiscreteGaps.of(self._inquiry.product, self._inquiry.log_z)
+
+    def _not_filled(self, codes: NDArray[np.int64], values: NDArray[np.float64]) -> ModelError:
+        evidence = Given({variable: int(code) for variable, code in enumerate(codes) if code >= 0})
+        try:
+            self._check_known(None, evidence)
+        except ModelError as error:
+            return error
+        return self._impossible(evidence)
 
     def _impossible(self, evidence: Given) -> ModelError:
         """Return the error, which names the piece of evidence that goes too far."""

@@ -11,7 +11,6 @@ import numpy as np
 from numpy.typing import NDArray
 
 from suffice.data.schema import Schema, SchemaLike
-from suffice.data.table import open_table
 from suffice.errors import (
     ArgumentError,
     ModelError,
@@ -31,7 +30,6 @@ from suffice.models.evidence import describe, given_of, targets_of
 from suffice.models.mixed_answers import MixedAnswers
 from suffice.models.sampling import Draw
 from suffice.models.sensitivity import Sensitivity, event_text, in_proportion
-from suffice.stats.source import BlockSource
 from suffice.structures.dag import DAG
 from suffice.text import plural
 
@@ -134,15 +132,6 @@ class BayesianNetwork(MixedAnswers):
         return "".join(cpd._repr_html_() for cpd in self.cpds if hasattr(cpd, "_repr_html_"))
 
     # What it computes -----------------------------------------------------------------------------------------
-
-    def log_prob(self, data: Any) -> NDArray[np.float64]:
-        """Return log p(x) of every row of a table; shape (n_rows,).
-
-        Rows that meet an unknown (NaN) row of a table have the value NaN, impossible rows −inf.
-        """
-        table = open_table(data, self.variables, schema=self.schema)
-        parts = list(BlockSource(table).each(lambda block: self.log_prob_of(block.columns, block.n_rows)))
-        return np.concatenate(parts)
 
     def log_prob_of(self, columns: Mapping[str, NDArray[Any]], n_rows: int) -> NDArray[np.float64]:
         """Return log p(x) of every row of codes; shape (n_rows,)."""

@@ -12,7 +12,6 @@ from numpy.typing import NDArray
 
 from suffice.data.labelled import LabelledTable
 from suffice.data.schema import Schema
-from suffice.data.table import open_table
 from suffice.errors import ModelError, listing, shown
 from suffice.inference.product import Factor, Product
 from suffice.models.answers import Answers
@@ -20,7 +19,6 @@ from suffice.models.cpds import Family
 from suffice.models.cpds.rows import is_distribution
 from suffice.models.cpds.tabular import TabularCPD
 from suffice.models.sampling import Draw
-from suffice.stats.source import BlockSource
 from suffice.structures.hypotheses import Hypotheses
 from suffice.text import shorten
 
@@ -80,11 +78,6 @@ class HypothesisMixture(Answers):
     def schema(self) -> Schema:
         """The variable with its outcomes."""
         return Schema((self.hypotheses.variable,))
-
-    def log_prob(self, data: Any) -> NDArray[np.float64]:
-        """Return log p(x) of every row of a table; shape (n_rows,)."""
-        table = open_table(data, self.variables, schema=self.schema)
-        return np.concatenate(list(BlockSource(table).each(lambda b: self.log_prob_of(b.columns, b.n_rows))))
 
     def log_prob_of(self, columns: Mapping[str, NDArray[Any]], n_rows: int) -> NDArray[np.float64]:
         """Return log p(x) of every row of codes; shape (n_rows,)."""

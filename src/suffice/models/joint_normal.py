@@ -15,7 +15,6 @@ from numpy.typing import NDArray
 from suffice.data.block import Block
 from suffice.data.frame import to_native
 from suffice.data.schema import Schema
-from suffice.data.table import open_table
 from suffice.data.variable import Variable
 from suffice.errors import (
     ArgumentError,
@@ -29,17 +28,19 @@ from suffice.errors import (
     shown,
     suggestion,
 )
+from suffice.models.imputation import Imputation
+from suffice.models.incomplete_rows import Gaps
 from suffice.models.normal_arrays import alone, checked_array, checked_names, checked_numbers, frozen, scaled, symmetric
+from suffice.models.normal_gaps import NormalGaps
 from suffice.models.normal_text import html_normal, plain_normal
 from suffice.models.sampling import sample_blocks
-from suffice.stats.source import BlockSource
 from suffice.text import plural
 
 Floats = NDArray[np.float64]
 
 
 @dataclass(frozen=True, init=False, eq=False)
-class JointNormal:
+class JointNormal(Imputation):
     """The normal distribution N(mean, covariance) of some named variables.
 
     Parameters
@@ -152,12 +153,6 @@ class JointNormal:
         return partial
 
     # What it computes -----------------------------------------------------------------------------------------
-
-    def log_prob(self, data: Any) -> Floats:
-        """Return the log-density of every row of a table; shape (n_rows,)."""
-        table = open_table(data, self.names, continuous=self.names)
-        parts = list(BlockSource(table).each(lambda block: self.log_prob_of(block.columns, block.n_rows)))
-        return np.concatenate(parts)
 
     def log_prob_of(self, columns: Mapping[str, NDArray[Any]], n_rows: int) -> Floats:
         """Return the log-density of every row of columns; shape (n_rows,)."""
@@ -317,6 +312,14 @@ class JointNormal:
             return columns | {self.names[place]: np.full(size, value) for place, value in values.items()}
 
         return sample_blocks(self.schema, draw, n, seed)
+
+    # Gaps -----------------------------------------------------------------------------------------------------
+
+    def _gap_solver(self) -> Gaps:
+        return NormalGaps(self.mean, self.covariance, self.precision)
+
+    def _not_filled(self, codes: NDArray[np.int64], values: Floats) -> ModelError:
+        return ModelError("The density of the row is zero as a float. Check the values and their units.")
 
     # Names ----------------------------------------------------------------------------------------------------
 

@@ -122,7 +122,7 @@ class LogLinear(MarkovNetwork):
         support: Sequence[LabelledTable] = (),
         design: Design | None = None,
     ) -> None:
-        known = declared_schema(schema).select(features.columns)
+        known = declared_schema(schema).select(features.variables)
         design = design or design_of(features, known)
         names = tuple(feature.name for feature in design.features)
         values = weights_of(weights, names)
@@ -152,6 +152,10 @@ class LogLinear(MarkovNetwork):
 
     def _repr_html_(self) -> str:
         return self.weights._repr_html_()
+
+    @property
+    def _latent(self) -> tuple[str, ...]:
+        return tuple(name for name, _ in self.features.latent)
 
     # Fields and couplings -------------------------------------------------------------------------------------
 

@@ -222,7 +222,9 @@ class MarkovChainModel:
     def open(self, data: Any, **policies: Any) -> WindowTable:
         """Open sequences as the windows that `log_prob_of` scores; ``policies`` are those of `MarkovChain.open`."""
         chain = MarkovChain(**{**self.structure.__dict__, "variable": self.variable.name})
-        return chain.open(data, schema=Schema((self.variable,)), **policies)
+        table = chain.open(data, schema=Schema((self.variable,)), **policies)
+        assert isinstance(table, WindowTable)
+        return table
 
     def log_prob_of(self, columns: Mapping[str, NDArray[Any]], n_rows: int) -> NDArray[np.float64]:
         """Return log p(x | predecessors) of every row of windows, in codes of `schema`; shape (n_rows,)."""

@@ -12,13 +12,11 @@ from numpy.typing import NDArray
 
 from suffice.data.labelled import LabelledTable
 from suffice.data.schema import Schema, SchemaLike, declarations
-from suffice.data.table import open_table
 from suffice.data.variable import Variable
 from suffice.errors import ArgumentError, ModelError, SchemaError, UnknownNameError, listing, shown, suggestion
 from suffice.inference.product import Product
 from suffice.models.answers import Answers
 from suffice.models.clique_layout import factors_over
-from suffice.stats.source import BlockSource
 from suffice.structures.cliques import Cliques
 from suffice.text import plural
 
@@ -114,12 +112,6 @@ class MarkovNetwork(Answers):
         return "".join(factor._repr_html_() for factor in self.factors)
 
     # What it computes -----------------------------------------------------------------------------------------
-
-    def log_prob(self, data: Any) -> NDArray[np.float64]:
-        """Return log p(x) of every row of a table; shape (n_rows,). Impossible rows have the value −inf."""
-        table = open_table(data, self.variables, schema=self.schema)
-        parts = list(BlockSource(table).each(lambda block: self.log_prob_of(block.columns, block.n_rows)))
-        return np.concatenate(parts)
 
     def log_prob_of(self, columns: Mapping[str, NDArray[Any]], n_rows: int) -> NDArray[np.float64]:
         """Return log p(x) of every row of codes; shape (n_rows,)."""

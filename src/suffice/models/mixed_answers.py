@@ -20,7 +20,9 @@ from suffice.models.answers import Answers
 from suffice.models.assignment import Assignment
 from suffice.models.complexity import Complexity
 from suffice.models.evidence import describe, seen_of, targets_of
+from suffice.models.incomplete_rows import Gaps
 from suffice.models.joint_normal import JointNormal
+from suffice.models.mixed_gaps import MixedGaps
 from suffice.models.mixed_network import answer_of, mixed_network
 from suffice.models.mixed_rows import evidence_rows, mixed_rows
 from suffice.models.sampling import Draw
@@ -311,6 +313,22 @@ class MixedAnswers(Answers):
             return columns
 
         return draw
+
+    # Gaps -----------------------------------------------------------------------------------------------------
+
+    @property
+    def _latent(self) -> tuple[str, ...]:
+        return tuple(name for name, _ in self.dag.latent)
+
+    def _gap_solver(self) -> Gaps:
+        return MixedGaps(self._mixed, tuple(self.schema), self.cpds) if self._continuous else super()._gap_solver()
+
+    def _not_filled(self, codes: NDArray[np.int64], values: NDArray[np.float64]) -> ModelError:
+        if not self._continuous:
+            return super()._not_filled(codes, values)
+        hard = {variable: int(code) for variable, code in enumerate(codes) if code >= 0}
+        known = {variable: values[[variable]] for variable in np.flatnonzero(~np.isnan(values)).tolist()}
+        return self._not_seen(Seen(hard, {}, known))
 
     # Refusals -------------------------------------------------------------------------------------------------
 

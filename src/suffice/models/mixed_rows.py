@@ -36,13 +36,13 @@ def mixed_rows(
     n, log_p = len(codes), np.empty(len(codes))
     if variables[0].is_discrete:
         tables = np.empty((n, *(variable.n_states for variable in variables)))
-        for rows, seen in _situations(codes, values):
+        for rows, seen in situations(codes, values):
             tables[rows], log_p[rows] = Conditioned(network, seen, wanted).posterior(tuple(wanted))
         tables[log_p == -math.inf] = np.nan
         return RowAnswers(tuple(variables), tables, log_p)
     t = len(variables)
     mean, covariance = np.empty((n, t)), np.empty((n, t, t))
-    for rows, seen in _situations(codes, values):
+    for rows, seen in situations(codes, values):
         mixture, log_p[rows] = Conditioned(network, seen, wanted).mixture((), wanted)
         mean[rows] = np.einsum("nk,nki->ni", mixture.weights, mixture.mean)
         apart = mixture.mean - mean[rows][:, None]
@@ -85,7 +85,7 @@ def evidence_rows(
     return np.concatenate([codes for codes, _ in parts]), np.concatenate([values for _, values in parts])
 
 
-def _situations(codes: NDArray[np.int64], values: Floats) -> Iterator[tuple[NDArray[np.int64], Seen]]:
+def situations(codes: NDArray[np.int64], values: Floats) -> Iterator[tuple[NDArray[np.int64], Seen]]:
     """Yield rows that differ in the values of continuous variables only, a range at a time, with their evidence."""
     pattern = np.concatenate([codes, np.isnan(values)], axis=1)
     distinct, back = np.unique(pattern, axis=0, return_inverse=True)

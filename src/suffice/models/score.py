@@ -18,20 +18,32 @@ LOG_LIKELIHOOD = Sum("log_likelihood", 1)
 
 @dataclass(frozen=True)
 class Score:
-    """The task of adding up log p(x) over rows, each with its weight."""
+    """The task of adding up log p(x) over rows, each with its weight.
+
+    Attributes
+    ----------
+    model : model
+    observed : bool
+        Whether rows may have gaps, which are summed out.
+    """
 
     model: Any
+    observed: bool = False
 
     def __call__(self, block: Block) -> dict[Need, Any]:
         """Return the log-likelihood of one block."""
-        log_p = self.model.log_prob_of(block.columns, block.n_rows)
+        log_of = self.model.log_observed_of if self.observed else self.model.log_prob_of
+        log_p = log_of(block.columns, block.n_rows)
         if block.weights is not None:
             with np.errstate(invalid="ignore"):  # an impossible row of weight zero costs nothing
                 log_p = np.where(block.weights > 0, log_p * block.weights, 0.0)
         return {LOG_LIKELIHOOD: Sums("log_likelihood", np.array([log_p.sum()]))}
 
 
-def log_likelihood(model: Any, source: Source) -> tuple[float, Statistics]:
-    """Return Σ w · log p(x) over the rows of a source, and the statistics that say how many rows there were."""
-    statistics = source.reduce(Score(model))
+def log_likelihood(model: Any, source: Source, observed: bool = False) -> tuple[float, Statistics]:
+    """Return Σ w · log p(x) over the rows of a source, and the statistics that say how many rows there were.
+
+    With ``observed``, p is that of what each row has.
+    """
+    statistics = source.reduce(Score(model, observed))
     return float(statistics[LOG_LIKELIHOOD].values[0]), statistics

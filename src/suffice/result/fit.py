@@ -17,6 +17,7 @@ from suffice.result.expected import ExpectedTable, expected_table
 from suffice.result.geometry import Geometry, geometry
 from suffice.result.goodness import Goodness, goodness
 from suffice.result.notes import Note
+from suffice.result.observed_errors import ObservedErrors, observed_errors
 from suffice.result.softmax_coefficients import SoftmaxCoefficients, softmax_coefficients
 from suffice.result.summary import html_summary, plain_summary
 from suffice.result.wald import WaldTable, wald_table
@@ -196,6 +197,45 @@ class Fit:
         if how:
             raise ArgumentError(f"Coefficients of a node take no {listing(list(how))}; leave it out.")
         return coefficient_table(self, node, level)
+
+    def standard_errors(
+        self, data: Any, *, weights: Any = None, unknown_states: str = "error", level: float = 0.95
+    ) -> ObservedErrors:
+        """Return every parameter of a fit to incomplete rows with its standard error and interval.
+
+        They are from the observed information: minus the second derivatives of the likelihood of what was observed, so
+        that gaps widen them by as much as they hide. What the data do not determine, and what lies on the boundary, has
+        none (NaN), and the remarks say so.
+
+        Parameters
+        ----------
+        data : table
+            The data of the fit once more.
+        weights, unknown_states
+            As in `suffice.fit`.
+        level : float
+            That of the intervals.
+
+        Raises
+        ------
+        ArgumentError
+            For fits of complete rows, more than 1,000 free parameters, or other data.
+
+        Examples
+        --------
+        >>> import suffice as sf
+        >>> data = {"x": ["a"] * 6 + ["b"] * 3 + [None], "y": ["u", "u", "v", "u", None, "v", "v", "v", "u", "v"]}
+        >>> print(sf.fit(sf.DAG("x -> y"), data, missing="em").standard_errors(data))
+        node  given  parameter  estimate  std. error  95 % from       to
+        ----  -----  ---------  --------  ----------  ---------  -------
+        x            a          0.655153      0.1602    0.32134  0.88403
+        x            b          0.344847      0.1602    0.11597  0.67866
+        y     x='a'  u          0.540392      0.2183    0.17359   0.8681
+        y     x='a'  v          0.459608      0.2183     0.1319  0.82641
+        y     x='b'  u          0.289984      0.2487   0.036854  0.81341
+        y     x='b'  v          0.710016      0.2487    0.18659  0.96315
+        """
+        return observed_errors(self, data, weights=weights, unknown_states=unknown_states, level=level)
 
     # Markov random fields -------------------------------------------------------------------------------------
 

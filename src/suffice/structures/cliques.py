@@ -23,6 +23,7 @@ from suffice.structures.cliques_reading import Clique, listed, neighbours, pairs
 from suffice.structures.cliques_text import quoted, written
 from suffice.structures.dag import DAG
 from suffice.structures.dot import dot
+from suffice.structures.latent import Latent, latent_of
 from suffice.text import shorten
 
 MAX_TERMS = 100_000
@@ -43,6 +44,8 @@ class Cliques:
         ``{"A": ["B"]}`` (neighbours by name), a graph of networkx, or a `DAG`, whose moral graph is taken.
     take : {"maximal", "pairwise"}
         The cliques of a graph: its maximal cliques, or its edges together with the nodes that have none.
+    latent : mapping from str to int, optional
+        The variables that no column carries, with their numbers of states. Such fits are by EM.
 
     Examples
     --------
@@ -65,8 +68,9 @@ class Cliques:
 
     cliques: tuple[Clique, ...]
     variables: tuple[str, ...]
+    latent: Latent
 
-    def __init__(self, graph: Any, *, take: str = "maximal") -> None:
+    def __init__(self, graph: Any, *, take: str = "maximal", latent: Mapping[str, int] | None = None) -> None:
         require_choice("take", take, ("maximal", "pairwise"))
         near = neighbours(graph)
         if near is not None:
@@ -74,6 +78,7 @@ class Cliques:
             variables = list(near)
         elif isinstance(graph, Cliques):
             cliques, variables = list(graph.cliques), list(graph.variables)
+            latent = dict(graph.latent) if latent is None else latent
         else:
             cliques, variables = listed(graph)
         if near is None and take != "maximal":
@@ -85,13 +90,15 @@ class Cliques:
             raise StructureError("There are no cliques. Name at least one, as in sf.Cliques('A:B + C').")
         object.__setattr__(self, "cliques", tuple(cliques))
         object.__setattr__(self, "variables", tuple(variables))
+        object.__setattr__(self, "latent", latent_of(latent, self.variables))
 
     # What the structure says ----------------------------------------------------------------------------------
 
     @property
     def columns(self) -> tuple[str, ...]:
-        """The columns that the data must have: every variable."""
-        return self.variables
+        """The columns that the data must have: every variable but the latent ones."""
+        hidden = dict(self.latent)
+        return tuple(name for name in self.variables if name not in hidden) if hidden else self.variables
 
     @property
     def continuous(self) -> frozenset[str]:
@@ -252,13 +259,13 @@ class Cliques:
                 if name not in separator:
                     parents[name] = list(above)
                     above.append(name)
-        return DAG(parents)
+        return DAG(parents, latent=dict(self.latent))
 
     def __str__(self) -> str:
         return " + ".join(map(written, self.cliques))
 
     def __repr__(self) -> str:
-        return f"Cliques({str(self)!r})"
+        return f"Cliques({str(self)!r}{f', latent={dict(self.latent)}' if self.latent else ''})"
 
     def _repr_html_(self) -> str:
         return f"<pre>{html.escape(str(self))}</pre>"
@@ -273,7 +280,7 @@ class Cliques:
           "A" -- "B";
         }
         """
-        return dot(self.variables, self.edges, directed=False)
+        return dot(self.variables, self.edges, directed=False, dashed=dict(self.latent))
 
     def to_networkx(self) -> Any:
         """Return a ``networkx.Graph``; needs networkx."""
@@ -290,12 +297,13 @@ class Cliques:
             "type": "Cliques",
             "cliques": [list(clique) for clique in self.cliques],
             "variables": list(self.variables),
+            **({"latent": dict(self.latent)} if self.latent else {}),
         }
 
     @classmethod
     def from_dict(cls, entry: Mapping[str, Any]) -> Cliques:
         """Rebuild the structure from `to_dict`'s data."""
-        cliques = cls(list(entry["cliques"]))
+        cliques = cls(list(entry["cliques"]), latent=entry.get("latent"))
         variables = tuple(entry["variables"])
         if len(variables) != len(cliques.variables) or set(variables) != set(cliques.variables):
             raise StructureError(

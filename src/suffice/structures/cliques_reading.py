@@ -96,7 +96,12 @@ def _near(name: object, near: Any) -> list[str]:
 def _require_plain(dag: DAG) -> None:
     """Refuse what a Markov random field of tables cannot say."""
     others = {node: kind for node, kind in dag.kinds if kind != "tabular"}
-    for what, found in (("latent variables", dict(dag.latent)), ("kinds", others), ("ties", list(dag.tie))):
+    if dag.latent:
+        raise StructureError(
+            f"The DAG has the latent variables {shown(dict(dag.latent))}. Pass sf.DAG(dag.parents), the graph alone, "
+            "and name them anew: sf.Cliques(…, latent={…})."
+        )
+    for what, found in (("kinds", others), ("ties", list(dag.tie))):
         if found:
             raise StructureError(
                 f"Cliques have no {what}; the DAG has {shown(found)}. Pass sf.DAG(dag.parents), the graph alone."

@@ -13,6 +13,7 @@ from suffice.errors import StructureError, UnknownNameError, listing, shown, sug
 from suffice.structures.feature_files import spec_from_dict, tabulated
 from suffice.structures.feature_rules import Feature
 from suffice.structures.feature_spec import FeatureSpec, require_name
+from suffice.structures.latent import Latent, latent_of
 from suffice.text import plural
 
 Tie = tuple[str, tuple[str, ...]]
@@ -37,6 +38,8 @@ class Features:
         A tied feature is the sum of its members.
     variables : sequence of str, optional
         Further variables, which no feature holds and which are therefore uniform; with all of them, their order.
+    latent : mapping from str to int, optional
+        The variables that no column carries, with their numbers of states. Such fits are by EM.
 
     Examples
     --------
@@ -53,6 +56,7 @@ class Features:
     support: tuple[tuple[str, tuple[float, float]], ...]
     tie: tuple[Tie, ...]
     variables: tuple[str, ...]
+    latent: Latent
 
     def __init__(
         self,
@@ -62,6 +66,7 @@ class Features:
         support: Mapping[str, Sequence[float]] | None = None,
         tie: Any = (),
         variables: Sequence[str] = (),
+        latent: Mapping[str, int] | None = None,
     ) -> None:
         specs = _specs(features)
         inputs = _names(given, "given")
@@ -85,13 +90,24 @@ class Features:
         object.__setattr__(self, "support", _support(support, outputs))
         object.__setattr__(self, "tie", _ties(tie))
         object.__setattr__(self, "variables", outputs)
+        object.__setattr__(self, "latent", latent_of(latent, outputs))
+        self._require_discrete_latent()
+
+    def _require_discrete_latent(self) -> None:
+        if self.latent and (self.given or self.support):
+            other = "inputs, given=" if self.given else "continuous variables, support="
+            raise StructureError(
+                f"Latent variables, {listing(dict(self.latent))}, cannot stand beside {other}: what is hidden is "
+                "summed out of the joint distribution of discrete variables. Leave one of the two out."
+            )
 
     # What the structure says ----------------------------------------------------------------------------------
 
     @property
     def columns(self) -> tuple[str, ...]:
-        """The columns that the data must have: what is modelled, then the inputs."""
-        return (*self.variables, *self.given)
+        """The columns that the data must have: what is modelled, but for latent variables, then the inputs."""
+        hidden = dict(self.latent)
+        return (*(name for name in self.variables if name not in hidden), *self.given)
 
     @property
     def continuous(self) -> frozenset[str]:
@@ -137,8 +153,9 @@ class Features:
 
     @cached_property
     def scopes(self) -> tuple[tuple[str, ...], ...]:
-        """The sets of variables that features look at and that lie in no other, each in the order of the columns."""
-        place = {name: position for position, name in enumerate(self.columns)}
+        """The sets of variables that features look at and that lie in no other, each in the order of the variables."""
+        names = (*self.variables, *self.given)
+        place = {name: position for position, name in enumerate(names)}
         held = {frozenset(scope) for spec in self.specs for scope in spec.scopes}
         by_name: dict[str, list[frozenset[str]]] = {}
         for scope in held:
@@ -146,7 +163,7 @@ class Features:
                 by_name.setdefault(name, []).append(scope)
         widest = [scope for scope in held if not any(scope < other for other in by_name[next(iter(scope))])]
         ranked = (sorted(place[name] for name in scope) for scope in widest)
-        return tuple(tuple(self.columns[position] for position in scope) for scope in sorted(ranked))
+        return tuple(tuple(names[position] for position in scope) for scope in sorted(ranked))
 
     def __str__(self) -> str:
         given = f" given {', '.join(self.given)}" if self.given else ""
@@ -169,6 +186,8 @@ class Features:
         if self.tie:
             entry["tie"] = {name: list(members) for name, members in self.tie}
         entry["variables"] = list(self.variables)
+        if self.latent:
+            entry["latent"] = dict(self.latent)
         return entry
 
     @classmethod
@@ -181,6 +200,7 @@ class Features:
             support=support,
             tie=entry.get("tie", ()),
             variables=entry.get("variables", ()),
+            latent=entry.get("latent"),
         )
 
     def tabulated(self, schema: Schema) -> Features:
@@ -191,7 +211,12 @@ class Features:
         for spec in self.specs:
             specs += [tabulated(f, schema) for f in spec.resolved(schema)] if _is_function(spec) else [spec]
         return Features(
-            specs, given=self.given, support=dict(self.support), tie=dict(self.tie), variables=self.variables
+            specs,
+            given=self.given,
+            support=dict(self.support),
+            tie=dict(self.tie),
+            variables=self.variables,
+            latent=dict(self.latent),
         )
 
 

@@ -1,19 +1,24 @@
-"""MarkovChain: a chain of symbols of which each depends on so many before it, and on nothing earlier."""
+"""MarkovChain: a chain of symbols of which each depends on so many before it, and on nothing earlier.
+
+With a latent column the chain is hidden: its states are not observed, but columns are that depend on them.
+"""
 
 from __future__ import annotations
 
 import html
 import os
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, ClassVar
 
+from suffice.data.hidden_sequences import HiddenTable, open_hidden
 from suffice.data.schema import Declaration, SchemaLike
 from suffice.data.sequence_text import LEVELS, is_text_path
 from suffice.data.sequences import Sequences, is_table, open_windows
+from suffice.data.stream import KEEP
 from suffice.data.table import Weights
-from suffice.data.windows import WindowTable, window_names
-from suffice.errors import DataError, StructureError, is_whole, require_choice, require_text, shown
+from suffice.data.windows import WindowTable, lagged, window_names
+from suffice.errors import ArgumentError, DataError, StructureError, is_whole, require_choice, require_text, shown
 from suffice.text import shorten
 
 
@@ -28,12 +33,16 @@ class MarkovChain:
     ----------
     order : int
         How many symbols the next one depends on; 0 for independent symbols.
-    variable : str, optional
-        The column of a table, or the symbols' name; without it the only column, or ``x``.
+    variable : str, or sequence of str, optional
+        The column of a table, or the symbols' name; without it the only column, or ``x``. Several for a hidden chain.
     id, time : str, optional
         For tables with one row a position: the column that tells sequences apart, and the one that orders their rows.
     level, letters
         How text files are read: see `suffice.Sequences`, which says all of this as well.
+    latent : mapping from str to int, optional
+        A column that is not observed, with its number of states. It is the chain then, of order one, and the variables
+        hang on it, independent given its states: p(z_1) Π p(z_t | z_t−1) Π p(x_t | z_t), a hidden Markov model.
+        Discrete variables have tables, continuous ones a normal distribution a state.
 
     Examples
     --------
@@ -46,25 +55,32 @@ class MarkovChain:
     b      0.5000  0.5000
     >>> fit.n_free
     3
+    >>> print(sf.MarkovChain(latent={"mood": 2}, variable="x"))
+    p(mood | mood[-1]) p(x | mood)
     """
 
     unit: ClassVar[str] = "symbol"
     order: int = 1
-    variable: str | None = None
+    variable: str | Sequence[str] | None = None
     id: str | None = None
     time: str | None = None
     level: str | None = None
     letters: bool = False
+    latent: Mapping[str, int] | tuple[tuple[str, int], ...] = ()
 
     def __post_init__(self) -> None:
+        object.__setattr__(self, "latent", _latent(self.latent))
         if not is_whole(self.order) or self.order < 0:
             raise StructureError(
                 f"The order of a Markov chain must be a whole number, at least 0. Got {shown(self.order)} instead."
             )
         object.__setattr__(self, "order", int(self.order))
-        for name in ("variable", "id", "time"):
+        object.__setattr__(self, "variable", _variable(self.variable, bool(self.latent)))
+        for name in ("id", "time"):
             if getattr(self, name) is not None:
                 require_text(name, getattr(self, name))
+        if self.latent:
+            self._check_latent()
         if self.level is not None:
             require_choice("level", self.level, LEVELS)
         if not isinstance(self.letters, bool):
@@ -74,12 +90,43 @@ class MarkovChain:
                 "The 'level' and 'letters' arguments are for text files, 'id' and 'time' for tables. Leave one out."
             )
 
+    def _check_latent(self) -> None:
+        """Refuse what a hidden chain cannot be."""
+        state, _ = self.state
+        if self.order != 1:
+            raise StructureError(
+                f"A chain with the latent column {state!r} must be of order 1. Got the order {self.order} instead; "
+                "more states do for a longer memory."
+            )
+        taken = [name for name in (*self.names, self.id, self.time) if name in (state, lagged(state, 1))]
+        if taken:
+            raise StructureError(
+                f"The latent column {state!r} is not observed, but {taken[0]!r} is a column of the data. Give it a "
+                "name of its own."
+            )
+
     # What the structure says ----------------------------------------------------------------------------------
 
     @property
+    def names(self) -> tuple[str, ...]:
+        """The variables that are observed; none while their names are not known."""
+        if self.variable is None:
+            return ()
+        return (self.variable,) if isinstance(self.variable, str) else tuple(self.variable)
+
+    @property
+    def state(self) -> tuple[str, int]:
+        """The latent column and its number of states."""
+        (pair,) = dict(self.latent).items()
+        return pair
+
+    @property
     def columns(self) -> tuple[str, ...]:
-        """The columns of the table of windows: the predecessors and the symbol; none while its name is not known."""
-        return () if self.variable is None else window_names([self.variable], self.order)
+        """The columns of the table of windows: the predecessors and the symbol; none while its name is not known.
+
+        Those of a hidden chain are the variables themselves.
+        """
+        return self.names if self.latent else window_names(self.names, self.order if self.names else 0)
 
     @property
     def continuous(self) -> frozenset[str]:
@@ -94,7 +141,7 @@ class MarkovChain:
     def sequences(self, data: Any) -> Sequences:
         """Return data as sequences: text files, tables and lists, read as the structure says."""
         if isinstance(data, Sequences):
-            if None not in (self.variable, data.variables) and data.variables != (self.variable,):
+            if None not in (self.variable, data.variables) and data.variables != self.names:
                 raise DataError(
                     f"The chain is of {self.variable!r}, but the sequences are of {list(data.variables or ())}. Name "
                     "the variable in one place."
@@ -119,11 +166,26 @@ class MarkovChain:
         weights: Weights = None,
         missing: str = "error",
         unknown_states: str = "error",
-    ) -> WindowTable:
-        """Open data as the table of windows that the chain is learnt from."""
+    ) -> WindowTable | HiddenTable:
+        """Open data as the table of windows that the chain is learnt from, or, of a hidden one, as whole sequences."""
+        if self.latent:
+            names = None if self.variable is None else self.names
+            return open_hidden(
+                self.sequences(data),
+                names,
+                schema=schema,
+                weights=weights,
+                missing=missing,
+                unknown_states=unknown_states,
+            )
+        if missing == KEEP:
+            raise ArgumentError(
+                "missing='em' is for sequences whose chain is hidden: sf.MarkovChain(latent={'state': 3}). In an "
+                "observed chain fill gaps in, give them a state of their own, or cut the sequences there."
+            )
         return open_windows(
             self.sequences(data),
-            None if self.variable is None else [self.variable],
+            None if self.variable is None else self.names,
             self.order,
             pad=True,
             schema=schema,
@@ -135,7 +197,11 @@ class MarkovChain:
     # Rendering ------------------------------------------------------------------------------------------------
 
     def __str__(self) -> str:
-        name = self.variable or "x"
+        if self.latent:
+            state, _ = self.state
+            emissions = " ".join(f"p({shorten(name)} | {shorten(state)})" for name in self.names or ("x",))
+            return f"p({shorten(state)} | {lagged(shorten(state), 1)}) {emissions}"
+        name = next(iter(self.names), "x")
         return (
             f"p({shorten(name)} | {', '.join(window_names([name], self.order)[:-1])})" if self.order else f"p({name})"
         )
@@ -150,9 +216,47 @@ class MarkovChain:
     def to_dict(self) -> dict[str, Any]:
         """Return the structure as JSON-able data."""
         entry = {name: getattr(self, name) for name in ("variable", "id", "time", "level", "letters")}
+        entry |= {"variable": list(self.names)} if isinstance(self.variable, tuple) else {}
+        entry |= {"latent": dict(self.latent)}
         return {"type": "MarkovChain", "order": self.order, **{name: value for name, value in entry.items() if value}}
 
     @classmethod
     def from_dict(cls, entry: Mapping[str, Any]) -> MarkovChain:
         """Rebuild the structure from `to_dict`'s data."""
         return cls(**{name: value for name, value in entry.items() if name != "type"})
+
+
+def _latent(given: object) -> tuple[tuple[str, int], ...]:
+    """Return the latent column as a pair of its name and its number of states, in a tuple; none where there is none."""
+    try:
+        pairs = tuple(dict(given).items())  # type: ignore[call-overload]
+    except (TypeError, ValueError):
+        pairs = (("", None), ("", None))
+    if len(pairs) > 1:
+        raise StructureError(
+            "The 'latent' argument must be one column with its number of states, such as {'state': 3}. Got "
+            f"{shown(given)} instead; the states of several can be those of one."
+        )
+    for name, n_states in pairs:
+        require_text("latent", name)
+        if not is_whole(n_states) or n_states < 1:
+            raise StructureError(
+                f"The latent column {name!r} needs its number of states, at least 1. Got {shown(n_states)} instead."
+            )
+    return tuple((name, int(n_states)) for name, n_states in pairs)
+
+
+def _variable(given: object, hidden: bool) -> str | tuple[str, ...] | None:
+    """Return the name of the symbols, or the names of several columns of a hidden chain."""
+    if not hidden or given is None or isinstance(given, str):
+        if given is not None:
+            require_text("variable", given)
+        return given  # type: ignore[return-value]
+    names = tuple(given) if isinstance(given, list | tuple) else ()
+    if not names or len(set(map(str, names))) < len(names):
+        raise StructureError(
+            f"The 'variable' argument must be a name, or several names, each once. Got {shown(given)} instead."
+        )
+    for name in names:
+        require_text("variable", name)
+    return names if len(names) > 1 else names[0]

@@ -135,7 +135,7 @@ class Pairwise(Features):
     @property
     def declared(self) -> dict[str, Declaration]:
         """All variables are discrete, whatever their values look like."""
-        return {name: Declaration("discrete") for name in self.variables}
+        return {name: Declaration("discrete") for name in self.columns}
 
     @property
     def edges(self) -> tuple[tuple[str, str], ...]:
@@ -152,18 +152,19 @@ class Pairwise(Features):
 
     def to_dict(self) -> dict[str, Any]:
         """Return the structure as JSON-able data."""
-        return {"type": type(self).__name__, **self.specs[0].to_dict()}
+        latent = {"latent": dict(self.latent)} if self.latent else {}
+        return {"type": type(self).__name__, **self.specs[0].to_dict(), **latent}
 
     @classmethod
     def from_dict(cls, entry: Mapping[str, Any]) -> Pairwise:
         """Rebuild the structure from `to_dict`'s data."""
-        settings = {key: entry[key] for key in ("values", "tie", "fields") if key in entry}
+        settings = {key: entry[key] for key in ("values", "tie", "fields", "latent") if key in entry}
         nodes = entry.get("nodes")
         graph = [*(tuple(edge) for edge in entry.get("edges", ())), *((name,) for name in nodes or ())]
         found = cls(graph or entry.get("graph"), **settings)
         if nodes is not None and tuple(nodes) != found.variables:  # edges alone would put the nodes in another order
             spec = _replace_nodes(found.specs[0], tuple(nodes))
-            Features.__init__(found, spec)
+            Features.__init__(found, spec, latent=entry.get("latent"))
         return found
 
 
@@ -190,6 +191,8 @@ class Ising(Pairwise):
         Whether one weight serves all couplings, all fields, or both.
     fields : bool
         Whether there are fields at all.
+    latent : mapping from str to int, optional
+        The nodes that no column carries, with their numbers of states.
 
     Examples
     --------
@@ -201,9 +204,9 @@ class Ising(Pairwise):
     """
 
     def __init__(self, graph: Any, *, values: Sequence[float] = (-1.0, 1.0), tie: str = "none",
-                 fields: bool = True) -> None:  # fmt: skip
+                 fields: bool = True, latent: Mapping[str, int] | None = None) -> None:  # fmt: skip
         require_choice("tie", tie, TIES)
-        super().__init__(SpinsSpec(*_graph(graph), _values(values), tie, bool(fields)))
+        super().__init__(SpinsSpec(*_graph(graph), _values(values), tie, bool(fields)), latent=latent)
 
 
 class Boltzmann(Pairwise):
@@ -213,8 +216,9 @@ class Boltzmann(Pairwise):
     ----------
     names : sequence of str, or graph
         The units, all coupled with each other; or a graph, as for `Ising`.
-    values, tie, fields
-        As for `Ising`; here the states count as 0 and 1.
+    values, tie, fields, latent
+        As for `Ising`; here the states count as 0 and 1. With latent units, and edges between them and the others
+        alone, it is a restricted Boltzmann machine.
 
     Examples
     --------
@@ -223,7 +227,7 @@ class Boltzmann(Pairwise):
     """
 
     def __init__(self, names: Any, *, values: Sequence[float] = (0.0, 1.0), tie: str = "none",
-                 fields: bool = True) -> None:  # fmt: skip
+                 fields: bool = True, latent: Mapping[str, int] | None = None) -> None:  # fmt: skip
         require_choice("tie", tie, TIES)
         if isinstance(names, Sequence) and not isinstance(names, str) and all(isinstance(name, str) for name in names):
             nodes, edges = tuple(names), tuple(itertools.combinations(names, 2))
@@ -231,7 +235,7 @@ class Boltzmann(Pairwise):
                 raise StructureError(f"A Boltzmann machine needs different names of units. Got {listing(nodes)}.")
         else:
             nodes, edges = _graph(names)
-        super().__init__(SpinsSpec(nodes, edges, _values(values), tie, bool(fields)))
+        super().__init__(SpinsSpec(nodes, edges, _values(values), tie, bool(fields)), latent=latent)
 
 
 class Potts(Pairwise):
@@ -241,8 +245,8 @@ class Potts(Pairwise):
 
     Parameters
     ----------
-    graph, tie, fields
-        As for `Ising`.
+    graph, tie, fields, latent
+        As for `Ising`; the states of latent nodes are the numbers from zero, and those of all others must be the same.
 
     Examples
     --------
@@ -252,9 +256,10 @@ class Potts(Pairwise):
     ['coupling', 'field=g', 'field=r']
     """
 
-    def __init__(self, graph: Any, *, tie: str = "none", fields: bool = True) -> None:
+    def __init__(self, graph: Any, *, tie: str = "none", fields: bool = True,
+                 latent: Mapping[str, int] | None = None) -> None:  # fmt: skip
         require_choice("tie", tie, TIES)
-        super().__init__(PottsSpec(*_graph(graph), tie, bool(fields)))
+        super().__init__(PottsSpec(*_graph(graph), tie, bool(fields)), latent=latent)
 
 
 def _graph(graph: Any) -> tuple[tuple[str, ...], tuple[tuple[str, str], ...]]:

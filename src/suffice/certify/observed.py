@@ -1,0 +1,126 @@
+"""Proof of a fit to incomplete rows: the observed likelihood, and its gradient, by a path that the fitter did not use.
+
+The likelihood of what was observed may have several maxima. What is proven is that the fit is a stationary point of it
+(with the prior's term, where there is one), that no step went down on the way, and what became of the other starts.
+"""
+
+from __future__ import annotations
+
+import itertools
+import math
+from collections.abc import Callable
+from typing import Any
+
+from suffice.certify import observed_discrete, observed_hidden_markov, observed_normal, observed_undirected
+from suffice.certify.certificate import Certificate, Measured, verdict
+from suffice.certify.claim import Claim
+from suffice.certify.observed_discrete import Observed
+from suffice.errors import ModelError, StatisticsError
+from suffice.models.cpds import kind_named
+from suffice.structures.cliques import Cliques
+from suffice.structures.dag import DAG
+from suffice.structures.features import Features
+from suffice.structures.gaussian_markov import GaussianMarkov
+from suffice.structures.markov_chain import MarkovChain
+from suffice.structures.single import MultivariateNormal, Normal
+from suffice.text import number
+
+AGREE = 1e-3
+"""Starts whose ends differ by no more than this are said to agree."""
+LOCAL = "a stationary point: local, not proven global"
+MEASURES: dict[type[Any], Callable[[Claim], Any]] = {
+    DAG: observed_normal.measured,
+    Normal: observed_normal.measured,
+    MultivariateNormal: observed_normal.measured,
+    GaussianMarkov: observed_normal.measured,
+    Cliques: observed_undirected.measured,
+    Features: observed_undirected.measured,
+    MarkovChain: observed_hidden_markov.measured,
+}
+"""What measures a structure; networks whose nodes are all discrete are measured by `observed_discrete`."""
+TABLES = ("tabular", "noisy_or")
+
+
+def certify(claim: Claim) -> Certificate:
+    """Measure the observed likelihood and its gradient, the ascent, and the spread between starts."""
+    try:
+        found = Observed(*_measure(claim)(claim))
+    except (ModelError, StatisticsError) as error:  # a second path may need more room than the fitter's
+        found = Observed(math.nan, math.nan, f"no place, since nothing could be measured. {str(error).rstrip('.')}")
+    return verdict(
+        Measured(
+            claim=_claim(claim),
+            residual=found.residual,
+            worst=found.worst,
+            log_likelihood=found.log_likelihood,
+            normalisation=_normalisation(claim.model),
+            exists="yes" if _is_discrete(claim) else "undecided",
+            condition="the first-order condition",
+            descent=_largest_fall(claim),
+            boundary="; ".join(found.remarks or _unordered(claim)),
+            starts=_starts(claim),
+        ),
+        claim.log_likelihood,
+        claim.tol,
+        claim.interrupted,
+    )
+
+
+def _cpds(model: Any) -> tuple[Any, ...]:
+    """Return the conditional distributions of a network or a chain; none of other models."""
+    held = getattr(model, "cpds", None) or getattr(model, "tables", None) or ()
+    return tuple(cpd for cpd in held if hasattr(cpd, "kind"))
+
+
+def _is_discrete(claim: Claim) -> bool:
+    """Whether the model is made of conditional tables alone."""
+    cpds = _cpds(claim.model)
+    return bool(cpds) and all(cpd.kind in TABLES for cpd in cpds)
+
+
+def _measure(claim: Claim) -> Callable[[Claim], Any]:
+    if hasattr(claim.model, "cpds") and _is_discrete(claim):
+        return observed_discrete.measured
+    return MEASURES[next(kind for kind in type(claim.structure).__mro__ if kind in MEASURES)]
+
+
+def _unordered(claim: Claim) -> tuple[str, ...]:
+    """Say of latent variables, where no more is known, that their states have no order."""
+    said = "the states of {!r} have no order, and exchanging them gives the same likelihood"
+    return tuple(said.format(name) for name, n in getattr(claim.structure, "latent", ()) if n > 1)
+
+
+def _claim(claim: Claim) -> str:
+    """Say what the fit claims to be."""
+    if claim.point == "mle":
+        return f"maximum of the observed likelihood ({LOCAL})"
+    term = "Σ α log θ" if claim.point == "mean" and _is_discrete(claim) else "log prior"
+    return f"maximum of the penalised observed likelihood, ℓ + {term} ({LOCAL})"
+
+
+def _normalisation(model: Any) -> float:
+    """Return the largest distance of a distribution's total from one."""
+    return max((kind_named(cpd.kind).normalisation(cpd) for cpd in _cpds(model)), default=0.0)
+
+
+def _largest_fall(claim: Claim) -> float:
+    """Return the largest fall of the objective in one step, relative to its size; zero when every step went up."""
+    values = [step.objective for step in claim.trace]
+    falls = [before - after for before, after in itertools.pairwise(values)]
+    size = max((abs(value) for value in values if math.isfinite(value)), default=0.0)
+    return max((fall for fall in falls if not fall <= 0), default=0.0) / max(1.0, size)
+
+
+def _starts(claim: Claim) -> str:
+    """Say where the searches ended, and how many of them agree with the best."""
+    ends = [start.objective for start in claim.starts]
+    if len(ends) < 2:
+        return ""
+    best, worst = max(ends), min(ends)
+    agree = sum(best - end <= AGREE for end in ends)
+    if agree == len(ends):
+        return f"all {len(ends)} ended at {number(best, 10)}, to {AGREE:g}"
+    return (
+        f"{len(ends)} ended between {number(worst, 10)} and {number(best, 10)}; "
+        f"{'only the best reached that' if agree == 1 else f'{agree} agree with the best to {AGREE:g}'}"
+    )

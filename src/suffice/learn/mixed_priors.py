@@ -1,0 +1,90 @@
+"""What priors on the nodes of a network add to the observed likelihood: the densities that M-steps maximise.
+
+======================  =================================================================================
+Dirichlet, "map"        Σ (α − 1) log θ, the density of the probabilities
+Dirichlet, "mean"       Σ α log θ, that of their log-odds, whose mode is at the posterior means
+NormalInverseGamma      −(a + 1 + k/2) log σ² − (b + ½ (β − m)ᵀ Λ (β − m)) / σ², of k coefficients and σ²
+======================  =================================================================================
+"""
+
+from __future__ import annotations
+
+import math
+from typing import Any
+
+import numpy as np
+
+from suffice.data.schema import Schema
+from suffice.errors import EstimationError
+from suffice.models.cpds import nodes_of
+from suffice.models.cpds.linear_gaussian import LinearGaussianCPD
+from suffice.models.cpds.linear_gaussian_prior import RegressionPseudo
+from suffice.models.cpds.tabular import whole_values
+from suffice.priors.binding import bound, prior_of
+from suffice.priors.dirichlet import DirichletPrior
+from suffice.priors.normal_inverse_gamma import NormalInverseGamma
+from suffice.priors.several import Priors
+from suffice.stats.statistics import Statistics
+from suffice.structures.dag import DAG
+
+
+def refuses_prior(dag: DAG, prior: Any) -> str | None:
+    """Return why EM cannot use a prior in a network with continuous nodes, or None."""
+    if prior is None:
+        return None
+    for part in prior.priors if isinstance(prior, Priors) else (prior,):
+        if not isinstance(part, DirichletPrior | NormalInverseGamma):
+            named = part.describe() if hasattr(part, "describe") else repr(part)
+            return (
+                f"with incomplete rows and continuous nodes it knows Dirichlet priors on tables and "
+                f"sf.NormalInverseGamma on regressions, not {named}."
+            )
+    return None
+
+
+class NetworkLogPrior:
+    """The log-density of a network's parameters under its prior, up to a constant."""
+
+    def __init__(self, dag: DAG, schema: Schema, statistics: Statistics, prior: Any, point: str, fixed: Any) -> None:
+        whole = bound(prior, dag, statistics)
+        nodes = nodes_of(dag, schema)
+        self._tables: list[tuple[str, Any]] = []
+        self._regressions: list[tuple[str, RegressionPseudo]] = []
+        for group in dag.groups:
+            kind, family = nodes[group[0]]
+            if any(node in fixed for node in group):
+                continue  # what was given stays; its density is a constant
+            mine = prior_of(whole, kind, family)
+            if mine is None or kind.name not in mine.kinds:
+                continue  # the estimator says what is wrong, or nothing is
+            if isinstance(mine, DirichletPrior):
+                shape = (-1, family.child.n_states)
+                self._tables.append((group[0], mine.alpha(family).reshape(shape) - (point == "map")))
+            else:
+                if point != "map":
+                    raise EstimationError(
+                        "Posterior means of regressions are no optimum of a likelihood, so that EM cannot find them. "
+                        "Pass point='map'."
+                    )
+                self._regressions.append((group[0], mine.regression(family)))
+
+    def __call__(self, model: Any) -> float:
+        """Return the log-density at a model."""
+        terms = []
+        for node, powers in self._tables:
+            values = whole_values(model.cpd(node)).reshape(-1, powers.shape[-1])
+            with np.errstate(divide="ignore", invalid="ignore"):
+                log_p = np.where(np.broadcast_to(powers, values.shape) == 0, 0.0, powers * np.log(values))
+            terms.append(float(log_p.sum()))
+        terms += [regression_log_prior(model.cpd(node), pseudo) for node, pseudo in self._regressions]
+        return math.fsum(terms) if all(map(math.isfinite, terms)) else sum(terms)
+
+
+def regression_log_prior(cpd: LinearGaussianCPD, pseudo: RegressionPseudo) -> float:
+    """Return the normal inverse gamma density of every configuration's coefficients and variance."""
+    k = cpd.coefficients.shape[1] + (pseudo.weight > 0)
+    level = cpd.intercept + cpd.coefficients @ pseudo.centre - pseudo.level
+    apart = cpd.coefficients - pseudo.slopes
+    squares = pseudo.weight * level**2 + np.einsum("ri,ij,rj->r", apart, pseudo.scatter, apart)
+    terms = -(pseudo.shape + 1 + k / 2) * np.log(cpd.variance) - (pseudo.scale + squares / 2) / cpd.variance
+    return float(terms.sum())

@@ -1,0 +1,229 @@
+"""EM of joint normal distributions: multivariate normals, Gaussian Markov fields, and networks of regressions alone.
+
+The rows enter by the moments of each pattern of missing values, which are collected once
+(`suffice.stats.gap_moments`); each E-step is one factorisation a pattern (`suffice.learn.normal_gaps`).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from suffice.data.schema import Schema
+from suffice.errors import EstimationError
+from suffice.learn import gaussian_markov
+from suffice.learn.em import EM
+from suffice.learn.expected_vector import ExpectedVector
+from suffice.learn.method import Method, Problem
+from suffice.learn.normal_gaps import NormalGaps
+from suffice.learn.normal_start import normal_start
+from suffice.learn.taming import tamed
+from suffice.models.cpds.linear_gaussian import LinearGaussianCPD
+from suffice.priors.normal_inverse_wishart import NormalInverseWishart
+from suffice.stats.gap_moments import GapMoment
+from suffice.stats.moments import Moments
+from suffice.stats.needs import Moment, Need
+from suffice.stats.statistics import Statistics
+from suffice.structures.gaussian_markov import GaussianMarkov
+from suffice.text import plural
+
+Floats = NDArray[np.float64]
+Joint = tuple[Floats, Floats]
+"""Mean and covariance matrix, in centres and spreads."""
+
+
+class NormalExpectation:
+    """The E-step of a joint normal distribution.
+
+    Parameters
+    ----------
+    problem : Problem
+    variables : sequence of str
+        All columns, in the order of the joint distribution.
+    needs : sequence of Moment
+        What the M-step asks for.
+    joint : callable
+        From a model, centres and spreads to the mean and covariance matrix in these.
+    log_prior : callable, optional
+        From a model to what the prior adds.
+    """
+
+    def __init__(
+        self,
+        problem: Problem,
+        variables: Sequence[str],
+        needs: Sequence[Need],
+        joint: Callable[[Any, Floats, Floats], Joint],
+        log_prior: Callable[[Any], float] | None = None,
+    ) -> None:
+        assert problem.source is not None
+        self.problem, self.variables = problem, tuple(variables)
+        self.centres, self.spreads = units_of(problem.statistics, self.variables)
+        named = [dict(zip(self.variables, array.tolist(), strict=True)) for array in (self.centres, self.spreads)]
+        self.layout = ExpectedVector(needs, problem.schema, *named)
+        self.units, self._joint, self._log_prior = self.layout.units, joint, log_prior
+        need = GapMoment(self.variables)
+        self.moments = problem.source.reduce(need)[need]
+        self.gaps = NormalGaps(self.moments, self.centres, self.spreads)
+        self.n = self.gaps.weight
+        place = {name: at for at, name in enumerate(self.variables)}
+        self._places = {need: [place[name] for name in need.columns] for need in self.layout.needs}
+
+    def at(self, model: Any) -> tuple[float, Floats]:
+        """Return the observed log-likelihood at a model, and the statistics that it expects, shape (size,)."""
+        log_likelihood, sums, products = self.gaps.at(*self._joint(model, self.centres, self.spreads))
+        return log_likelihood, self._vector(sums, products)
+
+    def _vector(self, sums: Floats, products: Floats) -> Floats:
+        sums, products = sums * self.spreads, products * self.spreads[:, None] * self.spreads
+        vector = np.empty(self.layout.size)
+        for need, at in self._places.items():
+            vector[self.layout.place(need)] = [self.n, *sums[at], *products[np.ix_(at, at)].reshape(-1)]
+        return vector
+
+    def statistics(self, vector: Floats) -> Statistics:
+        """Return a vector as statistics, which the M-step is made from."""
+        told = self.problem.statistics
+        return self.layout.statistics(vector, told.weight, told.n_read, told.n_dropped)
+
+    def tamed(self, candidate: Floats, plain: Floats) -> Floats | None:
+        """Return an extrapolated vector as one that statistics can have, or None."""
+        return tamed(self.layout, candidate, plain)
+
+    def started(self, chance: np.random.Generator | None) -> Floats:
+        """Return where to begin: means and covariances of the rows that have them, or chance ones."""
+        mean, covariance = normal_start(self.moments, self.centres, self.spreads, chance)
+        return self._vector(self.n * mean, self.n * (covariance + np.outer(mean, mean)))
+
+    def log_prior(self, model: Any) -> float:
+        """Return what the prior adds to the objective, up to a constant: zero without one."""
+        return 0.0 if self._log_prior is None else self._log_prior(model)
+
+    def remarks(self, model: Any) -> tuple[str, ...]:
+        """Say how much is missing."""
+        gone = self.moments.missing
+        if not gone.any():
+            return ("No value is missing: the estimate is that of complete rows.",)
+        n, weight = self.n, self.moments.weight
+        lacking, empty = float(weight @ gone.any(axis=1)), float(weight @ gone.all(axis=1))
+        tail = f" Of these, {empty:,g} have none at all, and tell nothing." if empty else ""
+        return (f"EM: {plural(lacking, 'row')} of {n:,g} lack values, in {plural(len(weight), 'pattern')}.{tail}",)
+
+
+def units_of(statistics: Statistics, names: Sequence[str]) -> tuple[Floats, Floats]:
+    """Return the means and standard deviations of columns, each of the rows that have it; refuse empty columns."""
+    centres, spreads = np.zeros(len(names)), np.ones(len(names))
+    for place, name in enumerate(names):
+        moments: Moments = statistics[Moment((name,))]
+        if not float(moments.weight) > 0:
+            raise EstimationError(
+                f"Column {name!r} has no values at all, so nothing can be learnt of it. Leave it out of the structure; "
+                "what is never observed may be a discrete variable of its own: latent={…: 3}."
+            )
+        centres[place] = moments.mean[0]
+        spread = float(np.sqrt(moments.covariance[0, 0]))
+        if not spread > 0:
+            raise EstimationError(
+                f"Column {name!r} is constant in the rows that have it. Its variance would be zero, where the "
+                "likelihood has no maximum. Leave it out, or collect more rows."
+            )
+        spreads[place] = spread
+    return centres, spreads
+
+
+def single_needs(names: Sequence[str]) -> tuple[Need, ...]:
+    """Ask for the moments of every continuous column by itself: what `units_of` is made from."""
+    return tuple(Moment((name,)) for name in names)
+
+
+# Normal distributions and Gaussian Markov fields ----------------------------------------------------------------
+
+
+def _joint_of_normal(model: Any, centres: Floats, spreads: Floats) -> Joint:
+    return (model.mean - centres) / spreads, model.covariance / spreads[:, None] / spreads
+
+
+def joint_of_network(variables: Sequence[str]) -> Callable[[Any, Floats, Floats], Joint]:
+    """Return how a network of regressions becomes a joint normal distribution over some order of its variables."""
+    place = {name: at for at, name in enumerate(variables)}
+
+    def joint(model: Any, centres: Floats, spreads: Floats) -> Joint:
+        p = len(variables)
+        mean, root = np.zeros(p), np.zeros((p, p))
+        for node in model.dag.order:
+            cpd: LinearGaussianCPD = model.cpd(node)
+            above, at = [place[parent.name] for parent in cpd.family.continuous], place[node]
+            intercept, slopes, variance = standardised(cpd, centres[above], spreads[above], centres[at], spreads[at])
+            mean[at] = intercept[0] + slopes[0] @ mean[above]
+            root[at] = slopes[0] @ root[above]
+            root[at, at] = np.sqrt(variance[0])
+        return mean, root @ root.T
+
+    return joint
+
+
+def standardised(
+    cpd: LinearGaussianCPD, centres: Floats, spreads: Floats, centre: float, spread: float
+) -> tuple[Floats, Floats, Floats]:
+    """Return intercepts, slopes and variances in centres and spreads: of the parents, and of the child."""
+    wide = cpd.coefficients.astype(np.longdouble)
+    intercept = (cpd.intercept + wide @ centres.astype(np.longdouble) - centre) / spread
+    return intercept.astype(np.float64), cpd.coefficients * spreads / spread, cpd.variance / spread**2
+
+
+def _needs(structure: GaussianMarkov, schema: Schema) -> tuple[Need, ...]:
+    return (Moment(structure.variables), *single_needs(structure.variables))
+
+
+def _refuses(structure: GaussianMarkov, schema: Schema) -> str | None:
+    if getattr(structure, "divisor", "n") != "n":
+        return f"it maximises the likelihood, whose divisor is n; leave out divisor={structure.divisor!r}."  # type: ignore[attr-defined]
+    return gaussian_markov.accepts(structure, schema)
+
+
+def _refuses_prior(structure: GaussianMarkov, prior: Any) -> str | None:
+    if prior is not None and not structure.is_chordal:
+        return "a prior needs a chordal graph; leave the prior out, or add edges."
+    return None
+
+
+def _inner(problem: Problem) -> Method:
+    return gaussian_markov.CLOSED_FORM if problem.structure.is_chordal else gaussian_markov.NEWTON
+
+
+def _expectation(problem: Problem) -> NormalExpectation:
+    structure: GaussianMarkov = problem.structure
+    prior: Callable[[Any], float] | None = None
+    if problem.prior is not None:
+        prior = _LogPrior(structure, problem.prior)
+    return NormalExpectation(problem, structure.variables, [Moment(structure.variables)], _joint_of_normal, prior)
+
+
+class _LogPrior:
+    """The log-density whose mode the conjugate priors take: of μ and Σ, or of μ and K = Σ⁻¹ under a graph."""
+
+    def __init__(self, structure: GaussianMarkov, prior: Any) -> None:
+        p = len(structure.variables)
+        self.scale, self.mean = prior.scale_of(structure), prior.mean_of(structure)
+        # exponents of |K|: −(ν + p + 1)/2 of |Σ|, or (δ − 2)/2 of |K|
+        is_of_covariance = isinstance(prior, NormalInverseWishart)
+        self.power = (prior.dof + p + 1) / 2 if is_of_covariance else (prior.dof - 2) / 2
+        self.mean_weight = prior.mean_weight if self.mean is not None else 0.0
+
+    def __call__(self, model: Any) -> float:
+        log_det = float(np.linalg.slogdet(model.precision)[1])
+        found = self.power * log_det - 0.5 * float((model.precision * self.scale).sum())
+        if self.mean is not None:
+            apart = model.mean - self.mean
+            found += 0.5 * log_det - 0.5 * self.mean_weight * float(apart @ model.precision @ apart)
+        return float(found)
+
+
+def _check(structure: GaussianMarkov, prior: Any, fixed: Mapping[str, Any]) -> None:
+    gaussian_markov.check(structure, prior, fixed)
+
+
+METHOD = EM(_expectation, _inner, _refuses, _needs, _check, _refuses_prior).method()

@@ -1,0 +1,184 @@
+"""EM for Markov random fields and log-linear models: the M-step is the estimator that complete rows have.
+
+Every search for parameters begins where the last one ended, since expected counts change less and less.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import replace
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from suffice.data.schema import Schema
+from suffice.errors import ArgumentError, EstimationError, listing, shown
+from suffice.learn import clique_start, cliques, decomposable, feature_methods, feature_start, features, ipf, laplace
+from suffice.learn.em import EM
+from suffice.learn.feature_needs import require_supports
+from suffice.learn.likelihood import LBFGS, NEWTON
+from suffice.learn.method import Method, Problem, Solution
+from suffice.learn.potential_priors import clique_prior, weight_prior
+from suffice.learn.undirected_expectation import Scopes, UndirectedExpectation
+from suffice.models.clique_layout import layout_of
+from suffice.models.feature_design import design_of
+from suffice.models.log_linear import LogLinear
+from suffice.models.markov_net import MarkovNetwork
+from suffice.stats.needs import Count, Gap, Need
+from suffice.structures.cliques import Cliques
+from suffice.structures.features import Features
+
+Floats = NDArray[np.float64]
+STEPS = 100
+"""Steps of one search for parameters, from whose end the next one goes on; extrapolated counts may have none at all."""
+FAR = 50.0
+"""Potentials whose logarithms reach further are no place to begin the next search at."""
+
+
+# The M-step ---------------------------------------------------------------------------------------------------
+
+
+class _Warm:
+    """A method that begins each search where the last one ended, and leaves long ones to the next."""
+
+    def __init__(self, method: Method, begin: Callable[[Any], Any]) -> None:
+        self.method, self.begin = method, begin
+        self.last: Any = None
+
+    def solve(self, problem: Problem) -> Solution:
+        """Solve a problem like the last one."""
+        found = self.method.solve(replace(problem, init=self.last, max_iter=min(problem.max_iter, STEPS)))
+        self.last = self.begin(found.model)
+        return found
+
+
+def _inner(methods: Mapping[str, Method], begin: Callable[[Any], Any]) -> Callable[[Problem], Method]:
+    """Return what chooses the method of the M-step: the one that was named, or the first that does not refuse."""
+
+    def chosen(problem: Problem) -> Method:
+        name = problem.options.get("inner")
+        if name is not None and (not isinstance(name, str) or name not in methods):
+            raise ArgumentError(f"The 'inner' option must be one of {list(methods)}. Got {shown(name)} instead.")
+        reason = ""
+        for candidate in methods if name is None else (name,):
+            method = methods[candidate]
+            said = method.refuses(problem.structure, problem.schema)
+            said = said or method.refuses_prior(problem.structure, problem.prior)
+            if said is None:
+                return replace(method, solve=_Warm(method, begin).solve) if method.takes_init else method
+            reason = reason or f"The method {candidate!r} cannot estimate from expected counts: {said}"
+        raise EstimationError(reason)
+
+    return chosen
+
+
+def _clique_begin(model: MarkovNetwork) -> dict[tuple[str, ...], Floats] | None:
+    """Return where to begin the next search for potentials; zeros are found again from the counts."""
+    cliques_of = {factor.names: np.where(factor.values > 0, factor.values, 1.0) for factor in model.factors}
+    if model.properties.get("base") or any(np.abs(np.log(table)).max() > FAR for table in cliques_of.values()):
+        return None
+    return cliques_of
+
+
+def _weight_begin(model: LogLinear) -> Any:
+    """Return where to begin the next search for weights."""
+    reach = np.abs(model.weights.to_numpy())
+    return model.weights if (reach[np.isfinite(reach)] <= FAR).all() and not model.support else None
+
+
+# Cliques ------------------------------------------------------------------------------------------------------
+
+
+def _with_gaps(scopes: Scopes) -> tuple[Need, ...]:
+    """Return the needs: counts of scopes, what is missing in them, and the margins that EM begins from."""
+    gap = Gap(scopes)
+    counts: list[Need] = [*map(Count, scopes), *(Count((name,)) for name in gap.columns), gap]
+    return tuple(dict.fromkeys(counts))
+
+
+def _clique_needs(structure: Cliques, schema: Schema) -> tuple[Need, ...]:
+    return _with_gaps(structure.cliques)
+
+
+def _clique_expectation(problem: Problem) -> UndirectedExpectation:
+    structure: Cliques = problem.structure
+    layout = layout_of(structure, problem.schema)
+
+    def given() -> MarkovNetwork:
+        theta = clique_start.start_of(problem, layout)
+        tables = zip(structure.cliques, layout.tables(np.exp(theta)), strict=True)
+        return MarkovNetwork(list(tables), schema=problem.schema.select(structure.variables))
+
+    return UndirectedExpectation(problem, structure.cliques, clique_prior(problem), given)
+
+
+CLIQUES = EM(
+    expectation=_clique_expectation,
+    inner=_inner(
+        {
+            "closed_form": decomposable.METHOD,
+            "newton": NEWTON,
+            "adaptive": ipf.ADAPTIVE,
+            "lbfgs": LBFGS,
+            "proximal": laplace.METHOD,
+        },
+        _clique_begin,
+    ),
+    refuses=cliques.refuses_nothing,
+    needs=_clique_needs,
+    check=cliques.check,
+).method()
+
+
+# Features -----------------------------------------------------------------------------------------------------
+
+
+def _feature_scopes(structure: Features) -> Scopes:
+    """Return the widest scopes of the features, and every variable in none of them by itself."""
+    inside = {name for scope in structure.scopes for name in scope}
+    return (*structure.scopes, *((name,) for name in structure.variables if name not in inside))
+
+
+def _feature_needs(structure: Features, schema: Schema) -> tuple[Need, ...]:
+    require_supports(structure, schema)
+    return _with_gaps(_feature_scopes(structure))
+
+
+def _refuses_features(structure: Features, schema: Schema) -> str | None:
+    """Refuse inputs, which have no distribution, and continuous variables, which have no counts."""
+    if structure.given:
+        return (
+            f"its inputs {listing(structure.given, 6)} have no distribution, so that nothing is expected of rows that "
+            "lack values. Pass missing='drop', or model all variables together, without given=."
+        )
+    continuous = [name for name in structure.variables if name in structure.continuous or not schema[name].is_discrete]
+    if continuous:
+        return (
+            f"it expects counts, and continuous variables, {listing(continuous, 6)}, have none. Pass missing='drop', "
+            "cut them into classes, or use sf.DAG or sf.MultivariateNormal."
+        )
+    return None
+
+
+def _feature_expectation(problem: Problem) -> UndirectedExpectation:
+    structure: Features = problem.structure
+    design = design_of(structure, problem.schema)
+
+    def given() -> MarkovNetwork:
+        weights = feature_start.start_of(problem, [feature.name for feature in design.features])
+        return LogLinear(structure, weights, schema=problem.schema.select(structure.variables), design=design)
+
+    return UndirectedExpectation(problem, _feature_scopes(structure), weight_prior(problem, design), given)
+
+
+FEATURES = EM(
+    expectation=_feature_expectation,
+    inner=_inner(
+        {"lbfgs": feature_methods.LBFGS, "newton": feature_methods.NEWTON, "proximal": feature_methods.PROXIMAL},
+        _weight_begin,
+    ),
+    refuses=_refuses_features,
+    needs=_feature_needs,
+    check=features.check,
+).method()

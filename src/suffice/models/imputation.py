@@ -1,0 +1,373 @@
+"""Filling the gaps of a table by what a model knows: the most likely values, or draws."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from suffice.data.encode import encode, missing_in
+from suffice.data.filling import Fill, decoded, filled_table, spellings, typed_text
+from suffice.data.frame import to_native
+from suffice.data.raw import ArrowColumn, RawColumn, RawStream, RawTable
+from suffice.data.readers import open_raw
+from suffice.data.schema import declarations
+from suffice.data.table import UNKNOWN_POLICIES
+from suffice.data.variable import Variable
+from suffice.errors import ArgumentError, DataError, ModelError, require_choice, require_whole, shown
+from suffice.models.incomplete_rows import IncompleteRows, no_variable, rows_of
+from suffice.models.sampling import stream_key
+
+if TYPE_CHECKING:
+    import pyarrow as pa
+
+METHODS = ("mode", "marginal", "sample")
+STREAM_ROWS = 1024
+"""Rows whose random numbers come from one stream."""
+TABLES = 2**40
+"""Streams of one table among several."""
+
+Floats = NDArray[np.float64]
+Ints = NDArray[np.int64]
+
+
+@dataclass(frozen=True, eq=False)
+class Piece:
+    """Rows of a table, or all of them.
+
+    Attributes
+    ----------
+    names : tuple of str
+    column : callable
+        From a name to its `RawColumn`.
+    n_rows, start : int
+        How many rows there are, and how many came before.
+    text : bool
+        The values are text as a file wrote it.
+    """
+
+    names: tuple[str, ...]
+    column: Callable[[str], RawColumn]
+    n_rows: int
+    start: int = 0
+    text: bool = False
+
+
+@dataclass(frozen=True, eq=False)
+class Completed:
+    """The variables of a piece without gaps.
+
+    Attributes
+    ----------
+    columns : mapping from str to array
+        Codes and values of every variable, or of those that have gaps alone.
+    gaps : mapping from str to array of int
+        The rows that lacked a value, of each column that there is.
+    """
+
+    columns: Mapping[str, NDArray[Any]]
+    gaps: Mapping[str, Ints]
+
+
+@dataclass(frozen=True)
+class Imputer:
+    """How gaps are filled.
+
+    Attributes
+    ----------
+    model : IncompleteRows
+    method : {"mode", "marginal", "sample"}
+    key : int
+        Of the random streams.
+    latent : bool
+        Whether variables without a column get one.
+    unknown_states : {"error", "missing"}
+    """
+
+    model: IncompleteRows
+    method: str = "mode"
+    key: int = 0
+    latent: bool = False
+    unknown_states: str = "error"
+
+    @classmethod
+    def checked(
+        cls, model: IncompleteRows, method: str, n: int | None, seed: int | None, latent: bool, unknown_states: str
+    ) -> Imputer:
+        """Check what a user says."""
+        require_choice("method", method, METHODS)
+        require_choice("unknown_states", unknown_states, UNKNOWN_POLICIES)
+        for argument, value in (("n", n), ("seed", seed)):
+            if value is not None and method != "sample":
+                raise ArgumentError(
+                    f"The {argument!r} argument is for draws; method={method!r} fills gaps in one way. Leave it out, "
+                    "or pass method='sample'."
+                )
+        if n is not None:
+            require_whole("n", n, 1)
+        if not isinstance(latent, bool):
+            raise ArgumentError(f"The 'latent' argument must be True or False. Got {shown(latent)} instead.")
+        return cls(model, method, stream_key(seed) if method == "sample" else 0, latent, unknown_states)
+
+    # Codes and values -----------------------------------------------------------------------------------------
+
+    def encoded(self, piece: Piece, description: str) -> dict[str, NDArray[Any]]:
+        """Return the variables that a piece has as codes and values, −1 and NaN in gaps."""
+        schema = self.model.schema
+        names = [name for name in schema if name in piece.names]
+        if not names:
+            raise no_variable(schema, piece.names, description)
+        declared = declarations(schema)
+        found = {}
+        for name in names:
+            column = encode(piece.column(name), declared[name], False, self.unknown_states, piece.text)
+            found[name] = column.values
+        return found
+
+    def completed(self, columns: Mapping[str, NDArray[Any]], n_rows: int, start: int, table: int = 0) -> Completed:
+        """Fill the gaps of columns of codes and values; ``table`` is the number of the table among several draws."""
+        schema = self.model.schema
+        gaps = {name: np.flatnonzero(missing_in(column)) for name, column in columns.items()}
+        extra = [v for v in schema.variables if v.name not in columns] if self.latent else []
+        whole = {name: column.copy() for name, column in columns.items() if len(gaps[name])}
+        whole |= {v.name: np.zeros(n_rows, np.int64 if v.is_discrete else np.float64) for v in extra}
+        wanted = np.full(n_rows, bool(extra))
+        for rows in gaps.values():
+            wanted[rows] = True
+        for rows, codes, values in rows_of(schema, columns, np.flatnonzero(wanted)):
+            _require_finite(schema.variables, values, rows + start)
+            found, numbers = self._filled(codes, values, rows + start, table)
+            for name, column in whole.items():
+                place = schema.positions[name]
+                column[rows] = (found if schema[name].is_discrete else numbers)[:, place]
+        return Completed(whole, gaps)
+
+    def _filled(self, codes: Ints, values: Floats, rows: Ints, table: int) -> tuple[Ints, Floats]:
+        gaps = self.model._gaps
+        if self.method == "mode":
+            found, numbers, log_p = gaps.most_likely(codes, values)
+        elif self.method == "marginal":
+            found, numbers, log_p = gaps.each_alone(codes, values)
+        else:
+            found, numbers, log_p = gaps.draw(codes, values, uniforms(self.key, table, rows, codes.shape[1]))
+        bad = ~(log_p > -np.inf)
+        if bad.any():
+            row = int(np.argmax(bad))
+            raise ModelError(f"Row {rows[row] + 1}: {self.model._not_filled(codes[row], values[row])}")
+        return found, numbers
+
+    # Tables ---------------------------------------------------------------------------------------------------
+
+    def fills(self, piece: Piece, done: Completed) -> dict[str, Fill]:
+        """Return what to put into the columns of a piece, in each column's own spelling."""
+        found = {}
+        for name, rows in done.gaps.items():
+            if not len(rows):
+                continue
+            variable, values = self.model.schema[name], done.columns[name][rows].tolist()
+            if variable.is_discrete:
+                spelled = spellings(piece.column(name), variable)
+                values = [spelled[code] for code in values]
+            found[name] = Fill(rows, values)
+        return found
+
+    def added(self, done: Completed, names: Any) -> dict[str, pa.Array]:
+        """Return the columns of variables that a table has none for."""
+        held = [v for v in self.model.schema.variables if v.name in done.columns and v.name not in names]
+        return {variable.name: labelled(variable, done.columns[variable.name]) for variable in held}
+
+    def pieces(
+        self, stream: RawStream, table: int = 0, typed: bool = False
+    ) -> Iterator[tuple[pa.Table, dict[str, int]]]:
+        """Yield the pieces of a stream without gaps, and how many values were filled in each column.
+
+        A file's text stays text, unless it is to be ``typed``: then variables are as the model knows them.
+        """
+        start = 0
+        for batch in stream.batches(stream.names):
+            piece = Piece(stream.names, batch.column, batch.n_rows, start, stream.text)
+            columns = self.encoded(piece, stream.description)
+            done = self.completed(columns, batch.n_rows, start, table)
+            fills = self.fills(piece, done)
+            if stream.text:
+                fills = {name: Fill(fill.rows, list(map(_written, fill.values))) for name, fill in fills.items()}
+            held = filled_table(_arrow_table(piece), fills, self.added(done, stream.names))
+            for name, column in {**columns, **done.columns}.items() if typed and stream.text else ():
+                whole = labelled(self.model.schema[name], column)
+                held = held.set_column(held.column_names.index(name), name, whole)
+            yield held, {name: len(fill.rows) for name, fill in fills.items()}
+            start += batch.n_rows
+
+
+class Imputation(IncompleteRows):
+    """What a model of whole rows does with incomplete ones: it sums gaps out, or fills them in."""
+
+    def impute(
+        self,
+        data: Any,
+        *,
+        method: str = "mode",
+        n: int | None = None,
+        seed: int | None = None,
+        latent: bool = False,
+        unknown_states: str = "error",
+    ) -> Any:
+        """Return a table with its gaps filled, exactly by what the model knows.
+
+        Parameters
+        ----------
+        data : table
+            Columns that are no variables of the model stay as they are.
+        method : {"mode", "marginal", "sample"}
+            What gaps are filled with. ``"mode"``: the states that are *jointly* most likely given what the row has,
+            those of variables without a column among them. Continuous variables get their means given the row and
+            these states; how narrow their distributions are does not sway the choice of states, as it does in `map`,
+            so that it does not depend on units. ``"marginal"``: each gap by itself gets its own most likely state given
+            what the row has, or its mean. ``"sample"``: a draw from p(gaps | row).
+        n : int, optional
+            For draws: so many tables, for multiple imputation. Without it there is one.
+        seed : int, optional
+            For draws: the same seed gives the same values. What is drawn in a row depends on seed, row number and row
+            only, and the first tables do not depend on ``n``.
+        latent : bool
+            Add a column for each variable that has none, such as latent ones.
+        unknown_states : {"error", "missing"}
+            What to do with values that are no states of the model; those taken as missing are filled too.
+
+        Returns
+        -------
+        table, or list of tables
+            Of the kind that was passed: a frame, or a dict of columns. Files give a frame as `sample` does, with
+            categorical columns for discrete variables. Values that were there, the order of columns and their types
+            stay as they were; a type changes only where it cannot hold what is filled in, as that of whole numbers
+            cannot hold a mean. With ``n``, a list of such tables.
+
+        Raises
+        ------
+        ModelError
+            When a row is impossible under the model, so that nothing can be said about its gaps.
+
+        See Also
+        --------
+        query_rows : The probabilities of the states, or means and covariances, row by row.
+
+        Examples
+        --------
+        >>> import suffice as sf
+        >>> fit = sf.fit(sf.DAG("A -> B"), {"A": ["x", "x", "y", "y"], "B": ["u", "u", "v", "v"]})
+        >>> fit.model.impute({"A": ["x", None], "B": [None, "v"], "note": ["first", "second"]})
+        {'A': ['x', 'y'], 'B': ['u', 'v'], 'note': ['first', 'second']}
+        >>> tables = fit.model.impute({"A": [None, None, None], "B": [None, None, "v"]}, method="sample", n=2, seed=4)
+        >>> [table["A"] for table in tables]
+        [['x', 'x', 'y'], ['x', 'y', 'y']]
+        """
+        return imputed(Imputer.checked(self, method, n, seed, latent, unknown_states), data, n)
+
+
+def imputed(imputer: Imputer, data: Any, n: int | None) -> Any:
+    """Return a table with its gaps filled, or ``n`` of them."""
+    raw = open_raw(data)
+    if isinstance(raw, RawTable) and raw.weights is not None:
+        raise DataError("A contingency table counts complete rows, so it has no gaps to fill. Pass rows.")
+    whole = raw if isinstance(raw, RawTable) else _gathered(raw)
+    text = isinstance(raw, RawStream) and raw.text
+    piece = Piece(whole.names, whole.column, whole.n_rows, text=text)
+    columns = imputer.encoded(piece, whole.description)
+
+    def filled(table: int) -> Any:
+        done = imputer.completed(columns, piece.n_rows, 0, table)
+        if text:
+            return _typed(imputer, piece, {**columns, **done.columns})
+        added = imputer.added(done, piece.names)
+        if isinstance(raw, RawTable):
+            return filled_table(data, imputer.fills(piece, done), added)
+        held = filled_table(_arrow_table(piece), imputer.fills(piece, done), added)
+        return to_native({name: held.column(name) for name in held.column_names}, _backend(data))
+
+    return filled(0) if n is None else [filled(table) for table in range(n)]
+
+
+def uniforms(key: int, table: int, rows: Ints, n_variables: int) -> Floats:
+    """Return the uniform numbers of some rows, one a variable: they depend on key, table and row alone."""
+    found = np.empty((len(rows), n_variables))
+    streams = rows // STREAM_ROWS
+    for number in np.unique(streams).tolist():
+        here = streams == number
+        pair = np.array([key, table * TABLES + number], np.uint64)
+        drawn = np.random.Generator(np.random.Philox(key=pair)).random((STREAM_ROWS, n_variables))
+        found[here] = drawn[rows[here] % STREAM_ROWS]
+    return found
+
+
+def _require_finite(variables: tuple[Variable, ...], values: Floats, rows: Ints) -> None:
+    bad = np.isinf(values)
+    if bad.any():
+        row, place = (int(at) for at in np.argwhere(bad)[0])
+        raise DataError(
+            f"Column {variables[place].name!r}, row {rows[row] + 1}: evidence must be finite. Got {values[row, place]} "
+            "instead; leave the value out if it is not known."
+        )
+
+
+def labelled(variable: Variable, column: NDArray[Any]) -> pa.Array:
+    """Return codes as a categorical with all states in order, and values as they are."""
+    import pyarrow as pa
+
+    if not variable.is_discrete:
+        return pa.array(np.asarray(column, np.float64))
+    if isinstance(variable.labels[0], bool):
+        return pa.array(np.array(variable.labels, bool)[column])
+    return pa.DictionaryArray.from_arrays(pa.array(np.asarray(column, np.int32)), pa.array(list(variable.labels)))
+
+
+# Streams ------------------------------------------------------------------------------------------------------
+
+
+def _gathered(stream: RawStream) -> RawTable:
+    """Read a stream into memory."""
+    import pyarrow as pa
+
+    batches = list(stream.batches(stream.names))
+    parts = {name: [batch.column(name) for batch in batches] for name in stream.names}
+    n_rows = sum(batch.n_rows for batch in batches)
+
+    def column(name: str) -> ArrowColumn:
+        pieces = [chunk for part in parts[name] for chunk in getattr(part, "column").chunks]  # noqa: B009
+        held = pa.chunked_array(pieces) if pieces else pa.chunked_array([pa.array([], pa.string())])
+        return ArrowColumn(name, held, bool(parts[name]) and getattr(parts[name][0], "encoding_only"))  # noqa: B009
+
+    return RawTable(stream.names, column, n_rows, stream.description)
+
+
+def _arrow_table(piece: Piece) -> pa.Table:
+    """Return the columns of a stream as Arrow holds them, without dictionaries that are an encoding and no more."""
+    import pyarrow as pa
+
+    columns: dict[str, Any] = {name: piece.column(name) for name in piece.names}
+    return pa.table(
+        {name: decoded(held.column) if held.encoding_only else held.column for name, held in columns.items()}
+    )
+
+
+def _typed(imputer: Imputer, piece: Piece, columns: Mapping[str, NDArray[Any]]) -> Any:
+    """Return the text of a file as a frame: variables as the model knows them, and other columns as they look."""
+    schema = imputer.model.schema
+    found: dict[str, Any] = {}
+    for name in (*piece.names, *(name for name in columns if name not in piece.names)):
+        known = name in columns
+        found[name] = labelled(schema[name], columns[name]) if known else typed_text(piece.column(name).column)  # type: ignore[attr-defined]
+    return to_native(found)
+
+
+def _written(value: Any) -> str:
+    """Return a value as a file has it, numbers with all their digits."""
+    return value if isinstance(value, str) else repr(value) if isinstance(value, float) else str(value)
+
+
+def _backend(data: Any) -> str | None:
+    """Return the kind of frame for what has no eager kind of its own."""
+    home = type(data).__module__.partition(".")[0]
+    return home if home in ("polars", "pyarrow") else None
