@@ -25,6 +25,7 @@ from suffice.priors.elastic import Elastic
 from suffice.priors.prior import NodePosterior, Prior
 from suffice.priors.registry import PRIORS, prior_from_dict
 from suffice.stats.chain_counts import ChainCounts
+from suffice.stats.gaps import Gaps
 from suffice.stats.moments import Moments
 from suffice.stats.needs import Count, Moment, Need, Sum
 from suffice.stats.source import BlockSource
@@ -57,12 +58,18 @@ def some_chains(seed: int) -> ChainCounts:
     return toy.counts(toy.structure()).renamed({"label": A})
 
 
+def some_gaps(seed: int) -> Gaps:
+    rows = np.random.default_rng(seed).integers(-1, 2, (9, 2))
+    return Gaps.of_rows((A, B), (("A",), ("A", "B")), rows)
+
+
 EXAMPLES = {
     "count": [some_counts(seed) for seed in range(3)],
     "moment": [some_moments(rows) for rows in ([[1, 3], []], [[5, 2], [6]], [[], [4]])],
     "distinct": [some_rows(seed) for seed in range(3)],
     "sum": [Sums("score", np.random.default_rng(seed).integers(0, 9, 4) / 8) for seed in range(3)],
     "chain": [some_chains(seed) for seed in range(3)],
+    "gap": [some_gaps(seed) for seed in range(3)],
 }
 
 

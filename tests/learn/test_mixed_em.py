@@ -20,7 +20,7 @@ from suffice.data.stream import KEEP
 from suffice.data.table import open_table
 from suffice.errors import EstimationError
 from suffice.inference.conditional_gaussian import Conditioned, Seen
-from suffice.learn import mixed_expectation, mixed_gaps
+from suffice.learn import mixed_chunks, mixed_expectation
 from suffice.learn.method import Problem
 from suffice.learn.mixed_expectation import MixedExpectation
 from suffice.models.mixed_network import mixed_network
@@ -105,13 +105,13 @@ def test_expected_statistics_are_those_of_single_rows(seed: int, share: float, l
     dag, data = sf.DAG(NETWORK), drawn(seed, 12, share)
     whole = drawn(seed + 1, 400, 0.0)
     model = sf.fit(dag, whole).model
-    mixed_gaps.LISTED, before = listed, mixed_gaps.LISTED
+    mixed_chunks.LISTED, before = listed, mixed_chunks.LISTED
     try:
         data = {name: column + whole[name][:20] for name, column in data.items()}  # every state occurs
         step = bound(dag, data)
         log_likelihood, vector = step.at(model)
     finally:
-        mixed_gaps.LISTED = before
+        mixed_chunks.LISTED = before
     wanted, sums = row_by_row(model, data)
     assert log_likelihood == pytest.approx(wanted, rel=1e-9)
     found = step.layout.items(vector)
@@ -226,7 +226,7 @@ def test_neither_chunks_nor_threads_nor_reading_again_change_the_end(tmp_path: P
     held = of_library()
     try:
         sf.config(threads=1)
-        monkeypatch.setattr(mixed_gaps, "CHUNK", 16)
+        monkeypatch.setattr(mixed_chunks, "CHUNK", 16)
         chunked = sf.fit(dag, data, missing="em")
         sf.config(threads=3)
         threaded = sf.fit(dag, data, missing="em")

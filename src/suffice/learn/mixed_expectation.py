@@ -24,7 +24,8 @@ from suffice.inference.gaussian_parts import Regression
 from suffice.learn.expectation import Expectation
 from suffice.learn.expected_vector import ExpectedVector
 from suffice.learn.method import Problem
-from suffice.learn.mixed_gaps import Chunk, Numbers, Planner, Sums, expected
+from suffice.learn.mixed_chunks import Chunk, Planner
+from suffice.learn.mixed_gaps import Numbers, Sums, expected
 from suffice.learn.mixed_plan import Shape, need_of, softmax_reason
 from suffice.learn.mixed_priors import NetworkLogPrior, refuses_prior
 from suffice.learn.mixed_start import Available, chance_numbers

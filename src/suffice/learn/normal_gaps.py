@@ -13,18 +13,22 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterator
+from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 
 import numpy as np
 from numpy.typing import NDArray
 
 from suffice.errors import EstimationError
+from suffice.settings import settings
 from suffice.stats.gap_moments import GapMoments
 
 Floats = NDArray[np.float64]
 Ints = NDArray[np.int64]
-CHUNK = 2**21
+CHUNK = 2**19
 """Numbers that the matrices of some patterns hold at once."""
+MANY = 512
+"""Patterns from which on threads share them."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -59,12 +63,20 @@ class NormalGaps:
         All but the log-likelihood, which is that of the columns themselves, is in centres and spreads.
         """
         log_likelihood, sums, products = -self._log_units, np.zeros(self.p), np.zeros((self.p, self.p))
-        for group in self._groups:
-            found = _expected(group, mean, covariance)
+        for found in self._each(mean, covariance):
             log_likelihood += found[0]
             sums += found[1]
             products += found[2]
         return log_likelihood, sums, (products + products.T) / 2
+
+    def _each(self, mean: Floats, covariance: Floats) -> Iterator[tuple[float, Floats, Floats]]:
+        """Yield what each group is expected to add, in order, whatever the number of threads."""
+        threads = min(settings().threads, len(self._groups))
+        if threads <= 1 or sum(len(group.weight) for group in self._groups) < MANY:
+            yield from (_expected(group, mean, covariance) for group in self._groups)
+            return
+        with ThreadPoolExecutor(threads) as pool:
+            yield from pool.map(lambda group: _expected(group, mean, covariance), self._groups)
 
 
 def _grouped(moments: GapMoments, centres: Floats, spreads: Floats) -> Iterator[_Group]:

@@ -174,7 +174,8 @@ def _limited(
     """Return rows in the order of the table; of too many, those whose places are drawn first."""
     kept: NDArray[Any] | slice = slice(None)
     if len(places) > limit:
-        kept = np.sort(np.argsort(_drawn(places), kind="stable")[:limit])
+        first = np.argsort(_drawn(places), kind="stable")[:limit]
+        kept = first[np.argsort(places[first], kind="stable")]
     elif len(places) and (np.diff(places) < 0).any():
         kept = np.argsort(places, kind="stable")
     return GapRows(variables, limit, tuple(column[kept] for column in columns), weights[kept], places[kept], n_all)

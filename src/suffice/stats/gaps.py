@@ -22,7 +22,7 @@ from suffice.data.variable import Variable, unite
 from suffice.errors import StatisticsError, listing
 from suffice.settings import settings
 from suffice.stats.counts import require_factor
-from suffice.stats.gap_lists import around, components, distinct, ragged, starts, taken
+from suffice.stats.gap_lists import around, components, distinct, order_of, ragged, starts, taken
 from suffice.stats.needs import Gap
 from suffice.text import in_bytes, plural
 
@@ -193,13 +193,18 @@ class Gaps:
         )._united()
 
     def _united(self) -> Gaps:
-        """Return the situations with equal ones made one, those of one kind together."""
+        """Return the situations with equal ones made one, in an order that does not depend on that of the rows."""
+        kinds = np.argsort(order_of(self.member_at, self.members), kind="stable")
+        rank = np.empty(len(kinds), np.int64)
+        rank[kinds] = np.arange(len(kinds))
         group, first = distinct(self.kind, self.code_at, self.codes)
         weights = np.bincount(group, self.weights, len(first))
-        order = np.argsort(self.kind[first], kind="stable")
-        chosen = first[order]
-        code_at, codes = taken(self.code_at, self.codes, chosen)
-        return replace(self, kind=self.kind[chosen], code_at=code_at, codes=codes, weights=weights[order])
+        code_at, codes = taken(self.code_at, self.codes, first)
+        kind = rank[self.kind[first]]
+        order = np.lexsort((order_of(code_at, codes), kind))
+        member_at, members = taken(self.member_at, self.members, kinds)
+        code_at, codes = taken(code_at, codes, order)
+        return Gaps(self.variables, self.scopes, member_at, members, kind[order], code_at, codes, weights[order])
 
     def _within_memory(self) -> Gaps:
         n_bytes, allowed = sum(getattr(self, name).nbytes for name in ARRAYS), settings().memory
