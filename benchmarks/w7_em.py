@@ -171,6 +171,7 @@ class PyAgrum:
 
     def prepare(self, request: Mapping[str, Any]) -> Held:
         """Load, mark the gaps its way, and build the networks to begin with."""
+        import numpy
         import pyagrum
 
         held = loaded(request)
@@ -185,7 +186,8 @@ class PyAgrum:
             for node, entry in held.nodes.items():
                 axes = [*entry["parents"], node]
                 wanted = list(reversed(network.cpt(node).names))
-                network.cpt(node)[:] = tables[node].transpose([axes.index(name) for name in wanted])
+                table = tables[node].transpose([axes.index(name) for name in wanted])
+                network.cpt(node)[:] = numpy.ascontiguousarray(table)
             networks.append(network)
         held.network = networks
         held.frame = held.frame.astype(object).where(held.frame.notna(), "?")

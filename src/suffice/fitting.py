@@ -434,6 +434,8 @@ def _notes(statistics: Statistics, solution: Solution, certificate: Certificate)
         notes.append(
             Note("estimate", f"The maximum-likelihood estimate does not exist: {certificate.boundary}. {said}")
         )
+    if certificate.exists != "no" and certificate.boundary:
+        notes.append(Note("estimate", f"The data leave open: {certificate.boundary}."))
     if solution.interrupted:
         notes.append(Note("estimate", "Interrupted: this is the best point so far, not the optimum."))
     return tuple(notes)

@@ -170,7 +170,7 @@ def test_states_that_nothing_tells_apart_stay_alike() -> None:
 
 
 def test_missing_values_are_not_observed() -> None:
-    model, sequences = drawn(4)
+    _, sequences = drawn(4)
     data = with_gaps(sequences, 4)
     chain = sf.MarkovChain(latent={"z": 2}, variable=["x", "y"], id="id")
     fit = sf.fit(chain, data, missing="em", seed=1, restarts=2, max_iter=5000)
@@ -310,8 +310,10 @@ def test_a_state_that_runs_onto_one_value_is_named() -> None:
 
 @pytest.mark.parametrize("values", [[1.5, 1.5, 1.5], [None, None]])
 def test_columns_that_say_nothing_are_named(values: list[Any]) -> None:
-    with pytest.raises(sf.EstimationError, match="Column 'x' (is the same everywhere|has no value)"):
-        sf.fit(CHAIN, [values], missing="em")
+    with pytest.raises(sf.EstimationError, match=r"Column 'x' (is the same everywhere|has no value)"):
+        sf.fit(CHAIN, [values], missing="em", schema={"x": sf.continuous()})
+    with pytest.raises(sf.SchemaError, match="No row has a value of 'x'"):
+        sf.fit(CHAIN, [[None, None]], missing="em")
 
 
 def test_structure_is_printed_and_written() -> None:

@@ -18,7 +18,7 @@ from scipy.stats import norm
 import suffice as sf
 from suffice.data.stream import KEEP
 from suffice.data.table import open_table
-from suffice.errors import EstimationError
+from suffice.errors import EstimationError, SchemaError
 from suffice.inference.conditional_gaussian import Conditioned, Seen
 from suffice.learn import mixed_chunks, mixed_expectation
 from suffice.learn.method import Problem
@@ -310,7 +310,7 @@ def test_columns_without_values_are_named() -> None:
     data = drawn(1, 40, 0.1)
     with pytest.raises(EstimationError, match="Column 'z' has no values at all"):
         sf.fit(sf.DAG(NETWORK), {**data, "z": [math.nan] * 40}, missing="em", schema={"z": sf.continuous()})
-    with pytest.raises(EstimationError, match="Column 'A' has no values at all, so that not even its states"):
+    with pytest.raises(SchemaError, match="No row has a value of 'A'"):
         sf.fit(sf.DAG("A -> x"), {"A": [None] * 40, "x": data["x"]}, missing="em")
     fit = sf.fit(
         sf.DAG("A -> x"), {"A": [None] * 40, "x": data["x"]}, missing="em", schema={"A": sf.categorical(["p", "q"])}

@@ -78,6 +78,4 @@ def some_model(seed: int, k: int = 2, normal: bool = True) -> sf.HiddenMarkovMod
     if normal:
         schema["y"], emissions["y"] = None, {"mean": 2 * rng.normal(size=k), "sd": rng.uniform(0.5, 2, k)}
     chain = sf.MarkovChain(latent={"z": k}, variable=list(schema))
-    return sf.HiddenMarkovModel.of(
-        chain, schema, rng.dirichlet(np.ones(k)), rng.dirichlet(np.ones(k), k), emissions
-    )
+    return sf.HiddenMarkovModel.of(chain, schema, rng.dirichlet(np.ones(k)), rng.dirichlet(np.ones(k), k), emissions)

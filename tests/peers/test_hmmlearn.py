@@ -93,7 +93,9 @@ class TestFromTheSameStart:
     def test_plain_steps_are_the_same(self, kind: str, seed: int, n_iter: int) -> None:
         theirs, values, ours = MAKERS[kind](seed, n_iter)
         theirs.fit(values[:, None], LENGTHS)
-        fit = sf.fit(ours.structure, cut(values), init=ours, max_iter=n_iter, options={"memory": 0}, schema=SCHEMA[kind])
+        fit = sf.fit(
+            ours.structure, cut(values), init=ours, max_iter=n_iter, options={"memory": 0}, schema=SCHEMA[kind]
+        )
         assert fit.log_likelihood == pytest.approx(theirs.score(values[:, None], LENGTHS), rel=1e-9)
         np.testing.assert_allclose(fit.model.step.values, theirs.transmat_, atol=1e-9)
 

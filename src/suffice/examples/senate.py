@@ -1,22 +1,24 @@
 """Votes that were not cast: a latent-class model of the Senate fills in what was hidden from it.
 
-Run it with ``python -m suffice.examples.senate us_senate_109.csv.xz``. The file has a row for each of the 542 roll calls
-of the 109th United States Congress and a column for each of the 100 senators: 1 for yea, −1 for nay, 0 where a senator did
-not vote, which is every fourth time. Here senators are the rows, and each vote is a variable with two states.
+Run it with ``python -m suffice.examples.senate us_senate_109.csv.xz``. The file has a row for each of the 542 roll
+calls of the 109th United States Congress, and a column for each of the 100 senators: 1 for yea, −1 for nay, 0 where a
+senator did not vote, which is every fourth time. Here senators are the rows, and each vote is a variable of two states.
 
 **Margins.** Each vote is a coin with a probability of its own: what a senator did elsewhere tells nothing.
 
-**Latent classes.** Each senator belongs to one of k classes, which no column tells. Given the class, votes are independent
-of each other. `suffice.fit` with ``missing="em"`` maximises the likelihood of the votes that were cast; whatever is missing
-is summed out, so that no senator and no vote is left out. The classes are not told what a party is.
+**Latent classes.** Each senator belongs to one of k classes, which no column tells. Given the class, votes are
+independent of each other. `suffice.fit` with ``missing="em"`` maximises the likelihood of the votes that were cast;
+whatever is missing is summed out, so that no senator and no vote is left out. Nobody tells the classes what a party is.
 
-One vote in twenty is hidden from both models, with a stated seed. Another one in twenty of the votes that remain is kept
-aside to choose the number of classes by, and given back before the model is learnt; so the hidden votes have no part in any
-choice. What is measured is the log-loss, the mean of −log p(vote that was cast), in nats.
+One vote in twenty is hidden from both models, with a stated seed. Another one in twenty of those that remain is kept
+aside to choose the number of classes by, and given back before the model is learnt; so the hidden votes have no part in
+any choice. What is measured is the log-loss, the mean of −log p(vote that was cast), in nats.
 
-**The prior.** Classes of a few senators vote in one voice. Maximum likelihood then calls the other voice impossible, and one
-senator who raises it makes the log-loss infinite. Both models have the same prior, ``sf.Dirichlet(0.5)``, half a vote each
-way on every vote of every class. ``--prior`` changes it.
+**The prior.** Most classes speak with one voice on most votes. Maximum likelihood then calls the other voice
+impossible, and one senator who raises it makes the log-loss infinite. Both models have the same prior,
+``sf.Dirichlet(0.5)``: half a vote each way, on every vote and in every class. ``--prior`` changes it. With seed 0 the
+log-loss of two and three classes is 51 % and 56 % below that of the margins, 49 % and 55 % with ``--prior 0.1``, 50 %
+and 54 % with ``--prior 1``. Without a prior, two classes come to 23 %, and three to an infinite loss.
 """
 
 from __future__ import annotations
@@ -35,7 +37,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 import suffice as sf
-from suffice.text import plain_table
+from suffice.text import plain_table, plural
 
 Ints = NDArray[np.int64]
 Floats = NDArray[np.float64]
@@ -163,19 +165,21 @@ class Comparison:
                 *([plain_table(["classes", "log-loss, kept aside"], tried, ">>")] if tried else []),
                 plain_table(["hidden votes", "log-loss", "wrong"], found, "<>>"),
                 f"The log-loss of the latent classes is {self.gain:.1%} below that of the margins.",
-                plain_table(["class", "senators", "among them"], self._members(), ">><"),
+                "\n".join(self._members()),
                 self.fit.certificate.verdict,
             ]
         )
 
-    def _members(self, few: int = 4) -> list[list[str]]:
-        """Name a few senators of every class."""
+    def _members(self, few: int = 3) -> list[str]:
+        """Name a few senators of every class, the largest class first."""
         best = self.belongs.argmax(axis=1)
-        rows = []
-        for number in range(self.belongs.shape[1]):
+        sizes = np.bincount(best, minlength=self.belongs.shape[1])
+        lines = []
+        for number in np.argsort(-sizes, kind="stable").tolist():
             mine = [name for name, own in zip(self.votes.senators, best, strict=True) if own == number]
-            rows.append([str(number), f"{len(mine):,}", "; ".join(mine[:few])])
-        return rows
+            more = ["…"] if len(mine) > few else []
+            lines.append(f"class {number}: {plural(len(mine), 'senator')}: {', '.join(mine[:few] + more)}")
+        return lines
 
 
 # Votes --------------------------------------------------------------------------------------------------------
@@ -198,9 +202,8 @@ def learn(votes: Votes, n_classes: int, prior: float, **settings: Any) -> Any:
     edges = "; ".join(f"{HIDDEN} -> {name}" for name in votes.names)
     dag = sf.DAG(edges, latent={HIDDEN: n_classes}) if n_classes > 1 else sf.DAG(votes.names)
     under = sf.Dirichlet(prior) if prior else None
-    return sf.fit(
-        dag, votes.table, missing="em", prior=under, schema=dict.fromkeys(votes.names, list(STATES)), **settings
-    )
+    schema = {name: list(STATES) for name in votes.names}
+    return sf.fit(dag, votes.table, missing="em", prior=under, schema=schema, **settings)
 
 
 def belonging(fit: Any, votes: Votes) -> Floats:
@@ -213,7 +216,7 @@ def belonging(fit: Any, votes: Votes) -> Floats:
 def chances(fit: Any, votes: Votes) -> Floats:
     """Return p(yea | votes that the senator cast) of every vote: Σ p(class | votes) p(yea | class)."""
     by_class = [np.reshape(fit.model.cpd(name).table.values, (-1, 2))[:, 1] for name in votes.names]
-    return np.clip(belonging(fit, votes) @ np.array(by_class).T, 0.0, 1.0)
+    return np.asarray(np.clip(belonging(fit, votes) @ np.array(by_class).T, 0.0, 1.0), np.float64)
 
 
 def compare(

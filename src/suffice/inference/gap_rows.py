@@ -17,7 +17,7 @@ import math
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from functools import cached_property
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -160,8 +160,8 @@ class GapRows:
         codes = [held[:, column[table.scope[axis]]] for axis in seen]
         ends = any((code < 0).any() for code in codes)
         values = (self._with_end(factor, greatest) if ends else table.values).transpose(*seen, *free)
-        whole = values[(..., *(slice(self.product.sizes[variable]) for variable in scope))]
-        return LogFactor((self._axis, *scope), whole[tuple(codes)])
+        within: Any = (..., *(slice(self.product.sizes[variable]) for variable in scope))
+        return LogFactor((self._axis, *scope), values[within][tuple(codes)])
 
     def _with_end(self, factor: int, greatest: bool) -> Floats:
         """Return a node's table with one more state for each variable, at the end, where −1 finds it: a loose end.
@@ -170,7 +170,7 @@ class GapRows:
         """
         values = self._tables[factor].values
         padded = np.zeros([size + 1 for size in values.shape])
-        within = tuple(slice(size) for size in values.shape)
+        within: Any = tuple(slice(size) for size in values.shape)
         padded[within] = values
         if greatest:
             padded[(*within[:-1], -1)] = values.max(axis=-1)

@@ -22,7 +22,6 @@ from suffice.learn.em import EM
 from suffice.learn.expectation import Expectation
 from suffice.learn.expected_vector import ExpectedVector
 from suffice.learn.method import Method, Problem
-from suffice.learn.observed_lbfgs import Descent
 from suffice.models.cpds import nodes_of
 from suffice.models.cpds.tabular import whole_values
 from suffice.priors.binding import bound, prior_of
@@ -35,6 +34,8 @@ from suffice.text import plural
 Floats = NDArray[np.float64]
 SPREAD = 1.0
 """What the start from available cases adds to every row of a table, so that no state is ruled out from the outset."""
+FAINT = 0.01
+"""Added to expected counts that others are divided by."""
 LEAST = 0.02
 """A mixed step leaves every expected count at least so much of what the plain step gives it: zeros would stay."""
 
@@ -171,6 +172,17 @@ class TableExpectation:
                 lead[place[node]] = lead[place[group[0]]]
         return lead, row
 
+    @property
+    def has_slopes(self) -> bool:
+        """Whether every row of every table is free."""
+        return not self.problem.fixed and all(kind.name == "tabular" for kind, _ in self.nodes.values())
+
+    def scale(self, expected: Floats) -> Floats:
+        """Return one over what is expected in each cell, tied ones together: so the first step is about EM's."""
+        lead, _ = self._shared
+        together: Floats = np.bincount(lead, expected, self.layout.size).astype(np.float64)
+        return self.n / (together[lead] + FAINT)
+
     def coordinates(self, model: Any) -> Floats:
         """Return the logarithms of all probabilities, those of zeros far down."""
         return np.log(np.maximum(self.tables(model), 1e-12))
@@ -189,7 +201,7 @@ class TableExpectation:
         if self._pseudo is not None:
             objective, counts = objective + _weighed(self._pseudo, tables), counts + self._pseudo
         gaps = counts - np.bincount(row, counts)[row] * tables
-        return objective, np.bincount(lead, gaps, self.layout.size), expected
+        return objective, np.bincount(lead, gaps, self.layout.size).astype(np.float64), expected
 
     # Where to begin -------------------------------------------------------------------------------------------
 
@@ -202,7 +214,8 @@ class TableExpectation:
             for _, family in self.nodes.values()
         ]).astype(float)  # fmt: skip
         if chance is not None:
-            return chance.gamma(1.0, size=self.layout.size) * self.n / widths
+            drawn: Floats = chance.gamma(1.0, size=self.layout.size) * self.n / widths
+            return drawn
         return self.complete + SPREAD / widths
 
     def log_prior(self, model: Any) -> float:
@@ -219,7 +232,8 @@ class TableExpectation:
                 "of what was observed."
             )
         for node, (kind, family) in self.nodes.items():
-            if node not in hidden and not self.complete[self.layout.place(kind.need(family))].any():
+            seen = not hidden.keys() & set(family.scope)
+            if seen and not self.complete[self.layout.place(kind.need(family))].any():
                 said.append(f"{node}: no row has it together with all its parents; its table rests on the others.")
         return tuple(said)
 
@@ -246,5 +260,5 @@ def check_slopes(dag: DAG, prior: Any, fixed: Mapping[str, Any]) -> None:
         raise ArgumentError("The method 'observed_lbfgs' moves every row; leave 'fixed' out, or pass method='em'.")
 
 
-LBFGS = EM(expectation, inner, refuses_slopes, needs, check_slopes, search=Descent).method(("mle", "mean", "map"))
+LBFGS = EM(expectation, inner, refuses_slopes, needs, check_slopes, patience=0).method(("mle", "mean", "map"))
 METHOD = EM(expectation, inner, refuses, needs, directed.check).method(points=("mle", "mean", "map"))

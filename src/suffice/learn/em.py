@@ -11,6 +11,7 @@ the objective is not taken. Where S and F(S) agree, the gradient of ℓ is zero.
 
 from __future__ import annotations
 
+import itertools
 import math
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, replace
@@ -24,7 +25,9 @@ from suffice.errors import ArgumentError, EstimationError, SchemaError, Statisti
 from suffice.learn.em_checkpoint import Checkpoint, Resumed
 from suffice.learn.expectation import Expectation
 from suffice.learn.method import Method, Problem, Solution, Start, Step
+from suffice.learn.observed_lbfgs import Slopes, ascend
 from suffice.optimise.mixing import Mixing
+from suffice.optimise.outcome import OUT_OF_STEPS
 from suffice.stats.needs import Need
 from suffice.text import number, plural
 
@@ -37,6 +40,8 @@ EQUAL = 1e-9
 """Ends that differ by no more than this, relative to their size, are the same one."""
 IDLE = 30
 """After so many steps that neither raise the objective nor bring S and F(S) closer, rounding error is all there is."""
+PATIENCE = 30
+"""After so many steps EM is slow, and L-BFGS goes on, where gradients are known."""
 LATENT_STARTS = 5
 """How often a fit with latent variables begins, unless told."""
 OPTIONS = ("inner", "memory", "start")
@@ -57,8 +62,8 @@ class EM:
         ``refuses(structure, schema)`` says why it cannot be done, or None.
     check : callable
         As in `Method`.
-    search : callable or None
-        What climbs, where it is not EM.
+    patience : int
+        After so many steps L-BFGS takes over, where gradients are known.
     """
 
     expectation: Callable[[Problem], Expectation]
@@ -67,7 +72,7 @@ class EM:
     needs: Callable[[Any, Schema], tuple[Need, ...]]
     check: Callable[[Any, Any, Mapping[str, Any]], None]
     refuses_prior: Callable[[Any, Any], str | None] = lambda structure, prior: None
-    search: Callable[[Problem, Expectation, Method], Climb] | None = None
+    patience: int = PATIENCE
 
     def method(self, points: tuple[str, ...] = ("mle", "map")) -> Method:
         """Return the row of the registry."""
@@ -88,7 +93,7 @@ class EM:
     def solve(self, problem: Problem) -> Solution:
         """Climb from every start, and keep the best end."""
         require_states(problem.schema)
-        climb = (self.search or Climb)(problem, self.expectation(problem), self.inner(problem))
+        climb = Climb(problem, self.expectation(problem), self.inner(problem), self.patience)
         ends: list[End] = []
         checkpoint = Checkpoint.of(problem)
         resumed = checkpoint.resumed()
@@ -100,10 +105,13 @@ class EM:
                 break
             label = "EM" if _n_starts(problem) == 1 else f"EM, start {number_ + 1} of {_n_starts(problem)}"
             vector = resumed.vector if number_ == len(ends) and resumed.is_under_way else begin()
-            ends.append(climb.from_(name, vector, label, checkpoint, resumed))
+            ends.append(_tolerant(climb.from_, _n_starts(problem) > 1)(name, vector, label, checkpoint, resumed))
             resumed = Resumed()
             checkpoint.ended(ends[-1])
-        return climb.solution(_best(ends), ends)
+        best = _best(ends)
+        if best.objective == -math.inf:
+            raise EstimationError(f"None of {plural(len(ends), 'start')} led anywhere. The first: {ends[0].reason}")
+        return climb.solution(best, ends)
 
 
 @dataclass(eq=False)
@@ -114,7 +122,7 @@ class End:
     vector: Floats
     objective: float
     trace: list[float]
-    converged: bool
+    converged: bool = False
     reason: str = ""
 
     @property
@@ -130,6 +138,7 @@ class Climb:
     problem: Problem
     expectation: Expectation
     inner: Method
+    patience: int = PATIENCE
 
     def estimated(self, vector: Floats, unseen: str = "uniform") -> Solution:
         """Return M(S), estimated from statistics as if they had been counted."""
@@ -158,40 +167,74 @@ class Climb:
         return objective, expected, float(apart.max(initial=0.0)) / max(self.expectation.n, 1e-300)
 
     def from_(self, name: str, vector: Floats, label: str, checkpoint: Checkpoint, resumed: Resumed) -> End:
-        """Climb from some statistics."""
+        """Climb from some statistics: by steps of EM, and by gradients where these are many."""
+        watch, limit = self.problem.watch, self.problem.max_iter
+        end = End(name, vector, -math.inf, list(resumed.trace[:-1]))  # its last step is looked at again
+        steps, memory = watch.steps(label, limit), self.problem.options.get("memory", MEMORY)
+        mixing = Mixing(require_whole("memory", memory, 0))
+        slopes = isinstance(self.expectation, Slopes) and self.expectation.has_slopes and mixing.memory > 0
+        patience = min(self.patience, limit) if slopes else limit
+        if patience:
+            self._by_steps(end, itertools.islice(steps, patience), mixing, checkpoint)
+        if patience < limit and not (end.converged or end.reason or watch.interrupted):
+            self._by_slopes(end, steps, checkpoint)
+        if not (end.converged or end.reason or watch.interrupted):
+            end.reason = f"'max_iter' of {limit:,} steps was reached"
+        return end
+
+    def _by_steps(self, end: End, steps: Iterator[int], mixing: Mixing, checkpoint: Checkpoint) -> None:
+        """Take steps of EM, mixed from those before; one that would lower the objective is not taken."""
         watch, limit = self.problem.watch, self.problem.tol / 20
-        memory = require_whole("memory", self.problem.options.get("memory", MEMORY), 0)
-        trace, reason, converged = list(resumed.trace[:-1]), "", False  # its last step is looked at again
-        mixing, n_idle, least = Mixing(memory), 0, math.inf
-        plain, objective, apart = vector, -math.inf, math.inf
-        candidate: Floats | None = vector
-        for _ in watch.steps(label, self.problem.max_iter):
+        mixing, n_idle, least = (
+            Mixing(require_whole("memory", self.problem.options.get("memory", MEMORY), 0)),
+            0,
+            math.inf,
+        )
+        plain = end.vector
+        candidate: Floats | None = end.vector
+        for _ in steps:
             found = None if candidate is None else self._tried(candidate)
-            if found is None or found[0] < objective - SLACK * max(1.0, abs(objective)):
+            if found is None or found[0] < end.objective - SLACK * max(1.0, abs(end.objective)):
                 mixing.forget()
                 candidate = plain
                 found = self.step(plain)
             assert candidate is not None
-            rise = found[0] - objective
-            vector, (objective, plain, apart) = candidate, found
-            if not trace:
+            rise = found[0] - end.objective
+            end.vector, (end.objective, plain, apart) = candidate, found
+            if not end.trace:
                 self.estimated(plain, self.problem.unseen_parents)  # what no row can tell of is refused here, not later
-            trace.append(objective)
-            watch.info = f"objective {objective:,.6f}, step {apart:.1e}"
-            checkpoint.at(vector, trace)
+            end.trace.append(end.objective)
+            watch.info = f"objective {end.objective:,.6f}, step {apart:.1e}"
+            checkpoint.at(end.vector, end.trace)
             if apart <= limit:
-                converged = True
-                break
-            n_idle = 0 if rise > SLACK * abs(objective) or apart < 0.9 * least else n_idle + 1
+                end.converged = True
+                return
+            n_idle = 0 if rise > SLACK * abs(end.objective) or apart < 0.9 * least else n_idle + 1
             least = min(least, apart)
             if n_idle >= IDLE:
-                reason = "further steps are lost in rounding error"
-                break
-            mixed = mixing.next(vector / self.expectation.units, plain / self.expectation.units)
+                end.reason = "further steps are lost in rounding error"
+                return
+            mixed = mixing.next(end.vector / self.expectation.units, plain / self.expectation.units)
             candidate = self.expectation.tamed(mixed * self.expectation.units, plain)
-        else:
-            reason = "" if watch.interrupted else f"'max_iter' of {self.problem.max_iter:,} steps was reached"
-        return End(name, vector, objective, trace, converged, reason)
+
+    def _by_slopes(self, end: End, steps: Iterator[int], checkpoint: Checkpoint) -> None:
+        """Go on by L-BFGS."""
+        assert isinstance(self.expectation, Slopes)
+
+        def told(objective: float, largest: float, expected: Floats) -> None:
+            if not end.trace:
+                self.estimated(expected, self.problem.unseen_parents)
+            end.trace.append(max([objective, *end.trace[-1:]]))
+            self.problem.watch.info = f"objective {objective:,.6f}, gradient {largest:.1e}"
+            checkpoint.at(expected, end.trace)
+
+        start = self.expectation.coordinates(self.estimated(end.vector).model)
+        found = ascend(self.expectation, start, self.problem.tol / 20, steps, told)
+        end.converged = found.converged
+        if not self.problem.watch.interrupted and found.reason and found.reason not in OUT_OF_STEPS:
+            end.reason = found.reason
+        if found.objective >= end.objective:
+            end.vector, end.objective = found.vector, found.objective
 
     def _tried(self, candidate: Floats) -> tuple[float, Floats, float] | None:
         """Return a step from extrapolated statistics, or None where no model comes of them."""
@@ -237,6 +280,20 @@ def require_states(schema: Schema) -> None:
                 f"No row has a value of {variable.name!r}, so its states are not known. Declare them: "
                 f"schema={{{variable.name!r}: ['no', 'yes']}}."
             )
+
+
+def _tolerant(climb: Callable[..., End], several: bool) -> Callable[..., End]:
+    """Return a climb that, where there are several, ends at once where it fails; the others may lead on."""
+
+    def tried(name: str, vector: Floats, *more: Any) -> End:
+        try:
+            return climb(name, vector, *more)
+        except EstimationError as error:
+            if not several:
+                raise
+            return End(name, vector, -math.inf, [-math.inf], reason=str(error))
+
+    return tried
 
 
 def _best(ends: list[End]) -> End:

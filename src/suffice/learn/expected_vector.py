@@ -68,8 +68,8 @@ class ExpectedVector:
         if 8 * COPIES * end > settings().memory:
             raise StatisticsError(
                 f"EM would hold {plural(end, 'number')} of expected statistics some {COPIES} times, "
-                f"{in_bytes(8 * COPIES * end)}, more than the {in_bytes(settings().memory)} that are allowed. Use fewer "
-                "parents or states, or allow more: sf.config(memory='16GB')."
+                f"{in_bytes(8 * COPIES * end)}, more than the {in_bytes(settings().memory)} that are allowed. Use "
+                "fewer parents or states, or allow more: sf.config(memory='16GB')."
             )
 
     def _length(self, need: Need) -> int:

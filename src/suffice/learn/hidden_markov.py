@@ -123,8 +123,8 @@ def _normal(family: Family, moments: Moments) -> LinearGaussianCPD:
         state, name = family.parents[0].name, family.child.name
         raise EstimationError(
             f"State {row} of {state!r} runs onto the one value {mean[row]:g} of {name!r}: its variance goes to zero, "
-            f"and the likelihood grows without bound. Give {state!r} fewer states, begin elsewhere by seed=… or init=…, or "
-            f"make {name!r} discrete."
+            f"and the likelihood grows without bound. Give {state!r} fewer states, begin elsewhere by seed=…, init=…, "
+            f"or make {name!r} discrete."
         )
     seen = weight > 0
     return LinearGaussianCPD(
@@ -202,11 +202,6 @@ class HiddenExpectation:
         centres, spreads = {}, {}
         for variable in self.observed:
             if variable.is_discrete:
-                if not variable.n_states:
-                    raise EstimationError(
-                        f"Column {variable.name!r} has no value, so that nothing can be learnt of it. Leave it out, or "
-                        f"declare its states: schema={{{variable.name!r}: sf.categorical([…])}}."
-                    )
                 continue
             moments = self.problem.statistics[Moment((variable.name,))]
             weight = float(moments.weight.sum())

@@ -112,9 +112,9 @@ def _width(shape: Shape, component: Component) -> int:
     width = max([*widths, *sizes, 1])
     if 8 * 8 * width > settings().memory:
         raise EstimationError(
-            f"What is missing in some rows has {width:,} configurations: {listing(names_of(shape, component), 12)} hang "
-            "together. Leave out rows that lack so many of these, give some of them fewer parents or states, or allow "
-            "more memory: sf.config(memory='16GB')."
+            f"What is missing in some rows has {width:,} configurations: {listing(names_of(shape, component), 12)} "
+            "hang together. Leave out rows that lack so many of these, give some of them fewer parents or states, or "
+            "allow more memory: sf.config(memory='16GB')."
         )
     return width
 

@@ -81,12 +81,6 @@ def needs(dag: DAG, schema: Schema) -> tuple[Need, ...]:
 def expectation(problem: Problem) -> Expectation:
     """Return the E-step of a network with continuous nodes, the problem's data bound."""
     dag, schema = problem.structure, problem.schema
-    for node in dag.nodes:
-        if schema[node].is_discrete and not schema[node].n_states:
-            raise EstimationError(
-                f"Column {node!r} has no values at all, so that not even its states are known. Leave it out, declare "
-                f"its states, schema={{{node!r}: sf.categorical([…])}}, or let it be latent: latent={{{node!r}: 2}}."
-            )
     log_prior = None
     if (reason := refuses_prior(dag, problem.prior)) is not None:
         raise EstimationError(f"The method 'em' cannot fit this structure: {reason}")

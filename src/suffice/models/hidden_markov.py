@@ -69,11 +69,11 @@ class HiddenMarkovModel:
     ...     chain, {"x": ["h", "t"]}, [0.5, 0.5], [[0.9, 0.1], [0.2, 0.8]], {"x": [[0.5, 0.5], [0.9, 0.1]]}
     ... )
     >>> model.log_prob(["hhhhhht"]).round(4)
-    array([-4.0152])
+    array([-3.264])
     >>> model.decode(["hhhhhhhhtt"])[0].tolist()
     [1, 1, 1, 1, 1, 1, 1, 1, 0, 0]
     >>> model.sample(1, length=8, seed=2).texts()
-    ['thththhh']
+    ['hhttthth']
     """
 
     structure: MarkovChain

@@ -262,7 +262,7 @@ class Imputation(IncompleteRows):
         {'A': ['x', 'y'], 'B': ['u', 'v'], 'note': ['first', 'second']}
         >>> tables = fit.model.impute({"A": [None, None, None], "B": [None, None, "v"]}, method="sample", n=2, seed=4)
         >>> [table["A"] for table in tables]
-        [['x', 'x', 'y'], ['x', 'y', 'y']]
+        [['x', 'y', 'y'], ['x', 'x', 'y']]
         """
         return imputed(Imputer.checked(self, method, n, seed, latent, unknown_states), data, n)
 

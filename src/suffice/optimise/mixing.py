@@ -48,7 +48,8 @@ class Mixing:
         scale = np.linalg.norm(changes, axis=0)
         scale[scale == 0] = 1.0
         factors = np.linalg.lstsq(changes / scale, gap, rcond=LEAST)[0] / scale
-        return image - np.stack(self._moves, axis=1) @ factors
+        found: Floats = image - np.stack(self._moves, axis=1) @ factors
+        return found
 
     def forget(self) -> None:
         """Begin anew, from the next point."""

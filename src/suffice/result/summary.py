@@ -104,20 +104,24 @@ def _p_text(p: float | None) -> str:
 
 
 def family_cells(fit: Any) -> Cells | None:
-    """Lay out the families with their local log-likelihoods, or return None for models without families."""
+    """Lay out the families with their local log-likelihoods, or return None for models without families.
+
+    The likelihood of incomplete rows is not a sum over families, so that these have none of their own.
+    """
     if not hasattr(fit.model, "cpd"):
         return None
     rows, kinds = [], []
-    for node, value in fit.local.items():
+    for node in fit.local or getattr(fit.structure, "nodes", ()):
         cpd = fit.model.cpd(node)
         states = str(cpd.family.child.n_states) if cpd.family.child.is_discrete else "-"
         parents = ", ".join(parent.name for parent in cpd.family.parents) or "-"
-        rows.append([node, parents, states, fixed(value)])
+        rows.append([node, parents, states, *([fixed(fit.local[node])] if fit.local else [])])
         kinds.append(cpd.kind.replace("_", "-"))
+    heads, sides = ["parents", "states", *(["log-likelihood"] if fit.local else [])], "<>>" if fit.local else "<>"
     if set(kinds) <= {"tabular"}:
-        return ["node", "parents", "states", "log-likelihood"], rows, "<<>>"
+        return ["node", *heads], rows, "<" + sides
     rows = [[row[0], kind, *row[1:]] for row, kind in zip(rows, kinds, strict=True)]
-    return ["node", "kind", "parents", "states", "log-likelihood"], rows, "<<<>>"
+    return ["node", "kind", *heads], rows, "<<" + sides
 
 
 def clique_cells(fit: Any) -> Cells | None:

@@ -198,7 +198,7 @@ class Gaps:
         rank = np.empty(len(kinds), np.int64)
         rank[kinds] = np.arange(len(kinds))
         group, first = distinct(self.kind, self.code_at, self.codes)
-        weights = np.bincount(group, self.weights, len(first))
+        weights: Floats = np.bincount(group, self.weights, len(first)).astype(np.float64)
         code_at, codes = taken(self.code_at, self.codes, first)
         kind = rank[self.kind[first]]
         order = np.lexsort((order_of(code_at, codes), kind))
@@ -256,8 +256,8 @@ class Gaps:
     def from_arrays(cls, need: Gap, schema: Schema, arrays: Mapping[str, NDArray[Any]]) -> Gaps:
         """Rebuild from `to_arrays`."""
         variables = tuple(schema[name] for name in need.columns)
-        held = [np.asarray(arrays[name], np.float64 if name == "weights" else np.int64) for name in ARRAYS]
-        found = cls(variables, need.scopes, *held)
+        held: Any = {name: np.asarray(arrays[name], np.int64) for name in ARRAYS[:-1]}
+        found = cls(variables, need.scopes, **held, weights=np.asarray(arrays["weights"], np.float64))
         found._require_proper()
         return found
 
