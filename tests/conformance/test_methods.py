@@ -175,8 +175,16 @@ def test_auto_takes_the_first_exact_method() -> None:
 
 
 def test_auto_reports_every_refusal_when_no_method_is_left() -> None:
-    with pytest.raises(sf.EstimationError, match=r"'closed_form': 'H' is latent"):
-        sf.fit(sf.DAG("H -> A", latent={"H": 2}), XYZ)
+    cycle, chance = sf.GaussianMarkov("A:B + B:C + C:D + D:A"), np.random.default_rng(0)
+    data = {name: chance.normal(size=9) for name in "ABCD"}
+    with pytest.raises(sf.EstimationError, match=r"'closed_form': the cycle .* 'newton': it gives maximum likelihood"):
+        sf.fit(cycle, data, prior=sf.HyperInverseWishart(3, 1.0))
+
+
+def test_latent_variables_are_left_to_em() -> None:
+    assert sf.fit(sf.DAG("H -> A", latent={"H": 2}), XYZ, restarts=1).method == "em"
+    with pytest.raises(sf.EstimationError, match="'H' is latent"):
+        sf.fit(sf.DAG("H -> A", latent={"H": 2}), XYZ, method="closed_form")
 
 
 def test_iterative_likelihood_rises_at_every_step() -> None:

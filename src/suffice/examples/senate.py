@@ -12,13 +12,14 @@ whatever is missing is summed out, so that no senator and no vote is left out. N
 
 One vote in twenty is hidden from both models, with a stated seed. Another one in twenty of those that remain is kept
 aside to choose the number of classes by, and given back before the model is learnt; so the hidden votes have no part in
-any choice. What is measured is the log-loss, the mean of −log p(vote that was cast), in nats.
+that choice. What is measured is the log-loss, the mean of −log p(vote that was cast), in nats.
 
 **The prior.** Most classes speak with one voice on most votes. Maximum likelihood then calls the other voice
 impossible, and one senator who raises it makes the log-loss infinite. Both models have the same prior,
 ``sf.Dirichlet(0.5)``: half a vote each way, on every vote and in every class. ``--prior`` changes it. With seed 0 the
 log-loss of two and three classes is 51 % and 56 % below that of the margins, 49 % and 55 % with ``--prior 0.1``, 50 %
-and 54 % with ``--prior 1``. Without a prior, two classes come to 23 %, and three to an infinite loss.
+and 54 % with ``--prior 1``. Without a prior, two classes come to 23 %, and three to an infinite loss. These
+numbers are of the hidden votes: they compare, and are not what a prior may be chosen by.
 """
 
 from __future__ import annotations

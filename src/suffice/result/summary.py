@@ -30,6 +30,11 @@ INEXACT_POINTS = {
     "stochastic": {"mle": "maximum likelihood by sampling", "map": "posterior mode by sampling"},
 }
 CONDITIONAL_POINTS = {"mle": "maximum conditional likelihood", "map": "posterior mode, given the inputs"}
+OBSERVED_POINTS = {
+    "mle": "maximum of the observed likelihood",
+    "mean": "maximum of the observed likelihood with pseudo-counts",
+    "map": "maximum of the observed likelihood under a prior",
+}
 SHOWN_WEIGHTS = 20
 
 
@@ -38,7 +43,7 @@ def facts(fit: Any) -> list[tuple[str, str]]:
     by_hand = not fit.statistics.n_read and fit.n > 0  # targets in place of data
     is_pseudo = fit.method == "pseudo_likelihood"
     given = bool(getattr(fit.structure, "given", ()))
-    points = CONDITIONAL_POINTS if given else INEXACT_POINTS.get(fit.method, POINTS)
+    points = CONDITIONAL_POINTS if given else INEXACT_POINTS.get(fit.method, OBSERVED_POINTS if fit.starts else POINTS)
     targets = "target expectations" if isinstance(fit.structure, Features) else "target margins"
     rows = [
         ("model", repr(fit.model) if len(repr(fit.model)) <= 80 else type(fit.model).__name__),
@@ -52,6 +57,7 @@ def facts(fit: Any) -> list[tuple[str, str]]:
     used = used if fit.n == read - dropped else f"{used}, total weight {number(fit.n, 10)}"
     rows.append(("data", f"{targets}, total {number(fit.n, 10)}" if by_hand else used))
     kind = "pseudo-log-likelihood" if is_pseudo else "conditional log-likelihood" if given else "log-likelihood"
+    kind = "observed log-likelihood" if fit.starts else kind
     rows.append((kind, "not known" if math.isnan(fit.log_likelihood) else fixed(fit.log_likelihood)))
     if fit.log_marginal_likelihood is not None:
         rows.append(("log marginal likelihood", fixed(fit.log_marginal_likelihood)))
@@ -60,7 +66,7 @@ def facts(fit: Any) -> list[tuple[str, str]]:
     if not math.isnan(fit.log_likelihood):
         rows.append(("AIC", fixed(fit.aic)))
         rows.append(("BIC", fixed(fit.bic)))
-    return rows + goodness_facts(fit)
+    return rows if fit.starts else rows + goodness_facts(fit)
 
 
 def _estimate(fit: Any, points: dict[str, str], by_hand: bool) -> str:

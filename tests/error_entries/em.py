@@ -1,0 +1,115 @@
+"""Errors of fits to incomplete rows, and with latent variables: of all structures, and of discrete ones."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+import pytest
+from tests.error_catalogue import E_, A, C, F, M, S, T, U, World, entry
+
+import suffice as sf
+from suffice.data.schema import Schema
+from suffice.inference.gap_sums import GapSums
+from suffice.stats.gaps import Gaps
+
+GAPS = {"A": ["x", "x", None, "y", "y", "x"], "B": ["u", "v", "u", None, "v", "u"]}
+BITS = [sf.Variable(name, (0, 1)) for name in "ABC"]
+PAIRS = (("A", "B"), ("B", "C"))
+RING = sf.Cliques("A:B + B:C + C:D + D:A")
+RING_ROWS = {"A": [0, 1, None, 1], "B": [0, 1, 1, None], "C": [0, 1, 0, 1], "D": [1, 1, 0, 0]}
+
+
+def em(structure: Any = "A -> B", data: Any = None, **options: Any) -> sf.Fit:
+    """Fit to incomplete rows."""
+    chosen = sf.DAG(structure) if isinstance(structure, str) else structure
+    return sf.fit(chosen, GAPS if data is None else data, missing="em", **options)
+
+
+def patched(changes: dict[str, Any], call: Callable[[], Any]) -> Any:
+    """Call with other limits."""
+    with pytest.MonkeyPatch.context() as patch:
+        for name, value in changes.items():
+            patch.setattr(f"suffice.{name}", value)
+        return call()
+
+
+def continued(w: World) -> sf.Fit:
+    """Go on from the checkpoint of another fit."""
+    path = w.path("x.checkpoint")
+    em(checkpoint=path)
+    return em(checkpoint=path, seed=1)
+
+
+def gaps(rows: Any = ((0, -1, 1), (-1, 0, 1)), scopes: Any = PAIRS) -> Gaps:
+    return Gaps.of_rows(BITS, scopes, np.array(rows))
+
+
+def damaged() -> Gaps:
+    found = gaps()
+    return Gaps.from_arrays(found.need, Schema(tuple(BITS)), found.to_arrays() | {"weights": [-1.0] * found.n})
+
+
+def summed_by_trees(w: World) -> Any:
+    """Sum what is missing in all rows along one tree, with hardly any memory."""
+    limits = {"inference.gap_trees.OWN_TREES": 0, "inference.gap_sums.ENUMERATED": 1}
+    return w.within(64, lambda: patched(limits, lambda: GapSums((2, 2, 2), [(0, 1), (1, 2)], gaps())))
+
+
+# Structures ---------------------------------------------------------------------------------------------------
+
+entry("latent of no variable", U, lambda w: sf.Cliques("A:B", latent={"H": 2}), "latent variable 'H'", "['A', 'B']")
+entry("latent clique without states", S, lambda w: sf.Cliques("A:H", latent={"H": 0}), "'H'", "at least 1", "Got 0")
+entry("all latent", S, lambda w: sf.Cliques("A:B", latent={"A": 2, "B": 2}), "All variables are latent",
+      "['A', 'B']", "Leave one")  # fmt: skip
+entry("latent beside inputs", S, lambda w: sf.Features([sf.product("x", sf.indicators("y"))], given="x",
+      latent={"y": 2}), "['y']", "inputs, given=", "Leave one of the two out")  # fmt: skip
+entry("cliques of a DAG with kinds", S, lambda w: sf.Cliques(sf.DAG("A -> B", kinds={"B": "noisy_or"})), "kinds",
+      "{'B': 'noisy_or'}", "sf.DAG(dag.parents)")  # fmt: skip
+
+# Arguments ----------------------------------------------------------------------------------------------------
+
+entry("gaps of hypotheses", A, lambda w: w.hypothesis_fit(missing="em"), "sf.Hypotheses has no method",
+      "missing='drop'", "fill them in")  # fmt: skip
+entry("restarts of complete rows", A, lambda w: w.fit(restarts=3), "'closed_form' has one optimum", "'restarts'",
+      "Got 3", "incomplete rows")  # fmt: skip
+entry("unknown start", A, lambda w: em(options={"start": "nowhere"}), "'start' option", "['available', 'random']",
+      "Got 'nowhere'")  # fmt: skip
+entry("unknown inner method", A, lambda w: em(RING, RING_ROWS, options={"inner": "ipf2"}), "'inner' option",
+      "'closed_form'", "Got 'ipf2'")  # fmt: skip
+entry("gradients of given rows", A, lambda w: em(method="observed_lbfgs", fixed={"A": [0.5, 0.5]}),
+      "'observed_lbfgs' moves every row", "leave 'fixed' out", "method='em'")  # fmt: skip
+entry("column without a value or states", C, lambda w: em(data={**GAPS, "B": [None] * 6}), "No row has a value of 'B'",
+      "schema={'B': ['no', 'yes']}")  # fmt: skip
+entry("checkpoint of another fit", F, continued, "x.checkpoint", "of another fit", "seed", "Name another file")
+
+# Tables -------------------------------------------------------------------------------------------------------
+
+entry("rows with gaps that given tables rule out", E_, lambda w: em(fixed={"B": [[1.0, 0.0], [1.0, 0.0]]}, data={
+      "A": ["x", None, "y"], "B": ["u", "v", "u"]}), "Rows with B='v' are impossible", "'fixed' or 'init'")  # fmt: skip
+entry("rows that given tables rule out", E_, lambda w: em(fixed={"A": {"x": 0.0, "y": 1.0}}, data={
+      "A": ["x", "y", "y"], "B": ["u", "v", None]}), "table of 'A'", "'fixed' or 'init'")  # fmt: skip
+entry("no start leads anywhere", E_, lambda w: em(fixed={"B": [[1.0, 0.0], [1.0, 0.0]]}, restarts=2), "None of 2 starts",
+      "impossible", "Correct")  # fmt: skip
+entry("density without bound", E_, lambda w: em("A -> x", {"A": ["u", None, "u", "u"], "x": [1.0, 2.0, 2.5, 4.0]},
+      schema={"A": ["u", "v"]}, prior=[sf.Dirichlet(0.5), sf.NormalInverseGamma(2, 1.0)], point="map"),
+      "grows without bound")  # fmt: skip
+entry("expected counts without room", T, lambda w: w.within(100, lambda: em()), "expected statistics", "100 B",
+      "sf.config(memory=")  # fmt: skip
+entry("one tree without room", M, summed_by_trees, "Exact inference", "['A', 'B', 'C']", "sf.config(memory=")
+entry("gaps of different structures", T, lambda w: gaps() + gaps(scopes=[("A", "B", "C")]), "cannot be added")
+entry("damaged gaps", T, lambda w: damaged(), "['A', 'B', 'C']")
+entry("gaps without room", T, lambda w: w.within(100, lambda: gaps()._within_memory()), "situations", "100 B",
+      "sf.config(memory=")  # fmt: skip
+
+# Products of potentials ---------------------------------------------------------------------------------------
+
+entry("inner method that cannot", E_, lambda w: em(RING, RING_ROWS, options={"inner": "closed_form"}),
+      "'closed_form' cannot estimate from expected counts")  # fmt: skip
+entry("complete rows that a start rules out", E_, lambda w: em(sf.Cliques("A:B"), init={("A", "B"): [[0, 1], [1, 1]]}),
+      "probability zero", "'init'")  # fmt: skip
+entry("rows with gaps that a start rules out", E_, lambda w: em(sf.Cliques("A:B"), {"A": ["x", "x", None],
+      "B": ["u", "u", "v"]}, init={("A", "B"): [[1, 0], [1, 0]]}, schema={"A": ["x", "y"]}), "B='v'",
+      "'init'")  # fmt: skip
+entry("graph too wide for EM", E_, lambda w: w.within(500, lambda: em(RING, RING_ROWS)), "too wide", "narrower")
