@@ -11,12 +11,14 @@ import sys
 from collections.abc import Callable, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
-from typing import Any, Protocol
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from suffice.settings import settings
+from suffice.stats.gap_lists import ragged, starts, taken
+from suffice.stats.gaps import Gaps
 
 Ints = NDArray[np.int64]
 Floats = NDArray[np.float64]
@@ -30,21 +32,6 @@ LOW, HIGH = 1e-200, 1e200
 """Sums outside are formed again, in logarithms."""
 FEW = 4096
 """Fewer situations than this are summed on one thread."""
-
-
-class SituationLists(Protocol):
-    """What is asked of `suffice.stats.gaps.Gaps`."""
-
-    member_at: Ints
-    members: Ints
-    kind: Ints
-    code_at: Ints
-    codes: Ints
-    weights: Floats
-
-    @property
-    def surroundings(self) -> Any:
-        """The scopes that each kind touches, and the variables around it."""
 
 
 @dataclass(frozen=True)
@@ -75,9 +62,9 @@ class GapSums:
     gaps : Gaps
     """
 
-    def __init__(self, sizes: Sequence[int], scopes: Sequence[Sequence[int]], gaps: SituationLists) -> None:
+    def __init__(self, sizes: Sequence[int], scopes: Sequence[Sequence[int]], gaps: Gaps) -> None:
         self.sizes, self.scopes = tuple(sizes), tuple(map(tuple, scopes))
-        self.starts = np.concatenate([[0], np.cumsum([math.prod(sizes[v] for v in s) for s in scopes])]).astype(int)
+        self.starts = starts(np.array([math.prod(sizes[v] for v in scope) for scope in scopes], np.int64))
         self.weights = np.asarray(gaps.weights)
         logs = np.log2(np.array(self.sizes, np.float64))
         bits = np.bincount(
@@ -96,7 +83,7 @@ class GapSums:
 
             self._parts.append((many, ByTrees(self, gaps, many).run))
 
-    def _is_small(self, gaps: SituationLists, chosen: Ints) -> bool:
+    def _is_small(self, gaps: Gaps, chosen: Ints) -> bool:
         """Whether there is so little to do that loading kernels takes longer."""
         return len(np.unique(gaps.kind[chosen])) < SMALL_JOB and "suffice.kernels.gaps" not in sys.modules
 
@@ -120,18 +107,17 @@ class GapSums:
 class _Enumerated:
     """Situations of which all missing states are gone through."""
 
-    def __init__(self, sums: GapSums, gaps: SituationLists, chosen: Ints) -> None:
+    def __init__(self, sums: GapSums, gaps: Gaps, chosen: Ints) -> None:
         from suffice.kernels.gaps import lay_bases, lay_levels
 
         self.weights = np.ascontiguousarray(gaps.weights[chosen])
         kinds, self.kind = np.unique(gaps.kind[chosen], return_inverse=True)
         around = gaps.surroundings
         sizes = np.array(sums.sizes, np.int64)
-        self.level_at, member = _by_size(*some_lists(gaps.member_at, gaps.members, kinds), sizes)
-        touched_at, touched = some_lists(around.touched_at, around.touched, kinds)
-        edge_at, edge = some_lists(around.edge_at, around.edge, kinds)
-        scope_at = np.concatenate([[0], np.cumsum([len(scope) for scope in sums.scopes])]).astype(np.int64)
-        scope = np.array([v for scope in sums.scopes for v in scope], np.int64)
+        self.level_at, member = _by_size(*taken(gaps.member_at, gaps.members, kinds), sizes)
+        touched_at, touched = taken(around.touched_at, around.touched, kinds)
+        edge_at, edge = taken(around.edge_at, around.edge, kinds)
+        scope_at, scope = ragged(sums.scopes)
         strides = np.array([s for scope in sums.scopes for s in _strides(scope, sums.sizes)], np.int64)
         self.size = sizes[member]
         part_at, part = np.zeros(len(member) + 1, np.int64), np.empty(len(touched), np.int64)
@@ -142,8 +128,8 @@ class _Enumerated:
         offset, slopes = np.empty(offset_at[-1], np.int64), np.empty(slope_at[-1], np.int64)
         lay_levels(*given, part_at, part, offset_at, offset, slope_at, slopes)
         self.tree = (self.level_at, self.size, part_at, part, offset_at, offset)
-        code_at, codes = some_lists(gaps.code_at, gaps.codes, chosen)
-        self.base_at = np.concatenate([[0], np.cumsum(np.diff(touched_at)[self.kind])])
+        code_at, codes = taken(gaps.code_at, gaps.codes, chosen)
+        self.base_at = starts(np.diff(touched_at)[self.kind])
         self.base = np.empty(self.base_at[-1], np.int64)
         lay_bases(
             self.kind, code_at, codes, touched_at, slope_at, slopes, sums.starts, touched, self.base_at, self.base
@@ -177,7 +163,7 @@ class _Enumerated:
 class _InNumPy:
     """The same for small jobs: all situations of a kind, and all their states, at once."""
 
-    def __init__(self, sums: GapSums, gaps: SituationLists, chosen: Ints) -> None:
+    def __init__(self, sums: GapSums, gaps: Gaps, chosen: Ints) -> None:
         self.n, around = len(chosen), gaps.surroundings
         self.kinds: list[tuple[Ints, Floats, list[Ints]]] = []
         kind = gaps.kind[chosen]
@@ -193,7 +179,7 @@ class _InNumPy:
             )
             sizes = [sums.sizes[v] for v in members]
             states = np.stack(np.unravel_index(np.arange(math.prod(sizes)), sizes))
-            codes = some_lists(gaps.code_at, gaps.codes, chosen[places])[1].reshape(len(places), len(edge))
+            codes = taken(gaps.code_at, gaps.codes, chosen[places])[1].reshape(len(places), len(edge))
             cells = []
             for f in touched:
                 at = np.full((len(places), states.shape[1]), sums.starts[f])
@@ -248,13 +234,6 @@ def _strides(scope: Sequence[int], sizes: Sequence[int]) -> list[int]:
         strides[axis] = step
         step *= sizes[scope[axis]]
     return strides
-
-
-def some_lists(at: Ints, values: Ints, chosen: Ints) -> tuple[Ints, Ints]:
-    """Return some of the lists that stand one after another."""
-    lengths = np.diff(at)[chosen]
-    ends = np.concatenate([[0], np.cumsum(lengths)]).astype(np.int64)
-    return ends, values[np.arange(ends[-1]) + np.repeat(at[chosen] - ends[:-1], lengths)]
 
 
 def _by_size(at: Ints, member: Ints, sizes: Ints) -> tuple[Ints, Ints]:

@@ -1,16 +1,17 @@
 """Situations with too many missing states to enumerate, summed through junction trees.
 
 Where few sets of variables are missing together, each has a tree of its own, in which what was seen is sliced away.
-Where there are many, one tree serves all: what was seen enters as tables of one variable, and a table that a situation
-does not touch is replaced by ones.
+Where there are many, one tree serves all, if it is not too large: what was seen enters as tables of one variable, and
+a table that a situation does not touch is replaced by ones.
 """
 
 from __future__ import annotations
 
 import math
+from abc import ABC, abstractmethod
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import numpy as np
 from numpy.typing import NDArray
@@ -19,9 +20,11 @@ from suffice.errors import ModelError
 from suffice.inference.plan import TINY, Plan
 from suffice.inference.product import Factor, Product
 from suffice.settings import settings
+from suffice.stats.gap_lists import taken
+from suffice.stats.gaps import Gaps
 
 if TYPE_CHECKING:
-    from suffice.inference.gap_sums import GapSums, SituationLists
+    from suffice.inference.gap_sums import GapSums
 
 Ints = NDArray[np.int64]
 Floats = NDArray[np.float64]
@@ -34,11 +37,15 @@ PIECE = 4096
 class ByTrees:
     """Situations that are summed through junction trees."""
 
-    def __init__(self, sums: GapSums, gaps: SituationLists, chosen: Ints) -> None:
+    def __init__(self, sums: GapSums, gaps: Gaps, chosen: Ints) -> None:
         self.n = len(chosen)
         kinds = np.unique(gaps.kind[chosen])
-        groups = [_Own(sums, gaps, kind, chosen) for kind in kinds.tolist()] if len(kinds) <= OWN_TREES else None
-        self.groups: Sequence[_Group] = [_shared(sums, gaps, kinds, chosen)] if groups is None else groups
+        shared = _shared(sums, gaps, kinds, chosen) if len(kinds) > OWN_TREES else None
+        self.groups: Sequence[_Group]
+        try:
+            self.groups = [shared] if shared else [_Own(sums, gaps, kind, chosen) for kind in kinds.tolist()]
+        except ModelError as error:
+            raise ModelError(f"{error} So much is missing in some rows that their sums need it.") from None
 
     def run(self, tables: Floats, expected: Floats) -> Floats:
         """Add what is expected, and return the logarithms of the sums."""
@@ -49,7 +56,7 @@ class ByTrees:
 
 
 @dataclass
-class _Group:
+class _Group(ABC):
     """Situations that share a tree.
 
     Attributes
@@ -68,9 +75,9 @@ class _Group:
     order: Ints
     n_tables: int
 
+    @abstractmethod
     def laid(self, lo: int, hi: int) -> tuple[Ints, Ints]:
         """Return where the factors of some situations begin, and where what is expected of them goes."""
-        raise NotImplementedError
 
     def extra(self) -> Floats:
         """Return cells beyond those of the tables."""
@@ -118,23 +125,20 @@ class _Group:
 class _Own(_Group):
     """Situations of one kind: what was seen is sliced away."""
 
-    def __init__(self, sums: GapSums, gaps: SituationLists, kind: int, chosen: Ints) -> None:
-        from suffice.inference.gap_sums import some_lists
-
+    def __init__(self, sums: GapSums, gaps: Gaps, kind: int, chosen: Ints) -> None:
         around = gaps.surroundings
         one = np.array([kind])
         members, edge = (
-            some_lists(at, values, one)[1]
-            for at, values in ((gaps.member_at, gaps.members), (around.edge_at, around.edge))
+            taken(at, values, one)[1] for at, values in ((gaps.member_at, gaps.members), (around.edge_at, around.edge))
         )
-        touched = some_lists(around.touched_at, around.touched, one)[1]
+        touched = taken(around.touched_at, around.touched, one)[1]
         variables = [*members.tolist(), *edge.tolist()]
         product = _product(sums, variables, [sums.scopes[f] for f in touched.tolist()])
         plan = Plan.of(product, observed=range(len(members), len(variables)))
         plan.require_room(copies=settings().threads)
         places = np.flatnonzero(gaps.kind[chosen] == kind)
         super().__init__(places, gaps.weights[chosen][places], plan, _order(sums, touched, plan), len(touched))
-        self.codes = some_lists(gaps.code_at, gaps.codes, chosen[places])[1].reshape(len(places), len(edge))
+        self.codes = taken(gaps.code_at, gaps.codes, chosen[places])[1].reshape(len(places), len(edge))
         self.first = len(members)
 
     def laid(self, lo: int, hi: int) -> tuple[Ints, Ints]:
@@ -148,7 +152,7 @@ class _Own(_Group):
 class _Shared(_Group):
     """Situations of many kinds in one tree."""
 
-    def __init__(self, sums: GapSums, gaps: SituationLists, kinds: Ints, chosen: Ints, plan: Plan, variables: Ints,
+    def __init__(self, sums: GapSums, gaps: Gaps, kinds: Ints, chosen: Ints, plan: Plan, variables: Ints,
                  touched: Ints) -> None:  # fmt: skip
         super().__init__(np.arange(len(chosen)), gaps.weights[chosen], plan, _order(sums, touched, plan), len(touched))
         self.gaps, self.chosen, self.variables, self.touched = gaps, chosen, variables, touched
@@ -166,38 +170,34 @@ class _Shared(_Group):
         return self._extra
 
     def laid(self, lo: int, hi: int) -> tuple[Ints, Ints]:
-        from suffice.inference.gap_sums import some_lists
-
         gaps, chosen, around = self.gaps, self.chosen[lo:hi], self.gaps.surroundings
         kind, n, n_tables = self.gaps.kind[chosen], hi - lo, self.n_tables
         starts = np.full((n, n_tables + len(self.variables)), self.ones_at, np.int64)
         into = np.full(starts.shape, -1, np.int64)
-        row, touched = _with_rows(*some_lists(around.touched_at, around.touched, kind))
+        row, touched = _with_rows(*taken(around.touched_at, around.touched, kind))
         column = self.number[touched]
         starts[row, column] = into[row, column] = self.plan.starts[column]
         starts[:, n_tables:] = self.hot_at  # what plays no part stands at its first state
-        row, edge = _with_rows(*some_lists(around.edge_at, around.edge, kind))
+        row, edge = _with_rows(*taken(around.edge_at, around.edge, kind))
         at = self.place[edge]
-        codes = some_lists(gaps.code_at, gaps.codes, chosen)[1]
+        codes = taken(gaps.code_at, gaps.codes, chosen)[1]
         starts[row, n_tables + at] = self.hot_at[at] + codes * self.sizes[at]
-        row, member = _with_rows(*some_lists(gaps.member_at, gaps.members, kind))
+        row, member = _with_rows(*taken(gaps.member_at, gaps.members, kind))
         starts[row, n_tables + self.place[member]] = self.ones_at
         return starts, into
 
 
-def _shared(sums: GapSums, gaps: SituationLists, kinds: Ints, chosen: Ints) -> Any:
-    """Return one tree for all kinds; where it is too large, an error that says how large."""
-    from suffice.inference.gap_sums import some_lists
-
+def _shared(sums: GapSums, gaps: Gaps, kinds: Ints, chosen: Ints) -> _Shared | None:
+    """Return one tree for all kinds; None where it is too large."""
     around = gaps.surroundings
-    touched = np.unique(some_lists(around.touched_at, around.touched, kinds)[1])
+    touched = np.unique(taken(around.touched_at, around.touched, kinds)[1])
     variables = np.unique([v for f in touched.tolist() for v in sums.scopes[f]]).astype(np.int64)
     scopes = [*(sums.scopes[f] for f in touched.tolist()), *((v,) for v in variables.tolist())]
     plan = Plan.of(_product(sums, variables.tolist(), scopes))
     try:
         plan.require_room(copies=settings().threads)
-    except ModelError as error:
-        raise ModelError(f"{error} So much is missing in some rows that their sums need it.") from None
+    except ModelError:
+        return None
     return _Shared(sums, gaps, kinds, chosen, plan, variables, touched)
 
 
