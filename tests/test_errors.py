@@ -285,7 +285,7 @@ entry("dataset damaged", D, lambda w: sf.fit(w.dag, dataset(w.csv("A,B\nx,u\n" +
       format="csv")), "cannot be read")  # fmt: skip
 entry("stream read twice", D, lambda w: sf.fit(w.dag, pa.table(w.data).to_reader(), certify="data"), "only once",
       "Pass a file")  # fmt: skip
-entry("missing policy", sf.ArgumentError, lambda w: w.fit(missing="skip"), "'missing'", "['error', 'drop']",
+entry("missing policy", sf.ArgumentError, lambda w: w.fit(missing="skip"), "'missing'", "'drop', 'em'",
       "Got 'skip' instead")  # fmt: skip
 entry("unknown_states policy", sf.ArgumentError, lambda w: w.fit(unknown_states="x"), "['error', 'missing']")
 entry("frame backend", sf.ArgumentError, lambda w: w.fit().model.sample(1, backend="dask"), "'backend'", "polars")
@@ -331,7 +331,7 @@ entry("unknown certify", A, lambda w: w.fit(certify="yes"), "'certify'", "['stat
 entry("unknown unseen_parents", A, lambda w: w.fit(unseen_parents="x"), "['error', 'uniform', 'nan']", "Got 'x'")
 entry("tol", A, lambda w: w.fit(tol=-1), "'tol' argument", "between 0 and 1", "Got -1 instead")
 entry("unknown method", sf.UnknownNameError, lambda w: w.fit(method="closed"), "no method 'closed' for sf.DAG",
-      "['auto', 'closed_form', 'newton']", "Did you mean 'closed_form'?")  # fmt: skip
+      "['auto', 'closed_form', 'newton', 'em', 'observed_lbfgs']", "Did you mean 'closed_form'?")  # fmt: skip
 entry("unknown option", A, lambda w: w.fit(options={"step": 1}), "'closed_form' has no option 'step'", "It has none")
 entry("whole number", A, lambda w: w.fit(max_iter=-1), "'max_iter' argument", "at least 0", "Got -1 instead")
 entry("number", A, lambda w: w.fit(tol="x"), "'tol' argument", "must be a number", "Got 'x' instead")
@@ -340,8 +340,6 @@ entry("what is no prior", A, lambda w: w.fit(prior=sf.BDeu), "'prior' argument",
 entry("prior of no node", sf.UnknownNameError, lambda w: sf.fit(sf.DAG("Rain"), {"Rain": ["x"]},
       prior=sf.Dirichlet({"Rian": 1}, rest=1)), "'Rian'", "['Rain']", "Did you mean 'Rain'?")  # fmt: skip
 entry("fixed hypotheses", A, lambda w: w.hypothesis_fit(fixed={"n": [1]}), "'fixed' argument", "prior={…}")
-entry("latent variable", E_, lambda w: sf.fit(sf.DAG("H -> A", latent={"H": 2}), w.data), "No exact method",
-      "'H' is latent")  # fmt: skip
 entry("latent variable by name", E_, lambda w: sf.fit(sf.DAG("H -> A", latent={"H": 2}), w.data,
       method="closed_form"), "'closed_form' cannot", "'H' is latent")  # fmt: skip
 entry("unseen parents", E_, lambda w: w.fit(schema={"A": ["x", "y", "z"]}), "Node 'B'",
@@ -1404,7 +1402,12 @@ BAD_CALLS: dict[str, Callable[[World], Any]] = {
     "tie=3": lambda w: sf.DAG("A", tie=3),
     "tie=[3]": lambda w: sf.DAG("A", tie=[3]),
     "tie='AB'": lambda w: sf.DAG("A; B", tie="AB"),
-    "latent variable": lambda w: sf.fit(sf.DAG("H -> A", latent={"H": 2}), w.data),
+    "latent variable, init=3": lambda w: sf.fit(sf.DAG("H -> A", latent={"H": 2}), w.data, init=3),
+    "latent variable, restarts=0": lambda w: sf.fit(sf.DAG("H -> A", latent={"H": 2}), w.data, restarts=0),
+    "normal with gaps, init=3": lambda w: sf.fit(sf.Normal("x"), {"x": [1.0, None, 2.5]}, missing="em", init=3),
+    "options={'memory': 'x'}": lambda w: w.fit(missing="em", options={"memory": "x"}),
+    "checkpoint=3": lambda w: w.fit(missing="em", method="em", checkpoint=3),
+    "checkpoint in no folder": lambda w: w.fit(missing="em", method="em", checkpoint=w.path("no/x")),
     "Hypotheses(None)": lambda w: sf.Hypotheses(None),
     "Hypotheses([1])": lambda w: sf.Hypotheses([1]),
     "Hypotheses({'a': 3})": lambda w: sf.Hypotheses({"a": 3}),

@@ -33,7 +33,7 @@ from suffice.progress import Display, Watch, watch_for
 from suffice.result.fit import Fit
 from suffice.result.notes import Note, notes_on
 from suffice.settings import one_blas_thread
-from suffice.stats.available import AVAILABLE, CheckedSource
+from suffice.stats.available import AVAILABLE, CheckedSource, lack_rows
 from suffice.stats.source import BlockSource, Source
 from suffice.stats.statistics import Statistics
 from suffice.structures.structure import public_name
@@ -241,6 +241,7 @@ def estimate(
         options=options,
         certify=certify,
     )
+    _require_whole_rows(structure, statistics, chosen)
     source: Source | None = None
     if data is not None:
         source = _source(
@@ -252,6 +253,16 @@ def estimate(
             f"The {'certificate' if certify == 'data' else 'method'} needs the data itself; pass data=….{instead}"
         )
     return finish(structure, statistics, source, name, chosen, watch, settings)
+
+
+def _require_whole_rows(structure: Any, statistics: Statistics, method: Method) -> None:
+    """Refuse to take the statistics of rows with gaps for those of complete ones."""
+    learns = not hasattr(structure, "open") and any(one.incomplete for one in methods_for(structure).values())
+    if learns and not method.incomplete and getattr(structure, "gaps", "") != AVAILABLE and lack_rows(statistics):
+        raise ArgumentError(
+            f"The statistics are of rows that lack values; they were collected with missing={EM!r}. Pass "
+            f"missing={EM!r} and data=… here, too, or fit the data at once: sf.fit(structure, data, missing={EM!r})."
+        )
 
 
 def _source(
@@ -278,6 +289,7 @@ def _source(
 
 def _reading_of_gaps(structure: Any, missing: str) -> str:
     """Return the policy under which a table is opened: gaps are kept where each need has rows of its own."""
+    require_choice("missing", missing, ("error", "drop", EM, AVAILABLE))
     if missing == EM:
         if not any(method.incomplete for method in methods_for(structure).values()):
             raise ArgumentError(
@@ -286,7 +298,7 @@ def _reading_of_gaps(structure: Any, missing: str) -> str:
                 "fill them in."
             )
         return KEEP
-    if not isinstance(missing, str) or missing != AVAILABLE:
+    if missing != AVAILABLE:
         return missing
     if getattr(structure, "gaps", "") != AVAILABLE:
         raise ArgumentError(

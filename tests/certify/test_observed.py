@@ -294,6 +294,17 @@ def test_a_zero_with_which_the_likelihood_would_rise_is_noticed() -> None:
     assert found.residual > 1e-3
 
 
+def test_a_probability_next_to_zero_is_judged_as_zero() -> None:
+    rows = [(0, 0, 0), (1, 1, 1), (None, 1, 1), (1, 0, None), (None, 0, 1), (0, 1, 0), (0, 0, None), (None, 1, 1)]
+    seen = [row for row, n in zip(rows, (3, 2, 3, 1, 1, 2, 5, 1), strict=True) for _ in range(n)]
+    data = dict(zip("ABC", map(list, zip(*seen, strict=True)), strict=True))
+    dag = sf.DAG("A -> B; A -> C")
+    stuck = sf.fit(dag, data, missing="em", fixed={"C": [[1 - 1e-13, 1e-13], [1e-13, 1 - 1e-13]]}).model
+    found = measured(claim_of(stuck, data))
+    assert "the likelihood rises with it" in found.worst
+    assert found.residual > 1e-3
+
+
 def test_zeros_of_a_maximum_are_accepted() -> None:
     data = {"A": ["u"] * 5 + ["v"] * 5 + [None], "B": ["x"] * 5 + ["y"] * 4 + [None, "y"]}
     fit = sf.fit(sf.DAG("A -> B"), data, missing="em")

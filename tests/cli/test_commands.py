@@ -231,7 +231,7 @@ def test_table_of_a_hypothesis_space_cannot_be_shown_but_does_not_crash(folder: 
         (["A -> B", "t.csv", "--method", "x"], "closed_form"),
         (["A -> B", "t.csv", "--weights", "freq"], "'freq'"),
         (["A -> B", "t.csv", "--weights", "A"], "not a number"),
-        (["A -> B", "t.csv", "--missing", "x"], "['error', 'drop']"),
+        (["A -> B", "t.csv", "--missing", "x"], "'drop', 'em'"),
         (["A -> B", "t.csv", "--unknown-states", "x"], "['error', 'missing']"),
         (["A -> B", "t.csv", "--unseen-parents", "x"], "['error', 'uniform', 'nan']"),
         (["A -> B", "t.csv", "--certify", "x"], "['statistics', 'data']"),

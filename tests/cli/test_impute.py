@@ -133,6 +133,15 @@ def test_score_sums_gaps_out(folder: Path) -> None:
     assert "--missing drop" in bad("score", "chain.json", "t.csv", "--missing", "marginalise")
 
 
+def test_score_names_its_own_option_for_gaps(folder: Path) -> None:
+    sf.write(sf.fit(sf.MarkovChain(latent={"z": 2}, variable="A"), ["xyxy", "yx"], seed=0, restarts=1).model, "h.json")
+    for model in ("m.json", "h.json"):
+        for options in ((), ("--missing", "drop"))[: 1 + (model == "h.json")]:
+            said = bad("score", model, "t.csv", *options)
+            assert "--missing marginalise" in said
+            assert "--missing em" not in said
+
+
 # Fits ---------------------------------------------------------------------------------------------------------
 
 

@@ -31,17 +31,12 @@ def line(sd: float) -> sf.BayesianNetwork:
     return sf.BayesianNetwork(sf.DAG("x -> y"), {"x": {"intercept": 3.0, "sd": 1.0}, "y": y})
 
 
-def many(n: int) -> dict[str, Any]:
-    """Return columns, in whose last row all discrete ones are missing."""
-    columns: dict[str, Any] = {f"A{i}": [0, 1, 0, 1, None] for i in range(n)}
-    return {**columns, "x": [1.0, 2.0, 4.0, 3.0, 2.5]}
-
-
-def star(w: World, memory: int, **limits: Any) -> sf.Fit:
-    """Fit a column with several parents, with less memory."""
-    dag = sf.DAG("A0 -> A1 -> A2 -> A3 -> x")
-    told = {f"learn.mixed_chunks.{name}": value for name, value in limits.items()}
-    return w.within(memory, lambda: patched(told, lambda: em(dag, many(4))))
+def chain(w: World, n: int, memory: int, **limits: Any) -> sf.Fit:
+    """Fit a chain of discrete variables, all of which the last row lacks, and a continuous one at its end."""
+    names = [f"A{i}" for i in range(n)]
+    rows = {name: [0, 1, 0, 1, None] for name in names} | {"x": [1.0, 2.0, 4.0, 3.0, 2.5]}
+    told = {f"learn.{name.replace('__', '.')}": value for name, value in limits.items()}
+    return w.within(memory, lambda: patched(told, lambda: em(" -> ".join([*names, "x"]), rows)))
 
 
 def moments(*variables: sf.Variable) -> GapMoments:
@@ -69,8 +64,8 @@ entry("softmax of a parent with gaps", E_, lambda w: em("x -> y", SOFTMAX), "'y'
 
 # Priors -------------------------------------------------------------------------------------------------------
 
-entry("BGe with gaps", E_, lambda w: em("A -> x", MIXED, prior=[sf.Dirichlet(2.0), sf.BGe()]), "sf.NormalInverseGamma",
-      "not BGe")  # fmt: skip
+entry("BGe with gaps", E_, lambda w: em("A -> x", MIXED, prior=[sf.Dirichlet(2.0), sf.BGe()]), "cannot use this prior",
+      "sf.NormalInverseGamma", "not BGe", "Pass one of these")  # fmt: skip
 entry("posterior means with gaps", E_, lambda w: em("A -> x", MIXED, prior=[sf.Dirichlet(2.0),
       sf.NormalInverseGamma(2, 1.0)]), "Posterior means", "Pass point='map'")  # fmt: skip
 
@@ -83,14 +78,24 @@ entry("singular start", E_, lambda w: em("x -> y", NUMBERS, init=line(1e-12)), "
 # Where EM begins ----------------------------------------------------------------------------------------------
 
 entry("unknown start beside values", E_, lambda w: em("A -> x", MIXED, init=network([np.nan, np.nan])), "['A']",
-      "not determined")  # fmt: skip
-entry("start that rules out values", E_, lambda w: em("B -> A -> x", {**MIXED, "B": ["u", "u", "v", "v", "u", "v"]}, 
-      fixed={"B": [1.0, 0.0]}), "['A']", "impossible", "'fixed' or 'init'")  # fmt: skip
+      "not known", "leave out 'init'")  # fmt: skip
+entry("complete rows that a table beside values rules out", E_, lambda w: em("A -> x", MIXED, fixed={"A": [1.0, 0.0]}),
+      "impossible under the table of 'A'", "'fixed' or 'init'")  # fmt: skip
+entry("rows with gaps that a table beside values rules out", E_, lambda w: em("B <- A -> x", {**MIXED, "B": ["p", "p",
+      "p", "p", "q", "p"]}, fixed={"B": 2 * [[1.0, 0.0]]}), "['A']", "1 of 2 rows", "'fixed' or 'init'")  # fmt: skip
+
+# What is known of complete rows only ---------------------------------------------------------------------------
+
+entry("coefficients of rows with gaps", T, lambda w: em("x -> y", NUMBERS).coefficients("y"), "complete rows",
+      "lack values", "standard_errors(data)")  # fmt: skip
 
 # Room ---------------------------------------------------------------------------------------------------------
 
-entry("configurations of a row without room", E_, lambda w: star(w, 1000), "configurations", "sf.config(memory=")
-entry("sums over a row without room", E_, lambda w: star(w, 20_000, LISTED=1), "cannot be summed out",
+entry(
+    "configurations of a row without room", E_, lambda w: chain(w, 9, 20_000), "512 configurations", "sf.config(memory="
+)
+entry("sums over a row without room", E_, lambda w: chain(w, 20, 300, mixed_chunks__LISTED=1,
+      expected_vector__COPIES=0), "cannot be summed out",
       "sf.config(memory=")  # fmt: skip
 entry("moments of patterns without room", T, lambda w: w.within(100, lambda: moments(X, Y)), "2 different ways",
       "2 columns", "100 B", "sf.config(memory=")  # fmt: skip
@@ -98,7 +103,7 @@ entry("moments of patterns without room", T, lambda w: w.within(100, lambda: mom
 # Statistics ---------------------------------------------------------------------------------------------------
 
 entry("moments of other columns with gaps", T, lambda w: moments(X, Y) + moments(X), "cannot be added")
-entry("damaged moments with gaps", T, lambda w: damaged(), "('x', 'y')")
+entry("damaged moments with gaps", T, lambda w: damaged(), "('x', 'y')", "weights not negative")
 entry("moments with gaps of another shape", T, lambda w: misshapen(), "'mean'", "shape (1, 2)", "(2, 2)")
 entry("rows of other columns with gaps", T, lambda w: GapRows.zero(GapRow(("x",), 5), sf.Schema((X, Y)))
       + GapRows.zero(GapRow(("y",), 5), sf.Schema((X, Y))), "cannot be added")  # fmt: skip

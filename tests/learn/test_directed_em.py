@@ -260,3 +260,14 @@ class TestGradients:
         dag = sf.DAG("A -> B", kinds={"B": "noisy_or"})
         with pytest.raises(sf.EstimationError, match="tables only"):
             sf.fit(dag, {"A": [0, 1, None], "B": [0, None, 1]}, missing="em", method="observed_lbfgs")
+
+
+def test_what_no_row_tells_is_noted() -> None:
+    fit = sf.fit(sf.DAG("A -> B"), {"A": [0, 0, 1, 0], "B": [0, 1, None, 1]}, missing="em")
+    assert any("no row shows it" in note.text and "A=1" in note.text for note in fit.notes)
+    assert not any("no row shows it" in note.text for note in sf.fit(sf.DAG("A -> B"), GAPS, missing="em").notes)
+
+
+def test_options_of_other_methods_are_refused() -> None:
+    with pytest.raises(sf.ArgumentError, match="inner"):
+        sf.fit(sf.DAG("A -> B"), GAPS, missing="em", options={"inner": "newton"})

@@ -62,6 +62,12 @@ class TestClimb:
         assert not fit.certificate.ok
         assert any("max_iter" in note.text for note in fit.notes)
 
+    def test_no_steps_leave_the_start(self) -> None:
+        fit = fitted(restarts=1, max_iter=0)
+        assert np.isfinite(fit.log_likelihood)
+        assert not fit.certificate.ok
+        assert any("'max_iter' of 0 steps" in note.text for note in fit.notes)
+
     def test_says_how_often_it_began(self) -> None:
         assert any("3 times" in note.text for note in fitted().notes)
 
@@ -123,6 +129,22 @@ class TestInterruption:
         with pytest.raises(sf.FileFormatError, match="another fit"):
             sf.fit(CLASSES, fewer, missing="em", restarts=3, seed=4, checkpoint=path)
 
+    def test_of_a_fit_that_began_elsewhere_is_refused(self, tmp_path: Path) -> None:
+        path = tmp_path / "em.checkpoint"
+        one, other = (fitted(restarts=1, seed=seed, max_iter=3).model for seed in (1, 2))
+        fitted(restarts=1, init=one, checkpoint=path)
+        with pytest.raises(sf.FileFormatError, match="another fit"):
+            fitted(restarts=1, init=other, checkpoint=path)
+
+    def test_goes_on_where_steps_ran_out(self, tmp_path: Path) -> None:
+        path = tmp_path / "em.checkpoint"
+        few = fitted(checkpoint=path, max_iter=3)
+        same = fitted(checkpoint=path, max_iter=3)
+        assert [note.text for note in same.notes] == [note.text for note in few.notes]
+        more = fitted(checkpoint=path)
+        assert more.certificate.ok
+        assert more.log_likelihood == pytest.approx(fitted().log_likelihood, rel=1e-9)
+
     def test_that_is_damaged_is_refused(self, tmp_path: Path) -> None:
         path = tmp_path / "em.checkpoint"
         fitted(checkpoint=path)
@@ -134,6 +156,43 @@ class TestInterruption:
 
     def test_without_a_file_keeps_nothing(self) -> None:
         Checkpoint(None, "").at(np.zeros(1), [0.0])
+
+
+@pytest.mark.parametrize(
+    "structure", [sf.DAG, lambda edges: sf.Cliques(edges.replace("; ", " + ").replace(" -> ", ":"))]
+)
+def test_a_column_without_a_value_is_begun_with_more_than_once(structure: Any) -> None:
+    """The start from available cases gives all its states alike, from where no step leads away."""
+    star = "; ".join(f"H -> x{i}" for i in range(5))
+    fit = sf.fit(structure(star), DATA | {"H": [None] * 500}, schema={"H": [0, 1]}, missing="em")
+    assert [start.name for start in fit.starts] == ["available", *["random"] * 4]
+    assert fit.log_likelihood == pytest.approx(fitted().log_likelihood, rel=1e-7)
+
+
+def test_a_class_without_a_value_is_begun_with_more_than_once() -> None:
+    x = [*CHANCE.normal(-3, 1, 50), *CHANCE.normal(3, 1, 50)]
+    fit = sf.fit(sf.DAG("H -> x"), {"x": x, "H": [None] * 100}, schema={"H": [0, 1]}, missing="em")
+    hidden = sf.fit(sf.DAG("H -> x", latent={"H": 2}), {"x": x}, missing="em")
+    assert fit.log_likelihood == pytest.approx(hidden.log_likelihood, rel=1e-7)
+
+
+def test_statistics_of_incomplete_rows_are_not_taken_for_complete_ones() -> None:
+    numbers = {"x": [0.0, 1.0, None, 3.0, 1.0], "y": [1.0, None, 2.0, 2.0, 3.0]}
+    for structure, data in ((sf.DAG("x0 -> x1"), DATA), (sf.DAG("x -> y"), numbers)):
+        statistics = sf.collect(structure, data, missing="em")
+        with pytest.raises(sf.ArgumentError, match="lack values"):
+            sf.estimate(structure, statistics)
+        fit = sf.estimate(structure, statistics, missing="em", data=data)
+        assert fit.log_likelihood == sf.fit(structure, data, missing="em").log_likelihood
+
+
+def test_weights_of_any_size_lead_to_the_same_tables() -> None:
+    data = {"A": [0, 1, None, 1, None, 0, 0, None], "B": [0, 1, 1, 0, 0, 1, 0, 1], "C": [0, 1, 1, None, 1, 0, None, 1]}
+    weights = np.array([3.0, 2, 3, 1, 1, 2, 5, 1])
+    fits = [sf.fit(sf.DAG("A -> B; A -> C"), data, missing="em", weights=weights * by) for by in (1e-6, 1.0, 1e12)]
+    for fit in fits:
+        assert fit.certificate.ok
+        np.testing.assert_allclose(fit.model.cpd("B").values, fits[1].model.cpd("B").values, atol=1e-6)
 
 
 def test_a_fit_is_written_and_read_with_its_starts(tmp_path: Path) -> None:

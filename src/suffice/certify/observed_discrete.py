@@ -325,13 +325,13 @@ class Group:
 
     @cached_property
     def zeros(self) -> NDArray[np.bool_]:
-        """Which probabilities of free rows are zero, in the shape of the table; none of a noisy-OR."""
-        zero = (self.theta == 0) & self.free[:, None] & (self.kind.name == "tabular")
+        """Which probabilities of free rows are zero, or as good as that, in the shape of the table; no noisy-OR's."""
+        zero = (self.theta < LIFT) & self.free[:, None] & (self.kind.name == "tabular")
         return np.asarray(zero).reshape([v.n_states for v in self.lead.family.variables])
 
     @property
     def _n(self) -> float:
-        return max(self.examined.found.weight, 1.0)
+        return self.examined.found.weight or 1.0
 
     def violation(self, largest: Violation) -> Violation:
         """Compare the gradient, a row of data, with the largest so far; and tied tables with each other."""

@@ -23,7 +23,6 @@ from suffice.certify.observed_conditioned import add_conditioned
 from suffice.certify.observed_scores import standardised, worst_of
 from suffice.data.block import Block
 from suffice.data.encode import missing_in
-from suffice.errors import ModelError, listing
 from suffice.inference.conditional_gaussian import MixedNetwork
 from suffice.models.cpds import nodes_of
 from suffice.models.cpds.tabular import whole_values
@@ -228,9 +227,7 @@ class Enumerated:
     def _softmax(self, node: str, seen: Mapping[str, Any], codes: Mapping[str, Ints]) -> Floats:
         """Return log p of an observed softmax node whose parents were observed; shape (n, 1)."""
         scope = self.model.cpd(node).family.scope
-        gone = [name for name in scope if name not in seen]
-        if gone:
-            raise ModelError(f"{listing(gone)} of the softmax {node!r} is missing in some rows, so nothing is proven.")
+        assert all(name in seen for name in scope), "EM refuses rows that lack something of a softmax node's family"
         raw = {
             name: seen[name] * self.spreads[name] + self.centres[name] if name in self.spreads else seen[name]
             for name in scope

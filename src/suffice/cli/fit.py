@@ -79,7 +79,12 @@ def fit(
         ),
     ] = None,
     restarts: Annotated[
-        int | None, typer.Option("--restarts", help="em: how often to begin; the best end is kept.", show_default="1")
+        int | None,
+        typer.Option(
+            "--restarts",
+            help="em: how often to begin; the best end is kept.",
+            show_default="1; 5 with latent variables",
+        ),
     ] = None,
     checkpoint: Annotated[
         str | None,

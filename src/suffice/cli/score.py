@@ -3,6 +3,9 @@
 from __future__ import annotations
 
 import json
+import re
+from collections.abc import Iterator
+from contextlib import contextmanager
 from typing import Annotated, Any
 
 import typer
@@ -26,6 +29,10 @@ from suffice.cli.shared import (
     require_able,
     table,
 )
+from suffice.errors import ArgumentError, DataError, require_choice
+
+OF_FITS = r"fits do that with missing='drop', or learn [^.]* with missing='em'\. log_prob sums"
+"""What is said of gaps in general."""
 
 
 def score(
@@ -43,9 +50,8 @@ def score(
     as_json: JsonOption = False,
 ) -> None:
     """Print the log-likelihood of the table or sequences DATA under MODEL."""
-    with reported(as_json):
+    with reported(as_json), _own_words():
         from suffice.cli.show import show_facts
-        from suffice.errors import require_choice
         from suffice.models.incomplete_rows import MARGINALISE
 
         network = read_model(model, can="log_prob")
@@ -68,6 +74,16 @@ def score(
             print(json.dumps(plain(found), indent=1))
             return
         show_facts(facts)
+
+
+@contextmanager
+def _own_words() -> Iterator[None]:
+    """Name the remedies that scores have for gaps, not those of fits."""
+    try:
+        yield
+    except (ArgumentError, DataError) as error:
+        said = re.sub(OF_FITS, "pass missing='drop', or sum", str(error))
+        raise type(error)(said.replace("missing='em'", "missing='marginalise'")) from None
 
 
 def _score_rows(network: Any, data: Any, progress: bool, **policies: Any) -> tuple[dict[str, Any], Facts]:

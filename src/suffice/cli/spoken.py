@@ -41,7 +41,7 @@ def _key(name: str) -> str:
 
 NUMBER = r"([\d.]+)"
 SPOKEN: tuple[tuple[str, str | Callable[[Found], str]], ...] = (
-    (r"missing='drop', and log_prob sums gaps out with missing='marginalise'", "--missing drop"),
+    (r"log_prob sums gaps out", "suffice score sums gaps out"),
     (r"missing='(drop|em|marginalise)'", r"--missing \1"),
     (r"unknown_states='missing'", "--unknown-states missing"),
     (r"unseen_parents='(\w+)'", r"--unseen-parents \1"),

@@ -201,8 +201,8 @@ def complete_rows(columns: Mapping[str, NDArray[Any]], missing: str, first_row: 
             raise DataError(
                 f"Column {name!r}, row {first_row + int(np.argmax(gaps)) + 1}: the value is missing "
                 f"({plural(int(gaps.sum()), 'missing value')} in the rows read so far). "
-                "Fill it in or leave out incomplete rows; fits and counts do that with missing='drop', and log_prob "
-                "sums gaps out with missing='marginalise'."
+                "Fill it in or leave out incomplete rows; fits do that with missing='drop', or learn from what such "
+                "rows have with missing='em'. log_prob sums gaps out with missing='marginalise'."
             )
         incomplete = gaps if incomplete is None else incomplete | gaps
     return None if incomplete is None else ~incomplete

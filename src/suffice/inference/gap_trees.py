@@ -45,7 +45,7 @@ class ByTrees:
         try:
             self.groups = [shared] if shared else [_Own(sums, gaps, kind, chosen) for kind in kinds.tolist()]
         except ModelError as error:
-            raise ModelError(f"{error} So much is missing in some rows that their sums need it.") from None
+            raise ModelError(f"{error} Leaving out the rows that lack many of them at once helps as well.") from None
 
     def run(self, tables: Floats, expected: Floats) -> Floats:
         """Add what is expected, and return the logarithms of the sums."""
@@ -133,7 +133,7 @@ class _Own(_Group):
         )
         touched = taken(around.touched_at, around.touched, one)[1]
         variables = [*members.tolist(), *edge.tolist()]
-        product = _product(sums, variables, [sums.scopes[f] for f in touched.tolist()])
+        product = _product(sums, gaps, variables, [sums.scopes[f] for f in touched.tolist()])
         plan = Plan.of(product, observed=range(len(members), len(variables)))
         plan.require_room(copies=settings().threads)
         places = np.flatnonzero(gaps.kind[chosen] == kind)
@@ -193,7 +193,7 @@ def _shared(sums: GapSums, gaps: Gaps, kinds: Ints, chosen: Ints) -> _Shared | N
     touched = np.unique(taken(around.touched_at, around.touched, kinds)[1])
     variables = np.unique([v for f in touched.tolist() for v in sums.scopes[f]]).astype(np.int64)
     scopes = [*(sums.scopes[f] for f in touched.tolist()), *((v,) for v in variables.tolist())]
-    plan = Plan.of(_product(sums, variables.tolist(), scopes))
+    plan = Plan.of(_product(sums, gaps, variables.tolist(), scopes))
     try:
         plan.require_room(copies=settings().threads)
     except ModelError:
@@ -201,7 +201,7 @@ def _shared(sums: GapSums, gaps: Gaps, kinds: Ints, chosen: Ints) -> _Shared | N
     return _Shared(sums, gaps, kinds, chosen, plan, variables, touched)
 
 
-def _product(sums: GapSums, variables: Sequence[int], scopes: Sequence[Sequence[int]]) -> Product:
+def _product(sums: GapSums, gaps: Gaps, variables: Sequence[int], scopes: Sequence[Sequence[int]]) -> Product:
     """Return tables that say nothing over some scopes, their variables numbered anew."""
     place = {v: position for position, v in enumerate(variables)}
     sizes = tuple(sums.sizes[v] for v in variables)
@@ -209,7 +209,7 @@ def _product(sums: GapSums, variables: Sequence[int], scopes: Sequence[Sequence[
     for scope in scopes:
         shape = [sums.sizes[v] for v in scope]
         factors.append(Factor(tuple(place[v] for v in scope), np.broadcast_to(1.0, shape)))
-    return Product(tuple(f"variable {v}" for v in variables), sizes, tuple(factors))
+    return Product(tuple(gaps.variables[v].name for v in variables), sizes, tuple(factors))
 
 
 def _order(sums: GapSums, touched: Ints, plan: Plan) -> Ints:

@@ -7,7 +7,7 @@ depends on the families that it touches only. Families in which nothing is missi
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from functools import cached_property
 from typing import Any
 
@@ -19,11 +19,13 @@ from suffice.errors import ArgumentError, EstimationError
 from suffice.inference.gap_sums import GapSums, Summed
 from suffice.learn import directed
 from suffice.learn.em import EM
+from suffice.learn.em_init import require_network
 from suffice.learn.expectation import Expectation
 from suffice.learn.expected_vector import ExpectedVector
 from suffice.learn.method import Method, Problem
 from suffice.models.cpds import nodes_of
-from suffice.models.cpds.tabular import whole_values
+from suffice.models.cpds.rows import all_configurations
+from suffice.models.cpds.tabular import describe_configuration, whole_values
 from suffice.priors.binding import bound, prior_of
 from suffice.stats.gaps import Gaps
 from suffice.stats.needs import Gap, Need
@@ -34,6 +36,8 @@ from suffice.text import plural
 Floats = NDArray[np.float64]
 SPREAD = 1.0
 """What the start from available cases adds to every row of a table, so that no state is ruled out from the outset."""
+LEAST_SPREAD = 1e-6
+"""As much of all rows it adds at least: what begins far fainter would seem to stand still."""
 FAINT = 0.01
 """Added to expected counts that others are divided by."""
 LEAST = 0.02
@@ -70,6 +74,7 @@ def needs(dag: DAG, schema: Schema) -> tuple[Need, ...]:
 
 def expectation(problem: Problem) -> Expectation:
     """Return the E-step that a network needs."""
+    require_network(problem)
     if is_discrete(problem.structure, problem.schema):
         return TableExpectation(problem)
     from suffice.learn import mixed_expectation
@@ -119,7 +124,7 @@ class TableExpectation:
 
     def tables(self, model: Any) -> Floats:
         """Return the cells of all tables, in the order of the vector."""
-        return np.concatenate([whole_values(cpd).reshape(-1) for cpd in model.cpds])
+        return np.concatenate([whole_values(model.cpd(node)).reshape(-1) for node in self.nodes])
 
     def at(self, model: Any) -> tuple[float, Floats]:
         """Return the observed log-likelihood at a model, and the counts that it expects."""
@@ -129,6 +134,12 @@ class TableExpectation:
         return _weighed(self.complete, tables) + self.sums.total(summed), self.complete + summed.expected
 
     def _require_possible(self, summed: Summed, tables: Floats) -> None:
+        if np.isnan(tables).any():
+            node = self._node_of(int(np.argmax(np.isnan(tables))))
+            raise EstimationError(
+                f"The table of {node!r} that was given or begun with has unknown probabilities, NaN. Give them, or "
+                "leave out 'init'."
+            )
         if not np.isfinite(summed.log_sums).all():
             worst = int(np.argmin(np.isfinite(summed.log_sums)))
             raise EstimationError(
@@ -216,7 +227,7 @@ class TableExpectation:
         if chance is not None:
             drawn: Floats = chance.gamma(1.0, size=self.layout.size) * self.n / widths
             return drawn
-        return self.complete + SPREAD / widths
+        return self.complete + max(SPREAD, LEAST_SPREAD * self.n) / widths
 
     def log_prior(self, model: Any) -> float:
         """Return Σ a log θ over the cells of the tables, a being α or α − 1."""
@@ -235,7 +246,24 @@ class TableExpectation:
             seen = not hidden.keys() & set(family.scope)
             if seen and not self.complete[self.layout.place(kind.need(family))].any():
                 said.append(f"{node}: no row has it together with all its parents; its table rests on the others.")
-        return tuple(said)
+        return (*said, *self._untold())
+
+    def _untold(self) -> Iterator[str]:
+        """Say which rows of tables no row of the data can tell of: a childless node, never seen beside its parents."""
+        dag, tied = self.problem.structure, {node for group in self.problem.structure.tie for node in group}
+        parents = {name for above in dag.families for name in above}
+        for node, (kind, family) in self.nodes.items():
+            if self.prior is not None or node in parents or node in tied or not family.parents or self.problem.fixed:
+                continue
+            counts = self.complete[self.layout.place(kind.need(family))].reshape(-1, family.child.n_states).sum(axis=1)
+            unseen = np.flatnonzero(counts == 0)
+            if len(unseen) and counts.any():
+                first = all_configurations([parent.n_states for parent in family.parents])[unseen[0]]
+                yield (
+                    f"{node}: no row shows it for {plural(len(unseen), 'configuration')} of its parents (first: "
+                    f"{describe_configuration(family.parents, first)}); unless rows that lack a parent tell of them, "
+                    "their probabilities are where EM began."
+                )
 
 
 def _weighed(weights: Floats, tables: Floats) -> float:

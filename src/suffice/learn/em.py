@@ -28,7 +28,7 @@ from suffice.learn.method import Method, Problem, Solution, Start, Step
 from suffice.learn.observed_lbfgs import Slopes, ascend
 from suffice.optimise.mixing import Mixing
 from suffice.optimise.outcome import OUT_OF_STEPS
-from suffice.stats.needs import Need
+from suffice.stats.needs import Count, Gap, Need
 from suffice.text import number, plural
 
 Floats = NDArray[np.float64]
@@ -43,8 +43,8 @@ IDLE = 30
 PATIENCE = 30
 """After so many steps EM is slow, and L-BFGS goes on, where gradients are known."""
 LATENT_STARTS = 5
-"""How often a fit with latent variables begins, unless told."""
-OPTIONS = ("inner", "memory", "start")
+"""How often a fit with latent variables, or columns without a value, begins, unless told."""
+OPTIONS = ("memory", "start")
 STARTS = ("available", "random")
 
 
@@ -64,6 +64,8 @@ class EM:
         As in `Method`.
     patience : int
         After so many steps L-BFGS takes over, where gradients are known.
+    options : tuple of str
+        The settings that it knows.
     """
 
     expectation: Callable[[Problem], Expectation]
@@ -73,6 +75,7 @@ class EM:
     check: Callable[[Any, Any, Mapping[str, Any]], None]
     refuses_prior: Callable[[Any, Any], str | None] = lambda structure, prior: None
     patience: int = PATIENCE
+    options: tuple[str, ...] = OPTIONS
 
     def method(self, points: tuple[str, ...] = ("mle", "map")) -> Method:
         """Return the row of the registry."""
@@ -84,7 +87,7 @@ class EM:
             check=self.check,
             refuses_prior=self.refuses_prior,
             points=points,
-            options=OPTIONS,
+            options=self.options,
             takes_init=True,
             incomplete=True,
             expectation=self.expectation,
@@ -95,7 +98,8 @@ class EM:
         require_states(problem.schema)
         climb = Climb(problem, self.expectation(problem), self.inner(problem), self.patience)
         ends: list[End] = []
-        checkpoint = Checkpoint.of(problem)
+        given = problem.checkpoint is not None and problem.init is not None
+        checkpoint = Checkpoint.of(problem, climb.expectation.at(problem.init)[1] if given else None)
         resumed = checkpoint.resumed()
         ends += resumed.ends(climb.ended)
         for number_, (name, begin) in enumerate(_starts(problem, climb.expectation)):
@@ -178,6 +182,9 @@ class Climb:
             self._by_steps(end, itertools.islice(steps, patience), mixing, checkpoint)
         if patience < limit and not (end.converged or end.reason or watch.interrupted):
             self._by_slopes(end, steps, checkpoint)
+        if end.objective == -math.inf:  # no step was allowed, or an interrupt came first
+            end.objective = self.step(end.vector)[0]
+            end.trace.append(end.objective)
         if not (end.converged or end.reason or watch.interrupted):
             end.reason = f"'max_iter' of {limit:,} steps was reached"
         return end
@@ -185,11 +192,7 @@ class Climb:
     def _by_steps(self, end: End, steps: Iterator[int], mixing: Mixing, checkpoint: Checkpoint) -> None:
         """Take steps of EM, mixed from those before; one that would lower the objective is not taken."""
         watch, limit = self.problem.watch, self.problem.tol / 20
-        mixing, n_idle, least = (
-            Mixing(require_whole("memory", self.problem.options.get("memory", MEMORY), 0)),
-            0,
-            math.inf,
-        )
+        n_idle, least = 0, math.inf
         plain = end.vector
         candidate: Floats | None = end.vector
         for _ in steps:
@@ -224,7 +227,7 @@ class Climb:
         def told(objective: float, largest: float, expected: Floats) -> None:
             if not end.trace:
                 self.estimated(expected, self.problem.unseen_parents)
-            end.trace.append(max([objective, *end.trace[-1:]]))
+            end.trace.append(objective)
             self.problem.watch.info = f"objective {objective:,.6f}, gradient {largest:.1e}"
             checkpoint.at(expected, end.trace)
 
@@ -250,9 +253,9 @@ class Climb:
         except EstimationError:
             return self.estimated(vector, "nan")
 
-    def ended(self, name: str, vector: Floats, trace: list[float], converged: bool) -> End:
+    def ended(self, name: str, vector: Floats, trace: list[float], converged: bool, reason: str) -> End:
         """Return an end that was reached before."""
-        return End(name, vector, trace[-1], trace, converged)
+        return End(name, vector, trace[-1], trace, converged, reason)
 
     def solution(self, best: End, ends: list[End]) -> Solution:
         """Put together what is known of the best end."""
@@ -316,7 +319,21 @@ def _remarks(problem: Problem, best: End, ends: list[End]) -> Iterator[str]:
 def _n_starts(problem: Problem) -> int:
     if problem.restarts is not None:
         return problem.restarts
-    return LATENT_STARTS if getattr(problem.structure, "latent", ()) and problem.init is None else 1
+    hides = bool(getattr(problem.structure, "latent", ())) or bool(_never_seen(problem))
+    return LATENT_STARTS if hides and problem.init is None else 1
+
+
+def _never_seen(problem: Problem) -> set[str]:
+    """Return the discrete columns without a single value; from what is known of the others, EM may stay at a saddle."""
+    statistics, asked, seen = problem.statistics, set[str](), set[str]()
+    for need in statistics if statistics.weight > 0 else ():
+        asked |= set(need.columns) if isinstance(need, Count | Gap) else set()
+        if isinstance(need, Gap):
+            gaps = statistics[need]
+            seen |= {gaps.variables[place].name for place in np.unique(gaps.surroundings.edge).tolist()}
+        elif isinstance(need, Count) and statistics[need].total > 0:
+            seen |= set(need.scope)
+    return asked - seen
 
 
 def _starts(problem: Problem, expectation: Expectation) -> Iterator[tuple[str, Callable[[], Floats]]]:

@@ -7,27 +7,40 @@ import json
 import time
 from collections.abc import Callable
 from dataclasses import dataclass, field
+from os import PathLike
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
-from suffice.errors import FileFormatError
+from suffice.errors import ArgumentError, FileFormatError, shown
 from suffice.files import read_arrays, write_arrays
 from suffice.learn.method import Problem
 
 Floats = NDArray[np.float64]
 KIND, VERSION = "em checkpoint", 1
+OUT_OF_STEPS = "'max_iter'"
+"""How the reason of a climb that was out of steps begins."""
 SECONDS = 10.0
 """A climb is kept at most so often, beside its end."""
+
+
+class Done(NamedTuple):
+    """A climb that had ended: its name, statistics and way, whether it converged, and if not, why it ended."""
+
+    name: str
+    vector: Floats
+    trace: list[float]
+    converged: bool
+    reason: str
 
 
 @dataclass(eq=False)
 class Resumed:
     """What a file told: climbs that had ended, and one that was under way."""
 
-    done: list[tuple[str, Floats, list[float], bool]] = field(default_factory=list)
+    done: list[Done] = field(default_factory=list)
     vector: Floats = field(default_factory=lambda: np.zeros(0))
     trace: list[float] = field(default_factory=list)
 
@@ -44,17 +57,21 @@ class Resumed:
 class Checkpoint:
     """Keeps the state of a search in a file, if there is one."""
 
-    def __init__(self, path: Path | None, fingerprint: str) -> None:
-        self.path, self.fingerprint = path, fingerprint
-        self._done: list[tuple[str, Floats, list[float], bool]] = []
+    def __init__(self, path: Path | None, fingerprint: str, max_iter: int = 0) -> None:
+        self.path, self.fingerprint, self.max_iter = path, fingerprint, max_iter
+        self._done: list[Done] = []
         self._kept = time.monotonic()
 
     @classmethod
-    def of(cls, problem: Problem) -> Checkpoint:
-        """Return the checkpoint of a problem, which knows the problem again."""
+    def of(cls, problem: Problem, begin: Floats | None = None) -> Checkpoint:
+        """Return the checkpoint of a problem, which knows the problem again; ``begin`` is what 'init' expects."""
         if problem.checkpoint is None:
             return cls(None, "")
-        return cls(Path(problem.checkpoint), fingerprint_of(problem))
+        if not isinstance(problem.checkpoint, str | PathLike):
+            raise ArgumentError(
+                f"The 'checkpoint' argument must be the path of a file. Got {shown(problem.checkpoint)} instead."
+            )
+        return cls(Path(problem.checkpoint), fingerprint_of(problem, begin), problem.max_iter)
 
     def resumed(self) -> Resumed:
         """Read what was kept, if the file is there."""
@@ -67,9 +84,15 @@ class Checkpoint:
                 "start or number of restarts. Name another file, or remove this one."
             )
         starts = [
-            (str(name), np.array(arrays[f"vector_{i}"]), arrays[f"trace_{i}"].tolist(), bool(converged))
-            for i, (name, converged) in enumerate(meta["done"])
+            Done(
+                str(name), np.array(arrays[f"vector_{i}"]), arrays[f"trace_{i}"].tolist(), bool(converged), str(reason)
+            )
+            for i, (name, converged, reason) in enumerate(meta["done"])
         ]
+        for i, one in enumerate(starts):
+            if one.reason.startswith(OUT_OF_STEPS) and len(one.trace) < self.max_iter:  # more are allowed now
+                self._done = starts[:i]
+                return Resumed(starts[:i], one.vector, one.trace)
         self._done = starts
         if "vector" not in arrays:
             return Resumed(starts)
@@ -87,20 +110,21 @@ class Checkpoint:
         if not end.converged and not end.reason:
             self._write({"vector": end.vector, "trace": np.array(end.trace)})
             return
-        self._done.append((end.name, end.vector, end.trace, end.converged))
+        self._done.append(Done(end.name, end.vector, end.trace, end.converged, end.reason))
         self._write({})
 
     def _write(self, more: dict[str, Floats]) -> None:
         assert self.path is not None
         arrays = dict(more)
-        for i, (_, vector, trace, _) in enumerate(self._done):
-            arrays |= {f"vector_{i}": vector, f"trace_{i}": np.array(trace)}
-        meta = {"fingerprint": self.fingerprint, "done": [[name, converged] for name, _, _, converged in self._done]}
+        for i, one in enumerate(self._done):
+            arrays |= {f"vector_{i}": one.vector, f"trace_{i}": np.array(one.trace)}
+        done = [[one.name, one.converged, one.reason] for one in self._done]
+        meta = {"fingerprint": self.fingerprint, "done": done}
         write_arrays(self.path, KIND, VERSION, meta, arrays)
         self._kept = time.monotonic()
 
 
-def fingerprint_of(problem: Problem) -> str:
+def fingerprint_of(problem: Problem, begin: Floats | None = None) -> str:
     """Return a short text that another problem does not have."""
     statistics = problem.statistics
     prior = problem.prior.to_dict() if hasattr(problem.prior, "to_dict") else repr(problem.prior)
@@ -108,6 +132,8 @@ def fingerprint_of(problem: Problem) -> str:
     said += [problem.point, problem.seed, problem.restarts, sorted(map(str, problem.options.items())), problem.tol]
     said += [repr(sorted(problem.fixed.items(), key=str)), repr(problem.init)]
     whole = hashlib.sha256(json.dumps(said, default=str, sort_keys=True).encode())
+    if begin is not None:
+        whole.update(np.ascontiguousarray(begin).tobytes())
     for need in statistics:
         for array in statistics[need].to_arrays().values():
             whole.update(np.ascontiguousarray(array).tobytes())

@@ -83,7 +83,7 @@ def expectation(problem: Problem) -> Expectation:
     dag, schema = problem.structure, problem.schema
     log_prior = None
     if (reason := refuses_prior(dag, problem.prior)) is not None:
-        raise EstimationError(f"The method 'em' cannot fit this structure: {reason}")
+        raise EstimationError(f"The method 'em' cannot use this prior: {reason}")
     if problem.prior is not None:
         log_prior = NetworkLogPrior(dag, schema, problem.statistics, problem.prior, problem.point, problem.fixed)
     if all(kind.name == "linear_gaussian" for kind, _ in nodes_of(dag, schema).values()):
@@ -130,6 +130,12 @@ class MixedExpectation:
         """Return the observed log-likelihood at a model, and the statistics that it expects, shape (size,)."""
         statistics = self.problem.statistics
         local = [model.cpd(self.shape.names[at]).log_likelihood(statistics[need]) for at, need in self.needs.items()]
+        if -math.inf in local:
+            node = self.shape.names[list(self.needs)[local.index(-math.inf)]]
+            raise EstimationError(
+                f"Some rows are impossible under the table of {node!r} that was given or begun with. Correct 'fixed' "
+                "or 'init', or these rows."
+            )
         found = self._expected(self._numbers(model))
         return math.fsum(local) + found.log_likelihood, self.complete + self._vector(found)
 

@@ -242,7 +242,10 @@ class _Step:
     def _refuse(self, top: Floats) -> None:
         names = listing(names_of(self.shape, self.component), 12)
         if np.isnan(top).any():
-            raise EstimationError(f"The parameters around {names} are not determined by the data. Pass a prior.")
+            raise EstimationError(
+                f"The parameters around {names} are not known: some are NaN in 'init', or the data do not determine "
+                "them. Pass a prior, or leave out 'init'."
+            )
         n = int((top == -math.inf).sum())
         raise EstimationError(
             f"What was observed around {names} is impossible in {n:,} of {self.n:,} rows, at the parameters that were "

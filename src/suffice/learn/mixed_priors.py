@@ -37,7 +37,7 @@ def refuses_prior(dag: DAG, prior: Any) -> str | None:
             named = part.describe() if hasattr(part, "describe") else repr(part)
             return (
                 f"with incomplete rows and continuous nodes it knows Dirichlet priors on tables and "
-                f"sf.NormalInverseGamma on regressions, not {named}."
+                f"sf.NormalInverseGamma on regressions, not {named}. Pass one of these."
             )
     return None
 

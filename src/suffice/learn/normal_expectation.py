@@ -16,6 +16,7 @@ from suffice.data.schema import Schema
 from suffice.errors import EstimationError
 from suffice.learn import gaussian_markov
 from suffice.learn.em import EM
+from suffice.learn.em_init import require_normal
 from suffice.learn.expected_vector import ExpectedVector
 from suffice.learn.method import Method, Problem
 from suffice.learn.normal_gaps import NormalGaps
@@ -195,6 +196,7 @@ def _inner(problem: Problem) -> Method:
 
 
 def _expectation(problem: Problem) -> NormalExpectation:
+    require_normal(problem)
     structure: GaussianMarkov = problem.structure
     prior: Callable[[Any], float] | None = None
     if problem.prior is not None:

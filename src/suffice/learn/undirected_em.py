@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 from suffice.data.schema import Schema
 from suffice.errors import ArgumentError, EstimationError, listing, shown
 from suffice.learn import clique_start, cliques, decomposable, feature_methods, feature_start, features, ipf, laplace
-from suffice.learn.em import EM
+from suffice.learn.em import EM, OPTIONS
 from suffice.learn.feature_needs import require_supports
 from suffice.learn.likelihood import LBFGS, NEWTON
 from suffice.learn.method import Method, Problem, Solution
@@ -128,6 +128,7 @@ CLIQUES = EM(
     refuses=cliques.refuses_nothing,
     needs=_clique_needs,
     check=cliques.check,
+    options=("inner", *OPTIONS),
 ).method()
 
 
@@ -181,4 +182,5 @@ FEATURES = EM(
     refuses=_refuses_features,
     needs=_feature_needs,
     check=features.check,
+    options=("inner", *OPTIONS),
 ).method()

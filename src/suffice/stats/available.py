@@ -17,10 +17,14 @@ from suffice.data.block import Block
 from suffice.data.encode import missing_in
 from suffice.data.matrix import MatrixColumns
 from suffice.data.schema import Schema
+from suffice.stats.counts import Counts
+from suffice.stats.moments import Moments
 from suffice.stats.needs import Need
 from suffice.stats.source import BlockSource
 from suffice.stats.statistics import Statistics, collect_block
 
+ROUNDING = 1e-9
+"""By how much of itself a sum of weights may depart from another of the same rows."""
 AVAILABLE = "available"
 """The policy that learns each parameter from the rows that have its columns."""
 
@@ -74,6 +78,16 @@ class CheckedSource(BlockSource):
     def settled(self, schema: Schema) -> CheckedSource:
         """Return the source for further passes, its states known."""
         return replace(self, table=self.table.with_schema(schema))
+
+
+def lack_rows(statistics: Statistics) -> bool:
+    """Return whether counts or moments are of fewer rows than there are, since the others lack some column."""
+    for need in statistics:
+        held = statistics[need]
+        weight = held.total if isinstance(held, Counts) else held.weight.sum() if isinstance(held, Moments) else None
+        if weight is not None and weight < statistics.weight * (1 - ROUNDING):
+            return True
+    return False
 
 
 def columns_with_gaps(block: Block, names: Iterable[str]) -> frozenset[str]:

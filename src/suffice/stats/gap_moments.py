@@ -198,7 +198,9 @@ class GapMoments:
     def from_arrays(cls, need: GapMoment, schema: Schema, arrays: Mapping[str, NDArray[Any]]) -> GapMoments:
         """Rebuild from `to_arrays`."""
         if not all(np.isfinite(arrays[name]).all() for name in ARRAYS) or not (arrays["weight"] >= 0).all():
-            raise StatisticsError(f"The moments of {need.xs} are not proper: numbers must be finite.")
+            raise StatisticsError(
+                f"The moments of {need.xs} are not proper: numbers must be finite, and weights not negative."
+            )
         return cls(tuple(schema[name] for name in need.xs), *(arrays[name] for name in ARRAYS))
 
 

@@ -211,7 +211,8 @@ class Gaps:
         if n_bytes > allowed:
             raise StatisticsError(
                 f"The {plural(self.n, 'situation')} in which values are missing take {in_bytes(n_bytes)}, more than "
-                f"the {in_bytes(allowed)} that are allowed. Allow more, with sf.config(memory='16GB')."
+                f"the {in_bytes(allowed)} that are allowed. Leave out rows that lack most of their values, or "
+                "allow more: sf.config(memory='16GB')."
             )
         return self
 
@@ -273,7 +274,10 @@ class Gaps:
         fine = fine and np.array_equal(np.diff(self.code_at), np.diff(self.surroundings.edge_at)[self.kind])
         sizes = np.array([variable.n_states for variable in self.variables], np.int64)
         if not (fine and (self.codes >= 0).all() and (self.codes < sizes[self.variable_of_code]).all()):
-            raise StatisticsError(f"The gaps of {listing([v.name for v in self.variables], 6)} are not proper.")
+            raise StatisticsError(
+                f"The gaps of {listing([v.name for v in self.variables], 6)} are not proper: their lists do not agree, "
+                "or a code or weight is out of range."
+            )
 
     # Looking --------------------------------------------------------------------------------------------------
 

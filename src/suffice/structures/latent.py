@@ -22,7 +22,7 @@ def latent_of(given: object, names: Sequence[str]) -> Latent:
         if name not in names:
             raise UnknownNameError(
                 f"The latent variable {name!r} is none of the structure's, {listing(names, 12)}."
-                + suggestion(name, names)
+                f"{suggestion(name, names)} Put it into the structure, or leave it out of latent=."
             )
         if not is_whole(n_states) or n_states < 1:
             raise StructureError(
