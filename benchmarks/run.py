@@ -9,6 +9,7 @@ import argparse
 import datetime
 import importlib
 import os
+import re
 import sys
 from collections.abc import Mapping
 from pathlib import Path
@@ -84,7 +85,8 @@ def run(context: Context, name: str) -> str:
     say(workload.TITLE)
     before = os.getloadavg()[0]
     body = workload.run(context)
-    when = f"Run on {datetime.date.today().isoformat()}, load average {before:.1f} before and {os.getloadavg()[0]:.1f}"
+    when = f"Run on {datetime.date.today().isoformat()} ({machine()}), load average {before:.1f} before and "
+    when += f"{os.getloadavg()[0]:.1f}"
     return f"## {workload.TITLE}\n\n{body}\n\n{when} after.\n"
 
 
@@ -95,13 +97,23 @@ def results(context: Context, before: Mapping[str, str]) -> str:
         path = context.work / f"{name}.md"
         section = path.read_text() if path.exists() else before.get(importlib.import_module(name).TITLE)
         sections += [] if section is None else [section]
-    return "\n".join([head(context), *sections])
+    return "\n".join([head(context, before.get("", "")), *sections])
 
 
 def written(path: Path) -> dict[str, str]:
-    """Return the sections of an earlier file by their titles."""
-    parts = path.read_text().split("\n## ")[1:] if path.exists() else []
-    return {part.partition("\n")[0]: f"## {part.rstrip()}\n" for part in parts}
+    """Return the sections of an earlier file by their titles, and its opening under no title."""
+    opening, *parts = path.read_text().split("\n## ") if path.exists() else [""]
+    return {"": opening, **{part.partition("\n")[0]: f"## {part.rstrip()}\n" for part in parts}}
+
+
+def with_earlier(found: str, opening: str) -> str:
+    """Return versions, those of packages that are not installed now as they were when their sections were written."""
+    shown = []
+    for entry in found.split(", "):
+        name = entry.removesuffix(" not installed")
+        earlier = re.search(rf"(?<=[, ]){re.escape(name)} [0-9][^,\s]*", opening)
+        shown.append(earlier[0] if name != entry and earlier else entry)
+    return ", ".join(shown)
 
 
 def parsed() -> argparse.Namespace:
@@ -125,16 +137,19 @@ def parsed() -> argparse.Namespace:
     return arguments
 
 
-def head(context: Context) -> str:
+def head(context: Context, opening: str) -> str:
     """Return the opening of the results."""
+    known = re.search(r"(?<=- Machine: ).*", opening)
+    peers = with_earlier(versions(context.peers_python, PEERS), opening)
     return "\n\n".join(
         [
             "# Results of `make bench`",
             "This file is written by `benchmarks/run.py`; do not edit it.",
             HONESTY,
-            f"- Machine: {machine()}\n- Noise: other work shared the cores. It shows in wall times most, in minima of "
+            f"- Machine: {known[0] if known else f'{machine()}, unless a section names another'}\n"
+            "- Noise: other work shared the cores. It shows in wall times most, in minima of "
             "CPU times least (shared caches: some 10–20 %); each section gives its load averages.\n"
-            f"- Ours: {versions(context.python, OURS)}\n- Peers: {versions(context.peers_python, PEERS)}\n",
+            f"- Ours: {versions(context.python, OURS)}\n- Peers: {peers}\n",
         ]
     )
 
