@@ -199,3 +199,15 @@ def test_gap_moments_do_not_depend_on_how_rows_were_cut() -> None:
                                   missing="em").statistics.schema, whole.to_arrays())  # fmt: skip
     assert back.scaled(2.0).weight.sum() == 2 * whole.weight.sum()
     assert whole.scaled(0.0).weight.size == 0
+
+
+def test_columns_that_no_row_has_together_are_named() -> None:
+    data = {
+        "x": [1.0, 2.5, 4.0, None, None, None],
+        "y": [None, None, None, 0.5, 2.0, 1.0],
+        "z": [1.0, 2.0, 4.5, 3.0, 2.0, 0.5],
+    }
+    fit = sf.fit(sf.MultivariateNormal(["x", "y", "z"]), data, missing="em")
+    assert any("No row has x and y together" in note.text for note in fit.notes)
+    apart = sf.fit(sf.GaussianMarkov("x:z + z:y"), data, missing="em")
+    assert not any("No row has" in note.text for note in apart.notes)

@@ -308,3 +308,10 @@ def test_unknown_inner_methods_are_named() -> None:
         fitted(CYCLE, rows, options={"inner": "ipf2"})
     with pytest.raises(sf.EstimationError, match="cannot estimate from expected counts"):
         fitted(CYCLE, rows, options={"inner": "closed_form"})
+
+
+def test_variables_that_no_row_has_together_are_named() -> None:
+    data = {"A": [0, 1, 1, 0, None, None, None], "B": [None] * 4 + [0, 1, 1]}
+    fit = sf.fit(sf.Cliques("A:B"), data, missing="em")
+    assert any("No row has all of" in note.text and "A:B" in note.text for note in fit.notes)
+    assert not any("No row has all of" in note.text for note in sf.fit(sf.Cliques("A + B"), data, missing="em").notes)

@@ -6,6 +6,7 @@ The rows enter by the moments of each pattern of missing values, which are colle
 
 from __future__ import annotations
 
+import itertools
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
@@ -32,6 +33,8 @@ from suffice.structures.gaussian_markov import GaussianMarkov
 from suffice.text import plural
 
 Floats = NDArray[np.float64]
+FEW = 4
+"""So many pairs of columns are named one by one."""
 Joint = tuple[Floats, Floats]
 """Mean and covariance matrix, in centres and spreads."""
 
@@ -111,7 +114,25 @@ class NormalExpectation:
         n, weight = self.n, self.moments.weight
         lacking, empty = float(weight @ gone.any(axis=1)), float(weight @ gone.all(axis=1))
         tail = f" Of these, {empty:,g} have none at all, and tell nothing." if empty else ""
-        return (f"EM: {plural(lacking, 'row')} of {n:,g} lack values, in {plural(len(weight), 'pattern')}.{tail}",)
+        said = f"EM: {plural(lacking, 'row')} of {n:,g} lack values, in {plural(len(weight), 'pattern')}.{tail}"
+        return (said, *self._never_together())
+
+    def _never_together(self) -> tuple[str, ...]:
+        """Name the pairs of columns, of those that the structure joins, that no row has both of."""
+        seen = (~self.moments.missing).astype(np.float64)
+        together = (seen * self.moments.weight[:, None]).T @ seen
+        joined = {(a, b) for need in self.layout.needs for a, b in itertools.combinations(self._places[need], 2)}
+        if edges := getattr(self.problem.structure, "edges", None):
+            place = {name: at for at, name in enumerate(self.variables)}
+            joined &= {(place[a], place[b]) for a, b in edges} | {(place[b], place[a]) for a, b in edges}
+        apart = [f"{self.variables[a]} and {self.variables[b]}" for a, b in sorted(joined) if together[a, b] == 0]
+        if not apart or self.problem.prior is not None:
+            return ()
+        more = f" and {len(apart) - FEW:,} more pairs" if len(apart) > FEW else ""
+        return (
+            f"No row has {'; '.join(apart[:FEW])}{more} together: unless other columns tell, how they hang together is "
+            "where EM began.",
+        )
 
 
 def units_of(statistics: Statistics, names: Sequence[str]) -> tuple[Floats, Floats]:

@@ -21,7 +21,7 @@ from suffice.inference.clique_family import CliqueFamily, Layout, family_of
 from suffice.inference.gap_sums import GapSums
 from suffice.learn.expected_vector import ExpectedVector
 from suffice.learn.method import Problem
-from suffice.learn.potential_priors import PotentialPrior
+from suffice.learn.potential_priors import PotentialPrior, no_prior
 from suffice.models.markov_net import MarkovNetwork
 from suffice.stats.gaps import Gaps
 from suffice.stats.needs import Count, Gap
@@ -195,6 +195,18 @@ class UndirectedExpectation:
         if unseen:
             found.append(
                 f"No row has a value of {listing(unseen, 6)}: what the model says of it comes from where EM began."
+            )
+        apart = [
+            ":".join(scope)
+            for scope in self.scopes
+            if not (self._prior is not no_prior or latent.keys() & set(scope) or set(unseen) & set(scope))
+            and len(scope) > 1
+            and not self.problem.statistics[Count(scope)].total
+        ]
+        if apart:
+            found.append(
+                f"No row has all of {listing(apart, 6)}: unless other cliques tell, how these hang together is where "
+                "EM began."
             )
         for name in latent:
             shares = np.asarray(expected[Count((name,))].table(), np.float64) / max(self.n, 1e-300)
