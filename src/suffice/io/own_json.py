@@ -358,8 +358,7 @@ def _step(entry: list[Any]) -> dict[str, Any]:
 def _certificate(entry: Mapping[str, Any]) -> Certificate:
     readers: dict[str, Callable[[Mapping[str, Any], str], Any]]
     readers = {"bool": flag, "str": text, "float": number, "float | None": number_or_none}
-    held = {"starts": "", **entry}  # which files of fits without several starts may lack
-    return Certificate(**{field.name: readers[str(field.type)](held, field.name) for field in fields(Certificate)})
+    return Certificate(**{field.name: readers[str(field.type)](entry, field.name) for field in fields(Certificate)})
 
 
 CONTENTS: dict[str, Callable[[Mapping[str, Any]], Any]] = {"fit": _fit, "model": _model}
