@@ -46,7 +46,7 @@ def six(scopes: list[tuple[str, ...]] = SIX_SCOPES) -> Case:
 
 
 def test_every_method_is_among_those_tested() -> None:
-    elsewhere = {"ipf", "proximal", "pseudo_likelihood", "stochastic"}
+    elsewhere = {"ipf", "proximal", "pseudo_likelihood", "stochastic", "em"}
     assert {way["method"] for way in WAYS} | elsewhere >= {*METHODS[sf.Features], "auto"}
 
 
@@ -414,7 +414,8 @@ def test_powers_of_a_year_are_told_apart() -> None:
     """Three features that are nearly multiples of each other; in centred years they are not, and all is the same."""
     years = np.random.default_rng(7).choice(np.arange(1950, 1960), 300)
     powers = [sf.product("y"), sf.product("y", "y"), sf.product("y", "y", "y")]
-    fit, near = (sf.fit(sf.Features(powers), {"y": values}) for values in (years, years - 1955))
+    # Cubes of years leave the gradient few digits: which of its last ones remain depends on the processor.
+    fit, near = (sf.fit(sf.Features(powers), {"y": values}, tol=1e-6) for values in (years, years - 1955))
     assert fit.certificate.ok, fit.certificate.verdict
     assert fit.n_free == near.n_free == 3
     assert fit.log_likelihood == pytest.approx(near.log_likelihood, abs=1e-6)

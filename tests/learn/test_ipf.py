@@ -215,7 +215,7 @@ def test_interruption_returns_the_best_so_far(way: dict[str, Any]) -> None:
         ({"method": "ipf", "options": {"simultaneous": "yes"}}, sf.ArgumentError, "'simultaneous' must be True or"),
         ({"method": "newton", "options": {"step": 1}}, sf.ArgumentError, "no option 'step'. It has none"),
         ({"method": "closed_form"}, sf.EstimationError, "not decomposable.*A - B - C - D - A"),
-        ({"method": "em"}, sf.UnknownNameError, "no method 'em' for sf.Cliques"),
+        ({"method": "gis"}, sf.UnknownNameError, "no method 'gis' for sf.Cliques"),
         ({"max_iter": -1}, sf.ArgumentError, "max_iter"),
         ({"tol": 2}, sf.ArgumentError, "tol"),
         ({"fixed": {"A": [1, 2]}}, sf.ArgumentError, "cliques have none"),
