@@ -189,7 +189,7 @@ def test_gaussian_markov_field_refuses_text(folder: Path) -> None:
         ((TRIANGLE, *TABLE, "--method", "ipf", "--option", "simultaneous=3"), "must be True or False. Got 3.0"),
         ((TRIANGLE, *TABLE, "--method", "gradient", "--option", "step=fast"), "'step'"),
         ((TRIANGLE, *TABLE, "--method", "gradient", "--option", "step=-1"), "'step'"),
-        ((TRIANGLE, *TABLE, "--method", "em"), "no method 'em' for sf.Cliques"),
+        ((TRIANGLE, *TABLE, "--method", "gis"), "no method 'gis' for sf.Cliques"),
         ((TRIANGLE, *TABLE, "--method", "closed_form"), "not decomposable"),
         ((TRIANGLE, *TABLE, "--prior", "gaussian:0"), "'width'"),
         ((TRIANGLE, *TABLE, "--prior", "gaussian:wide"), "must end in a number"),
