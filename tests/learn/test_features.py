@@ -415,8 +415,9 @@ def test_powers_of_a_year_are_told_apart() -> None:
     years = np.random.default_rng(7).choice(np.arange(1950, 1960), 300)
     powers = [sf.product("y"), sf.product("y", "y"), sf.product("y", "y", "y")]
     # Cubes of years leave the gradient few digits: which of its last ones remain depends on the processor.
-    fit, near = (sf.fit(sf.Features(powers), {"y": values}, tol=1e-6) for values in (years, years - 1955))
-    assert fit.certificate.ok, fit.certificate.verdict
+    fit, near = sf.fit(sf.Features(powers), {"y": years}, tol=1e-6), sf.fit(sf.Features(powers), {"y": years - 1955})
+    for one in (fit, near):
+        assert one.certificate.ok, one.certificate.verdict
     assert fit.n_free == near.n_free == 3
     assert fit.log_likelihood == pytest.approx(near.log_likelihood, abs=1e-5)
     assert not any("relation" in note.text for note in fit.notes)

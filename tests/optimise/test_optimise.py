@@ -317,7 +317,8 @@ def test_no_tolerance_at_all_ends_with_advice_instead_of_running_on(name):
     found = minimise(name, log_partition(), done=never, steps=range(3000))
     assert not found.converged
     assert "No better point" in found.reason
-    assert found.n_steps < 2000  # how long rounding error looks like progress depends on the processor
+    # How long rounding error looks like progress to remembered pairs depends on the processor.
+    assert found.n_steps < (2000 if name == "lbfgs" else 1000)
     assert np.abs(found.gradient).max() <= 1e-13
 
 
