@@ -4,7 +4,7 @@ VENV ?= .venv
 BIN := $(VENV)/bin
 PIP := $(BIN)/python -m pip --disable-pip-version-check
 
-.PHONY: demo test lint types contract unit test-slow test-peers wheel-test bench clean help
+.PHONY: demo test lint types contract unit coverage test-slow test-peers wheel-test bench clean help
 
 help:  ## Show what can be made.
 	@grep -hE '^[a-z-]+:.*## ' Makefile | sed -E 's/:.*## /\t/' | expand -t 14
@@ -26,6 +26,9 @@ contract: $(VENV)/installed-dev
 	$(BIN)/lint-imports
 
 unit: $(VENV)/installed-dev
+	$(BIN)/pytest -n 2 -m "not slow"
+
+coverage: $(VENV)/installed-dev  ## Run the tests again and say which lines they reach.
 	$(BIN)/pytest -n 2 -m "not slow" --cov --cov-report=term
 
 test-slow: $(VENV)/installed-dev  ## Run the slow statistical tests.

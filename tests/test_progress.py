@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import gc
 import signal
 import threading
 
@@ -116,7 +115,6 @@ def test_error_within_the_loop_restores_the_handler_and_closes_the_display():
 
 
 def test_interrupt_during_other_work_raises_as_usual():
-    gc.collect()  # steps that an error of another test left unfinished give their handler back
     watch, recorder = Watch(), Recorder()
     watch.display = recorder
 
@@ -128,6 +126,55 @@ def test_interrupt_during_other_work_raises_as_usual():
         work()
     assert not watch.interrupted
     assert recorder.events[-1] == ("end",)
+
+
+def failed_loop():
+    """Return an error whose traceback still holds the steps that it broke off."""
+
+    def work():
+        steps = Watch().steps("work", 10)
+        for _ in steps:
+            raise RuntimeError("broken step")
+
+    with pytest.raises(RuntimeError) as caught:
+        work()
+    return caught
+
+
+def test_interrupt_after_a_failed_loop_raises_although_its_traceback_lives():
+    before = signal.getsignal(signal.SIGINT)
+    error = failed_loop()
+    with pytest.raises(KeyboardInterrupt):
+        interrupt()
+    assert signal.getsignal(signal.SIGINT) is before
+    assert error.value.args == ("broken step",)
+
+
+def test_steps_that_end_late_leave_the_handler_of_others():
+    before = signal.getsignal(signal.SIGINT)
+    error = failed_loop()
+    signal.signal(signal.SIGINT, before)
+    for _ in Watch().steps("later work", 1):
+        standing = signal.getsignal(signal.SIGINT)
+        error.value.__traceback__.tb_next.tb_frame.clear()
+        del error
+        assert signal.getsignal(signal.SIGINT) is standing
+        break
+    assert signal.getsignal(signal.SIGINT) is before
+
+
+def test_interrupt_while_a_generator_waits_within_the_loop_ends_it_well():
+    watch, done = Watch(), []
+
+    def points():
+        yield from watch.steps("work", 10)
+
+    for point in points():
+        if point == 2:
+            interrupt()
+        done.append(point)
+    assert done == [1, 2]
+    assert watch.interrupted
 
 
 def test_steps_run_in_other_threads_without_touching_signals():

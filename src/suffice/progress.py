@@ -9,7 +9,9 @@ statistics of half a table are of no use.
 from __future__ import annotations
 
 import contextlib
+import inspect
 import signal
+import sys
 import threading
 from collections.abc import Iterator
 from dataclasses import dataclass, field
@@ -130,17 +132,41 @@ def _first_interrupt_sets(watch: Watch) -> Iterator[None]:
     if threading.current_thread() is not threading.main_thread():
         yield  # only the main thread may handle signals
         return
+    owner = _calling_function(sys._getframe())
 
     def handle(signum: int, frame: FrameType | None) -> Any:
+        if not _is_running(owner, frame):  # an error ended the loop, but its traceback keeps the steps alive
+            signal.signal(signal.SIGINT, before)
+            return before(signum, frame) if callable(before) else signal.raise_signal(signum)
         if watch.interrupted:
             raise KeyboardInterrupt
         watch.interrupted = True
+        return None
 
     before = signal.signal(signal.SIGINT, handle)
     try:
         yield
     finally:
-        signal.signal(signal.SIGINT, before)
+        if signal.getsignal(signal.SIGINT) is handle:
+            signal.signal(signal.SIGINT, before)
+        del owner
+
+
+def _calling_function(frame: FrameType | None) -> FrameType | None:
+    """Return the innermost frame of a plain function: generators may wait while their caller works."""
+    while frame is not None and (frame.f_code.co_flags & inspect.CO_GENERATOR or _is_library(frame)):
+        frame = frame.f_back
+    return frame
+
+
+def _is_library(frame: FrameType) -> bool:
+    return frame.f_globals.get("__name__") == "contextlib"
+
+
+def _is_running(owner: FrameType | None, frame: FrameType | None) -> bool:
+    while frame is not None and frame is not owner:
+        frame = frame.f_back
+    return frame is not None
 
 
 def watch_for(progress: bool | Display) -> Watch:
