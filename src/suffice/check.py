@@ -1,0 +1,1 @@
+"""check: whether a structure is credible, not only optimised."""

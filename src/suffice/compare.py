@@ -1,0 +1,1 @@
+"""compare: several models of the same data side by side."""
