@@ -96,6 +96,15 @@ def html_table(header: Row, rows: Sequence[Row], align: str, caption: str = "") 
     return f"<table>{head}<thead><tr>{line('th', header)}</tr></thead><tbody>{body}</tbody></table>"
 
 
+def html_text(text: str) -> str:
+    """Return text as HTML that keeps its lines, escaped.
+
+    >>> html_text("<A> -> B")
+    '<pre>&lt;A&gt; -&gt; B</pre>'
+    """
+    return f"<pre>{html.escape(text)}</pre>"
+
+
 def number(value: float | None, digits: int = 6) -> str:
     """Format a number for people: whole numbers whole, others to ``digits`` significant digits.
 

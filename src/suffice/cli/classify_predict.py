@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import contextlib
 import json
-import os
 import sys
 from typing import Annotated, Any
 
@@ -14,17 +13,19 @@ from suffice.cli.classify_look import Look
 from suffice.cli.classify_options import CASES, read_other_prior
 from suffice.cli.shared import (
     JsonOption,
+    KeepOption,
     NamesOption,
     NaOption,
+    OutRowsOption,
     QuietOption,
     SeparatorOption,
     SkipOption,
     TrimOption,
     bar,
     reported,
+    require_other_file,
     table,
 )
-from suffice.errors import ArgumentError, FileAccessError
 from suffice.text import plural, visible
 
 
@@ -33,19 +34,11 @@ def predict(
         str, typer.Argument(metavar="CLASSIFIER", help="What suffice classify fit wrote by --out or --out-fit.")
     ],
     data: Annotated[str, typer.Argument(metavar="DATA", help=CASES)],
-    out: Annotated[
-        str | None,
-        typer.Option(
-            "--out", metavar="FILE", help="A .csv or .parquet file to write; standard output, as CSV, without it."
-        ),
-    ] = None,
+    out: OutRowsOption = None,
     probabilities: Annotated[
         bool, typer.Option("--probabilities", help="Also write p(class | row), a column a class.")
     ] = False,
-    keep: Annotated[
-        list[str] | None,
-        typer.Option("--keep", metavar="COL", help="A column to write beside the class, as it is; may be repeated."),
-    ] = None,
+    keep: KeepOption = None,
     rule: Annotated[
         str,
         typer.Option(
@@ -102,7 +95,7 @@ def predict(
 
         if out is not None:
             require_ending(out)
-            _require_other_file(out, data)
+            require_other_file(out, data)
         model = with_decisions(read_classifier(classifier), rule, read_other_prior(class_prior))
         kept = tuple(dict.fromkeys(keep or ()))
         cases = table(data, separator, na, names, skip, trim)
@@ -121,16 +114,6 @@ def predict(
         answers = survey.answers(watch_for(bar(quiet or on_screen)), rule)
         _write(Layout(model.target, kept, probabilities), answers, out, as_json)
         _report(survey, out, as_json)
-
-
-def _require_other_file(out: str, data: str) -> None:
-    """Refuse to write over the rows that are read."""
-    from suffice.data.readers.paths import expand
-    from suffice.io.rows_file import ENDINGS
-
-    with contextlib.suppress(FileAccessError):  # without files that could be written, no harm is done
-        if os.path.realpath(out) in map(os.path.realpath, expand(data, ENDINGS)):
-            raise ArgumentError(f"--out names {out!r}, which is read as DATA. Give it a path of its own.")
 
 
 def _write(layout: Any, answers: Any, out: str | None, as_json: bool) -> None:

@@ -16,7 +16,7 @@ from typing import Annotated, Any
 import typer
 
 from suffice.cli.spoken import spoken
-from suffice.errors import ArgumentError, SufficeError
+from suffice.errors import ArgumentError, FileAccessError, SufficeError
 from suffice.text import visible
 
 DATA = "A CSV or Parquet file, glob or folder; for a Markov chain also a text file."
@@ -70,6 +70,18 @@ CertifyOption = Annotated[str, typer.Option("--certify", help="statistics, or da
 OutFitOption = Annotated[
     str | None,
     typer.Option("--out-fit", metavar="FILE", help="Write the whole fit with its certificate and notes (.json)."),
+]
+OutRowsOption = Annotated[
+    str | None,
+    typer.Option(
+        "--out", metavar="FILE", help="A .csv or .parquet file to write; standard output, as CSV, without it."
+    ),
+]
+KeepOption = Annotated[
+    list[str] | None,
+    typer.Option(
+        "--keep", metavar="COL", help="A column of DATA to write beside what is predicted, as it is; may be repeated."
+    ),
 ]
 QuietOption = Annotated[bool, typer.Option("--quiet", "-q", help="No progress bar.")]
 
@@ -154,6 +166,8 @@ ABLE = {
     "sample_blocks": "sampled on the command line; ask it by suffice query, or score data by suffice score",
     "log_observed_of": "scored on incomplete rows; pass --missing drop to leave them out",
     "impute": "used to fill gaps; suffice fit gives models that can, of networks and normal distributions",
+    "_predicted": "used to predict a variable of tables; suffice fit gives models that can, of networks and normal "
+    "distributions",
     "query": "asked on the command line; in Python it has decode and marginals of sequences",
     "map": "asked for its most likely states; leave --map out",
 }
@@ -197,6 +211,16 @@ def require_two_paths(out: str | None, out_fit: str | None) -> None:
     """Refuse to write the model and the whole fit to the same file."""
     if out and out_fit and os.path.realpath(out) == os.path.realpath(out_fit):
         raise ArgumentError(f"--out and --out-fit name the same file, {out!r}. Give each a path of its own.")
+
+
+def require_other_file(out: str, data: str) -> None:
+    """Refuse to write over the rows that are read."""
+    from suffice.data.readers.paths import expand
+    from suffice.io.rows_file import ENDINGS
+
+    with suppress(FileAccessError):  # without files that could be written, no harm is done
+        if os.path.realpath(out) in map(os.path.realpath, expand(data, ENDINGS)):
+            raise ArgumentError(f"--out names {out!r}, which is read as DATA. Give it a path of its own.")
 
 
 def write_fit(fit: Any, out: str | None, out_fit: str | None) -> None:

@@ -45,6 +45,7 @@ SPOKEN: tuple[tuple[str, str | Callable[[Found], str]], ...] = (
     (r"missing='(drop|em|marginalise)'", r"--missing \1"),
     (r"unknown_states='missing'", "--unknown-states missing"),
     (r"unseen_parents='(\w+)'", r"--unseen-parents \1"),
+    (r"impossible='nan'", "--impossible nan"),
     (r"schema=\{'([^']+)': sf\.(categorical|continuous)\(\)\}", r"--\2 '\1'"),
     (r"(?:read it by )?sf\.CSV\([^)]*separator=('[^']*')\)", r"--separator \1"),
     (r"sf\.CSV\([^)]*skip=(\d+)\)", r"--skip \1"),
@@ -81,6 +82,8 @@ SPOKEN: tuple[tuple[str, str | Callable[[Found], str]], ...] = (
     (r"point='(\w+)'", r"--point \1"),
     (r"divisor='([\w-]+)'", r"--divisor \1"),
     (r"(?<!\w)draws=(\d+)", r"--draws \1"),
+    (r"(?<!\w)folds=None", "--folds 0"),
+    (r"The '(folds)' argument", _option),
     (r"with start=…", "with --start FILE"),
     (r"sf\.config\(memory='(\w+)'\)", r"--memory \1"),
     # Declarations and evidence
@@ -94,6 +97,7 @@ SPOKEN: tuple[tuple[str, str | Callable[[Found], str]], ...] = (
     # Classifiers
     (r"The '(covariance|shrinkage|towards|graph|alpha|divisor|class_prior|reference|rule)' argument", _option),
     (r"The '(missing|unknown_states|unseen_parents|certify|tol)' argument", _option),
+    (r"The '(level|bootstrap|max_tests)' argument", _option),
     (r"The '(model|missing|penalty)' option", _option),
     (r"The 'kinds' argument(?= names)", "The option --kind"),
     (r"""The "kinds\[('[^']+')\]" argument(?= must be one of \['categorical')""", r"The option --kind \1=…"),

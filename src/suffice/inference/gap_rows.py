@@ -111,19 +111,24 @@ class GapRows:
         """Yield the groups of some gaps; the tables in ``empty``, numbered as their nodes, join nothing."""
         left = gaps
         while left:
-            members, factors, fresh = 0, 0, left & -left
-            while fresh:
-                members |= fresh
-                reached = 0
-                for variable in bits(fresh):
-                    factors |= self._holding[variable]
-                for factor in bits(factors & ~empty):
-                    reached |= self._scopes[factor]
-                fresh = reached & left & ~members
-            left &= ~members
-            # Tables that join nothing stay if they are within, so that rows with and without them are in one group.
-            within = [f for f in bits(factors) if not empty >> f & 1 or not self._scopes[f] & gaps & ~members]
-            yield Group(tuple(bits(members)), tuple(within))
+            group = self._group_from(left & -left, gaps, empty)
+            left &= ~sum(1 << member for member in group.members)
+            yield group
+
+    def _group_from(self, start: int, gaps: int, empty: int) -> Group:
+        """Return the group of a gap, which is a bit; the tables in ``empty`` join nothing."""
+        members, factors, fresh = 0, 0, start
+        while fresh:
+            members |= fresh
+            reached = 0
+            for variable in bits(fresh):
+                factors |= self._holding[variable]
+            for factor in bits(factors & ~empty):
+                reached |= self._scopes[factor]
+            fresh = reached & gaps & ~members
+        # Tables that join nothing stay if they are within, so that rows with and without them are in one group.
+        within = [f for f in bits(factors) if not empty >> f & 1 or not self._scopes[f] & gaps & ~members]
+        return Group(tuple(bits(members)), tuple(within))
 
     def _seen(self, codes: Ints) -> Floats:
         """Return the sum of the logarithms of all tables of which nothing is missing, of each row; shape (n_rows,)."""
@@ -240,6 +245,35 @@ class GapRows:
                 for variable, p in zip(group.members, singles, strict=True):
                     filled[here, variable] = np.broadcast_to(first_of_greatest(p), n)[at]
         return filled, total
+
+    def marginal(self, variable: int, codes: Ints, members: NDArray[np.bool_]) -> Floats:
+        """Return p(variable | row) of each row, none of which has it; shape (n_rows, n_states).
+
+        Only what hangs together with the variable is looked at: ``members`` says which gaps of each row do, itself
+        among them, shape (n_rows, n_variables). In a Bayesian network all others that its tables hold are loose ends.
+        NaN where what is looked at is impossible, or not known.
+
+        >>> from suffice.inference.product import Factor
+        >>> pair = Product(("A", "B"), (2, 2), (Factor((0, 1), np.array([[1.0, 2.0], [3.0, 4.0]])),))
+        >>> codes = np.array([[-1, 0], [-1, -1]])
+        >>> GapRows(pair).marginal(0, codes, codes < 0).round(4).tolist()
+        [[0.25, 0.75], [0.3, 0.7]]
+        """
+        found = np.empty((len(codes), self.product.sizes[variable]))
+        for pattern, rows in patterns(members):
+            missing = tuple(np.flatnonzero(pattern).tolist())
+            touched = 0
+            for member in missing:
+                touched |= self._holding[member]
+            group = Group(missing, tuple(bits(touched)))
+            for here, at, n, factors in self._batches(group, rows, codes):
+                names, sizes = (*self.product.names, "surroundings"), (*self.product.sizes, n)
+                joint = summed_out(names, sizes, factors, (self._axis, variable), rows=self._axis).rest.values
+                top = joint.max(axis=1, keepdims=True)
+                with np.errstate(invalid="ignore", under="ignore"):  # −inf − −inf is NaN, as it should be
+                    p = np.exp(joint - top)
+                    found[here] = (p / p.sum(axis=1, keepdims=True))[at]
+        return found
 
     def draw(self, codes: Ints, uniform: Floats) -> tuple[Ints, Floats]:
         """Return the rows with their gaps drawn from p(gaps | row), and log Σ Π φ.

@@ -22,12 +22,12 @@ def write_tables(names: Sequence[str], tables: Iterable[pa.Table], path: str) ->
     require_ending(path)
     with atomic_write(path, binary=True) as file:
         if path.lower().endswith(".csv"):
-            _write_csv(names, tables, file)
+            write_csv(names, tables, file)
         else:
             _write_parquet(names, tables, file)
 
 
-def _write_csv(names: Sequence[str], tables: Iterable[pa.Table], file: IO[bytes]) -> None:
+def write_csv(names: Sequence[str], tables: Iterable[pa.Table], file: IO[bytes]) -> None:
     """Write a header and the rows in UTF-8, quoted where needed; missing values are empty fields."""
     header = _line(names)
     file.write(header.encode() + b"\n")

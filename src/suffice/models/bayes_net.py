@@ -31,10 +31,13 @@ from suffice.models.mixed_answers import MixedAnswers
 from suffice.models.sampling import Draw
 from suffice.models.sensitivity import Sensitivity, event_text, in_proportion
 from suffice.structures.dag import DAG
-from suffice.text import plural
+from suffice.text import html_text, plural
 
 if TYPE_CHECKING:
     from suffice.models.markov_net import MarkovNetwork
+
+SHOWN_TABLES = 40
+"""Tables that a notebook shows."""
 
 
 @dataclass(frozen=True, init=False, eq=False)
@@ -129,7 +132,9 @@ class BayesianNetwork(MixedAnswers):
         return "\n\n".join(str(cpd) for cpd in self.cpds)
 
     def _repr_html_(self) -> str:
-        return "".join(cpd._repr_html_() for cpd in self.cpds if hasattr(cpd, "_repr_html_"))
+        shown = [cpd._repr_html_() for cpd in self.cpds[:SHOWN_TABLES] if hasattr(cpd, "_repr_html_")]
+        more = len(self.cpds) - len(shown)
+        return "".join([*shown, html_text(f"… {plural(more, 'more table')}: model.cpd(name)") if more else ""])
 
     # What it computes -----------------------------------------------------------------------------------------
 

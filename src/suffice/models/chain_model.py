@@ -14,7 +14,7 @@ from suffice.data.attributes import LabelledSequences, ends_of
 from suffice.data.schema import Schema
 from suffice.data.sequence_positions import PositionTable
 from suffice.data.variable import Variable
-from suffice.errors import ModelError, require_seed
+from suffice.errors import ModelError, listing, require_seed
 from suffice.inference import label_chains
 from suffice.inference.label_chains import Potentials
 from suffice.models.chain_design import Table, made_ready, table_of
@@ -22,7 +22,7 @@ from suffice.models.chain_layout import ChainLayout
 from suffice.models.chain_scores import scores_of
 from suffice.settings import settings
 from suffice.structures.label_chain import LabelChain, LocalChain
-from suffice.text import in_bytes
+from suffice.text import html_table, in_bytes
 
 Floats = NDArray[np.float64]
 Codes = NDArray[np.int32]
@@ -79,6 +79,14 @@ class ChainModel:
     def __repr__(self) -> str:
         kind = "MEMM" if self.structure.is_local else "ChainCRF"
         return f"{kind}({self.label.n_states:,} labels, {self.layout.size:,} weights)"
+
+    def _repr_html_(self) -> str:
+        facts = [
+            ["labels", listing(self.label.labels, 12)],
+            ["weights", f"{self.layout.size:,}"],
+            ["weights that are not zero", f"{np.count_nonzero(self.weights):,}"],
+        ]
+        return html_table([self.label.name, ""], facts, "<<", caption=repr(self))
 
     # Answers --------------------------------------------------------------------------------------------------
 

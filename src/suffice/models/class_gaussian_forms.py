@@ -48,7 +48,7 @@ def to_softmax(model: ClassGaussianModel) -> SoftmaxModel:
     precisions, log_dets = np.zeros((len(known), len(names), len(names))), np.zeros(len(known))
     precisions[known], log_dets[known] = _precisions(model, known)
     along = np.einsum("kij,kj->ki", precisions, gaps)
-    constants = -0.5 * (np.einsum("kj,kj->k", gaps, along) + log_dets)
+    constants = -0.5 * (np.einsum("kj,kj->k", gaps, along) + log_dets)  # eq qda
     first, second = np.nonzero(np.triu((precisions != 0).any(axis=0)))
     doubled = np.where(first == second, 0.5, 1.0)  # x_i x_j stands for two entries of the matrix
     quadratic = -doubled[:, None] * precisions[:, first, second].T

@@ -115,7 +115,7 @@ def linear_weights(means: Floats, spread: Floats, form: str) -> tuple[Floats, Fl
         roots, factors, _ = whitening(spread[None])
         factor = factors[0] / roots[0]
         white = means @ factor.T
-        return factor.T @ white.T, -0.5 * np.einsum("kj,kj->k", white, white)
+        return factor.T @ white.T, -0.5 * np.einsum("kj,kj->k", white, white)  # eq lda
     weights = np.ascontiguousarray((means / spread).T)
     return weights, -0.5 * np.einsum("kj,jk->k", means, weights)
 

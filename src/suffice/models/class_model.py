@@ -15,7 +15,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from suffice.data.block import Block
-from suffice.data.encode import code_dtype
+from suffice.data.encode import code_dtype, missing_in
 from suffice.data.labelled import LabelledTable
 from suffice.data.matrix import MatrixTable
 from suffice.data.schema import Schema
@@ -34,6 +34,7 @@ from suffice.errors import (
     shown,
     suggestion,
 )
+from suffice.models.prediction import Prediction
 from suffice.models.row_answers import RowAnswers
 from suffice.models.sampling import BLOCK_ROWS, stream_key, to_frame
 from suffice.stats.source import BlockSource
@@ -71,7 +72,7 @@ def log_normalised(scores: Floats) -> Floats:
     return scores
 
 
-class Posteriors(ABC):
+class Posteriors(Prediction, ABC):
     """What a classifier answers; it provides ``target``, ``inputs`` and `log_scores_of`."""
 
     if TYPE_CHECKING:
@@ -139,6 +140,31 @@ class Posteriors(ABC):
         scores = np.concatenate(parts)
         return RowAnswers((self.target,), np.exp(log_normalised(scores.copy())), log_sum(scores))
 
+    def _predicted(
+        self, targets: tuple[Variable, ...], columns: Columns, n_rows: int, start: int, level: float
+    ) -> list[Floats]:
+        others = [target.name for target in targets if target.name != self.target.name]
+        if others:
+            raise ArgumentError(f"A classifier predicts its class, {self.target.name!r}, and not {listing(others)}.")
+        held = {one.name: columns[one.name] if one.name in columns else _gaps(one, n_rows) for one in self.inputs}
+        for name, column in held.items() if n_rows and not self.takes_gaps else ():
+            missing = missing_in(column)
+            if missing.any():
+                raise DataError(
+                    f"Column {name!r}, row {start + int(np.argmax(missing)) + 1}: the input is missing, and this model "
+                    "says nothing of how inputs are distributed. Fill it in, or fit a model of the inputs as well."
+                )
+        block = Block(Schema(self.inputs), held, None, n_rows, start)
+        return [np.exp(self._of_block(self.log_posteriors_of, block))]
+
+    def _unanswered(self, columns: Columns, row: int, start: int) -> ModelError:
+        held = [one for one in self.inputs if one.name in columns]
+        refuse_far(held, columns, row, f", row {start + row + 1}")
+        return ModelError(
+            "The inputs are impossible: every class gives them the probability zero. Correct them, or fit with a prior "
+            "such as sf.Dirichlet(1.0)."
+        )
+
     def map(self, given: Mapping[str, Any] | None = None) -> dict[str, Any]:
         """Return the most likely class of given inputs."""
         table = self.query(self.target.name, given)
@@ -163,7 +189,7 @@ class Posteriors(ABC):
             self.refuse(block.columns, block.n_rows, block.start)
             raise
 
-    def refuse(self, columns: Columns, n_rows: int, start: int) -> None:  # noqa: B027 - most models take all values
+    def refuse(self, columns: Columns, n_rows: int, start: int) -> None:
         """Refuse values that the model cannot take, the first row being row ``start`` of a table."""
 
     def log_odds(self, k: Any, j: Any) -> LogOdds:
@@ -206,7 +232,7 @@ class ClassModel(Posteriors):
     def log_scores_of(self, columns: Columns, n_rows: int) -> Floats:
         """Return log p(y, x) of every row and class; shape (n_rows, K)."""
         scores = self.log_likelihoods_of(columns, n_rows)
-        scores += self.log_prior
+        scores += self.log_prior  # eq bayes-rule
         return scores
 
     def scores_of(self, columns: Columns, n_rows: int, rule: str = "map") -> Floats:
@@ -270,6 +296,11 @@ def refuse_far(inputs: Iterable[Variable], columns: Columns, row: int = 0, place
             f"Column {name!r}{place}: {values[name]:g} is too far from all classes to tell them apart, its density is "
             "zero under each. Correct it, or leave it out as missing."
         )
+
+
+def _gaps(variable: Variable, n_rows: int) -> NDArray[Any]:
+    """Return a column without any value."""
+    return np.full(n_rows, -1, np.int64) if variable.is_discrete else np.full(n_rows, np.nan)
 
 
 def _one(variable: Variable, held: Mapping[str, Any]) -> NDArray[Any]:

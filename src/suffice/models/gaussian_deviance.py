@@ -11,7 +11,7 @@ from suffice.models.joint_normal import JointNormal
 from suffice.stats.moments import Moments
 from suffice.stats.needs import Moment
 from suffice.stats.statistics import Statistics
-from suffice.text import plural
+from suffice.text import html_text, plural
 
 ZERO = 1e-12
 """Entries of a precision matrix below this, relative to its diagonal, are what rounding leaves of zero."""
@@ -38,6 +38,9 @@ class Deviance:
 
     def __str__(self) -> str:
         return f"G² = {self.G2:.4f} on {plural(self.df, 'degree')} of freedom, p = {self.p_value:.4g}"
+
+    def _repr_html_(self) -> str:
+        return html_text(str(self))
 
 
 def deviance(model: JointNormal, statistics: Statistics | Moments) -> Deviance:

@@ -13,12 +13,13 @@ from numpy.typing import NDArray
 from suffice.data.graph_codes import GraphTable, LabelledGraphs
 from suffice.data.schema import Schema
 from suffice.data.variable import Label, Variable
-from suffice.errors import ModelError, require_seed, require_whole
+from suffice.errors import ModelError, listing, require_seed, require_whole
 from suffice.inference import label_graphs
 from suffice.inference.graph_pseudo import locally_best
 from suffice.inference.label_graphs import GraphPotentials
 from suffice.models.graph_layout import GraphLayout
 from suffice.structures.label_graph import LabelGraph
+from suffice.text import html_table
 
 Floats = NDArray[np.float64]
 Codes = NDArray[np.int32]
@@ -87,6 +88,14 @@ class GraphModel:
 
     def __repr__(self) -> str:
         return f"GraphCRF({self.label.n_states:,} labels, {self.layout.size:,} weights)"
+
+    def _repr_html_(self) -> str:
+        facts = [
+            ["labels", listing(self.label.labels, 12)],
+            ["weights", f"{self.layout.size:,}"],
+            ["weights that are not zero", f"{np.count_nonzero(self.weights):,}"],
+        ]
+        return html_table([self.label.name, ""], facts, "<<", caption=repr(self))
 
     # Answers --------------------------------------------------------------------------------------------------
 

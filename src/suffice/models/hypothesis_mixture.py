@@ -66,7 +66,7 @@ class HypothesisMixture(Answers):
         variable = self.hypotheses.variable
         p = np.zeros(variable.n_states)
         for weight, outcomes in zip(self.weights, self.hypotheses.sets, strict=True):
-            p[[variable.code(label) for label in outcomes]] += weight / len(outcomes)
+            p[[variable.code(label) for label in outcomes]] += weight / len(outcomes)  # eq hypothesis-predictive
         return LabelledTable((variable,), p)
 
     @property

@@ -2,23 +2,23 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from suffice.data.encode import encode, missing_in
+from suffice.data.encode import missing_in
 from suffice.data.filling import Fill, decoded, filled_table, spellings, typed_text
 from suffice.data.frame import to_native
-from suffice.data.raw import ArrowColumn, RawColumn, RawStream, RawTable
+from suffice.data.raw import ArrowColumn, RawStream, RawTable
 from suffice.data.readers import open_raw
-from suffice.data.schema import declarations
 from suffice.data.table import UNKNOWN_POLICIES
 from suffice.data.variable import Variable
 from suffice.errors import ArgumentError, DataError, ModelError, require_choice, require_whole, shown
-from suffice.models.incomplete_rows import IncompleteRows, no_variable, rows_of
+from suffice.models.incomplete_rows import IncompleteRows, rows_of
+from suffice.models.row_pieces import Piece, RowReader, pieces_of, require_finite
 from suffice.models.sampling import stream_key
 
 if TYPE_CHECKING:
@@ -32,28 +32,6 @@ TABLES = 2**40
 
 Floats = NDArray[np.float64]
 Ints = NDArray[np.int64]
-
-
-@dataclass(frozen=True, eq=False)
-class Piece:
-    """Rows of a table, or all of them.
-
-    Attributes
-    ----------
-    names : tuple of str
-    column : callable
-        From a name to its `RawColumn`.
-    n_rows, start : int
-        How many rows there are, and how many came before.
-    text : bool
-        The values are text as a file wrote it.
-    """
-
-    names: tuple[str, ...]
-    column: Callable[[str], RawColumn]
-    n_rows: int
-    start: int = 0
-    text: bool = False
 
 
 @dataclass(frozen=True, eq=False)
@@ -114,18 +92,10 @@ class Imputer:
 
     # Codes and values -----------------------------------------------------------------------------------------
 
-    def encoded(self, piece: Piece, description: str) -> dict[str, NDArray[Any]]:
-        """Return the variables that a piece has as codes and values, −1 and NaN in gaps."""
-        schema = self.model.schema
-        names = [name for name in schema if name in piece.names]
-        if not names:
-            raise no_variable(schema, piece.names, description)
-        declared = declarations(schema)
-        found = {}
-        for name in names:
-            column = encode(piece.column(name), declared[name], False, self.unknown_states, piece.text)
-            found[name] = column.values
-        return found
+    def reader(self, raw: RawTable | RawStream) -> RowReader:
+        """Return what reads a table's variables as codes and values, −1 and NaN in gaps."""
+        text = isinstance(raw, RawStream) and raw.text
+        return RowReader(self.model.schema, raw.names, raw.description, self.unknown_states, text)
 
     def completed(self, columns: Mapping[str, NDArray[Any]], n_rows: int, start: int, table: int = 0) -> Completed:
         """Fill the gaps of columns of codes and values; ``table`` is the number of the table among several draws."""
@@ -138,7 +108,7 @@ class Imputer:
         for rows in gaps.values():
             wanted[rows] = True
         for rows, codes, values in rows_of(schema, columns, np.flatnonzero(wanted)):
-            _require_finite(schema.variables, values, rows + start)
+            require_finite(schema.variables, values, rows + start)
             found, numbers = self._filled(codes, values, rows + start, table)
             for name, column in whole.items():
                 place = schema.positions[name]
@@ -186,11 +156,10 @@ class Imputer:
 
         A file's text stays text, unless it is to be ``typed``: then variables are as the model knows them.
         """
-        start = 0
-        for batch in stream.batches(stream.names):
-            piece = Piece(stream.names, batch.column, batch.n_rows, start, stream.text)
-            columns = self.encoded(piece, stream.description)
-            done = self.completed(columns, batch.n_rows, start, table)
+        reader = self.reader(stream)
+        for piece in pieces_of(stream, stream.names):
+            columns = reader.read(piece)
+            done = self.completed(columns, piece.n_rows, piece.start, table)
             fills = self.fills(piece, done)
             if stream.text:
                 fills = {name: Fill(fill.rows, list(map(_written, fill.values))) for name, fill in fills.items()}
@@ -199,7 +168,6 @@ class Imputer:
                 whole = labelled(self.model.schema[name], column)
                 held = held.set_column(held.column_names.index(name), name, whole)
             yield held, {name: len(fill.rows) for name, fill in fills.items()}
-            start += batch.n_rows
 
 
 class Imputation(IncompleteRows):
@@ -275,7 +243,7 @@ def imputed(imputer: Imputer, data: Any, n: int | None) -> Any:
     whole = raw if isinstance(raw, RawTable) else _gathered(raw)
     text = isinstance(raw, RawStream) and raw.text
     piece = Piece(whole.names, whole.column, whole.n_rows, text=text)
-    columns = imputer.encoded(piece, whole.description)
+    columns = imputer.reader(raw).read(piece)
 
     def filled(table: int) -> Any:
         done = imputer.completed(columns, piece.n_rows, 0, table)
@@ -302,25 +270,17 @@ def uniforms(key: int, table: int, rows: Ints, n_variables: int) -> Floats:
     return found
 
 
-def _require_finite(variables: tuple[Variable, ...], values: Floats, rows: Ints) -> None:
-    bad = np.isinf(values)
-    if bad.any():
-        row, place = (int(at) for at in np.argwhere(bad)[0])
-        raise DataError(
-            f"Column {variables[place].name!r}, row {rows[row] + 1}: evidence must be finite. Got {values[row, place]} "
-            "instead; leave the value out if it is not known."
-        )
-
-
 def labelled(variable: Variable, column: NDArray[Any]) -> pa.Array:
-    """Return codes as a categorical with all states in order, and values as they are."""
+    """Return codes as a categorical with all states in order, nothing where they are below zero; values as they are."""
     import pyarrow as pa
 
     if not variable.is_discrete:
         return pa.array(np.asarray(column, np.float64))
+    none = np.asarray(column) < 0
     if isinstance(variable.labels[0], bool):
-        return pa.array(np.array(variable.labels, bool)[column])
-    return pa.DictionaryArray.from_arrays(pa.array(np.asarray(column, np.int32)), pa.array(list(variable.labels)))
+        return pa.array(np.array(variable.labels, bool)[column], mask=none)
+    codes = pa.array(np.asarray(column, np.int32), mask=none)
+    return pa.DictionaryArray.from_arrays(codes, pa.array(list(variable.labels)))
 
 
 # Streams ------------------------------------------------------------------------------------------------------

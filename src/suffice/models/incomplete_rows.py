@@ -20,7 +20,8 @@ from suffice.data.stream import KEEP
 from suffice.data.table import open_table
 from suffice.errors import DataError, ModelError, listing, require_choice
 from suffice.inference.gap_rows import GapRows
-from suffice.inference.product import Product
+from suffice.inference.inquiry import Inquiry
+from suffice.inference.row_marginals import RowMarginals
 from suffice.stats.source import BlockSource
 
 Floats = NDArray[np.float64]
@@ -51,18 +52,28 @@ class Gaps(Protocol):
     def draw(self, codes: Ints, values: Floats, uniform: Floats) -> Filled:
         """Fill gaps by draws, from one uniform number a value."""
 
+    def marginal(self, target: int, codes: Ints, values: Floats, level: float) -> Floats:
+        """Return what each row says about one variable, whatever it has of that one.
+
+        Of a discrete variable the probabilities of its states, shape (n_rows, n_states). Of a continuous one the mean,
+        the standard deviation and the ends of the central interval of probability ``level``, shape (n_rows, 4). NaN
+        where the row is impossible, or the answer not known.
+        """
+
 
 @dataclass(frozen=True, eq=False)
 class DiscreteGaps:
     """The gaps of rows of codes alone."""
 
     rows: GapRows
+    marginals: RowMarginals
     log_z: float
 
     @classmethod
-    def of(cls, product: Product, log_z: float) -> DiscreteGaps:
+    def of(cls, inquiry: Inquiry) -> DiscreteGaps:
         """Prepare a product of tables."""
-        return cls(GapRows(product), log_z)
+        rows = GapRows(inquiry.product)
+        return cls(rows, RowMarginals(inquiry, rows), inquiry.log_z)
 
     def log_sum(self, codes: Ints, values: Floats) -> Floats:
         """Return log p of what was seen in each row."""
@@ -82,6 +93,10 @@ class DiscreteGaps:
         """Fill gaps by draws, from one uniform number a value."""
         found, log_p = self.rows.draw(codes, uniform)
         return found, values, log_p
+
+    def marginal(self, target: int, codes: Ints, values: Floats, level: float) -> Floats:
+        """Return the probabilities of one variable's states given each row."""
+        return self.marginals.marginal(target, codes)
 
 
 class IncompleteRows:

@@ -28,11 +28,11 @@ from suffice.errors import (
     shown,
     suggestion,
 )
-from suffice.models.imputation import Imputation
 from suffice.models.incomplete_rows import Gaps
 from suffice.models.normal_arrays import alone, checked_array, checked_names, checked_numbers, frozen, scaled, symmetric
 from suffice.models.normal_gaps import NormalGaps
 from suffice.models.normal_text import html_normal, plain_normal
+from suffice.models.prediction import GapPrediction
 from suffice.models.sampling import sample_blocks
 from suffice.text import plural
 
@@ -40,7 +40,7 @@ Floats = NDArray[np.float64]
 
 
 @dataclass(frozen=True, init=False, eq=False)
-class JointNormal(Imputation):
+class JointNormal(GapPrediction):
     """The normal distribution N(mean, covariance) of some named variables.
 
     Parameters

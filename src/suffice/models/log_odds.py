@@ -108,7 +108,7 @@ class LogOdds:
         """Return the log-odds of rows of codes and numbers; shape (n_rows,)."""
         known = {variable.name: variable for variable in self.inputs}
         values = evaluate(self.terms, columns, n_rows, known, self.centre)
-        return np.asarray(applied(values, self.weights) + self.constant, np.float64)
+        return np.asarray(applied(values, self.weights) + self.constant, np.float64)  # eq log-odds
 
     # Without centres ------------------------------------------------------------------------------------------
 

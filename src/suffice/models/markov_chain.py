@@ -236,6 +236,7 @@ class MarkovChainModel:
             here = known == length
             if here.any():
                 mine = {parent.name: columns[parent.name][here] - 1 for parent in cpd.family.parents}
+                # eq markov-log-prob
                 terms[here] = cpd.log_prob({**mine, self.variable.name: columns[self.variable.name][here]})
         return terms
 

@@ -136,7 +136,7 @@ def stationary(chain: BlockChain, cpd: TabularCPD) -> NDArray[np.float64]:
         system = sparse.csc_array(sparse.eye_array(len(members) - 1) - inside[1:, 1:])
         right = inside[1:, [0]].toarray().reshape(-1)
         factors = splu(system)
-        pi[1:] = factors.solve(right)
+        pi[1:] = factors.solve(right)  # eq stationary
         pi[1:] += factors.solve(right - system @ pi[1:])
     whole = np.zeros(len(chain.blocks))
     whole[members] = np.maximum(pi, 0.0) / np.maximum(pi, 0.0).sum()

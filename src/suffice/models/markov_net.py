@@ -18,11 +18,14 @@ from suffice.inference.product import Product
 from suffice.models.answers import Answers
 from suffice.models.clique_layout import factors_over
 from suffice.structures.cliques import Cliques
-from suffice.text import plural
+from suffice.text import html_text, plural
 
 if TYPE_CHECKING:
     from suffice.models.bayes_net import BayesianNetwork
     from suffice.models.u_terms import UTerms
+
+SHOWN_TABLES = 40
+"""Tables that a notebook shows."""
 
 
 @dataclass(frozen=True, init=False, eq=False)
@@ -109,7 +112,9 @@ class MarkovNetwork(Answers):
         return "\n\n".join(f"{title}\n{factor}" for title, factor in zip(titles, self.factors, strict=True))
 
     def _repr_html_(self) -> str:
-        return "".join(factor._repr_html_() for factor in self.factors)
+        shown = [factor._repr_html_() for factor in self.factors[:SHOWN_TABLES]]
+        more = len(self.factors) - len(shown)
+        return "".join([*shown, html_text(f"… {plural(more, 'more table')}: model.factors") if more else ""])
 
     # What it computes -----------------------------------------------------------------------------------------
 

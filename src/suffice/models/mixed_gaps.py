@@ -7,16 +7,19 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import NDArray
 
+from suffice.inference.blanket import Blanket
 from suffice.inference.conditional_gaussian import Conditioned, MixedNetwork, Seen, configuration
 from suffice.inference.conditional_gaussian_draws import TINY
 from suffice.inference.gaussian_parts import Solved
 from suffice.inference.log_tables import Codes, first_of_greatest
 from suffice.models.mixed_rows import situations
+from suffice.models.mixture_rows import summary
 
 if TYPE_CHECKING:
     from suffice.models.cpds import CPD
@@ -100,6 +103,37 @@ class MixedGaps:
                     numbers[rows[:, None], list(solved.wanted)] = self._drawn(solved, drawn, uniform[rows])
             self._draw_below(set(self.network.order) - set(above), rows, states, numbers, uniform)
         return states, numbers, total
+
+    def marginal(self, target: int, codes: Ints, values: Floats, level: float) -> Floats:
+        """Return p(target | row), or mean, standard deviation and interval; NaN where a row is impossible."""
+        codes, values = codes.copy(), values.copy()
+        codes[:, target], values[:, target] = -1, np.nan
+        known = (codes >= 0) | ~np.isnan(values)
+        near = self._blanket.reached(target, known) | ~self._blanket.surely_possible(codes)[:, None]
+        codes, values = np.where(near, codes, -1), np.where(near, values, np.nan)
+        discrete = self.network.is_discrete(target)
+        found = np.empty((len(codes), self.network.sizes[target] if discrete else 4))
+        for rows, seen in situations(codes, values):
+            held = Conditioned(self.network, seen, (target,), separated=False)
+            if discrete:
+                found[rows], log_p = held.posterior((target,))
+            else:
+                mixture, log_p = held.mixture((), (target,))
+                sd = np.sqrt(mixture.covariance[:, 0, 0])
+                found[rows] = summary(mixture.weights, mixture.mean[:, :, 0], sd, level)
+            found[rows[~(log_p > -np.inf)]] = np.nan
+        return found
+
+    @cached_property
+    def _blanket(self) -> Blanket:
+        parents, zeros = self.network.parents, {}
+        for variable, above in enumerate(parents):
+            if all(map(self.network.is_discrete, (variable, *above))):
+                table = np.exp(self.network.table(variable, Seen()).values)
+                if (table == 0).any():
+                    zeros[variable] = table
+        scopes = [(*above, variable) for variable, above in enumerate(parents)]
+        return Blanket(len(parents), scopes, parents, zeros)
 
     def _missing(self, seen: Seen) -> list[int]:
         return [v for v in range(len(self.names)) if v not in seen.hard and v not in seen.values]

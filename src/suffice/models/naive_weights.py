@@ -79,7 +79,7 @@ def log_linear(model: NaiveModel, centre: dict[str, float]) -> tuple[list[Term],
             rows.append(_log(cpd.values[:, place[name]])[None])
         elif isinstance(cpd, TabularCPD):
             terms += [Indicator(name, label) for label in variable.labels]
-            rows.append(_log(cpd.values.T))
+            rows.append(_log(cpd.values.T))  # eq naive-weights
         else:
             mean, v = cpd.intercept - centre[name], cpd.variance
             terms += [Linear(name), Product(name, name)]

@@ -9,16 +9,20 @@ from __future__ import annotations
 import math
 from collections.abc import Iterator
 from dataclasses import dataclass
+from functools import cached_property
 
 import numpy as np
 from numpy.typing import NDArray
 
+from suffice.inference.blanket import Blanket, distinct
 from suffice.inference.conditional_gaussian_draws import TINY
 from suffice.inference.gap_rows import patterns
 
 Floats = NDArray[np.float64]
 Ints = NDArray[np.int64]
 Filled = tuple[Ints, Floats, Floats]
+CHUNK = 2**16
+"""Rows, or numbers of stacked matrices over a few, that are worked on at a time."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -58,6 +62,50 @@ class NormalGaps:
     def draw(self, codes: Ints, values: Floats, uniform: Floats) -> Filled:
         """Fill gaps by draws from p(gaps | row); ``uniform`` has a number for every value of every row."""
         return codes, self._filled(values, uniform), np.zeros(len(values))
+
+    def marginal(self, target: int, codes: Ints, values: Floats, level: float) -> Floats:
+        """Return mean, standard deviation and central interval of one variable given each row; shape (n_rows, 4)."""
+        from scipy.special import ndtri
+
+        known = ~np.isnan(values)
+        known[:, target] = False
+        free = self._blanket.reached(target, known) & ~known
+        first, back = distinct(np.packbits(free, axis=1))
+        pull, variance = self._pull(target, free[first])
+        mean, sd = np.empty(len(values)), np.sqrt(variance)[back]
+        for start in range(0, len(values), CHUNK):
+            rows = slice(start, start + CHUNK)
+            gap = np.where(known[rows], values[rows] - self.mean, 0.0)
+            mean[rows] = self.mean[target] - np.einsum("ij,ij->i", gap, pull[back[rows]])
+        reach = float(ndtri(0.5 + level / 2)) * sd
+        return np.stack([mean, sd, mean - reach, mean + reach], axis=1)
+
+    def _pull(self, target: int, free: NDArray[np.bool_]) -> tuple[Floats, Floats]:
+        """Return by how much a target falls with each variable that was seen, and its variance, for sets of gaps.
+
+        With F the gaps and K the precision: K_FF⁻¹ K_FS, the target's row of it, and the target's place in K_FF⁻¹.
+        Gaps that do not reach the target are not among them.
+        """
+        roots = np.sqrt(np.diag(self.precision))
+        scaled = self.precision / roots[:, None] / roots
+        pull, variance = np.empty(free.shape), np.empty(len(free))
+        sizes = free.sum(axis=1)
+        for size in np.unique(sizes).tolist():
+            sets = np.flatnonzero(sizes == size)
+            for here in np.array_split(sets, 1 + len(sets) * size * len(roots) // CHUNK):
+                members = np.nonzero(free[here])[1].reshape(len(here), size)
+                unit = (members == target).astype(np.float64)
+                inner = scaled[members[:, :, None], members[:, None, :]]
+                row = np.linalg.solve(inner, unit[:, :, None])[:, :, 0]
+                pull[here] = np.einsum("nf,nfs->ns", row, scaled[members]) * roots / roots[target]
+                variance[here] = np.einsum("nf,nf->n", row, unit) / roots[target] ** 2
+        return pull, variance
+
+    @cached_property
+    def _blanket(self) -> Blanket:
+        p = len(self.mean)
+        pairs = np.argwhere(np.triu(self.precision != 0, 1))
+        return Blanket(p, [(int(a), int(b)) for a, b in pairs])
 
     def _filled(self, values: Floats, uniform: Floats | None) -> Floats:
         """Return conditional means, and draws around them where there are uniform numbers."""

@@ -18,6 +18,8 @@ from suffice.data.schema import Schema
 from suffice.data.variable import Variable, unite
 from suffice.errors import StatisticsError
 from suffice.stats.counts import require_factor
+from suffice.stats.notebook import chain_cells
+from suffice.text import html_table
 
 Floats = NDArray[np.float64]
 MANY = 4
@@ -133,6 +135,9 @@ class ChainCounts:
     transitions: Floats
     first: Floats
     last: Floats
+
+    def _repr_html_(self) -> str:
+        return html_table(*chain_cells(self))
 
     def __add__(self, other: ChainCounts) -> ChainCounts:
         if not isinstance(other, ChainCounts):

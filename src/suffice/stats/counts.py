@@ -16,6 +16,8 @@ from suffice.data.schema import Schema
 from suffice.data.variable import Variable, unite
 from suffice.errors import StatisticsError
 from suffice.stats.needs import Count
+from suffice.stats.notebook import counts_cells
+from suffice.text import html_table
 
 DENSE_CELLS = 1 << 20
 """Joint state spaces up to this size are held as full tables."""
@@ -109,6 +111,9 @@ class Counts:
         return cls.sparse(variables, np.zeros((0, len(variables))), np.zeros(0, np.int64))
 
     # The monoid -----------------------------------------------------------------------------------------------
+
+    def _repr_html_(self) -> str:
+        return html_table(*counts_cells(self))
 
     @property
     def need(self) -> Count:

@@ -29,8 +29,9 @@ from suffice.settings import settings
 from suffice.stats.counts import n_cells, require_factor
 from suffice.stats.moment_passes import Arrays, Floats, Job, Products, added, pass_over
 from suffice.stats.needs import Moment
+from suffice.stats.notebook import moments_cells
 from suffice.stats.sparse_moments import moments_by_cell
-from suffice.text import in_bytes, plural
+from suffice.text import html_table, in_bytes, plural
 
 NUMBER_BYTES = 8
 MAX_COLUMNS = 4096
@@ -109,6 +110,9 @@ class Moments:
         return cls(variables, by, *(np.zeros(shape) for shape in _shapes(variables, by).values()))
 
     # The monoid -----------------------------------------------------------------------------------------------
+
+    def _repr_html_(self) -> str:
+        return html_table(*moments_cells(self))
 
     @property
     def need(self) -> Moment:
@@ -199,7 +203,7 @@ class Moments:
     def covariance(self) -> Floats:
         """The covariance matrices with divisor W, shape (n_states_1, …, p, p); NaN where there are no rows."""
         with np.errstate(invalid="ignore", divide="ignore"):
-            found: Floats = self.scatter / self.weight[..., None, None]
+            found: Floats = self.scatter / self.weight[..., None, None]  # eq covariance
         return found
 
     def marginal(self, xs: Sequence[str], by: Sequence[str] = ()) -> Moments:

@@ -62,7 +62,7 @@ def _information(tables: NDArray[np.float64]) -> NDArray[np.float64]:
     total = rows.sum(axis=1, keepdims=True)
     # One fraction and no difference of logarithms: a table of exact independence has ratios of one, and a sum of zero.
     ratio = np.divide(tables * total, rows * columns, out=np.ones_like(tables), where=tables > 0)
-    terms = (tables * np.log(ratio)).reshape(len(tables), -1)
+    terms = (tables * np.log(ratio)).reshape(len(tables), -1)  # eq mutual-information
     # In order of size, so that the sum does not depend on the order of states and variables, and ties are ties.
     terms.sort(axis=1)
     total = total[:, 0, 0]
@@ -92,6 +92,6 @@ def normal_information(moments: Moments) -> NDArray[np.float64]:
     correlation = np.where(constant | constant[:, None], 0.0, moments.scatter / size / size[:, None])
     unexplained = (1.0 - np.abs(correlation)) * (1.0 + np.abs(correlation))
     exact = unexplained <= 16 * eps
-    found = np.where(exact, np.inf, -0.5 * np.log(np.where(exact, 1.0, unexplained)))
+    found = np.where(exact, np.inf, -0.5 * np.log(np.where(exact, 1.0, unexplained)))  # eq gaussian-information
     np.fill_diagonal(found, 0.0)
     return np.maximum(found, 0.0)

@@ -22,7 +22,8 @@ from suffice.errors import StatisticsError, UnknownNameError, is_number, listing
 from suffice.settings import settings
 from suffice.stats.counts import Counts, require_factor
 from suffice.stats.needs import Distinct
-from suffice.text import in_bytes, plural
+from suffice.stats.notebook import rows_cells
+from suffice.text import html_table, in_bytes, plural
 
 WORD = 2**63
 """Codes are packed into words below this, which 64 signed bits hold."""
@@ -241,6 +242,9 @@ class Rows:
 
     def __repr__(self) -> str:
         return f"Rows({plural(self.n_rows, 'distinct row')} of {listing(self.need.scope, 6)}, weight {self.weight:g})"
+
+    def _repr_html_(self) -> str:
+        return html_table(*rows_cells(self))
 
     def _positions(self, names: Sequence[str]) -> list[int]:
         held = {variable.name: position for position, variable in enumerate(self.variables)}

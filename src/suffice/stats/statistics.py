@@ -20,9 +20,10 @@ from suffice.stats.counts import Counts, require_factor
 from suffice.stats.gaps import Gaps, collect_gaps
 from suffice.stats.moments import Moments, collect_moments
 from suffice.stats.needs import Count, Distinct, Gap, Moment, Need, Sum
+from suffice.stats.notebook import statistics_cells
 from suffice.stats.rows import Rows, collect_rows
 from suffice.stats.sums import Sums, refuse_block
-from suffice.text import plural
+from suffice.text import html_table, plural
 
 
 class StatisticKind(NamedTuple):
@@ -116,16 +117,7 @@ class Statistics(Mapping[Need, Any]):
     def __add__(self, other: Statistics) -> Statistics:
         if not isinstance(other, Statistics):
             return NotImplemented
-        if set(self.items_) != set(other.items_):
-            only = [need for need in {**self.items_, **other.items_} if (need in self) != (need in other)]
-            raise StatisticsError(
-                f"These statistics were collected for different structures: {only[0]} is in one of them only. "
-                "Collect both with the same structure and method."
-            )
-        try:
-            schema = self.schema.unite(other.schema)
-        except SchemaError as error:
-            raise StatisticsError(f"These statistics cannot be added. {error}") from None
+        schema = self.require_like(other)
         items = {need: mine.reindexed(schema) + other[need].reindexed(schema) for need, mine in self.items_.items()}
         return Statistics(
             schema,
@@ -135,6 +127,19 @@ class Statistics(Mapping[Need, Any]):
             self.n_dropped + other.n_dropped,
             tuple(dict.fromkeys(self.remarks + other.remarks)),
         )
+
+    def require_like(self, other: Statistics) -> Schema:
+        """Return the schema of the sum with other statistics, or say why they cannot be added."""
+        if set(self.items_) != set(other.items_):
+            only = [need for need in {**self.items_, **other.items_} if (need in self) != (need in other)]
+            raise StatisticsError(
+                f"These statistics were collected for different structures: {only[0]} is in one of them only. "
+                "Collect both with the same structure and method."
+            )
+        try:
+            return self.schema.unite(other.schema)
+        except SchemaError as error:
+            raise StatisticsError(f"These statistics cannot be added. {error}") from None
 
     def __radd__(self, other: object) -> Statistics:
         """Let ``sum`` begin with its zero."""
@@ -165,6 +170,9 @@ class Statistics(Mapping[Need, Any]):
             f"Statistics({plural(self.n_read - self.n_dropped, 'row')}, weight {self.weight:g}, "
             f"{plural(len(self), 'statistic')} over {plural(len(self.schema), 'variable')})"
         )
+
+    def _repr_html_(self) -> str:
+        return html_table(*statistics_cells(self), caption=repr(self))
 
     # Files ----------------------------------------------------------------------------------------------------
 

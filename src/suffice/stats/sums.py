@@ -15,6 +15,8 @@ from suffice.data.variable import Variable
 from suffice.errors import StatisticsError
 from suffice.stats.counts import require_factor
 from suffice.stats.needs import Sum
+from suffice.stats.notebook import sums_cells
+from suffice.text import html_table
 
 
 @dataclass(frozen=True, eq=False)
@@ -32,6 +34,9 @@ class Sums:
         frozen = np.array(self.values, np.float64)  # what the caller does to its own array changes nothing here
         frozen.flags.writeable = False
         object.__setattr__(self, "values", frozen)
+
+    def _repr_html_(self) -> str:
+        return html_table(*sums_cells(self))
 
     @property
     def need(self) -> Sum:

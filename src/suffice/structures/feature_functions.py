@@ -158,7 +158,7 @@ class WindowsSpec(FeatureSpec):
         for scope, inside in _slides(self.over, variables, len(pattern)):
             codes = [variable.find(label) for variable, label in zip(inside, pattern, strict=True)]
             if None not in codes:
-                terms.append(Term(scope, Match(tuple(code for code in codes if code is not None))))
+                terms.append(Term(scope, Match(tuple(code for code in codes if code is not None))))  # eq windows
         if not terms:
             unknown = [label for label in pattern if all(variable.find(label) is None for variable in variables)]
             raise UnknownNameError(

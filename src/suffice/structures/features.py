@@ -14,7 +14,10 @@ from suffice.structures.feature_files import spec_from_dict, tabulated
 from suffice.structures.feature_rules import Feature
 from suffice.structures.feature_spec import FeatureSpec, require_name
 from suffice.structures.latent import Latent, latent_of
-from suffice.text import plural
+from suffice.text import html_table, plural
+
+SHOWN = 20
+"""Feature specifications that a notebook shows."""
 
 Tie = tuple[str, tuple[str, ...]]
 
@@ -168,6 +171,12 @@ class Features:
     def __str__(self) -> str:
         given = f" given {', '.join(self.given)}" if self.given else ""
         return f"{plural(len(self.specs), 'feature specification')} of {', '.join(self.variables)}{given}"
+
+    def _repr_html_(self) -> str:
+        rows = [[repr(spec)] for spec in self.specs[:SHOWN]]
+        if len(self.specs) > SHOWN:
+            rows.append([f"… {len(self.specs) - SHOWN:,} more"])
+        return html_table(["feature"], rows, "<", caption=str(self))
 
     def __repr__(self) -> str:
         given = f", given={list(self.given)!r}" if self.given else ""

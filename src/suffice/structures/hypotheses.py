@@ -11,7 +11,7 @@ from typing import Any
 from suffice.data.schema import Declaration
 from suffice.data.variable import Label, Variable, sort_labels
 from suffice.errors import StructureError, UnknownNameError, listing, require_mapping, require_text, shown, suggestion
-from suffice.text import plain_table, shorten
+from suffice.text import html_table, plain_table, shorten
 
 
 @dataclass(frozen=True, init=False)
@@ -83,9 +83,15 @@ class Hypotheses:
         """The outcomes are declared by the hypotheses."""
         return {self.over: Declaration("discrete", self.variable.labels)}
 
-    def __str__(self) -> str:
+    def _cells(self) -> tuple[list[str], list[list[str]], str]:
         rows = [[name, str(len(s)), shorten(listing(s, 6), 60)] for name, s in zip(self.names, self.sets, strict=True)]
-        return plain_table(["hypothesis", "size", "outcomes"], rows, "<><")
+        return ["hypothesis", "size", "outcomes"], rows, "<><"
+
+    def __str__(self) -> str:
+        return plain_table(*self._cells())
+
+    def _repr_html_(self) -> str:
+        return html_table(*self._cells())
 
     def __repr__(self) -> str:
         return f"Hypotheses({listing(self.names, 6)}, over={self.over!r})"

@@ -12,6 +12,7 @@ from suffice.data.attributes import Vocabulary
 from suffice.data.schema import Declaration, SchemaLike
 from suffice.data.sequence_positions import PositionTable
 from suffice.errors import ArgumentError, DataError, is_number, require_choice, require_text, shown
+from suffice.text import html_text
 
 STATES = ("observed", "all")
 TRANSITIONS = ("all", "observed")
@@ -118,6 +119,9 @@ class LabelChain:
 
     def __str__(self) -> str:
         return f"{self.words} of {self.label} over {len(self.vocabulary):,} attributes"
+
+    def _repr_html_(self) -> str:
+        return html_text(str(self))
 
     def to_dict(self) -> dict[str, Any]:
         """Return the structure as JSON-able data."""

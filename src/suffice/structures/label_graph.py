@@ -10,6 +10,7 @@ from suffice.data.attributes import Vocabulary
 from suffice.data.graph_codes import GraphTable
 from suffice.data.schema import Declaration, SchemaLike
 from suffice.errors import ArgumentError, is_number, require_choice, require_text, require_whole, shown
+from suffice.text import html_text
 
 WHICH = ("all", "observed")
 
@@ -121,6 +122,9 @@ class LabelGraph:
     def __str__(self) -> str:
         kinds = ", ".join(kind.name for kind in self.kinds) or "no cliques"
         return f"conditional random field of {self.label} over {len(self.vocabulary):,} attributes; {kinds}"
+
+    def _repr_html_(self) -> str:
+        return html_text(str(self))
 
     def to_dict(self) -> dict[str, Any]:
         """Return the structure as JSON-able data."""

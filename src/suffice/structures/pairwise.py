@@ -52,7 +52,7 @@ class SpinsSpec(FeatureSpec):
                 )
         own = {name: spin_values(schema[name], self.values) for name in self.nodes}
         fields = [Feature(name, (Term((name,), Outer((own[name],))),)) for name in self.nodes] if self.fields else []
-        couplings = [Feature(f"{a}:{b}", (Term((a, b), Outer((own[a], own[b]))),)) for a, b in self.edges]
+        couplings = [Feature(f"{a}:{b}", (Term((a, b), Outer((own[a], own[b]))),)) for a, b in self.edges]  # eq ising
         return (*_shared(fields, "field", self.share in ("fields", "both")),
                 *_shared(couplings, "coupling", self.share in ("couplings", "both")))  # fmt: skip
 
@@ -99,7 +99,7 @@ class PottsSpec(FeatureSpec):
         if self.share not in ("fields", "both"):  # node by node rather than state by state
             place = {name: position for position, name in enumerate(self.nodes)}
             fields.sort(key=lambda feature: place[feature.terms[0].scope[0]])
-        couplings = [Feature(f"{a}:{b}", (Term((a, b), Equal()),)) for a, b in self.edges]
+        couplings = [Feature(f"{a}:{b}", (Term((a, b), Equal()),)) for a, b in self.edges]  # eq potts
         return (*fields, *_shared(couplings, "coupling", self.share in ("couplings", "both")))
 
     def to_dict(self) -> dict[str, Any]:

@@ -77,7 +77,7 @@ def slopes(inner: Floats, cross: Floats, ridge: float = 0.0) -> Floats | None:
         return None
     if not (np.diag(lower) ** 2 > SINGULAR).all():
         return None
-    b = cho_solve((lower, True), cross / roots) / roots
+    b = cho_solve((lower, True), cross / roots) / roots  # eq normal-equations
     for _ in range(REFINEMENTS):
         left = cross.astype(wide) - inner.astype(wide) @ b.astype(wide) - ridge * b.astype(wide)
         b = b + cho_solve((lower, True), left.astype(np.float64) / roots) / roots
@@ -102,4 +102,4 @@ def shortest_slopes(inner: Floats, cross: Floats) -> Floats:
 def left_over(scatter: Floats, b: Floats) -> float:
     """Return the sum of squares around the line, (−b, 1) T (−b, 1)ᵀ."""
     direction = np.append(-b, 1.0).astype(np.longdouble)
-    return max(0.0, float(direction @ scatter.astype(np.longdouble) @ direction))
+    return max(0.0, float(direction @ scatter.astype(np.longdouble) @ direction))  # eq residual-variance

@@ -164,7 +164,7 @@ class LinearGaussianCPD(ByConfiguration):
         gap = y - self._mean(columns, row)
         v = self.variance[row]
         with np.errstate(divide="ignore", invalid="ignore", over="ignore"):
-            log_density: Floats = -0.5 * (np.log(2 * math.pi * v) + gap**2 / v)
+            log_density: Floats = -0.5 * (np.log(2 * math.pi * v) + gap**2 / v)  # eq normal-density
         at_point = v == 0
         if at_point.any():
             log_density = np.where(at_point, np.where(gap == 0, math.inf, -math.inf), log_density)

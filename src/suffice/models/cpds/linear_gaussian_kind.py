@@ -115,7 +115,7 @@ class LinearGaussianKind(KindBase):
                 b[row] = self._slopes(family, weight[row], means[row], scatter[row], int(row))
             squares[row] = left_over(scatter[row], b[row])
         variance = self._variances(family, weight, squares, scatter)
-        a = (means[:, -1] - np.einsum("rj,rj->r", means[:, :-1], b)).astype(np.float64)
+        a = (means[:, -1] - np.einsum("rj,rj->r", means[:, :-1], b)).astype(np.float64)  # eq regression-intercept
         return LinearGaussianCPD(family, np.where(seen, a, np.nan), b, variance)
 
     def _slopes(self, family: Family, weight: float, means: Any, scatter: Floats, row: int | None) -> Floats:
@@ -171,7 +171,7 @@ class LinearGaussianKind(KindBase):
             total = np.array([squares[seen].sum()])
             self._require_spread(family, weight[seen].sum()[None], total, scatter[seen].sum(axis=0)[None], [0], True)
             self._require_divisor(family, weight[seen].sum()[None], divisors[:1], [0])
-            return np.full(len(weight), float(total[0] / divisors[0]))
+            return np.full(len(weight), float(total[0] / divisors[0]))  # eq tied-variance
         self._require_spread(family, weight, squares[seen], scatter, seen)
         self._require_divisor(family, weight, divisors, seen)
         with np.errstate(invalid="ignore", divide="ignore"):

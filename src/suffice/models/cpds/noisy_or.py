@@ -189,7 +189,7 @@ class NoisyOrCPD:
         start = 0
         for place, parent in enumerate(self.family.parents):
             terms = np.concatenate([[0.0], logs[start : start + parent.n_states - 1]])[configurations[:, place]]
-            total, certain = total + terms, certain | np.isneginf(terms)
+            total, certain = total + terms, certain | np.isneginf(terms)  # eq noisy-or
             start += parent.n_states - 1
         return np.where(certain, -np.inf, total)
 

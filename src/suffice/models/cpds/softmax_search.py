@@ -219,7 +219,7 @@ class Objective:
         p /= totals
         own = np.where(self.observed > 0, scores, 0.0)
         value = float(self.share @ (top + np.log(totals))[:, 0] - (self.observed * own).sum())
-        gradient = self._gathered(self.share[:, None] * p - self.observed)
+        gradient = self._gathered(self.share[:, None] * p - self.observed)  # eq softmax-node-gradient
         if self.quadratic is not None:
             pull = self.quadratic @ theta
             value, gradient = value + float(theta @ pull) / 2, gradient + pull

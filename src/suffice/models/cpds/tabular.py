@@ -236,7 +236,7 @@ class TabularCPD:
             wanted = all_configurations(self._sizes) if configurations is None else configurations
             theta = self.probabilities(wanted)
         with np.errstate(divide="ignore", invalid="ignore"):
-            terms = np.where(m > 0, m * np.log(theta), 0.0)
+            terms = np.where(m > 0, m * np.log(theta), 0.0)  # eq local-log-likelihood
         return float(terms.sum())
 
     def renamed(self, family: Family) -> TabularCPD:

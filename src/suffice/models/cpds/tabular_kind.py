@@ -49,7 +49,7 @@ class TabularKind(KindBase):
         """Return θ̂ = m(x_pa, x_v) / m(x_pa); NaN where m(x_pa) = 0."""
         configurations, m = statistic.rows()
         with np.errstate(invalid="ignore"):
-            theta = m / m.sum(axis=1, keepdims=True)  # eq B2
+            theta = m / m.sum(axis=1, keepdims=True)  # eq bn-mle
         if configurations is None:
             return TabularCPD(family, theta)
         return TabularCPD(family, theta, configurations, np.full(family.child.n_states, np.nan))
