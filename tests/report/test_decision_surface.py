@@ -22,7 +22,8 @@ from sklearn.preprocessing import StandardScaler
 
 import suffice as sf
 from suffice.report import decision_surface
-from suffice.report.surface import COLOURS, FAINT, STRONG
+from suffice.report.canvas import COLOURS
+from suffice.report.surface import FAINT, STRONG
 
 IRIS = load_iris(as_frame=True)
 FLOWERS = IRIS.data.rename(columns=lambda name: name.removesuffix(" (cm)"))

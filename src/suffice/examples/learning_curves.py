@@ -26,7 +26,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 import suffice as sf
-from suffice.report.surface import COLOURS, MARKERS, pyplot
+from suffice.report.canvas import COLOURS, MARKERS, pyplot
 from suffice.text import plain_table
 
 if TYPE_CHECKING:

@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 
 from suffice.errors import ArgumentError, listing, require_whole, shown
 from suffice.files import atomic_write
-from suffice.report.surface import INK, pyplot
+from suffice.report.canvas import INK, NEGATIVE, POSITIVE, SIGNED, pyplot
 from suffice.result.chain_weights import TopWeights, chain_of, state_table, transition_matrix
 from suffice.text import shorten
 
@@ -20,8 +20,6 @@ if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
 Floats = NDArray[np.float64]
-POSITIVE, NEGATIVE = "#B2182B", "#2166AC"  # the ends of RdBu, which differ for every kind of colour vision
-COLOURS = "RdBu_r"
 ROW, CELL = 0.2, 0.28  # height of a bar and side of a cell, in inches
 BARS = 5.8  # width of all that belongs to the bars
 LEAST, MOST = 4.2, 14.0  # height of the picture, and what a map of very many labels may take of it
@@ -92,7 +90,7 @@ def _bars(ax: Axes, top: TopWeights) -> None:
 def _map(figure: Figure, ax: Axes, weights: Floats, labels: list[str]) -> None:
     """Draw the matrix, white at zero and as strong for either sign."""
     bound = float(np.abs(weights).max(initial=0.0)) or 1.0
-    image = ax.imshow(weights, cmap=COLOURS, vmin=-bound, vmax=bound)
+    image = ax.imshow(weights, cmap=SIGNED, vmin=-bound, vmax=bound)
     places = np.arange(0, len(labels), -(-len(labels) // NAMED))
     names = [shorten(labels[place], LONGEST_LABEL) for place in places]
     look: dict[str, Any] = {"fontsize": 9 if len(labels) <= FEW_LABELS else 7.5, "parse_math": False}

@@ -8,9 +8,22 @@ import numpy as np
 from numpy.typing import NDArray
 
 from suffice.errors import ArgumentError, DataError, listing, shown
+from suffice.report.canvas import (
+    INK,
+    LINE,
+    MARKERS,
+    SMALL,
+    axes_for,
+    blank,
+    colour,
+    entitle,
+    legend,
+    short,
+    size_of,
+    widest,
+)
 from suffice.report.class_inputs import inputs_of
 from suffice.report.class_plane import ClassPlane, class_plane, require_levels
-from suffice.text import shorten
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -20,15 +33,10 @@ if TYPE_CHECKING:
 Floats = NDArray[np.float64]
 Normal = tuple[int, Floats, Floats | None]  # a class, its mean and its covariance
 
-# Okabe and Ito's colours, which differ for every kind of colour vision, and two of Tol's; in grey, neighbours differ.
-COLOURS = (
-    "#0072B2", "#E69F00", "#009E73", "#CC79A7", "#56B4E9", "#D55E00", "#F0E442", "#666666", "#44AA99", "#882255",
-)  # fmt: skip
-MARKERS = ("o", "s", "^", "D", "v", "P", "X", "<", ">", "*", "h")
 FAINT, STRONG = 0.08, 0.55  # opacity of a region where all classes are alike, and where one is certain
-INK = "#222222"
 MANY_POINTS, MANY_CLASSES = 5000, 6  # where looking for the best place of a legend is slow; where it stands outside
 MANY_STATES = 20  # beside each other, whose names have room
+CLASS, STATE = 1.0, 0.7  # room for the name of a class and of a state, in inches
 
 
 def decision_surface(
@@ -81,28 +89,17 @@ def decision_surface(
     Needs the extra ``plot``: ``pip install 'suffice[plot]'``.
     """
     _require_classifier(classifier)
-    plt = pyplot()
     inputs, steps = inputs_of(X, classifier), require_levels(levels)
     labels = list(classifier.classes_)
     codes = _codes(y, labels, inputs.n_rows)
     plane = class_plane(classifier, inputs, features, at, grid)
-    if ax is None:
-        ax = plt.subplots(figsize=(6.4, 4.8), layout="constrained")[1]
+    ax, is_new = axes_for(ax, 2.9)
     _regions(ax, plane, len(labels))
     _boundaries(ax, plane, len(labels), steps)
-    _points(ax, plane, codes, labels)
+    handles = _points(ax, plane, codes, len(labels))
     _ellipses(ax, plane, classifier)
-    _dress(ax, plane, codes, labels)
+    _dress(ax, is_new, plane, handles, labels)
     return ax
-
-
-def pyplot() -> Any:
-    """Return matplotlib's pyplot, or say how to install it."""
-    try:
-        import matplotlib.pyplot as plt
-    except ImportError:
-        raise ArgumentError("Pictures need matplotlib. Install it: pip install 'suffice[plot]'.") from None
-    return plt
 
 
 def _require_classifier(classifier: Any) -> None:
@@ -136,7 +133,7 @@ def _regions(ax: Axes, plane: ClassPlane, n_classes: int) -> None:
     from matplotlib.colors import to_rgb
 
     winners = plane.winners
-    palette = np.array([to_rgb(_colour(k)) for k in range(n_classes)])
+    palette = np.array([to_rgb(colour(k)) for k in range(n_classes)])
     p = np.exp(np.where(winners < 0, 0.0, plane.log_p.max(axis=-1)))
     # From 0 where all classes are alike to 1 where one is certain.
     surety = (p - 1 / n_classes) / (1 - 1 / n_classes) if n_classes > 1 else p
@@ -156,10 +153,10 @@ def _boundaries(ax: Axes, plane: ClassPlane, n_classes: int, levels: list[float]
         _steps(
             ax, plane, np.add.reduce([surety >= level for level in levels], axis=0), linestyles="dotted", linewidths=0.9
         )
-        _steps(ax, plane, plane.winners, linestyles="solid", linewidths=1.4)
+        _steps(ax, plane, plane.winners, linestyles="solid", linewidths=1.2)
         return
     for k in range(n_classes - 1):
-        _line(ax, plane, plane.lead(k), [0.0], linestyles="solid", linewidths=1.4)
+        _line(ax, plane, plane.lead(k), [0.0], linestyles="solid", linewidths=1.2)
     steps = [float(np.log(level / (1 - level))) for level in levels]
     if steps:
         _line(ax, plane, plane.log_odds(), steps, linestyles="dotted", linewidths=0.9)
@@ -186,14 +183,19 @@ def _steps(ax: Axes, plane: ClassPlane, values: NDArray[Any], **look: Any) -> No
         ax.add_collection(LineCollection(sides, colors=INK, zorder=2, **look))
 
 
-def _points(ax: Axes, plane: ClassPlane, codes: NDArray[np.int64] | None, labels: list[Any]) -> None:
-    look: dict[str, Any] = {"s": 26, "linewidths": 0.6, "edgecolors": INK, "zorder": 3}
+def _points(ax: Axes, plane: ClassPlane, codes: NDArray[np.int64] | None, n_classes: int) -> list[Any]:
+    """Draw the points, and return one thing a class that stands for it in the legend."""
+    look: dict[str, Any] = {"s": 16, "linewidths": 0.5, "edgecolors": INK, "zorder": 3}
     if codes is None:
+        from matplotlib.patches import Patch
+
         ax.scatter(*plane.points.T, color=INK, **look)
-        return
-    for k, label in enumerate(labels):
-        marker = MARKERS[k % len(MARKERS)]
-        ax.scatter(*plane.points[codes == k].T, color=_colour(k), marker=marker, label=str(label), **look)
+        return [Patch(facecolor=colour(k), alpha=STRONG) for k in range(n_classes)]
+    drawn = []
+    for k in range(n_classes):
+        x, y = plane.points[codes == k].T
+        drawn.append(ax.scatter(x, y, color=colour(k), marker=MARKERS[k % len(MARKERS)], **look))
+    return drawn
 
 
 def _ellipses(ax: Axes, plane: ClassPlane, classifier: Any) -> None:
@@ -202,15 +204,15 @@ def _ellipses(ax: Axes, plane: ClassPlane, classifier: Any) -> None:
     from matplotlib.patheffects import withStroke
 
     for k, mean, covariance in _normals(classifier, plane.axes):
-        ax.plot(*mean, marker="+", markersize=10, markeredgewidth=2.0, color=INK, linestyle="none", zorder=5)
+        ax.plot(*mean, marker="+", markersize=8, markeredgewidth=1.6, color=INK, linestyle="none", zorder=5)
         if covariance is None:
             continue
         sizes, directions = np.linalg.eigh(covariance)
         angle = float(np.degrees(np.arctan2(directions[1, 1], directions[0, 1])))
         width, height = 2 * np.sqrt(np.maximum(sizes[::-1], 0.0))
         ellipse = Ellipse((mean[0], mean[1]), width, height, angle=angle, fill=False, zorder=4)
-        halo = withStroke(linewidth=3.2, foreground="white")
-        ellipse.set(edgecolor=_colour(k), linewidth=1.8, path_effects=[halo])
+        halo = withStroke(linewidth=2.8, foreground="white")
+        ellipse.set(edgecolor=colour(k), linewidth=1.5, path_effects=[halo])
         ax.add_patch(ellipse)
 
 
@@ -242,20 +244,22 @@ def _independent(model: NaiveModel, names: list[str]) -> list[Normal]:
     return [(k, means[k], np.diag(variances[k])) for k in np.flatnonzero(~model.unknown).tolist()]
 
 
-def _dress(ax: Axes, plane: ClassPlane, codes: NDArray[np.int64] | None, labels: list[Any]) -> None:
-    from matplotlib.patches import Patch
-
-    ax.set(xlabel=plane.across.name, ylabel=plane.up.name, xlim=plane.across.limits, ylim=plane.up.limits)
-    for axis, side in ((plane.across, ax.xaxis), (plane.up, ax.yaxis)):
+def _dress(ax: Axes, is_new: bool, plane: ClassPlane, handles: list[Any], labels: list[Any]) -> None:
+    ax.set(xlim=plane.across.limits, ylim=plane.up.limits)
+    ax.tick_params(labelsize=SMALL)
+    room = size_of(ax)
+    for axis, side, free in ((plane.across, ax.xaxis, room[0]), (plane.up, ax.yaxis, room[1])):
         if axis.states:
             chosen = slice(None, None, -(-len(axis.states) // MANY_STATES))  # so that the texts have room
-            side.set_ticks(axis.ticks[chosen], [shorten(str(state), 12) for state in axis.states[chosen]])
-    patches = [Patch(facecolor=_colour(k), alpha=STRONG, label=str(label)) for k, label in enumerate(labels)]
+            names = [short(state, STATE) for state in axis.states[chosen]]
+            upright = side is ax.xaxis and len(names) * (widest(names) + 0.05) > 0.7 * free
+            side.set_ticks(axis.ticks[chosen], names, parse_math=False, rotation=90 if upright else 0)
     look: dict[str, Any] = {"loc": "best" if len(plane.points) < MANY_POINTS else "upper right"}
     if len(labels) > MANY_CLASSES:
         look = {"loc": "upper left", "bbox_to_anchor": (1.01, 1.0)}  # it would hide much of the picture
-    ax.legend(handles=patches if codes is None else None, framealpha=0.9, fontsize="small", **look)
-
-
-def _colour(k: int) -> str:
-    return COLOURS[k % len(COLOURS)]
+    most = max(1, int(room[1] / (1.1 * LINE)) - 2)
+    names = [short(label, CLASS) for label in labels[:most]]
+    if len(labels) > most:
+        handles, names = [*handles[:most], blank()], [*names, f"… {len(labels) - most} more"]
+    legend(ax, handles, names, framealpha=0.9, labelspacing=0.3, handlelength=1.2, borderpad=0.3, **look)
+    entitle(ax, is_new, x=plane.across.name, y=plane.up.name)
