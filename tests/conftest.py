@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import importlib.util
 import os
+import shutil
 from pathlib import Path
 
 import pytest
@@ -19,26 +21,56 @@ settings.register_profile(
 settings.load_profile("suffice")
 
 
-def component(name: str) -> str | None:
-    """Return why a component is absent, or None when it is there."""
-    if name == "data":
-        return None if DATA.is_dir() else f"the shared data is not at {DATA} (set SUFFICE_DATA)"
-    raise ValueError(f"unknown component {name!r}")
+def _data() -> str | None:
+    return None if DATA.is_dir() else f"the shared data is not at {DATA} (set SUFFICE_DATA)"
+
+
+def _chromium() -> str | None:
+    absent = [name for name in ("chromium", "chromedriver") if shutil.which(name) is None]
+    return f"{absent[0]} is not installed" if absent else _module("selenium")
+
+
+def _postgres() -> str | None:
+    if not postgres_programs():
+        return "the programs of a PostgreSQL server are not installed"
+    return _module("ibis") or _module("psycopg")
+
+
+def _java() -> str | None:
+    return "java is not installed" if shutil.which("java") is None else _module("pyspark")
+
+
+def _module(name: str) -> str | None:
+    return None if importlib.util.find_spec(name) else f"the package {name} is not installed"
+
+
+def postgres_programs() -> Path | None:
+    """Return the folder of a server's programs: on the path, or where Debian has them."""
+    found = shutil.which("initdb")
+    folders = [Path(found).parent] if found else sorted(Path("/usr/lib/postgresql").glob("*/bin"))
+    return folders[-1] if folders and (folders[-1] / "initdb").exists() else None
+
+
+COMPONENTS = {"data": _data, "chromium": _chromium, "postgres": _postgres, "java": _java}
+"""What tests may need: each says why it is absent, or None when it is there."""
 
 
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+    absent = {name: reason for name, find in COMPONENTS.items() if (reason := find())}
     for item in items:
-        for name in ("data",):
-            if item.get_closest_marker(name) and (reason := component(name)):
-                if name in REQUIRED:
-                    item.add_marker(pytest.mark.usefixtures("missing_component"))
-                else:
-                    item.add_marker(pytest.mark.skip(reason=reason))
+        for name, reason in absent.items():
+            if not item.get_closest_marker(name):
+                continue
+            if name in REQUIRED:
+                item.add_marker(pytest.mark.usefixtures("missing_component"))
+            else:
+                item.add_marker(pytest.mark.skip(reason=reason))
 
 
 @pytest.fixture
 def missing_component() -> None:
-    pytest.fail(f"SUFFICE_REQUIRE names a component that is absent: {[component(name) for name in REQUIRED]}")
+    absent = [reason for name in sorted(REQUIRED & set(COMPONENTS)) if (reason := COMPONENTS[name]())]
+    pytest.fail(f"SUFFICE_REQUIRE names a component that is absent: {absent}")
 
 
 @pytest.fixture(scope="session")

@@ -33,6 +33,10 @@ class DataError(SufficeError, ValueError):
     """The table does not fit the structure or the schema."""
 
 
+class DamagedError(DataError):
+    """A file of the table cannot be read."""
+
+
 class SchemaError(SufficeError, ValueError):
     """The description of the variables is contradictory or incomplete."""
 

@@ -11,10 +11,8 @@ from collections.abc import Mapping
 from typing import Any
 
 from suffice.certify import Certificate, Claim, examined
-from suffice.data.latent import LatentTable
-from suffice.data.schema import SchemaLike, declarations
-from suffice.data.stream import KEEP
-from suffice.data.table import Weights, open_table
+from suffice.data.schema import SchemaLike
+from suffice.data.table import Weights
 from suffice.errors import (
     ArgumentError,
     DataError,
@@ -28,19 +26,17 @@ from suffice.errors import (
 )
 from suffice.learn.method import Method, Problem, Solution, check_options
 from suffice.learn.registry import choose, methods_for
+from suffice.opening import EM, open_source
 from suffice.priors.binding import one_prior
 from suffice.progress import Display, Watch, watch_for
 from suffice.result.fit import Fit
 from suffice.result.notes import Note, notes_on
 from suffice.settings import one_blas_thread
-from suffice.stats.available import AVAILABLE, CheckedSource, lack_rows
-from suffice.stats.source import BlockSource, Source
+from suffice.stats.available import AVAILABLE, lack_rows
+from suffice.stats.source import Source
 from suffice.stats.statistics import Statistics
-from suffice.structures.structure import public_name
 from suffice.text import plural
 
-EM = "em"
-"""The policy that maximises the likelihood of what was observed."""
 FEW = 4
 """So many columns are named one by one in notes."""
 
@@ -127,7 +123,7 @@ def fit(
     methods_for(structure)
     prior = one_prior(prior)
     watch = watch_for(progress)
-    source = _source(
+    source = open_source(
         structure, data, watch, weights=weights, schema=schema, missing=missing, unknown_states=unknown_states
     )
     name, chosen = choose(structure, method, source.schema, prior=prior, point=point, gaps=missing == EM)
@@ -161,9 +157,22 @@ def collect(
     schema: SchemaLike | None = None,
     missing: str = "error",
     unknown_states: str = "error",
+    checkpoint: str | os.PathLike[str] | None = None,
+    damaged: str = "error",
     progress: bool | Display = False,
 ) -> Statistics:
     """Collect the statistics that a structure needs, in one pass; parts collected anywhere can be added.
+
+    Parameters
+    ----------
+    structure, data, method, weights, schema, missing, unknown_states, progress
+        As in `fit`.
+    checkpoint : path, optional
+        A file in which the pass over Parquet files keeps what is collected so far; a pass that was ended, even by
+        ``kill -9``, goes on from there, and removes it at its end.
+    damaged : {"error", "skip"}
+        What to do with Parquet files that cannot be read: stop, or leave out the row groups that cannot be read, with a
+        remark on each.
 
     Examples
     --------
@@ -176,8 +185,16 @@ def collect(
     """
     methods_for(structure)
     watch = watch_for(progress)
-    source = _source(
-        structure, data, watch, weights=weights, schema=schema, missing=missing, unknown_states=unknown_states
+    source = open_source(
+        structure,
+        data,
+        watch,
+        weights=weights,
+        schema=schema,
+        missing=missing,
+        unknown_states=unknown_states,
+        checkpoint=checkpoint,
+        damaged=damaged,
     )
     chosen = choose(structure, method, source.schema, gaps=missing == EM)[1]
     return source.gather(chosen.needs(structure, source.schema))
@@ -244,7 +261,7 @@ def estimate(
     _require_whole_rows(structure, statistics, chosen)
     source: Source | None = None
     if data is not None:
-        source = _source(
+        source = open_source(
             structure, data, watch, weights=weights, schema=statistics.schema.select(structure.columns), missing=missing
         )
     elif certify == "data" or chosen.passes == "many":
@@ -263,50 +280,6 @@ def _require_whole_rows(structure: Any, statistics: Statistics, method: Method) 
             f"The statistics are of rows that lack values; they were collected with missing={EM!r}. Pass "
             f"missing={EM!r} and data=… here, too, or fit the data at once: sf.fit(structure, data, missing={EM!r})."
         )
-
-
-def _source(
-    structure: Any,
-    data: Any,
-    watch: Watch,
-    *,
-    schema: SchemaLike | None = None,
-    missing: str = "error",
-    **policies: Any,
-) -> BlockSource:
-    known = {**structure.declared, **declarations(schema)} if structure.declared else schema
-    policies["missing"] = _reading_of_gaps(structure, missing)
-    if hasattr(structure, "open"):  # structures of sequences read windows, not rows
-        kind = CheckedSource if getattr(structure, "latent", ()) else BlockSource
-        return kind(structure.open(data, schema=known, **policies), watch)
-    table: Any = open_table(data, structure.columns, schema=known, continuous=structure.continuous, **policies)
-    if latent := dict(getattr(structure, "latent", ())):
-        table = LatentTable.of(table, latent)
-    if hasattr(structure, "check_rows") or latent or missing == EM:
-        return CheckedSource(table, watch, check=getattr(structure, "check_rows", None))
-    return BlockSource(table, watch)
-
-
-def _reading_of_gaps(structure: Any, missing: str) -> str:
-    """Return the policy under which a table is opened: gaps are kept where each need has rows of its own."""
-    require_choice("missing", missing, ("error", "drop", EM, AVAILABLE))
-    if missing == EM:
-        if not any(method.incomplete for method in methods_for(structure).values()):
-            raise ArgumentError(
-                f"missing={EM!r} maximises the likelihood of what was observed, for which "
-                f"{public_name(type(structure))} has no method. Pass missing='drop' to leave out incomplete rows, or "
-                "fill them in."
-            )
-        return KEEP
-    if missing != AVAILABLE:
-        return missing
-    if getattr(structure, "gaps", "") != AVAILABLE:
-        raise ArgumentError(
-            f"missing={AVAILABLE!r} learns each parameter from the rows that have its columns, which is not the "
-            f"estimate that {public_name(type(structure))} stands for. Pass missing='drop' to leave out incomplete "
-            "rows, or fill them in."
-        )
-    return KEEP
 
 
 def checked_settings(

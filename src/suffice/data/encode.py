@@ -265,11 +265,7 @@ class ColumnEncoder:
         )
 
     def _too_many(self, n_states: int) -> SchemaError:
-        return SchemaError(
-            f"Column {self.name!r} holds whole numbers with {n_states} distinct values, so it could be discrete or "
-            f"continuous. Say which: schema={{{self.name!r}: sf.categorical()}} or "
-            f"schema={{{self.name!r}: sf.continuous()}}."
-        )
+        return _too_many_numbers(self.name, n_states)
 
     def remarks(self) -> tuple[str, ...]:
         """Say what was decided, once all pieces were seen."""
@@ -289,6 +285,20 @@ class ColumnEncoder:
             remedy = f"read the file with na_values={marks!r}" if self.text else "replace it by a missing one"
             return (f"{self.name}: {spelled[0]!r} is kept as a state. If it means a missing value, {remedy}.",)
         return ()
+
+
+def require_few_numbers(variable: Variable) -> None:
+    """Refuse a variable whose states were found to be many whole numbers, which nobody declared."""
+    states = () if variable.states is None or variable.declared else variable.states
+    if len(states) > MAX_INTEGER_STATES and _all_whole(states):
+        raise _too_many_numbers(variable.name, len(states))
+
+
+def _too_many_numbers(name: str, n_states: int) -> SchemaError:
+    return SchemaError(
+        f"Column {name!r} holds whole numbers with {n_states} distinct values, so it could be discrete or "
+        f"continuous. Say which: schema={{{name!r}: sf.categorical()}} or schema={{{name!r}: sf.continuous()}}."
+    )
 
 
 def _typed(states: tuple[Label, ...]) -> tuple[Label, ...]:

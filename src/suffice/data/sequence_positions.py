@@ -101,6 +101,19 @@ class PositionTable:
             if low >= self.sequences.n_sequences:
                 return
 
+    def parts(self, n: int) -> list[PositionTable]:
+        """Cut the table into at most so many, with about as many positions each, and no sequence cut."""
+        offsets = self.sequences.offsets
+        wanted = np.linspace(0, offsets[-1], max(n, 1) + 1)[1:-1]
+        cuts = np.unique([0, *np.searchsorted(offsets, wanted), self.sequences.n_sequences])
+        found = []
+        for low, high in zip(cuts[:-1].tolist(), cuts[1:].tolist(), strict=True):
+            weights = None if self.weights is None else self.weights[low:high]
+            first = (self.remarks, self.n_dropped) if not low else ((), 0)
+            part = self.sequences.part(low, high)
+            found.append(PositionTable(part, self.label, weights, *first, description=self.description))
+        return found or [self]
+
     def settled(self) -> SettledTable:
         """Return the labels and the remarks, which were known from the start."""
         return SettledTable(self.schema, self.remarks)

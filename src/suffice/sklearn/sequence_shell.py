@@ -17,6 +17,7 @@ from suffice.data.attributes import LabelledSequences
 from suffice.data.label_codes import read_labels
 from suffice.data.sequence_positions import PositionTable
 from suffice.data.variable import Label, Variable
+from suffice.engines.parts import Parts, workers_of
 from suffice.errors import ArgumentError, DataError, require_whole, shown
 from suffice.fitting import fit as fit_structure
 from suffice.io.chain_file import Proof, load_chain, save_chain
@@ -107,7 +108,14 @@ class SequenceShell(BaseEstimator):
     # Learning -------------------------------------------------------------------------------------------------
 
     def fit(
-        self, X: Any, y: Any, sample_weight: Any = None, *others: Never, X_dev: Any = None, y_dev: Any = None
+        self,
+        X: Any,
+        y: Any,
+        sample_weight: Any = None,
+        *others: Never,
+        X_dev: Any = None,
+        y_dev: Any = None,
+        engine: Any = None,
     ) -> Self:
         """Learn from sequences X and their labels y, and warn if the search did not end at the optimum.
 
@@ -122,6 +130,9 @@ class SequenceShell(BaseEstimator):
         X_dev, y_dev : optional
             Sequences that are held out: learning stops when their loss no longer falls, and keeps the weights with
             which it was least.
+        engine : SparkSession or distributed.Client, optional
+            Where passes over the sequences are worked on: their codes travel to its workers once, and every step of
+            the search sends weights there and brings sums back.
         """
         if others:
             raise KeywordError(
@@ -150,9 +161,10 @@ class SequenceShell(BaseEstimator):
         if X_dev is not None:
             held = reader.read(X_dev, inputs.vocabulary, inputs.step_vocabulary).require_known("X_dev", 3)
             options = {"held_out": self._table(held, y_dev, label, None, "y_dev")[1], "patience": self.patience}
+        data = table if engine is None else Parts(tuple(table.parts(workers_of(engine))), engine)
         found = fit_structure(
             structure,
-            table,
+            data,
             prior=elastic(self.c1, self.c2),
             method=self.method,
             tol=self.tol,

@@ -8,7 +8,7 @@ from collections.abc import Callable
 from typing import Any, NamedTuple
 
 from suffice.data.raw import RawStream, RawTable
-from suffice.data.readers import batches, columns, contingency, csv_file, frames, parquet
+from suffice.data.readers import batches, columns, contingency, csv_file, frames, parquet, pieces
 from suffice.errors import DataError, listing, shown
 
 
@@ -23,6 +23,7 @@ class Reader(NamedTuple):
 READERS: dict[str, Reader] = {
     "csv": Reader(csv_file.accepts, csv_file.open_table, "a path or glob of CSV files, or sf.CSV(path, …)"),
     "parquet": Reader(parquet.accepts, parquet.open_table, "a path, glob or folder of Parquet files"),
+    "piece": Reader(pieces.accepts, pieces.open_table, "a piece of a Parquet file"),
     "batches": Reader(
         batches.accepts,
         batches.open_table,

@@ -84,6 +84,14 @@ def _relation(relation: Any) -> RawStream:
     return RawStream(tuple(relation.columns), _explained(batches), "DuckDB relation")
 
 
+def _ibis(table: Any) -> RawStream:
+    def batches(columns: Sequence[str]) -> Iterator[ArrowBatch]:
+        for batch in table.select(list(columns)).to_pyarrow_batches(chunk_size=BATCH_ROWS):
+            yield ArrowBatch(batch, levels=frozenset(columns))
+
+    return RawStream(tuple(table.columns), _explained(batches), "table of ibis")
+
+
 def _levels(schema: pa.Schema) -> frozenset[str]:
     return frozenset(field.name for field in schema if pa.types.is_dictionary(field.type))
 
@@ -112,4 +120,5 @@ OPENERS = {
     ("pyarrow.dataset", "Dataset"): _dataset,
     ("polars", "LazyFrame"): _lazy_frame,
     ("duckdb", "DuckDBPyRelation"): _relation,
+    ("ibis.expr.types", "Table"): _ibis,
 }

@@ -25,7 +25,7 @@ import pyarrow as pa
 from suffice.data.raw import ArrowBatch, RawStream
 from suffice.data.readers.arrow_csv import batches
 from suffice.data.readers.loose_lines import put_right
-from suffice.data.readers.paths import expand, names_files
+from suffice.data.readers.paths import called, expand, names_files
 from suffice.errors import ArgumentError, DataError, FileAccessError, listing, require_whole, shown
 
 COMPRESSIONS: dict[str, Callable[[Any], Any]] = {
@@ -50,7 +50,7 @@ class CSV:
 
     Parameters
     ----------
-    path : str or path
+    path : str or path, or several
         Plain text, or text compressed by gzip, xz or bzip2.
     separator : str, optional
         The character between fields; a tab for ``.tsv``, else a comma.
@@ -88,8 +88,9 @@ class CSV:
     trim: bool = False
 
     def __post_init__(self) -> None:
-        if not isinstance(self.path, str | os.PathLike):
-            raise DataError(f"The path of a CSV file must be text or a path object. Got {shown(self.path)} instead.")
+        for path in self.path if isinstance(self.path, list | tuple) and self.path else (self.path,):
+            if not isinstance(path, str | os.PathLike):
+                raise DataError(f"The path of a CSV file must be text or a path object. Got {shown(path)} instead.")
         object.__setattr__(self, "na_values", _texts("na_values", self.na_values))
         if self.names is not None:
             object.__setattr__(self, "names", _texts("names", self.names))
@@ -107,7 +108,7 @@ class CSV:
     @property
     def delimiter(self) -> str:
         """The character between fields."""
-        return self.separator or ("\t" if ".tsv" in "".join(Path(self.path).suffixes).lower() else ",")
+        return self.separator or ("\t" if ".tsv" in "".join(Path(called(self.path)).suffixes).lower() else ",")
 
     @property
     def is_loose(self) -> bool:
@@ -129,7 +130,7 @@ def accepts(data: object) -> bool:
     return isinstance(data, CSV) or names_files(data, SUFFIXES)
 
 
-def open_table(data: CSV | str | os.PathLike[str]) -> RawStream:
+def open_table(data: Any) -> RawStream:
     """Open the files; their first line is read now, the rest in pieces."""
     source = data if isinstance(data, CSV) else CSV(data)
     files = [replace(source, path=path) for path in expand(source.path, SUFFIXES)]
@@ -146,7 +147,7 @@ def open_table(data: CSV | str | os.PathLike[str]) -> RawStream:
             if not no_rows:
                 yield from _batches(file, found, columns)
 
-    one = f"CSV file {Path(source.path).name!r}"
+    one = f"CSV file {called(source.path)!r}"
     return RawStream(names, pieces, one if len(files) == 1 else f"{len(files)} CSV files", text=True)
 
 

@@ -6,12 +6,13 @@ import os
 from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import Any
+from urllib.parse import unquote
 
 import pyarrow as pa
 
 from suffice.data.raw import ArrowBatch, RawStream, is_text
-from suffice.data.readers.paths import expand, names_files
-from suffice.errors import DataError, FileAccessError, listing
+from suffice.data.readers.paths import called, expand, names_files
+from suffice.errors import DamagedError, DataError, FileAccessError, listing
 from suffice.text import plural
 
 ENDINGS = (".parquet", ".pq")
@@ -23,17 +24,17 @@ def accepts(data: object) -> bool:
     return names_files(data, ENDINGS)
 
 
-def open_table(data: str | os.PathLike[str]) -> RawStream:
+def open_table(data: Any) -> RawStream:
     """Open the files; only their footers are read now."""
     paths = expand(data, ENDINGS)
-    with _opened(paths[0], ()) as first:
+    with opened(paths[0]) as first:
         names = tuple(first.schema_arrow.names)
 
     def batches(columns: Sequence[str]) -> Iterator[ArrowBatch]:
         for path in paths:
-            yield from _batches(path, columns)
+            yield from batches_of(path, columns)
 
-    label = repr(paths[0].name) if len(paths) == 1 else f"{plural(len(paths), 'file')} of {Path(data).name!r}"
+    label = repr(paths[0].name) if len(paths) == 1 else f"{plural(len(paths), 'file')} of {called(data)!r}"
     return RawStream(names, batches, f"Parquet file {label}" if len(paths) == 1 else f"Parquet {label}", _n_rows(paths))
 
 
@@ -42,17 +43,37 @@ def _n_rows(paths: list[Path]) -> int | None:
         return None  # reading so many footers would take longer than not knowing
     total = 0
     for path in paths:
-        with _opened(path, ()) as file:
+        with opened(path) as file:
             total += file.metadata.num_rows
     return total
 
 
-def _opened(path: Path, columns: Sequence[str]) -> Any:
+def local(path: str | Path) -> str:
+    """Return the path of a file whose address says that it is on this machine, and other addresses as they are."""
+    text = os.fspath(path)
+    for mark in ("file://", "file:"):
+        if text.startswith(mark):
+            return unquote(text.removeprefix(mark))
+    return text
+
+
+def _place(path: str | Path) -> Any:
+    """Return what Arrow opens: a path, or a file on other storage."""
+    text = local(path)
+    if "://" not in text:
+        return text
+    from pyarrow import fs
+
+    system, inside = fs.FileSystem.from_uri(text)
+    return system.open_input_file(inside)
+
+
+def opened(path: str | Path, columns: Sequence[str] = ()) -> Any:
     """Open one file; the text among ``columns`` will be read as dictionary codes."""
     from pyarrow import parquet
 
     try:
-        file = parquet.ParquetFile(path, page_checksum_verification=True)
+        file = parquet.ParquetFile(_place(path), page_checksum_verification=True)
         absent = [name for name in columns if name not in file.schema_arrow.names]
         if absent:
             names = file.schema_arrow.names
@@ -62,7 +83,7 @@ def _opened(path: Path, columns: Sequence[str]) -> Any:
         text = [name for name in columns if is_text(kinds[name])]
         if text:
             file.close()
-            file = parquet.ParquetFile(path, read_dictionary=text, page_checksum_verification=True)
+            file = parquet.ParquetFile(_place(path), read_dictionary=text, page_checksum_verification=True)
         return file
     except FileNotFoundError:
         raise FileAccessError(f"Cannot read {str(path)!r}: no such file.") from None
@@ -74,22 +95,23 @@ def _opened(path: Path, columns: Sequence[str]) -> Any:
         raise _damaged(path, error) from None
 
 
-def _batches(path: Path, columns: Sequence[str]) -> Iterator[ArrowBatch]:
+def batches_of(path: str | Path, columns: Sequence[str], groups: Sequence[int] | None = None) -> Iterator[ArrowBatch]:
+    """Read one file, or some of its row groups, in batches."""
     declared = _dictionary_columns(path)
-    with _opened(path, columns) as file:
+    with opened(path, columns) as file:
         try:
-            for batch in file.iter_batches(batch_size=BATCH_ROWS, columns=list(columns)):
+            for batch in file.iter_batches(batch_size=BATCH_ROWS, columns=list(columns), row_groups=groups):
                 yield ArrowBatch(batch, levels=declared)
         except (pa.ArrowException, OSError) as error:
             raise _damaged(path, error) from None
 
 
-def _dictionary_columns(path: Path) -> frozenset[str]:
+def _dictionary_columns(path: str | Path) -> frozenset[str]:
     """Return the columns that were categoricals when the file was written; other dictionaries are an encoding only."""
-    with _opened(path, ()) as file:
+    with opened(path) as file:
         return frozenset(field.name for field in file.schema_arrow if pa.types.is_dictionary(field.type))
 
 
-def _damaged(path: Path, error: Exception) -> DataError:
+def _damaged(path: str | Path, error: Exception) -> DamagedError:
     reason = str(error).splitlines()[0][:200]
-    return DataError(f"Parquet file {str(path)!r} is damaged or cut off: {reason} Write or copy it again.")
+    return DamagedError(f"Parquet file {str(path)!r} is damaged or cut off: {reason} Write or copy it again.")

@@ -5,20 +5,29 @@ from __future__ import annotations
 import glob
 import os
 from pathlib import Path
+from typing import Any
 
-from suffice.errors import FileAccessError
+from suffice.errors import DataError, FileAccessError
 
 
 def names_files(data: object, endings: tuple[str, ...]) -> bool:
-    """Whether ``data`` is a path or glob with one of the endings, or a folder that holds such files."""
+    """Whether ``data`` is a path or glob with one of the endings, a folder of such files, or several of them."""
+    if isinstance(data, list | tuple) and data and all(isinstance(entry, str | os.PathLike) for entry in data):
+        return all(names_files(entry, endings) for entry in data)
     if not isinstance(data, str | os.PathLike):
         return False
     text = os.fspath(data)
     return text.lower().endswith(endings) or (_is_folder(text) and bool(_inside(text, endings)))
 
 
-def expand(data: str | os.PathLike[str], endings: tuple[str, ...]) -> list[Path]:
-    """Return the files in order of their names; at least one."""
+def expand(data: Any, endings: tuple[str, ...]) -> list[Path]:
+    """Return the files in order of their names, of several entries in their order; at least one."""
+    if isinstance(data, list | tuple):
+        found = [path for entry in data for path in expand(entry, endings)]
+        if len(set(found)) < len(found):
+            twice = next(path for path in found if found.count(path) > 1)
+            raise DataError(f"The file {str(twice)!r} is named twice, and would count twice. Name it once.")
+        return found
     text = os.fspath(data)
     if _is_folder(text):
         inside = _inside(text, endings)
@@ -31,6 +40,11 @@ def expand(data: str | os.PathLike[str], endings: tuple[str, ...]) -> list[Path]
             raise FileAccessError(f"No file matches {text!r}.")
         return [file for path in found for file in (_inside(str(path), endings) if path.is_dir() else [path])]
     return [Path(text)]
+
+
+def called(data: Any) -> str:
+    """Return what to call a path or several of them."""
+    return Path(data[0] if isinstance(data, list | tuple) else data).name
 
 
 def _is_folder(text: str) -> bool:

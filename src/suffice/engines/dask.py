@@ -1,0 +1,99 @@
+"""Dask: each partition of a data frame, or each piece of its Parquet files, is reduced where it lies."""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from suffice.data.readers import parquet
+from suffice.data.readers.pieces import Piece, pieces_of, with_rows
+from suffice.engines.spread import Opening, SpreadSource, Work
+from suffice.errors import DataError
+from suffice.progress import Watch
+from suffice.stats.statistics import Statistics, add_up
+from suffice.text import plural
+
+FAN_IN = 8
+"""So many statistics are added at once."""
+CHANGES = ("columns", "filters", "_partitions", "_series")
+"""What a reading of Parquet files may leave out of them, beside their rows in other types."""
+
+
+def accepts(data: object) -> bool:
+    """Whether ``data`` is a Dask data frame."""
+    kind = getattr(sys.modules.get("dask.dataframe"), "DataFrame", None)
+    return kind is not None and isinstance(data, kind)
+
+
+def open_source(data: Any, opening: Opening, watch: Watch) -> SpreadSource:
+    """Open a data frame: by its files where it is nothing else, else by its partitions."""
+    pieces = _plain_pieces(data)
+    return SpreadSource(opening, DaskPieces(pieces) if pieces else DaskPartitions(data), watch)
+
+
+def _plain_pieces(frame: Any) -> tuple[Piece, ...]:
+    """Return the pieces of the Parquet files that a data frame is a plain reading of; none for any other."""
+    expression = frame.expr
+    if not type(expression).__name__.startswith("ReadParquet"):
+        return ()
+    parameters = getattr(type(expression), "_parameters", ())
+    if "path" not in parameters or any(name in parameters and expression.operand(name) for name in CHANGES):
+        return ()
+    path = expression.operand("path")
+    return pieces_of(path) if isinstance(path, str) and parquet.accepts(path) else ()
+
+
+@dataclass(frozen=True)
+class DaskPieces:
+    """Pieces of Parquet files, which Dask's workers read themselves."""
+
+    pieces: tuple[Piece, ...]
+
+    @property
+    def description(self) -> str:
+        """A few words on the table."""
+        return f"{plural(len(self.pieces), 'piece')} of Parquet files, by Dask"
+
+    def sample(self) -> Piece:
+        """Return the first piece that has rows."""
+        return with_rows(self.pieces)
+
+    def map_reduce(self, work: Work, watch: Watch) -> Statistics:
+        """Add up what ``work`` returns for every piece, in a tree."""
+        return tree(work, self.pieces)
+
+
+@dataclass(frozen=True)
+class DaskPartitions:
+    """The partitions of a data frame, which Dask computes."""
+
+    frame: Any
+
+    @property
+    def description(self) -> str:
+        """A few words on the table."""
+        return f"{plural(self.frame.npartitions, 'partition')} of a Dask data frame"
+
+    def sample(self) -> Any:
+        """Return the first rows that there are."""
+        return self.frame.head(1000, npartitions=-1)
+
+    def map_reduce(self, work: Work, watch: Watch) -> Statistics:
+        """Add up what ``work`` returns for every partition, in a tree."""
+        return tree(work, self.frame.to_delayed())
+
+
+def tree(work: Work, parts: Sequence[Any], client: Any = None) -> Statistics:
+    """Add up what ``work`` returns for every part, a few at a time, on a client's workers or by Dask's own choice."""
+    from dask.delayed import delayed
+
+    reduce_one, add = delayed(work, pure=False), delayed(add_up, pure=False)
+    level = [reduce_one(part) for part in parts]
+    while len(level) > 1:
+        level = [add(level[place : place + FAN_IN]) for place in range(0, len(level), FAN_IN)]
+    if not level:
+        raise DataError("The Dask data frame has no partitions. Pass one that has some.")
+    found: Statistics = level[0].compute() if client is None else client.compute(level[0]).result()
+    return found

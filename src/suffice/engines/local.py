@@ -1,0 +1,111 @@
+"""Pieces worked on here, one after another, with a checkpoint after every few: a pass that is ended goes on later."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import os
+import time
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from pathlib import Path
+
+from suffice.data.readers.pieces import Piece, with_rows
+from suffice.engines.spread import Work
+from suffice.errors import ArgumentError, DamagedError, DataError
+from suffice.files import read_arrays, write_arrays
+from suffice.progress import Watch
+from suffice.stats.statistics import Statistics
+from suffice.text import plural
+
+FILE_KIND, FILE_VERSION = "collect_checkpoint", 1
+SECONDS = 2.0
+"""A checkpoint is written when so much time has passed since the last one, after the piece at hand."""
+
+
+@dataclass(frozen=True)
+class LocalPieces:
+    """The engine of this process.
+
+    Attributes
+    ----------
+    pieces : tuple of Piece
+    checkpoint : path or None
+        The file that keeps what was collected so far; removed once all pieces are done.
+    asked : str
+        What is collected in which way, by which the checkpoint of another job is recognised.
+    skip_damaged : bool
+        Leave out pieces that cannot be read, and say so.
+    """
+
+    pieces: tuple[Piece, ...]
+    checkpoint: str | os.PathLike[str] | None = None
+    asked: str = ""
+    skip_damaged: bool = False
+
+    @property
+    def description(self) -> str:
+        """A few words on the table."""
+        return plural(len(self.pieces), "piece")
+
+    def sample(self) -> Piece:
+        """Return the first piece that has rows."""
+        return with_rows(self.pieces)
+
+    def map_reduce(self, work: Work, watch: Watch) -> Statistics:
+        """Add up what ``work`` returns for every piece, going on from the checkpoint if there is one."""
+        print_of_job = fingerprint(self.pieces, work, self.asked)
+        done, total, skipped = self._resumed(print_of_job)
+        if done:
+            watch.advance(done, "resumed")
+        saved = time.monotonic()
+        for place, piece in enumerate(self.pieces[done:], done + 1):
+            try:
+                found = work(piece)
+            except DamagedError as error:
+                if not self.skip_damaged:
+                    raise
+                skipped = (*skipped, f"Left out, since it cannot be read: {piece.description} ({error})")
+            else:
+                total = found if total is None else total + found
+            watch.advance(1, piece.description)
+            if self.checkpoint is not None and place < len(self.pieces) and time.monotonic() - saved >= SECONDS:
+                self._save(print_of_job, place, total, skipped)
+                saved = time.monotonic()
+        if total is None:
+            raise DataError(f"None of the {plural(len(self.pieces), 'piece')} can be read. {skipped[0]}")
+        if self.checkpoint is not None:
+            Path(self.checkpoint).unlink(missing_ok=True)
+        return with_remarks(total, skipped)
+
+    def _resumed(self, print_of_job: str) -> tuple[int, Statistics | None, tuple[str, ...]]:
+        """Return how many pieces are done, their statistics, and what was left out."""
+        if self.checkpoint is None or not Path(self.checkpoint).exists():
+            return 0, None, ()
+        meta, arrays = read_arrays(self.checkpoint, FILE_KIND, FILE_VERSION)
+        if meta.get("job") != print_of_job:
+            raise ArgumentError(
+                f"The checkpoint {str(self.checkpoint)!r} is of another job: other files, files that have changed "
+                "since, another structure or other settings. Name another file, or remove it to begin anew."
+            )
+        held = None if meta["statistics"] is None else Statistics.from_parts(meta["statistics"], arrays)
+        return int(meta["done"]), held, tuple(meta["skipped"])
+
+    def _save(self, print_of_job: str, done: int, total: Statistics | None, skipped: tuple[str, ...]) -> None:
+        assert self.checkpoint is not None
+        parts, arrays = (None, {}) if total is None else total.to_parts()
+        meta = {"job": print_of_job, "done": done, "statistics": parts, "skipped": list(skipped)}
+        write_arrays(self.checkpoint, FILE_KIND, FILE_VERSION, meta, arrays)
+
+
+def fingerprint(pieces: Sequence[Piece], work: Work, asked: str) -> str:
+    """Return a digest of what is collected from which files in which way."""
+    listed = [[piece.path, list(piece.groups), piece.start, piece.n_rows, list(piece.mark)] for piece in pieces]
+    needs = [{"kind": need.kind, **need.to_dict()} for need in work.needs]
+    schema = None if work.schema is None else work.schema.to_dict()
+    return hashlib.sha256(json.dumps([listed, needs, schema, asked]).encode()).hexdigest()
+
+
+def with_remarks(statistics: Statistics, more: tuple[str, ...]) -> Statistics:
+    """Return statistics with further remarks on how they were collected."""
+    return replace(statistics, remarks=(*statistics.remarks, *more)) if more else statistics

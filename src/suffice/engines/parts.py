@@ -1,0 +1,78 @@
+"""Tables in codes, handed in parts to an engine whose workers keep them: for methods of many passes."""
+
+from __future__ import annotations
+
+import sys
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Any
+
+from suffice.engines.dask import tree
+from suffice.engines.spark import merged, run_on_spark
+from suffice.engines.spread import Opening, SpreadSource, Work
+from suffice.errors import ArgumentError, shown
+from suffice.progress import Watch
+from suffice.stats.statistics import Statistics
+from suffice.text import plural
+
+
+@dataclass(frozen=True, eq=False)
+class Parts:
+    """The parts of a table, and where they are to be worked on.
+
+    Attributes
+    ----------
+    tables : tuple of Table
+    where : SparkSession, or a client of Dask's
+    """
+
+    tables: tuple[Any, ...]
+    where: Any
+
+    @property
+    def description(self) -> str:
+        """A few words on the table."""
+        return f"{plural(len(self.tables), 'part')}, elsewhere"
+
+    def sample(self) -> Any:
+        """Return a part."""
+        return self.tables[0]
+
+    def map_reduce(self, work: Work, watch: Watch) -> Statistics:
+        """Add up what ``work`` returns for every part; the parts travel to the workers once."""
+        if self._on_spark:
+            return run_on_spark(lambda: self._on_workers.map(work).treeReduce(merged, depth=2))
+        return tree(work, self._on_workers, self.where)
+
+    @property
+    def _on_spark(self) -> bool:
+        return hasattr(self.where, "sparkContext")
+
+    @cached_property
+    def _on_workers(self) -> Any:
+        if self._on_spark:
+            return self.where.sparkContext.parallelize(self.tables, len(self.tables)).cache()
+        return self.where.scatter(list(self.tables))
+
+
+def workers_of(engine: Any) -> int:
+    """Return how many parts an engine works on at the same time, or say that it is none."""
+    if hasattr(engine, "sparkContext"):
+        return int(engine.sparkContext.defaultParallelism)
+    client = getattr(sys.modules.get("distributed"), "Client", None)
+    if client is not None and isinstance(engine, client):
+        return max(1, sum(engine.nthreads().values()))
+    raise ArgumentError(
+        f"The 'engine' argument must be a SparkSession or a client of Dask's, distributed.Client(…). Got "
+        f"{shown(engine)} instead; leave it out to learn here."
+    )
+
+
+def accepts(data: object) -> bool:
+    """Whether ``data`` is a table in parts."""
+    return isinstance(data, Parts)
+
+
+def open_source(data: Parts, opening: Opening, watch: Watch) -> SpreadSource:
+    """Open the parts as a source."""
+    return SpreadSource(opening, data, watch)

@@ -1,0 +1,176 @@
+"""Opening data for a structure: as a source that this process reads, or one of an engine that lives elsewhere."""
+
+from __future__ import annotations
+
+import os
+from dataclasses import dataclass, replace
+from typing import Any
+
+from suffice.data.latent import LatentTable
+from suffice.data.readers import parquet
+from suffice.data.readers.pieces import pieces_of
+from suffice.data.schema import Declaration, Schema, SchemaLike, declarations
+from suffice.data.stream import KEEP, Policies
+from suffice.data.table import Weights, open_table
+from suffice.engines import engine_for
+from suffice.engines.local import LocalPieces
+from suffice.engines.parts import Parts
+from suffice.engines.spread import SpreadSource
+from suffice.errors import ArgumentError, require_choice
+from suffice.learn.registry import methods_for
+from suffice.progress import Watch
+from suffice.stats.available import AVAILABLE, CheckedSource
+from suffice.stats.source import BlockSource, Source
+from suffice.structures.structure import public_name
+
+EM = "em"
+"""The policy that maximises the likelihood of what was observed."""
+
+
+@dataclass(frozen=True)
+class StructureOpening:
+    """How tables are opened for a structure: a value, which workers elsewhere are given.
+
+    Attributes
+    ----------
+    structure : Structure
+    known : schema or None
+        Declarations, the structure's own among them.
+    missing, unknown_states : str
+    weights : str, sequence or None
+    """
+
+    structure: Any
+    known: SchemaLike | None = None
+    missing: str = "error"
+    unknown_states: str = "error"
+    weights: Weights = None
+
+    @property
+    def policies(self) -> Policies:
+        """Which columns are read, and how."""
+        column = self.weights if isinstance(self.weights, str) else None
+        return Policies(
+            tuple(self.structure.columns),
+            declarations(self.known),
+            self.structure.continuous,
+            column,
+            reading_of_gaps(self.structure, self.missing),
+            self.unknown_states,
+        )
+
+    @property
+    def by_rows(self) -> bool:
+        """Whether rows themselves are needed: they may have gaps, or are checked one by one."""
+        latent = bool(getattr(self.structure, "latent", ()))
+        return self.policies.missing == KEEP or latent or hasattr(self.structure, "check_rows")
+
+    def given(self, schema: Schema) -> StructureOpening:
+        """Return the opening that takes for continuous what is so in a sample."""
+        declared: dict[str, Any] = dict(declarations(self.known))
+        for variable in schema.variables:
+            if variable.states is None:
+                declared.setdefault(variable.name, Declaration("continuous"))
+        return replace(self, known=declared)
+
+    def __call__(self, data: Any, watch: Watch | None = None) -> BlockSource:
+        """Return the source over the rows of a table that this process reads."""
+        how: dict[str, Any] = {
+            "schema": self.known,
+            "missing": reading_of_gaps(self.structure, self.missing),
+            "weights": self.weights,
+            "unknown_states": self.unknown_states,
+        }
+        watch = watch or Watch()
+        if hasattr(self.structure, "open"):  # structures of sequences read windows, not rows
+            kind = CheckedSource if getattr(self.structure, "latent", ()) else BlockSource
+            return kind(self.structure.open(data, **how), watch)
+        table = open_table(data, self.structure.columns, continuous=self.structure.continuous, **how)
+        return source_over(self.structure, table, watch, self.missing)
+
+
+def open_source(
+    structure: Any,
+    data: Any,
+    watch: Watch,
+    *,
+    schema: SchemaLike | None = None,
+    missing: str = "error",
+    unknown_states: str = "error",
+    weights: Weights = None,
+    checkpoint: str | os.PathLike[str] | None = None,
+    damaged: str = "error",
+) -> Source:
+    """Open data for a structure, wherever it lives."""
+    require_choice("damaged", damaged, ("error", "skip"))
+    known = {**structure.declared, **declarations(schema)} if structure.declared else schema
+    opening = StructureOpening(structure, known, missing, unknown_states, weights)
+    engine = engine_for(data)
+    if checkpoint is not None or damaged == "skip":
+        return _piecewise(opening, data, watch, checkpoint, damaged)
+    if engine is None:
+        return opening(data, watch)
+    if not isinstance(data, Parts):
+        _require_rows_elsewhere(structure, weights)
+    return engine.open_source(data, opening, watch)
+
+
+def _piecewise(
+    opening: StructureOpening, data: Any, watch: Watch, checkpoint: str | os.PathLike[str] | None, damaged: str
+) -> SpreadSource:
+    """Open Parquet files piece by piece, so that what is done is kept, and what cannot be read is left out."""
+    if not parquet.accepts(data) or hasattr(opening.structure, "open"):
+        argument = "damaged" if checkpoint is None else "checkpoint"
+        raise ArgumentError(
+            f"The {argument!r} argument is for Parquet files, which are read by row groups. Leave it out, "
+            "or collect each file by itself and add the statistics."
+        )
+    _require_rows_elsewhere(opening.structure, opening.weights)
+    declared = {name: [entry.kind, entry.states] for name, entry in declarations(opening.known).items()}
+    asked = repr((declared, opening.missing, opening.unknown_states, opening.weights, damaged))
+    return SpreadSource(opening, LocalPieces(pieces_of(data), checkpoint, asked, damaged == "skip"), watch)
+
+
+def _require_rows_elsewhere(structure: Any, weights: Weights) -> None:
+    """Refuse what only a table at hand can give."""
+    if hasattr(structure, "open"):
+        raise ArgumentError(
+            f"{public_name(type(structure))} reads sequences, whose order a data frame of an engine does not keep. "
+            "Write them to files, collect each by itself, and add: sf.collect(structure, part1) + …."
+        )
+    if weights is not None and not isinstance(weights, str):
+        raise ArgumentError(
+            "The rows of an engine's table have no order; the 'weights' argument must name the column that holds their "
+            "weights."
+        )
+
+
+def source_over(structure: Any, table: Any, watch: Watch, missing: str) -> BlockSource:
+    """Return the source over a table's rows: with the structure's latent variables, and checked where it asks."""
+    if latent := dict(getattr(structure, "latent", ())):
+        table = LatentTable.of(table, latent)
+    if hasattr(structure, "check_rows") or latent or missing == EM:
+        return CheckedSource(table, watch, check=getattr(structure, "check_rows", None))
+    return BlockSource(table, watch)
+
+
+def reading_of_gaps(structure: Any, missing: str) -> str:
+    """Return the policy under which a table is opened: gaps are kept where each need has rows of its own."""
+    require_choice("missing", missing, ("error", "drop", EM, AVAILABLE))
+    if missing == EM:
+        if not any(method.incomplete for method in methods_for(structure).values()):
+            raise ArgumentError(
+                f"missing={EM!r} maximises the likelihood of what was observed, for which "
+                f"{public_name(type(structure))} has no method. Pass missing='drop' to leave out incomplete rows, or "
+                "fill them in."
+            )
+        return KEEP
+    if missing != AVAILABLE:
+        return missing
+    if getattr(structure, "gaps", "") != AVAILABLE:
+        raise ArgumentError(
+            f"missing={AVAILABLE!r} learns each parameter from the rows that have its columns, which is not the "
+            f"estimate that {public_name(type(structure))} stands for. Pass missing='drop' to leave out incomplete "
+            "rows, or fill them in."
+        )
+    return KEEP
