@@ -4,7 +4,7 @@ VENV ?= .venv
 BIN := $(VENV)/bin
 PIP := $(BIN)/python -m pip --disable-pip-version-check
 
-.PHONY: demo test lint types contract unit coverage test-slow test-peers wheel-test bench clean help
+.PHONY: demo test lint types contract unit docs coverage test-slow test-peers wheel-test bench clean help
 
 help:  ## Show what can be made.
 	@grep -hE '^[a-z-]+:.*## ' Makefile | sed -E 's/:.*## /\t/' | expand -t 14
@@ -28,6 +28,10 @@ contract: $(VENV)/installed-dev
 unit: $(VENV)/installed-dev
 	$(BIN)/pytest -n 2 -m "not slow"
 
+docs: $(VENV)/installed-dev  ## Build the documentation site in build/docs; a warning is an error.
+	$(BIN)/sphinx-build -W --keep-going -n -q -E -a -b html docs build/docs
+	@echo "Open build/docs/index.html"
+
 coverage: $(VENV)/installed-dev  ## Run the tests again and say which lines they reach.
 	$(BIN)/pytest -n 2 -m "not slow" --cov --cov-report=term
 
@@ -48,6 +52,7 @@ wheel-test: $(VENV)/installed-dev  ## Build the wheel, install it alone in a fre
 	$(PYTHON) -m venv build/wheel/env
 	build/wheel/env/bin/python -m pip --disable-pip-version-check install -q -c constraints.txt build/wheel/*.whl
 	cd build/wheel && env/bin/suffice demo --out demo.json
+	$(BIN)/python tests/from_readme.py README.md build/wheel/env/bin/suffice
 
 bench: $(VENV)/installed-dev build/bench-peers/installed  ## Run the benchmarks against the peers, write benchmarks/RESULTS.md.
 	$(BIN)/python benchmarks/run.py --peers-python build/bench-peers/bin/python

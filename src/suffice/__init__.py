@@ -50,6 +50,7 @@ _HOMES = {
     "suffice.data.readers.csv_file": ("CSV",),
     "suffice.data.readers.contingency": ("Contingency",),
     "suffice.data.sequences": ("Sequences",),
+    "suffice.engines.sql": ("SQL",),
     "suffice.stats.needs": ("Count", "Distinct", "Moment", "Sum"),
     "suffice.stats.counts": ("Counts",),
     "suffice.stats.moments": ("Moments",),
@@ -78,6 +79,8 @@ _HOMES = {
     "suffice.models.markov_chain": ("MarkovChainModel",),
     "suffice.models.markov_net": ("MarkovNetwork",),
     "suffice.models.normal_mixture": ("NormalMixture",),
+    "suffice.models.predictions": ("Predictions",),
+    "suffice.models.numeric_predictions": ("NumericPredictions",),
     "suffice.models.weighted_sampling": ("SampledAnswer",),
     "suffice.priors.dirichlet": ("Dirichlet", "K2", "Jeffreys", "BDeu"),
     "suffice.priors.expert": ("Expert",),
@@ -93,6 +96,10 @@ _HOMES = {
     "suffice.result.likelihood_ratio": ("likelihood_ratio",),
     "suffice.result.notes": ("Note",),
     "suffice.fitting": ("fit", "collect", "estimate"),
+    "suffice.comparison.compare": ("compare",),
+    "suffice.comparison.comparison": ("Comparison",),
+    "suffice.checking": ("check",),
+    "suffice.checking.result": ("StructureCheck",),
     "suffice.max_entropy": ("maxent",),
     "suffice.io": ("read", "write"),
     "suffice.sklearn": (
@@ -109,6 +116,8 @@ __all__ = [*_HOME, "__version__"]  # noqa: PLE0604
 
 if TYPE_CHECKING:
     from suffice.certify.certificate import Certificate as Certificate
+    from suffice.checking import check as check
+    from suffice.checking.result import StructureCheck as StructureCheck
     from suffice.settings import config as config
     from suffice.data.labelled import LabelledTable as LabelledTable
     from suffice.data.labelled_graphs import Graph as Graph
@@ -119,6 +128,7 @@ if TYPE_CHECKING:
     from suffice.data.schema import categorical as categorical
     from suffice.data.schema import continuous as continuous
     from suffice.data.variable import Variable as Variable
+    from suffice.engines.sql import SQL as SQL
     from suffice.errors import ArgumentError as ArgumentError
     from suffice.errors import DataError as DataError
     from suffice.errors import EstimationError as EstimationError
@@ -130,6 +140,8 @@ if TYPE_CHECKING:
     from suffice.errors import StructureError as StructureError
     from suffice.errors import SufficeError as SufficeError
     from suffice.errors import UnknownNameError as UnknownNameError
+    from suffice.comparison.compare import compare as compare
+    from suffice.comparison.comparison import Comparison as Comparison
     from suffice.fitting import collect as collect
     from suffice.fitting import estimate as estimate
     from suffice.fitting import fit as fit
@@ -183,6 +195,8 @@ if TYPE_CHECKING:
     from suffice.structures.single import Categorical as Categorical
     from suffice.structures.single import MultivariateNormal as MultivariateNormal
     from suffice.models.normal_mixture import NormalMixture as NormalMixture
+    from suffice.models.numeric_predictions import NumericPredictions as NumericPredictions
+    from suffice.models.predictions import Predictions as Predictions
     from suffice.models.weighted_sampling import SampledAnswer as SampledAnswer
     from suffice.structures.single import Normal as Normal
     from suffice.structures.features import Features as Features
