@@ -34,6 +34,7 @@ WORKLOADS = (
     "w8_markov",
     "w9_start",
     "w10_gibbs",
+    "compare_folds",
 )
 OURS = ("suffice", "numpy", "numba", "pyarrow", "narwhals", "pandas")
 PEERS = (

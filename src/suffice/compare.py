@@ -1,1 +1,0 @@
-"""compare: several models of the same data side by side."""

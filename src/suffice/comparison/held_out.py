@@ -1,0 +1,139 @@
+"""Held-out scores: the log-likelihood of one fold under a model that was trained on the others.
+
+It comes from the fold's statistics where they suffice: Σ m(x) log θ(x) of a network's tables, moments of normal
+distributions, Σ_C Σ m(x_C) log ψ(x_C) − N log Z of cliques and features. Where they do not, the rows are scored one by
+one, all folds and models in one more pass.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from suffice.errors import StatisticsError
+from suffice.learn.gaussian_markov import chain_log_likelihoods
+from suffice.models.bayes_net import BayesianNetwork
+from suffice.models.cpds import nodes_of
+from suffice.models.joint_normal import JointNormal
+from suffice.models.markov_net import MarkovNetwork
+from suffice.stats.counts import Counts
+from suffice.stats.moments import Moments
+from suffice.stats.needs import Count, Distinct, Moment
+from suffice.stats.rows import Rows
+from suffice.stats.statistics import Statistics
+
+
+@dataclass(frozen=True)
+class Score:
+    """The log-likelihood of some rows.
+
+    Attributes
+    ----------
+    total : float
+        −inf where a row is impossible, NaN where the model does not know its probability.
+    impossible, unknown : float
+        The weight of such rows; at least that much where it comes from statistics.
+    where : str
+        A node whose table has no row for what was held out.
+    """
+
+    total: float
+    impossible: float = 0.0
+    unknown: float = 0.0
+    where: str = ""
+
+    def __add__(self, other: Score) -> Score:
+        """Join the scores of different rows."""
+        total = _sum(self.total, other.total)
+        impossible, unknown = self.impossible + other.impossible, self.unknown + other.unknown
+        return Score(total, impossible, unknown, self.where or other.where)
+
+    def and_of(self, other: Score) -> Score:
+        """Join the scores of different variables of the same rows."""
+        total = _sum(self.total, other.total)
+        impossible, unknown = max(self.impossible, other.impossible), max(self.unknown, other.unknown)
+        return Score(total, impossible, unknown, self.where or other.where)
+
+
+def _sum(first: float, second: float) -> float:
+    return math.nan if math.isnan(first) or math.isnan(second) or first == -second == math.inf else first + second
+
+
+def score_of(log_p: NDArray[Any], weights: NDArray[Any] | None, where: str = "") -> Score:
+    """Add up log p of rows, each with its weight; rows of weight zero cost nothing."""
+    w = np.ones(len(log_p)) if weights is None else np.asarray(weights, np.float64)
+    impossible, unknown = float(w[np.isneginf(log_p)].sum()), float(w[np.isnan(log_p)].sum())
+    if unknown:
+        return Score(math.nan, impossible, unknown, where)
+    if impossible:
+        return Score(-math.inf, impossible)
+    seen = w > 0
+    return Score(float(w[seen].dot(log_p[seen])))
+
+
+def from_statistics(model: Any, structure: Any, statistics: Statistics) -> Score | None:
+    """Return the score of the rows that statistics are of; None where these do not suffice."""
+    if isinstance(model, BayesianNetwork):
+        return _of_network(model, statistics)
+    if isinstance(model, JointNormal):
+        return Score(math.fsum(chain_log_likelihoods(model, statistics[Moment(model.names)]).values()))
+    rows = statistics.items_.get(Distinct(structure.columns))
+    if rows is not None and hasattr(model, "log_prob_of"):
+        columns, n_rows = dict(zip(structure.columns, rows.columns, strict=True)), rows.n_rows
+        return score_of(model.log_prob_of(columns, n_rows), rows.weights)
+    if isinstance(model, MarkovNetwork):
+        return _of_factors(model, statistics)
+    return None
+
+
+def _of_network(model: BayesianNetwork, statistics: Statistics) -> Score:
+    """Return Σ_v Σ m(x_v, x_pa) log p(x_v | x_pa), and the like for moments."""
+    score = Score(0.0)
+    for node, (kind, family) in nodes_of(model.dag, statistics.schema).items():
+        score = score.and_of(_of_family(model.cpd(node), node, statistics[kind.need(family)]))
+    return score
+
+
+def _of_family(cpd: Any, node: str, statistic: Counts | Rows | Moments) -> Score:
+    total = cpd.log_likelihood(statistic)
+    if math.isfinite(total):
+        return Score(total)
+    if isinstance(statistic, Moments):
+        weight = statistic.weight.reshape(-1)
+        if math.isnan(total):
+            return Score(math.nan, unknown=float(weight[cpd.unknown].sum()), where=node)
+        return Score(total, float(weight.sum()) if total < 0 else 0.0)
+    columns, m = (statistic.columns, statistic.weights) if isinstance(statistic, Rows) else statistic.columns()
+    names = [variable.name for variable in statistic.variables]
+    return score_of(cpd.log_prob(dict(zip(names, columns, strict=True))), m, node)
+
+
+def _of_factors(model: MarkovNetwork, statistics: Statistics) -> Score | None:
+    """Return Σ_C Σ m(x_C) log ψ(x_C) − N log Z, where the counts of every factor were collected."""
+    score = Score(-statistics.weight * model.log_z)
+    for factor in model.factors:
+        try:
+            counts = statistics[Count(factor.names)]
+        except StatisticsError:
+            return None
+        cells, m = counts.nonzero()
+        with np.errstate(divide="ignore"):
+            score = score.and_of(score_of(np.log(factor.values[tuple(cells.T)]), m))
+    return score
+
+
+# Row by row ---------------------------------------------------------------------------------------------------
+
+
+def of_rows(models: Mapping[str, tuple[Any, bool]], columns: Any, n_rows: int, weights: Any) -> dict[str, Score]:
+    """Score the rows of one block under several models, each with whether what a row lacks is summed out."""
+    found = {}
+    for name, (model, observed) in models.items():
+        log_of = model.log_observed_of if observed else model.log_prob_of
+        found[name] = score_of(log_of(columns, n_rows), weights) if n_rows else Score(0.0)
+    return found
