@@ -7,14 +7,21 @@ from typing import Annotated
 import typer
 
 import suffice
+from suffice.cli.check import check
 from suffice.cli.classify import classify
+from suffice.cli.collect import collect
+from suffice.cli.compare import compare
 from suffice.cli.convert import convert
 from suffice.cli.crf import crf
 from suffice.cli.demo import demo
+from suffice.cli.estimate import estimate
 from suffice.cli.fit import fit
 from suffice.cli.impute import impute
 from suffice.cli.info import info
+from suffice.cli.merge import merge
+from suffice.cli.predict import predict
 from suffice.cli.query import query
+from suffice.cli.report import report
 from suffice.cli.sample import sample
 from suffice.cli.score import score
 
@@ -44,11 +51,18 @@ def options(
 
 app.command()(fit)
 app.command()(query)
+app.command()(predict)
 app.command()(score)
+app.command()(compare)
 app.command()(sample)
 app.command()(impute)
+app.command()(check)
 app.command()(convert)
 app.command()(info)
+app.command()(report)
+app.command()(collect)
+app.command()(merge)
+app.command()(estimate)
 app.command()(demo)
 app.add_typer(classify)
 app.add_typer(crf)

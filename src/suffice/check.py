@@ -1,1 +1,0 @@
-"""check: whether a structure is credible, not only optimised."""
