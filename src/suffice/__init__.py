@@ -33,6 +33,7 @@ _HOMES = {
         "SufficeError",
         "ArgumentError",
         "DataError",
+        "DamagedError",
         "SchemaError",
         "StructureError",
         "StatisticsError",
@@ -130,6 +131,7 @@ if TYPE_CHECKING:
     from suffice.data.variable import Variable as Variable
     from suffice.engines.sql import SQL as SQL
     from suffice.errors import ArgumentError as ArgumentError
+    from suffice.errors import DamagedError as DamagedError
     from suffice.errors import DataError as DataError
     from suffice.errors import EstimationError as EstimationError
     from suffice.errors import FileAccessError as FileAccessError

@@ -39,7 +39,7 @@ entry("score of other rows", A, lambda w: w.fit().model.predict("A", SEEN).score
       "one a row")  # fmt: skip
 entry("score of an unknown state", D, lambda w: w.fit().model.predict("A", SEEN).score(["x", "z"]),
       "Column 'A', row 2: state 'z'")  # fmt: skip
-entry("classifier asked for an input", A, lambda w: classifier().predict(classifier().inputs[0].name,
+entry("prediction of an input by a classifier", A, lambda w: classifier().predict(classifier().inputs[0].name,
       {classifier().target.name: ["a"]}), "A classifier predicts its class")  # fmt: skip
 entry("gap for a softmax", D, lambda w: softmax().predict(softmax().target.name, {softmax().inputs[0].name:
       [1.0, None]}), "row 2", "input is missing", "Fill it in")  # fmt: skip

@@ -90,7 +90,7 @@ def solve(problem: Problem) -> Solution:
         posterior = NetworkPosterior(dag, tuple(posteriors[node] for node in dag.nodes), evidence)
     return Solution(
         model=BayesianNetwork(dag, cpds),
-        log_likelihood=sum(local.values()),
+        log_likelihood=sum(local.values()),  # eq bn-log-likelihood
         n_free=sum(found.n_free for found in fits.values()),
         n_free_adjusted=sum(found.n_free_adjusted for found in fits.values()),
         local={node: local[node] for node in dag.nodes},
@@ -133,11 +133,11 @@ def _fit_group(
     problem: Problem, prior: Any, nodes: Mapping[str, tuple[NodeKind, Family]], group: tuple[str, ...]
 ) -> NodeFit:
     kind, family = nodes[group[0]]
-    statistic = reduce(add, _in_terms_of_lead(problem.statistics, nodes, group))
+    statistic = reduce(add, _in_terms_of_lead(problem.statistics, nodes, group))  # eq tied-statistics
     given = given_in(group, problem.fixed, nodes)
     mine = prior_of(prior, kind, family)
     posterior: Any = None
-    whole = isinstance(given, CPD) and given.kind == kind.name != "tabular"
+    whole = given is not None and isinstance(given, CPD) and given.kind == kind.name != "tabular"
     if whole and (mine is None or isinstance(mine, Penalty)):
         cpd = given.renamed(family)  # nothing is left to be estimated
     elif mine is None:

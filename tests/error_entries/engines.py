@@ -1,0 +1,106 @@
+"""Errors of data that live elsewhere, and of passes in pieces."""
+
+from __future__ import annotations
+
+import os
+import sys
+from typing import Any
+from unittest import mock
+
+import duckdb
+import pyarrow as pa
+import pyarrow.parquet as pq
+from tests.error_catalogue import A, C, D, World, entry
+
+import suffice as sf
+from suffice.data.readers.pieces import pieces_of
+from suffice.engines import local
+from suffice.engines.dask import tree
+from suffice.engines.local import LocalPieces
+from suffice.engines.parts import workers_of
+from suffice.engines.spark import run_on_spark
+from suffice.engines.spread import Work
+from suffice.errors import DamagedError
+from suffice.opening import StructureOpening
+from suffice.progress import Watch
+
+ROWS = "SELECT * FROM (VALUES ('x', 1, 0.5, 2.0), ('y', 2, 1.5, -1.0), (NULL, 2, 'inf'::DOUBLE, 1.0)) AS t(A, B, u, w)"
+
+
+def relation(query: str = ROWS) -> Any:
+    return duckdb.connect().sql(query)
+
+
+def parquet(world: World, name: str = "rows.parquet") -> str:
+    pq.write_table(pa.table(world.data), world.path(name))
+    return world.path(name)
+
+
+def changed(world: World) -> Any:
+    piece = pieces_of(parquet(world))[0]
+    os.utime(piece.path, (1, 1))
+    return sf.collect(world.dag, piece)
+
+
+def other_job(world: World) -> Any:
+    parquet(world, "1.parquet")
+    parquet(world, "2.parquet")
+    with mock.patch.object(local, "SECONDS", 0.0), mock.patch.object(local.Path, "unlink"):
+        sf.collect(world.dag, world.path("*.parquet"), checkpoint=world.path("so far"))
+    return sf.collect(sf.DAG("A; B"), world.path("*.parquet"), checkpoint=world.path("so far"))
+
+
+def damaged(piece: Any) -> Any:
+    raise DamagedError("It is cut off.")
+
+
+def many_numbers(world: World) -> Any:
+    for part in (0, 1):
+        table = pa.table({"A": [12 * part + number for number in range(12)], "B": ["u", "v"] * 6})
+        pq.write_table(table, world.path(f"{part}.parquet"))
+    return sf.collect(world.dag, world.path("*.parquet"), checkpoint=world.path("so far"))
+
+
+def database(world: World, *tables: str) -> str:
+    with duckdb.connect(world.path("rows.duckdb")) as connection:
+        for table in tables:
+            connection.execute(f"CREATE TABLE {table} (A TEXT)")
+    return world.path("rows.duckdb")
+
+
+def without_duckdb(world: World) -> Any:
+    with mock.patch.dict(sys.modules, {"duckdb": None}):
+        return sf.fit(world.dag, sf.SQL("SELECT 1"))
+
+
+entry("column that a database lacks", D, lambda w: sf.fit(sf.DAG("A -> C"), relation()), "'C'", "['A', 'B', 'u', 'w']")
+entry("gap in a database", D, lambda w: sf.fit(w.dag, relation()), "Column 'A'", "1 value", "missing='drop'")
+entry("weights of a database that are text", D, lambda w: sf.fit(sf.DAG("B"), relation(), weights="A"), "Column 'A'",
+      "weights", "Name another")  # fmt: skip
+entry("negative weights of a database", D, lambda w: sf.fit(sf.DAG("B"), relation(), weights="w"), "Column 'w'",
+      "1 row", "not negative")  # fmt: skip
+entry("endless numbers of a database", D, lambda w: sf.fit(sf.Normal("u"), relation()), "Column 'u'", "infinite")
+entry("unknown state of a database", D, lambda w: sf.fit(sf.DAG("A -> B"), relation(), missing="drop",
+      schema={"A": ["x"]}), "Column 'A': state 'y'", "unknown_states='missing'")  # fmt: skip
+entry("query that fails when it is run", D, lambda w: sf.fit(sf.DAG("A"), relation("SELECT CAST(x AS INT) AS A FROM "
+      "(VALUES ('1'), ('no number')) AS t(x)")), "database cannot answer", "Mend")  # fmt: skip
+entry("empty query", A, lambda w: sf.SQL(" "), "'query' argument", "empty text")
+entry("query that is no SQL", D, lambda w: sf.fit(w.dag, sf.SQL("SELEKT 1")), "database cannot answer", "Mend the")
+entry("database that is not there", D, lambda w: sf.fit(w.dag, w.path("none.duckdb")), "no database", "none.duckdb")
+entry("database of several tables", A, lambda w: sf.fit(w.dag, database(w, "one", "two")), "['one', 'two']", "sf.SQL(")
+entry("database without DuckDB", A, without_duckdb, "DuckDB", "pip install 'suffice[duckdb]'")
+entry("Dask frame without partitions", D, lambda w: tree(Work(StructureOpening(w.dag), None), []), "no partitions")
+entry("Spark frame without rows", D, lambda w: run_on_spark(lambda: None), "no rows")
+entry("engine that is none", A, lambda w: workers_of("cluster"), "SparkSession", "Got 'cluster'")
+entry("weights of an engine's rows", A, lambda w: sf.fit(w.dag, relation(), weights=[1, 2, 3]), "name the column")
+entry("sequences of an engine", A, lambda w: sf.fit(sf.MarkovChain(order=1), relation()), "reads sequences", "add")
+entry("checkpoint of a CSV file", A, lambda w: sf.collect(w.dag, w.csv("A,B\nx,u\n"), checkpoint=w.path("c")),
+      "'checkpoint' argument", "Parquet")  # fmt: skip
+entry("policy of damaged files", A, lambda w: sf.collect(w.dag, w.data, damaged="ignore"), "'damaged' argument",
+      "['error', 'skip']", "Got 'ignore'")  # fmt: skip
+entry("checkpoint of another job", A, other_job, "another job", "Name another file")
+entry("only damaged pieces", D, lambda w: LocalPieces(pieces_of(parquet(w)), skip_damaged=True).map_reduce(
+      Work(damaged, None), Watch()), "None of the 1 piece can be read", "rows.parquet", "cut off")  # fmt: skip
+entry("numbers that are many in all pieces together", C, many_numbers, "'A'", "24 distinct values", "sf.categorical()")
+entry("file that changes during a pass", D, changed, "has changed", "Begin again")
+entry("file named twice", D, lambda w: sf.collect(w.dag, [parquet(w), parquet(w)]), "named twice", "Name it once")

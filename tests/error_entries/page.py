@@ -1,0 +1,39 @@
+"""Errors of reports: what has none, data that cannot be scored, and paths that are none."""
+
+from __future__ import annotations
+
+from tests.error_catalogue import A, D, World, X, entry
+from typer.testing import CliRunner
+
+import suffice as sf
+from suffice.cli.app import app
+from suffice.errors import ArgumentError
+from suffice.report.page import write_report
+
+
+def chain(w: World) -> sf.Fit:
+    return sf.fit(sf.MarkovChain(order=1), ["aabab", "abba"])
+
+
+def said(*arguments: str) -> None:
+    """Run a command that fails, and raise what it says."""
+    result = CliRunner().invoke(app, list(arguments))
+    assert result.exit_code == 2
+    raise ArgumentError(result.stderr)
+
+
+entry("report of a structure", A, lambda w: write_report(w.dag, w.path("x.html")), "a fit, or of a model",
+      "BayesianNetwork", "Got DAG('A -> B')")  # fmt: skip
+entry("report of statistics", A, lambda w: write_report(w.stats(), w.path("x.html")), "a fit, or of a model")
+entry("report to a number", A, lambda w: w.fit().report(3), "'path'", "HTML file", "Got 3")
+entry("report to nothing", A, lambda w: w.fit().report(""), "'path'", "Got ''")
+entry("report without a title", A, lambda w: w.fit().report(w.path("x.html"), title=""), "'title'", "not empty")
+entry("report into no folder", X, lambda w: w.fit().report(w.path("no/x.html"), plots=False), "Cannot write", "x.html",
+      "a folder that exists")  # fmt: skip
+entry("report with sequences", A, lambda w: chain(w).report(w.path("x.html"), data=["aab"]), "'data'",
+      "MarkovChainModel", "model.log_prob")  # fmt: skip
+entry("report with an unknown state", D, lambda w: w.fit().report(w.path("x.html"), data={"A": ["q"], "B": ["u"]}),
+      "'A'", "'q'", "['x', 'y']")  # fmt: skip
+entry("report with a column missing", D, lambda w: w.fit().report(w.path("x.html"), data={"A": ["x"]}), "'B'")
+entry("report to a model file", A, lambda w: said("report", w.path("m.json"), "--out", w.path("m.bif")), "HTML file",
+      "m.bif")  # fmt: skip
