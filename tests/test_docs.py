@@ -14,13 +14,22 @@ import pytest
 
 ROOT = Path(__file__).resolve().parent.parent
 PAGES = sorted([ROOT / "README.md", *(ROOT / "docs").rglob("*.md")])
-FILES = ("toml", "columns")
+FILES = ("toml", "columns", "csv")
 VARYING = re.compile(r"^time +[0-9.]+ s$|(?<=within )[0-9.e-]+", re.MULTILINE)
 BLOCK = re.compile(r"^```(\w+)\n(.*?)^```$", re.MULTILINE | re.DOTALL)
 
 
 def blocks(page: Path, language: str) -> str:
     return "\n".join(body for name, body in BLOCK.findall(page.read_text()) if name == language)
+
+
+def write_files(page: Path, folder: Path) -> None:
+    """Write the files that a page shows; the first line of each, a comment, is its name."""
+    shutil.copy(ROOT / "src" / "suffice" / "examples" / "berkeley.csv", folder)
+    for language, content in BLOCK.findall(page.read_text()):
+        if language in FILES:
+            name, rest = content.split("\n", 1)
+            (folder / name.removeprefix("# ")).write_text(rest)
 
 
 def steady(output: str) -> list[str]:
@@ -30,6 +39,7 @@ def steady(output: str) -> list[str]:
 
 @pytest.mark.parametrize("page", PAGES, ids=lambda page: str(page.relative_to(ROOT)))
 def test_python_blocks_show_what_they_print(page: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    write_files(page, tmp_path)
     monkeypatch.chdir(tmp_path)
     test = doctest.DocTestParser().get_doctest(blocks(page, "python"), {}, page.name, str(page), 0)
     lines: list[str] = []
@@ -39,11 +49,7 @@ def test_python_blocks_show_what_they_print(page: Path, tmp_path: Path, monkeypa
 
 @pytest.mark.parametrize("page", PAGES, ids=lambda page: str(page.relative_to(ROOT)))
 def test_console_blocks_show_what_they_print(page: Path, tmp_path: Path) -> None:
-    shutil.copy(ROOT / "src" / "suffice" / "examples" / "berkeley.csv", tmp_path)
-    for language, content in BLOCK.findall(page.read_text()):
-        if language in FILES:  # the first line, a comment, is the name of the file
-            name, rest = content.split("\n", 1)
-            (tmp_path / name.removeprefix("# ")).write_text(rest)
+    write_files(page, tmp_path)
     for command, expected in re.findall(r"^\$ (.*)\n((?:(?!\$ ).*\n)*)", blocks(page, "console"), re.MULTILINE):
         program, *arguments = shlex.split(command)
         assert program == "suffice"

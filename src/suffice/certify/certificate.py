@@ -25,7 +25,8 @@ class Certificate:
     claim : str
         What the fit claims to be, such as ``maximum likelihood``.
     gradient_norm : float
-        Largest violation of the first-order condition. For tables: max |m(x_pa, x_v)/m(x_pa) − θ| over rows with data.
+        Largest violation of the first-order condition. For tables: ``max |m(x_pa, x_v)/m(x_pa) − θ|`` over
+        rows with data.
     worst : str
         Where the largest violation is.
     moment_gap : float or None

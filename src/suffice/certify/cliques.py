@@ -60,6 +60,7 @@ def certify(claim: Claim) -> Certificate:
             normalisation=abs(float(seen.expected[: math.prod(seen.layout.shapes[0])].sum()) - 1),
             exists=exists,
             condition="the first-order condition" if claim.prior is not None else "the match of margins",
+            # eq moment-matching
             moment_gap=None if isinstance(claim.prior, Penalty) else float(np.abs(seen.expected - seen.targets).max()),
             kl=seen.kl,
             pythagoras=seen.pythagoras,
@@ -298,7 +299,7 @@ class Examined:
         p = self.joint[0]
         held = p[p > 0]
         entropy = -float((held * np.log(held)).sum())
-        return abs(self.kl - (entropy - self._data_entropy))
+        return abs(self.kl - (entropy - self._data_entropy))  # eq pythagoras
 
     @property
     def rounding(self) -> float:

@@ -243,7 +243,7 @@ class Examined:
         total = self.member.log_base_total
         if self.claim.prior is not None or not self.claim.statistics.weight or total is None:
             return None
-        return float(self.weights.dot(self.targets)) - self.member.log_z + total
+        return float(self.weights.dot(self.targets)) - self.member.log_z + total  # eq maxent-dual
 
     @cached_property
     def _data_entropy(self) -> float | None:

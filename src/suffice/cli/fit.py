@@ -7,6 +7,7 @@ from typing import Annotated, Any
 import typer
 
 from suffice.cli.priors import PriorOption, is_number, read_priors
+from suffice.cli.report import require_page
 from suffice.cli.shared import (
     DATA,
     CategoricalOption,
@@ -106,6 +107,9 @@ def fit(
         str | None, typer.Option("--out", metavar="FILE", help="Write the model alone (.json, .bif, .uai, …).")
     ] = None,
     out_fit: OutFitOption = None,
+    page: Annotated[
+        str | None, typer.Option("--report", metavar="FILE", help="Write a page about the fit for people (.html).")
+    ] = None,
     quiet: QuietOption = False,
     as_json: JsonOption = False,
 ) -> None:
@@ -114,6 +118,8 @@ def fit(
         import suffice
         from suffice.io.structure_file import read_structure
 
+        if page:
+            require_page(page)
         result = suffice.fit(
             with_latent(with_divisor(read_structure(structure), divisor), latent or []),
             table(data, separator, na, names, skip, trim),
@@ -135,22 +141,27 @@ def fit(
             certify=certify,
             progress=bar(quiet),
         )
-        _report(result, show or [], out, out_fit, as_json)
+        show_result(result, show or [], out, out_fit, as_json, page)
     if not result.certificate.ok:
         raise typer.Exit(1)
 
 
-def _report(result: Any, show: list[str], out: str | None, out_fit: str | None, as_json: bool) -> None:
+def show_result(
+    result: Any, show: list[str], out: str | None, out_fit: str | None, as_json: bool, page: str | None = None
+) -> None:
+    """Write and print a fit; ``page`` is where its report goes."""
     from suffice.cli.show import show_document, show_fit, show_written
 
     _check_shown(result.model, show)
     require_two_paths(out, out_fit)
     write_fit(result, out, out_fit)
+    if page:
+        result.report(page)
     if as_json:
         show_document(result)
         return
     show_fit(result, show)
-    show_written({"model": out, "fit": out_fit})
+    show_written({"model": out, "fit": out_fit, "report": page})
 
 
 def _check_shown(model: Any, show: list[str]) -> None:

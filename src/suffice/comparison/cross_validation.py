@@ -48,7 +48,7 @@ class CrossValidation:
     @property
     def total(self) -> float:
         """The log-likelihood of all folds."""
-        return float(np.sum(self.folds)) if not any(map(math.isnan, self.folds)) else math.nan
+        return float(np.sum(self.folds)) if not any(map(math.isnan, self.folds)) else math.nan  # eq cross-validation
 
     @property
     def standard_error(self) -> float:
@@ -67,7 +67,7 @@ def standard_error(totals: Sequence[float], sizes: Sequence[float]) -> float:
     means = np.asarray(totals, np.float64) / np.asarray(sizes, np.float64)
     if not np.isfinite(means).all():
         return math.nan
-    return float(np.sum(sizes) * means.std(ddof=1) / math.sqrt(len(means)))
+    return float(np.sum(sizes) * means.std(ddof=1) / math.sqrt(len(means)))  # eq cross-validation-error
 
 
 def cross_validate(

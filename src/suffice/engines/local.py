@@ -65,7 +65,7 @@ class LocalPieces:
             except DamagedError as error:
                 if not self.skip_damaged:
                     raise
-                skipped = (*skipped, f"Left out, since it cannot be read: {piece.description} ({error})")
+                skipped = (*skipped, f"Left out, since it cannot be read: {piece.description}. {error}")
             else:
                 total = found if total is None else total + found
             watch.advance(1, piece.description)

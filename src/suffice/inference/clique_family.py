@@ -204,12 +204,12 @@ class TablePoint:
     @cached_property
     def expected(self) -> Floats:
         """The marginals of all cliques, flat."""
-        return self.family.sums(self.p)
+        return self.family.sums(self.p)  # eq clique-marginals
 
     def curvature(self, direction: Floats) -> Floats:
         """Return Cov(f) · direction, flat."""
         along = self.family.spread(direction)
-        return self.family.sums(self.p * (along - float((self.p * along).sum())))
+        return self.family.sums(self.p * (along - float((self.p * along).sum())))  # eq hessian
 
     def least(self) -> list[tuple[tuple[int, ...], float]]:
         """Return all variables as one clique, with the least probability of a configuration."""
@@ -236,7 +236,7 @@ class TableScaling:
                 step = np.log(ratio)
                 thetas[number] += step
                 order, shape = self.family._broadcast[number]
-                self._p *= ratio.transpose(order).reshape(shape)
+                self._p *= ratio.transpose(order).reshape(shape)  # eq ipf-step
             gain = float((target[target > 0] * step[target > 0]).sum())
             rows.append((gain, float(found.sum()), float(np.abs(target - found).max(initial=0.0))))
         columns = np.array(rows).reshape(-1, 3).T

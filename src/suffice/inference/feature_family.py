@@ -75,7 +75,7 @@ class FeatureFamily:
 
     def theta(self, weights: Floats) -> Floats:
         """Return the log-potentials of all cliques, flat."""
-        theta: Floats = self.matrix @ weights
+        theta: Floats = self.matrix @ weights  # eq log-linear
         return theta if self.offset is None else theta + self.offset
 
     def at(self, weights: Floats) -> FeaturePoint:

@@ -205,7 +205,7 @@ class PseudoFamily:
         """
         self._require_room("The sandwich covariance", SANDWICH_SQUARES)
         inverse = _pseudo_inverse(self.sensitivity(w))
-        found: Floats = inverse @ self.variability(w) @ inverse
+        found: Floats = inverse @ self.variability(w) @ inverse  # eq sandwich
         return (found + found.T) / 2
 
     @cached_property

@@ -120,7 +120,7 @@ class TreePoint:
         found, plan = family.calibrated(self), family.plan
         self.log_z = found.log_z
         sums = np.empty(plan.starts[-1])
-        factor_sums(plan.arrays, found.tables, plan.starts, sums)
+        factor_sums(plan.arrays, found.tables, plan.starts, sums)  # eq clique-marginals
         self.expected = family.natural(sums)
 
     def curvature(self, direction: Floats) -> Floats:

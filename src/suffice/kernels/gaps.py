@@ -287,8 +287,8 @@ def sum_situations(table: Any, log_table: Any, lo: int, hi: int, kind: Any, weig
         if not total > 0:
             log_sum[s] = -np.inf
             continue
-        log_sum[s] = np.log(total) + top
-        _spread(
+        log_sum[s] = np.log(total) + top  # eq gap-sum
+        _spread(  # eq gap-posterior
             weight[s] / total, first, last, here, base, size, part_at, part, offset_at, offset, values, leaf, n, out
         )
 

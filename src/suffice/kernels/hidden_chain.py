@@ -141,7 +141,7 @@ def forward(
     for t in range(p.shape[0]):
         scale = 0.0
         for k in range(n_states):
-            a = before[k] * p[t, k]
+            a = before[k] * p[t, k]  # eq hmm-forward
             alpha[t, k] = a
             scale += a
         if scale < LEAST:
@@ -196,7 +196,7 @@ def enter(transitions: Floats, alpha: Floats, shown: Floats, beta: Floats, weigh
     for i in range(n_states):
         a, total = weight * alpha[i], 0.0
         for j in range(n_states):
-            pairs[i, j] += a * shown[j]
+            pairs[i, j] += a * shown[j]  # eq hmm-expected
             total += transitions[i, j] * shown[j]
         beta[i] = total
 

@@ -123,7 +123,7 @@ def forward(psi: Any, step: Any, offsets: Any, n_labels: int, alpha: Any, totals
                     for k in range(width):
                         now[k] += (v0 * r0[k] + v1 * r1[k]) + (v2 * r2[k] + v3 * r3[k])
                 for k in range(width):
-                    now[k] *= own[k]
+                    now[k] *= own[k]  # eq forward
             s0, s1, s2, s3 = 0.0, 0.0, 0.0, 0.0
             for k in range(0, width, 4):
                 s0 += now[k]
@@ -154,7 +154,7 @@ def backward(psi: Any, turned: Any, offsets: Any, alpha: Any, totals: Any, weigh
         for t in range(last, first - 1, -1):
             own, now, out = psi[t], alpha[t], p[t]
             for k in range(width):
-                out[k] = now[k] * beta[k] * weight
+                out[k] = now[k] * beta[k] * weight  # eq backward
             if t == first:
                 for k in range(width):
                     own[k] = 0.0

@@ -74,7 +74,7 @@ def _extend(before, step, score, after):
             w = w if w > x else x
             y = y if y > z else z
             w = w if w > y else y
-            after[j] = w if w > after[j] else after[j]
+            after[j] = w if w > after[j] else after[j]  # eq viterbi
     for i in range(n_labels // 4 * 4, n_labels):
         value, row = before[i], step[i]
         for j in range(n_labels):
@@ -294,7 +294,7 @@ def _advance(before, score, step, top, total, after):
     n_labels = len(before)
     greatest = -np.inf
     for j in range(n_labels):
-        sums = top[j] + np.log(total[j]) if total[j] > TINY else _log_sum(before, step, j)
+        sums = top[j] + np.log(total[j]) if total[j] > TINY else _log_sum(before, step, j)  # eq forward
         after[j] = sums + score[j]
         greatest = max(greatest, after[j])
     if greatest > -np.inf:

@@ -135,6 +135,6 @@ def fit_in_turn(tree: Any, visits: Any, path_at: Any, path: Any, starts: Any, ta
                 gain += wanted * np.log(ratio[i])
             else:
                 ratio[i] = 0.0
-            factors[lo + i] *= ratio[i]
+            factors[lo + i] *= ratio[i]  # eq ipf-step
         gains[visit], totals[visit], gaps[visit] = gain, total, gap
         sweep(MULTIPLY, table, tree.table_at[clique], ratio, ZERO, third, tree.loops, first, last, digits)

@@ -119,7 +119,7 @@ def _normalise(model: Any, weights: Any, low: int, n: int, logits: Any) -> float
             logits[top, i] = 1.0
             for k in range(first, end):
                 logits[k, i] /= 1.0 + others
-            log_p -= weights[low + i] * (highest + np.log1p(others))
+            log_p -= weights[low + i] * (highest + np.log1p(others))  # eq pseudo-likelihood
     return log_p
 
 

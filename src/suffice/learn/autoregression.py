@@ -141,7 +141,7 @@ def _model(
         names,
         (across @ centre).astype(np.float64) if structure.intercept else np.zeros(d),
         b.T.reshape(d, k, d).transpose(1, 0, 2),
-        left / divisor,
+        left / divisor,  # eq autoregression-covariance
         start=start,
         id=structure.id,
         time=structure.time,
@@ -157,7 +157,7 @@ def _slopes(names: tuple[str, ...], structure: Autoregression, weight: float, ce
     q = second.shape[0] - len(names)
     inner, cross = second[:q, :q], second[:q, q:]
     still = constant_columns(weight, centre[:q] if structure.intercept else 0 * centre[:q], inner)
-    found = [None if still else slopes(inner, column) for column in cross.T]
+    found = [None if still else slopes(inner, column) for column in cross.T]  # eq autoregression-mle
     b = [column for column in found if column is not None]
     if len(b) == len(names):
         return np.stack(b, axis=1)

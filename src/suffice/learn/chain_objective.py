@@ -62,8 +62,8 @@ class Objective:
         found = self.source.reduce(one(self.layout, self.table, weights))
         sums = np.array(found[Sum(ChainPass.name, self.layout.size + 1)].values)
         gradient = sums[1:]
-        gradient -= self.counts
-        value = float(sums[0]) - float(self.counts @ weights)
+        gradient -= self.counts  # eq crf-gradient
+        value = float(sums[0]) - float(self.counts @ weights)  # eq crf-loss
         return (value, gradient) if np.isfinite(value) else (np.inf, gradient)
 
     def __call__(self, weights: Floats) -> tuple[float, Floats]:

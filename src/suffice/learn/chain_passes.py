@@ -266,7 +266,7 @@ class LocalPass(ChainPass):
         weights = ready.weights[first:last]
         by_position = np.repeat(weights, np.diff(offsets)) if len(weights) else weights
         kernels.normalise(psi, k, totals, by_position)
-        logs = np.log(totals) + tops
+        logs = np.log(totals) + tops  # eq memm
         total.log_z += float(logs @ by_position if len(weights) else logs.sum())
         kernels.add_to_before(psi, labels, offsets, total.transitions)
         total.start += psi[begins, :k].sum(axis=0)

@@ -61,6 +61,7 @@ class Scatter:
         seen: NDArray[np.bool_] = np.asarray(moments.weight > 0)
         n, scatter, size = moments.weight[seen], moments.scatter[seen], np.abs(moments.mean[seen])
         if structure.is_tied:
+            # eq pooled-covariance
             n, scatter, size = n.sum(keepdims=True), scatter.sum(axis=0, keepdims=True), size.max(0, keepdims=True)
         lost = np.full(len(n), float(seen.sum()) if structure.is_tied else 1.0)
         return cls(structure, target, seen, n, lost, scatter, size)
@@ -89,7 +90,7 @@ class Scatter:
         if self.structure.divisor == "n-1":
             divisor = self.freedom
             self._require_freedom()
-        found = self.scatter / divisor[:, None, None]
+        found = self.scatter / divisor[:, None, None]  # eq class-covariance
         if self.structure.form == "matrix":
             return np.asarray(found, np.float64)
         variances = np.diagonal(found, axis1=1, axis2=2)
@@ -156,7 +157,7 @@ def shrunk(found: Floats, intensities: Floats, structure: ClassGaussian) -> Floa
     variances = np.diagonal(found, axis1=1, axis2=2)
     if structure.towards == "identity":
         variances = np.broadcast_to(variances.mean(axis=1, keepdims=True), variances.shape)
-    return np.asarray((1 - rho) * found + rho * variances[:, None, :] * np.eye(d), np.float64)
+    return np.asarray((1 - rho) * found + rho * variances[:, None, :] * np.eye(d), np.float64)  # eq shrinkage
 
 
 def shrinkage_remarks(scatter: Scatter, intensities: Floats) -> tuple[str, ...]:

@@ -131,6 +131,7 @@ class TableExpectation:
         tables = self.tables(model)
         summed = self.sums.run(tables)
         self._require_possible(summed, tables)
+        # eq observed-likelihood
         return _weighed(self.complete, tables) + self.sums.total(summed), self.complete + summed.expected
 
     def _require_possible(self, summed: Summed, tables: Floats) -> None:

@@ -160,7 +160,7 @@ class Climb:
     def step(self, vector: Floats) -> tuple[float, Floats, float]:
         """Return the objective at M(S), then F(S), then how far these are apart in units, a row."""
         model = self.estimated(vector).model
-        log_likelihood, expected = self.expectation.at(model)
+        log_likelihood, expected = self.expectation.at(model)  # eq em-expected
         objective = log_likelihood + self.expectation.log_prior(model)
         if math.isnan(objective) or objective == math.inf:
             raise EstimationError(

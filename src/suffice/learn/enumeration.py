@@ -55,7 +55,7 @@ def log_likelihoods(hypotheses: Hypotheses, counts: Counts) -> NDArray[np.float6
         inside[row, [hypotheses.variable.code(label) for label in outcomes]] = True
     sizes = inside.sum(axis=1)
     outside = (m * ~inside).sum(axis=1) > 0
-    return np.where(outside, -np.inf, -m.sum() * np.log(sizes))  # eq A6
+    return np.where(outside, -np.inf, -m.sum() * np.log(sizes))  # eq strong-sampling
 
 
 def solve(problem: Problem) -> Solution:
@@ -114,7 +114,7 @@ def _posterior(
     hypotheses: Hypotheses, likelihoods: NDArray[np.float64], prior: NDArray[np.float64]
 ) -> HypothesisPosterior:
     with np.errstate(divide="ignore"):
-        joint = np.log(prior) + likelihoods
+        joint = np.log(prior) + likelihoods  # eq hypothesis-posterior
     if np.isneginf(joint).all():
         raise EstimationError(
             "The prior gives weight zero to every hypothesis that is consistent with the data. "

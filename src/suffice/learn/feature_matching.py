@@ -125,7 +125,7 @@ class FeatureMatching:
         """Return log Z − w·α, its gradient by the free weights, and the point."""
         point = self.family.at(self.weights(x))
         value = point.log_z - float(self.targets[self.free].dot(x))
-        return value, (point.expected - self.targets)[self.free], point
+        return value, (point.expected - self.targets)[self.free], point  # eq feature-gradient
 
     def evaluate(self, x: Floats) -> tuple[float, Floats]:
         """Return objective and gradient at the free weights."""
@@ -136,7 +136,7 @@ class FeatureMatching:
         """Return objective, gradient and products with the Hessian at the free weights."""
         value, gradient, point = self.smooth(x)
         if self.penalty is not None:
-            value += 0.5 * float((self.precision * x).dot(x))
+            value += 0.5 * float((self.precision * x).dot(x))  # eq map-objective
             gradient = gradient + self.precision * x
         return value, gradient, lambda v: self._product(point, v)
 

@@ -93,6 +93,7 @@ def newton_steps(correlations: Floats, structure: GaussianMarkov) -> Iterator[Po
     assert here is not None
     yield here
     while True:
+        # eq gaussian-markov-gradient
         slope = pattern.counts * (pattern.entries(correlations) - pattern.entries(here.covariance))
         direction = _newton_direction(here.covariance, slope, pattern)
         decrement = math.sqrt(max(0.0, -float(slope @ direction)))
@@ -182,7 +183,7 @@ def scaling_steps(correlations: Floats, structure: GaussianMarkov) -> Iterator[P
         for clique, wanted in zip(cliques, inverses, strict=True):
             block = np.ix_(clique, clique)
             inverse = np.linalg.inv(covariance[block])
-            precision[block] += wanted - (inverse + inverse.T) / 2
+            precision[block] += wanted - (inverse + inverse.T) / 2  # eq gaussian-scaling
             change = inverse @ (correlations[block] - covariance[block]) @ inverse
             covariance += covariance[:, clique] @ ((change + change.T) / 2) @ covariance[clique, :]
         here = _point((precision + precision.T) / 2, correlations, pattern) or here

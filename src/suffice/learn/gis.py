@@ -48,7 +48,7 @@ def gis(matching: FeatureMatching) -> FoundWeights:
 def _step(wanted: Floats, found: Floats, ceiling: float) -> Floats:
     """Return the change of the weights, the slack's part taken from each."""
     tiny = np.finfo(np.float64).tiny
-    step: Floats = np.log(np.maximum(wanted, tiny) / np.maximum(found, tiny)) / ceiling
+    step: Floats = np.log(np.maximum(wanted, tiny) / np.maximum(found, tiny)) / ceiling  # eq gis-step
     slack_wanted, slack_found = ceiling - float(wanted.sum()), ceiling - float(found.sum())
     if min(slack_wanted, slack_found) > SLACK * ceiling:
         step = step - np.log(slack_wanted / slack_found) / ceiling

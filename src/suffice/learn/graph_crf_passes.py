@@ -114,7 +114,7 @@ class Gradient(Pass):
         log_z, found = marginals(p)
         value = float(weights @ (log_z - labelling_scores(p, labels)))
         nodes, *cliques = chosen(p.graphs, labels, p.n_labels, np.ones(len(weights)))
-        apart = tuple(share - own for share, own in zip(found.cliques, cliques, strict=True))
+        apart = tuple(share - own for share, own in zip(found.cliques, cliques, strict=True))  # eq graph-crf-gradient
         return value, GraphPotentials(p.graphs, found.nodes - nodes, apart).times(weights)
 
 

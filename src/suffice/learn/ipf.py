@@ -98,7 +98,7 @@ def _all_at_once(matching: Matching) -> Found:
     point = matching.family.at(theta)
     for _ in problem.watch.steps("simultaneous fitting", problem.max_iter):
         with np.errstate(divide="ignore"):
-            theta[free] += np.log(matching.targets[free] / point.expected[free]) / n
+            theta[free] += np.log(matching.targets[free] / point.expected[free]) / n  # eq ipf-simultaneous
         point = matching.family.at(theta)
         objectives.append(matching.total * (float(matching.targets[free].dot(theta[free])) - point.log_z))
         if matching.done(0.0, point.expected - matching.targets):

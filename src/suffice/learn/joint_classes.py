@@ -124,7 +124,7 @@ def _estimated(m: NDArray[Any], totals: NDArray[Any], alpha: float, point: str, 
     rest = extra if len(m) < size else 0.0
     divisor = totals + extra * size
     with np.errstate(invalid="ignore", divide="ignore"):
-        return Table((m + extra) / divisor, np.where(divisor > 0, rest, np.nan) / divisor, size)
+        return Table((m + extra) / divisor, np.where(divisor > 0, rest, np.nan) / divisor, size)  # eq joint-bayes
 
 
 def _require_mode(m: NDArray[Any], alpha: float, size: int, target: Variable) -> None:

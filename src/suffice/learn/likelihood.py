@@ -70,7 +70,7 @@ def gradient(matching: Matching) -> Found:
         if not (psi > 0).all():
             return math.inf, np.zeros_like(psi)
         value, slope = matching.evaluate(np.log(psi))
-        return value, slope / psi
+        return value, slope / psi  # eq psi-gradient
 
     def done(value: float, slope: Floats) -> bool:
         return matching.done(value, latest[0] * slope)

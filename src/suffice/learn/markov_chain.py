@@ -80,7 +80,7 @@ def solve(problem: Problem) -> Solution:
     variable = problem.schema[symbol_name(chain, problem.schema)]
     (need,) = needs(chain, problem.schema)
     parts = split(problem.statistics[need], variable, chain.order)
-    posterior, tables = None, tuple(KIND.mle(part_family(part), part) for part in parts)
+    posterior, tables = None, tuple(KIND.mle(part_family(part), part) for part in parts)  # eq markov-mle
     if problem.prior is not None:
         rows = tuple(problem.prior.posterior(KIND.name, part_family(part), part) for part in parts)
         posterior = MarkovChainPosterior(chain, variable, rows)

@@ -183,11 +183,11 @@ class Matching:
     def evaluate_twice(self, x: Floats) -> tuple[float, Floats, Any]:
         """Return objective, gradient and products with the Hessian at the free parameters."""
         point = self.family.at(self.theta(x))
-        value = point.log_z - float(self.targets[self.free].dot(x))
-        gradient = point.expected - self.targets
+        value = point.log_z - float(self.targets[self.free].dot(x))  # eq clique-likelihood
+        gradient = point.expected - self.targets  # eq clique-gradient
         if self.penalty is not None:
             terms = self.interactions.of(x)[1]
-            value += self.penalty.value(terms) / self.total
+            value += self.penalty.value(terms) / self.total  # eq map-objective
             gradient += self.interactions.adjoint(self.penalty.slope(terms)) / self.total
         return value, gradient[self.free], lambda v: self._product(point, v)
 

@@ -116,7 +116,7 @@ def _expected(group: _Group, mean: Floats, covariance: Floats) -> tuple[float, F
         left = covariance[group.gone[:, :, None], group.gone[:, None, :]] - back @ back.transpose(0, 2, 1)
         products[:, o:, :o] += moved
         products[:, :o, o:] += moved.transpose(0, 2, 1)
-        products[:, o:, o:] += moved @ slopes.transpose(0, 2, 1) + weight[:, None, None] * left
+        products[:, o:, o:] += moved @ slopes.transpose(0, 2, 1) + weight[:, None, None] * left  # eq gaussian-em
     place = np.argsort(np.concatenate([group.seen, group.gone], axis=1), axis=1)
     sums = weight @ np.take_along_axis(filled, place, axis=1)
     at = np.arange(g)[:, None, None]

@@ -128,10 +128,10 @@ class Gradient(Pass):
         p, rows = _times(self.point, x), np.arange(len(codes))
         own = p[codes, rows]
         log_totals, top = _normalise(p)
-        losses = log_totals + top - own
+        losses = log_totals + top - own  # eq softmax-loss
         if self.kept is not None:
             self.kept[at] = p.copy()
-        p[codes, rows] -= 1
+        p[codes, rows] -= 1  # eq softmax-gradient
         if weights is not None:
             p *= weights
             losses *= weights

@@ -204,7 +204,7 @@ class Climb:
             found = self.setting.design.moments(counts.sum(axis=1) / settings.chains)
             slope = (self._target() - found)[self.free] - self.precision * self.weights[self.free]
             rate = settings.step / (1 + number / settings.delay) ** 0.6
-            self.weights[self.free] += rate * preconditioned(slope, rate)
+            self.weights[self.free] += rate * preconditioned(slope, rate)  # eq stochastic-step
             n_steps = number
             if number > settings.delay and self._collect(counts):
                 break

@@ -96,7 +96,7 @@ class UndirectedExpectation:
                 f"{self.gaps.described(int(ruled_out[0]))}. Begin elsewhere: leave out 'init'."
             )
         complete = float(self._counts[seen].dot(np.log(tables[seen])))
-        log_likelihood = complete + self._sums.total(summed) + self.n * log_share
+        log_likelihood = complete + self._sums.total(summed) + self.n * log_share  # eq undirected-em
         return log_likelihood, self._counts + summed.expected
 
     def _tables(self, model: MarkovNetwork) -> tuple[Floats, float]:

@@ -194,6 +194,7 @@ class BDeu(DirichletPrior):
     def alpha(self, family: Family) -> NDArray[np.float64]:
         """Return ess / (number of cells)."""
         cells = math.prod(variable.n_states for variable in family.variables)
+        # eq bdeu
         alpha = math.exp(math.log(self.ess) - math.log(max(cells, 1)))  # cells may be more than a float can hold
         if not alpha > 0:
             raise ArgumentError(

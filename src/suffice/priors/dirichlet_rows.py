@@ -95,7 +95,7 @@ class DirichletRows:
             given[position], given_rows[position] = True, fixed[1]
         return cls(
             family,
-            prior + m,
+            prior + m,  # eq dirichlet-posterior
             _log_marginal(prior, m, given, given_rows),
             configurations,
             None if configurations is None else alpha,
@@ -130,7 +130,8 @@ class DirichletRows:
     def mean(self) -> TabularCPD:
         """Return E[θ | data] = (α + m) / Σ(α + m): the exact predictive distribution of one new case."""
         default = None if self.default is None else self.default / self.default.sum()
-        return self._table(self.concentration / self.concentration.sum(axis=1, keepdims=True), default)  # eq A3
+        # eq dirichlet-mean
+        return self._table(self.concentration / self.concentration.sum(axis=1, keepdims=True), default)
 
     def mode(self) -> TabularCPD:
         """Return (α + m − 1) / Σ(α + m − 1); NaN where the density is flat.
@@ -168,7 +169,7 @@ class DirichletRows:
                 f"{concentration[row].min():g}, below 1. Use point='mean', or a prior with pseudo-counts of at least 1."
             )
         with np.errstate(invalid="ignore", divide="ignore"):
-            rows: NDArray[np.float64] = excess / excess.sum(axis=1, keepdims=True)
+            rows: NDArray[np.float64] = excess / excess.sum(axis=1, keepdims=True)  # eq dirichlet-mode
         return rows
 
     def _table(self, rows: NDArray[np.float64], default: NDArray[np.float64] | None) -> TabularCPD:
@@ -299,7 +300,7 @@ def _log_marginal(
     alpha: NDArray[np.float64], m: NDArray[Any], given: NDArray[np.bool_] | None, rows: NDArray[np.float64] | None
 ) -> float:
     """Return Σ log Γ(α₀)/Γ(α₀ + m₀) + Σ log Γ(α + m)/Γ(α); fixed rows count with their likelihood."""
-    by_row = log_rising(alpha, m).sum(axis=1) - log_rising(alpha.sum(axis=1), m.sum(axis=1))
+    by_row = log_rising(alpha, m).sum(axis=1) - log_rising(alpha.sum(axis=1), m.sum(axis=1))  # eq dirichlet-marginal
     if given is not None and rows is not None:
         with np.errstate(divide="ignore", invalid="ignore"):
             likelihood = np.where(m > 0, m * np.log(rows), 0.0).sum(axis=1)

@@ -134,7 +134,7 @@ def network_of_margins(cliques: Cliques, schema: Schema, tables: Sequence[Floats
     for (clique, separator), table in zip(cliques.perfect_sequence or (), tables, strict=True):
         outside = tuple(axis for axis, name in enumerate(clique) if name not in separator)
         below = table.sum(axis=outside, keepdims=True)
-        held[clique] = np.divide(table, below, out=np.zeros_like(table), where=below > 0)
+        held[clique] = np.divide(table, below, out=np.zeros_like(table), where=below > 0)  # eq decomposable
     factors = [
         (clique, held.get(clique, np.ones([schema[name].n_states for name in clique]))) for clique in cliques.cliques
     ]

@@ -118,7 +118,7 @@ class HyperInverseWishart(ComparedByContent):
             return HyperInverseWishartPosterior(structure, self.dof + n - 1, after, moments.mean, n, None)
         kappa = self.mean_weight
         gap = moments.mean + moments.rest - mean
-        after = scale + moments.scatter + (kappa * n / (kappa + n)) * np.outer(gap, gap)
+        after = scale + moments.scatter + (kappa * n / (kappa + n)) * np.outer(gap, gap)  # eq niw-scale
         centre = mean + (n / (kappa + n)) * gap
         evidence = (
             _log_normaliser(structure, self.dof, scale)

@@ -164,6 +164,7 @@ class NormalInverseWishartPosterior:
         Its degrees of freedom are δ = ν − p + 1, its location is m, and its scale matrix Ψ (κ + 1) / (κ δ).
         """
         delta, kappa = self.hyper.dof, self.mean_weight
+        # eq niw-predictive
         return MultivariateT(self.variables, self.centre, self.scale * ((kappa + 1) / (kappa * delta)), delta)
 
     # Draws ----------------------------------------------------------------------------------------------------

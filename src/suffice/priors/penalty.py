@@ -107,7 +107,7 @@ class Gaussian(Penalty):
 
 @dataclass(frozen=True)
 class Laplace(Penalty):
-    """Double-exponential prior on every u-term under sum-to-zero constraints: a penalty of Σ |u| / width.
+    """Double-exponential prior on every u-term under sum-to-zero constraints: a penalty of ``Σ |u| / width``.
 
     Some terms become zero: the estimate selects interactions.
 
@@ -128,7 +128,7 @@ class Laplace(Penalty):
     """
 
     def value(self, terms: Sequence[Floats]) -> float:
-        """Return Σ |u| / width."""
+        """Return ``Σ |u| / width``."""
         return sum(float(np.abs(u).sum()) / w for u, w in zip(terms, self.widths(terms), strict=True))
 
     def slope(self, terms: Sequence[Floats]) -> list[Floats]:

@@ -133,10 +133,10 @@ class RegressionPosterior:
             weight=total,
             centre=prior.centre + share[:, None] * gap[:, :q],
             level=prior.level + share * gap[:, q],
-            slopes=prior.slopes + _times(downward, s + (w * miss / growth)[:, None] * t),
+            slopes=prior.slopes + _times(downward, s + (w * miss / growth)[:, None] * t),  # eq nig-mean
             spread=downward @ (np.eye(q) - turned),  # F = L⁻ᵀ (I + w t tᵀ)^(−1/2)
             shape=shape_after(prior, n),
-            scale=prior.scale + added,
+            scale=prior.scale + added,  # eq nig-scale
             log_marginal_likelihood=None,
         )
         if not prior.weight > 0:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+import os
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from functools import cached_property
@@ -94,12 +95,12 @@ class Fit:
     @property
     def aic(self) -> float:
         """Akaike's criterion, −2ℓ + 2k; smaller is better."""
-        return -2 * self.log_likelihood + 2 * self._n_free
+        return -2 * self.log_likelihood + 2 * self._n_free  # eq aic
 
     @property
     def bic(self) -> float:
         """Schwarz's criterion, −2ℓ + k log N; smaller is better."""
-        return -2 * self.log_likelihood + self._n_free * (math.log(self.n) if self.n > 0 else math.nan)
+        return -2 * self.log_likelihood + self._n_free * (math.log(self.n) if self.n > 0 else math.nan)  # eq bic
 
     @property
     def _n_free(self) -> float:
@@ -385,6 +386,27 @@ class Fit:
         """
         self._require_complete("Divergences from the data", "The objective after every step is in fit.trace.")
         return geometry(self)
+
+    # For people -----------------------------------------------------------------------------------------------
+
+    def report(
+        self, path: str | os.PathLike[str], *, data: Any = None, title: str | None = None, **settings: Any
+    ) -> None:
+        """Write one HTML page that shows the fit to people: certificate, notes, graph and tables, offline too.
+
+        Parameters
+        ----------
+        path : str or path
+        data : table, optional
+            Rows to score under the model.
+        title : str, optional
+        **settings
+            ``plots=False`` leaves plots out, which need the extra ``plot``; ``weights``, ``missing`` and
+            ``unknown_states`` are of reading the data.
+        """
+        from suffice.report.page import write_report
+
+        write_report(self, path, data=data, title=title, **settings)
 
     def __str__(self) -> str:
         return plain_summary(self)

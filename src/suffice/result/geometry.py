@@ -110,7 +110,7 @@ def geometry(fit: Any) -> Geometry:
     numbers = [step.number for step in fit.trace] or [0]  # no step was needed where the start was the estimate
     steps = np.array([*numbers[: len(fit.trace)], numbers[-1]], np.int64)
     behind = (fit.log_likelihood - values) / fit.n
-    moves = np.diff(values) / fit.n
+    moves = np.diff(values) / fit.n  # eq kl-fall
     fall = np.concatenate([[np.nan], np.where(np.abs(moves) > ROUNDING, moves, 0.0)])
     remarks = []
     if not fit.certificate.ok:
@@ -137,7 +137,7 @@ def data_divergence(fit: Any) -> float | None:
     shares = m.astype(np.float64) / counts.total
     columns = {name: cells[:, axis] for axis, name in enumerate(structure.variables)}
     log_p = fit.model.log_prob_of(columns, len(m))
-    return max(0.0, math.fsum(shares * (np.log(shares) - log_p)))
+    return max(0.0, math.fsum(shares * (np.log(shares) - log_p)))  # eq kl-data
 
 
 def _require_trace(fit: Any) -> None:

@@ -196,7 +196,7 @@ def _of_table(fit: Any, statistics: Statistics) -> Goodness:
     n, m = counts.total, m.astype(np.float64)
     columns = {name: cells[:, axis] for axis, name in enumerate(fit.structure.variables)}
     log_expected = fit.model.log_prob_of(columns, len(m)) + (math.log(n) if n > 0 else 0.0)
-    g2 = max(0.0, 2 * math.fsum(m * (np.log(m) - log_expected)))
+    g2 = max(0.0, 2 * math.fsum(m * (np.log(m) - log_expected)))  # eq g2
     x2 = _pearson(m, np.exp(log_expected), n, len(m) == counts.n_cells)
     df = counts.n_cells - 1 - fit.n_free
     possible = n_possible(fit.model)

@@ -113,7 +113,7 @@ def likelihood_ratio(small: Fit, large: Fit) -> LikelihoodRatio:
     _require_fits(small, large)
     _require_nested(small, large)
     _require_same_data(small, large)
-    g2 = max(0.0, 2 * (large.log_likelihood - small.log_likelihood))
+    g2 = max(0.0, 2 * (large.log_likelihood - small.log_likelihood))  # eq likelihood-ratio
     df, remarks = _df(small, large)
     return LikelihoodRatio(
         g2,

@@ -6,6 +6,8 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 from typing import Any
 
+from suffice.text import html_text
+
 
 @dataclass(frozen=True)
 class Note:
@@ -23,6 +25,9 @@ class Note:
 
     def __str__(self) -> str:
         return self.text
+
+    def _repr_html_(self) -> str:
+        return html_text(f"{self.topic}: {self.text}")
 
     def to_dict(self) -> dict[str, Any]:
         """Return the note as JSON-able data."""

@@ -148,7 +148,7 @@ def wald_table(fit: Any, constraint: str, level: float) -> WaldTable:
     total, curvature, remarks = _information_of_prior(fit, interactions)
     if not fit.certificate.ok:
         remarks = (*remarks, "the fit is not certified, and standard errors are those of an optimum")
-    coordinates = _inverse(total * interactions.covariance(point) + np.diag(curvature))
+    coordinates = _inverse(total * interactions.covariance(point) + np.diag(curvature))  # eq wald
     constant, tables = interactions.of(theta, constraint)
     corner = constraint == "corner"
     terms, states = _rows(interactions, schema.variables, corner)

@@ -1,0 +1,70 @@
+"""``suffice report MODEL [DATA] --out out.html``."""
+
+from __future__ import annotations
+
+import json
+from typing import Annotated, Any
+
+import typer
+
+from suffice.cli.shared import (
+    DATA,
+    JsonOption,
+    NamesOption,
+    NaOption,
+    SeparatorOption,
+    SkipOption,
+    TrimOption,
+    UnknownOption,
+    WeightsOption,
+    reported,
+    require_other_file,
+    table,
+)
+from suffice.errors import ArgumentError
+
+
+def report(
+    model: Annotated[str, typer.Argument(metavar="MODEL", help="A whole fit (.json), or a model file.")],
+    data: Annotated[str | None, typer.Argument(metavar="DATA", help=f"Rows to score. {DATA}")] = None,
+    out: Annotated[str, typer.Option("--out", metavar="FILE", help="The HTML file to write.")] = "report.html",
+    title: Annotated[str | None, typer.Option("--title", help="The title of the page.")] = None,
+    plots: Annotated[bool, typer.Option("--plots/--no-plots", help="Whether to draw plots.")] = True,
+    weights: WeightsOption = None,
+    missing: Annotated[str, typer.Option("--missing", help="Rows with missing values: error or drop.")] = "error",
+    unknown_states: UnknownOption = "error",
+    separator: SeparatorOption = None,
+    na: NaOption = None,
+    names: NamesOption = None,
+    skip: SkipOption = 0,
+    trim: TrimOption = False,
+    as_json: JsonOption = False,
+) -> None:
+    """Write a page about MODEL for people: what was fitted, its certificate, its graph and its tables.
+
+    A model file has no certificate, and the page says so; `suffice fit --out-fit` writes whole fits, which have one.
+    """
+    with reported(as_json):
+        from suffice.io import read
+        from suffice.report.page import write_report
+
+        require_page(out)
+        rows: Any = None
+        policies: dict[str, Any] = {}
+        if data is not None:
+            require_other_file(out, data)
+            rows = table(data, separator, na, names, skip, trim)
+            policies = {"weights": weights, "missing": missing, "unknown_states": unknown_states}
+        write_report(read(model), out, data=rows, title=title, plots=plots, **policies)
+        if as_json:
+            print(json.dumps({"model": model, "data": data, "out": out}, ensure_ascii=False))
+            return
+        from suffice.cli.show import show_written
+
+        show_written({"report": out})
+
+
+def require_page(path: str) -> None:
+    """Refuse a file that no browser would open, which is rather a model that would be lost."""
+    if not path.lower().endswith((".html", ".htm")):
+        raise ArgumentError(f"A report is an HTML file, such as report.html. Got {path!r} instead.")

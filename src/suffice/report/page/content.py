@@ -1,0 +1,177 @@
+"""What there is to say about a fit or a model: one function a section, and all of it plain values."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass, field
+from typing import Any
+
+from suffice.errors import ArgumentError, listing, shown
+from suffice.report.page.entries import Entry, Parts, table_from
+from suffice.report.page.parts import PARTS
+from suffice.report.page.scores import Score, score
+from suffice.result.fit import Fit
+from suffice.result.summary import facts
+from suffice.text import fixed, number, plural, shorten
+from suffice.version import __version__
+
+LONGEST_STRUCTURE = 300  # characters of a structure's text
+NAMES = {
+    "BayesianNetwork": "Bayesian network",
+    "MarkovNetwork": "Markov random field",
+    "LogLinear": "log-linear model",
+    "LogLinearDensity": "log-linear density",
+    "ConditionalLogLinear": "conditional log-linear model",
+    "JointNormal": "normal distribution",
+    "NaiveModel": "naive Bayes classifier",
+    "ClassGaussianModel": "Gaussian classifier",
+    "JointClassModel": "classifier by joint tables",
+    "SoftmaxModel": "softmax regression",
+    "ChainModel": "conditional random field on sequences",
+    "GraphModel": "conditional random field on graphs",
+    "MarkovChainModel": "Markov chain",
+    "HiddenMarkovModel": "hidden Markov model",
+    "AutoregressiveModel": "autoregression",
+    "HypothesisMixture": "mixture of hypotheses",
+}
+NO_CERTIFICATE = (
+    "This is a model without a fit: the file says nothing of how it was estimated, so that there is no certificate. "
+    "Report a whole fit to have one."
+)
+
+
+@dataclass(frozen=True)
+class Content:
+    """All that a page shows.
+
+    Attributes
+    ----------
+    title, subtitle : str
+    facts : list of (str, str)
+        What was fitted from what.
+    model : model
+    fit : Fit or None
+    parts : Parts
+    families : list of (str, float, int)
+        The parts of the log-likelihood: name, value, and the entry it belongs to or −1.
+    n : float
+        The weight of the rows behind them.
+    notes : list of (str, str)
+        Topic and text.
+    variables : (header, rows) or None
+    """
+
+    title: str
+    subtitle: str
+    facts: list[tuple[str, str]]
+    model: Any
+    fit: Fit | None
+    parts: Parts
+    families: list[tuple[str, float, int]] = field(default_factory=list)
+    n: float = 0.0
+    notes: list[tuple[str, str]] = field(default_factory=list)
+    variables: list[list[str]] = field(default_factory=list)
+
+
+def content_of(thing: Any, data: Any = None, title: str | None = None, **policies: Any) -> Content:
+    """Return what a report of a fit, or of a model alone, shows.
+
+    Parameters
+    ----------
+    thing : Fit or model
+    data : table, optional
+        Rows to score under the model.
+    title : str, optional
+    **policies
+        Of reading the data: ``weights``, ``missing``, ``unknown_states``.
+
+    Raises
+    ------
+    ArgumentError
+        For anything that is no fit and no model, and for data that the model cannot score.
+    """
+    fit = thing if isinstance(thing, Fit) else None
+    model = thing if fit is None else fit.model
+    if type(model) not in PARTS:
+        kinds = listing(sorted(kind.__name__ for kind in PARTS), 20)
+        raise ArgumentError(f"A report is of a fit, or of a model: one of {kinds}. Got {shown(thing)} instead.")
+    scored = None if data is None else score(model, data, **policies)
+    parts = PARTS[type(model)](model, fit)
+    if scored is not None and scored.confusion is not None:
+        head, cells, _ = scored.confusion.cells()
+        table = table_from(head, cells, scored.confusion.title)
+        parts = Parts([*parts.entries, Entry("classes of these data", "table", tables=[table])], parts.graph)
+    name = NAMES[type(model).__name__]
+    families, n = _families(fit, scored, parts)
+    return Content(
+        title=title or f"{name[0].upper()}{name[1:]}: {_subject(model)}",
+        subtitle=_subtitle(fit),
+        facts=_facts(model, fit, scored),
+        model=model,
+        fit=fit,
+        parts=parts,
+        families=families,
+        n=n,
+        notes=[(note.topic, str(note)) for note in fit.notes] if fit is not None else [],
+        variables=_variables(model),
+    )
+
+
+def _subject(model: Any) -> str:
+    """Say what a model is of, in a few words."""
+    if hasattr(model, "target"):
+        return f"{shorten(model.target.name)} from {plural(len(model.inputs), 'input')}"
+    if hasattr(model, "layout"):
+        return plural(model.label.n_states, "label")
+    names = [shorten(name, 24) for name in model.variables]
+    return plural(len(names), "variable") if len(names) > 4 else ", ".join(names)
+
+
+def _subtitle(fit: Fit | None) -> str:
+    if fit is None:
+        return "A model file; nothing is known of how it was estimated."
+    said = dict(facts(fit))
+    return f"{said['estimate'].partition(', method')[0].capitalize()}; {said['data']}."
+
+
+def _facts(model: Any, fit: Fit | None, scored: Score | None) -> list[tuple[str, str]]:
+    """List what was fitted from what."""
+    said = facts(fit) if fit is not None else [("model", shorten(repr(model), 200))]
+    structure = _structure_text(fit)
+    rows = [*said[:1], *([("structure", structure)] if structure else []), *said[1:]]
+    if scored is not None:
+        rows.append(("data of this report", f"{plural(scored.n, 'row')}, weights included"))
+        rows.append((f"{scored.kind} of these data", fixed(scored.total)))
+        rows.append(("mean of a row", fixed(scored.total / scored.n, 6) if scored.n else "not known"))
+        rows += [] if scored.confusion is None else scored.confusion.facts()[1:]
+    return [*rows, ("written by", f"suffice {__version__}")]
+
+
+def _structure_text(fit: Fit | None) -> str:
+    """Return the structure as a person would write it."""
+    if fit is None:
+        return ""
+    return shorten(repr(fit.structure), LONGEST_STRUCTURE)
+
+
+def _families(fit: Fit | None, scored: Score | None, parts: Parts) -> tuple[list[tuple[str, float, int]], float]:
+    """Return the parts of the log-likelihood, of the fit or of the data, and the weight of the rows behind them."""
+    local, n = (dict(fit.local), fit.n) if fit is not None and fit.local else ({}, 0.0)
+    if not local and scored is not None and scored.local:
+        local, n = scored.local, scored.n
+    place = {entry.part or entry.name: index for index, entry in reversed(list(enumerate(parts.entries)))}
+    known = [(name, float(value), place.get(name, -1)) for name, value in local.items() if math.isfinite(value)]
+    return known, n
+
+
+def _variables(model: Any) -> list[list[str]]:
+    """List the variables with their kinds and states."""
+    rows = []
+    for variable in model.schema.variables:
+        if variable.is_discrete:
+            states = [shorten(str(label)) for label in variable.labels[:12]]
+            more = f", … {variable.n_states - 12:,} more" if variable.n_states > 12 else ""
+            rows.append([variable.name, "discrete", number(variable.n_states), ", ".join(states) + more])
+        else:
+            rows.append([variable.name, "continuous", "", ""])
+    return rows

@@ -1,0 +1,307 @@
+"""The page itself: sections put together into one file that needs nothing else.
+
+Nothing from the data becomes markup: what Python writes is escaped by `html.escape`, and all the rest travels as JSON
+whose ``<``, ``>`` and ``&`` are spelt as escapes, to be shown by the script as text.
+"""
+
+from __future__ import annotations
+
+import base64
+import hashlib
+import html
+import json
+import os
+from collections.abc import Sequence
+from importlib import resources
+from typing import Any
+
+from suffice.errors import ArgumentError, require_text, shown
+from suffice.files import atomic_write
+from suffice.report.page.chart import convergence_chart
+from suffice.report.page.content import NO_CERTIFICATE, Content, content_of
+from suffice.report.page.graph import Picture, draw_graph
+from suffice.report.page.plots import figures
+from suffice.text import fixed, number, plural, visible
+from suffice.version import __version__
+
+FEW_NODES = 20  # whose graph stands beside the details; a larger one takes the whole width
+SCRIPTS = ("tables.js", "graph.js", "report.js")  # one scope, in this order
+ESCAPES = {"<": "\\u003c", ">": "\\u003e", "&": "\\u0026", "\u2028": "\\u2028", "\u2029": "\\u2029"}
+
+
+def write_report(
+    thing: Any,
+    path: str | os.PathLike[str],
+    *,
+    data: Any = None,
+    title: str | None = None,
+    plots: bool = True,
+    **policies: Any,
+) -> None:
+    """Write the report of a fit, or of a model alone, to one HTML file.
+
+    Parameters
+    ----------
+    thing : Fit or model
+    path : str or path
+        Written whole or not at all.
+    data : table, optional
+        Rows to score under the model.
+    title : str, optional
+        Of the page.
+    plots : bool
+        Whether to draw plots, which needs the extra ``plot``.
+    **policies
+        Of reading the data: ``weights``, ``missing``, ``unknown_states``.
+
+    Examples
+    --------
+    >>> import suffice as sf, tempfile, pathlib
+    >>> fit = sf.fit(sf.DAG("A -> B"), {"A": ["x", "x", "y"], "B": ["u", "v", "v"]})
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     write_report(fit, f"{folder}/out.html", plots=False)
+    ...     pathlib.Path(folder, "out.html").read_text(encoding="utf-8")[:15]
+    '<!DOCTYPE html>'
+    """
+    if not isinstance(path, str | os.PathLike) or not os.fspath(path):
+        raise ArgumentError(f"The 'path' argument must be the path of an HTML file. Got {shown(path)} instead.")
+    text = report_html(thing, data=data, title=title, plots=plots, **policies)
+    with atomic_write(path, binary=True) as file:
+        file.write(text.encode("utf-8", "replace"))
+
+
+def report_html(thing: Any, *, data: Any = None, title: str | None = None, plots: bool = True, **policies: Any) -> str:
+    """Return the page as text; see `write_report`."""
+    if title is not None:
+        require_text("title", title)
+    content = content_of(thing, data, title, **policies)
+    names = [entry.name for entry in content.parts.entries]
+    graph = content.parts.graph
+    picture = draw_graph(graph, names[: len(graph.colours)]) if graph is not None and graph.colours else None
+    style = _own("report.css")
+    script = f'(function () {{\n"use strict";\n{"".join(map(_own, SCRIPTS))}}})();'
+    sections = [
+        section
+        for section in (
+            _certificate(content),
+            _fitted(content),
+            _notes(content),
+            _graph(content, picture),
+            _tables(content),
+            _families(content),
+            _convergence(content),
+            _plots(content, plots),
+        )
+        if section is not None
+    ]
+    links = "".join(f'<a href="#{name}">{html.escape(short)}</a>' for name, short, _ in sections)
+    body = "".join(f'<section id="{name}">{inner}</section>' for name, _, inner in sections)
+    policy = (
+        f"default-src 'none'; script-src '{_digest(script)}'; style-src '{_digest(style)}'; img-src data:; "
+        "base-uri 'none'; form-action 'none'"
+    )
+    heading = _text(content.title)
+    return (
+        f'<!DOCTYPE html>\n<html lang="en"><head><meta charset="utf-8">'
+        f'<meta http-equiv="Content-Security-Policy" content="{policy}">'
+        f'<meta name="viewport" content="width=device-width, initial-scale=1">'
+        f'<meta name="generator" content="suffice {__version__}"><title>{heading}</title><style>{style}</style></head>'
+        f'<body><header><h1>{heading}</h1><p class="sub">{_text(content.subtitle)}</p></header>'
+        f'<nav aria-label="Sections"><div>{links}</div></nav><main>{body}</main>'
+        f"<footer>Written by suffice {__version__}. The page needs no network and loads nothing.</footer>"
+        f'<script id="content" type="application/json">{_json(content, picture)}</script>'
+        f"<script>{script}</script></body></html>\n"
+    )
+
+
+# Sections: (anchor, name in the navigation, HTML) ---------------------------------------------------------------
+
+Section = tuple[str, str, str]
+
+
+def _certificate(content: Content) -> Section:
+    head = "<h2>Certificate</h2>"
+    if content.fit is None:
+        said = f'<div class="verdict none"><span class="mark">–</span><p>{_text(NO_CERTIFICATE)}</p></div>'
+        return "certificate", "Certificate", head + said
+    certificate = content.fit.certificate
+    mark, word = ("✓", "ok") if certificate.ok else ("✗", "no")
+    verdict = f'<div class="verdict {word}"><span class="mark">{mark}</span><p>{_text(certificate.verdict)}</p></div>'
+    names, rows, align = certificate._cells()
+    table = _table(names, rows, align, wrap=True)
+    worst = [f"The largest residual is at {certificate.worst}."] if certificate.gradient_norm > 0 else []
+    foot = "".join(f'<p class="quiet">{_text(line)}</p>' for line in [*worst, *certificate._foot])
+    return "certificate", "Certificate", f"{head}{verdict}{table}{foot}"
+
+
+def _fitted(content: Content) -> Section:
+    rows = "".join(f"<dt>{_text(name)}</dt><dd>{_lines(value)}</dd>" for name, value in content.facts)
+    table = _table(["variable", "kind", "states", ""], content.variables, "<<><", wrap=True)
+    count = plural(len(content.variables), "variable")
+    head = "What was fitted" if content.fit is not None else "The model"
+    inner = f'<h2>{head}</h2><dl class="facts">{rows}</dl><details><summary>{count}</summary>{table}</details>'
+    return "fitted", "Model and data", inner
+
+
+def _notes(content: Content) -> Section | None:
+    if content.fit is None:
+        return None
+    items = "".join(
+        f"<li>{_text(text)} <span class='quiet'>({_text(topic)})</span></li>" for topic, text in content.notes
+    )
+    inner = f'<ul class="notes">{items}</ul>' if items else '<p class="quiet">There is nothing to note.</p>'
+    return "notes", "Notes", f"<h2>Notes</h2>{inner}"
+
+
+def _graph(content: Content, picture: Picture | None) -> Section | None:
+    graph = content.parts.graph
+    if graph is None or picture is None:
+        return None
+    keys = "Click a node, or use the arrow keys and Enter. Drag to move; Ctrl and the wheel, or two fingers, zoom."
+    buttons = "".join(
+        f'<button type="button" id="zoom-{name}" aria-label="{label}" title="{label}">{sign}</button>'
+        for name, label, sign in (("in", "Zoom in", "+"), ("out", "Zoom out", "−"), ("fit", "Fit", "⤢"))
+    )
+    flat = picture.width > 2.2 * picture.height and len(graph.colours) > FEW_NODES
+    tall = picture.height > 600 and not flat
+    size = " low" if flat or picture.height * 1.25 < 300 else " tall" if tall else ""
+    wide = " wide" if len(graph.colours) > FEW_NODES else ""
+    inner = (
+        f'<h2>Graph</h2><p class="quiet">{_text(graph.what)} {keys}</p><div class="desk{wide}">'
+        f'<div class="picture{size}"><div class="buttons">{buttons}</div>{picture.svg}</div>'
+        f'<div id="detail" aria-live="polite"><p class="quiet">Choose a node to see its table.</p></div></div>'
+    )
+    return "graph-section", "Graph", inner
+
+
+def _tables(content: Content) -> Section:
+    inner = (
+        '<h2>Tables</h2><div class="search"><input id="search" type="search" autocomplete="off" '
+        'placeholder="Search names and states" aria-label="Search names and states">'
+        '<span id="count" class="quiet" role="status"></span></div><div><ul id="entries" class="entries"></ul></div>'
+    )
+    return "tables", "Tables", inner
+
+
+def _families(content: Content) -> Section | None:
+    if len(content.families) < 2:
+        return None
+    total = sum(value for _, value, _ in content.families)
+    options = (("least", "least first"), ("most", "largest first"), ("name", "by name"), ("order", "as in the model"))
+    choice = "".join(f'<option value="{value}">{text}</option>' for value, text in options)
+    inner = (
+        f'<h2>Log-likelihood by family</h2><p class="quiet">The parts add up to {fixed(total)}. '
+        f'<label>Order <select id="bar-order">{choice}</select></label></p><div><ol id="bars" class="bars"></ol></div>'
+    )
+    return "families", "Log-likelihood", inner
+
+
+def _convergence(content: Content) -> Section | None:
+    if content.fit is None or not content.fit.trace:
+        return None
+    trace, starts = content.fit.trace, content.fit.starts
+    chart = convergence_chart([step.objective for step in trace], [step.number for step in trace])
+    first, last = trace[0].objective, trace[-1].objective
+    said = f"{plural(len(trace), 'step')}; the objective went from {number(first, 10)} to {number(last, 10)}."
+    said += " The chart shows how far it was from its last value." if chart else ""
+    table = ""
+    if len(starts) > 1:
+        rows = [
+            [start.name, number(start.objective, 10), f"{start.n_steps:,}", "yes" if start.converged else "no"]
+            for start in starts
+        ]
+        table = _table(["start", "objective", "steps", "converged"], rows, "<>><")
+    return "convergence", "Convergence", f'<h2>Convergence</h2><p class="quiet">{said}</p>{chart}{table}'
+
+
+def _plots(content: Content, wanted: bool) -> Section | None:
+    if not wanted or content.fit is None:
+        return None
+    found = figures(content.fit)
+    if found is None:
+        inner = "<p class=\"quiet\">Plots need the extra “plot”: pip install 'suffice[plot]'.</p>"
+        return "plots", "Plots", f"<h2>Plots</h2>{inner}"
+    if not found:
+        return None
+    shapes = "".join(
+        f'<figure><img alt="{_text(title)}" src="data:image/svg+xml;base64,{base64.b64encode(svg).decode()}">'
+        f"<figcaption>{_text(title)}</figcaption></figure>"
+        for title, svg in found
+    )
+    return "plots", "Plots", f'<h2>Plots</h2><div class="plots">{shapes}</div>'
+
+
+# Pieces -------------------------------------------------------------------------------------------------------
+
+
+def _text(text: str) -> str:
+    return html.escape(visible(text))
+
+
+def _lines(text: str) -> str:
+    return "\n".join(map(_text, text.split("\n")))
+
+
+def _table(head: Sequence[str], rows: Sequence[Sequence[str]], align: str, wrap: bool = False) -> str:
+    """Return a table as HTML, every cell escaped."""
+    classes = ["num" if side == ">" else "wrap" if wrap else "" for side in align]
+
+    def line(tag: str, row: Sequence[str]) -> str:
+        return "".join(
+            f'<{tag} class="{name}">{_text(cell)}</{tag}>' if name else f"<{tag}>{_text(cell)}</{tag}>"
+            for cell, name in zip(row, classes, strict=True)
+        )
+
+    body = "".join(f"<tr>{line('td', row)}</tr>" for row in rows)
+    return f'<div class="scroll"><table><thead><tr>{line("th", head)}</tr></thead><tbody>{body}</tbody></table></div>'
+
+
+def _json(content: Content, picture: Picture | None) -> str:
+    """Return what the script shows, as JSON that cannot end the element it stands in."""
+    entries = [entry.to_dict() for entry in content.parts.entries]
+    for _, value, place in content.families:
+        if place >= 0:
+            entries[place]["l"] = round(value, 6)
+    graph = content.parts.graph
+    has_graph = graph is not None and picture is not None
+    said = {
+        "entries": entries,
+        "n_nodes": len(graph.colours) if has_graph and graph is not None else 0,
+        "edges": graph.edges if has_graph and graph is not None else [],
+        "at": [] if picture is None else picture.centres,
+        "size": [1, 1] if picture is None else [picture.width, picture.height],
+        "families": [[name, round(value, 6), place] for name, value, place in content.families],
+        "rows": content.n,
+        "first": _first(content) if has_graph else -1,
+    }
+    return escaped(json.dumps(said, ensure_ascii=False, allow_nan=False, separators=(",", ":")))
+
+
+def _first(content: Content) -> int:
+    """Return the node to begin with: of few, the one with most parents; of many, none is better than another."""
+    graph = content.parts.graph
+    if graph is None or len(graph.colours) > 200:
+        return -1
+    entries = content.parts.entries[: len(graph.colours)]
+    return max(range(len(entries)), key=lambda place: (len(entries[place].above), len(entries[place].near), -place))
+
+
+def escaped(text: str) -> str:
+    r"""Return JSON in which nothing can end a script element or begin a comment.
+
+    >>> print(escaped('"</script><!-- & -->"'))
+    "\u003c/script\u003e\u003c!-- \u0026 --\u003e"
+    """
+    for char, code in ESCAPES.items():
+        text = text.replace(char, code)
+    return text
+
+
+def _own(name: str) -> str:
+    """Return a file of this package."""
+    return resources.files("suffice.report.page").joinpath(name).read_text(encoding="utf-8")
+
+
+def _digest(text: str) -> str:
+    """Return the hash by which the page's policy knows its own script and style."""
+    return "sha256-" + base64.b64encode(hashlib.sha256(text.encode()).digest()).decode()

@@ -1,0 +1,121 @@
+"""Plots of a report, drawn by the functions that anyone may call; the page works without them."""
+
+from __future__ import annotations
+
+import importlib.util
+import io
+from collections.abc import Callable
+from typing import Any
+
+from suffice.errors import SufficeError
+from suffice.models.bayes_net import BayesianNetwork
+from suffice.models.chain_model import ChainModel
+from suffice.models.joint_normal import JointNormal
+from suffice.models.log_linear import LogLinear
+from suffice.models.markov_chain import MarkovChainModel
+from suffice.models.markov_net import MarkovNetwork
+from suffice.models.softmax_model import SoftmaxModel
+from suffice.report.page.entries import is_quick
+
+MOST_VARIABLES = 200  # of a model whose moments are compared
+MOST_CELLS = 20_000  # of the statistics behind them
+
+
+def figures(fit: Any) -> list[tuple[str, bytes]] | None:
+    """Return titles and SVG files of the plots that suit a fit; None where matplotlib is absent."""
+    if importlib.util.find_spec("matplotlib") is None:
+        return None
+    import matplotlib as mpl
+
+    found = []
+    for title, draw in PLOTS.get(type(fit.model), ()):
+        with mpl.rc_context({"svg.hashsalt": "suffice", "svg.fonttype": "path"}):
+            svg = _drawn(draw, fit)
+        if svg is not None:
+            found.append((title, svg))
+    return found
+
+
+def _drawn(draw: Callable[[Any], Any], fit: Any) -> bytes | None:
+    """Return one plot as an SVG file; None where it does not suit this fit."""
+    from matplotlib import pyplot as plt
+
+    try:
+        ax = draw(fit)
+    except SufficeError:  # a plot may need a posterior, counts of all cells, or fewer variables
+        return None
+    if ax is None:
+        return None
+    file = io.BytesIO()
+    ax.figure.savefig(file, format="svg", metadata={"Date": None, "Creator": None})
+    plt.close(ax.figure)
+    return file.getvalue()
+
+
+def _moments(fit: Any) -> Any:
+    from suffice.report.moments import moments_plot
+
+    cells = sum(getattr(statistic, "n_cells", 0) for _, statistic in fit.statistics.items())
+    if fit.starts:  # whose statistics are expected ones, and not of the data alone
+        return None
+    small = len(fit.model.variables) <= MOST_VARIABLES and cells <= MOST_CELLS
+    return moments_plot(fit) if small and is_quick(fit.model) else None
+
+
+def _bars(fit: Any) -> Any:
+    """Draw the table of the node with the least log-likelihood of those that a picture has room for."""
+    from suffice.report.table_bars import cpt_bars
+
+    if fit.posterior is None:
+        return None
+    for node in sorted(fit.local, key=lambda node: fit.local[node]):
+        values = getattr(fit.model.cpd(node), "values", None)
+        if values is not None and len(values) > 1 and values.size <= 24:
+            return cpt_bars(fit, node)
+    return None
+
+
+def _mosaic(fit: Any) -> Any:
+    from suffice.report.mosaic import mosaic_plot
+
+    return mosaic_plot(fit) if 2 <= len(fit.model.variables) <= 4 else None
+
+
+def _weights(fit: Any) -> Any:
+    from suffice.report.weights import weights_plot
+
+    return weights_plot(fit)
+
+
+def _coefficients(fit: Any) -> Any:
+    """Draw the coefficients of the regression with most parents."""
+    from suffice.report.weights import weights_plot
+
+    nodes = [node for node in fit.model.dag.nodes if fit.model.cpd(node).kind == "linear_gaussian"]
+    node = max(nodes, key=lambda node: len(fit.model.dag.parents[node]), default="")
+    return weights_plot(fit, node) if node and fit.model.dag.parents[node] else None
+
+
+def _transitions(fit: Any) -> Any:
+    from suffice.report.transitions import transitions_plot
+
+    return transitions_plot(fit)
+
+
+MATCH = ("Moments of the data and of the model; a perfect match lies on the line", _moments)
+LARGEST = ("The largest weights, with intervals where they are known", _weights)
+STEPS = ("From each label or symbol to the next", _transitions)
+PLOTS: dict[type[Any], tuple[tuple[str, Callable[[Any], Any]], ...]] = {
+    BayesianNetwork: (
+        MATCH,
+        ("The table of the node with the least log-likelihood, with credible intervals", _bars),
+        ("Coefficients of the node with most parents", _coefficients),
+    ),
+    MarkovNetwork: (MATCH, ("Residuals: red tiles have more rows than the model expects, blue ones fewer", _mosaic)),
+    LogLinear: (MATCH, LARGEST),
+    JointNormal: (MATCH,),
+    SoftmaxModel: (LARGEST,),
+    ChainModel: (LARGEST, STEPS),
+    MarkovChainModel: (STEPS,),
+}
+"""The plots of each kind of model, few and telling."""

@@ -1,0 +1,133 @@
+"""The documentation site: built strictly, every page reachable, every link leads somewhere, nothing is fetched."""
+
+from __future__ import annotations
+
+import re
+import subprocess
+import sys
+from html.parser import HTMLParser
+from pathlib import Path
+from urllib.parse import unquote, urldefrag
+
+import suffice as sf
+
+ROOT = Path(__file__).resolve().parent.parent
+LOADED = {("script", "src"), ("link", "href"), ("img", "src"), ("iframe", "src"), ("source", "src"), ("object", "data")}
+"""What a browser fetches by itself, unlike the ``href`` of an anchor."""
+STYLES = re.compile(r"@import|url\(\s*['\"]?(?:https?:)?//")
+EQUATION = re.compile(r'<p class="computed-in">(.*?)</p>', re.DOTALL)
+
+
+class Page(HTMLParser):
+    """What a page fetches, where it leads to, and its anchors."""
+
+    def __init__(self, path: Path) -> None:
+        super().__init__()
+        self.path, self.fetched, self.links, self.anchors = path, list[str](), list[str](), set[str]()
+        self.feed(path.read_text(encoding="utf-8"))
+
+    def handle_starttag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
+        given = dict(attrs)
+        self.anchors |= {value for name in ("id", "name") if (value := given.get(name))}
+        self.fetched += [value for name, value in attrs if (tag, name) in LOADED and value]
+        if tag == "a" and given.get("href"):
+            self.links.append(given["href"] or "")
+
+
+def built(folder: Path) -> dict[Path, Page]:
+    """Return the pages of the site, built as ``make docs`` builds it; warnings are errors."""
+    done = subprocess.run(
+        [sys.executable, "-m", "sphinx", "-W", "--keep-going", "-n", "-q", "-b", "html", "docs", str(folder)],
+        cwd=ROOT,
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    assert done.returncode == 0, done.stderr
+    assert done.stderr == ""
+    return {path: Page(path) for path in sorted(folder.rglob("*.html")) if "_static" not in path.parts}
+
+
+def target(page: Page, link: str) -> tuple[Path, str]:
+    address, anchor = urldefrag(link)
+    address = address.partition("?")[0]  # what browsers cache by
+    return ((page.path.parent / unquote(address)).resolve() if address else page.path), unquote(anchor)
+
+
+def is_elsewhere(link: str) -> bool:
+    return re.match(r"[a-z]+:|//", link) is not None
+
+
+def test_the_site_is_strict_whole_and_offline(tmp_path: Path) -> None:
+    """One test, since the site is built once."""
+    pages = built(tmp_path)
+    the_index_leads_to_every_source(tmp_path, pages)
+    links_lead_to_pages_and_anchors(pages)
+    nothing_is_fetched_from_elsewhere(tmp_path, pages)
+    mathematics_is_in_the_page(tmp_path)
+    equations_lead_to_the_lines_that_compute_them(tmp_path, pages)
+    the_reference_has_every_public_name(tmp_path, pages)
+
+
+def the_index_leads_to_every_source(site: Path, pages: dict[Path, Page]) -> None:
+    reached, waiting = set[Path](), [site / "index.html"]
+    while waiting:
+        path = waiting.pop()
+        if path in reached or path not in pages:
+            continue
+        reached.add(path)
+        waiting += [target(pages[path], link)[0] for link in pages[path].links if not is_elsewhere(link)]
+    sources = {
+        site / source.relative_to(ROOT / "docs").with_suffix(".html") for source in (ROOT / "docs").rglob("*.md")
+    }
+    assert sources <= reached
+
+
+def links_lead_to_pages_and_anchors(pages: dict[Path, Page]) -> None:
+    broken = []
+    for page in pages.values():
+        for link in page.links:
+            if is_elsewhere(link):
+                continue
+            path, anchor = target(page, link)
+            if not path.exists() or (anchor and path in pages and anchor not in pages[path].anchors):
+                broken.append((page.path.name, link))
+    assert broken == []
+
+
+def nothing_is_fetched_from_elsewhere(site: Path, pages: dict[Path, Page]) -> None:
+    for page in pages.values():
+        for address in page.fetched:
+            assert not is_elsewhere(address) or address.startswith("data:"), (page.path.name, address)
+            assert address.startswith("data:") or target(page, address)[0].exists(), (page.path.name, address)
+    for sheet in site.rglob("*.css"):
+        assert not STYLES.search(sheet.read_text(encoding="utf-8")), sheet.name
+
+
+def mathematics_is_in_the_page(site: Path) -> None:
+    text = (site / "bayesian_networks.html").read_text(encoding="utf-8")
+    assert text.count('<math xmlns="http://www.w3.org/1998/Math/MathML" display="block">') >= 5
+    assert "$$" not in text
+    assert "MathJax" not in text
+
+
+def equations_lead_to_the_lines_that_compute_them(site: Path, pages: dict[Path, Page]) -> None:
+    n_lines = 0
+    for page in pages.values():
+        for found in EQUATION.findall(page.path.read_text(encoding="utf-8")):
+            named = re.findall(r'href="([^"]*)"><code[^>]*><span class="pre">([^<:]*):(\d+)</span>', found)
+            assert named, found
+            for link, file, number in named:
+                path, anchor = target(page, link)
+                line = (ROOT / "src" / "suffice" / file).read_text().splitlines()[int(number) - 2 : int(number)]
+                assert path == site / "source" / "suffice" / Path(file).with_suffix(".html")
+                assert anchor == f"L-{number}"
+                assert "# eq " in "".join(line)
+                n_lines += 1
+    tags = [line for path in (ROOT / "src").rglob("*.py") for line in path.read_text().splitlines() if "# eq " in line]
+    assert n_lines == len(tags)
+
+
+def the_reference_has_every_public_name(site: Path, pages: dict[Path, Page]) -> None:
+    anchors = set().union(*(page.anchors for path, page in pages.items() if path.parent == site / "api"))
+    assert {f"suffice.{name}" for name in sf.__all__ if name != "__version__"} <= anchors
