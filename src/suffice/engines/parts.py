@@ -61,7 +61,7 @@ def workers_of(engine: Any) -> int:
         return int(engine.sparkContext.defaultParallelism)
     client = getattr(sys.modules.get("distributed"), "Client", None)
     if client is not None and isinstance(engine, client):
-        return max(1, sum(engine.nthreads().values()))
+        return max(1, int(sum(engine.nthreads().values())))
     raise ArgumentError(
         f"The 'engine' argument must be a SparkSession or a client of Dask's, distributed.Client(…). Got "
         f"{shown(engine)} instead; leave it out to learn here."
