@@ -277,7 +277,8 @@ entry("too many cells for BDeu", sf.ArgumentError, lambda w: sf.fit(sf.DAG({"c":
       {**{f"p{i}": ["x", "y"] for i in range(1100)}, "c": ["u", "v"]}, prior=sf.BDeu(1)),
       "'c'", "too many cells")  # fmt: skip
 entry("Parquet file absent", X, lambda w: sf.fit(w.dag, w.path("no.parquet")), "no.parquet", "no such file")
-entry("Parquet file of another kind", sf.DamagedError, lambda w: sf.fit(w.dag, w.file("x.parquet", b"nonsense")), "x.parquet")
+entry("Parquet file of another kind", sf.DamagedError, lambda w: sf.fit(w.dag, w.file("x.parquet", b"nonsense")),
+      "x.parquet")  # fmt: skip
 entry("Parquet files that differ", D, lambda w: (w.parquet("t1", A=["x"], B=["u"]), w.parquet("t2", A=["x"]),
       sf.fit(w.dag, w.path("t*.parquet"))), "t2.parquet", "no column 'B'", "['A']")  # fmt: skip
 entry("Parquet file damaged", sf.DamagedError, lambda w: sf.fit(sf.DAG("A"), w.damaged_parquet()), "t.parquet")

@@ -154,6 +154,7 @@ search.addEventListener("input", () => {
   waiting = setTimeout(showList, 60);
 });
 search.addEventListener("keydown", (event) => {
+  if (event.key === "Enter" || event.key === "Escape") clearTimeout(waiting); // the list is made anew here and now
   if (event.key === "Enter") {
     event.preventDefault();
     const found = showList();
