@@ -132,10 +132,10 @@ def _first_interrupt_sets(watch: Watch) -> Iterator[None]:
     if threading.current_thread() is not threading.main_thread():
         yield  # only the main thread may handle signals
         return
-    owner = _calling_function(sys._getframe())
+    owner = [_calling_function(sys._getframe())]
 
     def handle(signum: int, frame: FrameType | None) -> Any:
-        if not _is_running(owner, frame):  # an error ended the loop, but its traceback keeps the steps alive
+        if not owner or not _is_running(owner[0], frame):  # an error ended the loop, but its traceback keeps the steps alive
             signal.signal(signal.SIGINT, before)
             return before(signum, frame) if callable(before) else signal.raise_signal(signum)
         if watch.interrupted:
@@ -149,7 +149,7 @@ def _first_interrupt_sets(watch: Watch) -> Iterator[None]:
     finally:
         if signal.getsignal(signal.SIGINT) is handle:
             signal.signal(signal.SIGINT, before)
-        del owner
+        owner.clear()  # which would keep alive whatever the loop's function holds
 
 
 def _calling_function(frame: FrameType | None) -> FrameType | None:
