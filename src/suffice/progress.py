@@ -135,7 +135,8 @@ def _first_interrupt_sets(watch: Watch) -> Iterator[None]:
     owner = [_calling_function(sys._getframe())]
 
     def handle(signum: int, frame: FrameType | None) -> Any:
-        if not owner or not _is_running(owner[0], frame):  # an error ended the loop, but its traceback keeps the steps alive
+        # An error may have ended the loop, while its traceback keeps the steps alive.
+        if not owner or not _is_running(owner[0], frame):
             signal.signal(signal.SIGINT, before)
             return before(signum, frame) if callable(before) else signal.raise_signal(signum)
         if watch.interrupted:
