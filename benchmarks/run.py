@@ -35,6 +35,7 @@ WORKLOADS = (
     "w9_start",
     "w10_gibbs",
     "compare_folds",
+    "w11_engines",
 )
 OURS = ("suffice", "numpy", "numba", "pyarrow", "narwhals", "pandas")
 PEERS = (

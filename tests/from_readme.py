@@ -13,6 +13,7 @@ import sys
 import tempfile
 from pathlib import Path
 
+NAMED = re.compile(r"`([\w.-]+)`:\n\n```csv\n(.*?)^```$", re.MULTILINE | re.DOTALL)
 BLOCK = re.compile(r"^```(\w+)\n(.*?)^```$", re.MULTILINE | re.DOTALL)
 
 
@@ -21,10 +22,8 @@ def main(readme: str, program: str) -> None:
     blocks = BLOCK.findall(Path(readme).read_text(encoding="utf-8"))
     suffice = str(Path(program).resolve())
     with tempfile.TemporaryDirectory() as folder:
-        for name, content in blocks:
-            if name == "csv":
-                title, rest = content.split("\n", 1)
-                (Path(folder) / title.removeprefix("# ")).write_text(rest, encoding="utf-8")
+        for name, content in NAMED.findall(Path(readme).read_text(encoding="utf-8")):
+            (Path(folder) / name).write_text(content, encoding="utf-8")
         commands = [
             line[2:]
             for name, content in blocks

@@ -16,6 +16,7 @@ ROOT = Path(__file__).resolve().parent.parent
 PAGES = sorted([ROOT / "README.md", *(ROOT / "docs").rglob("*.md")])
 FILES = ("toml", "columns", "csv")
 VARYING = re.compile(r"^time +[0-9.]+ s$|(?<=within )[0-9.e-]+", re.MULTILINE)
+NAMED = re.compile(r"`([\w.-]+)`:\n\n```csv\n(?!# )(.*?)^```$", re.MULTILINE | re.DOTALL)
 BLOCK = re.compile(r"^```(\w+)\n(.*?)^```$", re.MULTILINE | re.DOTALL)
 
 
@@ -24,10 +25,12 @@ def blocks(page: Path, language: str) -> str:
 
 
 def write_files(page: Path, folder: Path) -> None:
-    """Write the files that a page shows; the first line of each, a comment, is its name."""
+    """Write the files that a page shows; a file's name is its first line, a comment, or stands right before it."""
     shutil.copy(ROOT / "src" / "suffice" / "examples" / "berkeley.csv", folder)
+    for name, content in NAMED.findall(page.read_text()):
+        (folder / name).write_text(content)
     for language, content in BLOCK.findall(page.read_text()):
-        if language in FILES:
+        if language in FILES and content.startswith("# "):
             name, rest = content.split("\n", 1)
             (folder / name.removeprefix("# ")).write_text(rest)
 

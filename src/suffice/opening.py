@@ -16,7 +16,7 @@ from suffice.engines import engine_for
 from suffice.engines.local import LocalPieces
 from suffice.engines.parts import Parts
 from suffice.engines.spread import SpreadSource
-from suffice.errors import ArgumentError, require_choice
+from suffice.errors import ArgumentError, require_choice, shown
 from suffice.learn.registry import methods_for
 from suffice.progress import Watch
 from suffice.stats.available import AVAILABLE, CheckedSource
@@ -125,6 +125,8 @@ def _piecewise(
             f"The {argument!r} argument is for Parquet files, which are read by row groups. Leave it out, "
             "or collect each file by itself and add the statistics."
         )
+    if checkpoint is not None and not isinstance(checkpoint, str | os.PathLike):
+        raise ArgumentError(f"The 'checkpoint' argument must be the path of a file. Got {shown(checkpoint)} instead.")
     _require_rows_elsewhere(opening.structure, opening.weights)
     declared = {name: [entry.kind, entry.states] for name, entry in declarations(opening.known).items()}
     asked = repr((declared, opening.missing, opening.unknown_states, opening.weights, damaged))

@@ -131,3 +131,12 @@ def test_groups_and_covariates_together_are_analysis_of_covariance() -> None:
 
 def test_strata_without_rows_to_spare_are_left_out() -> None:
     assert regressed(by_group([np.array([1.0, 2.0])], np.array([0, 1])), 0) is None
+
+
+@pytest.mark.parametrize("n", [3, 4, 60])
+def test_groups_with_one_number_each_are_as_far_as_dealing_at_random_says(n):
+    group = np.arange(n) % 2
+    found = regressed(by_group([np.where(group == 1, 3.0, 1.5)], group), 0)
+    assert found.statistic == math.inf
+    assert found.p_value == pytest.approx(1 / math.comb(n, n // 2), rel=1e-9)
+    assert found.deviance == pytest.approx(stats.chi2.isf(found.p_value, 1), rel=1e-6)

@@ -133,6 +133,22 @@ def test_a_part_named_twice_is_refused(parts):
     assert "named twice" in done.stderr
 
 
+def test_no_part_is_written_over(parts):
+    folder, _ = parts
+    data, first, second = folder / "part-0.parquet", collected(folder, 0), collected(folder, 1)
+    for read, command in [
+        (data, ("collect", DAG, folder / "part-1.parquet", data)),
+        (data, ("collect", DAG, folder)),
+        (first, ("merge", first, second)),
+        (first, ("merge", folder / "*.stats")),
+    ]:
+        before = read.read_bytes()
+        done = run(*command, "--out", read)
+        assert done.exit_code == 2
+        assert "Give it a path of its own" in done.stderr.replace("\n", " ")
+        assert read.read_bytes() == before
+
+
 def test_a_glob_that_matches_nothing_is_refused(tmp_path):
     done = run("merge", tmp_path / "*.stats", "--out", tmp_path / "all.stats")
     assert done.exit_code == 2
@@ -157,3 +173,20 @@ def test_a_fit_that_is_not_certified_exits_with_one(parts):
     assert run("collect", cliques, folder / "part-0.parquet", "--out", out, "--method", "gradient").exit_code == 0
     done = run("estimate", cliques, out, "--method", "gradient", "--max-iter", "1")
     assert done.exit_code == 1
+
+
+def test_a_folder_and_its_files_that_match_one_glob_count_once(parts):
+    folder, whole = parts
+    inside = folder / "as_spark_writes.parquet"
+    inside.mkdir()
+    pq.write_table(pa.table(whole), inside / "part-0.parquet")
+    for path in folder.glob("part-*.parquet"):
+        path.unlink()
+    assert sf.collect(sf.DAG(DAG), str(folder / "**" / "*.parquet")).n_read == 7
+
+
+def test_a_file_under_two_names_is_refused(parts):
+    folder, _ = parts
+    (folder / "again.parquet").symlink_to(folder / "part-0.parquet")
+    with pytest.raises(sf.DataError, match="named twice"):
+        sf.collect(sf.DAG(DAG), [folder / "part-0.parquet", folder / "again.parquet"])

@@ -82,3 +82,11 @@ def test_a_chain_of_labels_has_a_report_too(folder: Path) -> None:
     assert [entry["n"] for entry in content(read("crf.html"))["entries"]][:2] == ["a", "b"]
     assert "sequences" in bad("report", "m.crf", "t.csv", "--out", "x.html")
     assert run("report", "--help").exit_code == 0
+
+
+def test_a_folder_that_is_not_there_is_found_before_anything_is_written(tmp_path):
+    (tmp_path / "t.csv").write_text("a,b\nx,u\ny,v\n")
+    page = str(tmp_path / "none" / "page.html")
+    said = bad("fit", "a -> b", str(tmp_path / "t.csv"), "--out-fit", str(tmp_path / "fit.json"), "--report", page)
+    assert "there is no folder" in said
+    assert not (tmp_path / "fit.json").exists()

@@ -16,6 +16,7 @@ from tests.models.chain_twin import toy_of
 
 import suffice as sf
 from suffice.data.readers import READERS, open_raw
+from suffice.data.readers.pieces import pieces_of
 from suffice.data.schema import Schema
 from suffice.data.table import open_table
 from suffice.data.variable import Variable
@@ -136,6 +137,7 @@ COLUMNS = {"A": ["x", "y", "y", "x"], "B": ["u", "u", "v", "v"]}
 TABLES = {
     "csv": lambda folder: _csv(folder / "t.csv"),
     "parquet": lambda folder: _parquet(folder / "t.parquet"),
+    "piece": lambda folder: pieces_of(_parquet(folder / "t.parquet"))[0],
     "batches": lambda folder: pl.LazyFrame(COLUMNS),
     "contingency": lambda folder: sf.Contingency([[1, 1], [1, 1]], {"A": ["x", "y"], "B": ["u", "v"]}),
     "columns": lambda folder: COLUMNS,

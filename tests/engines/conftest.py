@@ -2,11 +2,7 @@
 
 from __future__ import annotations
 
-import contextlib
 import os
-import shutil
-import socket
-import subprocess
 import sys
 import warnings
 
@@ -15,7 +11,7 @@ import pandas as pd
 import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
-from tests.conftest import postgres_programs
+from tests.engines.server import running
 
 N = 600
 
@@ -75,32 +71,6 @@ def spark():
 
 @pytest.fixture(scope="session")
 def postgres(tmp_path_factory):
-    """A server of our own on loopback, run by a user of its own, with a connection of ibis to it."""
-    import ibis
-
-    programs = postgres_programs()
-    where = tmp_path_factory.mktemp("postgres")
-    as_user = []
-    if os.getuid() == 0:  # a server refuses to be run by root
-        shutil.chown(where, "postgres")
-        for parent in where.parents:
-            with contextlib.suppress(PermissionError):
-                parent.chmod(parent.stat().st_mode | 0o011)
-        as_user = ["runuser", "-u", "postgres", "--"]
-    with socket.socket() as free:
-        free.bind(("127.0.0.1", 0))
-        port = free.getsockname()[1]
-    store = where / "store"
-    quiet = {"stdout": subprocess.DEVNULL, "stderr": subprocess.DEVNULL, "cwd": where}
-    begin = [*as_user, str(programs / "initdb"), "-D", str(store), "-U", "tester", "-A", "trust", "-E", "UTF8"]
-    subprocess.run(begin, check=True, **quiet)
-    options = f"-p {port} -c listen_addresses=127.0.0.1 -c unix_socket_directories={where} -c fsync=off"
-    start = [*as_user, str(programs / "pg_ctl"), "-D", str(store), "-o", options, "-w", "-t", "60"]
-    subprocess.run([*start, "-l", str(where / "log"), "start"], check=True, **quiet)
-    try:
-        connection = ibis.postgres.connect(host="127.0.0.1", port=port, user="tester", database="postgres")
+    """A connection of ibis to a server of our own."""
+    with running(tmp_path_factory.mktemp("postgres")) as connection:
         yield connection
-        connection.disconnect()
-    finally:
-        stop = [*as_user, str(programs / "pg_ctl"), "-D", str(store), "-m", "immediate", "stop"]
-        subprocess.run(stop, check=False, **quiet)

@@ -16,13 +16,14 @@ pytestmark = pytest.mark.filterwarnings("ignore")  # engines warn of each other'
 
 
 @pytest.fixture(scope="session")
-def in_duckdb(frame, folder):
+def in_duckdb(frame, tmp_path_factory):
     import duckdb
 
-    connection = duckdb.connect()
-    connection.register("rows", frame)
-    yield connection.table("rows")
-    connection.close()
+    path = tmp_path_factory.mktemp("duckdb") / "rows.duckdb"
+    with duckdb.connect(path) as connection:
+        connection.register("given", frame)
+        connection.execute("CREATE TABLE rows AS SELECT * FROM given")
+    return path
 
 
 @pytest.fixture(scope="session")
@@ -184,8 +185,17 @@ def test_sequences_are_not_read_from_an_engine(in_duckdb):
         sf.fit(sf.MarkovChain(order=1), in_duckdb)
 
 
+def test_names_with_dots_are_read_from_a_database(tmp_path):
+    import duckdb
+
+    with duckdb.connect(tmp_path / "odd.duckdb") as connection:
+        connection.execute("CREATE TABLE odd AS SELECT * FROM (VALUES ('u', 1), ('v', 2)) AS t(\"a.b\", \"it's\")")
+    found = sf.collect(sf.DAG([("a.b", "it's")]), tmp_path / "odd.duckdb")
+    assert found[sf.Count(("a.b", "it's"))].values.tolist() == [[1, 0], [0, 1]]
+
+
 def test_registry_names_every_engine():
-    assert set(ENGINES) == {"spark", "dask", "sql"}
+    assert set(ENGINES) == {"spark", "dask", "sql", "parts"}
 
 
 def test_a_pass_over_files_is_spread(folder):

@@ -168,6 +168,17 @@ def counts_of(statistics):
     return statistics[sf.Count(("side",))].values.tolist()
 
 
+def test_a_first_file_whose_rows_are_damaged_is_left_out_and_reported(folder, tmp_path):
+    first, second = sorted(folder.iterdir())[:2]
+    content = bytearray(first.read_bytes())
+    content[4:200] = b"\xff" * 196  # the footer is whole
+    (tmp_path / "0.parquet").write_bytes(content)
+    (tmp_path / "1.parquet").write_bytes(second.read_bytes())
+    found = sf.collect(DAG, tmp_path, damaged="skip")
+    assert counts(found) == counts(sf.collect(DAG, second))
+    assert "0.parquet" in found.remarks[-1]
+
+
 def test_files_that_are_all_damaged_are_an_error(tmp_path):
     (tmp_path / "a.parquet").write_bytes(b"PAR1 nothing")
     with pytest.raises(sf.DataError, match=r"None of the 1 piece can be read|is damaged"):

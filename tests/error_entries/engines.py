@@ -28,12 +28,19 @@ ROWS = "SELECT * FROM (VALUES ('x', 1, 0.5, 2.0), ('y', 2, 1.5, -1.0), (NULL, 2,
 
 
 def relation(query: str = ROWS) -> Any:
-    return duckdb.connect().sql(query)
+    return sf.SQL(query)
 
 
 def parquet(world: World, name: str = "rows.parquet") -> str:
     pq.write_table(pa.table(world.data), world.path(name))
     return world.path(name)
+
+
+def dask_frame(world: World) -> Any:
+    import dask.dataframe as dd
+    import pandas as pd
+
+    return dd.from_pandas(pd.DataFrame(world.data), npartitions=1)
 
 
 def changed(world: World) -> Any:
@@ -89,6 +96,16 @@ entry("query that is no SQL", D, lambda w: sf.fit(w.dag, sf.SQL("SELEKT 1")), "d
 entry("database that is not there", D, lambda w: sf.fit(w.dag, w.path("none.duckdb")), "no database", "none.duckdb")
 entry("database of several tables", A, lambda w: sf.fit(w.dag, database(w, "one", "two")), "['one', 'two']", "sf.SQL(")
 entry("database without DuckDB", A, without_duckdb, "DuckDB", "pip install 'suffice[duckdb]'")
+entry("database that is no path", A, lambda w: sf.SQL("SELECT 1", 3), "'database' argument", "Got 3")
+entry("query that returns nothing", D, lambda w: sf.fit(w.dag, sf.SQL("-- no question")), "returns no table", "SELECT")
+entry("column with a name of our own", D, lambda w: sf.fit(sf.DAG("suffice_weight"),
+      relation("SELECT 'x' AS suffice_weight")), "Column 'suffice_weight'", "Rename it")  # fmt: skip
+entry("weights that a database lacks", D, lambda w: sf.fit(sf.DAG("B"), relation(), weights="v"), "'weights' argument",
+      "'v'", "no such column")  # fmt: skip
+entry("comparison of a Dask frame", A, lambda w: sf.compare({"one": w.dag}, dask_frame(w)), "a Dask data frame",
+      "Parquet")  # fmt: skip
+entry("checkpoint that is no path", A, lambda w: sf.collect(w.dag, parquet(w), checkpoint=3), "'checkpoint' argument",
+      "Got 3")  # fmt: skip
 entry("Dask frame without partitions", D, lambda w: tree(Work(StructureOpening(w.dag), None), []), "no partitions")
 entry("Spark frame without rows", D, lambda w: run_on_spark(lambda: None), "no rows")
 entry("engine that is none", A, lambda w: workers_of("cluster"), "SparkSession", "Got 'cluster'")

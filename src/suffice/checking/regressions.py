@@ -86,14 +86,14 @@ def regressed(moments: Moments, n_strata_axes: int) -> Outcome | None:
     Outcome or None
         None where no stratum has rows to spare.
     """
-    from scipy.special import chdtrc, fdtrc
+    from scipy.special import chdtrc, chdtri, fdtrc
 
     grouped = len(moments.by) > n_strata_axes
     found = []
-    for before, after, gained, n, freedom in _residuals(moments, n_strata_axes, grouped):
+    for before, after, gained, n, freedom, least in _residuals(moments, n_strata_axes, grouped):
         f = math.inf if after <= 0 else (before - after) / gained / (after / freedom)
-        g2 = math.inf if after <= 0 else n * math.log(before / after)
-        found.append((f, gained, freedom, g2, float(fdtrc(gained, freedom, f)) if math.isfinite(f) else 0.0))
+        g2 = float(chdtri(gained, least)) if after <= 0 else n * math.log(before / after)
+        found.append((f, gained, freedom, g2, float(fdtrc(gained, freedom, f)) if math.isfinite(f) else least))
     if not found:
         return None
     total, total_df = float(sum(one[3] for one in found)), sum(one[1] for one in found)
@@ -105,12 +105,17 @@ def regressed(moments: Moments, n_strata_axes: int) -> Outcome | None:
     return Outcome("F, combined", fisher, 2 * len(found), None, total, total_df, p)
 
 
-def _residuals(moments: Moments, n_strata_axes: int, grouped: bool) -> list[tuple[float, float, int, float, float]]:
+def _residuals(
+    moments: Moments, n_strata_axes: int, grouped: bool
+) -> list[tuple[float, float, int, float, float, float]]:
     """Return what regressions leave in each stratum.
 
-    That is the residual squares without and with what may add, the parameters that it brings, the rows, and the degrees
-    of freedom that are left.
+    That is the residual squares without and with what may add, the parameters that it brings, the rows, the degrees
+    of freedom that are left, and p where no squares are left: where groups have one number each, the chance that rows
+    which were dealt to the groups at random are sorted so well, since rounded numbers often are in a few rows.
     """
+    from scipy.special import gammaln
+
     p = len(moments.variables)
     n_strata = math.prod(moments.weight.shape[:n_strata_axes])
     weight = moments.weight.reshape(n_strata, -1)
@@ -131,10 +136,12 @@ def _residuals(moments: Moments, n_strata_axes: int, grouped: bool) -> list[tupl
         if not gained or freedom < 1:
             continue
         before = _squares(whole[: n_given + 1, : n_given + 1])
-        after = _squares(within if grouped else whole)
+        is_sorted = grouped and within[0, 0] <= DEPENDENT * whole[0, 0]
+        after = 0.0 if is_sorted else _squares(within if grouped else whole)
         if before is None or after is None or before <= DEPENDENT * whole[0, 0]:
             continue
-        found.append((before, max(0.0, min(after, before)), gained, n, freedom))
+        least = math.exp(float(gammaln(w + 1).sum() - gammaln(n + 1))) if is_sorted else 0.0
+        found.append((before, max(0.0, min(after, before)), gained, n, freedom, least))
     return found
 
 

@@ -23,6 +23,7 @@ from suffice.cli.shared import (
     WeightsOption,
     bar,
     reported,
+    require_other_file,
     schema_from,
     table,
 )
@@ -69,6 +70,8 @@ def collect(
         import suffice
         from suffice.io.structure_file import read_structure
 
+        for part in data:
+            require_other_file(out, part)
         path: Any = data[0] if len(data) == 1 else tuple(data)
         found = suffice.collect(
             read_structure(structure),

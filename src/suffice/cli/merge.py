@@ -24,7 +24,7 @@ def merge(
         from suffice.stats.statistics import add_up
 
         paths = [path for part in parts for path in _expanded(part)]
-        _require_once(paths)
+        _require_once(paths, out)
         show_statistics(_saved(add_up(_read(paths)), out), out, as_json)
 
 
@@ -42,14 +42,16 @@ def _expanded(part: str) -> list[str]:
     return found
 
 
-def _require_once(paths: list[str]) -> None:
-    """Refuse to count a part twice."""
+def _require_once(paths: list[str], out: str) -> None:
+    """Refuse to count a part twice, now or when the sum, in the place of a part, is merged again."""
     seen: dict[str, str] = {}
     for path in paths:
         real = os.path.realpath(path)
         if real in seen:
             raise ArgumentError(f"The part {path!r} is named twice, and would count twice. Name it once.")
         seen[real] = path
+    if os.path.realpath(out) in seen:
+        raise ArgumentError(f"--out names {out!r}, which is one of the parts. Give it a path of its own.")
 
 
 def _read(paths: list[str]) -> Iterator[Any]:

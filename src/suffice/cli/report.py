@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import os
 from typing import Annotated, Any
 
 import typer
@@ -21,7 +22,7 @@ from suffice.cli.shared import (
     require_other_file,
     table,
 )
-from suffice.errors import ArgumentError
+from suffice.errors import ArgumentError, FileAccessError
 
 
 def report(
@@ -65,6 +66,9 @@ def report(
 
 
 def require_page(path: str) -> None:
-    """Refuse a file that no browser would open, which is rather a model that would be lost."""
+    """Refuse a file that no browser would open, and a folder that is not there, before anything is written."""
     if not path.lower().endswith((".html", ".htm")):
         raise ArgumentError(f"A report is an HTML file, such as report.html. Got {path!r} instead.")
+    folder = os.path.dirname(os.path.abspath(path))
+    if not os.path.isdir(folder):
+        raise FileAccessError(f"Cannot write {path!r}: there is no folder {folder!r}. Make it, or choose another.")

@@ -14,6 +14,8 @@ from suffice.comparison.folds import FoldedTable
 from suffice.comparison.nested import nested_tests
 from suffice.data.schema import SchemaLike, declarations
 from suffice.data.table import Weights, open_table
+from suffice.engines import ENGINES, engine_for
+from suffice.engines.sql import relation_of
 from suffice.errors import ArgumentError, listing, require_choice, require_seed, require_whole
 from suffice.opening import EM, reading_of_gaps
 from suffice.progress import Display, Watch, watch_for
@@ -52,8 +54,8 @@ def compare(
         ``point``, ``method``, ``unseen_parents``, ``fixed``, ``init``, ``tol``, ``max_iter``, ``seed``, ``restarts``
         and ``options``. A `Fit` stands for its structure, prior, point and method, and must be of the same rows.
     data : table
-        Whatever `suffice.fit` takes. With ``missing="drop"`` the rows that lack a value in any column of any model
-        are left out for all.
+        Whatever `suffice.fit` takes, but data frames of Spark and Dask. With ``missing="drop"`` the rows that lack a
+        value in any column of any model are left out for all.
     folds : int or None
         The number of folds of the cross-validation; None leaves it out.
     seed : int
@@ -125,7 +127,20 @@ def compare(
     reading = {"weights": weights, "schema": schema, "missing": missing, "unknown_states": unknown_states}
     sequential = any(hasattr(entry.structure, "open") for entry in entries)
     of_kind = _compare_sequences if sequential else _compare_rows
-    return of_kind(entries, data, n_folds, own_seed, watch, reading)
+    return of_kind(entries, _at_hand(data), n_folds, own_seed, watch, reading)
+
+
+def _at_hand(data: Any) -> Any:
+    """Return data whose rows this process can read, since it divides them among the folds one by one."""
+    engine = engine_for(data)
+    if engine is None:
+        return data
+    if engine is ENGINES["sql"]:
+        return relation_of(data)
+    raise ArgumentError(
+        f"The 'data' argument is {engine.wants}, and a comparison divides rows among folds in this process. Write "
+        "them to Parquet files, and pass the path."
+    )
 
 
 def _compare_rows(

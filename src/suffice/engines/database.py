@@ -9,7 +9,8 @@ DuckDB, and whatever ibis knows, understand the same questions.
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Sequence
+import sys
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
 from typing import Any
@@ -17,24 +18,21 @@ from typing import Any
 import narwhals.stable.v2 as nw
 import numpy as np
 import pyarrow as pa
-from numpy.typing import NDArray
 
 from suffice.data.block import EncodedTable
 from suffice.data.schema import Declaration, Schema
 from suffice.data.stream import Policies
 from suffice.data.table import open_table
 from suffice.data.variable import Variable
+from suffice.engines.database_moments import OWN, N, W, moments_of
 from suffice.engines.spread import Opening
 from suffice.errors import DataError, SufficeError, listing, suggestion
 from suffice.progress import Watch
-from suffice.stats.moments import Moments
 from suffice.stats.needs import Count, Distinct, Moment, Need
 from suffice.stats.source import BlockSource, Source, Task
 from suffice.stats.statistics import Statistics
 from suffice.text import plural
 
-N, W = "suffice_rows", "suffice_weight"
-"""The columns that queries add."""
 PUSHED = (Count, Distinct, Moment)
 """The needs that a database answers by aggregates; others have its rows streamed."""
 WITHOUT_NAN = ("sqlite", "mysql", "mssql")
@@ -74,7 +72,11 @@ class DatabaseSource:
         """The variables; which of them are discrete is known beforehand, their states only after a pass."""
         if self.known is not None:
             return self.known
-        return Schema(tuple(Variable(name, None if self._continuous(name) else ()) for name in self.policies.columns))
+        names = self.policies.columns
+        continuous = [name for name in names if self._continuous(name)]
+        # Whether a softmax fits next to numbers depends on states; tables alone need not know them beforehand.
+        states = self._states if continuous else {}
+        return Schema(tuple(states.get(name, Variable(name, None if name in continuous else ())) for name in names))
 
     def settled(self, schema: Schema) -> DatabaseSource:
         """Return the source for further passes, its states known."""
@@ -102,14 +104,28 @@ class DatabaseSource:
     def _kinds(self) -> dict[str, Any]:
         """The types of all columns, with an error that names one that is not there."""
         kinds = dict(self.frame.collect_schema())
-        wanted = [*self.policies.columns, *([self.policies.weights] if self.policies.weights else [])]
-        for name in wanted:
+        weights = self.policies.weights
+        for name in (*self.policies.columns, *([weights] if weights else [])):
             if name not in kinds:
+                said = (
+                    "The 'weights' argument names the column" if name == weights else "The structure names the variable"
+                )
                 raise DataError(
-                    f"The structure names the variable {name!r}, but there is no such column in the table of the "
-                    f"database. Its columns are {listing(list(kinds), 12)}.{suggestion(name, kinds)}"
+                    f"{said} {name!r}, but there is no such column in the table of the database. Its columns are "
+                    f"{listing(list(kinds), 12)}.{suggestion(name, kinds)}"
+                )
+        for name in self.policies.columns:
+            if name.startswith(OWN):
+                raise DataError(
+                    f"Column {name!r}: queries add columns whose names begin with {OWN!r}. Rename it in the query."
                 )
         return kinds
+
+    def _ignored(self) -> list[str]:
+        """Say which columns are left aside, as of every table."""
+        used = {*self.policies.columns, self.policies.weights}
+        others = [name for name in self._kinds if name not in used]
+        return [f"Columns outside the structure were ignored: {listing(others, 6)}."] if others else []
 
     def _gap(self, name: str) -> Any:
         """Return the expression that tells where a column lacks a value."""
@@ -151,19 +167,23 @@ class DatabaseSource:
     @cached_property
     def _rows(self) -> Any:
         """The rows that count, as a lazy frame: with a weight, and without those that are dropped."""
-        policies, frame = self.policies, self.frame
-        if policies.unknown_states == "missing":
-            frame = frame.with_columns(*self._known_states())
-        names = list(policies.columns)
+        if self.policies.missing == "error":
+            self._refuse_gaps(self._columns)
+            return self._columns
+        return self._columns.filter(*(~self._gap(name) for name in self.policies.columns))
+
+    @cached_property
+    def _columns(self) -> Any:
+        """The columns that are read, of all rows, and their weight."""
+        policies = self.policies
+        names = [nw.col(name) for name in self._kinds if name in policies.columns]
         if policies.weights:
-            weight = nw.col(policies.weights)
             self._check_weights(policies.weights)
-            frame = frame.with_columns(weight.alias(W))
-        gaps = [self._gap(name) for name in names]
-        if policies.missing == "error":
-            self._refuse_gaps(frame)
-            return frame
-        return frame.filter(*(~gap for gap in gaps))
+            names.append(nw.col(policies.weights).alias(W))
+        frame = self.frame.select(*names)
+        if policies.unknown_states == "missing" and (known := self._known_states()):
+            return frame.with_columns(*known)
+        return frame
 
     def _known_states(self) -> list[Any]:
         """Make values outside the declared states missing."""
@@ -171,38 +191,74 @@ class DatabaseSource:
         if self.known is not None:
             declared |= {v.name: v.states for v in self.known.variables if v.states is not None}
         return [
-            nw.when(nw.col(name).is_in(list(states))).then(nw.col(name)).alias(name)
+            nw.when(self._is_one_of(name, states)).then(nw.col(name)).alias(name)
             for name, states in declared.items()
             if name in self.policies.columns
         ]
 
+    def _is_one_of(self, name: str, states: Sequence[Any]) -> Any:
+        if self._kinds[name].is_integer() or self._kinds[name] == nw.String:  # 1 and "1" are one state, as everywhere
+            return nw.col(name).cast(nw.String).is_in([str(state) for state in states])
+        return nw.col(name).is_in(list(states))
+
+    @cached_property
+    def _states(self) -> dict[str, Variable]:
+        """The discrete variables with all of their states, those of rows that lack something else among them."""
+        return {name: table.schema[name] for name, table in self._single.items()}
+
+    @cached_property
+    def _single(self) -> dict[str, EncodedTable]:
+        """The table of each discrete variable alone."""
+        found = {}
+        for name in self.policies.columns:
+            if not self._continuous(name):
+                rows = self._columns.filter(~self._gap(name)).group_by(name).agg(*self._aggregates())
+                found[name] = self._read(_answer(rows), (name,), {})
+        return found
+
+    def _taken_as_missing(self) -> list[str]:
+        """Say how many values were outside the declared states."""
+        lacking = self._lacking(self._columns) if self.policies.unknown_states == "missing" else {}
+        found = {name: count - int(self._facts[f"gaps:{name}"] or 0) for name, count in lacking.items()}
+        return [
+            f"{name}: {plural(count, 'value')} outside the declared states taken as missing."
+            for name, count in found.items()
+            if count
+        ]
+
     def _refuse_gaps(self, frame: Any) -> None:
-        asked = [_how_many(self._gap(name)).alias(name) for name in self.policies.columns]
-        lacking = {name: values[0] or 0 for name, values in _answer(frame.select(*asked)).to_pydict().items()}
-        for name, count in lacking.items():
+        for name, count in self._lacking(frame).items():
             if count:
                 raise DataError(
-                    f"Column {name!r}: {plural(int(count), 'value')} of the database's table are missing. Fill them "
+                    f"Column {name!r} lacks {plural(count, 'value')} in the database's table. Fill them "
                     "in, leave out incomplete rows with missing='drop', or learn from what they have with missing='em'."
                 )
+
+    def _lacking(self, frame: Any) -> dict[str, int]:
+        asked = [_how_many(self._gap(name)).alias(name) for name in self.policies.columns]
+        return {name: int(values[0] or 0) for name, values in _answer(frame.select(*asked)).to_pydict().items()}
 
     def _check_weights(self, name: str) -> None:
         if not self._kinds[name].is_numeric():
             raise DataError(f"Column {name!r} is to hold weights, but it holds {self._kinds[name]}. Name another.")
         weight = nw.col(name)
         bad = (weight < 0) | self._gap(name)
+        if self._kinds[name].is_float():
+            bad = bad | (weight > sys.float_info.max)
         found = _answer(self.frame.select(_how_many(bad).alias(N))).to_pydict()[N][0]
         if found:
             raise DataError(
-                f"Column {name!r} is to hold weights, but {plural(int(found), 'row')} of it are negative or missing. "
-                "Weights must be finite and not negative."
+                f"Column {name!r} is to hold weights, but in {plural(int(found), 'row')} it is negative, infinite or "
+                "missing. Weights must be finite and not negative."
             )
 
     # Queries --------------------------------------------------------------------------------------------------
 
     def _pushed(self, needs: Sequence[Need]) -> Statistics:
         variables: dict[str, Variable] = {}
-        remarks: dict[str, None] = {}
+        remarks: dict[str, None] = dict.fromkeys([*self._ignored(), *self._taken_as_missing()])
+        for name in self._more_states if self.known is None else ():
+            remarks |= dict.fromkeys(self._single[name].remarks)
         items: dict[Need, Any] = {}
         weights: list[float] = []
         for need in needs:
@@ -260,18 +316,35 @@ class DatabaseSource:
         answer = _answer(grouped)
         table = self._read(answer, need.by)
         variables = tuple(self.known[name] if self.known else Variable(name) for name in need.xs)
-        moments = _moments_of(answer, table, variables, pairs)
+        moments = moments_of(answer, table, variables, pairs)
         for place, name in enumerate(need.xs):
             if not np.isfinite(moments.mean[..., place]).all():
                 raise DataError(f"Column {name!r} holds infinite values. Correct or drop these rows.")
         schema = Schema((*table.schema.variables, *variables))
         return moments, schema, table.remarks, float(moments.weight.sum())
 
-    def _read(self, answer: pa.Table, names: Sequence[str]) -> EncodedTable:
+    @cached_property
+    def _more_states(self) -> dict[str, Variable]:
+        """The states that rows to be dropped may have, and others lack; they are states all the same."""
+        lacking = any(self._facts[f"gaps:{name}"] for name in self.policies.columns)
+        is_dropped = self.policies.missing != "error" and (lacking or self.policies.unknown_states == "missing")
+        return self._states if is_dropped else {}
+
+    def _read(
+        self, answer: pa.Table, names: Sequence[str], states: Mapping[str, Variable] | None = None
+    ) -> EncodedTable:
         """Read the table that a query returned as any other, each row with its weight."""
         declared: dict[str, Any] = {name: entry for name, entry in self.policies.declared.items() if name in names}
         if self.known is not None:
             declared = {name: self.known[name] for name in names}
+        else:
+            more = self._more_states if states is None else states
+            declared = {name: more[name] for name in names if name in more} | declared
+        for place, name in enumerate(names):
+            kind = self._kinds[name]
+            is_number = kind.is_float() or kind.is_decimal()
+            if is_number and name not in declared and not self._continuous(name):  # whole numbers that had gaps
+                answer = answer.set_column(place, name, answer.column(name).cast(pa.int64()))
         try:
             table = open_table(answer.select([*names, W]), tuple(names), schema=declared, weights=W)
         except SufficeError as error:
@@ -295,36 +368,3 @@ def _answer(query: Any) -> pa.Table:
         reason = str(error).splitlines()[0][:300] if str(error) else type(error).__name__
         raise DataError(f"The database cannot answer: {reason}. Mend the table or the query.") from error
     return found
-
-
-def _moments_of(
-    answer: pa.Table, table: EncodedTable, variables: Sequence[Variable], pairs: Sequence[tuple[int, int]]
-) -> Moments:
-    """Turn sums around centres, one row a cell, into moments."""
-    by = table.schema.variables
-    p, shape = len(variables), tuple(variable.n_states for variable in by)
-
-    def numbers(name: str) -> NDArray[np.float64]:
-        column = answer.column(name).to_pylist()
-        return np.array([0.0 if value is None else float(value) for value in column])
-
-    n_found = answer.num_rows
-    weight = numbers(W)
-    safe = np.where(weight > 0, weight, 1.0)
-    centre = np.array([numbers(f"suffice_centre_{i}") for i in range(p)]).reshape(p, n_found).T
-    above = np.array([numbers(f"suffice_sum_{i}") for i in range(p)]).reshape(p, n_found).T / safe[:, None]
-    scatter = np.zeros((n_found, p, p))
-    for i, j in pairs:
-        around = numbers(f"suffice_product_{i}_{j}") - weight * above[:, i] * above[:, j]
-        scatter[:, i, j] = scatter[:, j, i] = np.maximum(around, 0.0) if i == j else around
-    mean = centre + above
-    rest = above - (mean - centre)
-    cells = tuple(table.columns[variable.name] for variable in by)
-    whole = Moments.zero(Moment(tuple(v.name for v in variables), tuple(v.name for v in by)), Schema((*by, *variables)))
-    arrays = {name: np.array(getattr(whole, name)) for name in ("weight", "mean", "rest", "scatter")}
-    for name, found in (("weight", weight), ("mean", mean), ("rest", rest), ("scatter", scatter)):
-        if shape:
-            arrays[name][cells] = found
-        else:
-            arrays[name] = found[0]
-    return Moments(tuple(variables), tuple(by), **arrays)

@@ -10,7 +10,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 
-from suffice.data.readers.pieces import Piece, with_rows
+from suffice.data.readers.pieces import Piece, open_table, with_rows
 from suffice.engines.spread import Work
 from suffice.errors import ArgumentError, DamagedError, DataError
 from suffice.files import read_arrays, write_arrays
@@ -49,8 +49,9 @@ class LocalPieces:
         return plural(len(self.pieces), "piece")
 
     def sample(self) -> Piece:
-        """Return the first piece that has rows."""
-        return with_rows(self.pieces)
+        """Return the first piece that has rows, and can be read where others are left out."""
+        found = with_rows(self.pieces)
+        return next(filter(_begins_well, self.pieces), found) if self.skip_damaged else found
 
     def map_reduce(self, work: Work, watch: Watch) -> Statistics:
         """Add up what ``work`` returns for every piece, going on from the checkpoint if there is one."""
@@ -96,6 +97,15 @@ class LocalPieces:
         parts, arrays = (None, {}) if total is None else total.to_parts()
         meta = {"job": print_of_job, "done": done, "statistics": parts, "skipped": list(skipped)}
         write_arrays(self.checkpoint, FILE_KIND, FILE_VERSION, meta, arrays)
+
+
+def _begins_well(piece: Piece) -> bool:
+    """Whether a piece has rows, the first of which can be read."""
+    try:
+        table = open_table(piece)
+        return piece.n_rows > 0 and next(table.batches(table.names), None) is not None
+    except DamagedError:
+        return False
 
 
 def fingerprint(pieces: Sequence[Piece], work: Work, asked: str) -> str:

@@ -42,29 +42,32 @@ class SQL:
     def __post_init__(self) -> None:
         if not require_text("query", self.query).strip():
             raise ArgumentError("The 'query' argument must be SQL or the name of a table. Got an empty text instead.")
+        if self.database is not None and not isinstance(self.database, str | os.PathLike):
+            raise ArgumentError(
+                f"The 'database' argument must be the path of a file. Got {shown(self.database)} instead."
+            )
 
 
 def accepts(data: object) -> bool:
-    """Whether ``data`` is a question to a database, the file of one, or a lazy table that a database holds."""
+    """Whether ``data`` is a question to a database, the file of one, or a table of ibis; relations are streamed."""
     if isinstance(data, SQL) or (isinstance(data, str | os.PathLike) and os.fspath(data).lower().endswith(ENDINGS)):
         return True
-    return _is(data, "duckdb", "DuckDBPyRelation") or _is(data, "ibis.expr.types", "Table")
-
-
-def _is(data: object, module: str, name: str) -> bool:
-    kind = getattr(sys.modules.get(module), name, None)
-    return kind is not None and isinstance(data, kind)
+    table = getattr(sys.modules.get("ibis.expr.types"), "Table", None)
+    return table is not None and isinstance(data, table)
 
 
 def open_source(data: Any, opening: Opening, watch: Watch) -> Source:
     """Open a table of a database as a source."""
     from suffice.engines.database import DatabaseSource
 
-    native = _relation(data)
+    native = relation_of(data)
+    if not hasattr(native, "get_backend") and any("." in name for name in native.columns):
+        return opening(native)  # DuckDB's expressions take a dot for the end of a table's name
     return DatabaseSource(nw.from_native(native), native, opening, watch)
 
 
-def _relation(data: Any) -> Any:
+def relation_of(data: Any) -> Any:
+    """Return the lazy table that a question to a database, or the file of one, stands for."""
     if not isinstance(data, SQL | str | os.PathLike):
         return data
     try:
@@ -84,7 +87,9 @@ def _relation(data: Any) -> Any:
             return connection.table(_only(tables, path))
         if asked.query.strip() in tables:
             return connection.table(asked.query.strip())
-        return connection.sql(asked.query)
+        if (found := connection.sql(asked.query)) is None:
+            raise DataError(f"The query {shown(asked.query)} returns no table. Ask by SELECT, or name a table.")
+        return found
     except duckdb.Error as error:
         raise DataError(
             f"The database cannot answer: {str(error).splitlines()[0][:300]}. Mend the query, or name one of its "

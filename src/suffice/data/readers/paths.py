@@ -24,8 +24,9 @@ def expand(data: Any, endings: tuple[str, ...]) -> list[Path]:
     """Return the files in order of their names, of several entries in their order; at least one."""
     if isinstance(data, list | tuple):
         found = [path for entry in data for path in expand(entry, endings)]
-        if len(set(found)) < len(found):
-            twice = next(path for path in found if found.count(path) > 1)
+        real = [os.path.realpath(path) for path in found]
+        if len(set(real)) < len(real):
+            twice = next(path for path, one in zip(found, real, strict=True) if real.count(one) > 1)
             raise DataError(f"The file {str(twice)!r} is named twice, and would count twice. Name it once.")
         return found
     text = os.fspath(data)
@@ -38,7 +39,8 @@ def expand(data: Any, endings: tuple[str, ...]) -> list[Path]:
         found = sorted(Path(name) for name in glob.glob(text, recursive=True))
         if not found:
             raise FileAccessError(f"No file matches {text!r}.")
-        return [file for path in found for file in (_inside(str(path), endings) if path.is_dir() else [path])]
+        files = [file for path in found for file in (_inside(str(path), endings) if path.is_dir() else [path])]
+        return list({os.path.realpath(file): file for file in files}.values())  # a folder may match, and its files, too
     return [Path(text)]
 
 
