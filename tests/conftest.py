@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import contextlib
 import importlib.util
 import os
 import shutil
+import signal
 from pathlib import Path
 
 import pytest
@@ -13,6 +15,10 @@ from hypothesis import HealthCheck, settings
 ROOT = Path(__file__).resolve().parent.parent
 DATA = Path(os.environ.get("SUFFICE_DATA", ROOT.parent / "shared" / "data"))
 REQUIRED = {name for name in os.environ.get("SUFFICE_REQUIRE", "").split(",") if name}
+
+# A shell ignores Ctrl-C for what it starts in the background, and tests of interruption must not know.
+with contextlib.suppress(ValueError):  # only the main thread may say so
+    signal.signal(signal.SIGINT, signal.default_int_handler)
 
 # Nothing in these tests may depend on how fast the machine is, or on what ran before.
 settings.register_profile(

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import gc
 import signal
 import threading
 
@@ -28,12 +29,11 @@ class Recorder:
 
 @pytest.fixture(autouse=True)
 def handler_is_restored():
-    """Every test leaves the interrupt as it found it."""
-    before = signal.getsignal(signal.SIGINT)
+    """Every test leaves the interrupt as it found it: as Python has it, even where the shell ignores it."""
+    outside = signal.signal(signal.SIGINT, signal.default_int_handler)
     yield
-    after = signal.getsignal(signal.SIGINT)
-    signal.signal(signal.SIGINT, before)
-    assert after is before
+    after = signal.signal(signal.SIGINT, outside)
+    assert after is signal.default_int_handler
 
 
 def interrupt():
@@ -148,6 +148,34 @@ def test_interrupt_after_a_failed_loop_raises_although_its_traceback_lives():
         interrupt()
     assert signal.getsignal(signal.SIGINT) is before
     assert error.value.args == ("broken step",)
+
+
+def test_loops_that_failed_within_others_leave_nothing_behind():
+    before, errors = signal.getsignal(signal.SIGINT), []
+    for _ in range(3):
+        for _ in Watch().steps("outer", 1):
+            errors.append(failed_loop())
+    assert signal.getsignal(signal.SIGINT) is before
+    with pytest.raises(KeyboardInterrupt):
+        interrupt()
+
+
+def test_steps_end_with_the_function_that_left_them():
+    before, recorder = signal.getsignal(signal.SIGINT), Recorder()
+
+    def search(steps):
+        for step in steps:
+            if step == 2:
+                return step
+        return 0
+
+    gc.disable()
+    try:
+        assert search(Watch(recorder).steps("work", 10)) == 2
+        assert recorder.events[-1] == ("end",)
+        assert signal.getsignal(signal.SIGINT) is before
+    finally:
+        gc.enable()
 
 
 def test_steps_that_end_late_leave_the_handler_of_others():

@@ -127,47 +127,83 @@ class Watch:
                 self.advance(1, self.info)
 
 
+# The first Ctrl-C ---------------------------------------------------------------------------------------------
+
+
+@dataclass(eq=False)
+class _Loop:
+    """A loop over steps: what it reports to, and the function that runs it."""
+
+    watch: Watch
+    owner: tuple[int, Any]
+
+    def runs(self, frame: FrameType | None) -> bool:
+        """Whether the loop's function is among the callers of ``frame``; an error may have ended it."""
+        while frame is not None and _known_by(frame) != self.owner:
+            frame = frame.f_back
+        return frame is not None
+
+
+def _known_by(frame: FrameType) -> tuple[int, Any]:
+    """Return what a frame is known by; the frame itself would keep alive all that its function holds."""
+    return id(frame), frame.f_code
+
+
+_loops: list[_Loop] = []
+_before: list[Any] = []
+"""The handler that stood before that of the loops."""
+
+
 @contextlib.contextmanager
 def _first_interrupt_sets(watch: Watch) -> Iterator[None]:
     if threading.current_thread() is not threading.main_thread():
         yield  # only the main thread may handle signals
         return
-    owner = [_calling_function(sys._getframe())]
-
-    def handle(signum: int, frame: FrameType | None) -> Any:
-        # An error may have ended the loop, while its traceback keeps the steps alive.
-        if not owner or not _is_running(owner[0], frame):
-            signal.signal(signal.SIGINT, before)
-            return before(signum, frame) if callable(before) else signal.raise_signal(signum)
-        if watch.interrupted:
-            raise KeyboardInterrupt
-        watch.interrupted = True
-        return None
-
-    before = signal.signal(signal.SIGINT, handle)
+    loop = _Loop(watch, _known_by(_calling_function(sys._getframe())))
+    if signal.getsignal(signal.SIGINT) is not _on_interrupt:
+        _loops.clear()
+        _before[:] = [signal.signal(signal.SIGINT, _on_interrupt)]
+    _loops[:] = [one for one in _loops if one.runs(sys._getframe())] + [loop]
     try:
         yield
     finally:
-        if signal.getsignal(signal.SIGINT) is handle:
-            signal.signal(signal.SIGINT, before)
-        owner.clear()  # which would keep alive whatever the loop's function holds
+        if loop in _loops:
+            _loops.remove(loop)
+        if threading.current_thread() is threading.main_thread():  # steps that were left may end in any thread
+            _loops[:] = [one for one in _loops if one.runs(sys._getframe())]
+            if not _loops:
+                _give_back()
 
 
-def _calling_function(frame: FrameType | None) -> FrameType | None:
+def _on_interrupt(signum: int, frame: FrameType | None) -> Any:
+    """Mark the innermost loop that runs; where none does, since an error ended them, do what was done before."""
+    running = [one for one in _loops if one.runs(frame)]
+    if not running:
+        before = _give_back()
+        return before(signum, frame) if callable(before) else signal.raise_signal(signum)
+    if running[-1].watch.interrupted:
+        raise KeyboardInterrupt
+    running[-1].watch.interrupted = True
+    return None
+
+
+def _give_back() -> Any:
+    """Let the handler stand again that stood before, and return it."""
+    before = _before[0] if _before else signal.default_int_handler
+    if signal.getsignal(signal.SIGINT) is _on_interrupt:
+        signal.signal(signal.SIGINT, before)
+    return before
+
+
+def _calling_function(frame: FrameType) -> FrameType:
     """Return the innermost frame of a plain function: generators may wait while their caller works."""
-    while frame is not None and (frame.f_code.co_flags & inspect.CO_GENERATOR or _is_library(frame)):
+    while frame.f_back is not None and (frame.f_code.co_flags & inspect.CO_GENERATOR or _is_library(frame)):
         frame = frame.f_back
     return frame
 
 
 def _is_library(frame: FrameType) -> bool:
     return frame.f_globals.get("__name__") == "contextlib"
-
-
-def _is_running(owner: FrameType | None, frame: FrameType | None) -> bool:
-    while frame is not None and frame is not owner:
-        frame = frame.f_back
-    return frame is not None
 
 
 def watch_for(progress: bool | Display) -> Watch:

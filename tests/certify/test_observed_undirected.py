@@ -12,7 +12,7 @@ import pytest
 import suffice as sf
 from suffice.certify import Claim, certify
 from suffice.certify.observed_undirected import measured
-from suffice.fitting import _source
+from suffice.opening import open_source
 from suffice.progress import Watch
 
 CYCLE = sf.Cliques("a:b + b:c + c:d + a:d")
@@ -34,7 +34,7 @@ def data(n: int = 80, share: float = 0.2, names: Any = NAMES) -> dict[str, list[
 def claim_of(fit: sf.Fit, rows: Any) -> Claim:
     structure = fit.structure
     statistics = sf.collect(structure, rows, missing="em")
-    source = _source(structure, rows, Watch(), missing="em")
+    source = open_source(structure, rows, Watch(), missing="em")
     return Claim(
         structure=structure, model=fit.model, statistics=statistics, log_likelihood=fit.log_likelihood,
         point=fit.point, prior=fit.prior, source=source.settled(statistics.schema), incomplete=True, method="em",

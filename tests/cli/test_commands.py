@@ -612,10 +612,10 @@ def interrupt(*arguments: Any, **options: Any) -> Any:
 @pytest.mark.parametrize(
     ("where", "arguments"),
     [
-        ("suffice.fitting.open_table", ["fit", "A -> B", "t.csv", "--out", "new.json"]),
+        ("suffice.opening.open_table", ["fit", "A -> B", "t.csv", "--out", "new.json"]),
         ("suffice.data.table.open_table", ["score", "m.json", "t.csv"]),
         ("suffice.models.answers.sample_blocks", ["sample", "m.json", "--out", "new.csv"]),
-        ("suffice.fitting.open_table", ["demo", "--out", "new.json"]),
+        ("suffice.opening.open_table", ["demo", "--out", "new.json"]),
     ],
     ids=["fit", "score", "sample", "demo"],
 )
@@ -647,7 +647,7 @@ def test_interruption_in_the_middle_of_writing_leaves_the_old_file(
 
 
 def test_interruption_is_json_when_asked(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("suffice.fitting.open_table", interrupt)
+    monkeypatch.setattr("suffice.opening.open_table", interrupt)
     result = run("fit", "A -> B", "t.csv", "--json")
     assert result.exit_code == 130
     assert json.loads(result.stderr)["error"]["type"] == "KeyboardInterrupt"
@@ -660,7 +660,7 @@ def test_running_out_of_room_is_an_error_and_no_traceback(
     def fail(*arguments: Any, **options: Any) -> Any:
         raise error
 
-    monkeypatch.setattr("suffice.fitting.open_table", fail)
+    monkeypatch.setattr("suffice.opening.open_table", fail)
     result = run("fit", "A -> B", "t.csv")
     assert result.exit_code == 2
     assert result.stderr == f"error: {type(error).__name__}: {error}\n"
