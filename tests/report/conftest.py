@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import shutil
+import time
 from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
@@ -35,10 +36,18 @@ class Browser:
         for log in ("browser", "performance"):
             self.driver.get_log(log)  # which forgets what came before
         self.driver.get(path.as_uri())
-        assert self.run("return document.documentElement.classList.contains('ready')")
+        self.wait("return performance.getEntriesByType('navigation')[0]?.loadEventEnd > 0", path)
         assert self.driver.get_log("browser") == []
+        assert self.run("return document.documentElement.classList.contains('ready')")
         asked = self.requests()
         assert set(asked) == {path.as_uri()}
+
+    def wait(self, script: str, path: Path, seconds: float = 60.0) -> None:
+        """Wait until a page stands and a script in it says so: a driver may come back before a large page is whole."""
+        end = time.monotonic() + seconds
+        while self.driver.current_url != path.as_uri() or not self.run(script):
+            assert time.monotonic() < end, f"{path.name} does not open"
+            time.sleep(0.02)
 
     def requests(self) -> list[str]:
         """Return the addresses that were asked for since the page was opened; pictures within the page are none."""
