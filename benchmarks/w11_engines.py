@@ -180,7 +180,7 @@ class Spark(Ours):
 
     def data(self, request: Mapping[str, Any]) -> Any:
         """Start the session."""
-        return session().read.parquet(request["folder"])
+        return session().read.parquet(request["folder"] + "/part-*.parquet")
 
 
 class SparkAlone(Spark):
