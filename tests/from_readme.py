@@ -13,7 +13,7 @@ import sys
 import tempfile
 from pathlib import Path
 
-NAMED = re.compile(r"`([\w.-]+)`:\n\n```csv\n(.*?)^```$", re.MULTILINE | re.DOTALL)
+NAMED = re.compile(r"`([\w.-]+)`:\n\n```csv\n(?!# )(.*?)^```$", re.MULTILINE | re.DOTALL)
 BLOCK = re.compile(r"^```(\w+)\n(.*?)^```$", re.MULTILINE | re.DOTALL)
 
 

@@ -11,13 +11,12 @@ import sys
 from pathlib import Path
 
 import pytest
+from tests.from_readme import BLOCK, NAMED
 
 ROOT = Path(__file__).resolve().parent.parent
 PAGES = sorted([ROOT / "README.md", *(ROOT / "docs").rglob("*.md")])
 FILES = ("toml", "columns", "csv")
 VARYING = re.compile(r"^time +[0-9.]+ s$|(?<=within )[0-9.e-]+", re.MULTILINE)
-NAMED = re.compile(r"`([\w.-]+)`:\n\n```csv\n(?!# )(.*?)^```$", re.MULTILINE | re.DOTALL)
-BLOCK = re.compile(r"^```(\w+)\n(.*?)^```$", re.MULTILINE | re.DOTALL)
 
 
 def blocks(page: Path, language: str) -> str:

@@ -10,35 +10,19 @@ import os
 from collections.abc import Mapping
 from typing import Any
 
-from suffice.certify import Certificate, Claim, examined
 from suffice.data.schema import SchemaLike
 from suffice.data.table import Weights
-from suffice.errors import (
-    ArgumentError,
-    DataError,
-    SchemaError,
-    require_choice,
-    require_fraction,
-    require_mapping,
-    require_seed,
-    require_whole,
-    shown,
-)
-from suffice.learn.method import Method, Problem, Solution, check_options
+from suffice.errors import ArgumentError
+from suffice.learn.method import Method
 from suffice.learn.registry import choose, methods_for
 from suffice.opening import EM, open_source
 from suffice.priors.binding import one_prior
-from suffice.progress import Display, Watch, watch_for
+from suffice.progress import Display, watch_for
 from suffice.result.fit import Fit
-from suffice.result.notes import Note, notes_on
-from suffice.settings import one_blas_thread
+from suffice.solving import checked_settings, finish
 from suffice.stats.available import AVAILABLE, lack_rows
 from suffice.stats.source import Source
 from suffice.stats.statistics import Statistics
-from suffice.text import plural
-
-FEW = 4
-"""So many columns are named one by one in notes."""
 
 
 def fit(
@@ -280,147 +264,3 @@ def _require_whole_rows(structure: Any, statistics: Statistics, method: Method) 
             f"The statistics are of rows that lack values; they were collected with missing={EM!r}. Pass "
             f"missing={EM!r} and data=… here, too, or fit the data at once: sf.fit(structure, data, missing={EM!r})."
         )
-
-
-def checked_settings(
-    structure: Any, name: str, method: Method, *, prior: Any, point: str | None, options: Any, certify: str, **rest: Any
-) -> dict[str, Any]:
-    """Check the arguments that do not depend on the data."""
-    require_choice("certify", certify, ("statistics", "data"))
-    require_choice("unseen_parents", rest["unseen_parents"], ("error", "uniform", "nan"))
-    if point is not None and prior is None:
-        raise ArgumentError(f"point={point!r} asks for an estimate under a prior; pass prior=…, such as sf.BDeu(10).")
-    points = getattr(prior, "points", ("mean", "map"))
-    if point is not None and point not in points:
-        raise ArgumentError(f"The prior {prior.describe()} gives {list(points)}, not {point!r}.")
-    under_prior = [candidate for candidate in method.points if candidate in points]
-    chosen = "mle" if prior is None else point or next(iter(under_prior), "mean")
-    if chosen not in method.points:
-        raise ArgumentError(f"The method {name!r} gives {list(method.points)}, not {chosen!r}.")
-    if rest["init"] is not None and not method.takes_init:
-        raise ArgumentError(
-            f"The method {name!r} begins nowhere, so the 'init' argument must be left out. Got {shown(rest['init'])}; "
-            "name an iterative method to begin there."
-        )
-    rest["tol"] = require_fraction("tol", rest["tol"])
-    rest["max_iter"] = require_whole("max_iter", rest["max_iter"])
-    rest["seed"] = require_seed(rest["seed"])
-    for argument in ("restarts", "checkpoint"):
-        if rest.setdefault(argument, None) is not None and not method.incomplete:
-            raise ArgumentError(
-                f"The method {name!r} has one optimum, so the {argument!r} argument must be left out. Got "
-                f"{shown(rest[argument])}; it is for methods that learn from incomplete rows."
-            )
-    rest["restarts"] = None if rest["restarts"] is None else require_whole("restarts", rest["restarts"], 1)
-    rest["options"] = {} if options is None else options
-    check_options(name, method, rest["options"])
-    rest["fixed"] = {} if rest["fixed"] is None else require_mapping("fixed", rest["fixed"], "{'A': [0.5, 0.5]}")
-    method.check(structure, prior, rest["fixed"])
-    return {**rest, "prior": prior, "point": chosen, "certify": certify}
-
-
-def finish(
-    structure: Any,
-    statistics: Statistics,
-    source: Source | None,
-    name: str,
-    method: Method,
-    watch: Watch,
-    settings: dict[str, Any],
-) -> Fit:
-    """Solve the problem, have the solution examined, and put the fit together."""
-    certify_by = settings.pop("certify")
-    _require_rows(structure, statistics, settings["prior"])
-    problem = Problem(structure, statistics, source=source, watch=watch, **settings)
-    with one_blas_thread():
-        solution = method.solve(problem)
-    claim = Claim(
-        structure=structure,
-        model=solution.model,
-        statistics=statistics,
-        log_likelihood=solution.log_likelihood,
-        point=problem.point,
-        prior=problem.prior,
-        posterior=solution.posterior,
-        fixed=problem.fixed,
-        source=source if certify_by == "data" or method.passes == "many" else None,
-        tol=problem.tol,
-        interrupted=solution.interrupted,
-        base=problem.base,
-        method=name,
-        trace=solution.trace,
-        diagnostics=solution.diagnostics,
-        incomplete=method.incomplete,
-        starts=solution.starts,
-    )
-    with one_blas_thread():
-        certificate = examined(claim, keep=method.passes == "many")
-    return Fit(
-        model=solution.model,
-        structure=structure,
-        statistics=solution.statistics or statistics,
-        method=name,
-        point=problem.point,
-        prior=problem.prior,
-        log_likelihood=solution.log_likelihood,
-        local=solution.local,
-        n_free=solution.n_free,
-        n_free_adjusted=solution.n_free_adjusted,
-        posterior=solution.posterior,
-        log_marginal_likelihood=solution.log_marginal_likelihood,
-        certificate=certificate,
-        trace=solution.trace,
-        notes=_notes(statistics, solution, certificate),
-        starts=solution.starts,
-    )
-
-
-def _require_rows(structure: Any, statistics: Statistics, prior: Any) -> None:
-    if statistics.weight > 0:
-        return
-    empty = [
-        variable.name for variable in statistics.schema.variables if variable.is_discrete and not variable.n_states
-    ]
-    if prior is None:
-        raise DataError(
-            f"There is nothing to learn from: the table has {plural(statistics.n_read, 'row')}, "
-            f"{statistics.n_dropped:,} of them dropped, and a total weight of zero. Pass data with at least one row, "
-            "or a prior and a schema with states."
-        )
-    if empty:
-        raise SchemaError(
-            f"The table has no rows, so the states of {empty[0]!r} are not known. Declare them in the schema."
-        )
-
-
-def _together(remarks: tuple[str, ...]) -> list[str]:
-    """Say in one remark what would be said of many columns alike."""
-    ending = ": whole numbers read as a discrete variable."
-    names = [remark.removesuffix(ending) for remark in remarks if remark.endswith(ending)]
-    if len(names) <= FEW:
-        return list(remarks)
-    others = [remark for remark in remarks if not remark.endswith(ending)]
-    first, more = ", ".join(names[:FEW]), len(names) - FEW
-    return [f"{first} and {more:,} more: whole numbers read as discrete variables.", *others]
-
-
-def _notes(statistics: Statistics, solution: Solution, certificate: Certificate) -> tuple[Note, ...]:
-    notes = list(notes_on("data", _together(statistics.remarks)))
-    if statistics.n_dropped:
-        notes.append(
-            Note(
-                "data",
-                f"{plural(statistics.n_dropped, 'row')} of {statistics.n_read:,} dropped, for missing values.",
-            )
-        )
-    notes += notes_on("estimate", solution.remarks)
-    if certificate.exists == "no" and not any("does not exist" in remark for remark in solution.remarks):
-        said = "Pass a prior such as prior=sf.Gaussian(10), or leave an input out."
-        notes.append(
-            Note("estimate", f"The maximum-likelihood estimate does not exist: {certificate.boundary}. {said}")
-        )
-    if certificate.exists != "no" and certificate.boundary:
-        notes.append(Note("estimate", f"The data leave open: {certificate.boundary}."))
-    if solution.interrupted:
-        notes.append(Note("estimate", "Interrupted: this is the best point so far, not the optimum."))
-    return tuple(notes)

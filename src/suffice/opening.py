@@ -14,7 +14,6 @@ from suffice.data.stream import KEEP, Policies
 from suffice.data.table import Weights, open_table
 from suffice.engines import engine_for
 from suffice.engines.local import LocalPieces
-from suffice.engines.parts import Parts
 from suffice.engines.spread import SpreadSource
 from suffice.errors import ArgumentError, require_choice, shown
 from suffice.learn.registry import methods_for
@@ -110,7 +109,7 @@ def open_source(
         return _piecewise(opening, data, watch, checkpoint, damaged)
     if engine is None:
         return opening(data, watch)
-    if not isinstance(data, Parts):
+    if not engine.keeps_order:
         _require_rows_elsewhere(structure, weights)
     return engine.open_source(data, opening, watch)
 

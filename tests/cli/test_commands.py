@@ -300,7 +300,7 @@ def uncertified(claim: Any, *, keep: bool) -> Any:
 def test_fit_that_is_not_certified_is_reported_and_written_but_exits_with_one(
     folder: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("suffice.fitting.examined", uncertified)
+    monkeypatch.setattr("suffice.solving.examined", uncertified)
     result = run("fit", "A -> B", "t.csv", "--out-fit", "f.json")
     assert result.exit_code == 1
     assert "✗ Not certified as a test" in result.stdout

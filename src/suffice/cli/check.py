@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import sys
 from typing import Annotated, Any
 
@@ -19,24 +18,20 @@ from suffice.cli.shared import (
     QuietOption,
     SeparatorOption,
     SkipOption,
+    StructureArgument,
     TrimOption,
     UnknownOption,
     WeightsOption,
     bar,
     reported,
     schema_from,
+    show_json,
     table,
 )
 
 
 def check(
-    structure: Annotated[
-        str,
-        typer.Argument(
-            metavar="STRUCTURE",
-            help="'A -> B <- C', '[A][B|A]', 'A:B + B:C', a model file, or a structure file (.toml, .json).",
-        ),
-    ],
+    structure: StructureArgument,
     data: Annotated[str, typer.Argument(metavar="DATA", help=DATA)],
     level: Annotated[
         float, typer.Option("--level", help="The chance of contradicting a structure that is right.")
@@ -88,9 +83,7 @@ def check(
             progress=bar(quiet),
         )
         if as_json:
-            from suffice.io.own_json import plain
-
-            print(json.dumps(plain(found.to_dict()), ensure_ascii=False, indent=1))
+            show_json(found.to_dict())
         else:
             show_check(found)
     if not found.ok or not found.certificate.ok:

@@ -18,6 +18,7 @@ from suffice.cli.shared import (
     QuietOption,
     SeparatorOption,
     SkipOption,
+    StructureArgument,
     TrimOption,
     UnknownOption,
     WeightsOption,
@@ -30,11 +31,10 @@ from suffice.cli.shared import (
 from suffice.text import in_bytes, plain_facts, plural
 
 StatisticsOut = Annotated[str, typer.Option("--out", metavar="FILE", help="Where to write the statistics (.stats).")]
-STRUCTURE = "'A -> B <- C', '[A][B|A]', 'A:B + B:C', a model file, or a structure file (.toml, .json)."
 
 
 def collect(
-    structure: Annotated[str, typer.Argument(metavar="STRUCTURE", help=STRUCTURE)],
+    structure: StructureArgument,
     data: Annotated[
         list[str],
         typer.Argument(metavar="DATA…", help="CSV or Parquet files, globs or folders; all are one table."),

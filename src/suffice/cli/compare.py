@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import os
 import sys
 from typing import Annotated, Any
@@ -20,16 +19,19 @@ from suffice.cli.shared import (
     MissingOption,
     NamesOption,
     NaOption,
+    PointOption,
     QuietOption,
     SeparatorOption,
     SkipOption,
     TolOption,
     TrimOption,
     UnknownOption,
+    UnseenOption,
     WeightsOption,
     bar,
     reported,
     schema_from,
+    show_json,
     table,
 )
 from suffice.errors import ArgumentError
@@ -51,15 +53,13 @@ def compare(
     ] = 10,
     seed: Annotated[int, typer.Option("--seed", help="Decides which row is in which fold.")] = 0,
     prior: PriorOption = None,
-    point: Annotated[str | None, typer.Option("--point", help="The estimate under a prior: mean or map.")] = None,
+    point: PointOption = None,
     method: MethodOption = "auto",
     tol: TolOption = 1e-8,
     max_iter: MaxIterOption = 1000,
     restarts: Annotated[int | None, typer.Option("--restarts", help="em: how often to begin.")] = None,
     weights: WeightsOption = None,
-    unseen_parents: Annotated[
-        str, typer.Option("--unseen-parents", help="Parent configurations without data: error, uniform or nan.")
-    ] = "error",
+    unseen_parents: UnseenOption = "error",
     missing: MissingOption = "error",
     unknown_states: UnknownOption = "error",
     categorical: CategoricalOption = None,
@@ -95,9 +95,7 @@ def compare(
             progress=bar(quiet),
         )
         if as_json:
-            from suffice.io.own_json import plain
-
-            print(json.dumps(plain(found.to_dict()), ensure_ascii=False, indent=1))
+            show_json(found.to_dict())
         else:
             _show(found)
     if not all(row.fit.certificate.ok for row in found):

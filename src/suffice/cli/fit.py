@@ -13,6 +13,7 @@ from suffice.cli.shared import (
     CategoricalOption,
     CertifyOption,
     ContinuousOption,
+    DivisorOption,
     JsonOption,
     MaxIterOption,
     MethodOption,
@@ -20,12 +21,19 @@ from suffice.cli.shared import (
     NamesOption,
     NaOption,
     OutFitOption,
+    OutModelOption,
+    OwnOption,
+    PointOption,
     QuietOption,
+    SeedOption,
     SeparatorOption,
+    ShowOption,
     SkipOption,
+    StructureArgument,
     TolOption,
     TrimOption,
     UnknownOption,
+    UnseenOption,
     WeightsOption,
     bar,
     reported,
@@ -38,40 +46,21 @@ from suffice.errors import ArgumentError
 
 
 def fit(
-    structure: Annotated[
-        str,
-        typer.Argument(
-            metavar="STRUCTURE",
-            help="'A -> B <- C', '[A][B|A]', 'A:B + B:C', a model file, or a structure file (.toml, .json).",
-        ),
-    ],
+    structure: StructureArgument,
     data: Annotated[str, typer.Argument(metavar="DATA", help=DATA)],
     prior: PriorOption = None,
-    point: Annotated[str | None, typer.Option("--point", help="The estimate under a prior: mean or map.")] = None,
-    divisor: Annotated[
-        str | None,
-        typer.Option(
-            "--divisor",
-            metavar="n|n-p|n-1",
-            help="What squares are divided by: n, or n-p in regressions and n-1 in normal distributions.",
-            show_default="n",
-        ),
-    ] = None,
+    point: PointOption = None,
+    divisor: DivisorOption = None,
     method: MethodOption = "auto",
-    option: Annotated[
-        list[str] | None,
-        typer.Option("--option", metavar="NAME=VALUE", help="A setting of the method's own; may be repeated."),
-    ] = None,
+    option: OwnOption = None,
     tol: TolOption = 1e-8,
     max_iter: MaxIterOption = 1000,
-    seed: Annotated[int | None, typer.Option("--seed", help="The seed of a random start.")] = None,
+    seed: SeedOption = None,
     init: Annotated[
         str | None, typer.Option("--init", metavar="random|MODEL", help="Where an iterative method begins.")
     ] = None,
     weights: WeightsOption = None,
-    unseen_parents: Annotated[
-        str, typer.Option("--unseen-parents", help="Parent configurations without data: error, uniform or nan.")
-    ] = "error",
+    unseen_parents: UnseenOption = "error",
     missing: MissingOption = "error",
     latent: Annotated[
         list[str] | None,
@@ -100,12 +89,8 @@ def fit(
     skip: SkipOption = 0,
     trim: TrimOption = False,
     certify: CertifyOption = "statistics",
-    show: Annotated[
-        list[str] | None, typer.Option("--show", metavar="NODE", help="Also print a node's table; may be repeated.")
-    ] = None,
-    out: Annotated[
-        str | None, typer.Option("--out", metavar="FILE", help="Write the model alone (.json, .bif, .uai, …).")
-    ] = None,
+    show: ShowOption = None,
+    out: OutModelOption = None,
     out_fit: OutFitOption = None,
     page: Annotated[
         str | None, typer.Option("--report", metavar="FILE", help="Write a page about the fit for people (.html).")

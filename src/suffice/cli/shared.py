@@ -20,6 +20,8 @@ from suffice.errors import ArgumentError, FileAccessError, SufficeError
 from suffice.text import visible
 
 DATA = "A CSV or Parquet file, glob or folder; for a Markov chain also a text file."
+STRUCTURE = "'A -> B <- C', '[A][B|A]', 'A:B + B:C', a model file, or a structure file (.toml, .json)."
+StructureArgument = Annotated[str, typer.Argument(metavar="STRUCTURE", help=STRUCTURE)]
 JsonOption = Annotated[bool, typer.Option("--json", help="Print one JSON document instead of tables.")]
 WeightsOption = Annotated[
     str | None, typer.Option("--weights", metavar="COL", help="Column with the rows' frequencies.")
@@ -62,6 +64,30 @@ CategoricalOption = Annotated[
 ContinuousOption = Annotated[
     list[str] | None,
     typer.Option("--continuous", metavar="COL", help="Declare a column continuous; may be repeated."),
+]
+PointOption = Annotated[str | None, typer.Option("--point", help="The estimate under a prior: mean or map.")]
+DivisorOption = Annotated[
+    str | None,
+    typer.Option(
+        "--divisor",
+        metavar="n|n-p|n-1",
+        help="What squares are divided by: n, or n-p in regressions and n-1 in normal distributions.",
+        show_default="n",
+    ),
+]
+OwnOption = Annotated[
+    list[str] | None,
+    typer.Option("--option", metavar="NAME=VALUE", help="A setting of the method's own; may be repeated."),
+]
+SeedOption = Annotated[int | None, typer.Option("--seed", help="The seed of a random start.")]
+UnseenOption = Annotated[
+    str, typer.Option("--unseen-parents", help="Parent configurations without data: error, uniform or nan.")
+]
+ShowOption = Annotated[
+    list[str] | None, typer.Option("--show", metavar="NODE", help="Also print a node's table; may be repeated.")
+]
+OutModelOption = Annotated[
+    str | None, typer.Option("--out", metavar="FILE", help="Write the model alone (.json, .bif, .uai, …).")
 ]
 MethodOption = Annotated[str, typer.Option("--method", help="The method of estimation.")]
 TolOption = Annotated[float, typer.Option("--tol", help="How closely the first-order condition must hold.")]
@@ -200,6 +226,13 @@ def require_able(model: Any, can: str) -> None:
 def is_classifier(model: Any) -> bool:
     """Whether a model answers for a class alone."""
     return hasattr(model, "log_scores_of")
+
+
+def show_json(document: Any) -> None:
+    """Print one document for machines."""
+    from suffice.io.own_json import plain
+
+    print(json.dumps(plain(document), ensure_ascii=False, indent=1))
 
 
 def bar(quiet: bool) -> bool:

@@ -8,7 +8,6 @@ from typing import Any
 
 from suffice.data.schema import Schema
 from suffice.errors import ArgumentError, SufficeError, listing, require_mapping, shown, suggestion
-from suffice.fitting import checked_settings, finish
 from suffice.learn.method import Method, Problem, Solution
 from suffice.learn.registry import choose, methods_for
 from suffice.opening import EM, source_over
@@ -17,6 +16,7 @@ from suffice.progress import Watch
 from suffice.result.fit import Fit
 from suffice.result.goodness import INEXACT
 from suffice.settings import one_blas_thread
+from suffice.solving import checked_settings, finish
 from suffice.stats.needs import Count, Need
 from suffice.stats.source import BlockSource, Source
 from suffice.stats.statistics import Statistics
@@ -138,7 +138,7 @@ class Candidate:
     method_name : str
     method : Method
     settings : dict
-        As `suffice.fitting.checked_settings` returns them.
+        As `suffice.solving.checked_settings` returns them.
     missing : str
         The policy for gaps.
     needs : tuple of Need

@@ -102,34 +102,6 @@ class Gathered:
         yield self.before[-2]
 
 
-@dataclass(frozen=True)
-class _Assigned:
-    """The pieces of a folded table, uncut."""
-
-    table: FoldedTable
-
-    @property
-    def schema(self) -> Schema:
-        return self.table.schema
-
-    @property
-    def description(self) -> str:
-        return self.table.description
-
-    @property
-    def n_expected(self) -> int | None:
-        return self.table.n_expected
-
-    def blocks(self) -> Iterator[Block]:
-        yield from self.table.assigned()
-
-    def settled(self) -> SettledTable:
-        return self.table.settled()
-
-    def with_schema(self, schema: Schema) -> _Assigned:
-        return _Assigned(self.table.with_schema(schema))
-
-
 def gather_folds(
     table: FoldedTable, sources: Sequence[tuple[Over, Sequence[Need]]], watch: Watch
 ) -> tuple[Gathered, ...]:
@@ -150,7 +122,7 @@ def gather_folds(
     def of_block(block: Any) -> tuple[Any, list[list[Statistics]]]:
         return block, [_of_block(over, needs, block) for over, needs in sources]
 
-    for block, found in BlockSource(_Assigned(table), watch).each(of_block):
+    for block, found in BlockSource(replace(table, cut=False), watch).each(of_block):
         n_read, n_dropped = n_read + block.n_rows + block.n_dropped, n_dropped + block.n_dropped
         fractional |= block.fractional
         for mine, statistics in zip(itertools.chain(*waiting), itertools.chain(*found), strict=True):

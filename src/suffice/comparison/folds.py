@@ -98,6 +98,8 @@ class FoldedTable:
     n_folds, seed : int
     without : int or None
         A fold that is left out: the rest is what a model is trained on.
+    cut : bool
+        Whether pieces are cut into folds; else they stay whole, and know who of them is where.
 
     Examples
     --------
@@ -111,6 +113,7 @@ class FoldedTable:
     n_folds: int
     seed: int
     without: int | None = None
+    cut: bool = True
 
     @property
     def schema(self) -> Schema:
@@ -135,10 +138,10 @@ class FoldedTable:
         """Return the same folds of the table read against a known schema."""
         return replace(self, table=self.table.with_schema(schema))
 
-    def blocks(self) -> Iterator[FoldBlock]:
-        """Yield one block a fold of each piece of the table; blocks are small enough to stay whole."""
+    def blocks(self) -> Iterator[Any]:
+        """Yield one block a fold of each piece of the table, or the pieces; they are small enough to stay whole."""
         for block in self.assigned():
-            yield from (part for part in block.cut() if part.fold != self.without)
+            yield from (part for part in block.cut() if part.fold != self.without) if self.cut else (block,)
 
     def assigned(self) -> Iterator[AssignedBlock]:
         """Yield the pieces of the table, and who of them is where."""

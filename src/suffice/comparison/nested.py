@@ -19,7 +19,7 @@ from suffice.fitting import estimate
 from suffice.graph.undirected import moral_graph
 from suffice.models.cpds import nodes_of
 from suffice.result.fit import Fit
-from suffice.result.goodness import INEXACT, tail
+from suffice.result.goodness import INEXACT
 from suffice.result.likelihood_ratio import LikelihoodRatio, likelihood_ratio
 from suffice.structures.cliques import Cliques
 from suffice.structures.dag import DAG
@@ -200,17 +200,7 @@ def _test(small: Fit, large: Fit) -> LikelihoodRatio:
     ratio = None if isinstance(small.structure, DAG) or isinstance(large.structure, DAG) else _ratio(small, large)
     if ratio is not None:
         return ratio
-    g2 = max(0.0, 2 * (large.log_likelihood - small.log_likelihood))
     nominal, left = large.n_free - small.n_free, large.n_free_adjusted - small.n_free_adjusted
     df = left if left > 0 or left == nominal else None
     said = f"Zeros in the counts leave other degrees of freedom than the {nominal:,} of the structures."
-    return LikelihoodRatio(
-        g2,
-        df,
-        tail(g2, df),
-        str(small.structure),
-        str(large.structure),
-        (small.log_likelihood, large.log_likelihood),
-        (small.n_free, large.n_free),
-        () if df == nominal else (said,),
-    )
+    return LikelihoodRatio.of(small, large, df, () if df == nominal else (said,))

@@ -20,12 +20,13 @@ class EngineKind(NamedTuple):
     accepts: Callable[[Any], bool]
     open_source: Callable[[Any, Opening, Watch], Source]
     wants: str
+    keeps_order: bool = False
 
 
 ENGINES: dict[str, EngineKind] = {
     "spark": EngineKind(spark_frames.accepts, spark_frames.open_source, "a Spark data frame"),
     "dask": EngineKind(dask_frames.accepts, dask_frames.open_source, "a Dask data frame"),
-    "parts": EngineKind(tables_in_parts.accepts, tables_in_parts.open_source, "a table in parts"),
+    "parts": EngineKind(tables_in_parts.accepts, tables_in_parts.open_source, "a table in parts", keeps_order=True),
     "sql": EngineKind(databases.accepts, databases.open_source, "sf.SQL(query, database), a lazy table of a database"),
 }
 

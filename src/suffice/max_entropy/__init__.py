@@ -7,11 +7,11 @@ from typing import Any
 
 from suffice.data.schema import SchemaLike
 from suffice.errors import ArgumentError
-from suffice.fitting import checked_settings, finish
 from suffice.learn.registry import choose
 from suffice.max_entropy import expectations, margins
 from suffice.progress import Display, watch_for
 from suffice.result.fit import Fit
+from suffice.solving import checked_settings, finish
 from suffice.structures.features import Features
 
 

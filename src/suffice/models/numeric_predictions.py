@@ -8,18 +8,16 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from suffice.data.frame import to_native
 from suffice.data.variable import Variable
+from suffice.models.predicted_table import SHOWN_ROWS, Cells, PredictedTable
 from suffice.models.prediction_scores import NumberScores, observed_of
-from suffice.text import html_table, number, plain_table
+from suffice.text import number
 
-SHOWN_ROWS = 10
 Floats = NDArray[np.float64]
-Cells = tuple[list[str], list[list[str]], str]
 
 
 @dataclass(frozen=True, eq=False)
-class NumericPredictions:
+class NumericPredictions(PredictedTable):
     """The mean, the standard deviation and the central interval of p(target | row), of every row of a table.
 
     Attributes
@@ -85,32 +83,11 @@ class NumericPredictions:
         spread = {"sd": self.sd, "lower": self.lower, "upper": self.upper} if probabilities else {}
         return {"predicted": self.mean, **spread}
 
-    def to_frame(self, backend: str | None = None) -> Any:
-        """Return a frame with one row a row: ``predicted``, ``sd``, ``lower`` and ``upper``.
-
-        Parameters
-        ----------
-        backend : {"pandas", "polars", "pyarrow"}, optional
-            The first of them that is installed, unless named.
-        """
-        return to_native(self.columns(), backend)
-
-    def __repr__(self) -> str:
-        return f"NumericPredictions({self.target.name!r}, {len(self):,} rows)"
-
     def _cells(self) -> Cells:
         columns = self.columns() | ({} if self.observed is None else {"observed": self.observed})
         shown = np.stack([column[:SHOWN_ROWS] for column in columns.values()], axis=1).tolist()
         rows = [[str(row + 1), *map(_number, values)] for row, values in enumerate(shown)]
-        if len(self) > SHOWN_ROWS:
-            rows.append([f"… {len(self) - SHOWN_ROWS:,} more rows", *[""] * len(columns)])
         return ["row", *columns], rows, "<" + ">" * len(columns)
-
-    def __str__(self) -> str:
-        return plain_table(*self._cells())
-
-    def _repr_html_(self) -> str:
-        return html_table(*self._cells(), caption=self.target.name)
 
 
 def _number(value: float) -> str:

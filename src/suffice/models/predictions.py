@@ -9,21 +9,19 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from suffice.data.frame import to_native
 from suffice.data.variable import Label, Variable
 from suffice.inference.log_tables import first_of_greatest
 from suffice.models.imputation import labelled
+from suffice.models.predicted_table import SHOWN_ROWS, Cells, PredictedTable
 from suffice.models.prediction_scores import StateScores, observed_of
-from suffice.text import html_table, plain_table, probability
+from suffice.text import probability
 
-SHOWN_ROWS = 10
 WIDE = 8
 """States up to which each has a column in print."""
-Cells = tuple[list[str], list[list[str]], str]
 
 
 @dataclass(frozen=True, eq=False)
-class Predictions:
+class Predictions(PredictedTable):
     """p(target | row) of every row of a table, and the most likely state.
 
     Attributes
@@ -121,19 +119,6 @@ class Predictions:
             found[f"p_{label}"] = self.probabilities[:, code]
         return found
 
-    def to_frame(self, backend: str | None = None) -> Any:
-        """Return a frame with one row a row: ``predicted``, and the probability of every state, ``p_…``.
-
-        Parameters
-        ----------
-        backend : {"pandas", "polars", "pyarrow"}, optional
-            The first of them that is installed, unless named.
-        """
-        return to_native(self.columns(), backend)
-
-    def __repr__(self) -> str:
-        return f"Predictions({self.target.name!r}, {len(self):,} rows)"
-
     def _cells(self) -> Cells:
         wide = len(self.states) <= WIDE
         header = ["row", "predicted", *([f"p({label})" for label in self.states] if wide else ["p"])]
@@ -148,12 +133,4 @@ class Predictions:
             for cells, code in zip(rows, self.observed.tolist(), strict=False):
                 cells.append("-" if code < 0 else str(self.states[code]))
             align += "<"
-        if len(self) > SHOWN_ROWS:
-            rows.append([f"… {len(self) - SHOWN_ROWS:,} more rows", *[""] * (len(header) - 1)])
         return header, rows, align
-
-    def __str__(self) -> str:
-        return plain_table(*self._cells())
-
-    def _repr_html_(self) -> str:
-        return html_table(*self._cells(), caption=self.target.name)

@@ -11,7 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from suffice.data.labelled import LabelledTable
-from suffice.errors import ModelError, require_choice, require_fraction, require_seed, require_whole
+from suffice.errors import ArgumentError, ModelError, require_choice, require_fraction, require_seed, require_whole
 from suffice.graph.elimination import bits
 from suffice.inference.derivatives import gradients
 from suffice.inference.inquiry import Given, Inquiry
@@ -30,7 +30,7 @@ Floats = NDArray[np.float64]
 
 def credible(
     model: BayesianNetwork,
-    posterior: NetworkPosterior,
+    posterior: Any,
     targets: Any,
     given: Mapping[str, Any] | None,
     level: float,
@@ -39,6 +39,12 @@ def credible(
     seed: int | None = 0,
 ) -> IntervalTable:
     """Return the model's answer with credible intervals; see `suffice.Fit.query`."""
+    if not isinstance(posterior, NetworkPosterior):
+        raise ArgumentError(
+            "Intervals on an answer come from the posterior of a Bayesian network's tables, and this fit has none. "
+            "Fit a network with a prior, such as prior=sf.BDeu(10); a Markov random field's margins have them in "
+            "fit.posterior.interval(['A', 'B'], 0.9)."
+        )
     require_fraction("interval", level)
     require_choice("interval_method", method, METHODS)
     for node, rows in posterior.items():

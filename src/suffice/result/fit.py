@@ -10,7 +10,7 @@ from functools import cached_property
 from typing import Any
 
 from suffice.certify import Certificate
-from suffice.errors import ArgumentError, StatisticsError, listing
+from suffice.errors import ArgumentError, listing
 from suffice.learn.method import Start, Step
 from suffice.models.softmax_model import SoftmaxModel
 from suffice.result.coefficients import CoefficientTable, coefficient_table
@@ -18,7 +18,7 @@ from suffice.result.expected import ExpectedTable, expected_table
 from suffice.result.geometry import Geometry, geometry
 from suffice.result.goodness import Goodness, goodness
 from suffice.result.notes import Note
-from suffice.result.observed_errors import ObservedErrors, observed_errors
+from suffice.result.observed_errors import ObservedErrors, observed_errors, require_complete
 from suffice.result.softmax_coefficients import SoftmaxCoefficients, softmax_coefficients
 from suffice.result.summary import html_summary, plain_summary
 from suffice.result.wald import WaldTable, wald_table
@@ -155,22 +155,8 @@ class Fit:
         if how:
             raise ArgumentError(f"Intervals come from exact answers; leave {listing(list(how))} out.")
         from suffice.priors.credible import credible
-        from suffice.priors.network_posterior import NetworkPosterior
 
-        if not isinstance(self.posterior, NetworkPosterior):
-            raise ArgumentError(
-                "Intervals on an answer come from the posterior of a Bayesian network's tables, and this fit has none. "
-                "Fit a network with a prior, such as prior=sf.BDeu(10); a Markov random field's margins have them in "
-                "fit.posterior.interval(['A', 'B'], 0.9)."
-            )
         return credible(self.model, self.posterior, targets, given, interval, interval_method, draws, seed)
-
-    def _require_complete(self, what: str, instead: str) -> None:
-        """Refuse what is known of complete rows only: expected statistics look like more data than there are."""
-        if self.starts:
-            raise StatisticsError(
-                f"{what} are known of complete rows, and this fit is to rows that lack values. {instead}"
-            )
 
     def coefficients(self, node: str = "", level: float = 0.95, **how: Any) -> CoefficientTable | SoftmaxCoefficients:
         """Return coefficients with standard errors, p and intervals: of a linear-Gaussian node, or of a softmax.
@@ -204,8 +190,8 @@ class Fit:
             return softmax_coefficients(self, level=level, **how)
         if how:
             raise ArgumentError(f"Coefficients of a node take no {listing(list(how))}; leave it out.")
-        self._require_complete(
-            "Standard errors of coefficients", "Ask for those of what was observed: fit.standard_errors(data)."
+        require_complete(
+            self, "Standard errors of coefficients", "Ask for those of what was observed: fit.standard_errors(data)."
         )
         return coefficient_table(self, node, level)
 
@@ -262,8 +248,8 @@ class Fit:
         >>> round(goodness.G2, 4), goodness.df, round(goodness.p_value, 4)
         (4.3392, 1, 0.0372)
         """
-        self._require_complete(
-            "G² and X²", "Compare the observed log-likelihoods of nested models, fit.log_likelihood."
+        require_complete(
+            self, "G² and X²", "Compare the observed log-likelihoods of nested models, fit.log_likelihood."
         )
         return goodness(self)
 
@@ -291,7 +277,7 @@ class Fit:
         y  u        12   16.0000   -2.0702
         y  v        18   14.0000    2.0702
         """
-        self._require_complete("Observed counts", "Cells of the model: fit.model.marginal(names).")
+        require_complete(self, "Observed counts", "Cells of the model: fit.model.marginal(names).")
         return expected_table(self, residuals, self.statistics if statistics is None else statistics)
 
     def u_terms(self, constraint: str = "sum", level: float = 0.95) -> WaldTable:
@@ -325,7 +311,7 @@ class Fit:
         A:B   y:v      1.0986      0.5375   2.04  0.0410     0.0452  2.1521
         constant 2.99573; every term is zero at the first state of each of its variables
         """
-        self._require_complete("Standard errors of u-terms", "The u-terms themselves are fit.model.u_terms().")
+        require_complete(self, "Standard errors of u-terms", "The u-terms themselves are fit.model.u_terms().")
         return wald_table(self, constraint, level)
 
     # Log-linear models ----------------------------------------------------------------------------------------
@@ -363,7 +349,7 @@ class Fit:
         >>> round(weights["A=y"].se, 4)
         0.3651
         """
-        self._require_complete("Standard errors of weights", "The weights themselves are fit.model.weights.")
+        require_complete(self, "Standard errors of weights", "The weights themselves are fit.model.weights.")
         return weight_table(self, level)
 
     def geometry(self) -> Geometry:
@@ -384,7 +370,7 @@ class Fit:
                2        -83.0442    0.036160  8.571e-05
         estimate        -83.0442    0.036160  0.000e+00
         """
-        self._require_complete("Divergences from the data", "The objective after every step is in fit.trace.")
+        require_complete(self, "Divergences from the data", "The objective after every step is in fit.trace.")
         return geometry(self)
 
     # For people -----------------------------------------------------------------------------------------------

@@ -62,6 +62,21 @@ class LikelihoodRatio:
     n_free: tuple[int, int]
     remarks: tuple[str, ...] = ()
 
+    @classmethod
+    def of(cls, small: Fit, large: Fit, df: int | None, remarks: tuple[str, ...] = ()) -> LikelihoodRatio:
+        """Return the test of two fits that are known to be nested, on so many degrees of freedom."""
+        g2 = max(0.0, 2 * (large.log_likelihood - small.log_likelihood))  # eq likelihood-ratio
+        return cls(
+            g2,
+            df,
+            tail(g2, df),
+            str(small.structure),
+            str(large.structure),
+            (small.log_likelihood, large.log_likelihood),
+            (small.n_free, large.n_free),
+            remarks,
+        )
+
     def _cells(self) -> tuple[list[str], list[list[str]], str]:
         (first, second), (few, many) = self.log_likelihoods, self.n_free
         df = "-" if self.df is None else f"{self.df:,}"
@@ -113,18 +128,7 @@ def likelihood_ratio(small: Fit, large: Fit) -> LikelihoodRatio:
     _require_fits(small, large)
     _require_nested(small, large)
     _require_same_data(small, large)
-    g2 = max(0.0, 2 * (large.log_likelihood - small.log_likelihood))  # eq likelihood-ratio
-    df, remarks = _df(small, large)
-    return LikelihoodRatio(
-        g2,
-        df,
-        tail(g2, df),
-        str(small.structure),
-        str(large.structure),
-        (small.log_likelihood, large.log_likelihood),
-        (small.n_free, large.n_free),
-        remarks,
-    )
+    return LikelihoodRatio.of(small, large, *_df(small, large))
 
 
 def _df(small: Fit, large: Fit) -> tuple[int | None, tuple[str, ...]]:

@@ -19,7 +19,7 @@ from suffice.data.frame import to_native
 from suffice.data.latent import LatentTable
 from suffice.data.stream import KEEP
 from suffice.data.table import open_table
-from suffice.errors import ArgumentError, EstimationError, require_fraction
+from suffice.errors import ArgumentError, EstimationError, StatisticsError, require_fraction
 from suffice.learn.method import Problem
 from suffice.learn.registry import methods_for
 from suffice.models.bayes_net import BayesianNetwork
@@ -39,6 +39,12 @@ STEP = 1e-4
 SINGULAR = 1e-6
 """Directions whose information is less than this, all parameters being scaled to one, are not determined."""
 SHOWN_ROWS = 60
+
+
+def require_complete(fit: Any, what: str, instead: str) -> None:
+    """Refuse what is known of complete rows only: expected statistics look like more data than there are."""
+    if fit.starts:
+        raise StatisticsError(f"{what} are known of complete rows, and this fit is to rows that lack values. {instead}")
 
 
 @dataclass(frozen=True, eq=False)
