@@ -16,7 +16,7 @@ from suffice.text import number
 Floats = NDArray[np.float64]
 
 
-@dataclass(frozen=True, eq=False)
+@dataclass(frozen=True, eq=False, repr=False)
 class NumericPredictions(PredictedTable):
     """The mean, the standard deviation and the central interval of p(target | row), of every row of a table.
 

@@ -20,7 +20,7 @@ WIDE = 8
 """States up to which each has a column in print."""
 
 
-@dataclass(frozen=True, eq=False)
+@dataclass(frozen=True, eq=False, repr=False)
 class Predictions(PredictedTable):
     """p(target | row) of every row of a table, and the most likely state.
 
