@@ -36,6 +36,7 @@ WORKLOADS = (
     "w10_gibbs",
     "compare_folds",
     "w11_engines",
+    "w11_rates",
 )
 OURS = ("suffice", "numpy", "numba", "pyarrow", "narwhals", "pandas")
 PEERS = (

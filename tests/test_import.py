@@ -18,9 +18,12 @@ HEAVY = (
 )
 
 
-def loaded_after(code: str, *arguments: str) -> list[str]:
+EXTRAS = ("matplotlib", "duckdb", "ibis", "psycopg", "pyspark", "py4j", "dask", "distributed", "networkx", "sklearn")
+
+
+def loaded_after(code: str, *arguments: str, among: tuple[str, ...] = HEAVY) -> list[str]:
     """Run code in a fresh interpreter and return which heavy modules it loaded."""
-    report = f"\nimport sys, json\nprint('@' + json.dumps([m for m in {HEAVY!r} if m in sys.modules]))"
+    report = f"\nimport sys, json\nprint('@' + json.dumps([m for m in {among!r} if m in sys.modules]))"
     done = subprocess.run(
         [sys.executable, "-c", code + report, *arguments], capture_output=True, text=True, encoding="utf-8", check=False
     )
@@ -46,6 +49,37 @@ def test_import_loads_nothing_heavy() -> None:
 )
 def test_light_names_load_nothing_heavy(code: str) -> None:
     assert loaded_after(code) == []
+
+
+WORK = """
+import pyarrow as pa, pyarrow.parquet as pq, suffice as sf
+table = pa.table({"rain": ["no", "no", "yes", "yes"], "wet": ["no", "yes", "yes", "no"], "x": [1.0, 2.5, 3.0, 4.5]})
+pq.write_table(table, "rows.parquet")
+dag = sf.DAG("rain -> wet -> x")
+fit = sf.fit(dag, "rows.parquet", certify="data")
+sf.write(fit.model, "model.json"), str(fit)
+fit.model.log_prob(table), fit.model.predict("wet", table.select(["rain", "x"]))
+part = sf.collect(dag, "rows.parquet", checkpoint="so-far", damaged="skip")
+part.save("part.stats")
+sf.estimate(dag, part + sf.Statistics.load("part.stats"))
+sf.compare({"joined": sf.DAG("rain -> wet"), "free": sf.DAG(["rain", "wet"])}, table, folds=2, prior=sf.BDeu(1))
+"""
+EVERY_MODULE = """
+import importlib, pkgutil, suffice
+for found in pkgutil.walk_packages(suffice.__path__, "suffice."):
+    if not found.name.endswith("__main__"):
+        importlib.import_module(found.name)
+"""
+
+
+def test_extras_are_not_imported_by_work_that_does_not_use_them(tmp_path: Path, monkeypatch) -> None:
+    monkeypatch.chdir(tmp_path)
+    assert loaded_after(WORK, among=EXTRAS) == []
+
+
+def test_no_module_imports_an_engine_when_it_is_loaded() -> None:
+    found = set(loaded_after(EVERY_MODULE, among=EXTRAS))
+    assert found <= {"sklearn"}  # its shells are classes of its own
 
 
 def test_the_probe_sees_what_is_loaded() -> None:

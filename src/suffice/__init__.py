@@ -50,8 +50,8 @@ _HOMES = {
     "suffice.data.labelled_graphs": ("Graph",),
     "suffice.data.readers.csv_file": ("CSV",),
     "suffice.data.readers.contingency": ("Contingency",),
+    "suffice.data.readers.sql": ("SQL",),
     "suffice.data.sequences": ("Sequences",),
-    "suffice.engines.sql": ("SQL",),
     "suffice.stats.needs": ("Count", "Distinct", "Moment", "Sum"),
     "suffice.stats.counts": ("Counts",),
     "suffice.stats.moments": ("Moments",),
@@ -124,12 +124,12 @@ if TYPE_CHECKING:
     from suffice.data.labelled_graphs import Graph as Graph
     from suffice.data.readers.contingency import Contingency as Contingency
     from suffice.data.readers.csv_file import CSV as CSV
+    from suffice.data.readers.sql import SQL as SQL
     from suffice.data.schema import Schema as Schema
     from suffice.data.sequences import Sequences as Sequences
     from suffice.data.schema import categorical as categorical
     from suffice.data.schema import continuous as continuous
     from suffice.data.variable import Variable as Variable
-    from suffice.engines.sql import SQL as SQL
     from suffice.errors import ArgumentError as ArgumentError
     from suffice.errors import DamagedError as DamagedError
     from suffice.errors import DataError as DataError

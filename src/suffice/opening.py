@@ -8,6 +8,7 @@ from typing import Any
 
 from suffice.data.latent import LatentTable
 from suffice.data.readers import parquet
+from suffice.data.readers.frames import unwrapped
 from suffice.data.readers.pieces import pieces_of
 from suffice.data.schema import Declaration, Schema, SchemaLike, declarations
 from suffice.data.stream import KEEP, Policies
@@ -20,6 +21,7 @@ from suffice.learn.registry import methods_for
 from suffice.progress import Watch
 from suffice.stats.available import AVAILABLE, CheckedSource
 from suffice.stats.source import BlockSource, Source
+from suffice.stats.statistics import Statistics
 from suffice.structures.structure import public_name
 
 EM = "em"
@@ -104,6 +106,12 @@ def open_source(
     require_choice("damaged", damaged, ("error", "skip"))
     known = {**structure.declared, **declarations(schema)} if structure.declared else schema
     opening = StructureOpening(structure, known, missing, unknown_states, weights)
+    if isinstance(data, Statistics):
+        raise ArgumentError(
+            "The 'data' argument must be a table, and statistics are what is collected from one. Estimate from them: "
+            "sf.estimate(structure, statistics)."
+        )
+    data = unwrapped(data)
     engine = engine_for(data)
     if checkpoint is not None or damaged == "skip":
         return _piecewise(opening, data, watch, checkpoint, damaged)

@@ -139,6 +139,7 @@ TABLES = {
     "parquet": lambda folder: _parquet(folder / "t.parquet"),
     "piece": lambda folder: pieces_of(_parquet(folder / "t.parquet"))[0],
     "batches": lambda folder: pl.LazyFrame(COLUMNS),
+    "sql": lambda folder: _duckdb(folder / "t.duckdb"),
     "contingency": lambda folder: sf.Contingency([[1, 1], [1, 1]], {"A": ["x", "y"], "B": ["u", "v"]}),
     "columns": lambda folder: COLUMNS,
     "frame": lambda folder: pd.DataFrame(COLUMNS),
@@ -147,6 +148,13 @@ TABLES = {
 
 def _csv(path):
     pd.DataFrame(COLUMNS).to_csv(path, index=False)
+    return path
+
+
+def _duckdb(path):
+    with pytest.importorskip("duckdb").connect(path) as connection:
+        connection.register("given", pd.DataFrame(COLUMNS))
+        connection.execute("CREATE TABLE t AS SELECT * FROM given")
     return path
 
 

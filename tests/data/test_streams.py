@@ -7,6 +7,7 @@ import csv
 import gzip
 import importlib
 import lzma
+import re
 
 import numpy as np
 import polars as pl
@@ -115,6 +116,8 @@ SHAPES = {
     "lazy frame of Parquet": lambda table, folder: pl.scan_parquet(parquet_of(300)(table, folder)),
     "DuckDB relation": relation_of,
 }
+NUMBERED = {name: shape for name, shape in SHAPES.items() if name != "DuckDB relation"}
+"""Tables whose rows have numbers; those of a database have none."""
 
 
 @pytest.fixture(params=["pieces as usual", "small pieces"])
@@ -182,7 +185,7 @@ def test_incomplete_rows_are_dropped_alike(tmp_path, shape):
 
 
 @pytest.mark.usefixtures("pieces")
-@pytest.mark.parametrize("shape", SHAPES)
+@pytest.mark.parametrize("shape", NUMBERED)
 def test_a_missing_value_is_named_by_its_row_in_the_whole_table(tmp_path, shape):
     table, row = with_gaps()
     with pytest.raises(DataError, match=rf"Column 'a', row {row}: the value is missing.*missing='drop'"):
@@ -190,7 +193,7 @@ def test_a_missing_value_is_named_by_its_row_in_the_whole_table(tmp_path, shape)
 
 
 @pytest.mark.usefixtures("pieces")
-@pytest.mark.parametrize("shape", SHAPES)
+@pytest.mark.parametrize("shape", NUMBERED)
 def test_an_undeclared_state_is_named_by_its_row_in_the_whole_table(tmp_path, shape):
     schema = {"a": ["x", "y", "zz", "ü,\"'\n"]}
     data = SHAPES[shape](TABLE, tmp_path)
@@ -213,11 +216,13 @@ def test_unknown_states_may_be_taken_as_missing(tmp_path, shape):
     expected = sf.collect(DAG, TABLE, **options)
     found = sf.collect(DAG, SHAPES[shape](TABLE, tmp_path), **options)
     same_bits(found, expected)
-    assert found.remarks == expected.remarks
+    assert [re.sub(r" \((first|such as).*\)", "", remark) for remark in found.remarks] == [
+        re.sub(r" \(first.*\)", "", remark) for remark in expected.remarks
+    ]
 
 
 @pytest.mark.usefixtures("pieces")
-@pytest.mark.parametrize("shape", SHAPES)
+@pytest.mark.parametrize("shape", NUMBERED)
 @pytest.mark.parametrize(("weight", "words"), [(-1.0, "Weight -1 in column 'w', row 1801"), (None, "Weight nan")])
 def test_a_weight_that_is_none_is_named_by_its_row(tmp_path, shape, weight, words):
     weights = [1.5] * 2000
@@ -269,7 +274,7 @@ def test_a_column_that_is_not_there_is_named_with_those_that_are(tmp_path, shape
         sf.collect(DAG, data, weights="absent")
 
 
-@pytest.mark.parametrize("shape", SHAPES)
+@pytest.mark.parametrize("shape", NUMBERED)
 def test_weights_given_row_by_row_are_refused_for_streams(tmp_path, shape):
     with pytest.raises(DataError, match="streamed; name the column"):
         sf.collect(DAG, SHAPES[shape](TABLE, tmp_path), weights=[1] * 2000)
@@ -715,6 +720,28 @@ def test_a_relation_that_fails_while_it_is_read_is_an_error_of_ours():
         sf.collect(TWO, relation)
 
 
+def test_what_is_wrong_in_a_relation_is_shown_by_a_row(tmp_path):
+    table, _ = with_gaps()
+    with pytest.raises(DataError, match=r"Column 'a' lacks \d+ values .*such as in a row of b=.*missing='drop'"):
+        sf.collect(DAG, relation_of(table, tmp_path))
+    with pytest.raises(DataError, match=r"Column 'a': state 'aa' is not one of"):
+        sf.collect(DAG, relation_of(TABLE, tmp_path), schema={"a": ["x", "y", "zz", "ü,\"'\n"]})
+    table = TABLE.set_column(3, "w", pa.array([1.5] * 1800 + [-1.0] * 200))
+    with pytest.raises(DataError, match=r"Column 'w' is to hold weights, but in 200 rows .*in a row of a='"):
+        sf.collect(sf.DAG("a -> b"), relation_of(table, tmp_path), weights="w")
+
+
+def test_only_aggregates_of_a_relation_come_back(tmp_path, monkeypatch):
+    monkeypatch.setattr(batches, "open_table", lambda data: pytest.fail("rows were streamed"))
+    same_bits(sf.collect(DAG, relation_of(TABLE, tmp_path)), sf.collect(DAG, TABLE))
+
+
+def test_frames_of_narwhals_are_read_as_what_they_wrap(tmp_path):
+    nw = pytest.importorskip("narwhals")
+    for own in (pl.from_arrow(TABLE), pl.from_arrow(TABLE).lazy(), TABLE, relation_of(TABLE, tmp_path)):
+        same_bits(sf.collect(DAG, nw.from_native(own)), sf.collect(DAG, TABLE))
+
+
 def test_relations_with_quotes_in_their_names_and_levels_are_read():
     duckdb = pytest.importorskip("duckdb")
     connection = duckdb.connect()
@@ -775,7 +802,7 @@ def test_a_long_stream_is_never_held_as_a_whole():
 
 
 @pytest.mark.usefixtures("pieces")
-@pytest.mark.parametrize("shape", SHAPES)
+@pytest.mark.parametrize("shape", NUMBERED)
 def test_a_display_hears_of_every_row(tmp_path, shape):
     table, _ = with_gaps()
     display = Recorder()

@@ -215,3 +215,61 @@ def test_groups_hold_every_piece_once_and_are_alike(n, most):
     assert [piece for group in groups for piece in group] == list(range(n))
     assert len(groups) <= most
     assert max(map(len, groups)) - min(map(len, groups)) <= 1
+
+
+class Heard:
+    """A display that keeps what it is told."""
+
+    def __init__(self):
+        self.begun, self.done, self.ended = [], [], 0
+
+    def begin(self, label, total, unit):
+        self.begun.append((label, total, unit))
+
+    def update(self, done, info):
+        self.done.append(done)
+
+    def end(self):
+        self.ended += 1
+
+
+def test_a_display_hears_how_far_an_engine_has_come(table):
+    display = Heard()
+    sf.collect(sf.DAG("side -> size"), table, progress=display)
+    assert display.ended == len(display.begun) == 1
+    (label, total, unit), *_ = display.begun
+    assert display.done == sorted(display.done)
+    assert (label, unit) == ("asking the database", "queries") or unit == "parts"
+    assert total in (display.done[-1], None)
+    assert display.done[-1] >= 1
+
+
+def test_a_display_hears_of_every_part_that_workers_of_dask_have_done(folder):
+    import dask.dataframe as dd
+    from distributed import Client, LocalCluster
+
+    display = Heard()
+    workers = {"n_workers": 1, "threads_per_worker": 1, "processes": False, "dashboard_address": None}
+    with LocalCluster(**workers) as cluster, Client(cluster):
+        sf.collect(sf.DAG("side -> size"), dd.read_parquet(folder), progress=display)
+    assert display.begun[0][1:] == (5, "parts")
+    assert display.done == [1, 2, 3, 4, 5]
+
+
+def test_columns_in_the_names_of_folders_are_read_by_dask(frame, tmp_path):
+    import dask.dataframe as dd
+
+    frame[["side", "size", "warm"]].to_parquet(tmp_path / "parts", partition_cols=["warm"])
+    found = sf.collect(sf.DAG("side -> size"), dd.read_parquet(tmp_path / "parts"))
+    require_equal(found, sf.collect(sf.DAG("side -> size"), frame[["side", "size"]]))
+    warm = sf.collect(sf.DAG("side -> warm"), dd.read_parquet(tmp_path / "parts"))
+    assert warm[sf.Count(("side", "warm"))].total == len(frame)
+
+
+def test_a_model_answers_for_the_rows_of_a_query(in_duckdb, frame):
+    model = sf.fit(sf.DAG("side -> size; size -> warm"), frame).model
+    asked = sf.SQL("SELECT side, size, warm FROM rows", in_duckdb)
+    np.testing.assert_array_equal(model.log_prob(asked), model.log_prob(frame))
+    rows = sf.SQL("SELECT side, size FROM rows", in_duckdb)
+    found, wanted = model.predict("warm", rows), model.predict("warm", frame[["side", "size"]])
+    np.testing.assert_array_equal(found.probabilities, wanted.probabilities)

@@ -68,7 +68,7 @@ def test_statistics_and_states_are_those_of_the_rows_at_hand(case, held):
 def test_values_that_are_taken_as_missing_are_counted(held):
     how = {"missing": "drop", "unknown_states": "missing", "schema": {"a": ["x"]}}
     found = sf.collect(sf.DAG("a -> b"), held(pd.DataFrame({"a": ABC, "b": UV})), **how)
-    assert found.remarks == ("a: 2 values outside the declared states taken as missing.",)
+    assert found.remarks == ("a: 2 values outside the declared states taken as missing (such as 'y').",)
 
 
 def test_a_softmax_knows_the_states_before_the_first_pass(held):

@@ -8,9 +8,10 @@ from typing import Any
 from unittest import mock
 
 import duckdb
+import numpy as np
 import pyarrow as pa
 import pyarrow.parquet as pq
-from tests.error_catalogue import A, C, D, World, entry
+from tests.error_catalogue import A, C, D, T, World, entry
 
 import suffice as sf
 from suffice.data.readers.pieces import pieces_of
@@ -75,13 +76,27 @@ def database(world: World, *tables: str) -> str:
     return world.path("rows.duckdb")
 
 
+def outgrown(world: World) -> Any:
+    """Let lists of what occurs outgrow the memory that is allowed."""
+    rng = np.random.default_rng(0)
+    columns = {f"x{place}": rng.integers(0, 12, 40_000) for place in range(8)}
+    for part in (0, 1):
+        pq.write_table(pa.table(columns).slice(20_000 * part, 20_000), world.path(f"{part}.parquet"))
+    sf.config(memory="2MB")
+    try:
+        return sf.collect(sf.DAG({"x0": list(columns)[1:]}), world.path("*.parquet"))
+    finally:
+        sf.config(memory="4GB")
+
+
 def without_duckdb(world: World) -> Any:
     with mock.patch.dict(sys.modules, {"duckdb": None}):
         return sf.fit(world.dag, sf.SQL("SELECT 1"))
 
 
 entry("column that a database lacks", D, lambda w: sf.fit(sf.DAG("A -> C"), relation()), "'C'", "['A', 'B', 'u', 'w']")
-entry("gap in a database", D, lambda w: sf.fit(w.dag, relation()), "Column 'A'", "1 value", "missing='drop'")
+entry("gap in a database", D, lambda w: sf.fit(w.dag, relation()), "Column 'A'", "1 value", "row of B=2",
+      "missing='drop'")  # fmt: skip
 entry("weights of a database that are text", D, lambda w: sf.fit(sf.DAG("B"), relation(), weights="A"), "Column 'A'",
       "weights", "Name another")  # fmt: skip
 entry("negative weights of a database", D, lambda w: sf.fit(sf.DAG("B"), relation(), weights="w"), "Column 'w'",
@@ -101,12 +116,13 @@ entry("query that returns nothing", D, lambda w: sf.fit(w.dag, sf.SQL("-- no que
 entry("column with a name of our own", D, lambda w: sf.fit(sf.DAG("suffice_weight"),
       relation("SELECT 'x' AS suffice_weight")), "Column 'suffice_weight'", "Rename it")  # fmt: skip
 entry("weights that a database lacks", D, lambda w: sf.fit(sf.DAG("B"), relation(), weights="v"), "'weights' argument",
-      "'v'", "no such column")  # fmt: skip
+      "'v'", "has only")  # fmt: skip
 entry("comparison of a Dask frame", A, lambda w: sf.compare({"one": w.dag}, dask_frame(w)), "a Dask data frame",
       "Parquet")  # fmt: skip
 entry("checkpoint that is no path", A, lambda w: sf.collect(w.dag, parquet(w), checkpoint=3), "'checkpoint' argument",
       "Got 3")  # fmt: skip
-entry("Dask frame without partitions", D, lambda w: tree(Work(StructureOpening(w.dag), None), []), "no partitions")
+entry("Dask frame without partitions", D, lambda w: tree(Work(StructureOpening(w.dag), None), [], Watch()),
+      "no partitions")  # fmt: skip
 entry("Spark frame without rows", D, lambda w: run_on_spark(lambda: None), "no rows")
 entry("engine that is none", A, lambda w: workers_of("cluster"), "SparkSession", "Got 'cluster'")
 entry("weights of an engine's rows", A, lambda w: sf.fit(w.dag, relation(), weights=[1, 2, 3]), "name the column")
@@ -121,3 +137,7 @@ entry("only damaged pieces", D, lambda w: LocalPieces(pieces_of(parquet(w)), ski
 entry("numbers that are many in all pieces together", C, many_numbers, "'A'", "24 distinct values", "sf.categorical()")
 entry("file that changes during a pass", D, changed, "has changed", "Begin again")
 entry("file named twice", D, lambda w: sf.collect(w.dag, [parquet(w), parquet(w)]), "named twice", "Name it once")
+entry("statistics in place of data", A, lambda w: sf.fit(w.dag, sf.collect(w.dag, w.data)), "'data' argument",
+      "sf.estimate(structure, statistics)")  # fmt: skip
+entry("statistics that outgrow the memory", T, outgrown, "After 40,000 rows", "2 MB that are allowed", "'x1'",
+      "one by one")  # fmt: skip

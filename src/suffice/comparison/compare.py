@@ -15,7 +15,6 @@ from suffice.comparison.nested import nested_tests
 from suffice.data.schema import SchemaLike, declarations
 from suffice.data.table import Weights, open_table
 from suffice.engines import ENGINES, engine_for
-from suffice.engines.sql import relation_of
 from suffice.errors import ArgumentError, listing, require_choice, require_seed, require_whole
 from suffice.opening import EM, reading_of_gaps
 from suffice.progress import Display, Watch, watch_for
@@ -133,10 +132,8 @@ def compare(
 def _at_hand(data: Any) -> Any:
     """Return data whose rows this process can read, since it divides them among the folds one by one."""
     engine = engine_for(data)
-    if engine is None:
+    if engine is None or engine is ENGINES["sql"]:
         return data
-    if engine is ENGINES["sql"]:
-        return relation_of(data)
     raise ArgumentError(
         f"The 'data' argument is {engine.wants}, and a comparison divides rows among folds in this process. Write "
         "them to Parquet files, and pass the path."

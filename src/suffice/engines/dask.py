@@ -10,6 +10,7 @@ from typing import Any
 from suffice.data.readers import parquet
 from suffice.data.readers.pieces import Piece, pieces_of, with_rows
 from suffice.engines.spread import Opening, SpreadSource, Work
+from suffice.engines.told import client_of_dask, listening, watching
 from suffice.errors import DataError
 from suffice.progress import Watch
 from suffice.stats.statistics import Statistics, add_up
@@ -42,7 +43,12 @@ def _plain_pieces(frame: Any) -> tuple[Piece, ...]:
     if "path" not in parameters or any(name in parameters and expression.operand(name) for name in CHANGES):
         return ()
     path = expression.operand("path")
-    return pieces_of(path) if isinstance(path, str) and parquet.accepts(path) else ()
+    if not isinstance(path, str) or not parquet.accepts(path):
+        return ()
+    pieces = pieces_of(path)
+    with parquet.opened(pieces[0].path) as first:
+        inside = set(first.schema_arrow.names)
+    return pieces if inside >= set(frame.columns) else ()  # columns may be in the names of folders
 
 
 @dataclass(frozen=True)
@@ -56,13 +62,18 @@ class DaskPieces:
         """A few words on the table."""
         return f"{plural(len(self.pieces), 'piece')} of Parquet files, by Dask"
 
+    @property
+    def n_parts(self) -> int:
+        """How many pieces there are."""
+        return len(self.pieces)
+
     def sample(self) -> Piece:
         """Return the first piece that has rows."""
         return with_rows(self.pieces)
 
     def map_reduce(self, work: Work, watch: Watch) -> Statistics:
         """Add up what ``work`` returns for every piece, in a tree."""
-        return tree(work, self.pieces)
+        return tree(work, self.pieces, watch)
 
 
 @dataclass(frozen=True)
@@ -76,24 +87,35 @@ class DaskPartitions:
         """A few words on the table."""
         return f"{plural(self.frame.npartitions, 'partition')} of a Dask data frame"
 
+    @property
+    def n_parts(self) -> int:
+        """How many partitions there are."""
+        return int(self.frame.npartitions)
+
     def sample(self) -> Any:
         """Return the first rows that there are."""
         return self.frame.head(1000, npartitions=-1)
 
     def map_reduce(self, work: Work, watch: Watch) -> Statistics:
         """Add up what ``work`` returns for every partition, in a tree."""
-        return tree(work, self.frame.to_delayed())
+        return tree(work, self.frame.to_delayed(), watch)
 
 
-def tree(work: Work, parts: Sequence[Any], client: Any = None) -> Statistics:
+def tree(work: Work, parts: Sequence[Any], watch: Watch, client: Any = None) -> Statistics:
     """Add up what ``work`` returns for every part, a few at a time, on a client's workers or by Dask's own choice."""
     from dask.delayed import delayed
 
-    reduce_one, add = delayed(work, pure=False), delayed(add_up, pure=False)
-    level = [reduce_one(part) for part in parts]
-    while len(level) > 1:
-        level = [add(level[place : place + FAN_IN]) for place in range(0, len(level), FAN_IN)]
-    if not level:
+    if not parts:
         raise DataError("The Dask data frame has no partitions. Pass one that has some.")
-    found: Statistics = level[0].compute() if client is None else client.compute(level[0]).result()
-    return found
+    client = client or client_of_dask()
+    add = delayed(add_up, pure=False)
+    with listening(client, work, len(parts), watch) as told:
+        leaves = level = [delayed(told, pure=False)(part) for part in parts]
+        while len(level) > 1:
+            level = [add(level[place : place + FAN_IN]) for place in range(0, len(level), FAN_IN)]
+        if client is not None:
+            on_workers: Statistics = client.compute(level[0]).result()
+            return on_workers
+        with watching([leaf.key for leaf in leaves], watch):
+            found: Statistics = level[0].compute()
+            return found

@@ -26,7 +26,7 @@ from suffice.data.table import open_table
 from suffice.data.variable import Variable
 from suffice.engines.database_moments import OWN, N, W, moments_of
 from suffice.engines.spread import Opening
-from suffice.errors import DataError, SufficeError, listing, suggestion
+from suffice.errors import DataError, SufficeError, listing, shown, suggestion
 from suffice.progress import Watch
 from suffice.stats.needs import Count, Distinct, Moment, Need
 from suffice.stats.source import BlockSource, Source, Task
@@ -37,6 +37,8 @@ PUSHED = (Count, Distinct, Moment)
 """The needs that a database answers by aggregates; others have its rows streamed."""
 WITHOUT_NAN = ("sqlite", "mysql", "mssql")
 """Databases whose numbers are numbers, and whose ibis knows no test for others."""
+SHOWN_COLUMNS = 3
+"""Of a row that is at fault, so many values are shown."""
 MARK_OF_ROW = re.compile(r", row \d+")
 
 
@@ -107,12 +109,15 @@ class DatabaseSource:
         weights = self.policies.weights
         for name in (*self.policies.columns, *([weights] if weights else [])):
             if name not in kinds:
-                said = (
-                    "The 'weights' argument names the column" if name == weights else "The structure names the variable"
-                )
+                others = f"{listing(list(kinds), 12)}.{suggestion(name, kinds)}"
+                if name == weights:
+                    raise DataError(
+                        f"The 'weights' argument names the column {name!r}, but the table of the database has only "
+                        f"{others}"
+                    )
                 raise DataError(
-                    f"{said} {name!r}, but there is no such column in the table of the database. Its columns are "
-                    f"{listing(list(kinds), 12)}.{suggestion(name, kinds)}"
+                    f"The structure names the variable {name!r}, but there is no such column in the table of the "
+                    f"database. Its columns are {others}"
                 )
         for name in self.policies.columns:
             if name.startswith(OWN):
@@ -168,7 +173,7 @@ class DatabaseSource:
     def _rows(self) -> Any:
         """The rows that count, as a lazy frame: with a weight, and without those that are dropped."""
         if self.policies.missing == "error":
-            self._refuse_gaps(self._columns)
+            self._refuse_gaps()
             return self._columns
         return self._columns.filter(*(~self._gap(name) for name in self.policies.columns))
 
@@ -182,19 +187,15 @@ class DatabaseSource:
             names.append(nw.col(policies.weights).alias(W))
         frame = self.frame.select(*names)
         if policies.unknown_states == "missing" and (known := self._known_states()):
-            return frame.with_columns(*known)
+            return frame.with_columns(*(nw.when(is_known).then(nw.col(n)).alias(n) for n, is_known in known.items()))
         return frame
 
-    def _known_states(self) -> list[Any]:
-        """Make values outside the declared states missing."""
+    def _known_states(self) -> dict[str, Any]:
+        """Return, by column, the expression that tells which values are among the declared states."""
         declared = {name: entry.states for name, entry in self.policies.declared.items() if entry.states is not None}
         if self.known is not None:
             declared |= {v.name: v.states for v in self.known.variables if v.states is not None}
-        return [
-            nw.when(self._is_one_of(name, states)).then(nw.col(name)).alias(name)
-            for name, states in declared.items()
-            if name in self.policies.columns
-        ]
+        return {name: self._is_one_of(name, of) for name, of in declared.items() if name in self.policies.columns}
 
     def _is_one_of(self, name: str, states: Sequence[Any]) -> Any:
         if self._kinds[name].is_integer() or self._kinds[name] == nw.String:  # 1 and "1" are one state, as everywhere
@@ -218,25 +219,37 @@ class DatabaseSource:
 
     def _taken_as_missing(self) -> list[str]:
         """Say how many values were outside the declared states."""
-        lacking = self._lacking(self._columns) if self.policies.unknown_states == "missing" else {}
-        found = {name: count - int(self._facts[f"gaps:{name}"] or 0) for name, count in lacking.items()}
-        return [
-            f"{name}: {plural(count, 'value')} outside the declared states taken as missing."
-            for name, count in found.items()
-            if count
-        ]
+        remarks = []
+        for name, is_known in self._known_states().items() if self.policies.unknown_states == "missing" else ():
+            if count := self._lacking[name] - int(self._facts[f"gaps:{name}"] or 0):
+                outside = self.frame.filter(~is_known & ~self._gap(name)).select(name).head(1)
+                told = f"{plural(count, 'value')} outside the declared states taken as missing"
+                remarks.append(f"{name}: {told} (such as {shown(_answer(outside).column(0)[0].as_py())}).")
+        return remarks
 
-    def _refuse_gaps(self, frame: Any) -> None:
-        for name, count in self._lacking(frame).items():
+    def _refuse_gaps(self) -> None:
+        for name, count in self._lacking.items():
             if count:
+                example = self._example(self._columns.filter(self._gap(name)), name)
                 raise DataError(
-                    f"Column {name!r} lacks {plural(count, 'value')} in the database's table. Fill them "
-                    "in, leave out incomplete rows with missing='drop', or learn from what they have with missing='em'."
+                    f"Column {name!r} lacks {plural(count, 'value')} in the table of the database{example}. "
+                    "Fill them in, leave out incomplete rows with missing='drop', or learn from what they have with "
+                    "missing='em'."
                 )
 
-    def _lacking(self, frame: Any) -> dict[str, int]:
+    def _example(self, rows: Any, name: str) -> str:
+        """Show a row that is at fault: rows of a database have no numbers to name them by."""
+        others = [other for other in self.policies.columns if other != name][:SHOWN_COLUMNS]
+        row = _answer(rows.select(*others).head(1)).to_pylist() if others else []
+        return "".join(f", such as in a row of {', '.join(f'{n}={shown(v)}' for n, v in one.items())}" for one in row)
+
+    @cached_property
+    def _lacking(self) -> dict[str, int]:
+        """How many rows lack each column, values outside the declared states among them if these are taken so."""
+        if self.policies.unknown_states != "missing":
+            return {name: int(self._facts[f"gaps:{name}"] or 0) for name in self.policies.columns}
         asked = [_how_many(self._gap(name)).alias(name) for name in self.policies.columns]
-        return {name: int(values[0] or 0) for name, values in _answer(frame.select(*asked)).to_pydict().items()}
+        return {name: int(values[0] or 0) for name, values in _answer(self._columns.select(*asked)).to_pydict().items()}
 
     def _check_weights(self, name: str) -> None:
         if not self._kinds[name].is_numeric():
@@ -249,14 +262,14 @@ class DatabaseSource:
         if found:
             raise DataError(
                 f"Column {name!r} is to hold weights, but in {plural(int(found), 'row')} it is negative, infinite or "
-                "missing. Weights must be finite and not negative."
+                f"missing{self._example(self.frame.filter(bad), name)}. Weights must be finite and not negative."
             )
 
     # Queries --------------------------------------------------------------------------------------------------
 
     def _pushed(self, needs: Sequence[Need]) -> Statistics:
         variables: dict[str, Variable] = {}
-        remarks: dict[str, None] = dict.fromkeys([*self._ignored(), *self._taken_as_missing()])
+        remarks: dict[str, None] = dict.fromkeys(self._taken_as_missing())
         for name in self._more_states if self.known is None else ():
             remarks |= dict.fromkeys(self._single[name].remarks)
         items: dict[Need, Any] = {}
@@ -269,8 +282,9 @@ class DatabaseSource:
             remarks |= dict.fromkeys(noted)
             weights.append(weight)
             self.watch.advance(1)
-        facts = _answer(self._rows.select(nw.len().alias(N))).to_pydict()
-        n_read, n_kept = int(self._facts[N]), int(facts[N][0])
+        n_read = n_kept = int(self._facts[N])
+        if self.policies.missing != "error":
+            n_kept = int(_answer(self._rows.select(nw.len().alias(N))).to_pydict()[N][0])
         ordered = [variables.get(name) or self.schema[name] for name in self.policies.columns]
         return Statistics(
             self.known or Schema(tuple(ordered)),
@@ -278,7 +292,7 @@ class DatabaseSource:
             weights[0] if weights else float(n_kept),
             n_read,
             n_read - n_kept,
-            tuple(remarks),
+            (*remarks, *self._ignored()),
         )
 
     def _aggregates(self) -> list[Any]:
@@ -334,12 +348,11 @@ class DatabaseSource:
         self, answer: pa.Table, names: Sequence[str], states: Mapping[str, Variable] | None = None
     ) -> EncodedTable:
         """Read the table that a query returned as any other, each row with its weight."""
-        declared: dict[str, Any] = {name: entry for name, entry in self.policies.declared.items() if name in names}
-        if self.known is not None:
-            declared = {name: self.known[name] for name in names}
-        else:
-            more = self._more_states if states is None else states
-            declared = {name: more[name] for name in names if name in more} | declared
+        more = self._more_states if states is None else states
+        settled = {variable.name: variable for variable in self.known.variables} if self.known is not None else more
+        declared: dict[str, Any] = {name: settled[name] for name in names if name in settled}
+        if self.known is None:
+            declared |= {name: entry for name, entry in self.policies.declared.items() if name in names}
         for place, name in enumerate(names):
             kind = self._kinds[name]
             is_number = kind.is_float() or kind.is_decimal()
@@ -347,10 +360,13 @@ class DatabaseSource:
                 answer = answer.set_column(place, name, answer.column(name).cast(pa.int64()))
         try:
             table = open_table(answer.select([*names, W]), tuple(names), schema=declared, weights=W)
-        except SufficeError as error:
-            raise type(error)(MARK_OF_ROW.sub("", str(error))) from None  # no row of the table itself
+        except SufficeError as error:  # no row of the table itself, nor its column
+            told = MARK_OF_ROW.sub("", str(error)).replace(repr(W), repr(self.policies.weights))
+            raise type(error)(told) from None
         assert isinstance(table, EncodedTable)
-        return table
+        # States that were found are not declared ones, though the table was read by them.
+        variables = tuple(settled.get(variable.name, variable) for variable in table.schema.variables)
+        return replace(table, schema=Schema(variables))
 
 
 def _how_many(condition: Any) -> Any:

@@ -15,7 +15,7 @@ from suffice.engines.spread import Work
 from suffice.errors import ArgumentError, DamagedError, DataError
 from suffice.files import read_arrays, write_arrays
 from suffice.progress import Watch
-from suffice.stats.statistics import Statistics
+from suffice.stats.statistics import Statistics, add_up
 from suffice.text import plural
 
 FILE_KIND, FILE_VERSION = "collect_checkpoint", 1
@@ -48,6 +48,11 @@ class LocalPieces:
         """A few words on the table."""
         return plural(len(self.pieces), "piece")
 
+    @property
+    def n_parts(self) -> int:
+        """How many pieces there are."""
+        return len(self.pieces)
+
     def sample(self) -> Piece:
         """Return the first piece that has rows, and can be read where others are left out."""
         found = with_rows(self.pieces)
@@ -68,7 +73,7 @@ class LocalPieces:
                     raise
                 skipped = (*skipped, f"Left out, since it cannot be read: {piece.description}. {error}")
             else:
-                total = found if total is None else total + found
+                total = found if total is None else add_up([total, found])
             watch.advance(1, piece.description)
             if self.checkpoint is not None and place < len(self.pieces) and time.monotonic() - saved >= SECONDS:
                 self._save(print_of_job, place, total, skipped)

@@ -10,6 +10,7 @@ from typing import Any
 from suffice.engines.dask import tree
 from suffice.engines.spark import merged, run_on_spark
 from suffice.engines.spread import Opening, SpreadSource, Work
+from suffice.engines.told import tasks_of_spark
 from suffice.errors import ArgumentError, shown
 from suffice.progress import Watch
 from suffice.stats.statistics import Statistics
@@ -34,6 +35,11 @@ class Parts:
         """A few words on the table."""
         return f"{plural(len(self.tables), 'part')}, elsewhere"
 
+    @property
+    def n_parts(self) -> int:
+        """How many parts there are."""
+        return len(self.tables)
+
     def sample(self) -> Any:
         """Return a part."""
         return self.tables[0]
@@ -41,8 +47,9 @@ class Parts:
     def map_reduce(self, work: Work, watch: Watch) -> Statistics:
         """Add up what ``work`` returns for every part; the parts travel to the workers once."""
         if self._on_spark:
-            return run_on_spark(lambda: self._on_workers.map(work).treeReduce(merged, depth=2))
-        return tree(work, self._on_workers, self.where)
+            with tasks_of_spark(self.where.sparkContext, len(self.tables), watch):
+                return run_on_spark(lambda: self._on_workers.map(work).treeReduce(merged, depth=2))
+        return tree(work, self._on_workers, watch, self.where)
 
     @property
     def _on_spark(self) -> bool:

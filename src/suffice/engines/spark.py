@@ -18,6 +18,7 @@ import pyarrow as pa
 from suffice import errors
 from suffice.data.readers.pieces import Piece, pieces_of_files, with_rows
 from suffice.engines.spread import Opening, SpreadSource, Work, in_groups
+from suffice.engines.told import tasks_of_spark
 from suffice.errors import DataError
 from suffice.progress import Watch
 from suffice.stats.statistics import Statistics, add_up
@@ -27,6 +28,8 @@ TASKS_A_CORE = 4
 """Pieces are divided among so many tasks a core: few enough to start quickly, many enough to keep all cores busy."""
 PLAIN = ("LogicalRelation", "SubqueryAlias", "View")
 """Parts of a plan that leave the rows of a file as they are."""
+PARQUET = ("org.apache.spark.sql.execution.datasources.parquet.ParquetFileFormat", "InMemoryFileIndex")
+"""The format of files that hold the rows of a table and nothing else, and how they were listed."""
 SAMPLE_ROWS = 1 << 17
 
 
@@ -59,11 +62,12 @@ def _plain_files(frame: Any) -> list[str]:
         if not node.children().size():
             break
         node = node.children().head()
-    if "parquet" not in node.relation().toString().lower() and "parquet" not in node.toString().lower():
-        return []
-    schema = node.relation().partitionSchema() if hasattr(node.relation(), "partitionSchema") else None
-    if schema is not None and schema.size():
-        return []  # columns that only the names of folders carry
+    relation = node.relation()
+    if relation.getClass().getSimpleName() != "HadoopFsRelation" or relation.partitionSchema().size():
+        return []  # no files, or columns that only the names of folders carry
+    kinds = (relation.fileFormat().getClass().getName(), relation.location().getClass().getSimpleName())
+    if kinds != PARQUET:
+        return []  # such as Delta, whose files hold rows that are deleted
     return sorted(frame.inputFiles())
 
 
@@ -79,6 +83,11 @@ class SparkFiles:
         """A few words on the table."""
         return f"{plural(len(self.pieces), 'piece')} of Parquet files, by Spark"
 
+    @property
+    def n_parts(self) -> int:
+        """How many tasks the pieces are divided among."""
+        return min(TASKS_A_CORE * int(self.session.sparkContext.defaultParallelism), len(self.pieces))
+
     def sample(self) -> Piece:
         """Return the first piece that has rows."""
         return with_rows(self.pieces)
@@ -86,9 +95,10 @@ class SparkFiles:
     def map_reduce(self, work: Work, watch: Watch) -> Statistics:
         """Add up what ``work`` returns for every piece, in a tree."""
         context = self.session.sparkContext
-        groups = in_groups(self.pieces, TASKS_A_CORE * context.defaultParallelism)
+        groups = in_groups(self.pieces, self.n_parts)
         found = context.parallelize(groups, len(groups)).map(_OfGroup(work))
-        return run_on_spark(lambda: found.treeReduce(merged, depth=2))
+        with tasks_of_spark(context, len(groups), watch):
+            return run_on_spark(lambda: found.treeReduce(merged, depth=2))
 
 
 @dataclass(frozen=True)
@@ -102,6 +112,10 @@ class SparkRows:
         """A few words on the table."""
         return "a Spark data frame"
 
+    @property
+    def n_parts(self) -> None:
+        """How many partitions there will be is known once Spark has begun."""
+
     def sample(self) -> Any:
         """Return some rows."""
         return self.frame.limit(SAMPLE_ROWS).toArrow()
@@ -111,7 +125,8 @@ class SparkRows:
         found = self.frame.mapInArrow(_OfBatches(work), "statistics binary")
         if hasattr(self.frame, "_jdf"):
             rows = found.rdd.map(_unpacked)
-            return run_on_spark(lambda: rows.treeReduce(merged, depth=2))
+            with tasks_of_spark(self.frame.sparkSession.sparkContext, rows.getNumPartitions(), watch):
+                return run_on_spark(lambda: rows.treeReduce(merged, depth=2))
         return run_on_spark(lambda: add_up(pickle.loads(row[0]) for row in found.collect()))
 
 

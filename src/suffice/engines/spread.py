@@ -73,6 +73,10 @@ class Engine(Protocol):
     def description(self) -> str:
         """A few words, such as ``Spark, 40 pieces``."""
 
+    @property
+    def n_parts(self) -> int | None:
+        """How many parts are worked on, of which a watch is told; None where that is not known."""
+
     def sample(self) -> Any:
         """Return a piece, from which the kinds of the variables are learnt before the first pass."""
 
@@ -117,7 +121,7 @@ class SpreadSource:
         return self.opening if self.known is not None else self.opening.given(self.schema)
 
     def _run(self, work: Work) -> Statistics:
-        with self.watch.work(f"reading {self.engine.description}", None, "pieces"):
+        with self.watch.work(f"reading {self.engine.description}", self.engine.n_parts, "parts"):
             found = self.engine.map_reduce(work, self.watch)
         if self.known is None:
             for variable in found.schema.variables:  # one piece alone may not have shown so many

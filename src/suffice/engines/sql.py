@@ -1,107 +1,27 @@
-"""SQL: which tables a database holds, and how one is opened; `suffice.engines.database` asks it."""
+"""SQL: which tables are a database's, and how one is opened; `suffice.engines.database` asks it."""
 
 from __future__ import annotations
 
-import os
-import sys
-from collections.abc import Sequence
-from dataclasses import dataclass
 from typing import Any
 
 import narwhals.stable.v2 as nw
 
+from suffice.data.readers import batches, sql
 from suffice.engines.spread import Opening
-from suffice.errors import ArgumentError, DataError, listing, require_text, shown
 from suffice.progress import Watch
 from suffice.stats.source import Source
 
-ENDINGS = (".duckdb", ".ddb")
-
-
-@dataclass(frozen=True)
-class SQL:
-    """A question to a DuckDB database, whose answer is a table; DuckDB runs within this process.
-
-    Parameters
-    ----------
-    query : str
-        What to read, such as ``SELECT * FROM visits WHERE year = 2020``, or the name of a table. DuckDB also reads
-        files by their names: ``SELECT * FROM 'visits-*.parquet'``.
-    database : str or path, optional
-        The file of the database; without one the query reads files only.
-
-    Notes
-    -----
-    Needs the extra ``duckdb``: ``pip install 'suffice[duckdb]'``. Other databases, such as PostgreSQL and SQLite, are
-    reached through ibis, whose tables are data like any other.
-    """
-
-    query: str
-    database: str | os.PathLike[str] | None = None
-
-    def __post_init__(self) -> None:
-        if not require_text("query", self.query).strip():
-            raise ArgumentError("The 'query' argument must be SQL or the name of a table. Got an empty text instead.")
-        if self.database is not None and not isinstance(self.database, str | os.PathLike):
-            raise ArgumentError(
-                f"The 'database' argument must be the path of a file. Got {shown(self.database)} instead."
-            )
-
 
 def accepts(data: object) -> bool:
-    """Whether ``data`` is a question to a database, the file of one, or a table of ibis; relations are streamed."""
-    if isinstance(data, SQL) or (isinstance(data, str | os.PathLike) and os.fspath(data).lower().endswith(ENDINGS)):
-        return True
-    table = getattr(sys.modules.get("ibis.expr.types"), "Table", None)
-    return table is not None and isinstance(data, table)
+    """Whether ``data`` is a question to a database, the file of one, a relation of DuckDB's, or a table of ibis."""
+    return sql.accepts(data) or batches.is_relation(data) or batches.is_ibis(data)
 
 
 def open_source(data: Any, opening: Opening, watch: Watch) -> Source:
     """Open a table of a database as a source."""
     from suffice.engines.database import DatabaseSource
 
-    native = relation_of(data)
-    if not hasattr(native, "get_backend") and any("." in name for name in native.columns):
+    native = sql.relation_of(data) if sql.accepts(data) else data
+    if batches.is_relation(native) and any("." in name for name in native.columns):
         return opening(native)  # DuckDB's expressions take a dot for the end of a table's name
     return DatabaseSource(nw.from_native(native), native, opening, watch)
-
-
-def relation_of(data: Any) -> Any:
-    """Return the lazy table that a question to a database, or the file of one, stands for."""
-    if not isinstance(data, SQL | str | os.PathLike):
-        return data
-    try:
-        import duckdb
-    except ImportError:
-        raise ArgumentError(
-            "Databases are read by DuckDB, which is not installed. Install it: pip install 'suffice[duckdb]'."
-        ) from None
-    asked = data if isinstance(data, SQL) else None
-    path: Any = asked.database if asked is not None else data
-    if path is not None and not os.path.exists(path):
-        raise DataError(f"There is no database {shown(os.fspath(path), 300)}. Check the path.")
-    try:
-        connection = duckdb.connect(":memory:" if path is None else os.fspath(path), read_only=path is not None)
-        tables = [row[0] for row in connection.execute("SELECT table_name FROM duckdb_tables() ORDER BY 1").fetchall()]
-        if asked is None:
-            return connection.table(_only(tables, path))
-        if asked.query.strip() in tables:
-            return connection.table(asked.query.strip())
-        if (found := connection.sql(asked.query)) is None:
-            raise DataError(f"The query {shown(asked.query)} returns no table. Ask by SELECT, or name a table.")
-        return found
-    except duckdb.Error as error:
-        raise DataError(
-            f"The database cannot answer: {str(error).splitlines()[0][:300]}. Mend the query, or name one of its "
-            "tables."
-        ) from None
-
-
-def _only(tables: Sequence[str], path: Any) -> str:
-    if len(tables) == 1:
-        return tables[0]
-    found = f"the tables {listing(tables, 12)}" if tables else "no table"
-    raise ArgumentError(
-        f"The database {shown(os.fspath(path), 300)} has {found}. Say which to read: "
-        f"sf.SQL('SELECT * FROM {tables[0] if tables else 'name'}', {os.fspath(path)!r})."
-    )

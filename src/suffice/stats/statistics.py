@@ -14,6 +14,7 @@ from suffice.data.block import Block, SettledTable
 from suffice.data.schema import Schema
 from suffice.errors import FileFormatError, SchemaError, StatisticsError, SufficeError, listing
 from suffice.files import read_arrays, write_arrays
+from suffice.settings import settings
 from suffice.stats.chain_counts import ChainCount, ChainCounts, count_chains
 from suffice.stats.counting import count_block
 from suffice.stats.counts import Counts, require_factor
@@ -23,7 +24,7 @@ from suffice.stats.needs import Count, Distinct, Gap, Moment, Need, Sum
 from suffice.stats.notebook import statistics_cells
 from suffice.stats.rows import Rows, collect_rows
 from suffice.stats.sums import Sums, refuse_block
-from suffice.text import html_table, plural
+from suffice.text import html_table, in_bytes, plural
 
 
 class StatisticKind(NamedTuple):
@@ -163,7 +164,7 @@ class Statistics(Mapping[Need, Any]):
     @property
     def n_bytes(self) -> int:
         """Memory of all numbers."""
-        return sum(array.nbytes for statistic in self.items_.values() for array in statistic.to_arrays().values())
+        return sum(map(_bytes_of, self.items_.values()))
 
     def __repr__(self) -> str:
         return (
@@ -244,7 +245,8 @@ def add_up(parts: Iterable[Statistics]) -> Statistics:
     """Add statistics of any number of parts, at least one.
 
     Tables of one size are added as they come. A part much smaller than the sum before it waits for more of its kind,
-    so that a growing list of distinct rows is not copied and sorted once for every part.
+    so that a growing list of distinct rows is not copied and sorted once for every part. What has outgrown the memory
+    that `suffice.config` allows is refused.
     """
     sums: list[tuple[int, Statistics]] = []
     for part in parts:
@@ -259,7 +261,25 @@ def add_up(parts: Iterable[Statistics]) -> Statistics:
 def _join_last(sums: list[tuple[int, Statistics]]) -> None:
     _, last = sums.pop()
     total = sums.pop()[1] + last
-    sums.append((total.n_bytes, total))
+    n_bytes = total.n_bytes
+    if n_bytes > settings().memory:
+        raise _too_large(total, n_bytes)
+    sums.append((n_bytes, total))
+
+
+def _bytes_of(statistic: Any) -> int:
+    return sum(array.nbytes for array in statistic.to_arrays().values())
+
+
+def _too_large(total: Statistics, n_bytes: int) -> StatisticsError:
+    """Say which statistic has outgrown the memory: lists of what occurs grow with the rows."""
+    need, largest = max(((need, _bytes_of(item)) for need, item in total.items()), key=lambda pair: pair[1])
+    return StatisticsError(
+        f"After {total.n_read:,} rows the statistics take {in_bytes(n_bytes)}, more than the "
+        f"{in_bytes(settings().memory)} that are allowed; {in_bytes(largest)} of them are of "
+        f"{listing(need.columns, 6)}. Allow more, with sf.config(memory='16GB'), collect the families one by one, or "
+        "give that family fewer parents or states."
+    )
 
 
 def collect_block(needs: Sequence[Need], block: Block) -> dict[Need, Any]:

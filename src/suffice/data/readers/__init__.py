@@ -8,7 +8,7 @@ from collections.abc import Callable
 from typing import Any, NamedTuple
 
 from suffice.data.raw import RawStream, RawTable
-from suffice.data.readers import batches, columns, contingency, csv_file, frames, parquet, pieces
+from suffice.data.readers import batches, columns, contingency, csv_file, frames, parquet, pieces, sql
 from suffice.errors import DataError, listing, shown
 
 
@@ -29,6 +29,7 @@ READERS: dict[str, Reader] = {
         batches.open_table,
         "a PyArrow dataset or record-batch reader, a Polars lazy frame, a DuckDB relation",
     ),
+    "sql": Reader(sql.accepts, sql.open_table, "sf.SQL(query, database), the path of a DuckDB database"),
     "contingency": Reader(contingency.accepts, contingency.open_table, "sf.Contingency(array, states)"),
     "columns": Reader(columns.accepts, columns.open_table, "a dict of columns"),
     "frame": Reader(frames.accepts, frames.open_table, "a pandas, Polars or PyArrow table"),
@@ -37,6 +38,7 @@ READERS: dict[str, Reader] = {
 
 def open_raw(data: object) -> RawTable | RawStream:
     """Open ``data`` with the first reader that recognises it."""
+    data = frames.unwrapped(data)
     fitting = [name for name, reader in READERS.items() if reader.accepts(data)]
     if len(fitting) > 1:
         raise DataError(

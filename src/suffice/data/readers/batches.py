@@ -26,6 +26,16 @@ def open_table(data: Any) -> RawStream:
     return next(opener for kind, opener in OPENERS.items() if _is(data, *kind))(data)
 
 
+def is_relation(data: object) -> bool:
+    """Whether ``data`` is a relation of DuckDB's."""
+    return _is(data, *RELATION)
+
+
+def is_ibis(data: object) -> bool:
+    """Whether ``data`` is a table of ibis."""
+    return _is(data, *IBIS)
+
+
 def _is(data: object, module: str, name: str) -> bool:
     """Whether ``data`` is of a class in a module that need not be installed."""
     kind = getattr(sys.modules.get(module), name, None)
@@ -116,9 +126,11 @@ def _engine_errors() -> tuple[type[Exception], ...]:
     return (pa.ArrowException, OSError, *loaded)
 
 
+RELATION = ("duckdb", "DuckDBPyRelation")
+IBIS = ("ibis.expr.types", "Table")
 OPENERS = {
     ("pyarrow.dataset", "Dataset"): _dataset,
     ("polars", "LazyFrame"): _lazy_frame,
-    ("duckdb", "DuckDBPyRelation"): _relation,
-    ("ibis.expr.types", "Table"): _ibis,
+    RELATION: _relation,
+    IBIS: _ibis,
 }

@@ -12,6 +12,11 @@ from suffice.data.raw import ArrowColumn, CodedColumn, RawColumn, RawTable
 from suffice.errors import DataError
 
 
+def unwrapped(data: Any) -> Any:
+    """Return the frame that narwhals speaks for, if data is one of narwhals' own; other data as it is."""
+    return nw.to_native(data, pass_through=True)
+
+
 def accepts(data: object) -> bool:
     """Whether ``data`` is an eager frame."""
     if isinstance(data, pa.RecordBatch):
