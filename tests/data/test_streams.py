@@ -753,6 +753,27 @@ def test_relations_with_quotes_in_their_names_and_levels_are_read():
     assert found[sf.Count(('a "b"', "c.d"))].table().tolist() == [[1, 0], [0, 1], [0, 0]]
 
 
+def test_batches_of_many_columns_have_fewer_rows(tmp_path, monkeypatch):
+    table = pa.table({f"x{i}": ["u", "v", "u", "w"] * 50 for i in range(40)})
+    pq.write_table(table, tmp_path / "wide.parquet")
+    sizes = []
+    reading = parquet.batches_of
+
+    def seen(*arguments):
+        for batch in reading(*arguments):
+            sizes.append(batch.n_rows)
+            yield batch
+
+    monkeypatch.setattr(parquet, "batches_of", seen)
+    monkeypatch.setattr(parquet, "BATCH_VALUES", 800)
+    dag = sf.DAG({f"x{i}": [f"x{i - 1}"] if i else [] for i in range(40)})
+    same_bits(sf.collect(dag, tmp_path / "wide.parquet"), sf.collect(dag, table))
+    assert sizes == [20] * 10
+    sizes.clear()
+    sf.collect(sf.DAG("x0 -> x1"), tmp_path / "wide.parquet")
+    assert sizes == [200]
+
+
 def test_a_dataset_of_csv_files_is_read(tmp_path):
     write_csv(TABLE, tmp_path / "t.csv")
     options = ds.CsvFileFormat(parse_options=pa.csv.ParseOptions(newlines_in_values=True))

@@ -125,10 +125,10 @@ class ColumnEncoder:
             self._decide(raw, first_row)
         if self.continuous:
             return raw.numbers(first_row)
-        codes = self._codes_of_labels(raw)
-        if raw.codes.size and int(raw.codes.max()) >= len(codes):
+        codes, positions = self._codes_of_labels(raw), raw.codes
+        if positions.size and int(positions.max()) >= len(codes):
             raise DataError(f"Column {self.name!r} holds codes beyond its dictionary; the table is damaged.")
-        found = _translate(raw.codes, codes)
+        found = _translate(positions, codes)
         if self.fixed is not None and (codes == UNKNOWN).any():
             found = self._unknown(raw, found, first_row)
         return found

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import itertools
+import operator
 from collections.abc import Callable, Collection, Iterator, Mapping
 from dataclasses import dataclass, field, replace
 from typing import Any
@@ -44,10 +45,16 @@ class _Pass:
     encoders: dict[str, ColumnEncoder]
     pieces: Iterator[tuple[Batch, int]]
     close: Callable[[], None]
+    _schema: Schema = field(default_factory=lambda: Schema(()))
 
     @property
     def schema(self) -> Schema:
-        return Schema(tuple(encoder.variable for encoder in self.encoders.values()))
+        """The variables so far; the same object as before where no piece has shown another state."""
+        variables = tuple(encoder.variable for encoder in self.encoders.values())
+        before = self._schema.variables
+        if len(before) != len(variables) or not all(map(operator.is_, before, variables)):
+            self._schema = Schema(variables)
+        return self._schema
 
 
 @dataclass(frozen=True)

@@ -65,7 +65,8 @@ def open_table(
                 + suggestion(name, raw.names)
             )
     policies = Policies(tuple(columns), declared, continuous, weight_column, missing, unknown_states)
-    ignored = [name for name in raw.names if name not in columns and name != weight_column]
+    used = {*columns, weight_column}
+    ignored = [name for name in raw.names if name not in used]
     remarks = (f"Columns outside the structure were ignored: {listing(ignored, 6)}.",) if ignored else ()
     if isinstance(raw, RawStream):
         if weights is not None and weight_column is None:
@@ -100,8 +101,9 @@ def _whole_table(raw: RawTable, policies: Policies, weights: Weights, remarks: t
 
 
 def _require_columns(raw: RawTable | RawStream, columns: Sequence[str]) -> None:
+    names = frozenset(raw.names)
     for name in columns:
-        if name not in raw.names:
+        if name not in names:
             raise DataError(
                 f"The structure names the variable {name!r}, but there is no such column in the {raw.description}. "
                 f"Its columns are {listing(raw.names, 12)}.{suggestion(name, raw.names)}{_separator_hint(raw.names)}"

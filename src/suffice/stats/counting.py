@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import math
 import sys
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from typing import Any
@@ -18,6 +18,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from suffice.data.block import Block
+from suffice.data.schema import Schema
+from suffice.data.variable import Variable
 from suffice.settings import settings
 from suffice.stats import counts as dense_or_sparse
 from suffice.stats.counts import Counts, n_cells
@@ -42,8 +44,8 @@ MASK_ROWS, HISTOGRAM_ROWS = 1 << 14, 1 << 16
 
 def count_block(needs: Sequence[Count], block: Block) -> dict[Count, Counts]:
     """Count all scopes over one block of rows."""
-    plan(needs, block.schema).require_memory()
-    whole = _covering(needs, block)
+    sizes = _recall("sizes", needs, block.schema, _planned)
+    whole = _covering(needs, block, sizes)
     if whole is not None:
         table = count_block([whole], block)[whole]
         held = {frozenset(whole.scope): table.values}
@@ -51,21 +53,38 @@ def count_block(needs: Sequence[Count], block: Block) -> dict[Count, Counts]:
     job = max(block.n_rows, block.n_table) * len(needs)
     if job < (SMALL_JOB_LOADED if "numba" in sys.modules else SMALL_JOB):
         return {need: Counts.of_block(need, block) for need in needs}
-    dense = [need for need in needs if need.scope and _n_cells(need, block) <= dense_or_sparse.DENSE_CELLS]
-    counted = _count_dense(dense, block)
+    dense = [need for need in needs if need.scope and sizes[need] <= dense_or_sparse.DENSE_CELLS]
+    counted = _count_dense(dense, block, sizes)
     for need in needs:
         if need not in counted:
             counted[need] = _count_sparse(need, block) if need.scope else Counts.of_block(need, block)
     return {need: counted[need] for need in needs}
 
 
-def _covering(needs: Sequence[Count], block: Block) -> Count | None:
+def _planned(needs: Sequence[Count], schema: Schema) -> dict[Count, int]:
+    """Return the cells of each scope, once it is known that there is memory for all of them."""
+    found = plan(needs, schema)
+    found.require_memory()
+    return dict(zip(needs, (table.n_cells for table in found.tables), strict=True))
+
+
+_recalled: dict[str, tuple[Schema, Sequence[Count], Any]] = {}
+
+
+def _recall(what: str, needs: Sequence[Count], schema: Schema, make: Callable[[Sequence[Count], Schema], Any]) -> Any:
+    """Return what was made for the same scopes and variables before: most blocks of a pass share them."""
+    held = _recalled.get(what)
+    if held is None or held[0] is not schema or held[1] != needs:
+        held = _recalled[what] = (schema, needs, make(needs, schema))
+    return held[2]
+
+
+def _covering(needs: Sequence[Count], block: Block, sizes: Mapping[Count, int]) -> Count | None:
     """Return the scope of which all others are parts, if summing its table is less work than counting rows again."""
     if len(needs) < 2 or not all(need.scope for need in needs):
         return None
     largest = max(needs, key=lambda need: len(need.scope))
-    cells = _n_cells(largest, block)
-    if cells > min(max(block.n_rows, block.n_table), dense_or_sparse.DENSE_CELLS):
+    if sizes[largest] > min(max(block.n_rows, block.n_table), dense_or_sparse.DENSE_CELLS):
         return None
     return largest if all(set(need.scope) <= set(largest.scope) for need in needs) else None
 
@@ -84,10 +103,6 @@ def _margin(whole: Counts, need: Count, held: dict[frozenset[str], NDArray[Any]]
     return Counts.dense(variables, held[wanted].transpose([inside.index(name) for name in need.scope]))
 
 
-def _n_cells(need: Count, block: Block) -> int:
-    return n_cells([block.schema[name] for name in need.scope])
-
-
 # Dense tables -------------------------------------------------------------------------------------------------
 
 
@@ -100,31 +115,34 @@ class Layout:
     starts: NDArray[np.int64]
     sizes: NDArray[np.int64]
     offsets: NDArray[np.int64]
+    tables: tuple[tuple[Count, tuple[Variable, ...], tuple[int, ...]], ...]
 
     @classmethod
-    def of(cls, needs: Iterable[Count], block: Block) -> Layout:
+    def of(cls, needs: Iterable[Count], schema: Schema) -> Layout:
         """Lay out some scopes; neighbours share columns, so that tiles stay in cache."""
         scopes = [need.scope for need in needs]
         names = tuple(dict.fromkeys(name for scope in scopes for name in scope))
         number = {name: position for position, name in enumerate(names)}
-        sizes = np.array([block.schema[name].n_states for name in names], np.int64)
-        tables = [math.prod(block.schema[name].n_states for name in scope) for scope in scopes]
+        size = {name: schema[name].n_states for name in names}
+        shapes = [tuple(size[name] for name in scope) for scope in scopes]
+        variables = [tuple(schema[name] for name in scope) for scope in scopes]
         return cls(
             names,
             np.array([number[name] for scope in scopes for name in scope], np.int64),
             np.cumsum([0, *map(len, scopes)], dtype=np.int64),
-            sizes,
-            np.cumsum([0, *tables], dtype=np.int64),
+            np.array(list(size.values()), np.int64),
+            np.cumsum([0, *map(math.prod, shapes)], dtype=np.int64),
+            tuple(zip(needs, variables, shapes, strict=True)),
         )
 
-    def split(self, out: NDArray[Any], needs: Sequence[Count], block: Block) -> dict[Count, Counts]:
+    def split(self, out: NDArray[Any]) -> dict[Count, Counts]:
         """Cut the flat buffer into the tables of the scopes."""
-        counted = {}
-        for f, need in enumerate(needs):
-            variables = tuple(block.schema[name] for name in need.scope)
-            table = out[self.offsets[f] : self.offsets[f + 1]].reshape([variable.n_states for variable in variables])
-            counted[need] = Counts.dense(variables, table)
-        return counted
+        out.flags.writeable = False  # so that tables are not copied
+        ends = self.offsets.tolist()
+        return {
+            need: Counts.of_table(variables, out[ends[f] : ends[f + 1]].reshape(shape))
+            for f, (need, variables, shape) in enumerate(self.tables)
+        }
 
 
 def _count_windows(need: Count, block: Block) -> Counts | None:
@@ -145,17 +163,17 @@ def _count_windows(need: Count, block: Block) -> Counts | None:
     return Counts(variables, None, table)
 
 
-def _count_dense(needs: list[Count], block: Block) -> dict[Count, Counts]:
+def _count_dense(needs: list[Count], block: Block, sizes: Mapping[Count, int]) -> dict[Count, Counts]:
     if len(needs) == 1 and (windows := _count_windows(needs[0], block)) is not None:
         return {needs[0]: windows}
-    small = [] if block.weights is not None else [need for need in needs if _n_cells(need, block) <= MASK_CELLS]
+    small = [] if block.weights is not None else [need for need in needs if sizes[need] <= MASK_CELLS]
     by_masks = set(small)
     large = [need for need in needs if need not in by_masks]
     counted: dict[Count, Counts] = {}
     for group, count in ((small, _by_masks), (large, _by_histogram)):
         if group:
-            layout = Layout.of(group, block)
-            counted |= layout.split(_over_ranges(layout, block, count), group, block)
+            layout = _recall(count.__name__, group, block.schema, Layout.of)
+            counted |= layout.split(_over_ranges(layout, block, count))
     return counted
 
 

@@ -74,6 +74,11 @@ class Counts:
         return cls(tuple(variables), where, values[tuple(where.T)])
 
     @classmethod
+    def of_table(cls, variables: tuple[Variable, ...], table: NDArray[Any]) -> Counts:
+        """Build from a full table that fits the variables, is small enough to be held so, and changes no more."""
+        return cls(variables, None, _exact(table))
+
+    @classmethod
     def sparse(cls, variables: Sequence[Variable], cells: NDArray[Any], values: NDArray[Any]) -> Counts:
         """Build from configurations and their counts; repeated configurations are added up."""
         values = _exact(np.asarray(values))

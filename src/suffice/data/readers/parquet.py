@@ -17,6 +17,8 @@ from suffice.text import plural
 
 ENDINGS = (".parquet", ".pq")
 BATCH_ROWS = 1 << 17
+BATCH_VALUES = 1 << 26
+"""Batches of many columns have fewer rows, so that memory is bounded whatever the width."""
 
 
 def accepts(data: object) -> bool:
@@ -74,12 +76,13 @@ def opened(path: str | Path, columns: Sequence[str] = ()) -> Any:
 
     try:
         file = parquet.ParquetFile(_place(path), page_checksum_verification=True)
-        absent = [name for name in columns if name not in file.schema_arrow.names]
+        schema = file.schema_arrow  # made anew whenever it is asked for
+        kinds = dict(zip(schema.names, schema.types, strict=True))
+        absent = [name for name in columns if name not in kinds]
         if absent:
-            names = file.schema_arrow.names
             file.close()
-            raise DataError(f"Parquet file {str(path)!r} has no column {absent[0]!r}. It has {listing(names, 12)}.")
-        kinds = dict(zip(file.schema_arrow.names, file.schema_arrow.types, strict=True))
+            told = listing(schema.names, 12)
+            raise DataError(f"Parquet file {str(path)!r} has no column {absent[0]!r}. It has {told}.")
         text = [name for name in columns if is_text(kinds[name])]
         if text:
             file.close()
@@ -100,7 +103,8 @@ def batches_of(path: str | Path, columns: Sequence[str], groups: Sequence[int] |
     declared = _dictionary_columns(path)
     with opened(path, columns) as file:
         try:
-            for batch in file.iter_batches(batch_size=BATCH_ROWS, columns=list(columns), row_groups=groups):
+            n_rows = max(1, min(BATCH_ROWS, BATCH_VALUES // max(1, len(columns))))
+            for batch in file.iter_batches(batch_size=n_rows, columns=list(columns), row_groups=groups):
                 yield ArrowBatch(batch, levels=declared)
         except (pa.ArrowException, OSError) as error:
             raise _damaged(path, error) from None
