@@ -766,6 +766,7 @@ def test_batches_of_many_columns_have_fewer_rows(tmp_path, monkeypatch):
 
     monkeypatch.setattr(parquet, "batches_of", seen)
     monkeypatch.setattr(parquet, "BATCH_VALUES", 800)
+    monkeypatch.setattr(parquet, "LEAST_ROWS", 7)
     dag = sf.DAG({f"x{i}": [f"x{i - 1}"] if i else [] for i in range(40)})
     same_bits(sf.collect(dag, tmp_path / "wide.parquet"), sf.collect(dag, table))
     assert sizes == [20] * 10

@@ -120,7 +120,7 @@ def test_small_blocks_do_not_reach_the_kernels_and_forced_ones_do(patch):
 
 def test_the_kernels_are_used_for_smaller_jobs_once_numba_is_loaded(patch):
     used = []
-    patch.setattr(counting, "_count_dense", lambda needs, block: used.append(1) or {})
+    patch.setattr(counting, "_count_dense", lambda needs, block, sizes: used.append(1) or {})
     patch.setattr(counting, "SMALL_JOB", 1000)
     patch.setattr(counting, "SMALL_JOB_LOADED", 10)
     patch.setattr(counting, "_count_sparse", Counts.of_block)

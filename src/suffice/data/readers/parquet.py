@@ -17,8 +17,8 @@ from suffice.text import plural
 
 ENDINGS = (".parquet", ".pq")
 BATCH_ROWS = 1 << 17
-BATCH_VALUES = 1 << 26
-"""Batches of many columns have fewer rows, so that memory is bounded whatever the width."""
+BATCH_VALUES, LEAST_ROWS = 1 << 24, 1 << 12
+"""Batches of many columns have fewer rows, for less memory, but not so few that handling a column is all of the work."""
 
 
 def accepts(data: object) -> bool:
@@ -103,7 +103,7 @@ def batches_of(path: str | Path, columns: Sequence[str], groups: Sequence[int] |
     declared = _dictionary_columns(path)
     with opened(path, columns) as file:
         try:
-            n_rows = max(1, min(BATCH_ROWS, BATCH_VALUES // max(1, len(columns))))
+            n_rows = min(BATCH_ROWS, max(LEAST_ROWS, BATCH_VALUES // max(1, len(columns))))
             for batch in file.iter_batches(batch_size=n_rows, columns=list(columns), row_groups=groups):
                 yield ArrowBatch(batch, levels=declared)
         except (pa.ArrowException, OSError) as error:
