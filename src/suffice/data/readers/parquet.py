@@ -18,7 +18,7 @@ from suffice.text import plural
 ENDINGS = (".parquet", ".pq")
 BATCH_ROWS = 1 << 17
 BATCH_VALUES, LEAST_ROWS = 1 << 24, 1 << 12
-"""Batches of many columns have fewer rows, for less memory, but not so few that handling a column is all of the work."""
+"""Batches of many columns have fewer rows, for less memory, but not so few that handling columns is all the work."""
 
 
 def accepts(data: object) -> bool:
