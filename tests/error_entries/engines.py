@@ -141,3 +141,5 @@ entry("statistics in place of data", A, lambda w: sf.fit(w.dag, sf.collect(w.dag
       "sf.estimate(structure, statistics)")  # fmt: skip
 entry("statistics that outgrow the memory", T, outgrown, "After 40,000 rows", "2 MB that are allowed", "'x1'",
       "one by one")  # fmt: skip
+entry("files of several kinds", D, lambda w: sf.collect(w.dag, [parquet(w), w.csv("A,B\nx,u\n")]), "rows.parquet",
+      "not of one kind", "add their statistics")  # fmt: skip

@@ -24,7 +24,7 @@ from suffice.settings import settings
 from suffice.stats import counts as dense_or_sparse
 from suffice.stats.counts import Counts, n_cells
 from suffice.stats.needs import Count
-from suffice.stats.plan import plan
+from suffice.stats.plan import Plan, plan
 
 SMALL_JOB = 20_000_000
 """Rows times scopes below which NumPy is quicker than loading Numba and its kernels."""
@@ -44,7 +44,8 @@ MASK_ROWS, HISTOGRAM_ROWS = 1 << 14, 1 << 16
 
 def count_block(needs: Sequence[Count], block: Block) -> dict[Count, Counts]:
     """Count all scopes over one block of rows."""
-    sizes = _recall("sizes", needs, block.schema, _planned)
+    planned, sizes = _recall("plan", needs, block.schema, _planned)
+    planned.require_memory()
     whole = _covering(needs, block, sizes)
     if whole is not None:
         table = count_block([whole], block)[whole]
@@ -61,11 +62,10 @@ def count_block(needs: Sequence[Count], block: Block) -> dict[Count, Counts]:
     return {need: counted[need] for need in needs}
 
 
-def _planned(needs: Sequence[Count], schema: Schema) -> dict[Count, int]:
-    """Return the cells of each scope, once it is known that there is memory for all of them."""
+def _planned(needs: Sequence[Count], schema: Schema) -> tuple[Plan, dict[Count, int]]:
+    """Return how the tables will be held, and the cells of each scope."""
     found = plan(needs, schema)
-    found.require_memory()
-    return dict(zip(needs, (table.n_cells for table in found.tables), strict=True))
+    return found, dict(zip(needs, (table.n_cells for table in found.tables), strict=True))
 
 
 _recalled: dict[str, tuple[Schema, Sequence[Count], Any]] = {}

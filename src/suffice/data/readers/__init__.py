@@ -55,5 +55,10 @@ def open_raw(data: object) -> RawTable | RawStream:
             f"The ending of {shown(str(data), 300)} names no kind of table. Paths, globs and folders are read by their "
             "endings, such as .csv, .tsv, .csv.gz and .parquet; sf.CSV(path, separator=',') reads any text file."
         )
+    if isinstance(data, list | tuple) and data and all(isinstance(entry, str | os.PathLike) for entry in data):
+        raise DataError(
+            f"The files {listing([os.fspath(entry) for entry in data], 4)} are not of one kind. A list of paths names "
+            "CSV files, or Parquet files, by their endings; read others by themselves, and add their statistics."
+        )
     wanted = "; ".join(reader.wants for reader in READERS.values())
     raise DataError(f"Cannot read a table from {type(data).__name__} {shown(str(data), 300)}. Pass one of: {wanted}.")
