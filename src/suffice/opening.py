@@ -12,7 +12,7 @@ from suffice.data.readers.frames import unwrapped
 from suffice.data.readers.pieces import pieces_of
 from suffice.data.schema import Declaration, Schema, SchemaLike, declarations
 from suffice.data.stream import KEEP, Policies
-from suffice.data.table import Weights, open_table
+from suffice.data.table import UNKNOWN_POLICIES, Weights, open_table
 from suffice.engines import engine_for
 from suffice.engines.local import LocalPieces
 from suffice.engines.spread import SpreadSource
@@ -67,11 +67,13 @@ class StructureOpening:
         return self.policies.missing == KEEP or latent or hasattr(self.structure, "check_rows")
 
     def given(self, schema: Schema) -> StructureOpening:
-        """Return the opening that takes for continuous what is so in a sample."""
+        """Return the opening that takes for continuous what is so in a sample, and whole numbers for states."""
         declared: dict[str, Any] = dict(declarations(self.known))
         for variable in schema.variables:
             if variable.states is None:
                 declared.setdefault(variable.name, Declaration("continuous"))
+            elif variable.states and all(type(state) is int for state in variable.states):
+                declared.setdefault(variable.name, Declaration("discrete"))
         return replace(self, known=declared)
 
     def __call__(self, data: Any, watch: Watch | None = None) -> BlockSource:
@@ -104,6 +106,7 @@ def open_source(
 ) -> Source:
     """Open data for a structure, wherever it lives."""
     require_choice("damaged", damaged, ("error", "skip"))
+    require_choice("unknown_states", unknown_states, UNKNOWN_POLICIES)
     known = {**structure.declared, **declarations(schema)} if structure.declared else schema
     opening = StructureOpening(structure, known, missing, unknown_states, weights)
     if isinstance(data, Statistics):

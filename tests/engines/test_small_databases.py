@@ -100,3 +100,143 @@ def test_a_comparison_reads_a_database(tmp_path):
     models = {"joined": sf.DAG("a -> b"), "free": sf.DAG("a; b")}
     found = sf.compare(models, sf.SQL(f"SELECT * FROM '{tmp_path}/rows.parquet'"), prior=sf.BDeu(1))
     assert found.to_dict() == sf.compare(models, frame, prior=sf.BDeu(1)).to_dict()
+
+
+# What a hostile table may hold -------------------------------------------------------------------------------
+
+
+def relation(frame):
+    import duckdb
+
+    return duckdb.connect().from_df(frame)
+
+
+AX = sf.DAG("a -> x")
+
+
+def require_same(structure, frame, **how):
+    found, wanted = sf.collect(structure, relation(frame), **how), sf.collect(structure, frame, **how)
+    assert (found.n_read, found.n_dropped, found.weight) == (wanted.n_read, wanted.n_dropped, wanted.weight)
+    assert [(v.name, v.states) for v in found.schema.variables] == [(v.name, v.states) for v in wanted.schema.variables]
+    for need in wanted:
+        for name, array in wanted[need].to_arrays().items():
+            scale = 1e-12 * max(1.0, float(np.abs(array).max(initial=0.0)))
+            np.testing.assert_allclose(found[need].to_arrays()[name], array, rtol=1e-12, atol=scale)
+
+
+@pytest.mark.parametrize("far", [5.0, 1e17])
+@pytest.mark.parametrize("weight", [0, 0.0])
+def test_rows_without_weight_do_not_draw_the_centre_away(far, weight):
+    frame = pd.DataFrame({"a": ["u", "u", "u", "v"], "x": [1e9, 1e9 + 1, 1e9 + 2, far], "w": [1, 1, 1, weight]})
+    require_same(AX, frame, weights="w")
+    require_same(AX, frame.assign(a="u"), weights="w")
+    require_same(sf.DAG("x"), frame, weights="w")
+
+
+def test_a_row_of_little_weight_far_away_costs_no_digits():
+    frame = pd.DataFrame({"a": ["u"] * 4, "x": [70.1, 71.2, 69.7, 1e9], "w": [1, 1, 1, 1e-6]})
+    found = sf.collect(AX, relation(frame), weights="w")[sf.Moment(("x",), ("a",))]
+    wanted = sf.collect(AX, frame, weights="w")[sf.Moment(("x",), ("a",))]
+    np.testing.assert_allclose(found.scatter, wanted.scatter, rtol=1e-13)
+    np.testing.assert_allclose(found.mean, wanted.mean, rtol=1e-14)
+
+
+@pytest.mark.parametrize(
+    ("column", "states"),
+    [
+        ([1, 2, 1, 7], [1.0, 2.0]),
+        ([1, 2, 1, 7], ["1.0", "2.0"]),
+        (["1.0", "2", "1", "zz"], [1, 2]),
+        (["1.0", "2", "1", "zz"], [1.0, 2.0]),
+        (["TRUE", "false", "True", "zz"], [True, False]),
+        ([True, False, True, True], ["true", "false"]),
+        ([True, False, True, True], [0, 1]),
+        ([1.0, 2.0, 1.0, 7.5], ["1", "2", "0"]),
+        ([1.0, 2.0, 1.0, 7.5], ["p", "q"]),
+    ],
+)
+def test_states_that_are_spelled_otherwise_are_known_as_everywhere(column, states):
+    frame = pd.DataFrame({"a": ["x", "y", "x", "y"], "b": column})
+    how = {"schema": {"b": sf.categorical(states)}, "unknown_states": "missing", "missing": "drop"}
+    require_same(sf.DAG("a -> b"), frame, **how)
+
+
+def test_answers_that_contradict_each_other_are_refused():
+    import duckdb
+
+    drawn = (
+        "SELECT CASE WHEN random() < 0.5 THEN 'x' ELSE 'y' END AS a, CASE WHEN random() < 0.5 THEN 1 ELSE 2 END AS b"
+    )
+    with pytest.raises(sf.DataError, match=r"differently.*at random"):
+        sf.collect(sf.DAG("a -> b"), duckdb.connect().sql(f"{drawn} FROM range(2000)"))
+    connection = duckdb.connect()
+    connection.execute("CREATE TABLE t (a VARCHAR COLLATE NOCASE, b VARCHAR)")
+    connection.execute("INSERT INTO t VALUES ('Yes', 'p'), ('yes', 'q'), ('no', 'p'), ('yes', 'p')")
+    with pytest.raises(sf.DataError, match=r"differently.*case"):
+        sf.collect(sf.DAG("a -> b"), connection.table("t"))
+
+
+def test_columns_that_occur_twice_are_refused():
+    import duckdb
+
+    joined = "SELECT * FROM (VALUES (1, 'u', 1)) l(id, a, x) JOIN (VALUES (1, 0.5)) r(id, x) ON l.id = r.id"
+    with pytest.raises(sf.DataError, match="more than once"):
+        sf.collect(AX, duckdb.connect().sql(joined))
+
+
+def test_misspelt_arguments_are_refused_as_for_every_table():
+    frame = pd.DataFrame({"a": ABC, "b": UV})
+    with pytest.raises(sf.SchemaError, match="declares 'bb'"):
+        sf.collect(sf.DAG("a -> b"), relation(frame), schema={"bb": sf.categorical(["u"])})
+    with pytest.raises(sf.ArgumentError, match="unknown_states"):
+        sf.collect(sf.DAG("a -> b"), relation(frame), unknown_states="mising")
+
+
+def test_endless_numbers_among_whole_ones_with_gaps_are_refused():
+    frame = pd.DataFrame({"a": ["u", "v", "w"], "x": [1.0, np.inf, np.nan]})
+    with pytest.raises(sf.DataError, match=r"'x'.*infinite"):
+        sf.collect(AX, relation(frame), missing="drop")
+
+
+def test_sums_and_decimals_are_numbers():
+    import duckdb
+
+    connection = duckdb.connect()
+    summed = connection.sql("SELECT a, sum(v) AS b FROM (VALUES ('x', 1), ('x', 1), ('y', 3)) t(a, v) GROUP BY a")
+    assert sf.collect(sf.DAG("a -> b"), summed).schema["b"].states == (2, 3)
+    priced = connection.sql("SELECT * FROM (VALUES ('x', 1.50), ('x', 2.50), ('y', 3.00), ('y', 4.25)) t(a, x)")
+    for how in ({}, {"missing": "em"}):
+        assert sf.fit(AX, priced, **how).model.cpd("x").sd.tolist() == [0.5, 0.625]
+
+
+@pytest.mark.parametrize("fault", ["closed", "gone"])
+def test_tables_that_are_gone_are_told_in_errors_of_ours(fault):
+    import duckdb
+
+    connection = duckdb.connect()
+    connection.execute("CREATE TABLE t AS SELECT 'x' AS a, 'y' AS b")
+    held = connection.table("t")
+    connection.execute("DROP TABLE t") if fault == "gone" else connection.close()
+    with pytest.raises(sf.DataError, match="database cannot answer"):
+        sf.collect(sf.DAG("a -> b"), held)
+
+
+def test_views_schemas_and_cases_are_found_in_the_file_of_a_database(tmp_path):
+    import duckdb
+
+    path = tmp_path / "rows.duckdb"
+    with duckdb.connect(path) as connection:
+        connection.execute("CREATE SCHEMA z")
+        connection.execute("CREATE TABLE z.visits AS SELECT 'x' AS a, 'y' AS b")
+    dag = sf.DAG("a -> b")
+    wanted = sf.collect(dag, path)
+    with duckdb.connect(path) as connection:
+        connection.execute("CREATE VIEW seen AS SELECT * FROM z.visits")
+    for name in ("seen", "SEEN", "z.visits", "SELECT * FROM z.visits"):
+        assert sf.collect(dag, sf.SQL(name, path)).weight == wanted.weight == 1
+    with pytest.raises(sf.ArgumentError, match=r"\['seen', 'z.visits'\]"):
+        sf.collect(dag, path)
+    with duckdb.connect(path) as held:
+        with pytest.raises(sf.DataError, match="close that connection"):
+            sf.collect(dag, path)
+        held.execute("SELECT 1")

@@ -89,6 +89,13 @@ def outgrown(world: World) -> Any:
         sf.config(memory="4GB")
 
 
+def halves(world: World) -> Any:
+    """Collect pieces, one of whole numbers with a gap, one of fractions."""
+    for part, numbers in enumerate(([1.0, None], [2.5, 3.0])):
+        pq.write_table(pa.table({"A": numbers, "B": ["u", "v"]}), world.path(f"{part}.parquet"))
+    return sf.collect(world.dag, world.path("*.parquet"), missing="drop", checkpoint=world.path("c"))
+
+
 def without_duckdb(world: World) -> Any:
     with mock.patch.dict(sys.modules, {"duckdb": None}):
         return sf.fit(world.dag, sf.SQL("SELECT 1"))
@@ -143,3 +150,12 @@ entry("statistics that outgrow the memory", T, outgrown, "After 40,000 rows", "2
       "one by one")  # fmt: skip
 entry("files of several kinds", D, lambda w: sf.collect(w.dag, [parquet(w), w.csv("A,B\nx,u\n")]), "rows.parquet",
       "not of one kind", "add their statistics")  # fmt: skip
+entry("declaration of a column that a database lacks", C, lambda w: sf.fit(sf.DAG("B"), relation(),
+      schema={"Bb": sf.categorical()}), "declares 'Bb'", "['A', 'B', 'u', 'w']", "Did you mean 'B'?")  # fmt: skip
+entry("column that a query returns twice", D, lambda w: sf.fit(sf.DAG("B"), duckdb.connect().sql(
+      "SELECT * FROM (SELECT 1 AS i, 2 AS B) AS s JOIN (SELECT 1 AS i, 3 AS B) AS t ON s.i = t.i")), "Column 'i'",
+      "more than once", "in the query")  # fmt: skip
+entry("query that draws at random", D, lambda w: sf.collect(sf.DAG("A -> B"), relation(
+      "SELECT random() < 0.5 AS A, random() < 0.5 AS B FROM range(5000)")), "'A'", "at random",
+      "CREATE TABLE")  # fmt: skip
+entry("whole numbers and fractions", C, halves, "Column 'A'", "fractions in others", "sf.continuous()")

@@ -288,8 +288,14 @@ class ColumnEncoder:
 
 
 def require_few_numbers(variable: Variable) -> None:
-    """Refuse a variable whose states were found to be many whole numbers, which nobody declared."""
+    """Refuse a variable whose states were found to be many whole numbers, or some fractions, which nobody declared."""
     states = () if variable.states is None or variable.declared else variable.states
+    if any(isinstance(state, float) for state in states):
+        raise SchemaError(
+            f"Column {variable.name!r} holds whole numbers in some parts of the table, and fractions in others. Say "
+            f"which it is: schema={{{variable.name!r}: sf.categorical()}} or schema={{{variable.name!r}: "
+            "sf.continuous()}."
+        )
     if len(states) > MAX_INTEGER_STATES and _all_whole(states):
         raise _too_many_numbers(variable.name, len(states))
 

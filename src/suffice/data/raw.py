@@ -119,7 +119,8 @@ class ArrowBatch:
 
     def column(self, name: str) -> ArrowColumn:
         """Return one column of the piece."""
-        return ArrowColumn(name, pa.chunked_array([self.batch.column(name)]), self.text or name not in self.levels)
+        column = without_decimals(pa.chunked_array([self.batch.column(name)]))
+        return ArrowColumn(name, column, self.text or name not in self.levels)
 
 
 @dataclass(frozen=True)
@@ -272,6 +273,18 @@ class ArrowColumn:
         if filled.num_chunks == 1:
             return _plain_array(filled.chunk(0))
         return _plain_array(pa.concat_arrays(filled.chunks) if filled.num_chunks else pa.array([], pa.float64()))
+
+
+def without_decimals(column: pa.ChunkedArray) -> pa.ChunkedArray:
+    """Return decimals as whole numbers, if they have no digits behind the point and are not too large, or as floats."""
+    if not pa.types.is_decimal(column.type):
+        return column
+    if column.type.scale == 0:
+        try:
+            return column.cast(pa.int64())
+        except pa.ArrowInvalid:
+            pass
+    return column.cast(pa.float64())
 
 
 def _plain_array(array: pa.Array) -> NDArray[Any]:

@@ -8,9 +8,10 @@ DuckDB, and whatever ibis knows, understand the same questions.
 
 from __future__ import annotations
 
+import contextlib
 import re
 import sys
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
 from typing import Any
@@ -19,15 +20,16 @@ import narwhals.stable.v2 as nw
 import numpy as np
 import pyarrow as pa
 
-from suffice.data.block import EncodedTable
+from suffice.data.block import EXACT, EncodedTable
 from suffice.data.schema import Declaration, Schema
 from suffice.data.stream import Policies
 from suffice.data.table import open_table
 from suffice.data.variable import Variable
 from suffice.engines.database_moments import OWN, N, W, moments_of
 from suffice.engines.spread import Opening
-from suffice.errors import DataError, SufficeError, listing, shown, suggestion
+from suffice.errors import DataError, SchemaError, SufficeError, listing, shown, suggestion
 from suffice.progress import Watch
+from suffice.stats.counts import Counts
 from suffice.stats.needs import Count, Distinct, Moment, Need
 from suffice.stats.source import BlockSource, Source, Task
 from suffice.stats.statistics import Statistics
@@ -39,6 +41,8 @@ WITHOUT_NAN = ("sqlite", "mysql", "mssql")
 """Databases whose numbers are numbers, and whose ibis knows no test for others."""
 SHOWN_COLUMNS = 3
 """Of a row that is at fault, so many values are shown."""
+OURS = ("builtins", "numpy")
+"""Modules whose errors in the middle of a query would be faults of this library, not of a database."""
 MARK_OF_ROW = re.compile(r", row \d+")
 
 
@@ -74,6 +78,10 @@ class DatabaseSource:
         """The variables; which of them are discrete is known beforehand, their states only after a pass."""
         if self.known is not None:
             return self.known
+        with explained():
+            return self._schema()
+
+    def _schema(self) -> Schema:
         names = self.policies.columns
         continuous = [name for name in names if self._continuous(name)]
         # Whether a softmax fits next to numbers depends on states; tables alone need not know them beforehand.
@@ -89,7 +97,7 @@ class DatabaseSource:
         wanted = tuple(dict.fromkeys(needs))
         if self.opening.by_rows or not all(isinstance(need, PUSHED) for need in wanted):
             return self._streamed().gather(wanted)
-        with self.watch.work("asking the database", len(wanted), "queries"):
+        with self.watch.work("asking the database", len(wanted), "queries"), explained():
             return self._pushed(wanted)
 
     def reduce(self, task: Task) -> Statistics:
@@ -118,6 +126,12 @@ class DatabaseSource:
                 raise DataError(
                     f"The structure names the variable {name!r}, but there is no such column in the table of the "
                     f"database. Its columns are {others}"
+                )
+        for name in self.policies.declared:
+            if name not in kinds and name not in self.policies.columns:
+                raise SchemaError(
+                    f"The schema declares {name!r}, but the table has no such column. It has "
+                    f"{listing(list(kinds), 12)}.{suggestion(name, kinds)}"
                 )
         for name in self.policies.columns:
             if name.startswith(OWN):
@@ -163,7 +177,7 @@ class DatabaseSource:
             kind = self._kinds[name]
             asked.append(_how_many(self._gap(name)).alias(f"gaps:{name}"))
             if kind.is_float() or kind.is_decimal():
-                whole = nw.col(name) == nw.col(name).round(0)
+                whole = (nw.col(name) == nw.col(name).round(0)) & (nw.col(name).abs() < EXACT)
                 asked.append(_how_many(~whole & ~self._gap(name)).alias(f"fractions:{name}"))
         return {name: values[0] for name, values in _answer(self.frame.select(*asked)).to_pydict().items()}
 
@@ -186,10 +200,11 @@ class DatabaseSource:
             self._check_weights(policies.weights)
             names.append(nw.col(policies.weights).alias(W))
         frame = self.frame.select(*names)
-        if policies.unknown_states == "missing" and (known := self._known_states()):
+        if policies.unknown_states == "missing" and (known := self._known_states):
             return frame.with_columns(*(nw.when(is_known).then(nw.col(n)).alias(n) for n, is_known in known.items()))
         return frame
 
+    @cached_property
     def _known_states(self) -> dict[str, Any]:
         """Return, by column, the expression that tells which values are among the declared states."""
         declared = {name: entry.states for name, entry in self.policies.declared.items() if entry.states is not None}
@@ -198,9 +213,11 @@ class DatabaseSource:
         return {name: self._is_one_of(name, of) for name, of in declared.items() if name in self.policies.columns}
 
     def _is_one_of(self, name: str, states: Sequence[Any]) -> Any:
-        if self._kinds[name].is_integer() or self._kinds[name] == nw.String:  # 1 and "1" are one state, as everywhere
-            return nw.col(name).cast(nw.String).is_in([str(state) for state in states])
-        return nw.col(name).is_in(list(states))
+        """Return the expression for a value that is one of some states, spelled in any way that is read as one."""
+        variable = Variable(name, tuple(states), True)
+        found = _answer(self.frame.group_by(name).agg(nw.len().alias(N))).column(name).to_pylist()
+        known = [value for value in found if value is not None and variable.find(value) is not None]
+        return nw.col(name).is_in(known) if known else nw.lit(False)
 
     @cached_property
     def _states(self) -> dict[str, Variable]:
@@ -220,7 +237,7 @@ class DatabaseSource:
     def _taken_as_missing(self) -> list[str]:
         """Say how many values were outside the declared states."""
         remarks = []
-        for name, is_known in self._known_states().items() if self.policies.unknown_states == "missing" else ():
+        for name, is_known in self._known_states.items() if self.policies.unknown_states == "missing" else ():
             if count := self._lacking[name] - int(self._facts[f"gaps:{name}"] or 0):
                 outside = self.frame.filter(~is_known & ~self._gap(name)).select(name).head(1)
                 told = f"{plural(count, 'value')} outside the declared states taken as missing"
@@ -282,6 +299,7 @@ class DatabaseSource:
             remarks |= dict.fromkeys(noted)
             weights.append(weight)
             self.watch.advance(1)
+        _require_one_table(items)
         n_read = n_kept = int(self._facts[N])
         if self.policies.missing != "error":
             n_kept = int(_answer(self._rows.select(nw.len().alias(N))).to_pydict()[N][0])
@@ -315,7 +333,9 @@ class DatabaseSource:
         """Return moments: the first query finds where the values are, the second adds up what is around there."""
         rows = self._rows.with_columns(*(nw.col(name).cast(nw.Float64) for name in need.xs))
         centres = [f"suffice_centre_{place}" for place in range(len(need.xs))]
-        means = [nw.col(name).mean().alias(centre) for name, centre in zip(need.xs, centres, strict=True)]
+        if self.policies.weights:  # rows without weight may be far away, and would draw the centre there
+            rows = rows.filter(nw.col(W) > 0)
+        means = [self._mean(name).alias(centre) for name, centre in zip(need.xs, centres, strict=True)]
         if need.by:
             rows = rows.join(rows.group_by(*need.by).agg(*means), on=list(need.by))
         else:
@@ -337,12 +357,18 @@ class DatabaseSource:
         schema = Schema((*table.schema.variables, *variables))
         return moments, schema, table.remarks, float(moments.weight.sum())
 
+    def _mean(self, name: str) -> Any:
+        """Return the expression for the mean of a column, near which deviations are added up."""
+        if not self.policies.weights:
+            return nw.col(name).mean()
+        return (nw.col(W).cast(nw.Float64) * nw.col(name)).sum() / nw.col(W).cast(nw.Float64).sum()
+
     @cached_property
     def _more_states(self) -> dict[str, Variable]:
-        """The states that rows to be dropped may have, and others lack; they are states all the same."""
+        """The states that rows to be dropped, or without weight, may have alone; they are states all the same."""
         lacking = any(self._facts[f"gaps:{name}"] for name in self.policies.columns)
         is_dropped = self.policies.missing != "error" and (lacking or self.policies.unknown_states == "missing")
-        return self._states if is_dropped else {}
+        return self._states if is_dropped or self.policies.weights else {}
 
     def _read(
         self, answer: pa.Table, names: Sequence[str], states: Mapping[str, Variable] | None = None
@@ -369,6 +395,24 @@ class DatabaseSource:
         return replace(table, schema=Schema(variables))
 
 
+def _require_one_table(items: Mapping[Need, Any]) -> None:
+    """Refuse answers that contradict each other: what one query counts of a variable, every other one counts."""
+    seen: dict[str, Any] = {}
+    for counts in items.values():
+        if not isinstance(counts, Counts):
+            continue
+        for variable in counts.variables:
+            own = counts.marginal((variable.name,))
+            other = seen.setdefault(variable.name, own)
+            same = own.variables == other.variables and np.allclose(own.table(), other.table(), rtol=1e-9, atol=0.0)
+            if not same:
+                raise DataError(
+                    f"Two queries to the database counted {variable.name!r} differently. The query draws at random, "
+                    "the table is being written to, or its text is compared without regard to case. Store what is to "
+                    "be read first: CREATE TABLE … AS SELECT …."
+                )
+
+
 def _how_many(condition: Any) -> Any:
     """Return the expression for in how many rows a condition holds."""
     return nw.when(condition).then(nw.lit(1)).otherwise(nw.lit(0)).sum()
@@ -376,11 +420,20 @@ def _how_many(condition: Any) -> Any:
 
 def _answer(query: Any) -> pa.Table:
     """Run a query; whatever the engine has against it is told in an error of ours."""
-    try:
+    with explained():
         found: pa.Table = query.collect("pyarrow").to_native()
+        return found
+
+
+@contextlib.contextmanager
+def explained() -> Iterator[None]:
+    """Turn what a database has against a question into an error of ours."""
+    try:
+        yield
     except SufficeError:
         raise
     except Exception as error:
-        reason = str(error).splitlines()[0][:300] if str(error) else type(error).__name__
+        if type(error).__module__.partition(".")[0] in OURS:
+            raise
+        reason = str(error).splitlines()[0][:300].rstrip(".") if str(error) else type(error).__name__
         raise DataError(f"The database cannot answer: {reason}. Mend the table or the query.") from error
-    return found

@@ -125,7 +125,8 @@ class SpreadSource:
             found = self.engine.map_reduce(work, self.watch)
         if self.known is None:
             for variable in found.schema.variables:  # one piece alone may not have shown so many
-                require_few_numbers(variable)
+                if variable.name not in self.opening.policies.declared:
+                    require_few_numbers(variable)
         return found
 
     def settled(self, schema: Schema) -> SpreadSource:

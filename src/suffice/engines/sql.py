@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from typing import Any
 
 import narwhals.stable.v2 as nw
 
 from suffice.data.readers import batches, sql
 from suffice.engines.spread import Opening
+from suffice.errors import DataError
 from suffice.progress import Watch
 from suffice.stats.source import Source
 
@@ -19,9 +21,15 @@ def accepts(data: object) -> bool:
 
 def open_source(data: Any, opening: Opening, watch: Watch) -> Source:
     """Open a table of a database as a source."""
-    from suffice.engines.database import DatabaseSource
+    from suffice.engines.database import DatabaseSource, explained
 
     native = sql.relation_of(data) if sql.accepts(data) else data
-    if batches.is_relation(native) and any("." in name for name in native.columns):
-        return opening(native)  # DuckDB's expressions take a dot for the end of a table's name
-    return DatabaseSource(nw.from_native(native), native, opening, watch)
+    with explained():
+        names = Counter(native.columns)
+    repeated = next((name for name, n in names.items() if n > 1), None)
+    if repeated is not None:
+        raise DataError(f"Column {repeated!r} occurs more than once. Rename or drop the others in the query.")
+    if batches.is_relation(native) and any("." in name or name == "*" for name in names):
+        return opening(native)  # DuckDB's expressions take a dot for the end of a table's name, a star for all columns
+    with explained():
+        return DatabaseSource(nw.from_native(native), native, opening, watch)

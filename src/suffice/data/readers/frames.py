@@ -8,7 +8,7 @@ import narwhals.stable.v2 as nw
 import numpy as np
 import pyarrow as pa
 
-from suffice.data.raw import ArrowColumn, CodedColumn, RawColumn, RawTable
+from suffice.data.raw import ArrowColumn, CodedColumn, RawColumn, RawTable, without_decimals
 from suffice.errors import DataError
 
 
@@ -43,7 +43,7 @@ def open_table(data: Any) -> RawTable:
     def column(name: str) -> RawColumn:
         if frame.implementation.is_pandas() and (coded := _categorical(name, data[original[name]].array)):
             return coded
-        return ArrowColumn(name, series_to_arrow(name, frame.get_column(original[name])))
+        return ArrowColumn(name, without_decimals(series_to_arrow(name, frame.get_column(original[name]))))
 
     return RawTable(names, column, len(frame), kind)
 

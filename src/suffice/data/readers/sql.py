@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import re
 from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
@@ -12,6 +13,8 @@ from suffice.data.readers import batches
 from suffice.errors import ArgumentError, DataError, listing, require_text, shown
 
 ENDINGS = (".duckdb", ".ddb")
+NAME = re.compile(r"\w+(\.\w+)?")
+TABLES = "SELECT table_schema, table_name FROM information_schema.tables ORDER BY table_schema <> 'main', 1, 2"
 
 
 @dataclass(frozen=True)
@@ -72,19 +75,35 @@ def relation_of(data: Any) -> Any:
         raise DataError(f"There is no database {shown(os.fspath(path), 300)}. Check the path.")
     try:
         connection = duckdb.connect(":memory:" if path is None else os.fspath(path), read_only=path is not None)
-        tables = [row[0] for row in connection.execute("SELECT table_name FROM duckdb_tables() ORDER BY 1").fetchall()]
+        tables = {_spoken(*row): row for row in connection.execute(TABLES).fetchall()}
         if asked is None:
-            return connection.table(_only(tables, path))
-        if asked.query.strip() in tables:
-            return connection.table(asked.query.strip())
-        if (found := connection.sql(asked.query)) is None:
+            return connection.sql(_all_of(*tables[_only(list(tables), path)]))
+        query = asked.query.strip()
+        if query in tables:
+            return connection.sql(_all_of(*tables[query]))
+        found = connection.sql(f"SELECT * FROM {query}" if NAME.fullmatch(query) else query)
+        if found is None:
             raise DataError(f"The query {shown(asked.query)} returns no table. Ask by SELECT, or name a table.")
         return found
     except duckdb.Error as error:
+        remedy = (
+            "It is open in this process: close that connection, or pass its own table, connection.table('name')"
+            if "different configuration" in str(error)
+            else "Mend the query, or name one of its tables"
+        )
         raise DataError(
-            f"The database cannot answer: {str(error).splitlines()[0][:300]}. Mend the query, or name one of its "
-            "tables."
+            f"The database cannot answer: {str(error).splitlines()[0][:300].rstrip('.')}. {remedy}."
         ) from None
+
+
+def _spoken(schema: str, name: str) -> str:
+    """Return what a table is called: without its schema, where that is the usual one."""
+    return name if schema == "main" else f"{schema}.{name}"
+
+
+def _all_of(*names: str) -> str:
+    quoted = ".".join('"' + name.replace('"', '""') + '"' for name in names)
+    return f"SELECT * FROM {quoted}"
 
 
 def _only(tables: Sequence[str], path: Any) -> str:
