@@ -106,7 +106,6 @@ def test_text_beyond_the_size_of_a_dictionary_page_is_read(written):
         (pa.array([1, 2], pa.timestamp("us")), "timestamp"),
         (pa.array([1, 2], pa.date32()), "date32"),
         (pa.array([b"x", b"y"]), "binary"),
-        (pa.array([1, 2]).cast(pa.decimal128(21, 2)), "decimal"),
     ],
 )
 def test_types_that_are_neither_states_nor_numbers_are_named(written, values, words):

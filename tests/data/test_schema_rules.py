@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import datetime
+import decimal
 
 import numpy as np
 import pandas as pd
@@ -179,13 +180,22 @@ def test_nan_among_levels_is_no_state():
         pd.Series(pd.to_datetime(["2020-01-01"])),
         [[1], [2]],
         [b"x"],
-        pa.array([1, 2]).cast(pa.decimal128(30, 2)),
     ],
-    ids=["date", "timestamp", "list", "bytes", "decimal"],
+    ids=["date", "timestamp", "list", "bytes"],
 )
 def test_unsupported_type_names_the_column_and_the_remedy(column):
     with pytest.raises(DataError, match=r"Column 'x' has type .*Convert it"):
         variable(column)
+
+
+@pytest.mark.parametrize("wrap", [dict, pa.table, lambda columns: pa.table(columns).to_reader()])
+def test_decimals_are_numbers_and_without_digits_behind_the_point_whole_ones(wrap):
+    prices, counts = pa.array([1.5, 2.25, 2.25]).cast(pa.decimal128(30, 2)), pa.array([1, 2, 2]).cast(pa.decimal128(38))
+    huge = pa.array([decimal.Decimal(10) ** 30, decimal.Decimal(1), decimal.Decimal(1)])
+    found = open_table(wrap({"x": prices, "n": counts, "huge": huge}), ["x", "n", "huge"])
+    list(found.blocks())
+    schema = found.settled().schema
+    assert (schema["x"].states, schema["n"].states, schema["huge"].states) == (None, (1, 2), None)
 
 
 def test_levels_that_are_intervals_are_refused_with_the_column():

@@ -9,7 +9,7 @@ import narwhals.stable.v2 as nw
 import numpy as np
 import pyarrow as pa
 
-from suffice.data.raw import ArrowColumn, RawTable
+from suffice.data.raw import ArrowColumn, RawTable, without_decimals
 from suffice.data.readers.frames import mixed_types, series_to_arrow
 from suffice.errors import DataError
 
@@ -32,7 +32,7 @@ def open_table(data: Mapping[str, Any]) -> RawTable:
     n_rows = next(iter(lengths.values()), 0)
 
     def column(name: str) -> ArrowColumn:
-        return ArrowColumn(name, arrays[name])
+        return ArrowColumn(name, without_decimals(arrays[name]))
 
     return RawTable(tuple(arrays), column, n_rows, "dict of columns")
 
