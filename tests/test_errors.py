@@ -314,6 +314,8 @@ entry("negative factor", T, lambda w: w.stats() * -1, "not negative", "Got -1 in
 entry("NaN factor", T, lambda w: w.stats() * float("nan"), "Got nan instead")
 entry("counts of another shape", T, lambda w: sf.Counts.dense((sf.Variable("A", ("x",)),), np.array([1, 2])),
       "shape (2,)", "(1,)")  # fmt: skip
+entry("counts of no codes", T, lambda w: sf.Counts.sparse((sf.Variable("A", ("x",)),), np.array([[1]]), np.array([2])),
+      "configurations of 'A'", "from 0 to 0", "Got 1 instead")  # fmt: skip
 entry("counts over other scopes", T, lambda w: w.stats()[sf.Count(("A",))] + w.stats()[sf.Count(("A", "B"))],
       "('A',)", "('A', 'B')")  # fmt: skip
 entry("table too large to hold", T, lambda w: sf.Counts.sparse(

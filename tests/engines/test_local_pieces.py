@@ -94,6 +94,41 @@ def test_a_pass_that_was_ended_goes_on_from_its_checkpoint(done, folder, frame, 
     assert found.n_read == len(frame)
 
 
+def test_real_weights_have_the_same_bits_whenever_work_was_saved(tmp_path, monkeypatch):
+    """Lists of what occurs wait for more of their size before they are added: when they are saved changes nothing."""
+    rng = np.random.default_rng(3)
+    columns = [f"v{j}" for j in range(7)]
+    for part, n in enumerate([3000, 400, 500, 2500, 100, 90, 80, 4000]):
+        frame = pd.DataFrame(rng.integers(0, 8, (n, 7)) * (rng.random((n, 7)) < 0.3), columns=columns)
+        frame.assign(w=rng.random(n)).to_parquet(tmp_path / f"{part}.parquet")
+    schema = {name: list(range(8)) for name in columns}
+    dag, how = sf.DAG({"v6": columns[:6]}), {"weights": "w", "schema": schema, "checkpoint": tmp_path / "so far"}
+    need = sf.Count(tuple(columns))
+    found = {}
+    for seconds in (0.0, 1e9):
+        monkeypatch.setattr(local, "SECONDS", seconds)
+        found[seconds] = sf.collect(dag, str(tmp_path / "*.parquet"), **how)[need]
+    monkeypatch.setattr(local, "SECONDS", 0.0)
+    saved, save = [], LocalPieces._save
+
+    def ends_after_five(self, *given):
+        save(self, *given)
+        saved.append(given)
+        if len(saved) == 5:
+            raise EndedError
+
+    with monkeypatch.context() as patched:
+        patched.setattr(LocalPieces, "_save", ends_after_five)
+        with pytest.raises(EndedError):
+            sf.collect(dag, str(tmp_path / "*.parquet"), **how)
+    assert len(saved[-1][2]) > 1  # sums that wait
+    resumed = sf.collect(dag, str(tmp_path / "*.parquet"), **how)[need]
+    assert found[0.0].cells is not None
+    for other in (found[1e9], resumed):
+        assert np.array_equal(other.cells, found[0.0].cells)
+        assert other.values.tobytes() == found[0.0].values.tobytes()
+
+
 @pytest.mark.parametrize("change", ["structure", "files", "settings"])
 def test_a_checkpoint_of_another_job_is_refused(change, folder, tmp_path, monkeypatch):
     parts = tmp_path / "parts"

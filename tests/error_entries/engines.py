@@ -79,9 +79,9 @@ def database(world: World, *tables: str) -> str:
 def outgrown(world: World) -> Any:
     """Let lists of what occurs outgrow the memory that is allowed."""
     rng = np.random.default_rng(0)
-    columns = {f"x{place}": rng.integers(0, 12, 40_000) for place in range(8)}
+    columns = {f"x{place}": rng.integers(0, 12, 160_000) for place in range(8)}
     for part in (0, 1):
-        pq.write_table(pa.table(columns).slice(20_000 * part, 20_000), world.path(f"{part}.parquet"))
+        pq.write_table(pa.table(columns).slice(80_000 * part, 80_000), world.path(f"{part}.parquet"))
     sf.config(memory="2MB")
     try:
         return sf.collect(sf.DAG({"x0": list(columns)[1:]}), world.path("*.parquet"))
@@ -146,7 +146,7 @@ entry("file that changes during a pass", D, changed, "has changed", "Begin again
 entry("file named twice", D, lambda w: sf.collect(w.dag, [parquet(w), parquet(w)]), "named twice", "Name it once")
 entry("statistics in place of data", A, lambda w: sf.fit(w.dag, sf.collect(w.dag, w.data)), "'data' argument",
       "sf.estimate(structure, statistics)")  # fmt: skip
-entry("statistics that outgrow the memory", T, outgrown, "After 40,000 rows", "2 MB that are allowed", "'x1'",
+entry("statistics that outgrow the memory", T, outgrown, "After 160,000 rows", "2 MB that are allowed", "'x1'",
       "one by one")  # fmt: skip
 entry("files of several kinds", D, lambda w: sf.collect(w.dag, [parquet(w), w.csv("A,B\nx,u\n")]), "rows.parquet",
       "not of one kind", "add their statistics")  # fmt: skip

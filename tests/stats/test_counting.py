@@ -13,8 +13,7 @@ from tests import naive
 
 import suffice as sf
 import suffice.stats.counts as counts_module
-from suffice.data.block import Block
-from suffice.data.encode import code_dtype
+from suffice.data.block import Block, code_dtype
 from suffice.settings import config
 from suffice.stats import counting
 from suffice.stats.counting import count_block

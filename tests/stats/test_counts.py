@@ -16,8 +16,9 @@ import suffice as sf
 import suffice.stats.counts as counts_module
 from suffice.data.table import open_table
 from suffice.errors import StatisticsError, SufficeError
-from suffice.stats.counts import Counts, unique_rows
+from suffice.stats.counts import Counts
 from suffice.stats.needs import Count
+from suffice.stats.ordering import grouped, unique_rows, words_of
 from suffice.stats.source import BlockSource
 
 SCOPE = ("a", "b", "c")
@@ -204,13 +205,12 @@ class TestMonoid:
 
     def test_values_and_cells_are_read_only(self):
         counted = count([("u", 1, "x"), ("v", 2, "y")])
-        cells, values = counted.nonzero()
         with pytest.raises(ValueError, match="read-only"):
             counted.values[...] = 7
         if counted.cells is not None:
             with pytest.raises(ValueError, match="read-only"):
-                cells[0, 0] = 1
-        assert values.tolist() == [1, 1]
+                counted.cells[0, 0] = 1
+        assert counted.nonzero()[1].tolist() == [1, 1]
 
     def test_nothing_is_left_of_counts_scaled_by_zero(self):
         nothing = count([("u", 1, "x"), ("v", 2, "y")]).scaled(0)
@@ -372,6 +372,108 @@ def test_repeated_cells_are_added_up(monkeypatch):
         monkeypatch.setattr(counts_module, "DENSE_CELLS", limit)
         counted = Counts.sparse(variables, np.array([[1], [0], [1]]), np.array([1, 2, 3]))
         assert counted.table().tolist() == [2, 4]
+
+
+def test_configurations_are_held_in_the_shortest_type_and_grow_with_the_states():
+    """A hundred states take a byte each; united with a hundred others they need two, and no code wraps around."""
+    names = [f"v{j}" for j in range(4)]
+    first = [sf.Variable(name, tuple(range(100))) for name in names]
+    second = [sf.Variable(name, tuple(range(100, 200))) for name in names]
+    cells = np.array([[99, 0, 99, 5], [0, 1, 2, 3]])
+    one, two = (Counts.sparse(variables, cells, np.array([2, 3])) for variables in (first, second))
+    assert one.cells.dtype == np.int8
+    assert one.nonzero()[0].dtype == np.int64
+    both = one + two
+    assert both.cells.dtype == np.int16
+    assert both.cells.tolist() == [[0, 1, 2, 3], [99, 0, 99, 5], [100, 101, 102, 103], [199, 100, 199, 105]]
+    assert both.values.tolist() == [3, 2, 3, 2]
+    assert both.rows()[0].dtype == np.int64
+
+
+@pytest.mark.parametrize(
+    ("cell", "said"),
+    [
+        ([0, 128], "'y'.*Got 128"),
+        ([-1, 0], "'x'.*Got -1"),
+        ([2000, 0], "'x'.*Got 2000"),
+        ([0.5, 0.0], "'x'.*Got 0.5"),
+        (["a", 0], "'x'.*Got '1'"),
+        ([np.nan, 0], "'x'.*Got nan"),
+    ],
+)
+@pytest.mark.parametrize("limit", [10**6, -1])
+def test_arrays_that_are_no_configurations_are_refused(cell, said, limit, monkeypatch):
+    monkeypatch.setattr(counts_module, "DENSE_CELLS", limit)
+    schema = sf.Schema((sf.Variable("x", tuple(range(2000))), sf.Variable("y", tuple(range(128)))))
+    with pytest.raises(StatisticsError, match=said):
+        Counts.from_arrays(Count(("x", "y")), schema, {"cells": np.array([[1, 2], cell]), "values": np.array([1, 1])})
+
+
+def test_configurations_of_other_types_are_read_as_codes_and_none_wraps_around():
+    variables = tuple(sf.Variable(name, tuple(range(2000))) for name in "xy")
+    for cells in ([[0.0, 1.0]], [[False, True]], np.array([[0, 1]], object), np.array([[0, 1]], np.uint64)):
+        assert Counts.sparse(variables, np.array(cells), np.array([2])).cells.tolist() == [[0, 1]]
+    with pytest.raises(StatisticsError, match=r"'x'.*Got 40000"):
+        Counts(variables, np.array([[40_000, 70_000]]), np.array([1]))
+
+
+def test_sparse_counts_do_not_look_into_the_callers_memory():
+    variables = tuple(sf.Variable(name, tuple(range(2000))) for name in "xy")
+    cells, values = np.array([[0, 1], [3, 4]], np.int16), np.array([1, 2])
+    views = cells.view(), values.view()
+    for view in views:
+        view.flags.writeable = False
+    counted = Counts.sparse(variables, *views)
+    cells[0, 0], values[0] = 999, 77
+    assert counted.cells.tolist() == [[0, 1], [3, 4]]
+    assert counted.values.tolist() == [1, 2]
+
+
+@pytest.mark.parametrize("kind", [np.int64, np.float64])
+def test_many_configurations_add_up_in_any_order(kind):
+    """Enough of them for every way of sorting: sorted parts, parts in disorder, and all of them at once."""
+    generator = np.random.default_rng(5)
+    variables = tuple(sf.Variable(f"v{j}", tuple(range(30))) for j in range(6))
+    cells = generator.integers(0, 30, (4000, 6)) * (generator.random((4000, 6)) < 0.3)
+    values = generator.integers(1, 9, 4000).astype(kind) / (1 if kind is np.int64 else 8)
+    known: dict[tuple[int, ...], float] = {}
+    for cell, value in zip(map(tuple, cells.tolist()), values.tolist(), strict=True):
+        known[cell] = known.get(cell, 0) + value
+    at_once = Counts.sparse(variables, cells, values)
+    in_parts = sum(
+        (Counts.sparse(variables, cells[i : i + 500], values[i : i + 500]) for i in range(500, 4000, 500)),
+        Counts.sparse(variables, cells[:500], values[:500]),
+    )
+    for counted in (at_once, in_parts):
+        assert [tuple(cell) for cell in counted.cells.tolist()] == sorted(known)
+        assert counted.values.tolist() == [known[cell] for cell in sorted(known)]
+
+
+# Ordering -----------------------------------------------------------------------------------------------------
+
+
+@given(
+    st.lists(st.tuples(st.integers(0, 3), st.sampled_from([0.0, -0.5, 7.25]), st.integers(0, 2**40)), max_size=30),
+    st.booleans(),
+)
+def test_rows_are_grouped_by_codes_and_numbers(table, stable):
+    """One pair of codes makes a word of more than 64 bits with its neighbour, so that words of all kinds occur."""
+    columns = [np.array(column) for column in zip(*table, strict=True)] or [np.zeros(0)] * 3
+    columns = [
+        columns[0].astype(np.int8),
+        columns[1].astype(float),
+        columns[2].astype(np.int64),
+        columns[2].astype(np.int64),
+    ]
+    words, span = words_of(columns, [4, None, 2**40 + 1, 2**40 + 1], len(table))
+    assert len(words) == 4
+    assert span is None
+    order, starts = grouped(words, stable)
+    order = np.arange(len(table)) if order is None else order
+    assert [table[row] for row in order] == sorted(table)
+    assert [table[row] for row in order[starts]] == sorted(set(table))
+    if stable:
+        assert order.tolist() == sorted(range(len(table)), key=lambda row: table[row])
 
 
 # unique_rows --------------------------------------------------------------------------------------------------

@@ -34,6 +34,7 @@ from suffice.data.block import Block
 from suffice.data.schema import Schema
 from suffice.data.table import open_table
 from suffice.data.variable import Variable
+from suffice.stats import ordering
 from suffice.stats.needs import Distinct
 from suffice.stats.rows import Rows
 from suffice.stats.source import BlockSource
@@ -130,7 +131,7 @@ def test_any_kinds_of_columns_and_any_size_of_words_agree_with_brute_force(sizes
     columns = random_columns(variables, n_rows, seed)
     weights = np.random.default_rng(seed).integers(0, 3, n_rows)
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(rows_module, "WORD", word)
+        patch.setattr(ordering, "WORD", word)
         found = Rows.of_rows(variables, columns, weights)
     assert listed(found) == brute_force(columns, weights.tolist())
     assert [column.dtype for column in found.columns] == [

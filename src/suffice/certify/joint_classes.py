@@ -16,8 +16,9 @@ from suffice.data.variable import Variable
 from suffice.models.cpds import Family
 from suffice.models.cpds.rows import all_configurations
 from suffice.models.joint_classes import JointClassModel
-from suffice.stats.counts import Counts, unique_rows
+from suffice.stats.counts import Counts
 from suffice.stats.needs import Count
+from suffice.stats.ordering import unique_rows
 from suffice.structures.class_prior import ClassPrior
 
 NATURAL = {"mle": "counted", "mean": "smoothed", "map": "counted"}

@@ -23,8 +23,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from suffice.checking.ways import Way
-from suffice.data.block import Block
-from suffice.data.encode import code_dtype
+from suffice.data.block import Block, code_dtype
 from suffice.progress import Watch
 from suffice.stats.needs import Need
 from suffice.stats.statistics import Statistics, add_up, collect_block

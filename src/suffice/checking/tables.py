@@ -19,7 +19,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from suffice.checking.outcome import Outcome
-from suffice.stats.counts import Counts, unique_rows
+from suffice.stats.counts import Counts
+from suffice.stats.ordering import unique_rows
 
 SMALL = 5.0
 """Expected counts below this call for drawn tables."""
@@ -47,8 +48,9 @@ def strata(counts: Counts, first: str, second: str) -> NDArray[Any]:
     if counts.cells is None:
         table = np.transpose(counts.values, (x, y, *others)).reshape(*shape, -1)
     else:
-        found, stratum = unique_rows(counts.cells[:, others])
-        flat = (counts.cells[:, x] * shape[1] + counts.cells[:, y]) * len(found) + stratum
+        cells, _ = counts.nonzero()
+        found, stratum = unique_rows(cells[:, others])
+        flat = (cells[:, x] * shape[1] + cells[:, y]) * len(found) + stratum
         table = np.zeros(shape[0] * shape[1] * len(found), counts.values.dtype)
         table[flat] = counts.values
         table = table.reshape(*shape, len(found))

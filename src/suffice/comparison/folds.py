@@ -18,8 +18,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from suffice.data.block import BLOCK_ROWS, Block, SettledTable, Table
-from suffice.data.encode import code_dtype
+from suffice.data.block import BLOCK_ROWS, Block, SettledTable, Table, code_dtype
 from suffice.data.schema import Schema
 
 LONG = BLOCK_ROWS

@@ -16,6 +16,11 @@ EXACT = 2**53
 """Whole numbers below this have exact floating-point counterparts."""
 
 
+def code_dtype(n_states: int) -> type[np.signedinteger[Any]]:
+    """Return the smallest signed type that holds codes of so many states, and the marks below zero."""
+    return np.int8 if n_states <= 127 else np.int16 if n_states <= 32767 else np.int32
+
+
 @dataclass(frozen=True)
 class Block:
     """Some complete rows of a table.

@@ -18,6 +18,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from suffice.data.block import code_dtype
 from suffice.data.raw import RawColumn, is_number
 from suffice.data.schema import Declaration
 from suffice.data.variable import Label, Variable, sort_labels
@@ -356,8 +357,3 @@ def _translate(codes: NDArray[Any], table: NDArray[Any]) -> NDArray[Any]:
         return codes.astype(table.dtype, copy=False)
     # Wrapping around brings −1 to the end, and costs half of what fancy indexing does.
     return np.append(table, np.array(MISSING, table.dtype)).take(codes, mode="wrap")
-
-
-def code_dtype(n_states: int) -> type[np.signedinteger[Any]]:
-    """Return the smallest signed type that holds codes of so many states, and the marks below zero."""
-    return np.int8 if n_states <= 127 else np.int16 if n_states <= 32767 else np.int32

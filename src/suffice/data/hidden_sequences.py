@@ -9,8 +9,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from suffice.data.block import BLOCK_ROWS, Block, SettledTable
-from suffice.data.encode import code_dtype
+from suffice.data.block import BLOCK_ROWS, Block, SettledTable, code_dtype
 from suffice.data.held_symbols import HeldSymbols
 from suffice.data.schema import Schema, SchemaLike
 from suffice.data.sequences import Sequences

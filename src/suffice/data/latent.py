@@ -7,8 +7,7 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
-from suffice.data.block import Block, SettledTable, Table
-from suffice.data.encode import code_dtype
+from suffice.data.block import Block, SettledTable, Table, code_dtype
 from suffice.data.schema import Schema
 from suffice.data.variable import Variable
 

@@ -8,9 +8,9 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from suffice.data.block import EXACT
+from suffice.data.block import EXACT, code_dtype
 from suffice.data.class_codes import class_codes
-from suffice.data.encode import MAX_INTEGER_STATES, code_dtype
+from suffice.data.encode import MAX_INTEGER_STATES
 from suffice.data.schema import SchemaLike, declarations
 from suffice.data.variable import Variable
 from suffice.errors import DataError, listing, suggestion

@@ -15,8 +15,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from suffice.data.block import SettledTable
-from suffice.data.encode import code_dtype
+from suffice.data.block import SettledTable, code_dtype
 from suffice.data.schema import Declaration, Schema
 from suffice.data.variable import Variable, sort_labels
 from suffice.data.windows import Piece

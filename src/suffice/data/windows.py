@@ -18,8 +18,7 @@ from typing import Any, Protocol
 import numpy as np
 from numpy.typing import NDArray
 
-from suffice.data.block import Block, SettledTable
-from suffice.data.encode import code_dtype
+from suffice.data.block import Block, SettledTable, code_dtype
 from suffice.data.schema import Schema
 from suffice.data.variable import Variable
 from suffice.errors import DataError

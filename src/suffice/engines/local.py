@@ -15,10 +15,10 @@ from suffice.engines.spread import Work
 from suffice.errors import ArgumentError, DamagedError, DataError
 from suffice.files import read_arrays, write_arrays
 from suffice.progress import Watch
-from suffice.stats.statistics import Statistics, add_up
+from suffice.stats.statistics import RunningSum, Statistics
 from suffice.text import plural
 
-FILE_KIND, FILE_VERSION = "collect_checkpoint", 1
+FILE_KIND, FILE_VERSION = "collect_checkpoint", 2
 SECONDS = 2.0
 """A checkpoint is written when so much time has passed since the last one, after the piece at hand."""
 
@@ -61,7 +61,8 @@ class LocalPieces:
     def map_reduce(self, work: Work, watch: Watch) -> Statistics:
         """Add up what ``work`` returns for every piece, going on from the checkpoint if there is one."""
         print_of_job = fingerprint(self.pieces, work, self.asked)
-        done, total, skipped = self._resumed(print_of_job)
+        done, resumed, skipped = self._resumed(print_of_job)
+        sums = RunningSum(resumed)
         if done:
             watch.advance(done, "resumed")
         saved = time.monotonic()
@@ -73,35 +74,42 @@ class LocalPieces:
                     raise
                 skipped = (*skipped, f"Left out, since it cannot be read: {piece.description}. {error}")
             else:
-                total = found if total is None else add_up([total, found])
+                sums.add(found)
             watch.advance(1, piece.description)
             if self.checkpoint is not None and place < len(self.pieces) and time.monotonic() - saved >= SECONDS:
-                self._save(print_of_job, place, total, skipped)
+                self._save(print_of_job, place, sums.parts, skipped)
                 saved = time.monotonic()
+        total = sums.total()
         if total is None:
             raise DataError(f"None of the {plural(len(self.pieces), 'piece')} can be read. {skipped[0]}")
         if self.checkpoint is not None:
             Path(self.checkpoint).unlink(missing_ok=True)
         return with_remarks(total, skipped)
 
-    def _resumed(self, print_of_job: str) -> tuple[int, Statistics | None, tuple[str, ...]]:
-        """Return how many pieces are done, their statistics, and what was left out."""
+    def _resumed(self, print_of_job: str) -> tuple[int, list[Statistics], tuple[str, ...]]:
+        """Return how many pieces are done, the sums of their statistics, and what was left out."""
         if self.checkpoint is None or not Path(self.checkpoint).exists():
-            return 0, None, ()
+            return 0, [], ()
         meta, arrays = read_arrays(self.checkpoint, FILE_KIND, FILE_VERSION)
         if meta.get("job") != print_of_job:
             raise ArgumentError(
                 f"The checkpoint {str(self.checkpoint)!r} is of another job: other files, files that have changed "
                 "since, another structure or other settings. Name another file, or remove it to begin anew."
             )
-        held = None if meta["statistics"] is None else Statistics.from_parts(meta["statistics"], arrays)
+        held = [
+            Statistics.from_parts(own, {name.partition(":")[2]: arrays[name] for name in names})
+            for own, names in zip(meta["sums"], meta["arrays"], strict=True)
+        ]
         return int(meta["done"]), held, tuple(meta["skipped"])
 
-    def _save(self, print_of_job: str, done: int, total: Statistics | None, skipped: tuple[str, ...]) -> None:
+    def _save(self, print_of_job: str, done: int, sums: Sequence[Statistics], skipped: tuple[str, ...]) -> None:
+        """Keep the sums apart, as they wait for more: when work was saved must not change a bit of real weights."""
         assert self.checkpoint is not None
-        parts, arrays = (None, {}) if total is None else total.to_parts()
-        meta = {"job": print_of_job, "done": done, "statistics": parts, "skipped": list(skipped)}
-        write_arrays(self.checkpoint, FILE_KIND, FILE_VERSION, meta, arrays)
+        parts = [part.to_parts() for part in sums]
+        named = [{f"{n}:{name}": array for name, array in own.items()} for n, (_, own) in enumerate(parts)]
+        meta = {"job": print_of_job, "done": done, "sums": [own for own, _ in parts], "skipped": list(skipped)}
+        meta["arrays"] = [list(own) for own in named]
+        write_arrays(self.checkpoint, FILE_KIND, FILE_VERSION, meta, {k: v for own in named for k, v in own.items()})
 
 
 def _begins_well(piece: Piece) -> bool:
@@ -118,7 +126,7 @@ def fingerprint(pieces: Sequence[Piece], work: Work, asked: str) -> str:
     listed = [[piece.path, list(piece.groups), piece.start, piece.n_rows, list(piece.mark)] for piece in pieces]
     needs = [{"kind": need.kind, **need.to_dict()} for need in work.needs]
     schema = None if work.schema is None else work.schema.to_dict()
-    return hashlib.sha256(json.dumps([listed, needs, schema, asked]).encode()).hexdigest()
+    return hashlib.sha256(json.dumps([FILE_VERSION, listed, needs, schema, asked]).encode()).hexdigest()
 
 
 def with_remarks(statistics: Statistics, more: tuple[str, ...]) -> Statistics:

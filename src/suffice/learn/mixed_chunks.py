@@ -14,8 +14,8 @@ from suffice.errors import EstimationError, listing
 from suffice.inference.gaussian_parts import Part
 from suffice.learn.mixed_plan import Component, Shape, components_of
 from suffice.settings import settings
-from suffice.stats.counts import unique_rows
 from suffice.stats.gap_moments import patterns_of
+from suffice.stats.ordering import unique_rows
 
 Floats = NDArray[np.float64]
 Ints = NDArray[np.int64]

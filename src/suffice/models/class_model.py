@@ -14,8 +14,8 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
-from suffice.data.block import Block
-from suffice.data.encode import code_dtype, missing_in
+from suffice.data.block import Block, code_dtype
+from suffice.data.encode import missing_in
 from suffice.data.labelled import LabelledTable
 from suffice.data.matrix import MatrixTable
 from suffice.data.schema import Schema

@@ -10,8 +10,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from suffice.data.block import Block
-from suffice.data.encode import code_dtype
+from suffice.data.block import Block, code_dtype
 from suffice.data.labelled import LabelledTable
 from suffice.data.schema import Schema
 from suffice.data.table import open_table

@@ -18,7 +18,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
-from suffice.data.encode import code_dtype
+from suffice.data.block import code_dtype
 from suffice.data.labelled import row_cells
 from suffice.data.schema import Schema
 from suffice.data.variable import Label, Variable

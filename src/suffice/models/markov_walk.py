@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from suffice.data.encode import code_dtype
+from suffice.data.block import code_dtype
 from suffice.errors import ModelError
 from suffice.models.cpds.tabular import TabularCPD, describe_configuration
 

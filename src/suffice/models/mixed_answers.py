@@ -10,8 +10,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
-from suffice.data.block import Block
-from suffice.data.encode import code_dtype
+from suffice.data.block import Block, code_dtype
 from suffice.data.labelled import LabelledTable
 from suffice.errors import ArgumentError, ModelError, listing, require_choice, shown
 from suffice.inference.conditional_gaussian import Conditioned, MixedNetwork, Seen, each_marginal

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
-from suffice.data.encode import code_dtype
+from suffice.data.block import code_dtype
 from suffice.data.labelled import LabelledTable
 from suffice.data.matrix import matrix_of
 from suffice.data.schema import Schema

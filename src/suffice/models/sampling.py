@@ -8,8 +8,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from suffice.data.block import Block
-from suffice.data.encode import code_dtype
+from suffice.data.block import Block, code_dtype
 from suffice.data.frame import to_native
 from suffice.data.schema import Schema
 from suffice.errors import ArgumentError, require_seed, require_whole

@@ -12,8 +12,7 @@ from typing import Any
 
 import numpy as np
 
-from suffice.data.block import Block
-from suffice.data.encode import code_dtype
+from suffice.data.block import Block, code_dtype
 from suffice.data.schema import Schema
 from suffice.data.variable import Variable
 from suffice.errors import ArgumentError, ModelError, UnknownNameError, listing

@@ -15,7 +15,8 @@ from suffice.models.cpds import Family
 from suffice.models.cpds.rows import all_configurations, find_rows
 from suffice.models.cpds.tabular import TabularCPD
 from suffice.settings import settings
-from suffice.stats.counts import Counts, unique_rows
+from suffice.stats.counts import Counts
+from suffice.stats.ordering import unique_rows
 
 
 @dataclass(frozen=True, eq=False)

@@ -11,8 +11,8 @@ from numpy.typing import NDArray
 from sklearn.utils.multiclass import check_classification_targets
 from sklearn.utils.validation import assert_all_finite, column_or_1d
 
+from suffice.data.block import code_dtype
 from suffice.data.class_codes import class_codes
-from suffice.data.encode import code_dtype
 from suffice.data.matrix import MatrixColumns, MatrixTable
 from suffice.data.sparse_matrix import SparseColumns, SparseTable
 from suffice.data.stream import checked_weights

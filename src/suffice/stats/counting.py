@@ -17,7 +17,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from suffice.data.block import Block
+from suffice.data.block import Block, code_dtype
 from suffice.data.schema import Schema
 from suffice.data.variable import Variable
 from suffice.settings import settings
@@ -258,7 +258,9 @@ def _count_sparse(need: Count, block: Block) -> Counts:
         keys *= size
         keys += block.columns[name]
     found, values = _count_keys(keys, block.weights)
-    cells = np.stack(np.unravel_index(found, sizes), axis=1)
+    cells = np.empty((len(found), len(sizes)), code_dtype(max(sizes)))
+    for axis in reversed(range(len(sizes))):
+        found, cells[:, axis] = np.divmod(found, sizes[axis])
     return Counts.sparse(variables, cells, values)
 
 

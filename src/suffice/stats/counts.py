@@ -10,13 +10,14 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from suffice.data.block import EXACT, Block
+from suffice.data.block import EXACT, Block, code_dtype
 from suffice.data.labelled import LabelledTable
 from suffice.data.schema import Schema
 from suffice.data.variable import Variable, unite
-from suffice.errors import StatisticsError
+from suffice.errors import StatisticsError, shown
 from suffice.stats.needs import Count
 from suffice.stats.notebook import counts_cells
+from suffice.stats.ordering import grouped, unique_rows, words_of
 from suffice.text import html_table
 
 DENSE_CELLS = 1 << 20
@@ -32,7 +33,8 @@ class Counts:
     variables : tuple of Variable
         One an axis, in the order of the need's scope.
     cells : array, shape (n_cells, n_variables), or None
-        Configurations with a count, as codes, in lexicographic order; None when the table is dense.
+        Configurations with a count, in lexicographic order, as codes of the shortest type that holds all of them; None
+        when the table is dense. `nonzero` gives them as numbers to calculate with.
     values : array
         Dense: shape (n_states_1, …, n_states_d). Sparse: shape (n_cells,).
         Integers for whole weights, so that counts are exact; float64 for real ones.
@@ -48,16 +50,14 @@ class Counts:
     """
 
     variables: tuple[Variable, ...]
-    cells: NDArray[np.int64] | None
+    cells: NDArray[np.signedinteger[Any]] | None
     values: NDArray[Any] = field(repr=False)
 
     def __post_init__(self) -> None:
-        for name in ("cells", "values"):
-            array = getattr(self, name)
-            if array is not None and array.flags.writeable:
-                frozen = np.array(array)  # what the caller does to its own array changes nothing here
-                frozen.flags.writeable = False
-                object.__setattr__(self, name, frozen)
+        if self.cells is not None:
+            is_short = self.cells.dtype == _code_dtype(self.variables)
+            object.__setattr__(self, "cells", _frozen(self.cells) if is_short else _proper(self.variables, self.cells))
+        object.__setattr__(self, "values", _frozen(self.values))
 
     # Building -------------------------------------------------------------------------------------------------
 
@@ -80,19 +80,29 @@ class Counts:
 
     @classmethod
     def sparse(cls, variables: Sequence[Variable], cells: NDArray[Any], values: NDArray[Any]) -> Counts:
-        """Build from configurations and their counts; repeated configurations are added up."""
-        values = _exact(np.asarray(values))
-        cells = np.asarray(cells, np.int64).reshape(len(values), len(variables))
+        """Build from configurations, as codes, and their counts; repeated configurations are added up."""
+        values = np.array(values)  # what the caller does to its own arrays changes nothing here
+        cells = _proper(variables, np.asarray(cells).reshape(len(values), len(variables)))
+        return cls._of_codes(tuple(variables), cells, _settled(values))
+
+    @classmethod
+    def _of_codes(cls, variables: tuple[Variable, ...], cells: NDArray[Any], values: NDArray[Any]) -> Counts:
+        """Build the same from configurations that are known to be codes of these variables."""
+        values = _exact(values)
+        sizes = [variable.n_states for variable in variables]
         if n_cells(variables) <= DENSE_CELLS:
-            table = np.zeros([variable.n_states for variable in variables], values.dtype)
-            where: Any = tuple(cells.T) if variables else ...
+            table = np.zeros(sizes, values.dtype)
+            where: Any = tuple(cells.T.astype(np.intp)) if variables else ...
             np.add.at(table, where, values if variables else values.sum())
-            return cls(tuple(variables), None, _exact(table))
-        distinct, position = unique_rows(cells)
-        summed = np.zeros(len(distinct), values.dtype)
-        np.add.at(summed, position, values)
-        present = summed != 0
-        return cls(tuple(variables), distinct[present], _exact(summed[present]))
+            return cls(variables, None, _exact(table))
+        order, starts = grouped(words_of(list(cells.T), sizes, len(cells))[0], stable=values.dtype.kind == "f")
+        if order is not None or len(starts) < len(cells):
+            cells = _settled(cells[starts if order is None else order[starts]])
+            values = _settled(_summed(values if order is None else values[order], starts))
+        present = values != 0
+        if not present.all():
+            cells, values = _settled(cells[present]), _settled(_exact(values[present]))
+        return cls(variables, cells, values)
 
     @classmethod
     def of_block(cls, need: Count, block: Block) -> Counts:
@@ -101,7 +111,10 @@ class Counts:
         codes = [block.columns[name] for name in need.scope]
         if n_cells(variables) > DENSE_CELLS:
             weights = np.ones(block.n_rows, np.int64) if block.weights is None else block.weights
-            return cls.sparse(variables, np.stack(codes, axis=1) if codes else np.zeros((block.n_rows, 0)), weights)
+            cells = np.empty((block.n_rows, len(codes)), _code_dtype(variables))
+            for axis, column in enumerate(codes):
+                cells[:, axis] = column
+            return cls._of_codes(variables, cells, weights)
         shape = [variable.n_states for variable in variables]
         flat = np.zeros(block.n_rows, np.int32)  # dense tables are small, and short numbers are quicker
         for n_states, column in zip(shape, codes, strict=True):
@@ -135,14 +148,14 @@ class Counts:
             return self.reindexed(schema) + other.reindexed(schema)
         if self.cells is None or other.cells is None:
             return Counts(self.variables, None, _exact(self.values + other.values))
-        return Counts.sparse(
+        return Counts._of_codes(
             self.variables, np.concatenate([self.cells, other.cells]), np.concatenate([self.values, other.values])
         )
 
     def scaled(self, factor: float) -> Counts:
         """Return the counts multiplied by ``factor`` ≥ 0."""
-        cells, values = self.nonzero()
-        return Counts.sparse(self.variables, cells, values * require_factor(factor))
+        cells, values = self._occurring()
+        return Counts._of_codes(self.variables, cells, values * require_factor(factor))
 
     def reindexed(self, schema: Schema) -> Counts:
         """Return the counts over a schema with at least these states."""
@@ -157,12 +170,13 @@ class Counts:
 
     def recoded(self, schema: Schema, recoding: Mapping[str, NDArray[Any]]) -> Counts:
         """Return the counts with code c of a variable replaced by ``recoding[variable][c]``."""
-        cells, values = self.nonzero()
-        moved = np.array(cells)
+        variables = tuple(schema[variable.name] for variable in self.variables)
+        cells, values = self._occurring()
+        moved = np.empty(cells.shape, _code_dtype(variables))
         for axis, variable in enumerate(self.variables):
-            if variable.name in recoding:
-                moved[:, axis] = recoding[variable.name][cells[:, axis]]
-        return Counts.sparse([schema[variable.name] for variable in self.variables], moved, values)
+            codes = cells[:, axis]
+            moved[:, axis] = recoding[variable.name][codes] if variable.name in recoding else codes
+        return Counts._of_codes(variables, moved, values)
 
     def renamed(self, variables: Mapping[str, Variable]) -> Counts:
         """Return the same counts for other variables with the same states."""
@@ -197,6 +211,11 @@ class Counts:
 
     def nonzero(self) -> tuple[NDArray[np.int64], NDArray[Any]]:
         """Return the configurations with a count, shape (k, d), and their counts, shape (k,)."""
+        cells, values = self._occurring()
+        return (cells if self.cells is None else _settled(cells.astype(np.int64))), values
+
+    def _occurring(self) -> tuple[NDArray[np.signedinteger[Any]], NDArray[Any]]:
+        """Return the same, the configurations as codes of whichever type."""
         if self.cells is not None:
             return self.cells, self.values
         flat = self.values.reshape(-1)
@@ -237,8 +256,8 @@ class Counts:
         if absent:
             raise StatisticsError(f"The counts are over {names}, so they have no marginal over {absent[0]!r}.")
         axes = [names.index(name) for name in scope]
-        cells, values = self.nonzero()
-        return Counts.sparse([self.variables[axis] for axis in axes], cells[:, axes], values)
+        cells, values = self._occurring()
+        return Counts._of_codes(tuple(self.variables[axis] for axis in axes), cells[:, axes], values)
 
     def rows(self) -> tuple[NDArray[np.int64] | None, NDArray[Any]]:
         """Split into rows of the last variable, one a configuration of the others.
@@ -252,10 +271,11 @@ class Counts:
         r = self.variables[-1].n_states
         if self.cells is None:
             return None, self.values.reshape(-1, r) if r else self.values.reshape(math.prod(self.values.shape[:-1]), 0)
-        configurations, position = unique_rows(self.cells[:, :-1])
+        sizes = [variable.n_states for variable in self.variables[:-1]]
+        configurations, position = unique_rows(self.cells[:, :-1], sizes)
         values = np.zeros((len(configurations), r), self.values.dtype)
         values[position, self.cells[:, -1]] = self.values
-        return configurations, values
+        return configurations.astype(np.int64), values
 
     def labelled(self) -> LabelledTable:
         """Return the full table with its labels."""
@@ -265,6 +285,51 @@ class Counts:
 def n_cells(variables: Sequence[Variable]) -> int:
     """Size of a joint state space, as an exact whole number."""
     return math.prod(variable.n_states for variable in variables)
+
+
+def _code_dtype(variables: Sequence[Variable]) -> type[np.signedinteger[Any]]:
+    """Return the shortest type that holds the codes of all variables."""
+    return code_dtype(max((variable.n_states for variable in variables), default=0))
+
+
+def _settled(array: NDArray[Any]) -> NDArray[Any]:
+    """Return an array that nobody else has, so that it need not be copied."""
+    array.flags.writeable = False
+    return array
+
+
+def _frozen(array: NDArray[Any]) -> NDArray[Any]:
+    return _settled(np.array(array)) if array.flags.writeable else array
+
+
+def _proper(variables: Sequence[Variable], cells: NDArray[Any]) -> NDArray[np.signedinteger[Any]]:
+    """Return a copy of configurations in the shortest type, if they are codes of these variables."""
+    sizes = np.array([variable.n_states for variable in variables], np.int64)
+    whole = cells if cells.dtype.kind in "iu" else _whole(cells)
+    if cells.size and ((whole.min(axis=0) < 0).any() or (whole.max(axis=0) >= sizes).any()):
+        row, axis = np.argwhere((whole < 0) | (whole >= sizes))[0]
+        raise StatisticsError(
+            f"The configurations of {variables[axis].name!r} must be codes, whole numbers from 0 to {sizes[axis] - 1}. "
+            f"Got {shown(cells[row].tolist()[axis])} instead."
+        )
+    return _settled(whole.astype(_code_dtype(variables)))
+
+
+def _whole(array: NDArray[Any]) -> NDArray[np.int64]:
+    """Return values of any type as whole numbers, −1 where they are none."""
+    found = np.full(array.shape, -1, np.int64)
+    for place, value in enumerate(array.reshape(-1).tolist()):
+        if isinstance(value, int) or (isinstance(value, float) and value.is_integer()):
+            found.flat[place] = max(-1, min(int(value), 2**62))
+    return found
+
+
+def _summed(values: NDArray[Any], starts: NDArray[np.intp]) -> NDArray[Any]:
+    """Return the sums of the runs that begin at ``starts``; reals are added one after another, as in full tables."""
+    if values.dtype.kind == "i":
+        return _exact(np.add.reduceat(values, starts)) if len(starts) else values
+    lengths = np.diff(starts, append=len(values))
+    return _exact(np.bincount(np.repeat(np.arange(len(starts)), lengths), values, len(starts)))
 
 
 def _histogram(flat: NDArray[np.integer[Any]], weights: NDArray[Any] | None, size: int) -> NDArray[Any]:
@@ -301,21 +366,3 @@ def require_factor(factor: object) -> float:
     if not 0 <= number < math.inf:
         raise StatisticsError(f"Statistics are scaled by a finite number, not negative. Got {factor!r} instead.")
     return number
-
-
-def unique_rows(rows: NDArray[np.int64]) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
-    """Return the distinct rows in lexicographic order, and the position of each row among them.
-
-    Like ``np.unique(axis=0, return_inverse=True)``, but sorts one whole-number key a row wherever such keys fit.
-    """
-    if rows.shape[0] == 0:
-        return rows, np.zeros(0, np.int64)
-    sizes = [int(size) for size in rows.max(axis=0) + 1] if rows.shape[1] else []
-    if math.prod(sizes) < 2**62:
-        keys = np.zeros(len(rows), np.int64)
-        for axis, size in enumerate(sizes):
-            keys = keys * size + rows[:, axis]
-        _, first, position = np.unique(keys, return_index=True, return_inverse=True)
-        return rows[first], position.reshape(-1)
-    distinct, position = np.unique(rows, axis=0, return_inverse=True)
-    return distinct, position.reshape(-1)

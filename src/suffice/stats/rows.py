@@ -13,8 +13,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from suffice.data.block import Block
-from suffice.data.encode import code_dtype
+from suffice.data.block import Block, code_dtype
 from suffice.data.frame import to_native
 from suffice.data.schema import Schema
 from suffice.data.variable import Variable, unite
@@ -23,10 +22,8 @@ from suffice.settings import settings
 from suffice.stats.counts import Counts, require_factor
 from suffice.stats.needs import Distinct
 from suffice.stats.notebook import rows_cells
+from suffice.stats.ordering import grouped, words_of
 from suffice.text import html_table, in_bytes, plural
-
-WORD = 2**63
-"""Codes are packed into words below this, which 64 signed bits hold."""
 
 Floats = NDArray[np.float64]
 
@@ -317,7 +314,8 @@ def _within_memory(rows: Rows) -> Rows:
 
 def _distinct(variables: tuple[Variable, ...], columns: Sequence[NDArray[Any]], weights: NDArray[Any] | None) -> Rows:
     """Sort rows and make one of those that are equal; weights of None are one each."""
-    words, span = _words(variables, columns, len(columns[0]) if weights is None else len(weights))
+    sizes = [None if variable.states is None else variable.n_states for variable in variables]
+    words, span = words_of(columns, sizes, len(columns[0]) if weights is None else len(weights))
     if span is not None and span <= 2 * len(words[0]):
         where, summed = _by_histogram(words[0], weights, span)
     else:
@@ -334,31 +332,6 @@ def _distinct(variables: tuple[Variable, ...], columns: Sequence[NDArray[Any]], 
     return Rows(variables, tuple(found), summed)
 
 
-def _words(
-    variables: tuple[Variable, ...], columns: Sequence[NDArray[Any]], n_rows: int
-) -> tuple[list[NDArray[Any]], int | None]:
-    """Return a few arrays, shape (n_rows,), that order rows as their columns do.
-
-    Neighbouring discrete columns make one word, their codes the digits of a mixed-radix number; a continuous column is
-    a word by itself. A single word of codes comes with the number that it stays below.
-    """
-    words: list[NDArray[Any]] = []
-    word, span = np.zeros(n_rows, np.int64), 1
-    for variable, column in zip(variables, columns, strict=True):
-        if span > 1 and (variable.states is None or span * variable.n_states >= WORD):
-            words.append(word)
-            word, span = np.zeros(n_rows, np.int64), 1
-        if variable.states is None:
-            words.append(column)
-            continue
-        word *= variable.n_states
-        word += column
-        span *= max(variable.n_states, 1)
-    if span > 1 or not words:
-        words.append(word)
-    return words, span if words[0] is word else None
-
-
 def _by_histogram(word: NDArray[np.int64], weights: NDArray[Any] | None, span: int) -> tuple[NDArray[Any], Floats]:
     """Return where one row of each value below ``span`` stands, and the weight of all of them."""
     somewhere = np.zeros(span, np.intp)
@@ -368,17 +341,8 @@ def _by_histogram(word: NDArray[np.int64], weights: NDArray[Any] | None, span: i
 
 def _by_sorting(words: list[NDArray[Any]], weights: NDArray[Any] | None) -> tuple[NDArray[Any], Floats]:
     """Return where one row of each combination of words stands, in order, and the weight of all of them."""
-    # A stable order adds weights up in the order of the rows, and merges two sorted parts in linear time.
-    kind: Any = "quicksort" if weights is None else "stable"
-    order = np.argsort(words[0], kind=kind) if len(words) == 1 else np.lexsort(words[::-1])
-    new = np.zeros(len(order), np.bool_)
-    new[:1] = True
-    for word in words:
-        ordered = word[order]
-        new[1:] |= ordered[1:] != ordered[:-1]
-    starts = np.flatnonzero(new)
+    order, starts = grouped(words, stable=weights is not None)
+    where = starts if order is None else order[starts]
     if weights is None:
-        summed = np.diff(starts, append=len(order)).astype(np.float64)
-    else:
-        summed = np.add.reduceat(weights[order], starts, dtype=np.float64)
-    return order[starts], summed
+        return where, np.diff(starts, append=len(words[0])).astype(np.float64)
+    return where, np.add.reduceat(weights if order is None else weights[order], starts, dtype=np.float64)

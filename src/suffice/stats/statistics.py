@@ -241,30 +241,51 @@ def _margin(kept: Any, need: Need) -> Any:
     return kept.marginal(need.columns)
 
 
-def add_up(parts: Iterable[Statistics]) -> Statistics:
-    """Add statistics of any number of parts, at least one.
+class RunningSum:
+    """A sum of statistics to which parts are added one by one.
 
     Tables of one size are added as they come. A part much smaller than the sum before it waits for more of its kind,
     so that a growing list of distinct rows is not copied and sorted once for every part. What has outgrown the memory
     that `suffice.config` allows is refused.
     """
-    sums: list[tuple[int, Statistics]] = []
+
+    def __init__(self, parts: Iterable[Statistics] = ()) -> None:
+        self._sums = [(part.n_bytes, part) for part in parts]
+
+    def add(self, part: Statistics) -> None:
+        """Add one part."""
+        self._sums.append((part.n_bytes, part))
+        while len(self._sums) > 1 and 2 * self._sums[-1][0] >= self._sums[-2][0]:
+            self._join_last()
+
+    @property
+    def parts(self) -> list[Statistics]:
+        """Sums that wait for more; a sum of these goes on to the same bits."""
+        return [part for _, part in self._sums]
+
+    def total(self) -> Statistics | None:
+        """Return the sum of all parts; None if there is none."""
+        while len(self._sums) > 1:
+            self._join_last()
+        return self._sums[0][1] if self._sums else None
+
+    def _join_last(self) -> None:
+        _, last = self._sums.pop()
+        total = self._sums.pop()[1] + last
+        n_bytes = total.n_bytes
+        if n_bytes > settings().memory:
+            raise _too_large(total, n_bytes)
+        self._sums.append((n_bytes, total))
+
+
+def add_up(parts: Iterable[Statistics]) -> Statistics:
+    """Add statistics of any number of parts, at least one."""
+    sums = RunningSum()
     for part in parts:
-        sums.append((part.n_bytes, part))
-        while len(sums) > 1 and 2 * sums[-1][0] >= sums[-2][0]:
-            _join_last(sums)
-    while len(sums) > 1:
-        _join_last(sums)
-    return sums[0][1]
-
-
-def _join_last(sums: list[tuple[int, Statistics]]) -> None:
-    _, last = sums.pop()
-    total = sums.pop()[1] + last
-    n_bytes = total.n_bytes
-    if n_bytes > settings().memory:
-        raise _too_large(total, n_bytes)
-    sums.append((n_bytes, total))
+        sums.add(part)
+    total = sums.total()
+    assert total is not None
+    return total
 
 
 def _bytes_of(statistic: Any) -> int:

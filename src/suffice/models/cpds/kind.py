@@ -175,7 +175,7 @@ class KindBase:
 
     def log_likelihood_terms(self, cpd: CPD, statistic: Any) -> list[float]:
         """Return m · log p of every cell that occurs, through the distribution's own ``log_prob``."""
-        cells, m = statistic.nonzero()
-        columns = {variable.name: cells[:, axis] for axis, variable in enumerate(statistic.variables)}
-        terms: list[float] = (m * cpd.log_prob(columns)).tolist()
+        columns, m = statistic.columns()
+        names = [variable.name for variable in statistic.variables]
+        terms: list[float] = (m * cpd.log_prob(dict(zip(names, columns, strict=True)))).tolist()
         return terms

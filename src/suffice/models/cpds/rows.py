@@ -13,7 +13,7 @@ from suffice.data.labelled import LabelledTable
 from suffice.data.variable import Variable
 from suffice.errors import ArgumentError, listing, shown
 from suffice.models.cpds.kind import Family
-from suffice.stats.counts import unique_rows
+from suffice.stats.ordering import grouped, unique_rows, words_of
 
 ROW_TOLERANCE = 1e-9
 """How far the sum of a row of probabilities may be from one."""
@@ -37,6 +37,14 @@ def find_rows(
         for axis, size in enumerate(sizes):
             position = position * size + wanted[:, axis]
         return position
+    stored, span = words_of(list(configurations.T), sizes, len(configurations))
+    if span is not None and len(configurations):  # one number a row, in order
+        (asked,), _ = words_of(list(wanted.T), sizes, len(wanted))
+        place = np.minimum(np.searchsorted(stored[0], asked), len(configurations) - 1)
+        found = np.where(stored[0][place] == asked, place, -1)
+        if len(wanted) and ((wanted.min(axis=0) < 0).any() or (wanted.max(axis=0) >= np.asarray(sizes)).any()):
+            found[((wanted < 0) | (wanted >= np.asarray(sizes))).any(axis=1)] = -1  # their numbers are those of others
+        return found
     both = np.concatenate([configurations, wanted.astype(np.int64)])
     distinct, identity = unique_rows(both)
     row_of = np.full(len(distinct), -1, np.int64)
@@ -56,10 +64,12 @@ def all_configurations(sizes: Sequence[int]) -> NDArray[np.int64]:
 
 
 def in_order(configurations: NDArray[np.int64]) -> bool:
-    """Whether parent configurations are in lexicographic order, each once."""
-    steps = np.pad(np.diff(configurations, axis=0), ((0, 0), (0, 1)))
-    first = np.argmax(steps != 0, axis=1)
-    return bool((steps[np.arange(len(steps)), first] > 0).all())
+    """Whether parent configurations, codes all of them, are in lexicographic order, each once."""
+    if not len(configurations):
+        return True
+    sizes = [int(most) + 1 for most in configurations.max(axis=0)]
+    order, starts = grouped(words_of(list(configurations.T), sizes, len(configurations))[0])
+    return order is None and len(starts) == len(configurations)
 
 
 def row_keys(configurations: NDArray[Any], sizes: list[int]) -> NDArray[Any]:

@@ -14,7 +14,7 @@ from typing import Any, ClassVar
 import numpy as np
 from numpy.typing import NDArray
 
-from suffice.data.encode import code_dtype
+from suffice.data.block import code_dtype
 from suffice.errors import ArgumentError, ModelError, is_number, listing, require_mapping, shown, suggestion
 from suffice.models.cpds.by_configuration import ByConfiguration
 from suffice.models.cpds.kind import Columns, Family

@@ -15,7 +15,7 @@ from typing import Any, ClassVar
 import numpy as np
 from numpy.typing import NDArray
 
-from suffice.data.encode import code_dtype
+from suffice.data.block import code_dtype
 from suffice.data.labelled import LabelledTable, row_cells
 from suffice.data.variable import Label, Variable
 from suffice.errors import ModelError
