@@ -149,6 +149,19 @@ class TestRoom:
         with pytest.raises(sf.ModelError, match="exact inference would need"):
             require_room(self.clique(700), 3)
 
+    def test_a_refused_plan_is_made_once_and_does_once_there_is_room(self) -> None:
+        group = self.clique(12).alike[1]
+        sf.config(memory="1MB")
+        try:
+            for _ in range(2):
+                with pytest.raises(sf.ModelError, match="exact inference would need"):
+                    plan_of(group, 3)
+            refused = group.plans[3]
+        finally:
+            sf.config(memory="4GB")
+        assert plan_of(group, 3) is refused
+        assert sum(map(len, refused.places)) == 12 + 66
+
     def test_the_plan_is_made_once(self) -> None:
         graphs = self.clique(4)
         assert plan_of(graphs.alike[1], 2) is plan_of(graphs.alike[1], 2)

@@ -13,6 +13,8 @@ from dataclasses import dataclass
 
 from suffice.errors import require_choice
 
+FEW_SIZES = 8
+"""Numbers of states up to which nodes are counted by them, not listed."""
 ENOUGH = 2**12  # tables with fewer cells than this in all are not worth a second order
 
 
@@ -101,8 +103,19 @@ class _Degrees:
 class _Tables(_Degrees):
     """The logarithm of the size of the table that would arise."""
 
+    def __init__(self, graph: BitGraph) -> None:
+        of_size: dict[int, int] = {}
+        for node, size in enumerate(graph.sizes):
+            of_size[size] = of_size.get(size, 0) | 1 << node
+        self._logs = [math.log(size) for size in graph.sizes]
+        self._of_size = [(math.log(size), nodes) for size, nodes in of_size.items()]
+        super().__init__(graph)
+
     def _cost(self, node: int) -> float:
-        return math.log(self.sizes[node]) + sum(math.log(self.sizes[other]) for other in bits(self.near[node]))
+        together = self.near[node] | 1 << node
+        if len(self._of_size) > FEW_SIZES:
+            return sum(self._logs[other] for other in bits(together))
+        return sum(log * (together & nodes).bit_count() for log, nodes in self._of_size)
 
 
 class _Fill(_Degrees):

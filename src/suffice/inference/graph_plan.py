@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from functools import cached_property
 from typing import Any
 
 from suffice.data.graph_codes import SameGraphs
@@ -67,22 +68,39 @@ class GraphPlan:
     n_labels, n_nodes : int
     tree : JunctionTree
         Cliques list the nodes that their parent lacks first.
-    places : list of list of Place
-        By clique.
-    links : list of Link
-        By clique; that of the root is not used.
+    factors : list of (int, int, tuple of int)
+        The kind, the number and the nodes of each.
     """
 
     n_labels: int
     n_nodes: int
     tree: JunctionTree
-    places: list[list[Place]]
-    links: list[Link]
+    factors: list[tuple[int, int, tuple[int, ...]]]
+
+    @cached_property
+    def places(self) -> list[list[Place]]:
+        """Where the factors go, by clique; found when they are asked for, since hopeless graphs are refused before."""
+        position, sizes = {node: place for place, node in enumerate(self.tree.order)}, [self.n_labels] * self.n_nodes
+        places: list[list[Place]] = [[] for _ in self.tree.cliques]
+        for kind, number, scope in self.factors:
+            home = self.tree.covering(scope, sizes)
+            assert home is not None
+            places[home].append(_place(kind, number, scope, self.tree.cliques[home], position))
+        return places
+
+    @cached_property
+    def links(self) -> list[Link]:
+        """How each clique hangs on its parent; that of the root is not used."""
+        links = []
+        for parent, separator in zip(self.tree.parents, self.tree.separators, strict=True):
+            above = self.tree.cliques[parent]
+            links.append(Link(parent, _spread(separator, above), _others(separator, above)))
+        return links
 
     @property
     def cells(self) -> int:
         """The number of cells of all cliques' tables."""
-        return sum(self.n_labels ** len(clique) for clique in self.tree.cliques)
+        return _cells(self.tree, self.n_labels)
 
     @property
     def n_together(self) -> int:
@@ -95,18 +113,23 @@ class GraphPlan:
         """Return how many nodes of a clique its parent lacks."""
         return len(self.tree.cliques[clique]) - len(self.tree.separators[clique])
 
-    def require_room(self, graph: int) -> None:
-        """Raise when the tables of one graph do not fit the memory that may be used."""
-        need, allowed = min(COPIES * BYTES * self.cells, LARGEST), settings().memory
-        if need <= allowed:
-            return
-        widest = max(self.tree.cliques, key=len)
-        raise ModelError(
-            f"Graph {graph + 1}: exact inference would need {in_bytes(need)}, and may use {in_bytes(allowed)}. The "
-            f"elimination order that was found has width {self.tree.width}: its largest table, over {len(widest):,} "
-            f"nodes together, has {_power(self.n_labels, len(widest))} cells. Make the graph narrower, or allow more: "
-            "sf.config(memory=…)."
-        )
+
+def _require_room(tree: JunctionTree, n_labels: int, graph: int) -> None:
+    """Raise when the tables of one graph do not fit the memory that may be used."""
+    need, allowed = min(COPIES * BYTES * _cells(tree, n_labels), LARGEST), settings().memory
+    if need <= allowed:
+        return
+    widest = max(tree.cliques, key=len)
+    raise ModelError(
+        f"Graph {graph + 1}: exact inference would need {in_bytes(need)}, and may use {in_bytes(allowed)}. The "
+        f"elimination order that was found has width {tree.width}: its largest table, over {len(widest):,} "
+        f"nodes together, has {_power(n_labels, len(widest))} cells. Make the graph narrower, or allow more: "
+        "sf.config(memory=…)."
+    )
+
+
+def _cells(tree: JunctionTree, n_labels: int) -> int:
+    return sum(n_labels ** len(clique) for clique in tree.cliques)
 
 
 def _power(base: int, exponent: int) -> str:
@@ -119,7 +142,7 @@ def plan_of(group: SameGraphs, n_labels: int) -> GraphPlan:
     if n_labels not in group.plans:
         group.plans[n_labels] = _made(group, n_labels)
     plan: GraphPlan = group.plans[n_labels]
-    plan.require_room(int(group.graphs[0]))
+    _require_room(plan.tree, n_labels, int(group.graphs[0]))
     return plan
 
 
@@ -127,18 +150,7 @@ def _made(group: SameGraphs, n_labels: int) -> GraphPlan:
     by_kind = [[(node,) for node in range(group.n_nodes)], *(map(tuple, members.tolist()) for members in group.members)]
     scopes = [(kind, number, scope) for kind, listed in enumerate(by_kind) for number, scope in enumerate(listed)]
     graph = BitGraph.of_scopes([scope for _, _, scope in scopes], [n_labels] * group.n_nodes)
-    tree = junction_tree(graph)
-    position = {node: place for place, node in enumerate(tree.order)}
-    places: list[list[Place]] = [[] for _ in tree.cliques]
-    for kind, number, scope in scopes:
-        home = tree.covering(scope, graph.sizes)
-        assert home is not None
-        places[home].append(_place(kind, number, scope, tree.cliques[home], position))
-    links = []
-    for parent, separator in zip(tree.parents, tree.separators, strict=True):
-        above = tree.cliques[parent]
-        links.append(Link(parent, _spread(separator, above), _others(separator, above)))
-    return GraphPlan(n_labels, group.n_nodes, tree, places, links)
+    return GraphPlan(n_labels, group.n_nodes, junction_tree(graph), scopes)
 
 
 def _place(kind: int, number: int, scope: Sequence[int], clique: Sequence[int], position: dict[int, int]) -> Place:

@@ -259,8 +259,10 @@ class AutoregressiveModel:
         """
         recent = self._recent("history", history)
         ahead = require_whole("steps", steps, 1)
-        mean = paths.future_means(self.intercept, self.coefficients, recent, ahead)
-        return Forecast(self.variables, mean, paths.future_covariance(self.coefficients, self.covariance, ahead))
+        covariance = paths.future_covariance(self.coefficients, self.covariance, ahead)  # refuses too many steps
+        return Forecast(
+            self.variables, paths.future_means(self.intercept, self.coefficients, recent, ahead), covariance
+        )
 
     def predict(self, history: Any) -> dict[str, float]:
         """Return the expected next value of each variable, given those so far."""
