@@ -48,6 +48,7 @@ CASES = {
         {"missing": "drop", "unknown_states": "missing", "schema": {"a": ["1", "2"]}},
     ),
     "whole numbers with gaps": ({"a": [1, 2, None], "b": UV}, {"missing": "drop"}),
+    "weights of yes and no": ({"a": ABC, "b": UV, "w": [False, True, True]}, {"weights": "w"}),
     "weights of zero": ({"a": ABC, "b": UV, "w": [0, 2, 1]}, {"weights": "w"}),
     "no rows": ({"a": pd.Series([], dtype=str), "b": pd.Series([], dtype=str)}, {}),
 }

@@ -198,7 +198,7 @@ class DatabaseSource:
         names = [nw.col(name) for name in self._kinds if name in policies.columns]
         if policies.weights:
             self._check_weights(policies.weights)
-            names.append(nw.col(policies.weights).alias(W))
+            names.append(self._weight(policies.weights).alias(W))
         frame = self.frame.select(*names)
         if policies.unknown_states == "missing" and (known := self._known_states):
             return frame.with_columns(*(nw.when(is_known).then(nw.col(n)).alias(n) for n, is_known in known.items()))
@@ -268,10 +268,14 @@ class DatabaseSource:
         asked = [_how_many(self._gap(name)).alias(name) for name in self.policies.columns]
         return {name: int(values[0] or 0) for name, values in _answer(self._columns.select(*asked)).to_pydict().items()}
 
+    def _weight(self, name: str) -> Any:
+        """Return the expression for the weight of a row; yes and no are one and zero, as in every table."""
+        return nw.col(name).cast(nw.Int64) if self._kinds[name] == nw.Boolean else nw.col(name)
+
     def _check_weights(self, name: str) -> None:
-        if not self._kinds[name].is_numeric():
+        if not (self._kinds[name].is_numeric() or self._kinds[name] == nw.Boolean):
             raise DataError(f"Column {name!r} is to hold weights, but it holds {self._kinds[name]}. Name another.")
-        weight = nw.col(name)
+        weight = self._weight(name)
         bad = (weight < 0) | self._gap(name)
         if self._kinds[name].is_float():
             bad = bad | (weight > sys.float_info.max)
@@ -316,7 +320,8 @@ class DatabaseSource:
     def _aggregates(self) -> list[Any]:
         if not self.policies.weights:
             return [nw.len().alias(W)]
-        kind = nw.Int64 if self._kinds[self.policies.weights].is_integer() else nw.Float64
+        kind = self._kinds[self.policies.weights]
+        kind = nw.Int64 if kind.is_integer() or kind == nw.Boolean else nw.Float64
         return [nw.col(W).sum().cast(kind).alias(W)]
 
     def _counts(self, need: Any) -> tuple[Any, Schema, tuple[str, ...], float]:
