@@ -26,17 +26,17 @@ contract: $(VENV)/installed-dev
 	$(BIN)/lint-imports
 
 unit: $(VENV)/installed-dev
-	$(BIN)/pytest -n 2 -m "not slow"
+	$(BIN)/pytest -n auto --maxprocesses 4 -m "not slow"
 
 docs: $(VENV)/installed-dev  ## Build the documentation site in build/docs; a warning is an error.
 	$(BIN)/sphinx-build -W --keep-going -n -q -E -a -b html docs build/docs
 	@echo "Open build/docs/index.html"
 
 coverage: $(VENV)/installed-dev  ## Run the tests again and say which lines they reach.
-	$(BIN)/pytest -n 2 -m "not slow" --cov --cov-report=term
+	$(BIN)/pytest -n auto --maxprocesses 4 -m "not slow" --cov --cov-report=term
 
 test-slow: $(VENV)/installed-dev  ## Run the slow statistical tests.
-	$(BIN)/pytest -n 2 -m slow tests
+	$(BIN)/pytest -n auto --maxprocesses 4 -m slow tests
 
 test-peers: build/test-peers/installed  ## Run the tests against other libraries, in an environment with them.
 	SUFFICE_REQUIRE=peers build/test-peers/bin/python -m pytest tests/peers
