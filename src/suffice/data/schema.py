@@ -99,6 +99,8 @@ class Schema(Mapping[str, Variable]):
         """Return the schema that holds both; see `suffice.data.variable.unite`."""
         if not isinstance(other, Schema):
             raise SchemaError(f"A schema unites with another schema. Got {shown(other)} instead.")
+        if self == other:
+            return self
         if set(self) != set(other):
             raise SchemaError(
                 f"The parts have different variables: {listing(sorted(set(self) ^ set(other)))} "

@@ -65,15 +65,15 @@ class Variable:
             raise SchemaError(f"Variable {self.name!r}: state {repeated!r} is listed more than once.")
 
     def __eq__(self, other: object) -> bool:
-        # Python holds (False, True) equal to (0, 1); states of different types are not the same states.
-        return self is other or (isinstance(other, Variable) and self._identity == other._identity)
+        return self is other or (
+            isinstance(other, Variable)
+            and self.name == other.name
+            and self.declared == other.declared
+            and self.has_states_of(other)
+        )
 
     def __hash__(self) -> int:
-        return hash(self._identity)
-
-    @property
-    def _identity(self) -> tuple[object, ...]:
-        return (self.name, self.declared, None if self.states is None else tuple(map(_key, self.states)))
+        return hash((self.name, self.declared, self.states))
 
     @property
     def is_discrete(self) -> bool:
@@ -107,7 +107,8 @@ class Variable:
             return True
         if self.states is None or other.states is None:
             return False
-        return [_key(state) for state in self.states] == [_key(state) for state in other.states]
+        # Python holds (False, True) equal to (0, 1); states of different types are not the same states.
+        return self.states == other.states and list(map(type, self.states)) == list(map(type, other.states))
 
     def code(self, label: object) -> int:
         """Return the position of a state.

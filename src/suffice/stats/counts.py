@@ -141,9 +141,9 @@ class Counts:
     def __add__(self, other: Counts) -> Counts:
         if not isinstance(other, Counts):
             return NotImplemented
-        if self.need != other.need:
-            raise StatisticsError(f"Counts over {self.need.scope} and over {other.need.scope} cannot be added.")
         if self.variables != other.variables:
+            if self.need != other.need:
+                raise StatisticsError(f"Counts over {self.need.scope} and over {other.need.scope} cannot be added.")
             schema = Schema(tuple(unite(a, b) for a, b in zip(self.variables, other.variables, strict=True)))
             return self.reindexed(schema) + other.reindexed(schema)
         if self.cells is None or other.cells is None:
