@@ -9,6 +9,9 @@ import time
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
+from typing import Any
+
+from numpy.typing import NDArray
 
 from suffice.data.readers.pieces import Piece, open_table, with_rows
 from suffice.engines.spread import Work
@@ -96,20 +99,19 @@ class LocalPieces:
                 f"The checkpoint {str(self.checkpoint)!r} is of another job: other files, files that have changed "
                 "since, another structure or other settings. Name another file, or remove it to begin anew."
             )
-        held = [
-            Statistics.from_parts(own, {name.partition(":")[2]: arrays[name] for name in names})
-            for own, names in zip(meta["sums"], meta["arrays"], strict=True)
-        ]
-        return int(meta["done"]), held, tuple(meta["skipped"])
+        named: list[dict[str, NDArray[Any]]] = [{} for _ in meta["sums"]]
+        for name, array in arrays.items():
+            number, _, own = name.partition(":")
+            named[int(number)][own] = array
+        return int(meta["done"]), list(map(Statistics.from_parts, meta["sums"], named)), tuple(meta["skipped"])
 
     def _save(self, print_of_job: str, done: int, sums: Sequence[Statistics], skipped: tuple[str, ...]) -> None:
         """Keep the sums apart, as they wait for more: when work was saved must not change a bit of real weights."""
         assert self.checkpoint is not None
         parts = [part.to_parts() for part in sums]
-        named = [{f"{n}:{name}": array for name, array in own.items()} for n, (_, own) in enumerate(parts)]
         meta = {"job": print_of_job, "done": done, "sums": [own for own, _ in parts], "skipped": list(skipped)}
-        meta["arrays"] = [list(own) for own in named]
-        write_arrays(self.checkpoint, FILE_KIND, FILE_VERSION, meta, {k: v for own in named for k, v in own.items()})
+        arrays = {f"{n}:{name}": array for n, (_, own) in enumerate(parts) for name, array in own.items()}
+        write_arrays(self.checkpoint, FILE_KIND, FILE_VERSION, meta, arrays)
 
 
 def _begins_well(piece: Piece) -> bool:

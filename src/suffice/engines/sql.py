@@ -21,7 +21,8 @@ def accepts(data: object) -> bool:
 
 def open_source(data: Any, opening: Opening, watch: Watch) -> Source:
     """Open a table of a database as a source."""
-    from suffice.engines.database import DatabaseSource, explained
+    from suffice.engines.database import DatabaseSource
+    from suffice.engines.database_rows import explained
 
     native = sql.relation_of(data) if sql.accepts(data) else data
     with explained():

@@ -100,7 +100,7 @@ class GraphPlan:
     @property
     def cells(self) -> int:
         """The number of cells of all cliques' tables."""
-        return _cells(self.tree, self.n_labels)
+        return sum(self.n_labels ** len(clique) for clique in self.tree.cliques)
 
     @property
     def n_together(self) -> int:
@@ -113,23 +113,18 @@ class GraphPlan:
         """Return how many nodes of a clique its parent lacks."""
         return len(self.tree.cliques[clique]) - len(self.tree.separators[clique])
 
-
-def _require_room(tree: JunctionTree, n_labels: int, graph: int) -> None:
-    """Raise when the tables of one graph do not fit the memory that may be used."""
-    need, allowed = min(COPIES * BYTES * _cells(tree, n_labels), LARGEST), settings().memory
-    if need <= allowed:
-        return
-    widest = max(tree.cliques, key=len)
-    raise ModelError(
-        f"Graph {graph + 1}: exact inference would need {in_bytes(need)}, and may use {in_bytes(allowed)}. The "
-        f"elimination order that was found has width {tree.width}: its largest table, over {len(widest):,} "
-        f"nodes together, has {_power(n_labels, len(widest))} cells. Make the graph narrower, or allow more: "
-        "sf.config(memory=…)."
-    )
-
-
-def _cells(tree: JunctionTree, n_labels: int) -> int:
-    return sum(n_labels ** len(clique) for clique in tree.cliques)
+    def require_room(self, graph: int) -> None:
+        """Raise when the tables of one graph do not fit the memory that may be used."""
+        need, allowed = min(COPIES * BYTES * self.cells, LARGEST), settings().memory
+        if need <= allowed:
+            return
+        widest = max(self.tree.cliques, key=len)
+        raise ModelError(
+            f"Graph {graph + 1}: exact inference would need {in_bytes(need)}, and may use {in_bytes(allowed)}. The "
+            f"elimination order that was found has width {self.tree.width}: its largest table, over {len(widest):,} "
+            f"nodes together, has {_power(self.n_labels, len(widest))} cells. Make the graph narrower, or allow more: "
+            "sf.config(memory=…)."
+        )
 
 
 def _power(base: int, exponent: int) -> str:
@@ -142,7 +137,7 @@ def plan_of(group: SameGraphs, n_labels: int) -> GraphPlan:
     if n_labels not in group.plans:
         group.plans[n_labels] = _made(group, n_labels)
     plan: GraphPlan = group.plans[n_labels]
-    _require_room(plan.tree, n_labels, int(group.graphs[0]))
+    plan.require_room(int(group.graphs[0]))
     return plan
 
 

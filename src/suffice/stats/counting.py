@@ -22,8 +22,9 @@ from suffice.data.schema import Schema
 from suffice.data.variable import Variable
 from suffice.settings import settings
 from suffice.stats import counts as dense_or_sparse
-from suffice.stats.counts import Counts, n_cells
+from suffice.stats.counts import Counts
 from suffice.stats.needs import Count
+from suffice.stats.ordering import words_of
 from suffice.stats.plan import Plan, plan
 
 SMALL_JOB = 20_000_000
@@ -250,14 +251,11 @@ def _by_histogram(layout: Layout, block: Block, start: int, stop: int) -> NDArra
 def _count_sparse(need: Count, block: Block) -> Counts:
     """Count the configurations that occur: by a hash table where they fit one whole number, else by sorting."""
     variables = [block.schema[name] for name in need.scope]
-    if n_cells(variables) >= 2**62:
-        return Counts.of_block(need, block)
     sizes = [variable.n_states for variable in variables]
-    keys = np.zeros(block.n_rows, np.int64)
-    for size, name in zip(sizes, need.scope, strict=True):
-        keys *= size
-        keys += block.columns[name]
-    found, values = _count_keys(keys, block.weights)
+    words, span = words_of([block.columns[name] for name in need.scope], sizes, block.n_rows)
+    if span is None:
+        return Counts.of_block(need, block)
+    found, values = _count_keys(words[0], block.weights)
     cells = np.empty((len(found), len(sizes)), code_dtype(max(sizes)))
     for axis in reversed(range(len(sizes))):
         found, cells[:, axis] = np.divmod(found, sizes[axis])
