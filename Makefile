@@ -3,8 +3,14 @@ PYTHON ?= python3
 VENV ?= .venv
 BIN := $(VENV)/bin
 PIP := $(BIN)/python -m pip --disable-pip-version-check
+PYTEST := $(BIN)/pytest -n auto --maxprocesses 4 --dist worksteal
+# Slow tests and those of the built site have targets of their own, test-slow and docs.
+QUICK := -m "not slow and not site"
+# Compiled Python files are kept, whatever the caller's environment says: without them every start takes twice as long.
+unexport PYTHONDONTWRITEBYTECODE
 
-.PHONY: demo test lint types contract unit docs coverage test-slow test-peers wheel-test bench clean help
+.PHONY: demo test checks unit docs coverage test-full test-slow mutants test-peers wheel-test bench clean help
+.PHONY: fingerprint fingerprint-check
 
 help:  ## Show what can be made.
 	@grep -hE '^[a-z-]+:.*## ' Makefile | sed -E 's/:.*## /\t/' | expand -t 14
@@ -13,30 +19,57 @@ demo: $(VENV)/installed  ## Set up, fit a network to a published table, show the
 	@mkdir -p build/demo
 	@$(BIN)/suffice demo --out build/demo/berkeley.json
 
-test: lint types contract unit  ## Set up and check everything: lint, types, import contract, tests, doctests.
+test: $(VENV)/installed-dev  ## Set up and check everything: lint, types, import contract, tests, doctests.
+	@$(call beside_the_checks,$(PYTEST) $(QUICK))
 
-lint: $(VENV)/installed-dev
+# A new seed with every commit, and the same one for the same commit, so that a run can be repeated.
+test-full: SEED ?= $(shell echo $$((0x$$(git rev-parse --short=8 HEAD 2>/dev/null || date +%s))))
+test-full: docs  ## As test, with every example of every property, drawn from the commit's seed (SEED=… takes another), and the site.
+	@echo "Properties are tested with SEED=$(SEED)."
+	@$(call beside_the_checks,$(PYTEST) $(QUICK) --hypothesis-profile=full --hypothesis-seed=$(SEED))
+
+checks: $(VENV)/installed-dev
 	$(BIN)/ruff check .
 	$(BIN)/ruff format --check .
-
-types: $(VENV)/installed-dev
+	$(BIN)/lint-imports
 	$(BIN)/mypy
 
-contract: $(VENV)/installed-dev
-	$(BIN)/lint-imports
+# Run a command while the checks run, too; what they printed follows, and either one can fail.
+define beside_the_checks
+mkdir -p build; \
+{ $(MAKE) --no-print-directory checks > build/checks.log 2>&1; } & checks=$$!; \
+$(1); tests=$$?; wait $$checks; checked=$$?; cat build/checks.log; exit $$((tests | checked))
+endef
 
-unit: $(VENV)/installed-dev
-	$(BIN)/pytest -n auto --maxprocesses 4 -m "not slow"
+unit: $(VENV)/installed-dev  ## Run the tests alone.
+	$(PYTEST) $(QUICK)
 
-docs: $(VENV)/installed-dev  ## Build the documentation site in build/docs; a warning is an error.
-	$(BIN)/sphinx-build -W --keep-going -n -q -E -a -b html docs build/docs
+docs: $(VENV)/installed-dev  ## Build the documentation site in build/docs, where a warning is an error, and test its pages.
+	rm -rf build/docs
+	$(BIN)/sphinx-build -W --keep-going -n -q -b html docs build/docs
+	$(BIN)/pytest tests/test_docs_site.py
 	@echo "Open build/docs/index.html"
 
 coverage: $(VENV)/installed-dev  ## Run the tests again and say which lines they reach.
-	$(BIN)/pytest -n auto --maxprocesses 4 -m "not slow" --cov --cov-report=term
+	$(PYTEST) $(QUICK) --cov --cov-report=term
 
+# All tests of a file run in one process, so that what they share is drawn and fitted once.
 test-slow: $(VENV)/installed-dev  ## Run the slow statistical tests.
-	$(BIN)/pytest -n auto --maxprocesses 4 -m slow tests
+	$(PYTEST) --dist loadfile -m slow tests
+
+mutants: build/mutants/coverage  ## Plant 200 faults in the library, one at a time, and say which ones the tests do not notice.
+	$(BIN)/python -m tests.mutants --coverage build/mutants/coverage --times build/mutants/times.xml
+
+build/mutants/coverage: $(VENV)/installed-dev $(shell find src tests -name '*.py')
+	@mkdir -p build/mutants
+	COVERAGE_FILE=$@ $(PYTEST) $(QUICK) --cov --cov-context=test --cov-report= --junitxml=build/mutants/times.xml
+
+FINGERPRINT = --threads $(or $(THREADS),1) --only "$(ONLY)"
+fingerprint: $(VENV)/installed-dev  ## Record what the library answers in many cases (UPDATE=1 rewrites the summary).
+	$(BIN)/python -m tests.fingerprint run $(FINGERPRINT) $(if $(UPDATE),--update)
+
+fingerprint-check: $(VENV)/installed-dev  ## Compare these answers with those of another commit (BASE=main, TOL=1e-9).
+	$(BIN)/python -m tests.fingerprint check --base "$(BASE)" $(FINGERPRINT) $(if $(TOL),--tol $(TOL))
 
 test-peers: build/test-peers/installed  ## Run the tests against other libraries, in an environment with them.
 	SUFFICE_REQUIRE=peers build/test-peers/bin/python -m pytest tests/peers

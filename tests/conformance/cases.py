@@ -6,6 +6,7 @@ from __future__ import annotations
 import importlib.util
 import sys
 from dataclasses import replace
+from functools import cache
 from pathlib import Path
 from types import ModuleType
 from typing import Any
@@ -22,6 +23,7 @@ from suffice.data.variable import Variable
 from suffice.learn.method import Method
 from suffice.learn.registry import METHODS
 from suffice.models.cpds import KINDS, NodeKind
+from suffice.priors.elastic import Elastic
 from suffice.structures.class_gaussian import ClassGaussian
 from suffice.structures.joint_classes import JointClasses
 from suffice.structures.label_chain import LocalChain
@@ -161,6 +163,22 @@ IN_CODES: dict[str, tuple[Any, Any]] = {
     ),
 }
 """Structures whose data are no tables of columns, but sequences and graphs in codes."""
+
+
+def default_options(case: str) -> dict[str, Any]:
+    """Return what a structure needs to be fitted by its default method: a prior perhaps, and few starts."""
+    if case in IN_CODES:
+        return {"prior": Elastic(0.0, 1.0)}
+    if "softmax" in case or "given numbers" in case:
+        return {"prior": sf.Gaussian(1.0)}
+    return {"restarts": 1, "seed": 1} if case.startswith("hidden") else {}
+
+
+@cache
+def default_fit(case: str) -> sf.Fit:
+    """Return the fit of a structure by its default method."""
+    structure, data = {**STRUCTURES, **IN_CODES}[case]
+    return sf.fit(structure, data, **default_options(case))
 
 
 def schema_of(structure: Any, data: dict[str, list[Any]]) -> sf.Schema:

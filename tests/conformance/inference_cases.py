@@ -343,6 +343,42 @@ def _cases() -> dict[str, Case]:
         [(1,), (2,), (1, 2)],
         extreme=True,
     )
+    # Rare, but not lost: products near 1e-320 are floats, which have a few digits only.
+    cases["products of few digits"] = Case(
+        product_of(
+            [2, 3, 2],
+            [((0,), [1, 1e-200]), ((0, 1), [[1, 1, 1], [1e-120, 3e-120, 7e-121]]), ((1, 2), [[1, 2], [3, 4], [5, 6]])],
+        ),
+        {"none": NOTHING, "hard": Given({0: 1}), "soft": soft(v0=[0, 1]), "both": both({2: 1}, v0=[0, 0.5])},
+        [(1,), (2,), (1, 2)],
+        extreme=True,
+    )
+    cases["a table of few digits"] = Case(
+        product_of(
+            [3, 2, 2], [((0,), [1e150, 3e-170, 7e-171]), ((0, 1), [[1, 2], [3, 4], [6, 5]]), ((1, 2), [[1, 2], [3, 1]])]
+        ),
+        {"none": NOTHING, "hard": Given({0: 1}), "soft": soft(v0=[0, 1, 1]), "both": both({2: 1}, v0=[0, 1, 0.5])},
+        [(0,), (1,), (0, 1)],
+        extreme=True,
+    )
+    cases["likelihoods whose product has few digits"] = Case(
+        product_of(
+            [2, 2, 2, 2, 3],
+            [
+                ((0, 1), [[1, 1], [1e-160, 1]]),
+                ((0, 2), [[1, 1], [3e-161, 1]]),
+                ((0, 3), [[0, 1], [1, 1]]),
+                ((0, 4), [[1, 2, 3], [3, 1, 1]]),
+            ],
+        ),
+        {
+            "likely": Given({1: 0, 2: 0}),
+            "all": Given({1: 0, 2: 0, 3: 0}),
+            "soft": both({1: 0, 2: 0}, v3=[1, 0], v4=[1, 2, 1]),
+        },
+        [(0,), (4,), (4, 0)],
+        extreme=True,
+    )
     cases["large constants"] = Case(
         product_of(
             [2, 2, 2],

@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 import pytest
 from tests.conformance.cases import IN_CODES
+from tests.conformance.copies import check_copies
 
 import suffice as sf
 from suffice.learn.registry import choose, methods_for
@@ -42,14 +43,11 @@ class TestEveryMethod:
             assert fit.log_likelihood == pytest.approx(log_probs @ weights, rel=1e-7)
         assert fit.n_free_adjusted <= fit.n_free
 
-    def test_is_the_same_twice_and_after_a_pickle(self, case: str, name: str) -> None:
+    def test_is_the_same_twice_and_when_copied(self, case: str, name: str) -> None:
         _, data = IN_CODES[case]
         one, two = fitted(case, name), fitted(case, name)
         np.testing.assert_array_equal(one.model.weights, two.model.weights)
-        again = pickle.loads(pickle.dumps(one))
-        np.testing.assert_array_equal(again.model.log_prob(data), one.model.log_prob(data))
-        assert str(again) == str(one)
-        assert again.trace == one.trace
+        check_copies(one, data)
 
     def test_does_not_change_what_it_is_given(self, case: str, name: str) -> None:
         before = pickle.dumps(IN_CODES[case])

@@ -3,20 +3,19 @@
 from __future__ import annotations
 
 import pickle
-import signal
 from itertools import pairwise
 from typing import Any
 
 import numpy as np
 import pytest
 from tests.conformance.cases import ALL_METHODS, IN_CODES, METHOD, STRUCTURES, XYZ, fits, schema_of
+from tests.conformance.copies import check_copies
 
 import suffice as sf
 from suffice.certify import CERTIFIERS
 from suffice.data.table import open_table
 from suffice.learn.method import Method
 from suffice.learn.registry import METHODS, choose
-from suffice.progress import Silent
 from suffice.stats.needs import Need
 from suffice.structures.softmax_regression import SoftmaxClasses
 
@@ -81,13 +80,9 @@ class TestEveryMethod:
         else:
             assert ours.log_likelihood == whole.log_likelihood
 
-    def test_result_can_be_pickled_and_saved(self, case: str, name: str, tmp_path) -> None:
+    def test_result_can_be_copied_and_saved(self, case: str, name: str, tmp_path) -> None:
         structure, data = STRUCTURES[case]
-        fit = fitted(structure, data, name)
-        for again in (pickle.loads(pickle.dumps(fit)), _through_a_file(fit, tmp_path / "fit.json")):
-            np.testing.assert_array_equal(again.model.log_prob(data), fit.model.log_prob(data))
-            assert str(again) == str(fit)
-            assert again.trace == fit.trace
+        check_copies(fitted(structure, data, name), data, tmp_path)
 
     def test_does_not_change_what_it_is_given(self, case: str, name: str) -> None:
         structure, data = STRUCTURES[case]
@@ -125,12 +120,9 @@ class TestEveryMethodThatIsNotExact:
         assert fit.certificate.ok or "Not certified" in fit.certificate.verdict
         assert fit.certificate.claim != sf.fit(structure, data).certificate.claim
 
-    def test_result_can_be_pickled_and_saved(self, case: str, name: str, tmp_path) -> None:
+    def test_result_can_be_copied_and_saved(self, case: str, name: str, tmp_path) -> None:
         structure, data = STRUCTURES[case]
-        fit = sf.fit(structure, data, method=name, seed=0)
-        for again in (pickle.loads(pickle.dumps(fit)), _through_a_file(fit, tmp_path / "fit.json")):
-            np.testing.assert_array_equal(again.model.log_prob(data), fit.model.log_prob(data))
-            assert str(again) == str(fit)
+        check_copies(sf.fit(structure, data, method=name, seed=0), data, tmp_path)
 
     def test_refuses_unknown_options(self, case: str, name: str) -> None:
         structure, data = STRUCTURES[case]
@@ -140,11 +132,6 @@ class TestEveryMethodThatIsNotExact:
 
 def numbers(statistic) -> dict[str, list]:
     return {name: array.tolist() for name, array in statistic.to_arrays().items()}
-
-
-def _through_a_file(fit: sf.Fit, path) -> sf.Fit:
-    sf.write(fit, path)
-    return sf.read(path)
 
 
 def test_every_structure_with_methods_has_a_certifier_and_a_case() -> None:
@@ -192,35 +179,6 @@ def test_iterative_likelihood_rises_at_every_step() -> None:
     objectives = [step.objective for step in fit.trace]
     assert len(objectives) > 10
     assert all(b >= a for a, b in pairwise(objectives))
-
-
-class InterruptsAt(Silent):
-    """Sends Ctrl-C to its own process at one step, as a person would."""
-
-    def __init__(self, step: int) -> None:
-        self.step = step
-
-    def update(self, done: float, info: str) -> None:
-        if done == self.step and not getattr(self, "passed_data", True):
-            signal.raise_signal(signal.SIGINT)
-
-    def begin(self, label: str, total: float | None, unit: str) -> None:
-        self.passed_data = unit != "steps"
-
-
-def test_interrupt_returns_the_best_so_far_and_marks_it() -> None:
-    fit = sf.fit(
-        sf.DAG("A -> B"),
-        XYZ,
-        method="damped",
-        options={"rate": 0.01},
-        unseen_parents="uniform",
-        progress=InterruptsAt(3),
-    )
-    assert len(fit.trace) == 3
-    assert not fit.certificate.ok
-    assert "interrupted" in fit.certificate.verdict
-    assert any("Interrupted" in note.text for note in fit.notes)
 
 
 def test_too_few_steps_are_not_certified() -> None:

@@ -8,11 +8,10 @@ from typing import Any
 
 import numpy as np
 import pytest
-from tests.conformance.cases import ALL_KINDS, CLASSES, IN_CODES, NUMBERS, STRUCTURES
+from tests.conformance.cases import ALL_KINDS, CLASSES, IN_CODES, NUMBERS, STRUCTURES, default_fit
 
 import suffice as sf
 from suffice.learn.registry import METHODS
-from suffice.priors.elastic import Elastic
 from suffice.structures.class_gaussian import ClassGaussian
 from suffice.structures.joint_classes import JointClasses
 from suffice.structures.naive import Naive
@@ -68,21 +67,10 @@ def parts_of(fit: sf.Fit) -> list[Any]:
     return [fit, fit.certificate, fit.model, fit.model.schema, *fit.notes, *statistics]
 
 
-@cache
-def fitted(case: str) -> sf.Fit:
-    structure, data = {**STRUCTURES, **IN_CODES}[case]
-    prior: Any = None
-    if case in IN_CODES:
-        prior = Elastic(0.0, 1.0)
-    elif "softmax" in case or "given numbers" in case:
-        prior = sf.Gaussian(1.0)
-    return sf.fit(structure, data, prior=prior, seed=1)
-
-
 @pytest.mark.parametrize("case", [*STRUCTURES, *IN_CODES])
 def test_structures_fits_models_and_statistics_have_html(case: str) -> None:
     page({**STRUCTURES, **IN_CODES}[case][0])
-    for thing in parts_of(fitted(case)):
+    for thing in parts_of(default_fit(case)):
         page(thing)
 
 
@@ -149,6 +137,14 @@ def test_answers_show_names_as_text() -> None:
         hostile("cliques").model.complexity(),
     ):
         page(thing)
+    cliques = hostile("cliques")
+    for thing in (
+        model.cpd(OTHER).table,
+        cliques.u_terms(),
+        cliques.model.u_terms(),
+        sf.likelihood_ratio(sf.fit(sf.Cliques([EVIL, OTHER]), TABLE), cliques),
+    ):
+        assert EVIL.partition("<evil")[0] in page(thing).text or STATES[0] in page(thing).text, type(thing)
     assert EVIL in page(model.predict(EVIL, rows)).text
     assert STATES[0] in page(model.predict(EVIL, rows)).text
 
