@@ -20,11 +20,17 @@ REQUIRED = {name for name in os.environ.get("SUFFICE_REQUIRE", "").split(",") if
 with contextlib.suppress(ValueError):  # only the main thread may say so
     signal.signal(signal.SIGINT, signal.default_int_handler)
 
-# Nothing in these tests may depend on how fast the machine is, or on what ran before.
+# The workers of pytest already use every core: more threads for BLAS only cost time.
+os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")
+
+# Nothing in these tests may depend on how fast the machine is, or on what ran before. `make test` takes a quarter of
+# the examples of each property, the same ones every time; `make test-full` takes all, from a seed that it prints.
 settings.register_profile(
-    "suffice", deadline=None, derandomize=True, database=None, suppress_health_check=[HealthCheck.too_slow]
+    "full", deadline=None, database=None, print_blob=True, suppress_health_check=[HealthCheck.too_slow]
 )
-settings.load_profile("suffice")
+settings.register_profile("quick", settings.get_profile("full"), derandomize=True)
+settings.load_profile("quick")
+FEWEST_EXAMPLES = 5
 
 
 def _data() -> str | None:
@@ -61,7 +67,18 @@ COMPONENTS = {"data": _data, "chromium": _chromium, "postgres": _postgres, "java
 """What tests may need: each says why it is absent, or None when it is there."""
 
 
+def take_a_quarter_of_the_examples(items: list[pytest.Item]) -> None:
+    """Divide the number of examples of each property by four; ``@settings(max_examples=…)`` gives the whole number."""
+    properties = {item.obj for item in items if getattr(getattr(item, "obj", None), "is_hypothesis_test", False)}
+    for function in {getattr(found, "__func__", found) for found in properties}:
+        whole = function._hypothesis_internal_use_settings
+        fewer = max(whole.max_examples // 4, min(whole.max_examples, FEWEST_EXAMPLES))
+        function._hypothesis_internal_use_settings = settings(whole, max_examples=fewer)
+
+
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+    if settings.get_current_profile_name() == "quick":
+        take_a_quarter_of_the_examples(items)
     absent = {name: reason for name, find in COMPONENTS.items() if (reason := find())}
     for item in items:
         for name, reason in absent.items():

@@ -113,12 +113,20 @@ class World:
             return sf.fit(self.dag, path)
 
     def unreadable_folder(self) -> Any:
-        def refuse(path: Path, pattern: str) -> Any:
+        def refuse(path: Any) -> Any:
             raise PermissionError(13, "Permission denied", str(path))
 
         with pytest.MonkeyPatch.context() as patch:
-            patch.setattr("suffice.data.readers.paths.Path.rglob", refuse)
+            patch.setattr("os.scandir", refuse)
             return sf.fit(self.dag, str(self.folder))
+
+    def lake(self, mark: str) -> sf.Fit:
+        """Read a folder of CSV files that has the mark of a table of a lake."""
+        for name in ("lake/part.csv", f"lake/{mark}"):
+            path = self.folder / name
+            path.parent.mkdir(parents=True, exist_ok=True)
+            path.write_text("A,B\nx,u\n", encoding="utf-8")
+        return sf.fit(self.dag, self.path("lake"))
 
     def stats_bytes(self) -> bytes:
         sf.write(self.stats(), self.path("whole.stats"))

@@ -6,6 +6,8 @@ import hashlib
 import json
 import os
 import stat
+import subprocess
+import sys
 import threading
 from pathlib import Path
 from typing import Any
@@ -113,6 +115,113 @@ def test_link_to_a_file_stays_a_link_or_is_replaced_without_harm(tmp_path: Path)
         file.write("new")
     assert (tmp_path / "link").read_text() == "new"
     assert sorted(listing_of(tmp_path)) == ["link", "target"]
+
+
+@pytest.mark.parametrize("relative", [True, False])
+def test_link_is_followed_and_stays(tmp_path: Path, relative: bool) -> None:
+    folder = tmp_path / "elsewhere"
+    folder.mkdir()
+    (folder / "target").write_text("old")
+    (folder / "target").chmod(0o640)
+    (tmp_path / "link").symlink_to("elsewhere/target" if relative else folder / "target")
+    (tmp_path / "second").symlink_to("link")
+    with atomic_write(tmp_path / "second") as file:
+        file.write("new")
+        assert (folder / "target").read_text() == "old", "nothing may change while the block runs"
+    assert (tmp_path / "link").is_symlink()
+    assert (tmp_path / "second").is_symlink()
+    assert listing_of(folder) == {"target": b"new"}
+    assert stat.S_IMODE((folder / "target").stat().st_mode) == 0o640
+
+
+def test_link_to_nothing_makes_its_target(tmp_path: Path) -> None:
+    (tmp_path / "link").symlink_to("target")
+    with atomic_write(tmp_path / "link") as file:
+        file.write("new")
+    assert (tmp_path / "link").is_symlink()
+    assert (tmp_path / "target").read_text() == "new"
+
+
+@pytest.mark.parametrize("points_to", ["link", "folder", "absent/target"])
+def test_link_that_leads_nowhere_is_refused_and_stays(tmp_path: Path, points_to: str) -> None:
+    (tmp_path / "folder").mkdir()
+    (tmp_path / "link").symlink_to(points_to)
+    with (
+        pytest.raises(FileAccessError, match=r"Cannot write .*link.*Nothing was changed"),
+        atomic_write(tmp_path / "link"),
+    ):
+        raise AssertionError("nothing was opened")
+    assert (tmp_path / "link").is_symlink()
+    assert os.listdir(tmp_path / "folder") == []
+
+
+def test_pipe_is_written_to_and_stays(tmp_path: Path) -> None:
+    os.mkfifo(tmp_path / "pipe")
+    got: list[bytes] = []
+    reader = threading.Thread(target=lambda: got.append((tmp_path / "pipe").read_bytes()), daemon=True)
+    reader.start()
+    with atomic_write(tmp_path / "pipe", binary=True) as file:
+        file.write(b"new")
+    reader.join(30)
+    assert got == [b"new"]
+    assert (tmp_path / "pipe").is_fifo()
+    assert os.listdir(tmp_path) == ["pipe"]
+
+
+def test_pipe_whose_reader_has_gone_is_an_error_of_access(tmp_path: Path) -> None:
+    read, write = os.pipe()
+    os.close(read)
+    try:
+        with pytest.raises(FileAccessError, match="No file was changed"), atomic_write(f"/dev/fd/{write}") as file:
+            file.write("new")
+    finally:
+        os.close(write)
+
+
+def test_device_is_written_to_and_stays(tmp_path: Path) -> None:
+    (tmp_path / "link").symlink_to("/dev/null")
+    with atomic_write(tmp_path / "link") as file:
+        file.write("new")
+    assert os.readlink(tmp_path / "link") == "/dev/null"
+    assert Path("/dev/null").is_char_device()
+
+
+def test_open_descriptor_is_written_to_where_it_stands(tmp_path: Path) -> None:
+    with (tmp_path / "log").open("w") as log:
+        log.write("before, ")
+        log.flush()
+        with atomic_write(f"/dev/fd/{log.fileno()}") as file:
+            file.write("new")
+        log.write(", after")
+    assert listing_of(tmp_path) == {"log": b"before, new, after"}
+
+
+def test_leftovers_of_killed_writers_are_removed_by_the_next_write(tmp_path: Path) -> None:
+    left = [f".x.{digit * 12}.part" for digit in "0af"]
+    others = [".x.y.000000000000.part", ".x.part", ".x.00000000000.part", ".X.000000000000.part", "x.000000000000.part"]
+    for name in (*left, *others):
+        (tmp_path / name).write_text("half")
+    with atomic_write(tmp_path / "x") as file:
+        file.write("new")
+    assert sorted(os.listdir(tmp_path)) == sorted([*others, "x"])
+
+
+def test_file_of_a_writer_at_work_is_no_leftover(tmp_path: Path) -> None:
+    words = (
+        "import sys; from suffice.files import atomic_write\n"
+        "with atomic_write(sys.argv[1]) as file:\n"
+        "    print('open', flush=True); sys.stdin.readline(); file.write('of the other process')\n"
+    )
+    pipes = {"stdin": subprocess.PIPE, "stdout": subprocess.PIPE, "text": True}
+    with subprocess.Popen([sys.executable, "-c", words, str(tmp_path / "x")], **pipes) as other:
+        assert other.stdout is not None
+        assert other.stdout.readline() == "open\n"
+        with atomic_write(tmp_path / "x") as file:
+            file.write("new")
+        assert (tmp_path / "x").read_text() == "new"
+        assert len(os.listdir(tmp_path)) == 2
+        other.communicate("\n")
+    assert listing_of(tmp_path) == {"x": b"of the other process"}
 
 
 def test_writers_at_the_same_time_leave_one_whole_file(tmp_path: Path) -> None:
@@ -262,6 +371,7 @@ def container(tmp_path: Path) -> Path:
 
 def test_every_flipped_byte_is_refused(container: Path) -> None:
     content = container.read_bytes()
+    assert content
     for position in range(len(content)):
         for flip in (0x01, 0x80, 0xFF):
             damaged = bytearray(content)
@@ -273,6 +383,7 @@ def test_every_flipped_byte_is_refused(container: Path) -> None:
 
 def test_every_truncation_is_refused(container: Path) -> None:
     content = container.read_bytes()
+    assert content
     for length in range(len(content)):
         container.write_bytes(content[:length])
         with pytest.raises(FileFormatError):
@@ -317,6 +428,13 @@ GOOD = {"kind": "test", "version": 1, "meta": {}, "arrays": []}
         sealed({**GOOD, "arrays": [["a", "int64", [-1]]]}, bytes(8)),
         sealed({**GOOD, "arrays": [["a", "int64", [1 << 62]]]}, bytes(8)),
         sealed({**GOOD, "arrays": [["a", "int64", ["x"]]]}, bytes(8)),
+        sealed({**GOOD, "arrays": [["a", "int64", [0, 1 << 62]]]}),
+        sealed({**GOOD, "arrays": [["a", "int64", [1] * 70]]}, bytes(8)),
+        sealed({**GOOD, "arrays": [["a", "int64", [True]]]}, bytes(8)),
+        sealed({**GOOD, "arrays": [["a", "int8", [1]], ["a", "int8", [1]]]}, bytes(2)),
+        sealed({**GOOD, "version": True}),
+        sealed({**GOOD, "version": 0}),
+        sealed({**GOOD, "version": 10**400}),
         sealed({**GOOD, "arrays": [["a", "int64", [1]]]}, bytes(16)),
         sealed(GOOD, length=1 << 40),
         sealed(10_000 * b"["),
@@ -324,7 +442,8 @@ GOOD = {"kind": "test", "version": 1, "meta": {}, "arrays": []}
     ids=[
         "not-json", "not-utf8", "empty-header", "list", "null", "no-entries", "version-null", "version-text",
         "arrays-number", "entry-of-two", "object-dtype", "unknown-dtype", "too-few-bytes", "negative-size", "huge-size",
-        "size-of-text", "bytes-left-over", "header-past-the-end", "deep",
+        "size-of-text", "empty-and-huge", "70-axes", "size-of-bool", "name-twice", "version-bool", "version-zero",
+        "version-huge", "bytes-left-over", "header-past-the-end", "deep",
     ],
 )  # fmt: skip
 def test_made_up_container_with_a_right_checksum_is_refused(tmp_path: Path, content: bytes) -> None:

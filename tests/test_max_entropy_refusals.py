@@ -73,6 +73,12 @@ def test_a_large_base_that_rules_out_what_a_margin_gives_is_refused_by_the_cell(
         sf.maxent(structure, even, over=schema, base=[labelled(pair, [[1, 1], [0, 1]], schema)])  # type: ignore[arg-type]
 
 
+def test_a_cell_ruled_out_is_named_only_where_the_target_gives_it_mass() -> None:
+    target = {"A:B": np.array([[0.5, 0.0], [0.25, 0.25]])}
+    with pytest.raises(sf.EstimationError, match="rules out A='yes', B='no', but"):
+        sf.maxent("A:B", target, over=YES_NO, base=np.array([[1.0, 0.0], [0.0, 1.0]]))
+
+
 def test_a_base_of_zeros_is_refused_as_such() -> None:
     with pytest.raises(sf.SufficeError, match="base"):
         sf.maxent("A:B", {"A:B": AB}, over=YES_NO, base=np.zeros((2, 2)))

@@ -7,6 +7,7 @@ Parameters    ε = p(child ≠ parent)                                          
 Statistics    m(x_pa, x_v)                                                                     `Count(scope)`
 Fitting       ε̂ = Σ_{x_v ≠ x_pa} m(x_pa, x_v) / N                                              `NoisyCopyKind.mle`
 Proof         |share of mismatches − ε|                                                        `NoisyCopyKind.residual`
+              Σ m log(m / (n p)) over matches and mismatches, in nats                          `NoisyCopyKind.distance`
 """
 
 from __future__ import annotations
@@ -21,6 +22,7 @@ from numpy.typing import NDArray
 
 from suffice.errors import ArgumentError, EstimationError
 from suffice.models.cpds.kind import Columns, Family, KindBase, Pseudo
+from suffice.optimise.distance import Distance, table_losses
 from suffice.stats.counts import Counts
 from suffice.stats.needs import Count
 
@@ -129,6 +131,17 @@ class NoisyCopyKind(KindBase):
         parent, child = cpd.family.scope
         agree = math.exp(cpd.log_prob({parent: np.array([0]), child: np.array([0])})[0])
         return abs(rest / math.fsum(m.tolist()) - (1 - agree))
+
+    def distance(
+        self, cpd: NoisyCopy, statistic: Counts, pseudo: Pseudo | None = None, fixed: Any = None, point: str = "mle"
+    ) -> Distance:
+        """Return the nats that ε loses: matches and mismatches are one row of a table."""
+        cells, m = statistic.nonzero()
+        if fixed is not None or not len(m):
+            return Distance()
+        agree = cells[:, 0] == cells[:, 1]
+        counts = np.array([[m[agree].sum(), m[~agree].sum()]], np.float64)
+        return Distance.of_rows(table_losses(counts, np.array([[1 - cpd.error, cpd.error]])), lambda _: "")
 
     def normalisation(self, cpd: NoisyCopy) -> float:
         """Return the largest |Σ p(child | parent) − 1|."""

@@ -119,6 +119,19 @@ def is_number(value: object) -> TypeGuard[float]:
     return not is_whole(value) or abs(value) < 1 << 1023
 
 
+def is_unicode(text: str) -> bool:
+    r"""Whether a text can be encoded: it has no half of a surrogate pair without the other.
+
+    >>> is_unicode("Föhn"), is_unicode("\ud800")
+    (True, False)
+    """
+    try:
+        text.encode()
+    except UnicodeEncodeError:
+        return False
+    return True
+
+
 def require_choice(name: str, value: object, choices: Sequence[str], place: str = "argument") -> None:
     """Raise unless ``value`` is one of the words that ``name`` takes."""
     if not isinstance(value, str) or value not in choices:

@@ -59,7 +59,8 @@ def fit(
         A pandas, Polars or PyArrow table, a dict of columns, a contingency table, or a stream: a path, glob or folder
         of CSV or Parquet files, a PyArrow dataset or reader, a Polars lazy frame, a DuckDB relation.
     prior : Prior, optional
-        Without one the fit is by maximum likelihood. A list gives each kind of node its own.
+        Without one the fit is by maximum likelihood. A list gives each kind of node its own, and None in it leaves the
+        other nodes to maximum likelihood; so does a mapping from nodes to priors, ``{"A": sf.BDeu(10)}``.
     point : {"mean", "map"}, optional
         The estimate under a prior: the posterior mean (default where the prior is conjugate) or the mode.
     method : str
@@ -70,8 +71,9 @@ def fit(
         Declarations such as ``{"grade": sf.categorical(["a", "b"]), "age": sf.continuous()}``.
     missing : {"error", "drop", "em", "available"}
         What to do with rows that lack a value. ``"em"`` maximises the likelihood of what was observed, by
-        expectation-maximisation. ``"available"`` learns each parameter from the rows that have its columns; it is for
-        structures whose likelihood falls apart so, and others refuse it.
+        expectation-maximisation. ``"available"`` learns each parameter from the rows that have its columns: each
+        family of a network, a node with its parents, from the rows that have all of it. It is for structures whose
+        likelihood is a product of such parts, and others refuse it.
     unknown_states : {"error", "missing"}
         What to do with values outside the declared states.
     unseen_parents : {"error", "uniform", "nan"}
@@ -111,6 +113,7 @@ def fit(
         structure, data, watch, weights=weights, schema=schema, missing=missing, unknown_states=unknown_states
     )
     name, chosen = choose(structure, method, source.schema, prior=prior, point=point, gaps=missing == EM)
+    _require_policy(missing, name, chosen)
     settings = checked_settings(
         structure,
         name,
@@ -180,7 +183,8 @@ def collect(
         checkpoint=checkpoint,
         damaged=damaged,
     )
-    chosen = choose(structure, method, source.schema, gaps=missing == EM)[1]
+    name, chosen = choose(structure, method, source.schema, gaps=missing == EM)
+    _require_policy(missing, name, chosen)
     return source.gather(chosen.needs(structure, source.schema))
 
 
@@ -225,6 +229,7 @@ def estimate(
             "Collect them for this structure: sf.collect(structure, data)."
         )
     name, chosen = choose(structure, method, statistics.schema, prior=prior, point=point, gaps=missing == EM)
+    _require_policy(missing, name, chosen)
     settings = checked_settings(
         structure,
         name,
@@ -242,7 +247,8 @@ def estimate(
         options=options,
         certify=certify,
     )
-    _require_whole_rows(structure, statistics, chosen)
+    if missing != AVAILABLE:
+        _require_whole_rows(structure, statistics, chosen)
     source: Source | None = None
     if data is not None:
         source = open_source(
@@ -259,8 +265,21 @@ def estimate(
 def _require_whole_rows(structure: Any, statistics: Statistics, method: Method) -> None:
     """Refuse to take the statistics of rows with gaps for those of complete ones."""
     learns = not hasattr(structure, "open") and any(one.incomplete for one in methods_for(structure).values())
-    if learns and not method.incomplete and getattr(structure, "gaps", "") != AVAILABLE and lack_rows(statistics):
+    if learns and not method.incomplete and lack_rows(statistics):
+        available = getattr(structure, "gaps", "") == AVAILABLE
+        families = (
+            f"missing={AVAILABLE!r}, which learns each family from the rows that have it, or " if available else ""
+        )
         raise ArgumentError(
-            f"The statistics are of rows that lack values; they were collected with missing={EM!r}. Pass "
-            f"missing={EM!r} and data=… here, too, or fit the data at once: sf.fit(structure, data, missing={EM!r})."
+            "The statistics are of rows that lack values. As they were collected, pass here, too: "
+            f"{families}missing={EM!r} and data=…; or fit the data at once: sf.fit(structure, data, missing={EM!r})."
+        )
+
+
+def _require_policy(missing: str, name: str, method: Method) -> None:
+    """Refuse to learn from the rows that have each family by a method that sums out what rows lack."""
+    if missing == AVAILABLE and method.incomplete:
+        raise ArgumentError(
+            f"The method {name!r} maximises the likelihood of what was observed, which is missing={EM!r}. Pass that, "
+            f"or leave the method out: missing={AVAILABLE!r} learns each family from the rows that have it."
         )

@@ -11,8 +11,10 @@ from suffice.data.readers import parquet
 from suffice.data.readers.frames import unwrapped
 from suffice.data.readers.pieces import pieces_of
 from suffice.data.schema import Declaration, Schema, SchemaLike, declarations
+from suffice.data.sequences import remedies_for_gaps
 from suffice.data.stream import KEEP, Policies
 from suffice.data.table import UNKNOWN_POLICIES, Weights, open_table
+from suffice.data.variable import Variable
 from suffice.engines import engine_for
 from suffice.engines.local import LocalPieces
 from suffice.engines.spread import SpreadSource
@@ -22,6 +24,7 @@ from suffice.progress import Watch
 from suffice.stats.available import AVAILABLE, CheckedSource
 from suffice.stats.source import BlockSource, Source
 from suffice.stats.statistics import Statistics
+from suffice.structures.autoregression import Autoregression
 from suffice.structures.structure import public_name
 
 EM = "em"
@@ -39,6 +42,8 @@ class StructureOpening:
         Declarations, the structure's own among them.
     missing, unknown_states : str
     weights : str, sequence or None
+    part : bool
+        Whether tables are parts of one.
     """
 
     structure: Any
@@ -46,6 +51,7 @@ class StructureOpening:
     missing: str = "error"
     unknown_states: str = "error"
     weights: Weights = None
+    part: bool = False
 
     @property
     def policies(self) -> Policies:
@@ -74,7 +80,11 @@ class StructureOpening:
                 declared.setdefault(variable.name, Declaration("continuous"))
             elif variable.states and all(type(state) is int for state in variable.states):
                 declared.setdefault(variable.name, Declaration("discrete"))
-        return replace(self, known=declared)
+        return replace(self.of_part(), known=declared)
+
+    def of_part(self) -> StructureOpening:
+        """Return the opening of parts of a table: whether floats are measurements is told by all of them together."""
+        return replace(self, part=True)
 
     def __call__(self, data: Any, watch: Watch | None = None) -> BlockSource:
         """Return the source over the rows of a table that this process reads."""
@@ -88,7 +98,7 @@ class StructureOpening:
         if hasattr(self.structure, "open"):  # structures of sequences read windows, not rows
             kind = CheckedSource if getattr(self.structure, "latent", ()) else BlockSource
             return kind(self.structure.open(data, **how), watch)
-        table = open_table(data, self.structure.columns, continuous=self.structure.continuous, **how)
+        table = open_table(data, self.structure.columns, continuous=self.structure.continuous, part=self.part, **how)
         return source_over(self.structure, table, watch, self.missing)
 
 
@@ -138,7 +148,10 @@ def _piecewise(
     if checkpoint is not None and not isinstance(checkpoint, str | os.PathLike):
         raise ArgumentError(f"The 'checkpoint' argument must be the path of a file. Got {shown(checkpoint)} instead.")
     _require_rows_elsewhere(opening.structure, opening.weights)
-    declared = {name: [entry.kind, entry.states] for name, entry in declarations(opening.known).items()}
+    declared = {
+        name: [entry.kind, entry.states, *([] if entry.threshold is None else [entry.threshold])]
+        for name, entry in declarations(opening.known).items()
+    }
     asked = repr((declared, opening.missing, opening.unknown_states, opening.weights, damaged))
     return SpreadSource(opening, LocalPieces(pieces_of(data), checkpoint, asked, damaged == "skip"), watch)
 
@@ -161,7 +174,7 @@ def source_over(structure: Any, table: Any, watch: Watch, missing: str) -> Block
     """Return the source over a table's rows: with the structure's latent variables, and checked where it asks."""
     if latent := dict(getattr(structure, "latent", ())):
         table = LatentTable.of(table, latent)
-    if hasattr(structure, "check_rows") or latent or missing == EM:
+    if hasattr(structure, "check_rows") or latent or missing in (EM, AVAILABLE):
         return CheckedSource(table, watch, check=getattr(structure, "check_rows", None))
     return BlockSource(table, watch)
 
@@ -173,8 +186,7 @@ def reading_of_gaps(structure: Any, missing: str) -> str:
         if not any(method.incomplete for method in methods_for(structure).values()):
             raise ArgumentError(
                 f"missing={EM!r} maximises the likelihood of what was observed, for which "
-                f"{public_name(type(structure))} has no method. Pass missing='drop' to leave out incomplete rows, or "
-                "fill them in."
+                f"{public_name(type(structure))} has no method. {_remedies(structure)}"
             )
         return KEEP
     if missing != AVAILABLE:
@@ -182,7 +194,32 @@ def reading_of_gaps(structure: Any, missing: str) -> str:
     if getattr(structure, "gaps", "") != AVAILABLE:
         raise ArgumentError(
             f"missing={AVAILABLE!r} learns each parameter from the rows that have its columns, which is not the "
-            f"estimate that {public_name(type(structure))} stands for. Pass missing='drop' to leave out incomplete "
-            "rows, or fill them in."
+            f"estimate that {public_name(type(structure))} stands for. {_remedies(structure)}"
+        )
+    if latent := tuple(getattr(structure, "latent", ())):
+        raise ArgumentError(
+            f"missing={AVAILABLE!r} learns each family from the rows that have it, and {latent[0][0]!r} is latent: no "
+            f"row has it. Pass missing={EM!r}."
         )
     return KEEP
+
+
+def _remedies(structure: Any) -> str:
+    """Say what else can be done about values that are missing: only what the structure takes."""
+    observed = f"Pass missing={EM!r}, which maximises the likelihood of what was observed"
+    if hasattr(structure, "open"):
+        if getattr(structure, "latent", ()):
+            return f"{observed}, or cut the sequences where values are missing."
+        return remedies_for_gaps(isinstance(structure, Autoregression))
+    if _learns_from_gaps(structure):
+        return f"{observed}, or missing='drop' to leave out incomplete rows; or fill them in."
+    return "Pass missing='drop' to leave out incomplete rows; or fill them in."
+
+
+def _learns_from_gaps(structure: Any) -> bool:
+    """Whether there is a method for incomplete rows, as far as the structure tells without the data."""
+    schema = Schema(
+        tuple(Variable(name, None if name in structure.continuous else ("0", "1")) for name in structure.columns)
+    )
+    methods = methods_for(structure).values()
+    return any(method.incomplete and method.refuses(structure, schema) is None for method in methods)

@@ -99,6 +99,7 @@ def finish(
         diagnostics=solution.diagnostics,
         incomplete=method.incomplete,
         starts=solution.starts,
+        undetermined=solution.undetermined,
     )
     with one_blas_thread():
         certificate = examined(claim, keep=method.passes == "many")
@@ -117,7 +118,7 @@ def finish(
         log_marginal_likelihood=solution.log_marginal_likelihood,
         certificate=certificate,
         trace=solution.trace,
-        notes=_notes(statistics, solution, certificate),
+        notes=_notes(statistics, solution, certificate, method.remarks(structure, statistics)),
         starts=solution.starts,
     )
 
@@ -151,8 +152,10 @@ def _together(remarks: tuple[str, ...]) -> list[str]:
     return [f"{first} and {more:,} more: whole numbers read as discrete variables.", *others]
 
 
-def _notes(statistics: Statistics, solution: Solution, certificate: Certificate) -> tuple[Note, ...]:
-    notes = list(notes_on("data", _together(statistics.remarks)))
+def _notes(
+    statistics: Statistics, solution: Solution, certificate: Certificate, of_rows: tuple[str, ...]
+) -> tuple[Note, ...]:
+    notes = list(notes_on("data", [*_together(statistics.remarks), *of_rows]))
     if statistics.n_dropped:
         notes.append(
             Note(
@@ -162,10 +165,10 @@ def _notes(statistics: Statistics, solution: Solution, certificate: Certificate)
         )
     notes += notes_on("estimate", solution.remarks)
     if certificate.exists == "no" and not any("does not exist" in remark for remark in solution.remarks):
-        said = "Pass a prior such as prior=sf.Gaussian(10), or leave an input out."
-        notes.append(
-            Note("estimate", f"The maximum-likelihood estimate does not exist: {certificate.boundary}. {said}")
-        )
+        said = "The maximum-likelihood estimate does not exist"
+        if certificate.boundary:
+            said += f": {certificate.boundary}. Pass a prior such as prior=sf.Gaussian(10), or leave an input out"
+        notes.append(Note("estimate", f"{said}."))
     if certificate.exists != "no" and certificate.boundary:
         notes.append(Note("estimate", f"The data leave open: {certificate.boundary}."))
     if solution.interrupted:

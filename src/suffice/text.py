@@ -154,6 +154,7 @@ def in_bytes(size: float) -> str:
     >>> in_bytes(16), in_bytes(5_400_000), in_bytes(8e12)
     ('16 B', '5.4 MB', '8 TB')
     """
+    size = min(size, 1e300)  # whole numbers may be larger than any float
     for unit in ("B", "kB", "MB", "GB"):
         if size < 1000:
             return f"{size:.3g} {unit}"

@@ -68,6 +68,7 @@ def test_the_claim_says_what_was_estimated() -> None:
 @pytest.mark.parametrize("name", [name for name in FITS if name != "order 0"])
 def test_a_changed_coefficient_is_found(name: str) -> None:
     fit = FITS[name]()
+    assert fit.model.coefficients.size
     for where in np.ndindex(fit.model.coefficients.shape):
         found = certify(claim_of(fit, model=changed(fit.model, "coefficients", where, 1e-5)))
         assert not found.ok
@@ -95,10 +96,11 @@ def test_an_intercept_that_should_be_zero_is_found() -> None:
 @pytest.mark.parametrize("name", FITS)
 def test_a_changed_covariance_is_found(name: str) -> None:
     fit = FITS[name]()
-    for where in [(0, 0), (1, 0), (1, 1)][: 1 if name in ("mean", "map") else 3]:
+    under_a_prior = name in ("mean", "map")
+    for where in [(0, 0), *([] if under_a_prior else [(1, 0), (1, 1)])]:
         found = certify(claim_of(fit, model=changed(fit.model, "covariance", where, 1e-5)))
         assert not found.ok
-        assert "errors' covariance" in found.worst or name in ("mean", "map")
+        assert "errors' covariance" in found.worst or under_a_prior
 
 
 @pytest.mark.parametrize("name", FITS)

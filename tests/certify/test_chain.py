@@ -46,7 +46,16 @@ def moved(fit: sf.Fit, at: int, by: float) -> Any:
 
 def recounted(toy: Toy, model: Any) -> np.ndarray:
     k, size = model.label.n_states, model.layout.size
-    return np.array(BlockSource(toy.table).reduce(Recount(model))[Sum(NAME, 2 + size + k)].values)
+    return np.array(BlockSource(toy.table).reduce(Recount(model))[Sum(NAME, 2 + 2 * size + k)].values)
+
+
+def test_a_weight_that_is_not_a_number_is_noticed() -> None:
+    fit = fitted(TOY)
+    model = moved(fit, 0, 0.0)
+    object.__setattr__(model, "weights", np.append(np.nan, model.weights[1:]))  # which no one could build
+    found = claim(fit, TOY, model=model)
+    assert not found.ok
+    assert found.gradient_norm == np.inf
 
 
 @settings(max_examples=60)
@@ -62,7 +71,7 @@ def test_what_is_measured_is_that_of_all_labellings(toy: Toy, kind: Any, options
     counts = np.zeros(toy.k)
     for s, own in enumerate(toy.labels):
         np.add.at(counts, own, toy.weight(s))
-    np.testing.assert_allclose(sums[2 + size :], counts, atol=1e-12)
+    np.testing.assert_allclose(sums[2 + 2 * size :], counts, atol=1e-12)
 
 
 @pytest.mark.parametrize(("kind", "stepped"), CASES)
@@ -94,6 +103,7 @@ def test_moved_weights_are_noticed(kind: type[LabelChain], stepped: bool, prior:
 def test_the_worst_weight_is_named() -> None:
     fit = fitted(PLAIN, prior=Elastic(c2=50.0))  # so stiff that every gap stays where it is made
     layout = fit.model.layout
+    assert layout.size
     for at in range(layout.size):
         found = claim(fit, PLAIN, model=moved(fit, at, 1.0))
         assert found.worst == layout.names(at, fit.structure, fit.model.label.labels)

@@ -204,12 +204,6 @@ def test_a_drift_of_z_is_found(fit: sf.Fit) -> None:
     assert not certify(claim_of(fit, model=with_factors(fit, scaled), diagnostics={"log_z": math.log(36)})).ok
 
 
-def test_interruption_is_not_certified(fit: sf.Fit) -> None:
-    found = certify(claim_of(fit, interrupted=True))
-    assert not found.ok
-    assert "the method was interrupted" in found.verdict
-
-
 # The support --------------------------------------------------------------------------------------------------
 
 

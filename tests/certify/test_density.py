@@ -145,7 +145,3 @@ def test_a_prior_is_part_of_the_claim() -> None:
     assert certify(claim_of(fit, point="map")).ok
     refused(certify(claim_of(fit, prior=None)), "match of expectations")
     refused(certify(claim_of(fit, point="map", prior=sf.Gaussian(1.1))), "first-order condition")
-
-
-def test_an_interrupted_fit_is_not_certified() -> None:
-    refused(certify(claim_of(FITS["interval"], interrupted=True)), "interrupted")

@@ -110,10 +110,6 @@ def test_mean_and_mode_are_not_mistaken_for_each_other() -> None:
     assert not certify(claim_of(mode, point="mle", prior=None)).ok
 
 
-def test_interrupted_fits_are_not_certified() -> None:
-    assert not certify(claim_of(FITS["newton"](), interrupted=True)).ok
-
-
 def test_existence_is_judged_without_the_model() -> None:
     fit = FITS["newton"]()
     bad = sf.JointNormal(NAMES, fit.model.mean, precision=np.eye(4))
@@ -209,6 +205,17 @@ def test_a_second_count_covers_configurations() -> None:
     gap, where = recount_gap(source, dataclasses.replace(statistics, items_={need: wrong}))
     assert gap == pytest.approx(0.001, rel=0.01)
     assert where == "the moments of 'y'"
+
+
+@pytest.mark.parametrize(("name", "where"), [("scatter", (0, 1)), ("scatter", (1, 1)), ("mean", (0,)), ("weight", ())])
+def test_moments_that_are_not_numbers_fail_the_second_count(name: str, where: tuple[int, ...]) -> None:
+    from suffice.certify.recount import recount_gap
+
+    data = {"x": [0.5, 1.0, 4.0], "y": [1.0, 0.0, 2.0]}
+    source, need = BlockSource(open_table(data, ("x", "y"))), Moment(("x", "y"))
+    gap, said = recount_gap(source, tampered(source.gather([need]), need, name, where, np.nan))
+    assert gap == np.inf
+    assert said.startswith("the moments of ")
 
 
 def test_a_constant_column_passes_the_second_count() -> None:

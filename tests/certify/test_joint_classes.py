@@ -60,6 +60,22 @@ class TestTables:
         assert found.worst == "class 'p'"
         assert "class 'p'" in found.verdict
 
+    def test_what_is_not_a_number_is_found(
+        self, way: str, options: dict[str, Any], monkeypatch: pytest.MonkeyPatch
+    ) -> None:
+        fit = sf.fit(JointClasses("y", ("a", "b")), DATA, **options)
+        answer = JointClassModel.log_likelihoods_of
+
+        def unknown(model: JointClassModel, columns: Any, n_rows: int) -> Any:
+            found = answer(model, columns, n_rows)
+            found[0, 0] = np.nan
+            return found
+
+        monkeypatch.setattr(JointClassModel, "log_likelihoods_of", unknown)
+        found = judged(fit)
+        assert not found.ok
+        assert (found.gradient_norm, found.worst) == (np.inf, "class 'p'")
+
     def test_what_was_not_seen_is_looked_at_too(self, way: str, options: dict[str, Any]) -> None:
         fit = sf.fit(JointClasses("y", ("a", "b")), DATA, **options)
         model = fit.model

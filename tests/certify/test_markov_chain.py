@@ -41,6 +41,16 @@ def test_finds_a_wrong_row_wherever_it_is(order: int, known: int) -> None:
     assert "p(x" in wrong.worst
 
 
+def test_finds_a_row_without_data_that_misses_its_total() -> None:
+    fit = sf.fit(sf.MarkovChain(1), ["aab"], unseen_parents="uniform")
+    model = with_row(fit.model, 1, 1, [0.5, 0.5])
+    object.__setattr__(model.tables[1], "values", np.array([[0.5, 0.5], [0.5, 0.5 + 1e-6]]))  # which no one could build
+    found = certify(claim_of(fit, model=model))
+    assert found.gradient_norm == 0
+    assert not found.ok
+    assert "misses its total of one" in found.verdict
+
+
 def test_finds_a_wrong_log_likelihood_and_a_wrong_point() -> None:
     fit = sf.fit(sf.MarkovChain(1), SEQUENCES)
     assert "log-likelihood" in certify(claim_of(fit, log_likelihood=fit.log_likelihood + 1e-3)).verdict

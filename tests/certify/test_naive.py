@@ -12,7 +12,9 @@ import pytest
 import suffice as sf
 from suffice.certify import Claim, certify
 from suffice.models.cpds.linear_gaussian import LinearGaussianCPD
+from suffice.models.cpds.linear_gaussian_kind import LinearGaussianKind
 from suffice.models.cpds.tabular import TabularCPD
+from suffice.models.cpds.tabular_kind import TabularKind
 from suffice.structures.naive import Naive
 
 DATA = {
@@ -67,6 +69,30 @@ def test_fit_is_certified(point: str) -> None:
     assert fit.point == point
     assert fit.certificate.ok, fit.certificate
     assert fit.certificate.log_likelihood == pytest.approx(fit.log_likelihood, rel=1e-13)
+
+
+@pytest.mark.parametrize("kind", [TabularKind, LinearGaussianKind])
+def test_a_residual_that_is_not_a_number_is_found(kind: Any, monkeypatch: pytest.MonkeyPatch) -> None:
+    unknown, measure = {TabularKind: "c", LinearGaussianKind: "x"}[kind], kind.residual
+
+    def residual(self: Any, cpd: Any, *more: Any) -> float:
+        return math.nan if cpd.family.child.name == unknown else measure(self, cpd, *more)
+
+    monkeypatch.setattr(kind, "residual", residual)
+    found = examined(FITS["mean"])
+    assert not found.ok
+    assert (found.gradient_norm, found.worst) == (math.inf, f"column {unknown!r}")
+
+
+def test_a_mean_that_is_not_a_number_is_found() -> None:
+    fit = FITS["mle"]
+    cpd = fit.model.cpd("x")
+    unknown = LinearGaussianCPD(cpd.family, cpd.intercept, cpd.coefficients, cpd.variance)
+    object.__setattr__(unknown, "intercept", np.append(np.nan, cpd.intercept[1:]))
+    cpds = tuple(unknown if cpd.family.child.name == "x" else cpd for cpd in fit.model.cpds)
+    found = examined(fit, model=replace(fit.model, cpds=cpds))
+    assert not found.ok
+    assert (found.gradient_norm, found.worst) == (math.inf, "column 'x'")
 
 
 @pytest.mark.parametrize("point", FITS)

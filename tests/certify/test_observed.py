@@ -166,9 +166,11 @@ def test_every_way_of_inference_finds_the_same(case: Case, seed: int) -> None:
     for way in (ObservedRows._by_joint, ObservedRows._by_tree, ObservedRows._one_by_one):
         counts = np.zeros(len(values))
         found.append((way(network, values, rows, counts), counts))
-    for log_p, counts in found[1:]:
-        np.testing.assert_allclose(log_p, found[0][0], rtol=1e-12, atol=1e-12)
-        np.testing.assert_allclose(counts, found[0][1], atol=1e-11)
+    joint, *others = found
+    assert len(others) == 2
+    for log_p, counts in others:
+        np.testing.assert_allclose(log_p, joint[0], rtol=1e-12, atol=1e-12)
+        np.testing.assert_allclose(counts, joint[1], atol=1e-11)
 
 
 def test_rows_too_far_apart_for_linear_space_are_done_again_in_logarithms() -> None:
@@ -184,6 +186,24 @@ def test_rows_too_far_apart_for_linear_space_are_done_again_in_logarithms() -> N
     assert log_p[0] == pytest.approx(math.log(0.5 * 0.5**9), rel=1e-12)
     assert examined.network._by_joint(examined.values, rows, again)[0] == pytest.approx(log_p[0], rel=1e-12)
     np.testing.assert_allclose(counts, again, atol=1e-12)
+
+
+def test_digits_of_rows_too_far_apart_are_not_lost() -> None:
+    # Y leaves only the state of H whose share, about 1e-320, has few digits as a float.
+    tables = {
+        "H": [1 - 1e-160, 1e-160],
+        "X": [[0.0, 1.0], [1 - 3e-161, 3e-161]],
+        "Y": [[[1.0, 0.0], [1.0, 0.0]], [[0.0, 1.0], [0.0, 1.0]]],
+    }
+    dag = sf.DAG("H -> X; H -> Y; X -> Y")
+    model = sf.BayesianNetwork(dag, tables, schema={name: ["n", "y"] for name in tables})
+    examined = Examined(claim_of(model, {"H": [None], "X": ["y"], "Y": ["y"]}))
+    rows = Seen(np.array([[-1, 1, 1]], np.int32), np.ones(1))
+    for way in (ObservedRows._by_joint, ObservedRows._by_tree, ObservedRows._one_by_one):
+        counts = np.zeros(len(examined.values))
+        log_p = way(examined.network, examined.values, rows, counts)
+        assert log_p[0] == pytest.approx(math.log(1e-160) + math.log(3e-161), rel=1e-13)
+        np.testing.assert_allclose(examined.table(counts, "H"), [0, 1], atol=1e-12)
 
 
 def test_results_do_not_depend_on_threads_or_blocks() -> None:

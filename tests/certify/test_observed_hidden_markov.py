@@ -17,6 +17,7 @@ from suffice.models.cpds.linear_gaussian import LinearGaussianCPD
 from suffice.models.cpds.tabular import TabularCPD
 from suffice.stats.source import BlockSource
 from suffice.stats.statistics import Statistics
+from suffice.stats.sums import Sums
 
 
 def some_data(model: sf.HiddenMarkovModel, seed: int) -> dict[str, Any]:
@@ -65,12 +66,26 @@ def moved(model: sf.HiddenMarkovModel, place: int, row: int, column: int, by: fl
     return sf.HiddenMarkovModel(model.structure, tables[0], tables[1], tuple(tables[2:]))
 
 
+def test_slopes_that_are_not_numbers_are_infinite(monkeypatch: pytest.MonkeyPatch) -> None:
+    model, measure = some_model(2), LogPass.__call__
+
+    def unknown(task: LogPass, block: Any) -> Any:
+        found = measure(task, block)
+        values = found[task.need].values.copy()
+        values[-1] = np.nan  # by the spread of a normal distribution
+        return {task.need: Sums(task.need.name, values)}
+
+    monkeypatch.setattr(LogPass, "__call__", unknown)
+    _, residual, where, *_ = measured(claim_of(model, some_data(model, 1)))
+    assert (residual, where) == (np.inf, "p(y | z)")
+
+
 @pytest.mark.parametrize("point", ["mle", "mean", "map"])
 def test_largest_slope_is_that_of_the_objective(point: str) -> None:
     model = some_model(4)
     data = some_data(model, 2)
     prior = None if point == "mle" else sf.Dirichlet(2.5)
-    log_likelihood, residual, where = measured(claim_of(model, data, prior=prior, point=point))
+    log_likelihood, residual, where, *_ = measured(claim_of(model, data, prior=prior, point=point))
     sequences = sf.Sequences(data, variable=["x", "y"], id="id")
     assert log_likelihood == pytest.approx(model.log_likelihood(sequences), rel=1e-12)
 
@@ -97,3 +112,13 @@ def test_a_fit_that_is_none_is_not_certified() -> None:
     fit = sf.fit(model.structure, sf.Sequences(data, variable=["x", "y"], id="id"), init=model, missing="em")
     assert fit.certificate.ok, fit.certificate.verdict
     assert measured(claim_of(fit.model, data))[1] < 1e-8
+
+
+def test_a_state_that_no_sequence_enters_is_no_trouble() -> None:
+    chain = sf.MarkovChain(latent={"z": 2}, variable="x")
+    shows = {"x": {"mean": [0.0, 1.0], "sd": 1.0}}
+    start = sf.HiddenMarkovModel.of(chain, {"x": None}, [1, 0], [[1, 0], [0.5, 0.5]], shows)
+    fit = sf.fit(chain, [[0.0, 1.0, 0.4, 0.2]], init=start)
+    (cpd,) = fit.model.shows
+    assert np.isnan(cpd.intercept).tolist() == [False, True]
+    assert fit.certificate.ok, fit.certificate.verdict

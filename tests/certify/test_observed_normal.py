@@ -11,6 +11,7 @@ import pytest
 import suffice as sf
 from suffice.certify import observed_mixed, observed_normal
 from suffice.certify.claim import Claim
+from suffice.certify.observed_scores import worst_of
 from suffice.data.stream import KEEP
 from suffice.data.table import open_table
 from suffice.models.cpds.linear_gaussian import LinearGaussianCPD
@@ -54,10 +55,10 @@ def moved(model: Any, shift: float) -> Any:
 @pytest.mark.parametrize("name", STRUCTURES)
 def test_the_end_of_em_has_no_slope_and_a_moved_model_has(name: str) -> None:
     claim = claim_of(STRUCTURES[name])
-    log_likelihood, residual, _ = observed_normal.measured(claim)
+    log_likelihood, residual, *_ = observed_normal.measured(claim)
     assert log_likelihood == pytest.approx(claim.log_likelihood, rel=1e-10)
     assert residual < 1e-8
-    lower, slope, where = observed_normal.measured(replace(claim, model=moved(claim.model, 0.1)))
+    lower, slope, where, *_ = observed_normal.measured(replace(claim, model=moved(claim.model, 0.1)))
     assert lower < log_likelihood
     assert slope > 1e-3
     assert "y" in where
@@ -67,7 +68,7 @@ def test_the_slope_of_a_mean_is_that_of_the_likelihood() -> None:
     claim = claim_of(STRUCTURES["regressions"])
     model = moved(claim.model, 0.3)
     up, down = (observed_normal.measured(replace(claim, model=moved(model, h)))[0] for h in (1e-5, -1e-5))
-    _, slope, where = observed_normal.measured(replace(claim, model=model))
+    _, slope, where, *_ = observed_normal.measured(replace(claim, model=model))
     assert where == "the intercept of y"
     wanted = abs(up - down) / 2e-5 * float(model.cpd("y").sd[0]) / 80
     assert slope == pytest.approx(wanted, rel=1e-6)
@@ -81,3 +82,16 @@ def test_both_ways_of_asking_agree(monkeypatch: Any) -> None:
     asked = observed_normal.measured(moved_claim)
     assert asked[0] == pytest.approx(listed[0], rel=1e-10)
     assert asked[1] == pytest.approx(listed[1], rel=1e-8)
+
+
+@pytest.mark.parametrize(
+    ("node", "where"), [("A", "the table of A"), ("x", "the intercept of x"), ("y", "the intercept of y")]
+)
+def test_expected_statistics_that_are_not_numbers_are_noticed(node: str, where: str) -> None:
+    claim = claim_of(STRUCTURES["mixed"])
+    expected = {"A": np.array([30.0, 50.0]), "x": np.array([np.eye(2)] * 2), "y": np.array([np.eye(3)] * 2)}
+    centres, spreads = {"x": 0.0, "y": 0.0}, {"x": 1.0, "y": 1.0}
+    assert np.isfinite(worst_of(claim, expected, centres, spreads, 80.0)[0].size)
+    expected[node][(0,) if node == "A" else (0, 0, 1)] = np.nan
+    found, _ = worst_of(claim, expected, centres, spreads, 80.0)
+    assert (found.size, found.where) == (np.inf, where)

@@ -142,12 +142,6 @@ def test_features_of_another_structure_are_refused() -> None:
     assert "not those of the features" in certificate.verdict
 
 
-def test_interrupted_fits_are_refused() -> None:
-    certificate: Any = certify(claim_of(fitted(), interrupted=True))
-    assert not certificate.ok
-    assert "interrupted" in certificate.verdict
-
-
 def test_data_that_were_changed_are_noticed() -> None:
     fit = sf.fit(sf.Boltzmann(NAMES), rows(), method="stochastic", seed=1, certify="data")
     assert fit.certificate.data_gap == 0
@@ -218,14 +212,14 @@ def test_constant_features_do_not_divide_by_zero() -> None:
 # Wide graphs --------------------------------------------------------------------------------------------------
 
 
-WIDE = [f"u{v}" for v in range(24)]
+WIDE = [f"u{v}" for v in range(21)]
 
 
 @cache
 def wide() -> sf.Fit:
-    weights = np.concatenate([np.zeros(24), np.random.default_rng(1).normal(0, 0.15, 276)])
+    weights = np.concatenate([np.zeros(21), np.random.default_rng(1).normal(0, 0.15, 210)])
     data = drawn(sf.Boltzmann(WIDE), weights, WIDE, 3000)
-    return sf.fit(sf.Boltzmann(WIDE), data, method="stochastic", seed=1)
+    return sf.fit(sf.Boltzmann(WIDE), data, method="stochastic", seed=1, options={"sweeps": 3, "error": 1.4e-3})
 
 
 def test_without_a_normaliser_the_log_likelihood_is_unknown_and_said_to_be() -> None:

@@ -92,6 +92,17 @@ def test_the_gradient_is_that_of_the_formula_written_out() -> None:
     assert found.log_likelihood == pytest.approx(float((w * np.log((p * own).sum(axis=1))).sum()), rel=1e-13)
 
 
+def test_extents_bound_the_intercept_and_every_input() -> None:
+    rows = data(6)
+    fit = sf.fit(ONE, rows)
+    source = BlockSource(open_table(rows, fit.structure.columns, schema=fit.model.schema))
+    found = rows_module.recomputed(
+        Claim(fit.structure, model=fit.model, statistics=fit.statistics, log_likelihood=fit.log_likelihood,
+              point="mle", prior=None, source=source)
+    )  # fmt: skip
+    np.testing.assert_allclose(found.extents, [1.0, np.abs(rows["x"]).max(), np.abs(rows["z"]).max()], rtol=1e-12)
+
+
 @given(st.integers(0, 10_000), st.integers(6, 40), st.integers(2, 3), st.floats(0, 8))
 @settings(max_examples=40)
 def test_existence_is_claimed_as_the_linear_program_says(seed: int, n: int, k: int, size: float) -> None:
@@ -110,12 +121,6 @@ def test_the_bound_of_the_curvature_from_some_rows_proves_existence_too(monkeypa
     assert sf.fit(ONE, data(1, 400)).certificate.exists == "yes"
     apart = {"x": np.linspace(-1, 1, 40), "z": np.random.default_rng(0).normal(size=40), "y": ["a"] * 20 + ["b"] * 20}
     assert sf.fit(ONE, apart).certificate.exists == "no"
-
-
-def test_an_interrupted_fit_is_not_certified() -> None:
-    rows = data()
-    fit = sf.fit(ONE, rows)
-    assert not claim(fit, rows, interrupted=True).ok
 
 
 # Separation ---------------------------------------------------------------------------------------------------

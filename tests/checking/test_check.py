@@ -91,7 +91,9 @@ def test_a_structure_without_independences_cannot_be_contradicted(structure: Any
 
 
 def test_tests_are_those_of_cells_written_out() -> None:
-    for test in sf.check(ALARM.dag, ROWS, bootstrap=0).tests:
+    tests = sf.check(ALARM.dag, ROWS, bootstrap=0).tests
+    assert len(tests) == 6
+    for test in tests:
         columns = [ROWS[name].astype(str) for name in (test.first, test.second, *test.given)]
         g2, df = twins.g2(list(zip(*columns, strict=True)))
         assert test.statistic == pytest.approx(g2, abs=1e-9)
@@ -116,6 +118,7 @@ def test_holm_refuses_step_by_step(p_values: list[float]) -> None:
 
 def test_a_bootstrap_takes_half_of_the_level() -> None:
     alone, both = (sf.check(WITHOUT, ROWS, bootstrap=n) for n in (0, 40))
+    assert alone.tests
     for one, other in zip(alone.tests, both.tests, strict=True):
         assert other.p_value == one.p_value
         assert other.p_adjusted == pytest.approx(min(1.0, 2 * one.p_adjusted))

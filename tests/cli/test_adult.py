@@ -11,7 +11,7 @@ import json
 from pathlib import Path
 
 import pytest
-from tests.cli.test_query import bad, good
+from tests.command_line import bad, good
 from tests.conftest import DATA
 
 pytestmark = pytest.mark.data

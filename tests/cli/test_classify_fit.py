@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 import pytest
 from tests.cli.mushrooms import HALF, NUMBERS, STATES, TABLE, write_table
-from tests.cli.test_query import bad, document, good, run
+from tests.command_line import bad, document, good, run
 
 import suffice as sf
 from suffice.structures.class_gaussian import ClassGaussian
@@ -42,6 +42,8 @@ OPTIONS: dict[str, tuple[list[str], Any, dict[str, Any]]] = {
               divisor="n-1", class_prior={"no": 0.25, "yes": 0.75}),
         {"prior": sf.Dirichlet(2.0)},
     ),
+    "bits of counts": (["--inputs", "spots", "--kind", "spots=bernoulli", "--binarize", "1"],
+                       Naive("edible", ("spots",), kinds={"spots": "bernoulli"}, binarize=1), {"prior": ONE}),
     "priors": (["--exclude", "id,n,spots", "--prior", "dirichlet:2", "--prior", "nig:2:1", "--class-prior", "uniform"],
                Naive("edible", (*STATES, *NUMBERS), class_prior="uniform"),
                {"prior": [sf.Dirichlet(2.0), sf.NormalInverseGamma(2, 1)]}),

@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 from tests.cli.mushrooms import MODELS, TABLE, write_table
-from tests.cli.test_query import bad, document, good
+from tests.command_line import bad, document, good
 
 import suffice as sf
 from suffice.cli.spoken import spoken

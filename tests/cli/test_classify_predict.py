@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 import pytest
 from tests.cli.mushrooms import MODELS, TABLE, write_table
-from tests.cli.test_query import bad, good, run, strict
+from tests.command_line import bad, good, run, strict
 
 import suffice as sf
 from suffice.structures.joint_classes import JointClasses

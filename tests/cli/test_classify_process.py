@@ -7,9 +7,8 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from tests.cli.test_processes import ANSI, COMMAND, on_terminal
-from tests.cli.test_processes import run as run_process
-from tests.cli.test_query import run
+from tests.cli.terminal import ANSI, on_terminal
+from tests.command_line import COMMAND, run
 
 import suffice as sf
 from suffice.cli import classify_answers, classify_cases
@@ -28,8 +27,8 @@ def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 
 
 def test_rows_go_to_a_pipe_and_the_summary_elsewhere(folder: Path) -> None:
-    done = run_process(folder, "classify", "predict", "c.json", "t.csv", "--keep", "sky")
-    assert done.returncode == 0
+    done = run("classify", "predict", "c.json", "t.csv", "--keep", "sky")
+    assert done.exit_code == 0
     assert done.stdout.splitlines() == ["sky,predicted", *(f"{sky},{weather}" for sky, _, weather in ROWS)]
     assert "error rate         0.0000" in done.stderr
 
@@ -82,15 +81,15 @@ def test_screens_fit_eighty_columns(folder: Path) -> None:
         ["fit", "t.csv", "-t", "weather", "--inputs", "sky,wind"],
         ["predict", "c.json", "t.csv", "--out", "p.csv"],
     ):
-        code, out, _ = on_terminal(folder, "classify", *arguments, columns=80)
-        text = ANSI.sub("", out)
-        assert code == 0
+        shown = on_terminal("classify", *arguments, columns=80)
+        text = ANSI.sub("", shown.stdout)
+        assert shown.exit_code == 0
         assert max(map(len, text.splitlines())) <= 80
         assert "Observed classes down, predicted classes across" in text
 
 
 def test_rows_on_a_screen_are_not_run_through_by_a_bar(folder: Path) -> None:
-    code, out, err = on_terminal(folder, "classify", "predict", "c.json", "t.csv")
-    assert code == 0
-    assert out.startswith("predicted\nrain\n")
-    assert "reading" not in err
+    shown = on_terminal("classify", "predict", "c.json", "t.csv")
+    assert shown.exit_code == 0
+    assert shown.stdout.startswith("predicted\nrain\n")
+    assert "reading" not in shown.stderr

@@ -9,7 +9,8 @@ from typing import Any
 
 import numpy as np
 import pytest
-from tests.cli.test_commands import bad, good, names, run
+from tests.cli.test_commands import names
+from tests.command_line import bad, good, run
 
 import suffice as sf
 

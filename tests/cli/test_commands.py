@@ -6,6 +6,7 @@ import csv
 import io
 import json
 import math
+import re
 from collections.abc import Callable
 from dataclasses import replace
 from pathlib import Path
@@ -13,7 +14,7 @@ from typing import Any
 
 import numpy as np
 import pytest
-from typer.testing import CliRunner, Result
+from tests.command_line import bad, good, run
 
 import suffice as sf
 from suffice.cli.app import app
@@ -27,31 +28,6 @@ def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     monkeypatch.chdir(tmp_path)
     (tmp_path / "t.csv").write_text(ROWS)
     return tmp_path
-
-
-def run(*arguments: str) -> Result:
-    result = CliRunner().invoke(app, list(arguments))
-    if result.exception is not None and not isinstance(result.exception, SystemExit):
-        raise result.exception
-    return result
-
-
-def good(*arguments: str) -> str:
-    """Run a command that must succeed without a word on standard error, and return what it prints."""
-    result = run(*arguments)
-    assert result.stderr == ""
-    assert result.exit_code == 0, result.output
-    return result.stdout
-
-
-def bad(*arguments: str) -> str:
-    """Run a command that must fail with exit code 2 and one line on standard error, and return that line."""
-    result = run(*arguments)
-    assert result.exit_code == 2, result.output
-    assert result.stdout == ""
-    assert result.stderr.startswith("error: ")
-    assert result.stderr.count("\n") == 1
-    return result.stderr.removeprefix("error: ").rstrip("\n")
 
 
 def names(folder: Path) -> set[str]:
@@ -135,9 +111,7 @@ def test_states_may_be_quoted(folder: Path) -> None:
 
 def test_states_with_a_line_break_do_not_crash(folder: Path) -> None:
     (folder / "q.csv").write_text('A\n"a\nb"\nc\n')
-    result = CliRunner().invoke(app, ["fit", "A", "q.csv", "--categorical", "A=a\nb,c"])
-    assert result.exit_code in (0, 2)
-    assert isinstance(result.exception, SystemExit | None)
+    assert run("fit", "A", "q.csv", "--categorical", "A=a\nb,c").exit_code in (0, 2)
 
 
 def test_continuous_column_is_refused_by_a_table_with_the_reason(folder: Path) -> None:
@@ -351,6 +325,9 @@ def test_score_drops_incomplete_rows_when_told(model: sf.Fit, folder: Path) -> N
     assert entry["n"] == 2
     wanted = model.model.log_prob({"A": ["x", "y"], "B": ["u", "v"]}).sum()
     assert entry["log_likelihood"] == pytest.approx(wanted, rel=1e-12)
+    text = good("score", "m.json", "gaps.csv", "--missing", "drop")
+    assert re.search(r"^rows, with their weights +2$", text, re.MULTILINE)
+    assert re.search(r"^rows dropped +2$", text, re.MULTILINE)
 
 
 def test_score_takes_unknown_states_as_missing_when_told(model: sf.Fit, folder: Path) -> None:
@@ -613,7 +590,7 @@ def interrupt(*arguments: Any, **options: Any) -> Any:
     ("where", "arguments"),
     [
         ("suffice.opening.open_table", ["fit", "A -> B", "t.csv", "--out", "new.json"]),
-        ("suffice.data.table.open_table", ["score", "m.json", "t.csv"]),
+        ("suffice.models.score.open_table", ["score", "m.json", "t.csv"]),
         ("suffice.models.answers.sample_blocks", ["sample", "m.json", "--out", "new.csv"]),
         ("suffice.opening.open_table", ["demo", "--out", "new.json"]),
     ],

@@ -9,7 +9,7 @@ from typing import Any
 
 import pytest
 from tests.cli.test_cliques import TABLE, folder  # noqa: F401 (a fixture)
-from tests.cli.test_commands import bad, good, run
+from tests.command_line import bad, good, run
 
 import suffice as sf
 from suffice.cli.spoken import spoken

@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 import pytest
-from tests.cli.test_query import bad, document, good
+from tests.command_line import bad, document, good
 
 import suffice as sf
 from suffice.cli.priors import read_prior, read_priors
@@ -338,3 +338,10 @@ def test_sample_refuses_what_is_for_other_models(folder: Path, options: list[str
 def test_every_command_line_answer_is_one_json_document(folder: Path) -> None:
     for arguments in (("mixed.json", "light"), ("mixed.json", "variety"), ("mixed.json", "--map"), ("mixed.json",)):
         assert json.loads(good("query", *arguments, "--json"))
+
+
+def test_floats_that_could_be_codes_are_refused_with_one_option_per_column(tmp_path: Path) -> None:
+    (tmp_path / "t.csv").write_text("a,b,c\n1.0,u,1.0\n,v,\n2.0,u,2.0\n1.0,v,2.0\n")
+    asked = ("fit", "a -> b; c", tmp_path / "t.csv", "--missing", "drop")
+    assert "--categorical 'a' --categorical 'c' or --continuous 'a' --continuous 'c'" in bad(*asked)
+    assert "3 rows" in good(*asked, "--categorical", "a", "--categorical", "c")

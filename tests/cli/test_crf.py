@@ -2,17 +2,19 @@
 
 from __future__ import annotations
 
+import contextlib
+import functools
 import json
 import os
+import shutil
 import signal
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 import pytest
-from tests.cli.test_processes import ANSI, on_terminal
-from tests.cli.test_processes import run as run_process
-from tests.cli.test_query import bad, document, good, run
+from tests.cli.terminal import ANSI, on_terminal
+from tests.command_line import bad, document, good, run, run_process
 
 import suffice as sf
 from suffice.cli.crf_options import scheme_of
@@ -43,21 +45,29 @@ def labels(sentences: Any) -> list[list[str]]:
     return [[row[2] for row in own] for own in sentences]
 
 
+@pytest.fixture(scope="module")
+def made(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """Sentences, a template and models, made once."""
+    made = tmp_path_factory.mktemp("made")
+    (made / "train.txt").write_text(written(SENTENCES))
+    (made / "test.txt").write_text(written(OTHERS))
+    (made / "bare.txt").write_text(written(OTHERS, columns=(0, 1)))
+    (made / "w.template").write_text(TEMPLATE)
+    with contextlib.chdir(made):
+        learn().save("python.crf")
+        good(*FIT)
+    return made
+
+
 @pytest.fixture
-def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Any:
-    """A folder to work in, with sentences, a template and a model; the number of threads is set back."""
+def folder(made: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """A folder to work in, with a copy of what was made."""
+    shutil.copytree(made, tmp_path, dirs_exist_ok=True)
     monkeypatch.chdir(tmp_path)
-    (tmp_path / "train.txt").write_text(written(SENTENCES))
-    (tmp_path / "test.txt").write_text(written(OTHERS))
-    (tmp_path / "bare.txt").write_text(written(OTHERS, columns=(0, 1)))
-    (tmp_path / "w.template").write_text(TEMPLATE)
-    threads = sf.config().threads
-    learn(sf.ChainCRF).save("python.crf")
-    assert run(*FIT).exit_code == 0
-    yield tmp_path
-    sf.config(threads=threads)
+    return tmp_path
 
 
+@functools.cache
 def learn(kind: Any = sf.ChainCRF, template: Any = TEMPLATE, **params: Any) -> Any:
     return kind(**{"c2": 0.05, "templates": template, **params}).fit(inputs(SENTENCES), labels(SENTENCES))
 
@@ -221,6 +231,7 @@ def test_several_labellings_come_in_order_and_no_more_than_there_are(folder: Pat
 def test_marginals_follow_the_label(folder: Path) -> None:
     lines = [line for line in good("crf", "tag", "m.crf", "bare.txt", "--marginals").splitlines() if line]
     wanted = [row for own in learn().predict_marginals(inputs(OTHERS)) for row in own]
+    assert len(wanted) == 4
     for line, row in zip(lines, wanted, strict=True):
         found = dict(field.rsplit("/", 1) for field in line.split()[3:])
         assert list(found) == list(row)
@@ -381,17 +392,18 @@ def test_encodings_other_than_utf8(folder: Path) -> None:
 
 
 def test_a_terminal_shows_a_bar_and_colours(folder: Path) -> None:
-    code, out, err = on_terminal(folder, *FIT, "--test", "test.txt", columns=100)
-    assert code == 0
-    assert "L-BFGS" in ANSI.sub("", err)
-    assert "loss" in ANSI.sub("", err)
-    plain = ANSI.sub("", out)
+    shown = on_terminal(*FIT, "--test", "test.txt", columns=100)
+    assert shown.exit_code == 0
+    assert "L-BFGS" in ANSI.sub("", shown.stderr)
+    assert "loss" in ANSI.sub("", shown.stderr)
+    plain = ANSI.sub("", shown.stdout)
     assert "✓ Certified" in plain
     assert "Spans by type" in plain
     assert all(len(line) <= 100 for line in plain.splitlines())
 
 
+@pytest.mark.slow
 def test_tags_go_through_a_pipe(folder: Path) -> None:
-    done = run_process(folder, "crf", "tag", "m.crf", "bare.txt", LC_ALL="C", PYTHONIOENCODING="ascii")
-    assert (done.returncode, done.stderr) == (0, "")
+    done = run_process("crf", "tag", "m.crf", "bare.txt", LC_ALL="C", PYTHONIOENCODING="ascii")
+    assert (done.exit_code, done.stderr) == (0, "")
     assert done.stdout.splitlines()[0].startswith("the DT ")

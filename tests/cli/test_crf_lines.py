@@ -9,22 +9,20 @@ from typing import Any
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from tests.cli.test_crf import FIT, OTHERS, TEMPLATE, folder, inputs, learn
-from tests.cli.test_processes import ANSI, on_terminal
-from tests.cli.test_query import bad, document, good, run
-from typer.testing import CliRunner
+from tests.cli.terminal import ANSI, on_terminal
+from tests.cli.test_crf import FIT, OTHERS, TEMPLATE, folder, inputs, learn, made
+from tests.command_line import bad, document, good, run
 
-from suffice.cli.app import app
 from suffice.cli.crf_report import LearningBar
 from suffice.cli.crf_tagged import Tagged, best_alone
 from suffice.progress import Bar
 
-__all__ = ["folder"]
+__all__ = ["folder", "made"]
 KEPT = "\n\nthe   DT\ndog\tNN \n# of another kind\nsleeps VB\n \n\na DT\n\n"
 
 
 def given_input(text: str | bytes, *arguments: str) -> Any:
-    return CliRunner().invoke(app, ["crf", *arguments], input=text)
+    return run("crf", *arguments, input=text)
 
 
 # Lines --------------------------------------------------------------------------------------------------------
@@ -235,17 +233,15 @@ def test_templates_are_shown_whatever_they_were_made_of(folder: Path) -> None:
 
 
 def test_a_terminal_breaks_lines_as_a_pipe_does(folder: Path) -> None:
-    _, out, _ = on_terminal(folder, "crf", "show", "m.crf", columns=60)
-    lines = ANSI.sub("", out).splitlines()
+    lines = ANSI.sub("", on_terminal("crf", "show", "m.crf", columns=60).stdout).splitlines()
     at = next(number for number, line in enumerate(lines) if line.startswith("✓ Certified"))
     assert lines[at + 1].startswith("  ")
     assert lines[at + 1].strip()
     assert all(len(line.rstrip()) <= 60 for line in lines)
-    _, out, _ = on_terminal(folder, "crf", "show", "m.crf", columns=140)
+    wide = ANSI.sub("", on_terminal("crf", "show", "m.crf", columns=140).stdout)
     verdict = [line for line in good("crf", "show", "m.crf").splitlines() if line.startswith(("✓", "  "))]
-    assert verdict == [
-        line.rstrip() for line in ANSI.sub("", out).splitlines() if line.startswith(("✓", "  ")) and line.strip()
-    ]
+    assert verdict
+    assert verdict == [line.rstrip() for line in wide.splitlines() if line.startswith(("✓", "  ")) and line.strip()]
 
 
 def test_the_bar_says_what_sentences_are_read_for(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -6,7 +6,7 @@ import json
 from pathlib import Path
 
 import pytest
-from tests.cli.test_query import bad, good
+from tests.command_line import bad, good
 
 LOOSE = "# a survey\n x, 1 ,u\n y, 2,v\nx,1 , v\n ?, 2,u\n"
 TIDY = "A,B,C\nx,1,u\ny,2,v\nx,1,v\n?,2,u\n"

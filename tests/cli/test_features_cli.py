@@ -4,12 +4,14 @@ from __future__ import annotations
 
 import json
 import math
+import shutil
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 import pytest
-from tests.cli.test_commands import bad, good, names, run
+from tests.cli.test_commands import names
+from tests.command_line import bad, good, run
 
 import suffice as sf
 
@@ -63,6 +65,13 @@ STRUCTURES: dict[str, Any] = {
 def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     """A folder to work in, with a table, in two parts as well, and structure files in it."""
     monkeypatch.chdir(tmp_path)
+    write_tables(tmp_path)
+    for name, content in FILES.items():
+        (tmp_path / name).write_text(content, encoding="utf-8")
+    return tmp_path
+
+
+def write_tables(folder: Path) -> None:
     rng = np.random.default_rng(3)
     lines = []
     for _ in range(60):
@@ -71,10 +80,7 @@ def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
         y = "b" if x + rng.normal() > 0 else "a"
         lines.append(f"{a},{b},{rng.choice([0, 1, 2])},{rng.choice([-1, 1])},{x},{y}")
     for name, part in (("t.csv", lines), ("t1.csv", lines[:25]), ("t2.csv", lines[25:])):
-        (tmp_path / name).write_text("\n".join(["A,B,u,v,x,y", *part, ""]))
-    for name, content in FILES.items():
-        (tmp_path / name).write_text(content, encoding="utf-8")
-    return tmp_path
+        (folder / name).write_text("\n".join(["A,B,u,v,x,y", *part, ""]))
 
 
 # fit ----------------------------------------------------------------------------------------------------------
@@ -170,15 +176,26 @@ def test_statistics_of_parts_are_saved_merged_and_estimated(folder: Path, name: 
 # The fitted models --------------------------------------------------------------------------------------------
 
 
-@pytest.fixture
-def models(folder: Path) -> dict[str, Any]:
+@pytest.fixture(scope="module")
+def made(tmp_path_factory: pytest.TempPathFactory) -> tuple[Path, dict[str, Any]]:
+    """A folder with a model and a whole fit of each structure, made once, and the models."""
+    made = tmp_path_factory.mktemp("made")
+    write_tables(made)
     found = {}
     for name, structure in STRUCTURES.items():
-        fit = sf.fit(structure, "t.csv")
-        sf.write(fit.model, f"{name[0]}.json")
-        sf.write(fit, f"{name[0]}_fit.json")
+        fit = sf.fit(structure, made / "t.csv")
+        sf.write(fit.model, made / f"{name[0]}.json")
+        sf.write(fit, made / f"{name[0]}_fit.json")
         found[name[0]] = fit.model
-    return found
+    return made, found
+
+
+@pytest.fixture
+def models(made: tuple[Path, dict[str, Any]], folder: Path) -> dict[str, Any]:
+    """The fitted models; copies of their files are in the folder to work in."""
+    for path in made[0].glob("*.json"):
+        shutil.copy(path, folder)
+    return made[1]
 
 
 @pytest.mark.parametrize("path", ["f.json", "f_fit.json"])

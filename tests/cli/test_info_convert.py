@@ -6,18 +6,13 @@ import json
 from pathlib import Path
 
 import pytest
-from typer.testing import CliRunner
+from tests.command_line import run
 
 import suffice as sf
-from suffice.cli.app import app
 
 NETWORK = sf.BayesianNetwork(
     sf.DAG("A -> B"), {"A": [0.5, 0.5], "B": [[0.1, 0.9], [0.3, 0.7]]}, schema={"A": ["x", "y"], "B": ["u", "v"]}
 )
-
-
-def run(*arguments: object):
-    return CliRunner().invoke(app, [str(argument) for argument in arguments])
 
 
 @pytest.fixture
@@ -29,7 +24,7 @@ def model(tmp_path: Path) -> Path:
 @pytest.mark.parametrize("ending", [".bif", ".bif.gz", ".json"])
 def test_convert_keeps_the_model(model: Path, tmp_path: Path, ending: str) -> None:
     done = run("convert", model, tmp_path / f"out{ending}")
-    assert done.exit_code == 0, done.output
+    assert done.exit_code == 0, done.stderr
     again = sf.read(tmp_path / f"out{ending}")
     assert again.cpd("B").values.tolist() == NETWORK.cpd("B").values.tolist()
     assert again.schema["B"].states == ("u", "v")
@@ -66,3 +61,21 @@ def test_info_of_a_missing_file_is_an_error() -> None:
     done = run("info", "A -> B", "absent.csv")
     assert done.exit_code == 2
     assert "absent.csv" in done.stderr
+
+
+def test_info_describes_hypotheses(tmp_path: Path) -> None:
+    dice = sf.Hypotheses({"coin": [1, 2], "die": [1, 2, 3, 4, 5, 6]}, over="face")
+    fit = sf.fit(dice, {"face": [1, 2, 1]})
+    for thing, name in ((fit, "fit.json"), (fit.model, "model.json")):
+        sf.write(thing, tmp_path / name)
+        done = run("info", tmp_path / name)
+        assert done.exit_code == 0, done.stderr
+        assert [line.split() for line in done.stdout.splitlines()[:4]] == [
+            ["model", "HypothesisMixture"],
+            ["variable", "face"],
+            ["outcomes", "6"],
+            ["hypotheses", "2"],
+        ]
+        found = json.loads(run("info", tmp_path / name, "--json").stdout)
+        assert found["weights"].startswith(("coin 0.9", "coin 1"))
+    assert run("info", tmp_path / "fit.json").stdout == run("info", tmp_path / "model.json").stdout

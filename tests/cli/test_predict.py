@@ -8,7 +8,7 @@ from pathlib import Path
 import numpy as np
 import pandas as pd
 import pytest
-from tests.cli.test_commands import bad, good, run
+from tests.command_line import bad, good, run
 
 import suffice as sf
 

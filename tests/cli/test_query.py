@@ -2,17 +2,15 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 import pytest
-from typer.testing import CliRunner, Result
+from tests.command_line import bad, document, good
 
 import suffice as sf
-from suffice.cli.app import app
 from suffice.cli.given import read_given
 
 YES_NO = ("yes", "no")
@@ -37,7 +35,7 @@ def odd() -> sf.BayesianNetwork:
 
 @pytest.fixture
 def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Path]:
-    """A folder to work in, with models in it; what a command sets for the whole process is set back."""
+    """A folder to work in, with models in it; what a test sets for the whole process is set back."""
     monkeypatch.chdir(tmp_path)
     sf.write(sprinkler(), "m.json")
     sf.write(sprinkler(), "m.bif")
@@ -48,47 +46,6 @@ def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Path]:
     memory = sf.config().memory
     yield tmp_path
     sf.config(memory=memory)
-
-
-def run(*arguments: str) -> Result:
-    result = CliRunner().invoke(app, list(arguments))
-    if result.exception is not None and not isinstance(result.exception, SystemExit):
-        raise result.exception
-    return result
-
-
-def good(*arguments: str) -> str:
-    """Run a command that must succeed without a word on standard error, and return what it prints."""
-    result = run(*arguments)
-    assert result.stderr == ""
-    assert result.exit_code == 0, result.output
-    return result.stdout
-
-
-def strict(text: str) -> Any:
-    """Read JSON of the standard, which has no NaN and no Infinity."""
-
-    def refuse(word: str) -> Any:
-        raise AssertionError(f"{word} is no JSON")
-
-    return json.loads(text, parse_constant=refuse)
-
-
-def document(*arguments: str) -> Any:
-    return strict(good(*arguments, "--json"))
-
-
-def bad(*arguments: str) -> str:
-    """Run a command that must fail with exit code 2 and one line on standard error, and return that line."""
-    result = run(*arguments)
-    assert result.exit_code == 2, result.output
-    assert result.stdout == ""
-    assert result.stderr.startswith("error: ")
-    assert result.stderr.count("\n") == 1
-    other = run(*arguments, "--json")
-    assert other.exit_code == 2
-    assert set(json.loads(other.stderr)["error"]) == {"type", "message"}
-    return result.stderr.removeprefix("error: ").rstrip("\n")
 
 
 # Targets ------------------------------------------------------------------------------------------------------

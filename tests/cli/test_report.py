@@ -6,7 +6,8 @@ import json
 from pathlib import Path
 
 import pytest
-from tests.cli.test_commands import bad, good, names, run
+from tests.cli.test_commands import names
+from tests.command_line import bad, good, run
 from tests.report.test_page import content, text_of
 
 import suffice as sf
@@ -90,3 +91,41 @@ def test_a_folder_that_is_not_there_is_found_before_anything_is_written(tmp_path
     said = bad("fit", "a -> b", str(tmp_path / "t.csv"), "--out-fit", str(tmp_path / "fit.json"), "--report", page)
     assert "there is no folder" in said
     assert not (tmp_path / "fit.json").exists()
+
+
+def test_the_report_of_a_chain_repeats_what_its_fit_proved(folder: Path) -> None:
+    crf = sf.ChainCRF().fit([[{"w": 1.0}, {"v": 1.0}]] * 3, [["a", "b"]] * 3)
+    crf.save("m.crf")
+    good("report", "m.crf", "--out", "crf.html", "--no-plots")
+    said = text_of(read("crf.html"))
+    assert crf.fit_.certificate.verdict in said
+    assert "no certificate" not in said
+    assert "sequences" in bad("report", "m.crf", "t.csv", "--out", "x.html")
+    sf.write(crf.fit_.model, "alone.crf")
+    good("report", "alone.crf", "--out", "alone.html", "--no-plots")
+    assert "no certificate" in text_of(read("alone.html"))
+
+
+@pytest.fixture
+def hidden(folder: Path) -> sf.Fit:
+    """A fit with a latent variable, which no column of its table carries, and another table that lacks values."""
+    rows = "0,0,0\n1,1,1\n0,0,1\n1,1,1\n0,1,0\n1,1,0\n0,0,0\n1,0,1\n"
+    Path("h.csv").write_text("A,B,C\n" + rows)
+    Path("gaps.csv").write_text("A,B,C\n0,,1\n1,1,1\n")
+    fit = sf.fit(sf.DAG("L -> A; L -> B; L -> C", latent={"L": 2}), "h.csv", seed=0, restarts=1)
+    sf.write(fit, "hidden.json")
+    return fit
+
+
+def test_data_without_latent_variables_are_scored(hidden: sf.Fit) -> None:
+    good("report", "hidden.json", "h.csv", "--out", "out.html", "--no-plots")
+    said = text_of(read("out.html"))
+    assert f"{hidden.log_likelihood:,.4f}" in said
+    assert "observed log-likelihood of these data" in said
+
+
+def test_missing_values_of_the_data_are_summed_out(hidden: sf.Fit) -> None:
+    good("report", "hidden.json", "gaps.csv", "--missing", "marginalise", "--out", "out.html", "--no-plots")
+    total = float(hidden.model.log_prob("gaps.csv", missing="marginalise").sum())
+    assert f"{total:,.4f}" in text_of(read("out.html"))
+    assert "--missing marginalise" in bad("report", "hidden.json", "gaps.csv", "--out", "out.html")

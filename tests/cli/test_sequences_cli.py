@@ -2,19 +2,21 @@
 
 from __future__ import annotations
 
+import contextlib
 import csv
 import io
 import json
 import math
 import re
 import shlex
+import shutil
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 import pyarrow.parquet as pq
 import pytest
-from tests.cli.test_query import bad, document, good
+from tests.command_line import bad, document, good
 
 import suffice as sf
 from suffice.cli import drawn_sequences
@@ -33,23 +35,32 @@ FILES = {
 }
 
 
-@pytest.fixture
-def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
-    """A folder to work in: structure files, sequences of all sorts, and models fitted to them."""
-    monkeypatch.chdir(tmp_path)
+@pytest.fixture(scope="module")
+def made(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """Structure files, sequences of all sorts, and models fitted to them, made once."""
+    made = tmp_path_factory.mktemp("made")
     for name, content in FILES.items():
-        (tmp_path / name).write_text(content)
+        (made / name).write_text(content)
     rng = np.random.default_rng(5)
     level = np.cumsum(rng.normal(size=40)) * 0.1 + rng.normal(size=40)
-    (tmp_path / "level.csv").write_text("level\n" + "".join(f"{value:.4f}\n" for value in level))
+    (made / "level.csv").write_text("level\n" + "".join(f"{value:.4f}\n" for value in level))
     rows = [(run, t, *rng.normal(size=2).round(3)) for run in (1, 2, 3) for t in range(12)]
     rng.shuffle(rows)
-    (tmp_path / "pair.csv").write_text("run,t,u,v\n" + "".join(f"{int(r)},{int(t)},{u},{v}\n" for r, t, u, v in rows))
-    sf.write(sf.fit(sf.MarkovChain(2, level="lines"), "text.txt", prior=sf.Dirichlet(1.0)).model, "chain.json")
-    sf.write(sf.fit(sf.MarkovChain(1, level="words", letters=True), "book.txt", prior=sf.K2()).model, "words.json")
-    sf.write(sf.fit(sf.MarkovChain(1, "rain", "site", "day"), "rain.csv", prior=sf.K2()).model, "rain.json")
-    sf.write(sf.fit(sf.Autoregression(1, "level"), "level.csv").model, "level.json")
-    sf.write(sf.fit(sf.Autoregression(2, ["u", "v"], id="run", time="t"), "pair.csv").model, "pair.json")
+    (made / "pair.csv").write_text("run,t,u,v\n" + "".join(f"{int(r)},{int(t)},{u},{v}\n" for r, t, u, v in rows))
+    with contextlib.chdir(made):
+        sf.write(sf.fit(sf.MarkovChain(2, level="lines"), "text.txt", prior=sf.Dirichlet(1.0)).model, "chain.json")
+        sf.write(sf.fit(sf.MarkovChain(1, level="words", letters=True), "book.txt", prior=sf.K2()).model, "words.json")
+        sf.write(sf.fit(sf.MarkovChain(1, "rain", "site", "day"), "rain.csv", prior=sf.K2()).model, "rain.json")
+        sf.write(sf.fit(sf.Autoregression(1, "level"), "level.csv").model, "level.json")
+        sf.write(sf.fit(sf.Autoregression(2, ["u", "v"], id="run", time="t"), "pair.csv").model, "pair.json")
+    return made
+
+
+@pytest.fixture
+def folder(made: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """A folder to work in, with a copy of what was made."""
+    shutil.copytree(made, tmp_path, dirs_exist_ok=True)
+    monkeypatch.chdir(tmp_path)
     return tmp_path
 
 

@@ -199,6 +199,7 @@ def test_rows_with_gaps_are_scored_by_what_they_have() -> None:
     codes = FoldedTable(open_table({"row": np.arange(90.0)}, ["row"]), 3, 0)
     folds = [block.columns["row"].astype(int) for block in codes.blocks()]
     schema = {name: sf.categorical(STATES[name]) for name in STATES}
+    assert len(folds) == 3
     for name, structure in models.items():
         for fold, rows in enumerate(folds):
             rest = np.setdiff1d(np.arange(90), rows)

@@ -182,6 +182,7 @@ def test_slices_of_what_was_counted_are_the_statistics_of_the_folds(n_folds: int
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr("suffice.comparison.fold_statistics._can_be_sliced", lambda needs, block: False)
         (cut,) = gather_folds(table, [(BlockSource, needs)], Watch())
+    assert len(cut.folds) == n_folds
     for one, other in zip(sliced.folds, cut.folds, strict=True):
         assert (one.weight, one.n_read, list(one.schema)) == (other.weight, other.n_read, list(other.schema))
         for need in needs:

@@ -29,6 +29,7 @@ def table_of(shape):
 @given(shapes)
 def test_full_and_partial_labels_pick_the_same_numbers(shape):
     table = table_of(shape)
+    assert table.values.shape == tuple(shape)
     for codes in itertools.product(*map(range, shape)):
         where = {f"v{j}": f"s{i}" for j, i in enumerate(codes)}
         assert table[where] == table.values[codes]
@@ -84,14 +85,21 @@ def test_long_tables_say_how_many_rows_are_hidden(shape, hidden):
     assert len(lines) == 2 + 60 + 1
 
 
-def test_html_is_escaped():
-    table = LabelledTable((Variable("<i>", ("a&b", "<c>")),), np.array([0.5, 0.5]))
-    shown = table._repr_html_()
-    assert "&lt;i&gt;" in shown
-    assert "a&amp;b" in shown
-    assert "<c>" not in shown
-
-
 def test_unknown_backend_lists_the_backends():
     with pytest.raises(ArgumentError, match=r"'backend' argument must be one of .*'pandas'"):
         to_native({"x": [1]}, "excel")
+
+
+@settings(max_examples=40)
+@given(shapes, st.integers(0, 10**6))
+def test_the_largest_number_is_found_by_its_labels(shape, seed):
+    table = table_of(shape)
+    table = LabelledTable(table.variables, np.random.default_rng(seed).permutation(table.values.size).reshape(shape))
+    found = table.argmax()
+    assert tuple(found) == table.names
+    assert table[found] == table.values.max()
+
+
+def test_of_equal_numbers_the_first_is_taken():
+    states = (Variable("A", ("x", "y")), Variable("B", (0, 1)))
+    assert LabelledTable(states, np.array([[0.2, 0.3], [0.3, 0.2]])).argmax() == {"A": "x", "B": 1}

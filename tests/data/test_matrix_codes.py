@@ -66,6 +66,7 @@ def test_known_states_are_found_in_any_order_and_others_are_missing(matrix, othe
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(module, "SMALL_JOB", size)
         own, codes = (known_matrix(x, variables, "missing") for x in (matrix, other))
+        assert len(variables) == own.shape[1] == codes.shape[1] == len(NAMES)
         for place, variable in enumerate(variables):
             states = np.array(variable.labels)
             np.testing.assert_array_equal(states[own[:, place]], matrix[:, place].astype(int))

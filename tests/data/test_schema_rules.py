@@ -83,19 +83,15 @@ def test_floats_without_gaps_are_continuous_whatever_their_values(column):
 
 
 @given(st.lists(st.integers(-50, 50), min_size=1, unique=True, max_size=20), st.sampled_from(["nan", "null"]))
-def test_float_column_of_whole_numbers_with_gaps_follows_the_integer_rule(values, gap):
+def test_float_column_of_whole_numbers_with_gaps_is_refused_unless_declared(values, gap):
     column = [float(value) for value in values]
-    gapped = pl.Series([*column, float("nan") if gap == "nan" else None])
-    table = open_table(pl.DataFrame({"x": gapped}), ["x"], missing="drop")
-    states = table.schema["x"].states
+    gapped = pl.DataFrame({"x": pl.Series([*column, float("nan") if gap == "nan" else None])})
+    with pytest.raises(SchemaError, match=r"{'x': sf\.categorical\(\)} or schema={'x': sf\.continuous\(\)}"):
+        open_table(gapped, ["x"], missing="drop")
+    states = open_table(gapped, ["x"], missing="drop", schema={"x": sf.categorical()}).schema["x"].states
     assert states == tuple(sorted(values))
     assert {type(state) for state in states} == {int}
-    assert any("whole numbers" in remark for remark in table.remarks)
-
-
-def test_float_column_of_many_whole_numbers_with_gaps_is_the_integer_error():
-    with pytest.raises(SchemaError, match="21 distinct"):
-        variable([float(i) for i in range(21)] + [None], missing="drop")
+    assert open_table(gapped, ["x"], missing="drop", schema={"x": sf.continuous()}).columns["x"].tolist() == column
 
 
 @pytest.mark.parametrize("column", [[1.0, 2.5, None], [1.0, float("inf"), None], [float("-inf"), 2.0, float("nan")]])
@@ -104,7 +100,7 @@ def test_float_column_with_gaps_and_other_numbers_is_continuous(column):
 
 
 def test_both_zeros_of_a_float_column_with_gaps_are_one_state():
-    table = open_table({"x": [0.0, -0.0, 1.0, None]}, ["x"], missing="drop")
+    table = open_table({"x": [0.0, -0.0, 1.0, None]}, ["x"], missing="drop", schema={"x": sf.categorical()})
     assert table.schema["x"].states == (0, 1)
     assert table.columns["x"].tolist() == [0, 0, 1]
 
@@ -313,7 +309,7 @@ COLUMNS = {
     "text": ["b", "a", "b"],
     "bool": [True, False, True],
     "integer": [3, 1, 3],
-    "gapped": [3.0, None, 1.0],
+    "gapped": [3, None, 1],
     "levels": pd.Categorical(["b", "a", "b"], categories=["c", "b", "a"]),
 }
 

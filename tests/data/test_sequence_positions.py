@@ -62,3 +62,14 @@ def test_columns_have_the_labels_alone() -> None:
     assert columns.n_bytes > 0
     with pytest.raises(KeyError, match="word"):
         columns["word"]
+
+
+def test_parts_hold_all_sequences_and_tell_what_was_dropped_once() -> None:
+    toy = toy_of(0, 2, [2, 3, 1, 2])
+    table = PositionTable(toy.sequences, toy.variable, np.arange(1.0, 5.0), ("one left out",), 5)
+    parts = table.parts(3)
+    assert len(parts) == 3
+    assert [length for part in parts for length in part.sequences.lengths.tolist()] == [2, 3, 1, 2]
+    assert [weight for part in parts for weight in part.weights.tolist()] == [1, 2, 3, 4]
+    assert [part.n_dropped for part in parts] == [5, 0, 0]
+    assert [part.remarks for part in parts] == [("one left out",), (), ()]

@@ -17,10 +17,9 @@ import pyarrow.parquet as pq
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from typer.testing import CliRunner
+from tests.command_line import run
 
 import suffice as sf
-from suffice.cli.app import app
 from suffice.data import table as tables
 from suffice.data.readers import arrow_csv, batches, csv_file, parquet
 from suffice.errors import DataError, FileAccessError, SchemaError, SufficeError
@@ -411,40 +410,40 @@ def outcome(collect):
         return None
 
 
-LATE_TURNS = {
-    "whole numbers, then fractions": ["1"] * 20 + ["0.5"],
-    "whole numbers with gaps, then fractions": ["1", ""] * 10 + ["0.5"],
-    "whole numbers with a point, then a gap": ["1.0"] * 20 + [""],
-    "gaps, then whole numbers with a point": [""] * 20 + ["1.0", "2.0"],
-    "fractions, then gaps": ["0.5"] * 20 + [""],
+LATE_TURNS = {  # whether it can be read in pieces, and at once
+    "whole numbers, then fractions": (["1"] * 20 + ["0.5"], False, False),
+    "whole numbers with gaps, then fractions": (["1", ""] * 10 + ["0.5"], False, False),
+    "whole numbers with a point, then a gap": (["1.0"] * 20 + [""], False, False),
+    "gaps, then whole numbers with a point": ([""] * 20 + ["1.0", "2.0"], False, False),
+    "fractions, then gaps": (["0.5"] * 20 + [""], False, False),
 }
 
 
-@pytest.mark.parametrize("values", LATE_TURNS.values(), ids=LATE_TURNS)
-def test_csv_pieces_never_change_what_a_column_is_taken_for(tmp_path, monkeypatch, values):
+@pytest.mark.parametrize(("values", "in_pieces_too", "at_all"), LATE_TURNS.values(), ids=LATE_TURNS)
+def test_csv_pieces_never_change_what_a_column_is_taken_for(tmp_path, monkeypatch, values, in_pieces_too, at_all):
     """In pieces the answer is that of the file at once, or an error: never another answer."""
     text = "a,b\n" + "".join(f"{value},u\n" for value in values)
     in_pieces = outcome(lambda: sf.collect(TWO, pieces_of(tmp_path, monkeypatch, text), missing="drop"))
     monkeypatch.undo()
     at_once = outcome(lambda: sf.collect(TWO, tmp_path / "t.csv", missing="drop"))
-    if in_pieces is not None:
-        assert at_once is not None
+    assert [in_pieces is not None, at_once is not None] == [in_pieces_too, at_all]
+    if in_pieces_too:
         same_bits(in_pieces, at_once)
 
 
-@pytest.mark.parametrize("values", LATE_TURNS.values(), ids=LATE_TURNS)
-def test_batches_never_change_what_a_column_is_taken_for(values):
+@pytest.mark.parametrize(("values", "in_pieces_too", "at_all"), LATE_TURNS.values(), ids=LATE_TURNS)
+def test_batches_never_change_what_a_column_is_taken_for(values, in_pieces_too, at_all):
     numbers = [float(value) if value else None for value in values]
     table = pa.table({"a": pa.array(numbers), "b": ["u"] * len(numbers)})
     in_pieces = outcome(lambda: sf.collect(TWO, table.to_reader(max_chunksize=4), missing="drop"))
     at_once = outcome(lambda: sf.collect(TWO, table, missing="drop"))
-    if in_pieces is not None:
-        assert at_once is not None
+    assert [in_pieces is not None, at_once is not None] == [in_pieces_too, at_all]
+    if in_pieces_too:
         same_bits(in_pieces, at_once)
 
 
 def test_a_first_batch_of_gaps_does_not_decide_what_a_column_is():
-    table = pa.table({"a": pa.array([None] * 8 + [1.0, 2.0]), "b": ["u"] * 10})
+    table = pa.table({"a": pa.array([None] * 8 + [1, 2]), "b": ["u"] * 10})
     expected = sf.collect(TWO, table, missing="drop")
     assert expected.schema["a"].states == (1, 2)
     same_bits(sf.collect(TWO, table.to_reader(max_chunksize=4), missing="drop"), expected)
@@ -862,13 +861,13 @@ def test_an_interrupted_command_writes_nothing(tmp_path, monkeypatch):
     parts = write_parts(TABLE, tmp_path / "parts", ".parquet")
     monkeypatch.setattr(importlib.import_module("suffice.cli.fit"), "bar", lambda quiet: Recorder(fail_at=2))
     before = sorted(tmp_path.rglob("*"))
-    arguments = ["--out", str(tmp_path / "model.json"), "--out-fit", str(tmp_path / "fit.json")]
-    result = CliRunner().invoke(app, ["fit", "a -> b <- c", str(parts), "--unseen-parents", "nan", *arguments])
+    arguments = ["--out", tmp_path / "model.json", "--out-fit", tmp_path / "fit.json"]
+    result = run("fit", "a -> b <- c", parts, "--unseen-parents", "nan", *arguments)
     assert result.exit_code == 130
     assert "nothing was written" in result.stderr
     assert result.stdout == ""
     assert sorted(tmp_path.rglob("*")) == before
     monkeypatch.undo()
-    result = CliRunner().invoke(app, ["fit", "a -> b <- c", str(parts), "--unseen-parents", "nan", *arguments])
+    result = run("fit", "a -> b <- c", parts, "--unseen-parents", "nan", *arguments)
     assert result.exit_code == 0
     assert (tmp_path / "model.json").exists()

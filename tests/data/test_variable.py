@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import pickle
-
 import numpy as np
 import pytest
 from hypothesis import given, settings
@@ -147,14 +145,6 @@ def test_states_of_a_continuous_variable_are_an_error_that_names_it():
         variable.code(3)
 
 
-def test_variables_survive_pickling_with_their_lookups():
-    variable = Variable("x", ("b", "a"), True)
-    variable.code("a")
-    copy = pickle.loads(pickle.dumps(variable))
-    assert copy == variable
-    assert copy.code("a") == 1
-
-
 @given(st.lists(st.one_of(st.integers(), st.floats(allow_nan=False)), max_size=8))
 def test_numbers_sort_by_value(labels):
     assert list(sort_labels(labels)) == sorted(labels)
@@ -274,3 +264,27 @@ def test_schema_shows_kinds_and_escapes_html():
 def test_every_schema_error_is_one_of_ours():
     with pytest.raises(SufficeError):
         Variable("x", (object(),))
+
+
+# Thresholds ---------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("threshold", [-1.0, 0.0, 0.5, 1.0, 7.5])
+def test_numbers_are_compared_and_states_found(threshold):
+    variable = Variable.binary("n", threshold)
+    for number in (-3, -0.5, 0, 0.7, 1, 2.5, 8, "8", "-3.5"):
+        assert variable.find(number) == int(float(number) > threshold)
+    assert [variable.code(state) for state in variable.labels] == [0, 1]
+    assert variable.find("x") is None
+    assert variable.find(float("nan")) is None
+    assert variable.find(None) is None
+
+
+def test_a_threshold_is_part_of_a_variable():
+    plain, cut = Variable("n", (0, 1), True), Variable.binary("n", 0.0)
+    assert plain != cut
+    assert cut == Variable.binary("n", 0.0)
+    assert Schema.from_dict(Schema((cut, Variable("m"))).to_dict())["n"].threshold == 0.0
+    assert "[0, 1]: up to 0, and above" in str(Schema((cut,)))
+    with pytest.raises(SchemaError, match=r"the threshold 0\.0 in one part, and with 1.0"):
+        unite(cut, Variable.binary("n", 1.0))

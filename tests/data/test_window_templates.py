@@ -191,6 +191,7 @@ def test_columns_have_one_entry_a_position() -> None:
         Templates.parse("U0:%x[0,0]").expand([["a", "b"], ["b"]], np.array([0, 2]))
 
 
+@pytest.mark.slow
 @pytest.mark.data
 def test_the_tutorial_makes_the_weights_of_crfsuite(data_folder: Path) -> None:
     """CRFsuite reports 453,094 weights, of which 22² are transitions, for its tutorial's features of CoNLL-2000."""

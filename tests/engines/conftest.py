@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import os
 import sys
+import tempfile
 import warnings
+from pathlib import Path
 
 import numpy as np
 import pandas as pd
@@ -14,6 +16,20 @@ import pytest
 from tests.engines.server import running
 
 N = 600
+QUICK_JAVA = "-XX:TieredStopAtLevel=1 -XX:+UseSerialGC"
+"""Options of Java for small jobs: code is compiled quickly rather than well, and memory is freed by one thread."""
+SPARK = {
+    "spark.ui.enabled": "false",
+    "spark.driver.host": "127.0.0.1",
+    "spark.driver.bindAddress": "127.0.0.1",
+    "spark.ui.showConsoleProgress": "false",
+    "spark.driver.memory": "512m",
+    "spark.driver.extraJavaOptions": QUICK_JAVA,
+    "spark.sql.shuffle.partitions": "2",
+    "spark.sql.codegen.wholeStage": "false",
+    "spark.sql.codegen.factoryMode": "NO_CODEGEN",
+}
+"""Settings of the session of Spark, which is used for small data: what takes time to begin is left out."""
 
 
 def made(n=N, seed=0, offset=1e9):
@@ -51,15 +67,9 @@ def spark():
 
     os.environ["PYSPARK_PYTHON"] = sys.executable
     os.environ.setdefault("PYTHONPATH", "")
-    builder = SparkSession.builder.master("local[2,3]").appName("tests")
-    for key, value in {
-        "spark.ui.enabled": "false",
-        "spark.driver.host": "127.0.0.1",
-        "spark.driver.bindAddress": "127.0.0.1",
-        "spark.ui.showConsoleProgress": "false",
-        "spark.driver.memory": "1g",
-        "spark.sql.shuffle.partitions": "2",
-    }.items():
+    os.environ["SPARK_LAUNCHER_OPTS"] = QUICK_JAVA
+    builder = SparkSession.builder.master("local[1,2]").appName("tests")  # one core; a task that fails is tried twice
+    for key, value in SPARK.items():
         builder = builder.config(key, value)
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
@@ -70,7 +80,17 @@ def spark():
 
 
 @pytest.fixture(scope="session")
-def postgres(tmp_path_factory):
-    """A connection of ibis to a server of our own."""
-    with running(tmp_path_factory.mktemp("postgres")) as connection:
+def postgres():
+    """A connection of ibis to a server of our own; pytest's own folders are closed to the server's user."""
+    with tempfile.TemporaryDirectory() as folder, running(Path(folder)) as connection:
         yield connection
+
+
+@pytest.fixture
+def dask_here():
+    """A client of Dask with one worker, which is a thread of this process."""
+    from distributed import Client, LocalCluster
+
+    workers = {"n_workers": 1, "threads_per_worker": 1, "processes": False, "dashboard_address": None}
+    with LocalCluster(**workers) as cluster, Client(cluster) as client:
+        yield client

@@ -55,14 +55,14 @@ ENGINE_TABLES = [
     "dask files",
     "dask rows",
     pytest.param("postgres", marks=pytest.mark.postgres),
-    pytest.param("spark files", marks=[pytest.mark.java, pytest.mark.slow]),
-    pytest.param("spark rows", marks=[pytest.mark.java, pytest.mark.slow]),
+    pytest.param("spark files", marks=pytest.mark.java),
+    pytest.param("spark rows", marks=pytest.mark.java),
 ]
 
 
-@pytest.fixture(params=ENGINE_TABLES)
+@pytest.fixture(scope="module", params=ENGINE_TABLES)
 def table(request, frame, folder):
-    """The rows as an engine holds them."""
+    """The rows as an engine holds them; tests with the same engine run one after another, mostly in one process."""
     name = request.param
     if name in ("duckdb", "sqlite", "postgres"):
         return request.getfixturevalue(f"in_{name}")
@@ -244,14 +244,12 @@ def test_a_display_hears_how_far_an_engine_has_come(table):
     assert display.done[-1] >= 1
 
 
+@pytest.mark.usefixtures("dask_here")
 def test_a_display_hears_of_every_part_that_workers_of_dask_have_done(folder):
     import dask.dataframe as dd
-    from distributed import Client, LocalCluster
 
     display = Heard()
-    workers = {"n_workers": 1, "threads_per_worker": 1, "processes": False, "dashboard_address": None}
-    with LocalCluster(**workers) as cluster, Client(cluster):
-        sf.collect(sf.DAG("side -> size"), dd.read_parquet(folder), progress=display)
+    sf.collect(sf.DAG("side -> size"), dd.read_parquet(folder), progress=display)
     assert display.begun[0][1:] == (5, "parts")
     assert display.done == [1, 2, 3, 4, 5]
 

@@ -48,16 +48,28 @@ def engine(request):
     return request.getfixturevalue("spark" if request.param == "spark" else "dask_client")
 
 
-@pytest.mark.slow
-@pytest.mark.parametrize("kind", [sf.ChainCRF, sf.MEMM])
-def test_taggers_reach_the_local_optimum(kind, engine):
-    words, labels = sentences(60, seed=3)
-    weights = np.arange(60) % 3 + 1
-    here = kind(c2=0.5, tol=1e-8).fit(words, labels, weights)
-    there = kind(c2=0.5, tol=1e-8).fit(words, labels, weights, engine=engine)
+def require_the_local_optimum(kind, engine, n, c2):
+    words, labels = sentences(n, seed=3)
+    weights = np.arange(n) % 3 + 1
+    here = kind(c2=c2, tol=1e-8).fit(words, labels, weights)
+    there = kind(c2=c2, tol=1e-8).fit(words, labels, weights, engine=engine)
     assert there.fit_.certificate.ok
     assert there.fit_.log_likelihood == pytest.approx(here.fit_.log_likelihood, abs=1e-6)
     np.testing.assert_allclose(there.model_.weights, here.model_.weights, atol=1e-5)
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("kind", [sf.ChainCRF, sf.MEMM])
+def test_taggers_reach_the_local_optimum(kind, engine):
+    require_the_local_optimum(kind, engine, n=60, c2=0.5)
+
+
+@pytest.mark.parametrize(
+    ("kind", "engine_name"),
+    [(sf.ChainCRF, "dask_here"), (sf.MEMM, "dask_here"), pytest.param(sf.ChainCRF, "spark", marks=pytest.mark.java)],
+)
+def test_small_taggers_reach_the_local_optimum_in_few_passes(kind, engine_name, request):
+    require_the_local_optimum(kind, request.getfixturevalue(engine_name), n=12, c2=10.0)
 
 
 def test_an_engine_that_is_none_is_refused():

@@ -274,21 +274,27 @@ def test_counts_are_exact_after_kill_9_and_resume(frame, tmp_path):
     assert not checkpoint.exists()
 
 
-def test_whole_numbers_with_gaps_are_states_in_every_piece(tmp_path):
+def test_whole_numbers_with_gaps_are_states_in_every_piece_once_they_are_declared(tmp_path):
     import dask.dataframe as dd
 
     first, second = pd.DataFrame({"a": ["x", "x"], "x": [2.0, np.nan]}), pd.DataFrame({"a": ["y"], "x": [3.0]})
     for place, part in enumerate((first, second)):
         part.to_parquet(tmp_path / f"{place}.parquet")
     dag, whole = sf.DAG("a -> x"), pd.concat([first, second], ignore_index=True)
-    wanted = sf.collect(dag, whole, missing="drop")
+    codes = {"x": sf.categorical()}
+    wanted = sf.collect(dag, whole, missing="drop", schema=codes)
     for data, how in (
         (str(tmp_path), {"checkpoint": tmp_path / "so-far"}),
         (str(tmp_path), {}),
         (dd.from_pandas(whole, npartitions=2), {}),
     ):
-        found = sf.collect(dag, data, missing="drop", **how)
+        found = sf.collect(dag, data, missing="drop", schema=codes, **how)
         assert found.schema["x"].states == wanted.schema["x"].states == (2, 3)
+        with pytest.raises(sf.SchemaError, match=r"Column 'x' holds whole numbers as floats"):
+            sf.collect(dag, data, missing="drop", **how)
     second.assign(x=2.5).to_parquet(tmp_path / "1.parquet")
+    found = sf.collect(dag, str(tmp_path), missing="drop", checkpoint=tmp_path / "so-far")
+    assert found.schema["x"].states is None
+    first.assign(x=[2, 3]).to_parquet(tmp_path / "0.parquet")
     with pytest.raises(sf.SchemaError, match="fractions in others"):
         sf.collect(dag, str(tmp_path), missing="drop", checkpoint=tmp_path / "so-far")

@@ -47,7 +47,7 @@ CASES = {
         {"a": [1, 2, 3], "b": UV},
         {"missing": "drop", "unknown_states": "missing", "schema": {"a": ["1", "2"]}},
     ),
-    "whole numbers with gaps": ({"a": [1, 2, None], "b": UV}, {"missing": "drop"}),
+    "whole numbers with gaps": ({"a": [1, 2, None], "b": UV}, {"missing": "drop", "schema": {"a": sf.categorical()}}),
     "weights of yes and no": ({"a": ABC, "b": UV, "w": [False, True, True]}, {"weights": "w"}),
     "weights of zero": ({"a": ABC, "b": UV, "w": [0, 2, 1]}, {"weights": "w"}),
     "no rows": ({"a": pd.Series([], dtype=str), "b": pd.Series([], dtype=str)}, {}),

@@ -94,5 +94,11 @@ entry("a part that is no prior on nodes", A, lambda w: sf.Priors(sf.Laplace(1.0)
       "Laplace")  # fmt: skip
 entry("two priors on tables", A, lambda w: sf.Priors(sf.BDeu(1), sf.K2()), "BDeu(ess=1.0) and K2()", "'tabular'",
       "one for each kind")  # fmt: skip
+entry("a node's prior twice", A, lambda w: sf.Priors({"A": sf.BDeu(1)}, {"A": sf.K2()}), "two entries", "node 'A'",
+      "Leave one of them out")  # fmt: skip
+entry("a node's prior under a number", A, lambda w: sf.Priors({1: sf.BDeu(1)}), "by its name", "{'A': sf.BDeu(10)}",
+      "Got 1 instead")  # fmt: skip
+entry("priors on none of the nodes", E_, lambda w: line([sf.Gaussian(10), None]), "none of the nodes",
+      "['linear_gaussian']", "Leave it out for maximum likelihood")  # fmt: skip
 entry("no prior on regressions", E_, lambda w: line(sf.Priors(sf.BDeu(1))), "'x'", "'linear_gaussian'", "['tabular']",
       "sf.NormalInverseGamma(2, 1.0)")  # fmt: skip

@@ -12,6 +12,8 @@ from tests.error_catalogue import E_, A, C, F, M, S, T, U, World, entry
 
 import suffice as sf
 from suffice.data.schema import Schema
+from suffice.files import read_arrays, write_arrays
+from suffice.learn.em_checkpoint import KIND, VERSION
 from suffice.stats.gaps import Gaps
 
 GAPS = {"A": ["x", "x", None, "y", "y", "x"], "B": ["u", "v", "u", None, "v", "u"]}
@@ -40,6 +42,15 @@ def continued(w: World) -> sf.Fit:
     path = w.path("x.checkpoint")
     em(checkpoint=path)
     return em(checkpoint=path, seed=1)
+
+
+def continued_elsewhere(w: World, array: str = "vector_0") -> sf.Fit:
+    """Go on from a checkpoint one of whose arrays is too short."""
+    path = w.path("x.checkpoint")
+    em(checkpoint=path, max_iter=1)
+    meta, arrays = read_arrays(path, KIND, VERSION)
+    write_arrays(path, KIND, VERSION, meta, {**arrays, array: arrays[array][:-1]})
+    return em(checkpoint=path)
 
 
 def gaps(rows: Any = ((0, -1, 1), (-1, 0, 1)), scopes: Any = PAIRS) -> Gaps:
@@ -76,6 +87,11 @@ entry("cliques of a DAG with kinds", S, lambda w: sf.Cliques(sf.DAG("A -> B", ki
 
 entry("gaps of hypotheses", A, lambda w: w.hypothesis_fit(missing="em"), "sf.Hypotheses has no method",
       "missing='drop'", "fill them in")  # fmt: skip
+entry("available rows of a latent variable", A,
+      lambda w: sf.fit(sf.DAG("H -> A", latent={"H": 2}), GAPS, missing="available"), "'H' is latent",
+      "missing='em'")  # fmt: skip
+entry("EM of available rows", A, lambda w: sf.fit(sf.DAG("A -> B"), GAPS, missing="available", method="em"), "'em'",
+      "missing='em'", "leave the method out")  # fmt: skip
 entry("statistics of rows with gaps", A, lambda w: sf.estimate(w.dag, sf.collect(w.dag, GAPS, missing="em")),
       "rows that lack values", "missing='em'", "data=…")  # fmt: skip
 entry("restarts of complete rows", A, lambda w: w.fit(restarts=3), "'closed_form' has one optimum", "'restarts'",
@@ -99,7 +115,11 @@ entry("EM, init of other states", A, lambda w: em(init=sf.fit(w.dag, {"A": ["x",
 entry("EM, unknown init", E_, lambda w: em(init=w.hidden()), "table of 'B'", "NaN", "leave out 'init'")
 entry("statistics of incomplete rows taken for complete ones", A, lambda w: sf.estimate(sf.DAG("A -> B"), sf.collect(
     sf.DAG("A -> B"), GAPS, missing="em")), "lack values", "missing='em'", "data=")  # fmt: skip
-entry("checkpoint of another fit", F, continued, "x.checkpoint", "of another fit", "seed", "Name another file")
+entry("checkpoint of another fit", F, continued, "x.checkpoint", "of another fit", "seed=None", "seed=1",
+      "name another file")  # fmt: skip
+entry("checkpoint of another search", F, continued_elsewhere, "x.checkpoint", "'vector_0' must be", "Remove it")
+entry("checkpoint with a state of another search", F, lambda w: continued_elsewhere(w, "state_0_plain"), "x.checkpoint",
+      "not of this fit", "Remove it")  # fmt: skip
 
 # Tables -------------------------------------------------------------------------------------------------------
 

@@ -22,6 +22,7 @@ from suffice.engines.parts import workers_of
 from suffice.engines.spark import run_on_spark
 from suffice.engines.spread import Work
 from suffice.errors import DamagedError
+from suffice.files import read_arrays, write_arrays
 from suffice.opening import StructureOpening
 from suffice.progress import Watch
 
@@ -58,6 +59,17 @@ def other_job(world: World) -> Any:
     return sf.collect(sf.DAG("A; B"), world.path("*.parquet"), checkpoint=world.path("so far"))
 
 
+def too_far(world: World) -> Any:
+    parquet(world, "1.parquet")
+    parquet(world, "2.parquet")
+    path = world.path("so far")
+    with mock.patch.object(local, "SECONDS", 0.0), mock.patch.object(local.Path, "unlink"):
+        sf.collect(world.dag, world.path("*.parquet"), checkpoint=path)
+    meta, arrays = read_arrays(path, local.FILE_KIND, local.FILE_VERSION)
+    write_arrays(path, local.FILE_KIND, local.FILE_VERSION, {**meta, "done": 3}, arrays)
+    return sf.collect(world.dag, world.path("*.parquet"), checkpoint=path)
+
+
 def damaged(piece: Any) -> Any:
     raise DamagedError("It is cut off.")
 
@@ -90,8 +102,8 @@ def outgrown(world: World) -> Any:
 
 
 def halves(world: World) -> Any:
-    """Collect pieces, one of whole numbers with a gap, one of fractions."""
-    for part, numbers in enumerate(([1.0, None], [2.5, 3.0])):
+    """Collect pieces, one of integers with a missing value, one of fractions."""
+    for part, numbers in enumerate(([1, None], [2.5, 3.0])):
         pq.write_table(pa.table({"A": numbers, "B": ["u", "v"]}), world.path(f"{part}.parquet"))
     return sf.collect(world.dag, world.path("*.parquet"), missing="drop", checkpoint=world.path("c"))
 
@@ -119,6 +131,8 @@ entry("database that is not there", D, lambda w: sf.fit(w.dag, w.path("none.duck
 entry("database of several tables", A, lambda w: sf.fit(w.dag, database(w, "one", "two")), "['one', 'two']", "sf.SQL(")
 entry("database without DuckDB", A, without_duckdb, "DuckDB", "pip install 'suffice[duckdb]'")
 entry("database that is no path", A, lambda w: sf.SQL("SELECT 1", 3), "'database' argument", "Got 3")
+entry("checkpoint of more pieces than there are", sf.FileFormatError, too_far, "so far",
+      "'done' must be at most 2", "Got 3", "Remove it")  # fmt: skip
 entry("query that returns nothing", D, lambda w: sf.fit(w.dag, sf.SQL("-- no question")), "returns no table", "SELECT")
 entry("column with a name of our own", D, lambda w: sf.fit(sf.DAG("suffice_weight"),
       relation("SELECT 'x' AS suffice_weight")), "Column 'suffice_weight'", "Rename it")  # fmt: skip
@@ -155,6 +169,9 @@ entry("declaration of a column that a database lacks", C, lambda w: sf.fit(sf.DA
 entry("column that a query returns twice", D, lambda w: sf.fit(sf.DAG("B"), duckdb.connect().sql(
       "SELECT * FROM (SELECT 1 AS i, 2 AS B) AS s JOIN (SELECT 1 AS i, 3 AS B) AS t ON s.i = t.i")), "Column 'i'",
       "more than once", "in the query")  # fmt: skip
+entry("queries of different totals", D, lambda w: sf.collect(sf.DAG("A; B"), relation(
+      "SELECT 'x' AS A, 'u' AS B FROM range(300000) WHERE random() < 0.5")), "A query to the database added up to",
+      "rows", "at random", "being written to", "CREATE TABLE")  # fmt: skip
 entry("query that draws at random", D, lambda w: sf.collect(sf.DAG("A -> B"), relation(
       "SELECT random() < 0.5 AS A, random() < 0.5 AS B FROM range(5000)")), "'A'", "at random",
       "CREATE TABLE")  # fmt: skip

@@ -7,7 +7,7 @@ import math
 from typing import Any
 
 import numpy as np
-from tests.error_catalogue import E_, A, C, M, S, U, entry
+from tests.error_catalogue import E_, A, C, D, M, S, U, entry
 
 import suffice as sf
 from suffice.data.schema import Schema
@@ -281,3 +281,22 @@ entry("feature beyond what can be squared", S,
       lambda w: featured(sf.feature(lambda a: 1e200 * (a == "x"), over="A")), "reaches 1e+200", "Scale it")  # fmt: skip
 entry("batch beyond all data", A, lambda w: sf.fit(sf.Boltzmann(["A", "B"]), w.data, method="stochastic",
       options={"batch": 10**9}), "'batch' option", "at most 1,000,000")  # fmt: skip
+
+# Predictions given inputs ---------------------------------------------------------------------------------------
+
+BY_LEVEL = sf.Features([sf.indicator(y="b"), sf.product("level", sf.indicator(y="b"))], given=["level"])
+
+
+def by_level() -> Any:
+    return sf.fit(BY_LEVEL, {"level": [0, 1, 2, 1], "y": list("abba")}, prior=sf.Gaussian(1.0)).model
+
+
+entry("prediction of an input", A, lambda w: logistic().model.predict("x", {"y": ["a"]}), "predicts what it models",
+      "['y']", "not ['x']")  # fmt: skip
+entry("prediction without an input", D, lambda w: logistic().model.predict("y", {"y": ["a"]}), "'x', row 1",
+      "the input is missing", "Fill it in")  # fmt: skip
+entry("prediction at an unknown number", D, lambda w: by_level().predict("y", {"level": [7]}, unknown_states="missing"),
+      "'level'", "none of the model's states", "is no indicator", "sf.categorical([…])")  # fmt: skip
+entry("probability of an unknown output", D,
+      lambda w: by_level().log_prob({"level": [1], "y": ["?"]}, unknown_states="missing"), "'y', row 1",
+      "no state of the model", "['a', 'b']", "Leave such rows out")  # fmt: skip

@@ -102,5 +102,5 @@ entry("expectation out of reach", E_, lambda w: dice(7), "target 7 of the featur
 entry("expectations that contradict each other", E_, lambda w: sf.maxent(sf.Features([sf.indicator(A="x"),
       sf.indicator(B="u"), sf.indicator(A="x", B="u")]), [0.9, 0.9, 0.5], over={"A": ["x", "y"], "B": ["u", "v"]}),
       "[A=x] + [B=u] − [A=x & B=u] is at most 1", "the targets give 1.3", "Change one of them")  # fmt: skip
-entry("expectations that contradict each other on a large graph", E_, lambda w: frustrated(6),
+entry("expectations that contradict each other on a large graph", E_, lambda w: frustrated(5),
       "No distribution has these expectations", "[s00·s10]", "Change one of them")  # fmt: skip

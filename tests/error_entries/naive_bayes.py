@@ -24,6 +24,10 @@ def _fit(naive: Naive, prior: Any = None, **changed: Any) -> sf.Fit:
     return sf.fit(naive, {**MIXED, **changed}, prior=prior, missing="available")
 
 
+def _cut(threshold: float) -> Naive:
+    return Naive("y", ["c"], kinds={"c": "bernoulli"}, binarize=threshold)
+
+
 def _model(class_prior: Any = (0.5, 0.5), of: str = "c") -> NaiveModel:
     y, c = Variable("y", ("a", "b")), Variable("c", ("u", "v"))
     cpd = TabularCPD(Family(Variable(of, ("u", "v")), (y,)), np.full((2, 2), 0.5))
@@ -59,12 +63,21 @@ entry("unknown kind of an input", A, lambda w: Naive("y", ["x"], kinds={"x": "no
 entry("row without a class", D, lambda w: _fit(Naive("y", ["c"]), y=["a", None, "b", "b"]), "Column 'y', row 2",
       "the class is missing", "Leave such rows out", "EM")  # fmt: skip
 entry("negative count", D, lambda w: _fit(COUNTS, n=[1, 0, -2, 3]), "Column 'n', row 3", "the count is -2",
-      "kinds={'n': 'gaussian'}")  # fmt: skip
-entry("missing count", D, lambda w: _fit(COUNTS, n=[1, None, 2, 3]), "Column 'n', row 2", "the count is missing",
+      "Negative values in data", "kinds={'n': 'gaussian'}")  # fmt: skip
+entry("missing count", D, lambda w: _fit(COUNTS, n=[1, None, 2, 3]), "Column 'n', row 2", "the count is missing (NaN)",
       "Correct it")  # fmt: skip
+entry("threshold that is no number", A, lambda w: Naive("y", ["x"], binarize="high"), "'binarize' argument",
+      "a finite number", "Got 'high' instead")  # fmt: skip
+entry("parts of other thresholds", sf.StatisticsError,
+      lambda w: sf.collect(_cut(0), {**MIXED, "c": [1, 2, 0, 3]}) + sf.collect(_cut(1), {**MIXED, "c": [1, 2, 0, 3]}),
+      "'c'", "the threshold 0.0", "with 1.0", "the same threshold")  # fmt: skip
+entry("infinite number in a Bernoulli column", D,
+      lambda w: _fit(Naive("y", ["c"], kinds={"c": "bernoulli"}), c=[0.0, 1.0, float("inf"), 0.0]), "Column 'c', row 3",
+      "inf is not a finite number", "Correct it")  # fmt: skip
 entry("negative count to classify", D, lambda w: _fit(COUNTS).model.query("y", {"n": -1}), "Column 'n', row 1",
       "the count is -1", "Correct it")  # fmt: skip
-entry("gaps in another structure", A, lambda w: w.fit(missing="available"), "missing='available'", "DAG",
+entry("gaps in another structure", A, lambda w: sf.fit(sf.Cliques("A:B"), w.data, missing="available"),
+      "missing='available'", "Cliques",
       "missing='drop'")  # fmt: skip
 entry("Bernoulli column of three states", S,
       lambda w: _fit(Naive("y", ["c"], kinds={"c": "bernoulli"}), c=["u", "v", "w", "u"]), "'c' has ['u', 'v', 'w']",
@@ -84,7 +97,7 @@ entry("column of naive Bayes constant in a class", E_, lambda w: _fit(Naive("y",
 entry("column constant in all classes", E_, lambda w: _fit(TIED, x=[1.0, 1.0, 2.0, 2.0]),
       "Column 'x' does not vary within any class",
       "Leave it out; or pass a prior, with kinds={'x': 'gaussian'}")  # fmt: skip
-entry("column without values in a class", E_, lambda w: _fit(Naive("y", ["x"]), x=[1.0, 2.0, None, None]),
+entry("column without values in a class", E_, lambda w: _fit(Naive("y", ["x"]), x=[1, 2, None, None]),
       "Column 'x' has no values in the class 'b'", "Leave the column out", "prior=sf.Dirichlet(1.0)")  # fmt: skip
 entry("class without rows that has a probability", E_,
       lambda w: sf.fit(Naive("y", ["c", "x"], class_prior=1.0), MIXED, schema={"y": ["a", "b", "z"]}),

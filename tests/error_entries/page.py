@@ -2,11 +2,10 @@
 
 from __future__ import annotations
 
+from tests.command_line import run
 from tests.error_catalogue import A, D, World, X, entry
-from typer.testing import CliRunner
 
 import suffice as sf
-from suffice.cli.app import app
 from suffice.errors import ArgumentError
 from suffice.report.page import write_report
 
@@ -17,7 +16,7 @@ def chain(w: World) -> sf.Fit:
 
 def said(*arguments: str) -> None:
     """Run a command that fails, and raise what it says."""
-    result = CliRunner().invoke(app, list(arguments))
+    result = run(*arguments)
     assert result.exit_code == 2
     raise ArgumentError(result.stderr)
 
@@ -26,6 +25,9 @@ entry("report of a structure", A, lambda w: write_report(w.dag, w.path("x.html")
       "BayesianNetwork", "Got DAG('A -> B')")  # fmt: skip
 entry("report of statistics", A, lambda w: write_report(w.stats(), w.path("x.html")), "a fit, or of a model")
 entry("report to a number", A, lambda w: w.fit().report(3), "'path'", "HTML file", "Got 3")
+entry(
+    "report that is no page", A, lambda w: w.fit().report(w.path("x.pdf")), ".html or .htm", "x.html", "x.pdf' instead"
+)
 entry("report to nothing", A, lambda w: w.fit().report(""), "'path'", "Got ''")
 entry("report without a title", A, lambda w: w.fit().report(w.path("x.html"), title=""), "'title'", "not empty")
 entry("report into no folder", X, lambda w: w.fit().report(w.path("no/x.html"), plots=False), "Cannot write", "x.html",

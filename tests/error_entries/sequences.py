@@ -147,3 +147,22 @@ entry("chain that ends, sample", M, lambda w: chain(["ab"]).model.sample(1, leng
 entry("chain of too many blocks", M, lambda w: few_blocks(), "more than the 1", "lower order")
 entry("chain too deep to draw", M, lambda w: deep_walk(), "too many contexts", "lower order")
 entry("orders of nothing", A, lambda w: sf.chain_orders([]), "no symbols")
+
+
+# Lists of tables, and arrays that are divided -----------------------------------------------------------------
+
+RAIN = sf.MarkovChain(1, variable="rain")
+entry("table without the column", D, lambda w: sf.fit(RAIN, [{"rain": ["no"]}, {"snow": ["no"]}]), "Sequence 2 of 2",
+      "'rain'", "['snow']")  # fmt: skip
+entry("tables of other columns", D, lambda w: sf.fit(sf.MarkovChain(1), [{"rain": ["no"]}, {"snow": ["no"]}]),
+      "Sequence 2 of 2", "['snow']", "['rain']", "variable='…'")  # fmt: skip
+entry("tables of other types", D, lambda w: sf.fit(RAIN, [{"rain": ["no"]}, {"rain": [1]}]), "'rain'",
+      "different types", "Convert it")  # fmt: skip
+entry("tables with a column of sequences", A, lambda w: sf.fit(BY_SITE, [LONG, LONG]), "'id'", "one sequence",
+      "left out")  # fmt: skip
+entry("lengths of a list", A, lambda w: sf.Sequences(["ab"], lengths=[2]), "'lengths'", "one row per position",
+      "Got list", "leave it out")  # fmt: skip
+entry("lengths that are none", A, lambda w: sf.Sequences(np.arange(3), lengths=[4, -1]), "'lengths'", "[4, -1]",
+      "such as [3, 5]")  # fmt: skip
+entry("lengths of another array", A, lambda w: sf.Sequences(np.arange(3), lengths=[1, 1]), "'lengths'",
+      "3 positions", "sum of 2")  # fmt: skip

@@ -46,7 +46,16 @@ entry("frame without rows", D, lambda w: sf.NaiveBayes().fit(pd.DataFrame({"a": 
       "Pass at least one")  # fmt: skip
 entry("infinite number to classify", D, lambda w: sf.NaiveBayes().fit(X, Y).predict([[0.0, np.inf]]), "'x1', row 1",
       "inf", "NaN")  # fmt: skip
-entry("sparse matrix of no counts", D, lambda w: sf.NaiveBayes().fit(csr_array(X), Y), "sparse", "counts only",
+entry("threshold that changed", A,
+      lambda w: sf.NaiveBayes("bernoulli").partial_fit(X, Y).set_params(binarize=0.5).partial_fit(X, Y),
+      "'binarize' argument", "was 0.0", "is 0.5 now", "use fit")  # fmt: skip
+entry("sparse matrix below its threshold", D,
+      lambda w: sf.NaiveBayes("bernoulli", binarize=-1).fit(csr_array(X), Y), "one threshold of 0.0 or more",
+      "'binarize' argument is -1", "X.toarray()")  # fmt: skip
+entry("missing count to classify", D,
+      lambda w: sf.NaiveBayes("multinomial").fit(np.abs(X), Y).predict([[0.0, np.nan]]), "'x1', row 1",
+      "the count is missing (NaN)", "leave the row out")  # fmt: skip
+entry("sparse matrix of no counts", D, lambda w: sf.NaiveBayes().fit(csr_array(X), Y), "sparse", "counts or bits only",
       "kinds='multinomial'", "X.toarray()")  # fmt: skip
 entry("gap before softmax regression", D, lambda w: sf.SoftmaxRegression().fit(GAP, Y), "'x1', row 3", "NaN",
       "nothing of how inputs are distributed", "NaiveBayes learns from them")  # fmt: skip

@@ -55,6 +55,7 @@ def test_smaller_sets_are_parts_of_larger_ones_and_all_classifiers_see_the_same(
 def test_every_class_is_learnt_from_two_rows_at_least() -> None:
     example, seen = small((6, 7))
     learning_curves(example, splits=20)
+    assert len(seen["first"]) == 40
     for rows in seen["first"]:
         assert np.unique(example.classes[rows], return_counts=True)[1].min() >= 2
 
@@ -62,6 +63,7 @@ def test_every_class_is_learnt_from_two_rows_at_least() -> None:
 def test_errors_are_of_the_rows_that_were_not_learnt_from() -> None:
     example, seen = small((20,))
     found = learning_curves(example, splits=2, seed=3)
+    assert len(seen["first"]) == 2
     for split, rows in enumerate(seen["first"]):
         labels, counts = np.unique(example.classes[rows], return_counts=True)
         shares = dict(zip(labels, counts / 20, strict=True))
@@ -139,6 +141,7 @@ def test_digits_naive_bayes_needs_fewest_rows_and_softmax_regression_wins_later(
 def test_all_classifiers_are_linear_in_the_inputs(name: str) -> None:
     example = EXAMPLES[name]()
     order = np.random.default_rng(0).permutation(len(example.rows))[:300]
+    assert example.classifiers
     for make in example.classifiers.values():
         classifier = make().fit(example.rows[order], example.classes[order])
         last = classifier.steps[-1][1] if hasattr(classifier, "steps") else classifier

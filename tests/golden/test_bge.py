@@ -45,8 +45,10 @@ def test_an_equivalent_graph_has_the_same_score_and_another_has_not() -> None:
 
 
 def test_scatter_of_the_data_dominates_the_estimates() -> None:
+    model = fitted(reference()["modelstring"]).model
+    assert set(reference()["fit_mle"]) == set(model.dag.nodes)
     for node, entry in reference()["fit_mle"].items():
-        cpd = fitted(reference()["modelstring"]).model.cpd(node)
+        cpd = model.cpd(node)
         assert cpd.intercept[0] == pytest.approx(entry["coefficients"]["(Intercept)"], rel=2e-3, abs=2e-3)
         for parent, slope in zip(entry["parents"], cpd.coefficients[0], strict=True):
             assert slope == pytest.approx(entry["coefficients"][parent], rel=1e-3)

@@ -11,12 +11,11 @@ import functools
 import itertools
 import json
 import math
-import subprocess
-import sys
 from pathlib import Path
 from typing import Any
 
 import pytest
+from tests.command_line import run, run_process, strict
 from tests.conftest import DATA
 
 import suffice as sf
@@ -59,11 +58,10 @@ def by_call(name: str, how: str) -> sf.Fit:
 def by_command(name: str, how: str) -> dict[str, Any]:
     options = [] if how == "mle" else ["--prior", how]
     options += ["--unseen-parents", UNSEEN[name]] if name in UNSEEN else []
-    command = [sys.executable, "-m", "suffice", "fit", reference(name)["modelstring"], str(table_path(name)), "--json"]
-    done = subprocess.run([*command, *options], capture_output=True, text=True, check=False)
-    assert done.returncode == 0, done.stderr
-    assert done.stderr == ""
-    document = json.loads(done.stdout)
+    start = run_process if (name, how) == ("asia", "bdeu:1") else run
+    done = start("fit", reference(name)["modelstring"], str(table_path(name)), "--json", *options)
+    assert (done.exit_code, done.stderr) == (0, "")
+    document = strict(done.stdout)
     assert (document["format"], document["kind"]) == ("suffice", "fit")
     return document["content"]
 
@@ -107,7 +105,9 @@ def assert_same_table(found: Cells, expected: Cells, node: str) -> None:
 @pytest.mark.parametrize("name", NAMES)
 def test_reference_agrees_with_itself(name: str) -> None:
     """The readers of this file understand the layout: every conditional distribution sums to one, or is unknown."""
-    for node, entry in reference(name)["fit_mle"].items():
+    entries = reference(name)["fit_mle"]
+    assert len(entries) >= 3
+    for node, entry in entries.items():
         sums: dict[frozenset[tuple[str, str]], float] = {}
         for cell, p in cells_of_reference(entry["cpt"]).items():
             above = frozenset(pair for pair in cell if pair[0] != node)

@@ -58,6 +58,7 @@ def test_scores_with_the_unbiased_divisor(reference: dict[str, Any], fits: dict[
 
 def test_the_joint_normal(reference: dict[str, Any], fits: dict[str, sf.Fit]) -> None:
     joint, expected = fits["n-p"].model.query(reference["mvnorm"]["order"]), reference["mvnorm"]
+    assert set(expected["order"]) == set(fits["n-p"].model.dag.nodes)
     for place, name in enumerate(expected["order"]):
         assert joint.mean[place] == pytest.approx(expected["mu"][name], rel=1e-9)
         row = [expected["sigma"][place][other] for other in expected["order"]]

@@ -206,6 +206,7 @@ def test_all_marginals_agree_with_single_questions(data_folder: Path, name: str)
     given = given_of(model, evidence)
     found = model.marginals(evidence)
     free = list(found)
+    assert set(free) == set(model.schema) - set(evidence)
     for target in free[:: max(1, len(free) // 5)]:
         wanted = (list(model.schema).index(target),)
         single = elimination.posterior(model._inquiry.product, wanted, given.hard)

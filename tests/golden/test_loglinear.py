@@ -49,6 +49,13 @@ def close(value: float) -> Any:
     return pytest.approx(value, rel=1e-8, abs=1e-8)
 
 
+def models_of(name: str) -> dict[str, Any]:
+    """Return what R says of each model of a table."""
+    models = reference(name)["models"]
+    assert models, name
+    return models
+
+
 def every_model(test: Any) -> Any:
     """Run a test with the name of every table; it goes through the models itself, which are in the files."""
     return pytest.mark.data(pytest.mark.parametrize("method", METHODS)(pytest.mark.parametrize("name", NAMES)(test)))
@@ -59,7 +66,7 @@ def every_model(test: Any) -> Any:
 
 @every_model
 def test_statistics_are_those_of_r(name: str, method: str) -> None:
-    for model, expected in reference(name)["models"].items():
+    for model, expected in models_of(name).items():
         fit = fitted(name, model, method)
         assert fit.certificate.ok, (model, fit.certificate.verdict)
         assert fit.n == reference(name)["N"]
@@ -73,7 +80,7 @@ def test_statistics_are_those_of_r(name: str, method: str) -> None:
 @every_model
 def test_fitted_cells_are_those_of_r(name: str, method: str) -> None:
     names, dim = reference(name)["counts"]["names"], reference(name)["counts"]["dim"]
-    for model, expected in reference(name)["models"].items():
+    for model, expected in models_of(name).items():
         fit = fitted(name, model, method)
         cells = array_of({"dim": dim, "values_fortran_order": expected["fitted_fortran_order"]})
         found = fit.n * fit.model.query(names).values
@@ -86,7 +93,7 @@ def test_fitted_cells_are_those_of_r(name: str, method: str) -> None:
 @every_model
 def test_terms_are_those_of_r(name: str, method: str) -> None:
     names = reference(name)["counts"]["names"]
-    for model, expected in reference(name)["models"].items():
+    for model, expected in models_of(name).items():
         if "param" not in expected:
             assert reference(name)["n_zero_cells"], "R leaves terms out where cells are zero"
             continue
@@ -113,7 +120,7 @@ def test_files_give_the_same_fits(name: str) -> None:
     columns = {variable: variable.replace(" ", ".") for variable in counts["names"]}
     schema = {columns[v]: sf.categorical(levels) for v, levels in zip(counts["names"], counts["levels"], strict=True)}
     path = str(DATA / "loglinear_tables" / f"{name}.csv")
-    for model, expected in reference(name)["models"].items():
+    for model, expected in models_of(name).items():
         cliques = sf.Cliques([tuple(columns[v] for v in generator) for generator in expected["generators"]])
         fit = sf.fit(cliques, path, weights="Freq", schema=schema, tol=1e-12, max_iter=100_000)
         assert fit.goodness.G2 == close(expected["G2"]), model

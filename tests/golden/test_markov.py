@@ -54,8 +54,9 @@ class TestDarwin:
         assert bits == pytest.approx(expected["bits_per_char"], rel=1e-9)
 
     def test_some_transitions(self) -> None:
-        model = darwin(2).model
-        for gram, (_, _, p) in darwin_reference()["order2_examples"].items():
+        model, examples = darwin(2).model, darwin_reference()["order2_examples"]
+        assert examples
+        for gram, (_, _, p) in examples.items():
             assert model.transition(gram[:2])[{"x": gram[2]}] == pytest.approx(p, rel=1e-12)
 
 

@@ -82,6 +82,7 @@ def test_every_step_takes_the_cheapest_node(rule: str, graph: BitGraph, data: st
             near[other] = (near[other] | around) & ~(1 << other) & ~(1 << node)
         near[node] = 0
         waiting.remove(node)
+    assert not waiting
 
 
 @given(graph=bit_graphs())

@@ -369,13 +369,12 @@ def test_a_boundary_is_not_taken_for_inside_however_near_it_is(kind: type[Clique
 def test_what_is_proven_holds(kind: type[CliqueFamily], seed: int) -> None:
     rng = np.random.default_rng(seed)
     table = rng.poisson(rng.choice([0.7, 2.0, 20.0]), (2, 3, 2)) + 0.0
-    if table.sum() == 0:
-        return
+    assume(table.sum() > 0)
     family = kind("ABC", (2, 3, 2), NO_THREE_WAY)
     targets = np.concatenate([(table.sum(axis=a) / table.sum()).ravel() for a in (2, 0, 1)])
     free = targets > 0
     scaling = family.scaling(np.where(free, 0.0, -np.inf), targets)
     for _ in range(60):
         scaling.cycle()
-    if has_positive_match(family.at(scaling.theta), family.layout, targets):
-        assert facial_set(family.sizes, NO_THREE_WAY, family.layout.tables(targets)).exists == "yes"
+    assume(has_positive_match(family.at(scaling.theta), family.layout, targets))
+    assert facial_set(family.sizes, NO_THREE_WAY, family.layout.tables(targets)).exists == "yes"

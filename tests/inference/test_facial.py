@@ -370,11 +370,11 @@ def test_rank_modulo_of_products(rank: int) -> None:
     rng = np.random.default_rng(rank)
     left, right = rng.integers(-3, 4, size=(200, rank)), rng.integers(-3, 4, size=(rank, 230))
     product = (left @ right).astype(float)
-    for prime in PRIMES:
-        assert rank_modulo(product, prime) == np.linalg.matrix_rank(product) == rank
+    assert {rank_modulo(product, prime) for prime in PRIMES} == {np.linalg.matrix_rank(product)} == {rank}
 
 
 def test_primes_are_prime() -> None:
+    assert PRIMES
     for prime in PRIMES:
         assert prime < 2**23
         assert all(prime % factor for factor in range(2, math.isqrt(prime) + 1))

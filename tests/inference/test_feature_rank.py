@@ -8,11 +8,13 @@ from typing import Any
 import numpy as np
 import pytest
 from hypothesis import given
+from scipy.sparse import block_diag
 from tests.learn.feature_cases import Case, cases
 
 import suffice as sf
 from suffice.data.schema import Schema
 from suffice.inference import feature_rank
+from suffice.inference.clique_family import Layout
 from suffice.inference.feature_rank import uniform_covariance
 from suffice.models.feature_design import design_of
 
@@ -33,6 +35,18 @@ def test_both_ways_are_the_covariance_of_the_whole_table(case: Case) -> None:
         patch.setattr(feature_rank, "_by_terms", lambda layout, matrix: None)
         found = uniform_covariance(design.layout, design.matrix)
     np.testing.assert_allclose(found, wanted, atol=1e-10 * scale)
+
+
+def test_scopes_may_have_their_variables_in_any_order() -> None:
+    rng, layout = np.random.default_rng(0), Layout((2, 3, 2, 4), ((0, 1, 2), (1, 0, 3), (3, 2, 1), (2, 0)))
+    tables = [rng.normal(size=shape) for shape in layout.shapes]
+    # One feature a scope, each of which shares variables with all others.
+    matrix = block_diag([table.reshape(-1, 1) for table in tables], format="csr")
+    cells = np.array([*np.ndindex(*layout.sizes)])
+    pairs = zip(layout.scopes, tables, strict=True)
+    values = np.column_stack([table[tuple(cells[:, list(scope)].T)] for scope, table in pairs])
+    found = uniform_covariance(layout, matrix)
+    np.testing.assert_allclose(found, np.cov(values.T, bias=True), atol=1e-12)
 
 
 def test_too_many_weights_are_not_looked_into(monkeypatch: Any) -> None:

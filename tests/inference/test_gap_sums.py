@@ -1,4 +1,4 @@
-"""Sums over what is missing: enumerated, by trees of their own, and by one tree for all."""
+"""Sums over what is missing: enumerated, by trees of their own, by a forest of these, and by one tree for all."""
 
 from __future__ import annotations
 
@@ -18,15 +18,22 @@ from suffice.inference import gap_sums, gap_trees
 from suffice.inference.gap_sums import GapSums
 from suffice.stats.gaps import Gaps
 
-WAYS = {"enumerated": (2048, 64), "in NumPy": (2048, 64), "own trees": (0, 64), "one tree": (0, 0)}
+WAYS = {
+    "enumerated": (2048, 64, 0),
+    "in NumPy": (2048, 64, 0),
+    "own trees": (0, 64, 0),
+    "forest": (0, 0, 10**6),
+    "one tree": (0, 0, 0),
+}
 
 
 @pytest.fixture(params=WAYS, scope="module")
 def way(request: pytest.FixtureRequest) -> Iterator[str]:
     with pytest.MonkeyPatch.context() as patch:
-        limit, own = WAYS[request.param]
+        limit, own, planned = WAYS[request.param]
         patch.setattr(gap_sums, "ENUMERATED", limit or 0.5)
         patch.setattr(gap_trees, "OWN_TREES", own)
+        patch.setattr(gap_trees, "PLANNED", planned)
         patch.setattr(GapSums, "_is_small", lambda self, gaps, chosen: request.param == "in NumPy")
         yield request.param
 
@@ -97,6 +104,19 @@ def test_tiny_products_are_not_lost(way: str) -> None:
         vector = vector @ (step * 1e200)
     assert found.log_sums[0] == pytest.approx(math.log(vector[1]) - 8 * 200 * math.log(10), rel=1e-13), way
     assert found.expected[:2].sum() == pytest.approx(1.0)
+
+
+@pytest.mark.parametrize(("first", "second"), [([1.0, 3e-160], [7e-161, 5e-161]), ([1e150, 3e-170], [7.0, 5.0])])
+def test_digits_of_tiny_products_are_not_lost(way: str, first: list[float], second: list[float]) -> None:
+    # The last table leaves only the second state of v0: its share, about 1e-320, has few digits as a float.
+    scopes = [[0], [0, 1], [1, 2], [0, 3]]
+    tables = [first, [1.0, 1.0, *second], [2.0, 1.0, 3.0, 1.0], [0.0, 1.0, 1.0, 1.0]]
+    variables = [Variable(f"v{v}", (0, 1)) for v in range(4)]
+    gaps = Gaps.of_rows(variables, [[f"v{v}" for v in scope] for scope in scopes], np.array([[-1, -1, 0, 0]]))
+    found = GapSums([2] * 4, scopes, gaps).run(np.concatenate(tables))
+    wanted = math.log(first[1]) + math.log(2 * second[0] + 3 * second[1])
+    assert found.log_sums[0] == pytest.approx(wanted, rel=1e-13), way
+    np.testing.assert_allclose(found.expected[:6], [0, 1, 0, 0, 14 / 29, 15 / 29], atol=1e-12)
 
 
 def test_impossible_situations_are_told(way: str) -> None:

@@ -154,6 +154,7 @@ def test_n_best_lists_the_enumeration(name: str, p: Potentials, n: int) -> None:
 @given(potentials)
 @example(chain([0, 2], np.zeros((2, 2)), np.array([[-1e4, 0.0], [-1e4, 0.0]])))
 @example(chain([0, 2], np.array([[0.0, -1500.0], [0.0, 0.0]]), np.array([[-2000.0, 0.0], [0.0, -np.inf]])))
+@example(chain([0, 3], np.array([[0.0, -740.0], [0.0, 0.0], [-2e3, 0.0]]), np.array([[0.0, -739.0], [0.0, 0.0]])))
 def test_log_z_sums_over_the_enumeration(name: str, p: Potentials) -> None:
     assume(possible(p))
     with way(name):
@@ -166,6 +167,7 @@ def test_log_z_sums_over_the_enumeration(name: str, p: Potentials) -> None:
 @given(potentials)
 @example(chain([0, 2], np.array([[0.0, -1500.0], [-9e3, 0.0]]), np.array([[-2000.0, 0.0], [0.0, -1e4]])))
 @example(chain([0, 3], np.array([[0.0, 0.0], [0.0, -900.0], [-1e4, 0.0]]), np.array([[0.0, -1e4], [0.0, 0.0]])))
+@example(chain([0, 3], np.array([[0.0, -740.0], [0.0, 0.0], [-2e3, 0.0]]), np.array([[0.0, -739.0], [0.0, 0.0]])))
 def test_marginals_are_sums_of_the_enumeration(name: str, p: Potentials) -> None:
     assume(possible(p))
     with way(name):
@@ -305,6 +307,7 @@ def test_results_do_not_depend_on_threads_or_pieces(name: str, shared: bool, kin
             many = everything()
     finally:
         sf.config(threads=threads)
+    assert len(one) >= 6
     for left, right in zip(one, many, strict=True):
         np.testing.assert_array_equal(left, right)
 

@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 import pytest
-from hypothesis import assume, given
+from hypothesis import assume, example, given
 from hypothesis import strategies as st
 from numpy.typing import NDArray
 from scipy import special, stats
@@ -149,6 +149,8 @@ def test_normal_anywhere_in_an_interval(variant: int, mean: float, deviation: fl
 
 @VARIANTS
 @given(mean=st.floats(0, 1), log_scale=st.floats(math.log(1 / 5000), 0), ratio=st.floats(1, 4))
+@example(mean=0.525, log_scale=math.log(0.05 / 32), ratio=4.0)  # in the middle of a panel, four deviations wide
+@example(mean=0.875, log_scale=-5.75, ratio=2.0)
 def test_narrow_normal_at_the_centre_of_an_interval(variant: int, mean: float, log_scale: float, ratio: float) -> None:
     scale = math.exp(log_scale)
     deviation = ratio * scale

@@ -7,10 +7,10 @@ import json
 import numpy as np
 import pandas as pd
 import pytest
-from typer.testing import CliRunner
+from tests.command_line import good
+from tests.conformance.copies import check_copies
 
 import suffice as sf
-from suffice.cli.app import app
 from suffice.io.structure_file import read_structure
 
 RNG = np.random.default_rng(7)
@@ -31,45 +31,30 @@ STRUCTURES = {
 
 
 @pytest.mark.parametrize("name", STRUCTURES)
-def test_a_fit_survives(name: str, tmp_path) -> None:
+def test_a_fit_can_be_copied_and_saved(name: str, tmp_path) -> None:
     structure, data = STRUCTURES[name]
     fit = sf.fit(structure, data)
     assert fit.certificate.ok, fit.certificate.verdict
-    sf.write(fit, tmp_path / "fit.json")
+    check_copies(fit, data, tmp_path)
     again = sf.read(tmp_path / "fit.json")
-    assert again.structure == structure
-    assert str(again) == str(fit)
-    assert str(again.model) == str(fit.model)
-    np.testing.assert_array_equal(again.model.log_prob(data), fit.model.log_prob(data))
-    refitted = sf.estimate(again.structure, again.statistics)
-    assert refitted.log_likelihood == fit.log_likelihood
-    first = (tmp_path / "fit.json").read_bytes()
-    sf.write(again, tmp_path / "fit.json")
-    assert (tmp_path / "fit.json").read_bytes() == first
+    assert sf.estimate(again.structure, again.statistics).log_likelihood == fit.log_likelihood
 
 
 @pytest.mark.parametrize("name", STRUCTURES)
-def test_a_model_survives_and_can_be_fitted_anew(name: str, tmp_path) -> None:
+def test_a_model_that_was_read_can_be_fitted_anew(name: str, tmp_path) -> None:
     structure, data = STRUCTURES[name]
     model = sf.fit(structure, data).model
     sf.write(model, tmp_path / "model.json")
     again = sf.read(tmp_path / "model.json")
-    for array in ("intercept", "coefficients", "covariance"):
-        np.testing.assert_array_equal(getattr(again, array), getattr(model, array))
-    np.testing.assert_array_equal(again.log_prob(data), model.log_prob(data))
     assert (again.id, again.time) == (structure.id, structure.time)
     found = read_structure(str(tmp_path / "model.json"))
     assert (found.order, found.variables) == (structure.order, model.variables)
     assert sf.fit(found, data).n == sf.fit(structure, data).n
 
 
-def test_a_prior_survives(tmp_path) -> None:
-    fit = sf.fit(sf.Autoregression(1), [rows[:, 0] for rows in SEQUENCES], prior=sf.NormalInverseGamma(2, 1.0))
-    sf.write(fit, tmp_path / "fit.json")
-    again = sf.read(tmp_path / "fit.json")
-    assert again.prior == fit.prior
-    assert str(again) == str(fit)
-    assert again.log_marginal_likelihood == fit.log_marginal_likelihood
+def test_a_posterior_can_be_copied_and_saved(tmp_path) -> None:
+    data = [rows[:, 0] for rows in SEQUENCES]
+    check_copies(sf.fit(sf.Autoregression(1), data, prior=sf.NormalInverseGamma(2, 1.0)), data, tmp_path)
 
 
 DAMAGE = {
@@ -117,9 +102,7 @@ def test_the_command_line_fits_a_structure_file(tmp_path) -> None:
         'type = "Autoregression"\norder = 2\nvariables = ["x", "y"]\nid = "who"\ntime = "day"\n'
     )
     out = str(tmp_path / "model.json")
-    result = CliRunner().invoke(app, ["fit", str(tmp_path / "ar.toml"), str(tmp_path / "t.csv"), "--out", out])
-    assert result.exit_code == 0, result.output
-    assert "Certified" in result.output
+    assert "Certified" in good("fit", tmp_path / "ar.toml", tmp_path / "t.csv", "--out", out)
     wanted = sf.fit(sf.Autoregression(2, ["x", "y"]), SEQUENCES).model
     np.testing.assert_allclose(sf.read(out).coefficients, wanted.coefficients, rtol=1e-9)
 

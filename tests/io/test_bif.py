@@ -407,6 +407,7 @@ def test_tables_of_agrum_equal_the_rows_of_bnlearn(data_folder: Path, name: str)
     tables, rows = bif.read(str(data_folder / "io_formats" / f"{name}.bif")), shared(data_folder, "asia")
     called = {"asia": "visit_to_Asia", "tub": "tuberculosis", "either": "tuberculos_or_cancer", "xray": "positive_XraY"}
     called |= {"lung": "lung_cancer", "smoke": "smoking", "bronc": "bronchitis", "dysp": "dyspnoea"}
+    assert set(rows.variables) == set(called)
     for node in rows.variables:
         own, foreign = rows.cpd(node), tables.cpd(called[node])
         axes = [[called[name] for name in own.family.scope].index(name) for name in foreign.family.scope]

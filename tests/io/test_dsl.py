@@ -469,6 +469,14 @@ def test_declared_size_cannot_fill_memory(tmp_path: Path) -> None:
     assert reader.MAX_FILLED == 2**20
 
 
+def test_truth_tables_may_have_as_many_numbers_as_the_limit(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(reader, "MAX_FILLED", 12)  # the truth table of 'Either' has 6 rows of 2 states
+    assert "Either" in parse(GENIE, tmp_path).schema
+    monkeypatch.setattr(reader, "MAX_FILLED", 11)
+    with pytest.raises(FileFormatError, match="'Either', those of the file have more than 11 numbers"):
+        parse(GENIE, tmp_path)
+
+
 @pytest.mark.parametrize(
     "text",
     [

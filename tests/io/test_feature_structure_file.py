@@ -319,7 +319,7 @@ FAULTS: list[tuple[str, str]] = [
     ('type = "Ising"\ngraph = "a:b"\ncoupling = 3', "no entry 'coupling'"),
     ('type = "Ising"\nedges = []', "a list of pairs, [['a', 'b']]. Got []"),
     ('type = "Ising"\nedges = [["a"]]', "a pair of names, ['a', 'b']. Got ['a']"),
-    ('type = "Ising"\nedges = [["a", 3]]', "Got ['a', 3]"),
+    ('type = "Ising"\nedges = [["a", 3.5]]', "Got ['a', 3.5]"),
     ('type = "Ising"\nedges = [["a", "a"]]', "twice"),
     ('type = "Ising"\nedges = [["a", "b"], ["b", "a"]]', "twice"),
     ('type = "Ising"\nnodes = ["a"]\nedges = [["a", "b"]]', "are not those of the edges"),

@@ -6,8 +6,8 @@ import json
 from pathlib import Path
 from typing import Any
 
-import numpy as np
 import pytest
+from tests.conformance.copies import check_copies
 
 import suffice as sf
 from suffice.stats import counts as dense_or_sparse
@@ -19,34 +19,14 @@ DATA: dict[str, Any] = {
 }
 
 
-def through(thing: Any, folder: Path) -> Any:
-    sf.write(thing, folder / "chain.json")
-    return sf.read(folder / "chain.json")
-
-
 @pytest.mark.parametrize("kind", DATA)
 @pytest.mark.parametrize("order", [0, 1, 2])
 @pytest.mark.parametrize("prior", [None, sf.Dirichlet(1.0), sf.BDeu(3)], ids=str)
 @pytest.mark.parametrize("sparse", [False, True])
-def test_fits_and_models(kind: str, order: int, prior: Any, sparse: bool, tmp_path: Path) -> None:
+def test_fits_can_be_copied_and_saved(kind: str, order: int, prior: Any, sparse: bool, tmp_path: Path) -> None:
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(dense_or_sparse, "DENSE_CELLS", 3 if sparse else 1 << 20)
-        fit = sf.fit(sf.MarkovChain(order), DATA[kind], prior=prior)
-        again, model = through(fit, tmp_path), through(fit.model, tmp_path)
-        assert str(again) == str(fit)
-        assert again.structure == fit.structure
-        assert again.local == fit.local
-        for other in (again.model, model):
-            assert other.variable == fit.model.variable
-            np.testing.assert_array_equal(other.log_prob(DATA[kind]), fit.model.log_prob(DATA[kind]))
-        if prior is not None:
-            assert again.posterior.log_marginal_likelihood == fit.log_marginal_likelihood
-            np.testing.assert_array_equal(
-                again.posterior.transitions.concentration, fit.posterior.transitions.concentration
-            )
-            np.testing.assert_array_equal(
-                again.posterior.sample(seed=1).tables[-1].values, fit.posterior.sample(seed=1).tables[-1].values
-            )
+        check_copies(sf.fit(sf.MarkovChain(order), DATA[kind], prior=prior), DATA[kind], tmp_path)
 
 
 def damaged(folder: Path, change: Any) -> str:

@@ -17,6 +17,7 @@ from hypothesis import strategies as st
 
 import suffice as sf
 from suffice.errors import FileAccessError, FileFormatError
+from suffice.io.own_json import ADDED_LATER
 from suffice.learn.method import Step
 
 # Comparing ----------------------------------------------------------------------------------------------------
@@ -221,6 +222,7 @@ def test_sparse_tables_are_read_back_exactly(tmp_path: Path, options: dict[str, 
 
 DATA = {"A": ["x", "x", "y"], "B": ["u", "v", "v"]}
 SPACE = sf.Hypotheses({"even": [2, 4, 6], "type": [2, 3], "small": [1, 2, 3]}, over="n")
+COINS = sf.Hypotheses({"fair": ["heads", "tails"], "bent": {"heads": 0.75, "tails": 0.25}}, over="toss")
 
 
 @pytest.mark.parametrize(
@@ -428,10 +430,11 @@ def specimens() -> dict[str, sf.Fit | Any]:
         "nan": sf.fit(sf.DAG("A -> B"), DATA, schema={"A": ["x", "y", "z"]}, unseen_parents="nan"),
         "model": sf.fit(sf.DAG("A -> B"), DATA).model,
         "hypotheses": sf.fit(SPACE, {"n": [2, 4]}, prior="uniform"),
+        "distributions": sf.fit(COINS, {"toss": ["heads", "tails"]}, prior="uniform"),
     }
 
 
-KINDS = ("fit", "nan", "model", "hypotheses")
+KINDS = ("fit", "nan", "model", "hypotheses", "distributions")
 
 
 @pytest.fixture(scope="module")
@@ -505,9 +508,10 @@ def places(entry: Any, path: tuple[Any, ...] = ()) -> list[tuple[Any, ...]]:
 
 
 def changed(entry: Any, path: tuple[Any, ...], change: Callable[[Any, Any], None]) -> Any:
-    copied = copy.deepcopy(entry)
-    parent = copied
+    """Return the document with a change at a place; what does not hold the place is not copied."""
+    copied = parent = copy.copy(entry)
     for key in path[:-1]:
+        parent[key] = copy.copy(parent[key])
         parent = parent[key]
     change(parent, path[-1])
     return copied
@@ -529,6 +533,7 @@ def unused(path: tuple[Any, ...]) -> bool:
             "bic",
             "rest",
             "properties",
+            *ADDED_LATER,
         }  # the library computes these itself, or has a default
         or path[-2:] in {("dag", "type"), ("hypotheses", "type")}  # where only one type can stand
         or path[-2:] in {("model", "notes"), ("content", "notes")}  # of a model: files without notes have none
@@ -714,6 +719,7 @@ def test_statistics_damage_is_refused(tmp_path: Path) -> None:
     path = tmp_path / "x.stats"
     sf.write(sf.collect(sf.DAG("A -> B"), DATA), path)
     content = path.read_bytes()
+    assert content
     rng = random.Random("statistics")
     for position in rng.sample(range(len(content)), 200):
         damaged = bytearray(content)

@@ -282,6 +282,11 @@ def test_mistakes_are_told_with_line_and_column(
     FILES.check_mistake(text.replace(old, new, 1), line, column, message, tmp_path)
 
 
+def test_variables_in_no_table_may_have_as_many_states_as_the_limit(tmp_path: Path) -> None:
+    found = FILES.parse(AGREE.replace("2 2 3\n", "2 4096 3\n", 1), tmp_path)
+    assert found.schema["x1"].n_states == 4096
+
+
 def test_table_over_more_variables_than_an_array_has_axes(tmp_path: Path) -> None:
     n = 100
     scope = " ".join(map(str, range(n)))
@@ -593,6 +598,7 @@ def test_uai_and_bif_files_of_agrum_hold_the_same_network(data_folder: Path) -> 
     by_position, by_name = (sf.read(data_folder / "io_formats" / f"agrum_asia.{ending}") for ending in ("uai", "bif"))
     order = ["visit_to_Asia", "smoking", "bronchitis", "lung_cancer", "tuberculosis", "tuberculos_or_cancer"]
     called = dict(zip(by_position.variables, [*order, "dyspnoea", "positive_XraY"], strict=True))
+    assert len(by_position.cpds) == 8
     for cpd in by_position.cpds:
         table = by_name.cpd(called[cpd.family.child.name]).table
         axes = [table.names.index(called[name]) for name in cpd.family.scope]

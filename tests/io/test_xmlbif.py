@@ -217,7 +217,7 @@ def test_packed_files_are_read_and_written(tmp_path: Path) -> None:
     assert gzip.decompress(packed) == written(model, tmp_path)
 
 
-@pytest.mark.parametrize("ending", [".xmlbif", ".bifxml", ".xml", ".xmlbif.gz"])
+@pytest.mark.parametrize("ending", [".xmlbif", ".xbif", ".bifxml", ".xml", ".xmlbif.gz"])
 def test_endings_are_registered(tmp_path: Path, ending: str) -> None:
     model = parse(RAIN, tmp_path)
     sf.write(model, tmp_path / f"model{ending}")

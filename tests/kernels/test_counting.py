@@ -73,11 +73,10 @@ def masks_of(codes, n_rows, sizes, n_words):
 def test_masks_have_one_bit_a_row_in_the_mask_of_its_state(n_rows, sizes):
     codes = codes_of(sizes, n_rows, 7, 256)
     masks, first = masks_of(codes, n_rows, sizes, 4)
+    bits = [[int(words[i // 64]) >> (i % 64) & 1 for i in range(256)] for words in masks]
     for c, size in enumerate(sizes):
-        for state in range(size):
-            words = [int(word) for word in masks[first[c] + state]]
-            bits = [words[i // 64] >> (i % 64) & 1 for i in range(256)]
-            assert bits == [int(i < n_rows and codes[c, i] == state) for i in range(256)]
+        expected = [[int(i < n_rows and codes[c, i] == state) for i in range(256)] for state in range(size)]
+        assert bits[first[c] : first[c] + size] == expected
 
 
 def test_every_pair_of_code_and_state_within_a_word_is_told_apart():
@@ -85,10 +84,10 @@ def test_every_pair_of_code_and_state_within_a_word_is_told_apart():
     codes = np.stack([np.arange(128), np.arange(127, -1, -1), np.repeat(np.arange(64), 2)])
     sizes = [128, 128, 64]
     masks, first = masks_of(codes, 128, sizes, 2)
+    rows = [[i for i in range(128) if int(words[i // 64]) >> (i % 64) & 1] for words in masks]
     for c, size in enumerate(sizes):
-        for state in range(size):
-            rows = {i for i in range(128) if int(masks[first[c] + state, i // 64]) >> (i % 64) & 1}
-            assert rows == set(np.flatnonzero(codes[c] == state).tolist())
+        expected = [np.flatnonzero(codes[c] == state).tolist() for state in range(size)]
+        assert rows[first[c] : first[c] + size] == expected
 
 
 def by_masks(codes, n_rows, scopes, sizes, times=1):

@@ -125,10 +125,11 @@ def test_results_do_not_depend_on_threads(monkeypatch: pytest.MonkeyPatch) -> No
             found.append(chain.expected(columns, offsets, weights))
     finally:
         sf.config(threads=before)
-    for other in found[1:]:
-        assert other.log_likelihood == found[0].log_likelihood
-        np.testing.assert_array_equal(other.pairs, found[0].pairs)
-        np.testing.assert_array_equal(other.sums[1], found[0].sums[1])
+    alone, *others = found
+    assert [other.log_likelihood for other in others] == [alone.log_likelihood] * 2
+    for other in others:
+        np.testing.assert_array_equal(other.pairs, alone.pairs)
+        np.testing.assert_array_equal(other.sums[1], alone.sums[1])
 
 
 def test_no_sequences_at_all() -> None:

@@ -23,14 +23,16 @@ class InterruptsAt(Silent):
     """Sends Ctrl-C to its own process at one step, as a person would."""
 
     def __init__(self, step: int) -> None:
-        self.step, self.infos = step, list[str]()
-        self.on = False
+        self.step, self.infos, self.units = step, list[str](), list[str]()
 
     def begin(self, label: str, total: float | None, unit: str) -> None:
-        self.on = unit == "steps"
+        self.units.append(unit)
 
     def update(self, done: float, info: str) -> None:
-        if self.on:
+        if self.units[-1] == "steps":
             self.infos.append(info)
-            if done == self.step:
+            if len(self.infos) == self.step:
                 signal.raise_signal(signal.SIGINT)
+
+    def end(self) -> None:
+        self.units.pop()

@@ -167,6 +167,11 @@ def numeric(states: tuple[Any, ...]) -> bool:
     return not any(isinstance(state, str) for state in states)
 
 
+def labels_and_types(states: tuple[Any, ...]) -> list[tuple[Any, type]]:
+    """Return what makes states the same: Python holds (False,) equal to (0,)."""
+    return [(state, type(state)) for state in states]
+
+
 def matches(wanted: Row) -> Function:
     return lambda row: float(all(row[name] == label for name, label in wanted.items()))
 
@@ -181,7 +186,7 @@ def a_spec(draw: st.DrawFn, states: dict[str, tuple[Any, ...]]) -> tuple[Any, di
     names = list(states)
     scope = draw(st.lists(st.sampled_from(names), min_size=1, max_size=3, unique=True))
     numbers = [name for name in names if numeric(states[name])]
-    alike = [name for name in names if states[name] == states[names[0]]]
+    alike = [name for name in names if labels_and_types(states[name]) == labels_and_types(states[names[0]])]
     kinds = ["indicator", "indicators", "function", "table"]
     kinds += ["product", "class product"] if numbers else []
     kinds += ["windows"] if len(alike) > 1 else []

@@ -110,9 +110,10 @@ def test_the_number_of_threads_changes_no_digit(
     for n in (1, 2, 3):
         threads(n)
         found.append(objective(w))
-    for value, gradient in found[1:]:
-        assert value == found[0][0]
-        np.testing.assert_array_equal(gradient, found[0][1])
+    (one, alone), *others = found
+    assert [value for value, _ in others] == [one] * 2
+    for _, gradient in others:
+        np.testing.assert_array_equal(gradient, alone)
 
 
 @pytest.mark.parametrize(("kind", "stepped"), PASSES)

@@ -12,6 +12,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from numpy.typing import NDArray
+from tests.learn.chain_cases import InterruptsAt
 from tests.models.chain_twin import KINDS, OPTIONS, Toy, loss, toy_of, toys
 
 import suffice as sf
@@ -20,7 +21,6 @@ from suffice.learn.chain_batches import Batches, batches_of
 from suffice.learn.chain_objective import Objective
 from suffice.learn.chain_stochastic import AdaptiveRates, Average, Dues, PlainRates, calibrated, take_step
 from suffice.priors.elastic import Elastic
-from suffice.progress import Silent
 from suffice.stats.source import BlockSource
 from suffice.structures.label_chain import LabelChain, LocalChain
 
@@ -282,10 +282,21 @@ def test_epochs_end_when_the_loss_hardly_falls_and_say_so() -> None:
     assert any("still falling" in note.text for note in few.notes)
 
 
+@pytest.mark.parametrize("method", METHODS)
+def test_a_loose_tolerance_is_met_and_ends_the_epochs(method: str) -> None:
+    toy = large()
+    fit = fitted(toy, toy.structure(), method, tol=0.1)
+    assert len(fit.trace) <= 4
+    assert not any("Not converged" in note.text for note in fit.notes)
+
+
 def test_the_best_epoch_is_kept() -> None:
     toy = large()
-    fit = fitted(toy, toy.structure(), "adagrad", Elastic(c1=0.5), options={"rate": 3.0, "fall": 0.0, "batch": 10})
-    assert -objective(fit) == pytest.approx(max(step.objective for step in fit.trace))
+    options = {"rate": 3.0, "fall": 0.0, "batch": 10}
+    fit = fitted(toy, toy.structure(), "adagrad", Elastic(c1=0.5), options=options, max_iter=30)
+    objectives = [step.objective for step in fit.trace]
+    assert objectives[-1] < max(objectives)
+    assert -objective(fit) == pytest.approx(max(objectives))
 
 
 @pytest.mark.parametrize("method", METHODS)
@@ -325,22 +336,6 @@ def test_sequences_that_were_held_out_end_the_epochs(kind: type[LabelChain]) -> 
         losses.append(-few.model.log_prob(other.sequences).sum())
     assert -fit.model.log_prob(other.sequences).sum() == pytest.approx(min(losses), rel=1e-9)
     assert len(losses) - 1 - int(np.argmin(losses)) == 3
-
-
-class InterruptsAt(Silent):
-    """Sends Ctrl-C to its own process at one step, as a person would."""
-
-    def __init__(self, step: int) -> None:
-        self.step, self.infos, self.on = step, list[str](), False
-
-    def begin(self, label: str, total: float | None, unit: str) -> None:
-        self.on = unit == "steps"
-
-    def update(self, done: float, info: str) -> None:
-        if self.on:
-            self.infos.append(info)
-            if done == self.step:
-                signal.raise_signal(signal.SIGINT)
 
 
 @pytest.mark.parametrize("method", METHODS)

@@ -59,6 +59,7 @@ def test_several_inputs_are_the_mean_over_draws_of_the_posterior(covariance: str
     model = fitted(data, covariance).model
     means, matrices = posterior_draws(data, covariance, 40_000)
     points = rows_of(data)[0][:5]
+    assert len(points) == 5
     inverse = np.linalg.inv(matrices)
     log_heights = -0.5 * (3 * np.log(2 * np.pi) + np.linalg.slogdet(matrices)[1])
     for point in points:

@@ -67,7 +67,9 @@ def test_draws_from_a_hyper_dirichlet_law_with_tiny_pseudo_counts() -> None:
     states = {name: list(range(4)) for name in "ABC"}
     one = {name: [0] for name in "ABC"}
     posterior = sf.fit(sf.Cliques("A:B + B:C"), one, schema=states, prior=sf.BDeu(1e-3)).posterior
-    for network in posterior.sample(20, seed=2):
+    networks = posterior.sample(20, seed=2)
+    assert len(networks) == 20
+    for network in networks:
         assert network.query(["A", "B", "C"]).values.sum() == pytest.approx(1)
 
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import time
 from pathlib import Path
 
 import numpy as np
@@ -51,10 +50,8 @@ def test_a_large_tree_is_fitted_in_closed_form() -> None:
 def test_moral_graph_of_alarm_is_fitted(data_folder: Path) -> None:
     network = sf.read(data_folder / "networks_bif" / "alarm.bif.gz")
     data = network.sample(20_000, seed=0)
-    begin = time.perf_counter()
     for take in ("maximal", "pairwise"):
         fit = sf.fit(sf.Cliques(network.dag, take=take), data)
         assert fit.certificate.ok, fit.certificate.verdict
         assert fit.certificate.moment_gap is not None
         assert fit.certificate.moment_gap < 1e-8
-    assert time.perf_counter() - begin < 60

@@ -62,7 +62,8 @@ class TestFits:
     def test_end_where_the_gradient_is_zero_and_never_fall(self, case: Case) -> None:
         fit = case.fit()
         steps = [step.objective for step in fit.trace]
-        assert all(b >= a - 1e-9 * abs(a) for a, b in itertools.pairwise(steps))
+        # Rows that say nothing have log-likelihood zero up to rounding.
+        assert all(b >= a - 1e-9 * abs(a) - 1e-13 * case.weights.sum() for a, b in itertools.pairwise(steps))
         assert fit.certificate.ok, fit.certificate.verdict
         assert gradient(case, fit.model) < 2e-8
         assert fit.log_likelihood == pytest.approx(brute_force(case, tables_of(fit.model))[0], rel=1e-9, abs=1e-9)
@@ -225,13 +226,13 @@ class TestGradients:
     def test_equal_finite_differences(self, case: Case) -> None:
         held = expectation_of(case, prior=sf.Dirichlet(0.5), point="mean")
         x = held.coordinates(case.model)
-        value, slope, _ = held.slope(x)
+        value, slope = held.slope(x)[:2]
         assert value == pytest.approx(held.at(case.model)[0] + held.log_prior(case.model), rel=1e-12)
         for i in range(0, len(x), 3):
             moved = np.zeros(len(x))
-            moved[i] = 1e-5
+            moved[i] = 1e-5 * x[i]  # coordinates are roots: the derivatives by their logarithms are of one size
             difference = (held.slope(x + moved)[0] - held.slope(x - moved)[0]) / 2e-5
-            assert slope[i] == pytest.approx(difference, abs=1e-5)
+            assert slope[i] * x[i] == pytest.approx(difference, abs=1e-5)
 
     @given(cases(most=4, rows=15))
     @settings(max_examples=15)

@@ -10,7 +10,8 @@ import numpy as np
 import pytest
 
 import suffice as sf
-from suffice.learn.em_checkpoint import Checkpoint
+from suffice.files import read_arrays, write_arrays
+from suffice.learn.em_checkpoint import KIND, VERSION, Checkpoint
 from suffice.optimise.mixing import Mixing
 
 CHANCE = np.random.default_rng(11)
@@ -136,6 +137,37 @@ class TestInterruption:
         with pytest.raises(sf.FileFormatError, match="another fit"):
             fitted(restarts=1, init=other, checkpoint=path)
 
+    @pytest.mark.parametrize(
+        ("other", "said"),
+        [
+            ({"tol": 1e-6}, "it has tol=1e-08, and this call tol=1e-06."),
+            (
+                {"prior": sf.K2(), "point": "map"},
+                "and this call prior=K2(); it has point='mle', and this call point='map'",
+            ),
+            ({"options": {"memory": 0}}, "it has options={}, and this call options={'memory': 0}."),
+            ({"fixed": {"H": [0.5, 0.5]}}, "it has fixed={}, and this call fixed={'H': [0.5, 0.5]}."),
+            ({"seed": 5}, "it has seed=4, and this call seed=5."),
+        ],
+    )
+    def test_what_differs_from_the_checkpoint_is_named(self, tmp_path: Path, other: Any, said: str) -> None:
+        path = tmp_path / "em.checkpoint"
+        fitted(checkpoint=path)
+        with pytest.raises(sf.FileFormatError) as raised:
+            fitted(checkpoint=path, **other)
+        assert said in str(raised.value)
+        assert str(raised.value).count("it has") == len(other)
+
+    def test_checkpoints_of_earlier_versions_do_not_know_their_settings(self, tmp_path: Path) -> None:
+        path = tmp_path / "em.checkpoint"
+        fitted(checkpoint=path)
+        meta, arrays = read_arrays(path, KIND, VERSION)
+        for settings in (None, {}, dict.fromkeys(meta["settings"], 3)):
+            write_arrays(path, KIND, VERSION, {**meta, "settings": settings}, arrays)
+            assert fitted(checkpoint=path).certificate.ok
+            with pytest.raises(sf.FileFormatError, match="another structure, prior, point, tol, seed"):
+                fitted(checkpoint=path, tol=1e-6)
+
     def test_goes_on_where_steps_ran_out(self, tmp_path: Path) -> None:
         path = tmp_path / "em.checkpoint"
         few = fitted(checkpoint=path, max_iter=3)
@@ -154,8 +186,13 @@ class TestInterruption:
         with pytest.raises(sf.FileFormatError):
             fitted(checkpoint=path)
 
-    def test_without_a_file_keeps_nothing(self) -> None:
-        Checkpoint(None, "").at(np.zeros(1), [0.0])
+    def test_without_a_file_keeps_nothing(self, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+        monkeypatch.chdir(tmp_path)
+        nowhere = Checkpoint(None, "")
+        nowhere.at(np.zeros(1), [0.0])
+        assert not nowhere.resumed().is_under_way
+        assert not nowhere.resumed().done
+        assert not list(tmp_path.iterdir())
 
 
 @pytest.mark.parametrize(
@@ -177,7 +214,7 @@ def test_a_class_without_a_value_is_begun_with_more_than_once() -> None:
 
 
 def test_statistics_of_incomplete_rows_are_not_taken_for_complete_ones() -> None:
-    numbers = {"x": [0.0, 1.0, None, 3.0, 1.0], "y": [1.0, None, 2.0, 2.0, 3.0]}
+    numbers = {"x": [0.5, 1.0, None, 3.0, 1.0], "y": [1.5, None, 2.0, 2.0, 3.0]}
     for structure, data in ((sf.DAG("x0 -> x1"), DATA), (sf.DAG("x -> y"), numbers)):
         statistics = sf.collect(structure, data, missing="em")
         with pytest.raises(sf.ArgumentError, match="lack values"):

@@ -193,3 +193,69 @@ def test_text_outcomes_and_printing() -> None:
     assert "<b>" not in fit.posterior._repr_html_()
     assert "uniform" in str(fit)
     assert fit.model.sample(1000, seed=0)["animal"].isin(["lynx", "puma", "wolf"]).all()
+
+
+# Hypotheses that are distributions ----------------------------------------------------------------------------
+
+
+@st.composite
+def mixed_problems(draw: st.DrawFn) -> tuple[dict[str, Any], list[int], dict[str, int]]:
+    """Draw sets and distributions over small numbers, in eighths, data possible under one, and prior weights."""
+    sets, data, prior = draw(problems())
+    spaces: dict[str, Any] = dict(sets)
+    for i in range(draw(st.integers(1, 3))):
+        eighths = draw(st.lists(st.sampled_from(range(8)), min_size=8, max_size=8))
+        spaces[f"d{i}"] = {x: eighths.count(x) / 8 for x in draw(st.permutations(range(8)))}
+        prior[f"d{i}"] = draw(st.integers(0, 5))
+    return spaces, data, prior
+
+
+def under(space: Any, x: int) -> Fraction:
+    if isinstance(space, dict):
+        return Fraction(space.get(x, 0))
+    return Fraction(1, len(space)) if x in space else Fraction(0)
+
+
+@given(mixed_problems())
+@settings(max_examples=80)
+def test_distributions_beside_sets_equal_brute_force(
+    problem: tuple[dict[str, Any], list[int], dict[str, int]],
+) -> None:
+    spaces, data, prior = problem
+    fit = sf.fit(sf.Hypotheses(spaces, over="x"), {"x": data}, prior=prior)
+    exact = {name: Fraction(prior[name], sum(prior.values())) for name in spaces}
+    for name, space in spaces.items():
+        exact[name] *= math.prod((under(space, x) for x in data), start=Fraction(1))
+    evidence = sum(exact.values())
+    assert dict(fit.posterior) == {name: pytest.approx(float(p / evidence), rel=1e-11) for name, p in exact.items()}
+    for x in range(8):
+        if x in fit.model.hypotheses.variable.labels:
+            predictive = sum(p / evidence * under(spaces[name], x) for name, p in exact.items())
+            assert fit.model.table[{"x": x}] == pytest.approx(float(predictive), rel=1e-11)
+    assert fit.certificate.ok
+
+
+def test_the_probabilities_of_a_loaded_die_are_used() -> None:
+    dice = sf.Hypotheses({"fair": {1: 0.5, 2: 0.5}, "loaded": {1: 0.9, 2: 0.1}})
+    seen = [1] * 9 + [2]
+    fit = sf.fit(dice, {"x": seen}, prior="uniform")
+    fair, loaded = 0.5**10, 0.9**9 * 0.1
+    assert fit.posterior["loaded"] == pytest.approx(loaded / (fair + loaded), rel=1e-12)
+    assert fit.model.query("x")[{"x": 1}] == pytest.approx((0.5 * fair + 0.9 * loaded) / (fair + loaded), rel=1e-12)
+    best = sf.fit(dice, {"x": seen})
+    assert best.log_likelihood == pytest.approx(math.log(loaded), rel=1e-12)
+    assert best.certificate.ok
+    assert fit.certificate.ok
+
+
+@pytest.mark.parametrize("weights", [[3000.0, 400.0], [2.5, 1.25]])
+def test_distributions_are_certified_for_large_and_real_weights(weights: list[float]) -> None:
+    dice = sf.Hypotheses({"fair": [1, 2], "loaded": {1: 0.9, 2: 0.1}, "sure": {1: 1.0, 2: 0.0}})
+    for options in ({}, {"prior": "uniform"}, {"prior": "uniform", "point": "map"}):
+        fit = sf.fit(dice, {"x": [1, 2]}, weights=weights, **options)
+        assert fit.certificate.ok, fit.certificate.verdict
+
+
+def test_an_outcome_of_probability_zero_rules_a_distribution_out() -> None:
+    with pytest.raises(sf.EstimationError, match=r"'a' lacks 2"):
+        sf.fit(sf.Hypotheses({"a": {1: 1.0, 2: 0.0}}), {"x": [1, 2]})

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from typing import Any
 
 import numpy as np
@@ -37,7 +38,7 @@ def test_gaussian_modes_are_those_of_brute_force(case: Case, width: float, main:
 @settings(max_examples=40)
 def test_laplace_modes_are_those_of_brute_force_with_exact_zeros(case: Case, width: float, main: float | None) -> None:
     prior = sf.Laplace(width, main=main)
-    fit = case.fit(prior=prior, tol=1e-9)
+    fit = case.fit(prior=prior, tol=1e-9, max_iter=20_000)  # of 21 features with 3 relations, 1000 steps are too few
     assert fit.method == "proximal"
     assert fit.certificate.ok, fit.certificate.verdict
     wanted = case.penalised(prior, mains(case))
@@ -48,12 +49,15 @@ def test_laplace_modes_are_those_of_brute_force_with_exact_zeros(case: Case, wid
 
     found = fit.model.weights.to_numpy()
     assert objective(found) >= objective(wanted) - 1e-8 * max(1.0, abs(objective(wanted)))
-    np.testing.assert_allclose(case.joint(fit.model), case.joint_at(wanted), atol=2e-5)
+    # What brute force falls short by bounds its divergence from the mode, hence its distance (Pinsker's inequality).
+    short = math.sqrt(2 * max(0.0, objective(found) - objective(wanted)) / case.total)
+    np.testing.assert_allclose(case.joint(fit.model), case.joint_at(wanted), atol=2e-5 + short)
     # Weights whose slope is clearly below their price are zero exactly.
     slope = case.values.T @ case.joint_at(found) - case.targets
     price = 1 / np.where(mains(case) & (main is not None), main or 1.0, width) / case.total
     assert (found[np.abs(slope) < price * (1 - 1e-4)] == 0).all()
-    assert (np.abs(slope) <= price * (1 + 1e-6) + 1e-9).all()
+    # The tolerance of the fit is a part of the range of each feature.
+    assert (np.abs(slope) <= price * (1 + 1e-6) + 1e-9 * np.maximum(1.0, np.ptp(case.values, axis=0))).all()
 
 
 def test_a_tight_laplace_prior_leaves_every_weight_at_zero() -> None:

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import itertools
 import math
-import signal
 
 import networkx as nx
 import numpy as np
@@ -18,7 +17,6 @@ import suffice as sf
 from suffice.learn import gaussian_markov, gaussian_steps
 from suffice.learn.method import Problem
 from suffice.models.gaussian_deviance import deviance
-from suffice.progress import Silent
 from suffice.stats.needs import Moment
 
 RING = "A:B + B:C + C:D + D:A"
@@ -116,9 +114,9 @@ def test_likelihood_is_that_of_the_rows(graph: nx.Graph, seed: int) -> None:
     roots = fit.model.sd
     direct = multivariate_normal(np.zeros(len(roots)), fit.model.correlations).logpdf((rows - fit.model.mean) / roots)
     total = float(np.sum(direct)) - len(rows) * math.fsum(np.log(roots))
-    assert fit.log_likelihood == pytest.approx(total, rel=1e-8)
-    assert fit.log_likelihood == pytest.approx(fit.model.log_prob(data).sum(), rel=1e-9)
-    assert fit.log_likelihood == pytest.approx(sum(fit.local.values()))
+    assert fit.log_likelihood == pytest.approx(total, rel=1e-8, abs=1e-8)
+    assert fit.log_likelihood == pytest.approx(fit.model.log_prob(data).sum(), rel=1e-9, abs=1e-9)
+    assert fit.log_likelihood == pytest.approx(sum(fit.local.values()), rel=1e-6, abs=1e-9)
     assert fit.n_free == 2 * len(graph) + graph.number_of_edges()
 
 
@@ -253,30 +251,6 @@ def test_whole_numbers_and_one_variable_are_fine() -> None:
     fit = sf.fit(sf.GaussianMarkov("n"), {"n": [1, 2, 3, 6]})
     assert fit.model.mean.tolist() == [3]
     assert fit.model.covariance[0, 0] == pytest.approx(3.5)
-
-
-class InterruptsAt(Silent):
-    """Sends Ctrl-C to its own process at one step, as a person would."""
-
-    def __init__(self, step: int) -> None:
-        self.step = step
-        self.stepping = False
-
-    def begin(self, label: str, total: float | None, unit: str) -> None:
-        self.stepping = unit == "steps"
-
-    def update(self, done: float, info: str) -> None:
-        if self.stepping and done == self.step:
-            signal.raise_signal(signal.SIGINT)
-
-
-@pytest.mark.parametrize("method", ["newton", "ipf"])
-def test_interrupt_returns_the_best_so_far(method: str) -> None:
-    data = table(("A", "B", "C", "D"), 3)
-    fit = sf.fit(sf.GaussianMarkov(RING), data, method=method, progress=InterruptsAt(2))
-    assert len(fit.trace) == 2
-    assert not fit.certificate.ok
-    assert "interrupted" in fit.certificate.verdict
 
 
 @pytest.mark.parametrize("method", ["newton", "ipf"])

@@ -303,6 +303,15 @@ def test_a_model_to_begin_at_that_rules_sequences_out_is_refused() -> None:
         sf.fit(CHAIN, ["aa", "ab"], init=sure)
 
 
+def test_a_state_expected_at_less_than_one_position_has_a_distribution() -> None:
+    values = [0.0, 1.0, 0.4, 0.2]
+    alike = {"x": {"mean": [0.0, 0.0], "sd": 1.0}}
+    start = sf.HiddenMarkovModel.of(CHAIN, {"x": None}, [0.9, 0.1], [[0.9, 0.1]] * 2, alike)
+    (cpd,) = sf.fit(CHAIN, [values], init=start, max_iter=1).model.shows
+    np.testing.assert_allclose(cpd.intercept, np.mean(values))
+    np.testing.assert_allclose(cpd.variance, np.var(values))
+
+
 def test_a_state_that_runs_onto_one_value_is_named() -> None:
     with pytest.raises(sf.EstimationError, match=r"State \d of 'z' runs onto the one value"):
         sf.fit(sf.MarkovChain(latent={"z": 2}), [[0.0, 1.5, 2.5, 100.25], [0.5, 1.0]], seed=0, max_iter=5000)

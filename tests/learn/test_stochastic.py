@@ -18,6 +18,7 @@ import suffice as sf
 from suffice.inference.clique_family import Layout
 from suffice.inference.feature_family import cells_of
 from suffice.inference.gibbs import Gibbs
+from suffice.learn import stochastic
 from suffice.learn.stochastic import _largest, _strides
 
 Floats = NDArray[np.float64]
@@ -130,9 +131,10 @@ def test_errors_fall_with_the_samples() -> None:
 def test_rare_features_and_few_rows_do_not_drive_weights_away() -> None:
     """More weights than rows: the rows' covariance is singular, and steps along its null vectors must stay small."""
     draw = np.random.default_rng(0)
-    data = {f"x{v}": (draw.random(60) < 0.3).astype(int) for v in range(12)}
-    fit = sf.fit(sf.Ising(everybody(12)), data, method="stochastic", seed=1, prior=sf.Gaussian(1.0))
-    exact = sf.fit(sf.Ising(everybody(12)), data, method="newton", prior=sf.Gaussian(1.0))
+    data = {f"x{v}": (draw.random(40) < 0.3).astype(int) for v in range(9)}
+    fit = sf.fit(sf.Ising(everybody(9)), data, method="stochastic", seed=1, prior=sf.Gaussian(1.0))
+    exact = sf.fit(sf.Ising(everybody(9)), data, method="newton", prior=sf.Gaussian(1.0))
+    assert len(fit.model.weights) == 45
     assert fit.certificate.ok, fit.certificate.verdict
     assert np.abs(fit.model.weights.to_numpy() - exact.model.weights.to_numpy()).max() < 0.05
 
@@ -208,15 +210,15 @@ def test_contrastive_divergence_is_biased_and_its_certificate_tells() -> None:
         codes[:, v] = codes[:, v - 1] ^ (draw.random(3000) < flipped)
     data = {f"x{v}": codes[:, v] for v in range(6)}
     structure = sf.Ising(everybody(6), tie="both")
-    one, ten = (
-        sf.fit(structure, data, method="stochastic", seed=1, options={"start": "data", "sweeps": k}) for k in (1, 20)
+    one, twenty, persistent = (
+        sf.fit(structure, data, method="stochastic", seed=1, options={"error": 2e-3, **options})
+        for options in ({"start": "data", "sweeps": 1}, {"start": "data", "sweeps": 20}, {})
     )
-    persistent = sf.fit(structure, data, method="stochastic", seed=1)
     assert "1 sweep of 1,024 chains started at the data" in said(one)
     assert not one.certificate.ok
     certificate: Any = one.certificate
     assert certificate.z > 3 * certificate.z_limit
-    assert ten.certificate.ok, ten.certificate.verdict
+    assert twenty.certificate.ok, twenty.certificate.verdict
     assert persistent.certificate.ok, persistent.certificate.verdict
 
 
@@ -312,25 +314,21 @@ def test_what_it_cannot_do_is_refused_with_a_remedy() -> None:
 # Wide graphs --------------------------------------------------------------------------------------------------
 
 
-SIDE = 20
-GRID = [((r, c), (r, c + 1)) for r in range(SIDE) for c in range(SIDE - 1)]
-GRID += [((r, c), (r + 1, c)) for r in range(SIDE - 1) for c in range(SIDE)]
-EDGES = [(f"s{a}_{b}", f"s{c}_{d}") for (a, b), (c, d) in GRID]
-
-
 @cache
-def lattice() -> tuple[Any, dict[str, Any]]:
-    """Return a lattice of 20 × 20 spins with one coupling and one field, and rows drawn from it."""
-    structure = sf.Ising(EDGES, tie="both")
-    names = structure.variables
+def lattice(side: int) -> tuple[list[tuple[str, str]], dict[str, Any]]:
+    """Return the edges of a lattice of spins that closes on itself, and rows drawn from it: one coupling, one field."""
+    spins = [[f"s{row}_{column}" for column in range(side)] for row in range(side)]
+    edges = [(spins[r][c], spins[(r + 1) % side][c]) for r in range(side) for c in range(side)]
+    edges += [(spins[r][c], spins[r][(c + 1) % side]) for r in range(side) for c in range(side)]
+    names = sf.Ising(edges).variables
     place = {name: number for number, name in enumerate(names)}
-    pairs = [(place[a], place[b]) for a, b in EDGES]
+    pairs = [(place[a], place[b]) for a, b in edges]
     field = [0.05 * np.array([-1.0, 1.0])] * len(names)
-    theta = np.concatenate([*[0.25 * np.array([1.0, -1.0, -1.0, 1.0])] * len(pairs), *field])
+    theta = np.concatenate([*[0.15 * np.array([1.0, -1.0, -1.0, 1.0])] * len(pairs), *field])
     chains = Gibbs((2,) * len(names), [*pairs, *((v,) for v in range(len(names)))], theta)
-    states = chains.start(500, 3)
-    chains.run(states, 500, 3)
-    return structure, {name: states[:, v] for v, name in enumerate(names)}
+    states = chains.start(1500, 3)
+    chains.run(states, 200, 3)
+    return edges, {name: states[:, v] for v, name in enumerate(names)}
 
 
 def test_exact_methods_refuse_wide_graphs_and_name_the_others() -> None:
@@ -343,26 +341,33 @@ def test_exact_methods_refuse_wide_graphs_and_name_the_others() -> None:
         assert "method='stochastic'" in str(caught.value)
 
 
-def test_wide_lattices_are_fitted_without_exact_expectations() -> None:
-    structure, data = lattice()
-    fits = [sf.fit(structure, data, method="pseudo_likelihood"),
-            sf.fit(structure, data, method="stochastic", seed=1, options={"error": 2e-3})]  # fmt: skip
-    assert "ended before" not in said(fits[1])
-    for fit in fits:
-        assert fit.certificate.ok, fit.certificate.verdict
-        # 760 couplings × 500 rows: standard errors are about 0.002.
-        assert fit.model.weights["coupling"] == pytest.approx(0.25, abs=0.01)
-        assert fit.model.weights["field"] == pytest.approx(0.05, abs=0.01)
-    assert math.isnan(fits[1].log_likelihood)
+@pytest.mark.parametrize("side", [9, pytest.param(20, marks=pytest.mark.slow)])
+@pytest.mark.parametrize("method", ["pseudo_likelihood", "stochastic"])
+def test_wide_lattices_are_fitted_without_exact_expectations(method: str, side: int) -> None:
+    edges, data = lattice(side)
+    options = {"sweeps": 3, "error": 2e-3} if method == "stochastic" else None
+    fit = sf.fit(sf.Ising(edges, tie="both"), data, method=method, seed=1, options=options)
+    assert fit.certificate.ok, fit.certificate.verdict
+    # 162 couplings × 1500 rows: standard errors are about 0.002.
+    assert fit.model.weights["coupling"] == pytest.approx(0.15, abs=0.01)
+    assert fit.model.weights["field"] == pytest.approx(0.05, abs=0.01)
+    if method == "stochastic":
+        assert "ended before" not in said(fit)
+        assert math.isnan(fit.log_likelihood)
 
 
-def test_weights_too_many_for_a_covariance_still_get_there() -> None:
-    """A 19 × 19 lattice with a weight for every field and edge: 1045 of them, steps being scaled by a diagonal."""
-    inside = [(a, b) for a, b in EDGES if "19" not in a.replace("s", "_").split("_") + b.replace("s", "_").split("_")]
-    structure, data = sf.Ising(inside), lattice()[1]
-    fit = sf.fit(structure, data, method="stochastic", seed=1, max_iter=250, options={"sweeps": 5, "error": 2e-3},
-                 prior=sf.Gaussian(0.5))  # fmt: skip
-    assert len(fit.model.weights) == 19 * 19 + 2 * 19 * 18
+@pytest.mark.parametrize(
+    ("side", "most"), [(10, 200), pytest.param(19, stochastic.MOST_METRIC, marks=pytest.mark.slow)]
+)
+def test_weights_too_many_for_a_covariance_still_get_there(
+    side: int, most: int, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A weight for every field and edge: more than a covariance is made for, so that steps are scaled by a diagonal."""
+    monkeypatch.setattr(stochastic, "MOST_METRIC", most)
+    edges, data = lattice(side)
+    fit = sf.fit(sf.Ising(edges), data, method="stochastic", seed=1, max_iter=250,
+                 options={"sweeps": 5, "error": 2e-3}, prior=sf.Gaussian(0.5))  # fmt: skip
+    assert len(fit.model.weights) == 3 * side**2 > most
     assert "ended before" not in said(fit)
     assert fit.certificate.gradient_norm < 0.02
     assert np.abs(fit.model.weights.to_numpy()).max() < 1

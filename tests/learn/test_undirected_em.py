@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import example, given, settings
 from hypothesis import strategies as st
 from scipy.optimize import minimize
 
@@ -101,9 +101,14 @@ def test_expected_counts_are_those_of_all_completions(case: Any, seed: int) -> N
 
 # The climb ----------------------------------------------------------------------------------------------------
 
+FADING = [(1, 1, 1, 1), (1, None, 0, 0), (0, 0, 1, 1), (1, 1, 0, 0), (None, 1, 0, 0), (0, 0, 0, None), (None, 1, 0, 0),
+          (1, 0, 0, None)]  # fmt: skip
+"""Rows of which some completions fade to nothing, until the estimate lies on a face that leaves them out."""
+
 
 @settings(max_examples=25)
 @given(cases(), st.sampled_from([None, sf.Gaussian(1.0)]))
+@example((CYCLE, FADING), None)
 def test_the_objective_never_falls_and_the_end_is_stationary(case: Any, prior: Any) -> None:
     structure, rows = case
     fit = fitted(structure, rows, prior=prior)
@@ -113,6 +118,12 @@ def test_the_objective_never_falls_and_the_end_is_stationary(case: Any, prior: A
     assert fit.certificate.log_likelihood_gap < 1e-9
     if prior is not None:  # without one, maxima may lie at infinity, which is reached slowly
         assert fit.certificate.ok, fit.certificate.verdict
+
+
+def test_completions_that_fade_away_leave_the_support() -> None:
+    fit = fitted(CYCLE, FADING)
+    assert fit.certificate.ok, fit.certificate.verdict
+    assert any("10 cells of the joint table have the fitted probability zero" in note.text for note in fit.notes)
 
 
 @pytest.mark.parametrize("structure", STRUCTURES, ids=str)

@@ -667,3 +667,12 @@ def test_models_stay_what_they_are(garden: sf.BayesianNetwork, as_markov: bool) 
     again = pickle.loads(written)
     np.testing.assert_array_equal(again.query("season", given={"grass": "yes"}).values, first)
     np.testing.assert_allclose(model.query("season", given={"grass": "yes"}).values, first, rtol=1e-12)
+
+
+def test_marginal_map_may_differ_from_joint_map():
+    tables = {"A": [0.4, 0.6], "B": [[1, 0], [0.5, 0.5]]}
+    model = sf.BayesianNetwork(sf.DAG("A -> B"), tables, schema={"A": [0, 1], "B": [0, 1]})
+    assert model.query("A").argmax() == {"A": 1}
+    assert (model.map()["A"], model.map()["B"]) == (0, 0)
+    assert model.query(["A", "B"]).argmax() == {"A": 0, "B": 0}
+    assert model.query("A", given={"B": 0}).argmax() == {"A": 0}

@@ -91,7 +91,9 @@ def test_every_weight_has_a_name_in_words() -> None:
         "last": lambda y: f"the last label {'abc'[y]!r}",
         "step": lambda a, i, j: f"'z{a}' with the step {'abc'[i]!r} → {'abc'[j]!r}",
     }
-    for index, (kind, *rest) in enumerate(named(layout)):
+    features = named(layout)
+    assert {kind for kind, *_ in features} == set(words)
+    for index, (kind, *rest) in enumerate(features):
         assert layout.names(index, structure, ("a", "b", "c")) == words[kind](*rest)
 
 

@@ -39,6 +39,7 @@ def others(toy: Toy) -> Toy:
 def test_log_prob_is_that_of_all_labellings(toy: Toy, kind: Any, options: dict[str, Any], seed: int) -> None:
     model = toy.model(toy.structure(kind, **options), seed)
     for own in (toy, others(toy)):
+        assert len(own.labels)
         for s in range(len(own.labels)):
             expected = twin(own, model, s)
             alone = own.sequences.part(s, s + 1)
@@ -55,6 +56,7 @@ def test_marginals_and_best_labels_are_those_of_all_labellings(
     sequences = toy.without_labels()
     marginals = sequences.apart(model.marginals(sequences))
     best, several = sequences.apart(model.best(sequences)), model.n_best(sequences, 5)
+    assert len(marginals) == len(best) == len(several) == len(toy.labels) > 0
     for s in range(len(toy.labels)):
         expected = twin(toy, model, s)
         ranked = sorted(expected.values(), reverse=True)

@@ -18,6 +18,7 @@ from suffice.data.matrix import MatrixTable
 from suffice.data.variable import Variable
 from suffice.models.class_model import ClassModel, Posteriors, log_sum
 from suffice.structures.joint_classes import JointClasses
+from suffice.structures.naive import Naive
 
 Y = Variable("y", ("p", "q"))
 X, A = Variable("x"), Variable("a", ("u", "v"))
@@ -244,3 +245,13 @@ def test_a_joint_table_is_a_class_model() -> None:
     assert model.variables == ("a", "y")
     np.testing.assert_allclose(model.log_prob({"a": list("uv"), "y": list("pq")}), np.log([1 / 3, 1 / 3]))
     assert model.log_prob({"a": ["u"], "y": ["q"]}).tolist() == [-math.inf]
+
+
+def test_an_absent_input_may_be_a_column_of_missing_values() -> None:
+    data = {"a": ["u", "v", "v", "u"], "b": ["p", "q", "p", "p"], "y": [0, 1, 1, 0]}
+    model = sf.fit(Naive("y", ["a", "b"]), data, prior=sf.Dirichlet(1.0)).model
+    rows = {"a": data["a"], "y": data["y"]}
+    with pytest.raises(sf.DataError, match=r"'b'.* may be a column of missing values\."):
+        model.log_prob(rows)
+    alone = sf.fit(Naive("y", ["a"]), data, prior=sf.Dirichlet(1.0)).model
+    np.testing.assert_allclose(model.log_prob({**rows, "b": [None] * 4}), alone.log_prob(rows), rtol=1e-12)

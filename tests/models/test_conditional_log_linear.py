@@ -3,10 +3,7 @@
 from __future__ import annotations
 
 import itertools
-import json
 import math
-import pickle
-from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -96,26 +93,7 @@ def test_large_weights_do_not_overflow(scale: float) -> None:
     np.testing.assert_allclose(found, [[0, 0, 0], [1, 0, 0]], atol=1e-12)
 
 
-# Files --------------------------------------------------------------------------------------------------------
-
-
-def test_models_survive_json_and_pickle() -> None:
-    entry = json.loads(json.dumps(model().to_dict(), default=lambda array: array.tolist()))
-    for again in (sf.ConditionalLogLinear.from_dict(entry), pickle.loads(pickle.dumps(model()))):
-        assert dict(again.weights) == dict(model().weights)
-        at = {"x": 0.25, "g": "s"}
-        np.testing.assert_array_equal(
-            again.query(["u", "v"], given=at).values, model().query(["u", "v"], given=at).values
-        )
-
-
-def test_a_fit_survives_a_file(tmp_path: Path) -> None:
-    rows = {"x": [0.5, 2.0, -1.0, 0.25, 1.5], "y": list("abaab")}
-    fit = sf.fit(sf.Features([sf.indicator(y="b"), sf.product("x", sf.indicator(y="b"))], given="x"), rows)
-    sf.write(fit, tmp_path / "fit.json")
-    again = sf.read(tmp_path / "fit.json")
-    assert dict(again.model.weights) == dict(fit.model.weights)
-    np.testing.assert_array_equal(again.model.log_prob(rows), fit.model.log_prob(rows))
+# Text ---------------------------------------------------------------------------------------------------------
 
 
 def test_text_shows_the_weights() -> None:

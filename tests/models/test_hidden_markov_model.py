@@ -115,16 +115,6 @@ def test_file_gives_the_same_model_back(seed: int, tmp_path: Path) -> None:
                 np.testing.assert_array_equal(getattr(theirs, name), getattr(mine, name))
 
 
-def test_fit_is_written_and_read_back(tmp_path: Path) -> None:
-    fit = sf.fit(CHAIN, MODEL.sample(8, 30, seed=1), seed=0, restarts=2)
-    sf.write(fit, tmp_path / "fit.json")
-    back = sf.read(tmp_path / "fit.json")
-    assert back.structure == CHAIN
-    assert back.log_likelihood == fit.log_likelihood
-    assert back.starts == fit.starts
-    np.testing.assert_array_equal(back.model.step.values, fit.model.step.values)
-
-
 def test_numbers_that_are_no_model_are_refused() -> None:
     states = {"x": ["a", "b"]}
     with pytest.raises(sf.ModelError, match="not a distribution"):

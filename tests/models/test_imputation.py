@@ -40,7 +40,9 @@ def possible(model: Any, rows: list[dict[str, Any]]) -> list[dict[str, Any]]:
 def test_mode_is_the_jointly_most_likely_completion(data: st.DataObject, model: Any) -> None:
     rows = possible(model, data.draw(rows_of(model)))
     assume(rows)
-    for row, filled in zip(rows, column_rows(model.impute(columns_of(rows))), strict=True):
+    answers = column_rows(model.impute(columns_of(rows)))
+    assert len(answers) == len(rows)
+    for row, filled in zip(rows, answers, strict=True):
         cases = completions(model, row)
         p = next(p for case, p in cases if case == filled)
         assert p == pytest.approx(max(p for _, p in cases), rel=1e-9)
@@ -51,7 +53,9 @@ def test_mode_is_the_jointly_most_likely_completion(data: st.DataObject, model: 
 def test_marginal_takes_each_gap_by_itself(data: st.DataObject, model: Any) -> None:
     rows = possible(model, data.draw(rows_of(model)))
     assume(rows)
-    for row, filled in zip(rows, column_rows(model.impute(columns_of(rows), method="marginal")), strict=True):
+    answers = column_rows(model.impute(columns_of(rows), method="marginal"))
+    assert len(answers) == len(rows)
+    for row, filled in zip(rows, answers, strict=True):
         cases = completions(model, row)
         for name, value in row.items():
             p = {label: sum(q for case, q in cases if case[name] == label) for label in model.schema[name].labels}
@@ -91,6 +95,7 @@ def test_normal_gaps_get_conditional_means() -> None:
     gaps = random.random(values.shape) < 0.5
     rows = dict(zip("abcd", np.where(gaps, np.nan, values).T, strict=True))
     filled = np.stack([model.impute(rows)[name] for name in "abcd"], axis=1)
+    assert filled.shape == (30, 4)
     for row, gap, found in zip(values, gaps, filled, strict=True):
         seen, free = np.flatnonzero(~gap), np.flatnonzero(gap)
         gain = covariance[np.ix_(free, seen)] @ np.linalg.inv(covariance[np.ix_(seen, seen)])

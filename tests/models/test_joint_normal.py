@@ -2,9 +2,7 @@
 
 from __future__ import annotations
 
-import json
 import math
-import pickle
 
 import numpy as np
 import pandas as pd
@@ -16,7 +14,6 @@ from scipy.stats import chi2, kstest, multivariate_normal, norm
 
 import suffice as sf
 from suffice.data.table import open_table
-from suffice.io.own_json import plain
 from suffice.models.gaussian_deviance import deviance
 from suffice.models.score import log_likelihood
 from suffice.stats.source import BlockSource
@@ -185,17 +182,6 @@ def test_infinite_values_are_impossible_and_missing_ones_an_error() -> None:
         model.log_prob({"x": [math.nan], "y": [1.0]})
     with pytest.raises(sf.DataError, match="no such column"):
         model.log_prob({"x": [1.0]})
-
-
-def test_files_keep_every_bit(tmp_path) -> None:
-    for model in both(9):
-        data = rows_of(model, 9)
-        sf.write(model, tmp_path / "m.json")
-        as_json = sf.JointNormal.from_dict(json.loads(json.dumps(plain(model.to_dict()))))
-        for again in (sf.read(tmp_path / "m.json"), as_json, pickle.loads(pickle.dumps(model))):
-            assert again.names == model.names
-            assert again.precision.tolist() == model.precision.tolist()
-            assert again.log_prob(data).tolist() == model.log_prob(data).tolist()
 
 
 def test_a_printout_shows_partial_correlations() -> None:

@@ -5,7 +5,6 @@ from __future__ import annotations
 import itertools
 import json
 import math
-import pickle
 from pathlib import Path
 from typing import Any
 
@@ -68,15 +67,6 @@ def test_a_fit_survives_a_file(tmp_path: Path) -> None:
         assert dict(again.model.weights) == dict(fit.model.weights)
         np.testing.assert_array_equal(again.model.log_prob(rows), fit.model.log_prob(rows))
         assert again.certificate == fit.certificate
-
-
-def test_a_limit_survives_a_file_and_pickle(tmp_path: Path) -> None:
-    rows = {"A": list("xxyyy"), "B": list("vvuvu")}
-    fit = sf.fit(sf.Features([sf.indicators("A", "B")]), rows)
-    sf.write(fit, tmp_path / "fit.json")
-    for again in (sf.read(tmp_path / "fit.json"), pickle.loads(pickle.dumps(fit))):
-        np.testing.assert_array_equal(again.model.weights.to_numpy(), fit.model.weights.to_numpy())
-        assert again.model.log_prob({"A": ["x"], "B": ["u"]}).tolist() == [-math.inf]
 
 
 def test_a_model_can_be_sampled() -> None:

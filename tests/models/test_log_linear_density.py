@@ -2,10 +2,7 @@
 
 from __future__ import annotations
 
-import json
 import math
-import pickle
-from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -172,19 +169,6 @@ def test_draws_are_those_of_the_density(structure: sf.Features, x: Any) -> None:
     assert kstest(drawn, lambda at: np.interp(at, fine, cumulated / cumulated[-1])).pvalue > 1e-3
     again = np.asarray(model.sample(20_000, seed=3, backend="pandas")["x"])
     np.testing.assert_array_equal(drawn, again)
-
-
-def test_models_survive_json_pickle_and_files(tmp_path: Path) -> None:
-    fit = fitted(GAUSS, NORMAL)
-    sf.write(fit, tmp_path / "fit.json")
-    entry = json.loads(json.dumps(fit.model.to_dict(), default=lambda array: array.tolist()))
-    others = [
-        sf.LogLinearDensity.from_dict(entry),
-        pickle.loads(pickle.dumps(fit)).model,
-        sf.read(tmp_path / "fit.json").model,
-    ]
-    for model in others:
-        np.testing.assert_array_equal(model.log_prob({"x": NORMAL}), fit.model.log_prob({"x": NORMAL}))
 
 
 def test_text_shows_the_weights() -> None:

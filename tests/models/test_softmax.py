@@ -9,11 +9,13 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from hypothesis.extra.numpy import arrays
+from scipy import stats
 
 import suffice as sf
 from suffice.data.variable import Variable
 from suffice.models.cpds.kind import Family
 from suffice.models.cpds.softmax import SoftmaxCPD
+from suffice.models.cpds.softmax_search import Cases, Objective
 from suffice.stats.rows import Rows
 
 Y, D, X, Z = Variable("y", ("a", "b", "c")), Variable("d", ("u", "v")), Variable("x"), Variable("z")
@@ -33,10 +35,11 @@ COLUMNS = {"x": np.array([0.0, 1.5, -2.0, 0.25]), "d": np.array([0, 1, 1, 0]), "
 
 @given(distributions())
 def test_probabilities_are_exponentials_over_their_sum(cpd: SoftmaxCPD) -> None:
-    for row, p in enumerate(cpd.probabilities(COLUMNS)):
-        x, d, z = (COLUMNS[name][row] for name in "xdz")
+    expected = []
+    for x, d, z in zip(*(COLUMNS[name] for name in "xdz"), strict=True):
         scores = [math.exp(cpd.intercept[d, k] + cpd.coefficients[d, k] @ [x, z]) for k in range(3)]
-        np.testing.assert_allclose(p, np.array(scores) / sum(scores), rtol=1e-12)
+        expected.append(np.array(scores) / sum(scores))
+    np.testing.assert_allclose(cpd.probabilities(COLUMNS), expected, rtol=1e-12)
 
 
 @given(distributions(), arrays(np.float64, (2, 1), elements=NUMBERS), arrays(np.float64, (2, 1, 2), elements=NUMBERS))
@@ -59,9 +62,10 @@ def test_holding_the_form_twice_changes_nothing(cpd: SoftmaxCPD) -> None:
 def test_samples_follow_the_probabilities(cpd: SoftmaxCPD, row: int, seed: int) -> None:
     n = 4000
     columns = {name: np.repeat(column[row : row + 1], n) for name, column in COLUMNS.items()}
-    shares = np.bincount(cpd.sample(columns, np.random.default_rng(seed).random(n)), minlength=3) / n
-    p = cpd.probabilities(COLUMNS)[row]
-    assert (np.abs(shares - p) <= 6 * np.sqrt(p * (1 - p) / n) + 1e-12).all()
+    counts = np.bincount(cpd.sample(columns, np.random.default_rng(seed).random(n)), minlength=3)
+    law = stats.binom(n, np.minimum(cpd.probabilities(COLUMNS)[row], 1))  # a normal law would forbid rare states
+    assert (law.cdf(counts) > 1e-9).all()
+    assert (law.sf(counts - 1) > 1e-9).all()
 
 
 def test_no_draw_is_of_an_impossible_state() -> None:
@@ -130,3 +134,24 @@ def test_a_person_gives_parameters_by_state() -> None:
     arrays_too = SoftmaxCPD.from_given(family, cpd.to_dict())
     np.testing.assert_array_equal(arrays_too.intercept, cpd.intercept)
     assert SoftmaxCPD.from_given(family, cpd) is cpd
+
+
+# The search ---------------------------------------------------------------------------------------------------
+
+
+def test_the_reach_of_a_newton_step_is_that_of_the_scores_one_by_one() -> None:
+    rng = np.random.default_rng(3)
+    row = np.repeat([0, 1], 4)
+    cases = Cases(row, rng.normal(size=(8, 2)), rng.integers(1, 9, (8, 3)).astype(float), np.ones((2, 3), bool))
+    objective = Objective(cases, np.diag(1 / cases.spread))
+    for state in range(3):  # which state has the largest score differs
+        p = np.where(np.arange(3) == state, 0.02, 0.49) * np.ones((8, 1))
+        inverse = np.linalg.inv(objective.hessian(p))
+        largest = 0.0
+        parts = [objective.whole(unit) for unit in np.eye(objective.n_free)]
+        derivatives = np.array([alpha[row] + objective.z @ beta.T for alpha, beta in parts])
+        for place in range(8):
+            for k in range(3):
+                d = derivatives[:, place, k]
+                largest = max(largest, float(d @ inverse @ d))
+        assert objective.reach(inverse) == pytest.approx(2 * math.sqrt(largest), rel=1e-12)

@@ -17,6 +17,7 @@ from suffice.data.matrix import MatrixTable
 from suffice.data.sparse_matrix import SparseTable
 from suffice.data.variable import Variable
 from suffice.io.own_json import plain
+from suffice.models import log_odds
 from suffice.models.basis import Indicator, Linear, Product, evaluate
 from suffice.models.log_odds import LogOdds, applied
 from suffice.models.softmax_model import SoftmaxModel
@@ -105,6 +106,8 @@ def test_missing_inputs_are_refused_and_the_error_says_why() -> None:
         linear.log_scores_of({"x": np.array([1.0]), "z": np.array([np.nan])}, 1)
     with pytest.raises(sf.DataError, match="does not say how inputs are distributed"):
         found.log_scores_of({"x": np.ones(1), "z": np.ones(1), "a": np.array([-1])}, 1)
+    with pytest.raises(sf.DataError, match="Column 'a', row 2: the input is missing"):
+        found.log_scores_of({"x": np.ones(3), "z": np.ones(3), "a": np.array([1, 0, -1])}, 3)
     with pytest.raises(sf.ArgumentError, match="not given"):
         found.query("y", {"x": 1.0})
 
@@ -140,6 +143,13 @@ def test_products_bring_linear_terms_along_when_they_are_expanded() -> None:
     assert "x·z" in str(odds)
 
 
+def test_a_long_table_of_log_odds_is_cut_and_one_that_just_fits_is_not(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(log_odds, "SHOWN_TERMS", 2)
+    odds = {n: LogOdds("v", "u", 0.0, TERMS[:n], np.arange(1.0, n + 1), {}, (X, Z)) for n in (2, 3)}
+    assert "more term" not in str(odds[2])
+    assert "… 1 more term" in str(odds[3])
+
+
 def test_log_odds_name_unknown_and_equal_classes() -> None:
     with pytest.raises(sf.UnknownNameError, match="no class 'q'"):
         model().log_odds("q", "u")
@@ -161,7 +171,7 @@ def test_log_prob_and_sample_follow_the_posteriors() -> None:
     one = {"x": np.zeros(4000), "z": np.zeros(4000), "a": np.ones(4000, int)}
     drawn = found.sample(one, seed=1, backend="pandas")["y"]
     for label, share in zip("uvw", by_formula(found, 0.0, 0.0, 1), strict=True):
-        assert abs((drawn == label).mean() - share) < 4 * math.sqrt(share * (1 - share) / 4000) + 1e-3
+        assert abs((drawn == label).mean() - share) < 4 * math.sqrt(share * max(1 - share, 0.0) / 4000) + 1e-3
     assert found.to_softmax() is found
     assert found.map({"x": 0.0, "z": 0.0, "a": 1})["y"] == "uvw"[int(np.argmax(by_formula(found, 0.0, 0.0, 1)))]
 

@@ -55,7 +55,9 @@ def test_terms_are_those_of_the_joint_table(constraint: str, network: sf.MarkovN
     terms = network.u_terms(constraint, total=total)
     log_p = (network.log_prob(grid()) + math.log(total)).reshape([len(states) for states in STATES.values()])
     names = tuple(STATES)
-    for axes, table in naive_terms(log_p, constraint).items():
+    expected = naive_terms(log_p, constraint)
+    assert len(expected) == 2 ** len(names)
+    for axes, table in expected.items():
         term = tuple(names[axis] for axis in axes)
         if not term:
             assert terms.constant == pytest.approx(float(table.item()), abs=1e-9)
@@ -101,14 +103,6 @@ def test_print_shows_terms_and_cuts_many() -> None:
     many = sf.MarkovNetwork([((name,), [1, 2]) for name in names], schema={name: [0, 1] for name in names})
     assert "… 10 more terms" in str(many.u_terms())
     assert "… 10 more terms" in many.u_terms()._repr_html_()
-
-
-def test_html_is_escaped() -> None:
-    network = sf.MarkovNetwork([(("<b>",), [1, 2])], schema={"<b>": ["<i>", "y"]})
-    page = network.u_terms()._repr_html_()
-    assert "<b>" not in page
-    assert "<i>" not in page
-    assert "u(&lt;b&gt;)" in page
 
 
 def test_terms_of_many_variables_need_no_joint_table() -> None:

@@ -50,6 +50,15 @@ def test_errors_are_the_spread_of_repeated_answers() -> None:
     assert np.std(logs) == pytest.approx(np.mean([a.log_evidence_error for a in answers]), rel=0.15)
 
 
+@pytest.mark.parametrize("seed", range(5))
+def test_a_certain_state_has_a_standard_error_of_about_zero(seed: int) -> None:
+    tables = {"A": [0.0, 1.0], "x": {"intercept": [0.0, 1.0], "sd": 1.0}, "y": {"intercept": 0.0,
+              "coefficients": {"x": 1.0}, "sd": 0.7}}  # fmt: skip
+    network = sf.BayesianNetwork(sf.DAG("A -> x -> y"), tables, schema={"A": ["u", "v"]})
+    errors = network.query(["A"], {"y": 1.5}, method="sampling", draws=500, seed=seed).table_error.values
+    assert errors == pytest.approx([0, 0], abs=1e-8)
+
+
 def test_parts_of_an_answer_condition_on_states() -> None:
     tables = {"A": [0.3, 0.7], "x": {"intercept": [0.0, 5.0], "sd": [1.0, 2.0]}}
     network = sf.BayesianNetwork(sf.DAG("A -> x"), tables, schema={"A": ["u", "v"]})

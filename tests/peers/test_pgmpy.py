@@ -102,6 +102,7 @@ def test_noisy_or_is_taken_as_its_table() -> None:
     theirs.add_cpds(noisy)
     model = sf.from_pgmpy(theirs)
     table = model.cpd("Y").table
+    assert table.values.shape == (2, 2, 2)
     for x in noisy.state_names["X"]:
         for z in noisy.state_names["Z"]:
             for y in noisy.state_names["Y"]:

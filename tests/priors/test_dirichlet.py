@@ -39,6 +39,7 @@ def log_of(value: Fraction) -> float:
 @settings(max_examples=60)
 def test_posterior_mean_is_the_conjugate_formula(case: Case, prior: Any) -> None:
     fit = case.fit(prior=prior)
+    assert set(case.parents) == set(fit.model.dag.nodes)
     for node, above in case.parents.items():
         a, r = alpha_of(prior, case, node), len(case.states[node])
         m, total = case.counts((*above, node)), case.counts(above)
@@ -83,6 +84,7 @@ def test_map_equals_mle_under_the_flat_prior(case: Case) -> None:
 @settings(max_examples=40)
 def test_posterior_mode_is_the_formula_and_the_densitys_top(case: Case, size: float) -> None:
     fit = case.fit(prior=sf.Dirichlet(size), point="map")
+    assert set(case.parents) == set(fit.model.dag.nodes)
     for node, above in case.parents.items():
         r, a = len(case.states[node]), Fraction(size)
         m, total = case.counts((*above, node)), case.counts(above)

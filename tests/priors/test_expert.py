@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 
 import numpy as np
@@ -42,6 +42,12 @@ def graph_over(names: Sequence[str], seed: int) -> sf.DAG:
     return sf.DAG({name: [other for other in order[:at] if rng.random() < 0.5] for at, name in enumerate(order)})
 
 
+def families_over(schema: Mapping[str, sf.Variable], seed: int) -> list[Family]:
+    """Return the families of a random graph."""
+    dag = graph_over(NAMES, seed)
+    return [Family(schema[node], tuple(schema[parent] for parent in dag.parents[node])) for node in NAMES]
+
+
 def joint(network: sf.BayesianNetwork, names: Sequence[str]) -> np.ndarray:
     """p(names), by writing out the whole table."""
     return brute_force.marginal(network._product(), [network.schema.positions[name] for name in names])
@@ -57,9 +63,7 @@ def test_pseudo_counts_are_family_marginals_of_the_expert_whatever_graph_is_fitt
     expert: sf.BayesianNetwork, seed: int, ess: float
 ) -> None:
     prior = sf.Expert(expert, ess)
-    dag = graph_over(NAMES, seed)
-    for node, parents in dag.parents.items():
-        family = Family(expert.schema[node], tuple(expert.schema[parent] for parent in parents))
+    for family in families_over(expert.schema, seed):
         alpha = prior.alpha(family)
         expected = ess * joint(expert, family.scope)
         np.testing.assert_allclose(alpha, expected.reshape(alpha.shape), rtol=1e-10)
@@ -69,9 +73,7 @@ def test_pseudo_counts_are_family_marginals_of_the_expert_whatever_graph_is_fitt
 @given(networks(), st.integers(0, 2**32), st.floats(0.1, 1))
 def test_uniform_mixes_in_the_uniform_distribution(expert: sf.BayesianNetwork, seed: int, uniform: float) -> None:
     prior = sf.Expert(expert, 7, uniform)
-    dag = graph_over(NAMES, seed)
-    for node, parents in dag.parents.items():
-        family = Family(expert.schema[node], tuple(expert.schema[parent] for parent in parents))
+    for family in families_over(expert.schema, seed):
         p = joint(expert, family.scope)
         expected = 7 * ((1 - uniform) * p + uniform / p.size)
         np.testing.assert_allclose(prior.alpha(family), expected.reshape(-1, p.shape[-1]), rtol=1e-10)
@@ -91,9 +93,7 @@ def test_states_may_be_in_another_order(expert: sf.BayesianNetwork, seed: int) -
         name: sf.Variable(name, tuple(str(label) for label in rng.permutation(list(expert.schema[name].labels))), True)
         for name in NAMES
     }
-    dag = graph_over(NAMES, seed)
-    for node, parents in dag.parents.items():
-        family = Family(variables[node], tuple(variables[parent] for parent in parents))
+    for family in families_over(variables, seed):
         p = joint(expert, family.scope)
         order = np.ix_(*[[expert.schema[v.name].code(label) for label in v.labels] for v in family.variables])
         alpha = sf.Expert(expert, 3).alpha(family)
@@ -114,7 +114,8 @@ def test_without_data_the_fit_is_the_experts_network(expert: sf.BayesianNetwork)
 def test_without_data_another_graph_gets_the_experts_conditionals(expert: sf.BayesianNetwork, seed: int) -> None:
     dag = graph_over(NAMES, seed)
     fit = sf.fit(dag, no_rows(expert), weights="w", schema=expert.schema, prior=sf.Expert(expert, 5))
-    for cpd in fit.model.cpds:
+    for name in NAMES:
+        cpd = fit.model.cpd(name)
         p = joint(expert, cpd.family.scope)
         np.testing.assert_allclose(cpd.table.values, p / p.sum(axis=-1, keepdims=True), rtol=1e-9)
 
@@ -274,8 +275,9 @@ def test_states_that_are_not_text_survive_a_file(states: list[object], tmp_path:
 def test_prior_survives_its_dict(expert: sf.BayesianNetwork) -> None:
     prior = sf.Expert(expert, 3, 0.5)
     again = prior_from_dict(prior.to_dict())
-    for cpd in expert.cpds:
-        np.testing.assert_array_equal(again.alpha(cpd.family), prior.alpha(cpd.family))
+    for name in NAMES:
+        family = expert.cpd(name).family
+        np.testing.assert_array_equal(again.alpha(family), prior.alpha(family))
 
 
 def test_pseudo_counts_cannot_be_changed_by_who_asks_for_them() -> None:

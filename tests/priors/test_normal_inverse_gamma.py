@@ -7,7 +7,7 @@ from fractions import Fraction
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import example, given, settings
 from hypothesis import strategies as st
 from scipy import stats
 
@@ -153,7 +153,7 @@ def test_no_data_leaves_the_prior(seed: int, q: int) -> None:
     prior = some_prior(np.random.default_rng(seed), q)
     found = RegressionPosterior.from_moments(family(q), prior, moments(family(q), np.zeros((0, q + 1))))
     assert found.log_marginal_likelihood == 0
-    np.testing.assert_allclose(as_prior(found).precision, prior.precision, rtol=1e-8)
+    np.testing.assert_allclose(as_prior(found).precision, prior.precision, rtol=1e-8, atol=1e-12)
     np.testing.assert_allclose(as_prior(found).mean, prior.mean, rtol=1e-9, atol=1e-12)
     assert (found.shape[0], found.scale[0]) == (prior.shape, prior.scale)
 
@@ -183,10 +183,10 @@ def test_evidence_is_the_product_of_predictive_t_densities(seed: int, q: int) ->
         columns = dict(zip(of.scope, rows[i : i + 1].T, strict=True))
         found = before.log_predictive(columns)
         location, scale, dof = before.predictive({name: float(columns[name][0]) for name in of.scope[:-1]})
-        assert found == pytest.approx(stats.t(dof, location, scale).logpdf(rows[i, -1]), rel=1e-9)
+        assert found == pytest.approx(stats.t(dof, location, scale).logpdf(rows[i, -1]), rel=1e-9, abs=1e-11)
         total += float(found[0])
     whole = RegressionPosterior.from_moments(of, prior, moments(of, rows))
-    assert whole.log_marginal_likelihood == pytest.approx(total, rel=1e-9)
+    assert whole.log_marginal_likelihood == pytest.approx(total, rel=1e-9, abs=1e-11)
 
 
 @given(seed=SEEDS)
@@ -195,8 +195,8 @@ def test_weights_are_frequencies(seed: int) -> None:
     prior, rows, times = some_prior(rng, 1), some_rows(rng, 5, 1), rng.integers(1, 4, 5)
     weighted = RegressionPosterior.from_moments(family(1), prior, moments(family(1), rows, times))
     repeated = RegressionPosterior.from_moments(family(1), prior, moments(family(1), np.repeat(rows, times, axis=0)))
-    assert weighted.log_marginal_likelihood == pytest.approx(repeated.log_marginal_likelihood, rel=1e-10)
-    np.testing.assert_allclose(weighted.slopes, repeated.slopes, rtol=1e-9)
+    assert weighted.log_marginal_likelihood == pytest.approx(repeated.log_marginal_likelihood, rel=1e-10, abs=1e-11)
+    np.testing.assert_allclose(weighted.slopes, repeated.slopes, rtol=1e-9, atol=1e-13)
 
 
 def test_large_shapes_lose_no_digits() -> None:
@@ -316,13 +316,14 @@ def test_configurations_are_regressions_of_their_own(seed: int) -> None:
     prior = sf.NormalInverseGamma(2, 1.0, mean=0.5, precision={"y": [[2.0, 0.5], [0.5, 1.0]]})
     found = prior.posterior("linear_gaussian", of, together)
     single = [prior.posterior("linear_gaussian", alone, part) for part in parts]
-    np.testing.assert_allclose(found.slopes, np.concatenate([part.slopes for part in single]), rtol=1e-12)
+    np.testing.assert_allclose(found.slopes, np.concatenate([part.slopes for part in single]), rtol=1e-12, atol=1e-14)
     np.testing.assert_allclose(found.scale, np.concatenate([part.scale for part in single]), rtol=1e-12)
     assert found.log_marginal_likelihood == pytest.approx(sum(part.log_marginal_likelihood for part in single))
     assert posterior_residual(found.mean(), together, prior.pseudo(of, "mean")) < 1e-10
 
 
 @given(seed=SEEDS, q=st.integers(0, 2), point=st.sampled_from(["mean", "map"]), what=st.integers(0, 2))
+@example(seed=2258, q=2, point="map", what=0)  # an intercept near −1
 def test_a_moved_estimate_has_a_residual(seed: int, q: int, point: str, what: int) -> None:
     rng = np.random.default_rng(seed)
     prior, rows, of = some_prior(rng, q), some_rows(rng, 8, q), family(q)
@@ -332,7 +333,7 @@ def test_a_moved_estimate_has_a_residual(seed: int, q: int, point: str, what: in
     assert posterior_residual(estimate, moments(of, rows), pseudo) < 1e-9
     moved = {"intercept": estimate.intercept, "coefficients": estimate.coefficients, "variance": estimate.variance}
     name = list(moved)[what if q else 2 * (what % 2)]
-    moved[name] = moved[name] * 1.01 + 0.01 * (name != "variance")
+    moved[name] = moved[name] + 0.01 * (np.abs(moved[name]) + (name != "variance"))
     assert posterior_residual(LinearGaussianCPD(of, **moved), moments(of, rows), pseudo) > 1e-5
     other = RegressionPseudo(**{**vars(prior), "point": "mean" if point == "map" else "map"})
     assert posterior_residual(estimate, moments(of, rows), other) > 1e-3
@@ -347,6 +348,14 @@ def test_collinear_parents_are_told_apart_by_the_prior_only() -> None:
     assert slopes[1] == pytest.approx(2 * slopes[0])  # the shortest of those that fit alike
     with pytest.raises(sf.EstimationError, match="larger 'precision'"):
         sf.fit(sf.DAG("a -> y <- b"), data, prior=sf.NormalInverseGamma(2, 1.0, precision=1e-30))
+
+
+def test_nearly_collinear_parents_are_told_apart_by_the_data() -> None:
+    x = np.linspace(-1, 1, 9)
+    rest = 1e-5 * np.cos(7 * x)
+    data = {"a": x, "b": 2 * x + rest, "y": 3 * x + 1e5 * rest}
+    fit = sf.fit(sf.DAG("a -> y <- b"), data, prior=sf.NormalInverseGamma(2, 1.0, precision=1e-30))
+    np.testing.assert_allclose(fit.model.cpd("y").coefficients[0], [3 - 2e5, 1e5], rtol=1e-4)
 
 
 def test_a_mean_of_the_variance_needs_a_shape_above_one() -> None:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import math
 
 import numpy as np
@@ -13,7 +12,6 @@ from scipy import stats
 
 import suffice as sf
 from suffice.data.variable import Variable
-from suffice.io.own_json import plain
 from suffice.priors.correlation_law import correlation_quantiles
 from suffice.priors.niw_posterior import NormalInverseWishartPosterior
 from suffice.priors.normal_inverse_wishart import NormalInverseWishart
@@ -63,7 +61,7 @@ def test_posterior_and_its_estimates_are_the_textbooks(seed: int, p: int, n: int
     prior = sf.NormalInverseWishart(m, kappa, p - 1 + extra, psi)
     centre, kappa_n, nu_n, psi_n = updated(m, kappa, p - 1 + extra, psi, x)
     posterior = posterior_of(prior, x)
-    np.testing.assert_allclose(posterior.centre, centre, rtol=1e-11)
+    np.testing.assert_allclose(posterior.centre, centre, rtol=1e-11, atol=1e-13)
     np.testing.assert_allclose(posterior.scale, psi_n, rtol=1e-10, atol=1e-12)
     assert (posterior.mean_weight, posterior.dof) == pytest.approx((kappa_n, nu_n))
     for point in ("mean", "map"):
@@ -71,7 +69,7 @@ def test_posterior_and_its_estimates_are_the_textbooks(seed: int, p: int, n: int
         if divisor > 0:
             fit = sf.fit(structure_of(p), table(x), prior=prior, point=point)
             np.testing.assert_allclose(fit.model.covariance, psi_n / divisor, rtol=1e-10, atol=1e-12)
-            np.testing.assert_allclose(fit.model.mean, centre, rtol=1e-11)
+            np.testing.assert_allclose(fit.model.mean, centre, rtol=1e-11, atol=1e-13)
             assert fit.certificate.ok, fit.certificate.verdict
             assert fit.log_marginal_likelihood == posterior.log_marginal_likelihood
 
@@ -83,7 +81,7 @@ def test_marginal_likelihood_is_the_product_of_predictive_densities(seed: int, p
     for place in range(len(x)):
         before = posterior_of(prior, x[:place])
         total += float(before.predictive().log_prob(table(x[place : place + 1]))[0])
-    assert posterior_of(prior, x).log_marginal_likelihood == pytest.approx(total, rel=1e-9)
+    assert posterior_of(prior, x).log_marginal_likelihood == pytest.approx(total, rel=1e-9, abs=1e-11)
 
 
 @given(seed=SEEDS, p=st.integers(1, 3))
@@ -95,7 +93,7 @@ def test_it_is_the_hyper_inverse_wishart_of_a_complete_graph(seed: int, p: int) 
     hyper = sf.HyperInverseWishart(2.5, psi, mean=1.0, mean_weight=2.0).posterior(graph, moments)
     assert ours.log_marginal_likelihood == pytest.approx(hyper.log_marginal_likelihood, rel=1e-12)
     # K is Wishart with ν degrees of freedom and mean ν Ψ⁻¹, in either form
-    np.testing.assert_allclose(hyper.mean().precision, ours.dof * np.linalg.inv(ours.scale), rtol=1e-9)
+    np.testing.assert_allclose(hyper.mean().precision, ours.dof * np.linalg.inv(ours.scale), rtol=1e-9, atol=1e-13)
 
 
 @given(seed=SEEDS, cut=st.integers(0, 6))
@@ -103,14 +101,14 @@ def test_learning_in_parts_is_learning_at_once(seed: int, cut: int) -> None:
     x, prior = rows(seed, 6, 2), sf.NormalInverseWishart([1.0, -1.0], 0.5, 2.5, some_scale(seed, 2))
     first, whole = posterior_of(prior, x[:cut]), posterior_of(prior, x)
     second = posterior_of(sf.NormalInverseWishart(first.centre, first.mean_weight, first.dof, first.scale), x[cut:])
-    np.testing.assert_allclose(second.centre, whole.centre, rtol=1e-10)
-    np.testing.assert_allclose(second.scale, whole.scale, rtol=1e-9)
+    np.testing.assert_allclose(second.centre, whole.centre, rtol=1e-10, atol=1e-13)
+    np.testing.assert_allclose(second.scale, whole.scale, rtol=1e-9, atol=1e-12)
     assert second.dof == pytest.approx(whole.dof)
     both = first.log_marginal_likelihood + second.log_marginal_likelihood
     assert both == pytest.approx(whole.log_marginal_likelihood, rel=1e-9, abs=1e-9)
     parts = sf.collect(structure_of(2), table(x[:cut])) + sf.collect(structure_of(2), table(x[cut:]))
     fit = sf.estimate(structure_of(2), parts, prior=prior)
-    np.testing.assert_allclose(fit.posterior.scale, whole.scale, rtol=1e-9)
+    np.testing.assert_allclose(fit.posterior.scale, whole.scale, rtol=1e-9, atol=1e-12)
 
 
 def test_without_rows_the_posterior_is_the_prior() -> None:
@@ -250,8 +248,8 @@ def test_quantiles_of_correlations_invert_hotellings_density(rho: float, n: floa
         log_power = n / 2 * math.log1p(-rho * rho) + (n - 3) / 2 * math.log1p(-r * r) - (n - 0.5) * math.log1p(-rho * r)
         return math.exp(constant + log_power) * float(hyp2f1(0.5, 0.5, n + 0.5, (1 + rho * r) / 2))
 
-    p = np.array([0.02, 0.5, 0.9])
-    for wanted, value in zip(p, correlation_quantiles(rho, n, p), strict=True):
+    p = [0.02, 0.5, 0.9]
+    for wanted, value in zip(p, correlation_quantiles(rho, n, np.array(p)), strict=True):
         assert quad(density, -1, value, epsabs=1e-11)[0] == pytest.approx(wanted, abs=1e-8)
 
 
@@ -299,33 +297,12 @@ def test_draws_are_inverse_wishart_and_normal_given_it() -> None:
 def test_draws_of_columns_of_very_different_scales_are_positive_definite() -> None:
     x = rows(1, 30, 3) * [1.0, 1e-9, 1e9]
     posterior = posterior_of(sf.NormalInverseWishart(0.0, 1.0, 4.0, {"a": 1.0, "b": 1e-18, "c": 1e18}), x)
-    for model in posterior.sample_models(50, seed=1):
-        assert np.linalg.eigvalsh(model.correlations)[0] > 0
+    least = [np.linalg.eigvalsh(model.correlations)[0] for model in posterior.sample_models(50, seed=1)]
+    assert len(least) == 50
+    assert min(least) > 0
 
 
 # Files and refusals -------------------------------------------------------------------------------------------
-
-
-@pytest.mark.parametrize(
-    "prior",
-    [
-        sf.NormalInverseWishart(0.0, 1.0, 3, 2.0),
-        sf.NormalInverseWishart({"a": 1.0, "b": 2.0}, 0.5, 3.5, {"a": 1.0, "b": 2.0}),
-        sf.NormalInverseWishart([1.0, 2.0], 0.5, 3.5, [[1, 0.1], [0.1, 3]]),
-    ],
-)
-def test_priors_and_posteriors_survive_files(prior: NormalInverseWishart, tmp_path) -> None:
-    again = NormalInverseWishart.from_dict(json.loads(json.dumps(plain(prior.to_dict()))))
-    assert again.describe() == prior.describe()
-    assert repr(again) == repr(prior)
-    fit = sf.fit(structure_of(2), table(rows(3, 8, 2)), prior=prior)
-    sf.write(fit, tmp_path / "fit.json")
-    read = sf.read(tmp_path / "fit.json")
-    assert type(read.posterior) is NormalInverseWishartPosterior
-    assert str(read.posterior) == str(fit.posterior)
-    assert read.log_marginal_likelihood == fit.log_marginal_likelihood
-    assert read.posterior.sample(2, seed=1)[1].tolist() == fit.posterior.sample(2, seed=1)[1].tolist()
-    assert prior.describe() in str(fit)
 
 
 def test_it_is_a_prior_for_a_field_whose_graph_is_complete() -> None:

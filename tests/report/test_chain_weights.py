@@ -89,6 +89,7 @@ def test_numbers_of_cells_stand_out() -> None:
     steps = dict(zip(itertools.product(labels, labels), (9.0, -9.0, 1.0, 0.0), strict=True))
     right = chain_weights_plot(chain({("x", "A"): 1.0}, steps, labels)).axes[1]
     image = right.images[0]
+    assert len(right.texts) == 4
     for text, rgba in zip(right.texts, image.to_rgba(np.asarray(image.get_array())).reshape(-1, 4), strict=True):
         ink, ground = (mpl.colors.to_rgb(colour) for colour in (text.get_color(), tuple(rgba)))
         light = [float(np.dot(colour, (0.2126, 0.7152, 0.0722))) for colour in (ink, ground)]

@@ -74,6 +74,7 @@ def test_the_boundary_of_two_classes_is_where_they_are_equally_likely() -> None:
     ax = decision_surface(classifier, TWO[two], KINDS[two], levels=[0.8], grid=60)
     boundary, level = drawn(ax, ContourSet)
     for contour, wanted in ((boundary, [0.5]), (level, [0.2, 0.8])):
+        assert contour.get_paths()
         for line in contour.get_paths():
             p = classifier.predict_proba(pd.DataFrame(line.vertices, columns=TWO.columns))[:, 0]
             assert np.abs(p[:, None] - wanted).min(axis=1).max() < 1e-6

@@ -4,7 +4,7 @@ import itertools
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import example, given, settings
 from hypothesis import strategies as st
 from scipy.optimize import minimize
 
@@ -65,6 +65,7 @@ def test_edges_point_down_from_box_to_box(graph):
 def test_long_edges_pass_beside_boxes(graph):
     n_nodes, edges, widths, heights = graph
     layout = layered_layout(n_nodes, edges, widths, heights)
+    assert len(layout.routes) == len(edges)
     for route in layout.routes:
         for above, below in zip(route[1:-1:2], route[2:-1:2], strict=True):
             assert above[0] == below[0]
@@ -161,6 +162,7 @@ def test_trees_have_no_crossings():
 
 
 @given(st.lists(st.tuples(st.floats(-50, 50), st.floats(0.5, 4), st.floats(1, 20)), min_size=1, max_size=6))
+@example([(35.0, 4.0, 5.5), (-45.0, 4.0, 1.0), (0.0, 1.0, 2.0)])
 def test_places_in_order_are_the_nearest(rows):
     wanted, weights, apart = map(np.array, zip(*rows, strict=True))
     found = np.array(in_order(wanted, weights, apart[1:]))
@@ -173,6 +175,9 @@ def test_places_in_order_are_the_nearest(rows):
         method="SLSQP",
         options={"ftol": 1e-12, "maxiter": 500},
     ).x
+    # SLSQP keeps its constraints to about 1e-7 only, and gains by that: its places are moved apart first.
+    distances = np.concatenate(([0.0], np.cumsum(apart[1:])))
+    slow = np.maximum.accumulate(slow - distances) + distances
     assert weights @ (found - wanted) ** 2 <= weights @ (slow - wanted) ** 2 + 1e-5
 
 

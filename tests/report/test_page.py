@@ -322,3 +322,16 @@ def test_a_failed_report_leaves_the_old_file(tmp_path: Path) -> None:
     assert path.read_text(encoding="utf-8") == report_html(fit, plots=False)
     write_report(fit.model, path)
     assert "no certificate" in text_of(path.read_text(encoding="utf-8"))
+
+
+@pytest.mark.parametrize("name", ["x.pdf", "x.html.gz", "x.json"])
+def test_a_page_is_an_html_file(name: str, tmp_path: Path) -> None:
+    with pytest.raises(sf.ArgumentError, match=r"\.html or \.htm, such as '.*x.*\.html'"):
+        fit_of("chain").report(tmp_path / name)
+    assert not list(tmp_path.iterdir())
+
+
+@pytest.mark.parametrize("name", ["x", "x.htm", "x.HTML", ".page"])
+def test_names_of_pages(name: str, tmp_path: Path) -> None:
+    fit_of("chain").report(tmp_path / name, plots=False)
+    assert (tmp_path / name).read_text(encoding="utf-8").startswith("<!DOCTYPE html>")

@@ -39,6 +39,7 @@ def test_statistics_split_along_a_chain_of_models(counts: list[int]) -> None:
 @given(counts=st.lists(st.integers(0, 4), min_size=12, max_size=12).filter(any))
 def test_degrees_of_freedom_split_on_the_boundary_too(counts: list[int]) -> None:
     fits = [fitted(model, counts) for model in CHAIN]
+    assert len(fits) > 1
     for small, large in itertools.pairwise(fits):
         found = sf.likelihood_ratio(small, large)
         assert 0 <= found.df <= large.n_free - small.n_free
@@ -122,10 +123,3 @@ def test_print_names_the_models() -> None:
     assert "small: A:B + C" in str(found)
     assert f"{found.G2:.4f}" in str(found)
     assert f"{found.G2:.4f}" in found._repr_html_()
-
-
-def test_html_is_escaped() -> None:
-    data = {"<b>": [0, 1, 0, 1], "c": [0, 0, 1, 1]}
-    found = sf.likelihood_ratio(sf.fit(sf.Cliques(["<b>", "c"]), data), sf.fit(sf.Cliques([("<b>", "c")]), data))
-    assert "<b>" not in found._repr_html_()
-    assert "&lt;b&gt;:c" in found._repr_html_()

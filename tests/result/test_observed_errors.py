@@ -85,6 +85,8 @@ def of_classes(n: int = 600) -> dict[str, list[Any]]:
 def test_errors_are_from_the_second_derivatives_of_the_observed_likelihood(dag: sf.DAG, data: dict[str, Any]) -> None:
     fit = sf.fit(dag, data, missing="em", seed=3, tol=1e-10)
     found, wanted = fit.standard_errors(data), by_log_odds(dag, fit, data)
+    assert set(found.nodes) == {node for node, _ in wanted}
+    assert len(found.nodes) == 2 * len(wanted)
     for line, (node, name) in enumerate(zip(found.nodes, found.parameters, strict=True)):
         row = sum(other == node for other in found.nodes[:line]) // 2
         assert found.se[line] == pytest.approx(wanted[node, row], rel=1e-5), (node, name)
@@ -95,6 +97,7 @@ def test_complete_rows_have_the_errors_of_a_multinomial() -> None:
     data = {name: [value or "n" for value in values] for name, values in gappy().items()}
     fit = sf.fit(sf.DAG("A -> B; A -> C"), data, missing="em")
     found = fit.standard_errors(data)
+    assert set(found.nodes) == {"A", "B", "C"}
     for line, (node, above, name) in enumerate(zip(found.nodes, found.given, found.parameters, strict=True)):
         inside = [row for row in range(300) if not above or above == f"A={data['A'][row]!r}"]
         p = sum(data[node][row] == name for row in inside) / len(inside)

@@ -234,6 +234,7 @@ def test_corner_jacobian_is_the_derivative_of_the_terms() -> None:
     schema = sf.Schema(tuple(sf.Variable(name, tuple(range(n))) for name, n in zip("ABCD", (2, 3, 4, 1), strict=True)))
     interactions = Interactions(layout_of(sf.Cliques("B:A:C + C:D"), schema))
     jacobian = corner_jacobian(interactions)
+    assert jacobian.shape == (23, 23)
     for column, unit in enumerate(np.eye(interactions.n_free)):
         tables = interactions.of(interactions.put(interactions.spread(unit)), "corner")[1]
         free = [table[(slice(1, None),) * table.ndim].reshape(-1) for table in tables]

@@ -21,5 +21,6 @@ def words(sentences: Any = SENTENCES) -> list[list[dict[str, str]]]:
 
 
 def same(one: Any, two: Any, atol: float = 1e-9) -> None:
+    assert len(one) == len(two)
     for a, b in zip(one, two, strict=True):
         np.testing.assert_allclose(a, b, atol=atol)

@@ -49,6 +49,8 @@ def classifiers() -> dict[str, Any]:
         "naive": (sf.NaiveBayes(), blobs()),
         "naive states": (sf.NaiveBayes(), states()),
         "naive mixed": (sf.NaiveBayes(), people()),
+        "naive counts": (sf.NaiveBayes("multinomial"), states()),
+        "naive bits": (sf.NaiveBayes("bernoulli"), states()),
         "joint": (sf.JointBayes(), states()),
         "softmax": (sf.SoftmaxRegression("l2"), blobs()),
     }

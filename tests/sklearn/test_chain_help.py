@@ -258,6 +258,8 @@ def test_weights_by_name_are_those_of_the_model() -> None:
         found = sum(states.get((f"word:{x['word']}", tag), 0.0) for x, tag in zip(own, tags, strict=True))
         return found + sum(steps.get(pair, 0.0) for pair in pairwise(tags))
 
+    assert states
+    assert steps
     for own, tags in zip(words(), Y, strict=True):
         other = ["N"] * len(tags)
         true, false = (tagger.log_likelihood([own], [each])[0] for each in (tags, other))

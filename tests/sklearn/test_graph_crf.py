@@ -202,8 +202,8 @@ class TestLearning:
 
     def test_wide_graphs_are_refused_and_learnt_by_name(self) -> None:
         rng = np.random.default_rng(2)
-        pixels = rng.normal(size=(40, 40))
-        x, y = [sf.Graph.grid(pixels, directed=False)], [np.where(pixels + rng.normal(size=(40, 40)) > 0, "p", "q")]
+        pixels = rng.normal(size=(32, 32))
+        x, y = [sf.Graph.grid(pixels, directed=False)], [np.where(pixels + rng.normal(size=(32, 32)) > 0, "p", "q")]
         with pytest.raises(sf.EstimationError, match=r"Graph 1: .*method='pseudo_likelihood'"):
             sf.GraphCRF().fit(x, y)
         crf = sf.GraphCRF(method="pseudo_likelihood").fit(x, y)
@@ -212,8 +212,8 @@ class TestLearning:
             with pytest.raises(sf.ModelError, match=r"Graph 1: .*predict\(X, method='icm'\)") as caught:
                 answer(x)
             assert len(str(caught.value)) < 450  # no list of nodes
-        found = np.reshape(crf.predict(x, method="icm")[0], (40, 40))
-        assert found.size == 1600
+        found = np.reshape(crf.predict(x, method="icm")[0], (32, 32))
+        assert found.size == 1024
         assert crf.score(x, y, method="icm") == (found == y[0]).mean() == crf.evaluate(x, y, method="icm").accuracy
 
     def test_steps_that_do_not_suffice_are_warned_of(self) -> None:

@@ -158,7 +158,9 @@ def p_values(case: Callable[..., Any], change: Callable[[Any], Any] = lambda pos
 
 @pytest.mark.parametrize("case", CASES)
 def test_ranks_of_the_truth_are_uniform(case: Callable[..., Any]) -> None:
-    for name, p in p_values(case).items():
+    found = p_values(case)
+    assert found
+    for name, p in found.items():
         assert p > FAMILY_WISE / N_QUANTITIES, name
 
 

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from functools import cache
+
 import numpy as np
 import pytest
 
@@ -15,6 +17,7 @@ STATES = {"A": ["x", "y", "z"], "B": ["u", "v"], "C": ["p", "q", "r"], "D": ["no
 CYCLE = sf.Cliques("A:B + B:C + C:D + D:A")
 
 
+@cache
 def truth() -> sf.MarkovNetwork:
     """Return a model on a cycle without chords, which has no closed form; no cell is rarer than 1 in 300."""
     draw = np.random.default_rng(20261116)
@@ -32,16 +35,20 @@ def statistics_of(table: np.ndarray) -> sf.Statistics:
     return sf.Statistics(schema, {**items, whole.need: whole}, whole.total, ROWS)
 
 
+@cache
+def fits() -> list[sf.Fit]:
+    """Return the fits of tables drawn from the true model."""
+    p = truth().query(list(STATES)).values
+    tables = np.random.default_rng(5).multinomial(ROWS, p.reshape(-1), size=REPLICATES).reshape(-1, *p.shape)
+    return [sf.estimate(CYCLE, statistics_of(table)) for table in tables]
+
+
 def intervals(constraint: str) -> tuple[np.ndarray, np.ndarray]:
     """Return whether each term's interval held the truth, and its z-score; shape (replicates, terms)."""
-    network = truth()
-    p = network.query(list(STATES)).values
-    terms = network.u_terms(constraint)
-    draw = np.random.default_rng(5)
+    terms = truth().u_terms(constraint)
     held, scores, exact = [], [], np.zeros(0)
-    for _ in range(REPLICATES):
-        table = draw.multinomial(ROWS, p.reshape(-1)).reshape(p.shape)
-        found = sf.estimate(CYCLE, statistics_of(table)).u_terms(constraint)
+    for fit in fits():
+        found = fit.u_terms(constraint)
         if not exact.size:
             keys = zip(found.terms, found.states, strict=True)
             exact = np.array([terms[term][dict(zip(term, states, strict=True))] for term, states in keys])

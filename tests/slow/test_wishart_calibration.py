@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import dataclasses
 from collections.abc import Callable
+from functools import cache
 
 import numpy as np
 import pytest
@@ -39,21 +40,29 @@ def quantities(means: np.ndarray, covariances: np.ndarray) -> np.ndarray:
     return np.concatenate(parts, axis=-1)
 
 
-def least_p_value(p: int, n: int, change: Change = lambda posterior: posterior) -> float:
-    """Return the least p-value of χ² tests of uniform ranks, times their number."""
+@cache
+def simulated(p: int, n: int) -> list[tuple[np.ndarray, NormalInverseWishartPosterior]]:
+    """Return the true quantities and their posterior, again and again."""
     mean, scale = MEAN[:p], SCALE[:p, :p]
     prior = sf.NormalInverseWishart(mean, WEIGHT, DOF, scale)
     structure = sf.MultivariateNormal(NAMES[:p])
     variables = [Variable(name) for name in NAMES[:p]]
     draw = np.random.default_rng(20261116)
     covariances = np.reshape(stats.invwishart(DOF, scale).rvs(REPLICATES, random_state=draw), (REPLICATES, p, p))
-    ranks = []
-    for replicate, covariance in enumerate(covariances):
+    found = []
+    for covariance in covariances:
         truth = draw.multivariate_normal(mean, covariance / WEIGHT)
         rows = draw.multivariate_normal(truth, covariance, size=n)
-        posterior = change(prior.posterior(structure, Moments.of_rows(variables, rows)))
-        drawn = quantities(*posterior.sample(DRAWS, seed=replicate))
-        ranks.append((drawn < quantities(truth, covariance)).sum(axis=0))
+        found.append((quantities(truth, covariance), prior.posterior(structure, Moments.of_rows(variables, rows))))
+    return found
+
+
+def least_p_value(p: int, n: int, change: Change = lambda posterior: posterior) -> float:
+    """Return the least p-value of χ² tests of uniform ranks, times their number."""
+    ranks = []
+    for replicate, (truth, posterior) in enumerate(simulated(p, n)):
+        drawn = quantities(*change(posterior).sample(DRAWS, seed=replicate))
+        ranks.append((drawn < truth).sum(axis=0))
     counts = [np.bincount(column * BINS // (DRAWS + 1), minlength=BINS) for column in np.array(ranks).T]
     return float(min(stats.chisquare(count).pvalue for count in counts) * len(counts))
 

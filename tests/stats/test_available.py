@@ -48,6 +48,7 @@ def kept(row: Any, need: Any) -> bool:
 @given(ROWS, st.booleans())
 def test_each_need_sees_the_rows_that_have_its_columns(rows: list[Any], weighted: bool) -> None:
     found = GatherAvailable(NEEDS)(block_of(rows, weighted))
+    assert set(found) == set(NEEDS)
     for need in NEEDS:
         mine = collect_block([need], block_of([row for row in rows if kept(row, need)], weighted))[need]
         for name, array in mine.to_arrays().items():
@@ -100,5 +101,47 @@ def test_weight_is_that_of_all_rows_and_rows_are_checked() -> None:
 def test_other_structures_refuse_to_learn_from_what_there_is() -> None:
     data = {"A": ["x", None], "B": ["u", "v"]}
     for call in (sf.fit, sf.collect):
-        with pytest.raises(sf.ArgumentError, match=r"missing='available'.*DAG.*missing='drop'"):
-            call(sf.DAG("A -> B"), data, missing="available")
+        with pytest.raises(sf.ArgumentError, match=r"missing='available'.*Cliques.*missing='drop'"):
+            call(sf.Cliques("A:B"), data, missing="available")
+
+
+SEQUENCES = {
+    "chain": (sf.MarkovChain(1), [["a", None, "b", "a"]], "Fill gaps in, give them a state of their own, or cut"),
+    "numbers": (sf.Autoregression(1), [[0.5, None, 2.5, 1.0, 3.5]], "Fill gaps in, or cut the sequences"),
+    "hidden chain": (sf.MarkovChain(latent={"s": 2}), [["a", None, "b", "a"]], "Pass missing='em'"),
+}
+
+
+@pytest.mark.parametrize("name", SEQUENCES)
+def test_sequences_are_told_remedies_that_sequences_have(name: str) -> None:
+    structure, data, remedy = SEQUENCES[name]
+    for missing in ("available", "drop") if "hidden" in name else ("available", "drop", "em", "error"):
+        with pytest.raises(sf.SufficeError) as raised:
+            sf.fit(structure, data, missing=missing)
+        said = str(raised.value)
+        assert ("Pass missing='drop'" in said, "state of" in said) == (False, name == "chain")
+        assert remedy in said or missing in ("em", "error")
+    if name == "chain":
+        assert sf.fit(structure, [["a", "unknown", "b", "a"]], unseen_parents="uniform").n == 4
+        assert sf.fit(structure, [["a"], ["b", "a"]], unseen_parents="uniform").n == 3
+    elif name == "numbers":
+        assert sf.fit(structure, [[0.5], [2.5, 1.0, 3.5]], prior=sf.NormalInverseGamma(2, 1.0)).n == 2
+    else:
+        assert sf.fit(structure, data, missing="em", seed=0).certificate.ok
+
+
+@pytest.mark.parametrize(
+    ("structure", "em"),
+    [
+        (sf.Cliques("A:B"), True),
+        (sf.Features([sf.indicator(A="x", B="u")]), True),
+        (sf.Features([sf.indicator(A="x", B="u")], given=["B"]), False),
+    ],
+)
+def test_em_is_proposed_where_it_exists(structure: Any, em: bool) -> None:
+    data = {"A": ["x", None, "x", "y", "y"], "B": ["u", "v", "v", "u", "v"]}
+    with pytest.raises(sf.ArgumentError) as raised:
+        sf.fit(structure, data, missing="available")
+    assert ("Pass missing='em'" in str(raised.value)) is em
+    assert "missing='drop'" in str(raised.value)
+    assert sf.fit(structure, data, missing="em" if em else "drop").certificate.ok

@@ -81,6 +81,7 @@ def same_bits(first, second):
 
 def same_as_plain_loops(counted, block):
     """Assert that counts are exactly those of plain loops, with the dtype and storage of the small path."""
+    assert counted
     for need, found in counted.items():
         assert found.need == need
         columns = {name: block.columns[name].tolist() for name in need.scope}
@@ -159,7 +160,9 @@ def test_sparse_counts_are_those_of_plain_loops(job):
 def test_counts_at_tile_boundaries(kernels, n_rows, weights):
     kernels.setattr(counting, "TILE_BYTES", 1)  # the smallest tiles there are
     block, needs = block_of([3, 2, 50, 1], n_rows, 1, weights), needs_of([0, 1], [2, 0], [3], [3, 1, 0, 2])
-    for need, counted in count_block(needs, block).items():
+    found = count_block(needs, block)
+    assert set(found) == set(needs)
+    for need, counted in found.items():
         same_bits(counted, Counts.of_block(need, block))
         assert counted.total == block.weight
 
@@ -249,7 +252,9 @@ def test_columns_that_are_views_with_strides_are_counted(kernels):
     plain = block_of([2, 200], 300, 1)
     doubled = {name: np.repeat(codes, 2) for name, codes in plain.columns.items()}
     block = Block(plain.schema, {name: codes[::2] for name, codes in doubled.items()}, None, 300)
-    for need, counted in count_block(needs_of([0], [0, 1], [1]), block).items():
+    found = count_block(needs_of([0], [0, 1], [1]), block)
+    assert len(found) == 3
+    for need, counted in found.items():
         same_bits(counted, Counts.of_block(need, plain))
 
 
@@ -313,7 +318,9 @@ def test_counts_do_not_depend_on_threads_ranges_or_tiles(patch, weights, threads
     expected = all_counts(3000, weights)
     force_kernels(patch, range_rows, tile_rows)
     config(threads=threads)
-    for need, counted in all_counts(3000, weights).items():
+    found = all_counts(3000, weights)
+    assert len(found) == 7
+    for need, counted in found.items():
         same_bits(counted, expected[need])
 
 
@@ -324,7 +331,9 @@ def test_counts_do_not_depend_on_the_size_of_blocks(patch, weights, split):
     force_kernels(patch, 300)
     n_rows = 1000 if split > 1 else 30
     expected = expected if split > 1 else all_counts(n_rows, weights)
-    for need, counted in all_counts(n_rows, weights, split).items():
+    found = all_counts(n_rows, weights, split)
+    assert len(found) == 7
+    for need, counted in found.items():
         same_bits(counted, expected[need])
 
 
@@ -337,7 +346,9 @@ def test_sums_of_inexact_weights_have_the_same_bits_for_any_number_of_threads(pa
     config(threads=1)
     expected = count_block(needs, block)
     config(threads=threads)
-    for need, counted in count_block(needs, block).items():
+    found = count_block(needs, block)
+    assert set(found) == set(expected) == set(needs)
+    for need, counted in found.items():
         same_bits(counted, expected[need])
         assert counted.table() == pytest.approx(Counts.of_block(need, block).table(), rel=1e-12)
 

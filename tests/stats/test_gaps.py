@@ -99,6 +99,7 @@ def test_files_give_back_what_was_written(rows: np.ndarray) -> None:
 def test_a_damaged_file_is_refused() -> None:
     rows = np.array([[0, -1, 1, 2], [-1, -1, 0, 0]])
     arrays = Gaps.of_rows(VARIABLES, SCOPES, rows).to_arrays()
+    assert "weights" in arrays
     for name, array in arrays.items():
         for wrong in (array[:-1], -array - 1, *([] if name == "weights" else [np.full_like(array, 99)])):
             with pytest.raises(sf.StatisticsError, match="not proper"):

@@ -158,6 +158,7 @@ def test_a_table_gives_the_same_moments_either_way(n_needs: str, monkeypatch: py
     table = MatrixTable(x, tuple(map(Variable, names)), {"y": codes}, (cls,))
     needs = [Moment(names, ("y",))] if n_needs == "one" else [Moment((name,), ("y",)) for name in names]
     before = BlockSource(table).gather(needs)
+    assert len(before) == len(needs) > 0
     monkeypatch.setattr(matrix_pieces, "LARGE_JOB", 0)
     after = BlockSource(table, block_rows=700).gather(needs)
     for need in needs:

@@ -170,7 +170,9 @@ def test_pieces_of_threads_are_added_in_order() -> None:
     job = job_of(columns, ((rng.integers(0, 5, 3000), 5),), rng.random(3000))
     alone = passed(job, None, 100)
     for threads in (2, 3):
-        for mine, theirs in zip(passed(job, None, 100, threads), alone, strict=True):
+        found = passed(job, None, 100, threads)
+        assert len(found) == len(alone) > 0
+        for mine, theirs in zip(found, alone, strict=True):
             np.testing.assert_array_equal(mine, theirs)
 
 

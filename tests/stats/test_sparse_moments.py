@@ -30,6 +30,7 @@ def both(x: np.ndarray, codes: np.ndarray, weights: Any, block_rows: int = 1 << 
         MatrixTable(x, variables, {"y": codes}, (CLASS,), weights),
     )
     mine, theirs = (BlockSource(table, block_rows=block_rows).gather([Count(("y",)), *needs]) for table in tables)
+    assert len(mine) == len(theirs) == len(needs) + 1 > 1
     return mine, theirs, needs
 
 

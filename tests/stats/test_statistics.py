@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import itertools
+
 import numpy as np
 import pandas as pd
 import pytest
@@ -161,6 +163,7 @@ class Recorder:
 
     def update(self, done, info):
         self.events.append(("update", done))
+        self.info = info
 
     def end(self):
         self.events.append(("end",))
@@ -170,6 +173,15 @@ def test_collecting_reports_progress_in_rows():
     recorder = Recorder()
     sf.collect(DAG, {"a": ["u", "v"], "b": ["x", "x"]}, progress=recorder)
     assert recorder.events == [("begin", 2, "rows"), ("update", 2.0), ("end",)]
+
+
+def test_collecting_reports_the_speed_in_rows_and_bytes(monkeypatch):
+    monkeypatch.setattr("suffice.stats.source.time.monotonic", itertools.count().__next__)  # each look takes a second
+    recorder = Recorder()
+    source = BlockSource(open_table({"a": np.zeros(2_000_000, np.int8)}, ["a"]), block_rows=1_000_000)
+    source.watch.display = recorder
+    source.gather([sf.Count(("a",))])
+    assert recorder.info == "1,000,000 rows/s, 1 MB/s"
 
 
 def test_repeated_needs_are_collected_once():

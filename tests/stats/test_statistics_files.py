@@ -96,6 +96,7 @@ def test_file_without_rows_comes_back(tmp_path):
 
 def test_flipped_byte_anywhere_is_refused(small):
     content = small.read_bytes()
+    assert content
     for position in range(len(content)):
         damaged = bytearray(content)
         damaged[position] ^= 0x01
@@ -106,6 +107,7 @@ def test_flipped_byte_anywhere_is_refused(small):
 
 def test_file_cut_off_anywhere_is_refused(small):
     content = small.read_bytes()
+    assert content
     for length in range(len(content)):
         small.write_bytes(content[:length])
         with pytest.raises(FileFormatError):

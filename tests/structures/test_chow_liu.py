@@ -158,6 +158,7 @@ def test_smoothing_is_alpha_in_every_cell_of_each_pair(seed, alpha):
     data = discrete(seed, sizes=(2, 2, 2, 2))
     tree = sf.chow_liu(data, alpha=alpha)
     model = sf.fit(tree, data, prior=sf.Dirichlet(tree.pseudo_counts(alpha)), point="mean").model
+    assert len(tree.edges) == 3
     for parent, child in tree.edges:
         m = np.zeros((2, 2))
         np.add.at(m, (data[parent].astype(int), data[child].astype(int)), 1)
@@ -230,6 +231,7 @@ def test_many_variables_at_once_are_those_of_each_pair():
     generator = np.random.default_rng(6)
     data = {f"v{j}": generator.integers(0, 2 + j % 2, 40) for j in range(40)}
     tree = sf.chow_liu(data)
+    assert len(tree.information) == 39
     for (parent, child), nats in tree.information.items():
         pair = sf.chow_liu({parent: data[parent], child: data[child]})
         assert nats == pair.total_information

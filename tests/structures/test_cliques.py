@@ -107,9 +107,9 @@ def test_text_that_cannot_be_read_is_answered_with_the_place(text: str, says: st
     assert says in str(caught.value)
 
 
-@pytest.mark.parametrize("graph", [[], (), {}, nx.Graph(), [()], [[]], [3], [("A", 3)], [("A", "")], [""], None, 3,
+@pytest.mark.parametrize("graph", [[], (), {}, nx.Graph(), [()], [[]], [3.5], [("A", 3.5)], [("A", "")], [""], None, 3,
                                    [("A", "A")], [("A", "B"), ("B", "A")], ["A", ("A",)], {"A": "B"}, {"A": 3},
-                                   {"A": ["A"]}, {1: []}, [{"A": "B"}]])  # fmt: skip
+                                   {"A": ["A"]}, {1.5: []}, [{"A": "B"}], b"ab"])  # fmt: skip
 @pytest.mark.parametrize("take", ["maximal", "pairwise"])
 def test_what_is_no_structure_is_refused(graph: Any, take: str) -> None:
     with pytest.raises(StructureError):
@@ -349,6 +349,7 @@ def test_dag_of_decomposable_cliques_has_their_graph_and_no_immoralities(listed:
 @settings(max_examples=50, deadline=None)
 def test_dag_separates_what_the_graph_separates(graph: nx.Graph) -> None:
     dag = sf.Cliques(graph).to_dag().to_networkx()
+    assert set(dag) == set(graph)
     for a, b in itertools.combinations(graph.nodes, 2):
         rest = [node for node in graph.nodes if node not in (a, b)]
         for size in range(len(rest) + 1):

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import itertools
 import json
-import pickle
 
 import networkx as nx
 import numpy as np
@@ -72,13 +71,13 @@ def test_what_is_no_graph_is_answered_with_the_ways_of_writing(graph):
         sf.DAG(graph)
 
 
-@pytest.mark.parametrize("item", [("A",), ("A", "B", "C"), (1, 2), 3, None])
+@pytest.mark.parametrize("item", [("A",), ("A", "B", "C"), (1.5, 2), 3.5, None])
 def test_what_is_no_edge_is_shown(item):
     with pytest.raises(StructureError, match="pair of names"):
         sf.DAG([item])
 
 
-@pytest.mark.parametrize("graph", [{1: [2]}, {"A": [2]}, {1: []}])
+@pytest.mark.parametrize("graph", [{1.5: [2]}, {"A": [2.5]}, {True: []}, {"A": b"ab"}])
 def test_names_must_be_text(graph):
     with pytest.raises(StructureError):
         sf.DAG(graph)
@@ -205,13 +204,6 @@ def test_groups_are_the_ties_and_every_other_node_by_itself():
 FULL = sf.DAG("H -> A; H -> B; H -> 'M. Work'", latent={"H": 3}, kinds={"A": "tabular"}, tie=[("A", "B")])
 
 
-@pytest.mark.parametrize("dag", [FULL, sf.DAG("A"), sf.DAG("A -> B <- C")])
-def test_graph_round_trips_through_json_and_pickle(dag):
-    assert sf.DAG.from_dict(json.loads(json.dumps(dag.to_dict()))) == dag
-    assert pickle.loads(pickle.dumps(dag)) == dag
-    assert hash(pickle.loads(pickle.dumps(dag))) == hash(dag)
-
-
 @given(edge_lists, st.permutations(NAMES))
 def test_plain_graphs_round_trip_through_json(edges, nodes):
     dag = sf.DAG([*nodes, *edges])
@@ -229,14 +221,6 @@ def test_graphs_are_hashable_values():
     assert sf.DAG("A -> B") != sf.DAG("A -> B", latent={"A": 2})
     with pytest.raises(AttributeError):
         FULL.nodes = ("Z",)
-
-
-def test_used_graphs_still_compare_and_pickle():
-    used = sf.DAG("A -> B")
-    assert used.order == ("A", "B")
-    assert used.groups == (("A",), ("B",))
-    assert used == sf.DAG("A -> B")
-    assert pickle.loads(pickle.dumps(used)).order == ("A", "B")
 
 
 def test_graph_is_a_structure():
@@ -272,8 +256,3 @@ def test_bnlearn_string_lists_families():
 def test_name_that_bnlearn_cannot_write_is_refused(name):
     with pytest.raises(StructureError, match="bnlearn"):
         sf.DAG([name]).to_bnlearn()
-
-
-def test_html_is_escaped():
-    assert "<b>" not in sf.DAG(["<b>"])._repr_html_()
-    assert "&lt;b&gt;" in sf.DAG(["<b>"])._repr_html_()

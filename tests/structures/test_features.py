@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 import math
-import pickle
 from typing import Any
 
 import numpy as np
@@ -175,11 +174,6 @@ def test_supports_ties_and_inputs_survive_json() -> None:
     assert features_from_dict(json.loads(json.dumps(structure.to_dict()))) == structure
     inputs = sf.Features([sf.product("x", sf.indicators("A"))], given=["x"])
     assert features_from_dict(json.loads(json.dumps(inputs.to_dict()))) == inputs
-
-
-def test_structures_without_functions_can_be_pickled() -> None:
-    structure = sf.Features([sf.indicators("A", "B"), sf.feature({"yes": 1.0}, over="A"), sf.product("x", "n")])
-    assert pickle.loads(pickle.dumps(structure)) == structure
 
 
 # What is refused ----------------------------------------------------------------------------------------------

@@ -79,3 +79,68 @@ def test_text_shows_names_sizes_and_outcomes():
     assert repr(hypotheses) == "Hypotheses(['even', 'odd'], over='n')"
     assert isinstance(hypotheses, Structure)
     assert hypotheses.continuous == frozenset()
+
+
+# Distributions ------------------------------------------------------------------------------------------------
+
+FAIR, BENT = {"heads": 0.5, "tails": 0.5}, {"tails": 0.25, "heads": 0.75}
+
+
+def test_probabilities_are_kept_with_their_outcomes():
+    coins = sf.Hypotheses({"fair": FAIR, "bent": BENT, "two heads": ["heads"]}, over="toss")
+    assert coins.outcomes("bent") == ("heads", "tails")
+    assert coins.probabilities == ((0.5, 0.5), (0.75, 0.25), None)
+    assert coins.distribution("bent") == {"heads": 0.75, "tails": 0.25}
+    assert coins.distribution("two heads") == {"heads": 1.0}
+    assert "heads: 0.75" in str(coins)
+    assert coins != sf.Hypotheses({"fair": list(FAIR), "bent": list(BENT), "two heads": ["heads"]}, over="toss")
+
+
+def test_distributions_round_trip_and_sets_keep_their_form():
+    coins = sf.Hypotheses({"fair": {1: 0.5, 2: 0.5}, "one": [1]})
+    assert sf.Hypotheses.from_dict(json.loads(json.dumps(coins.to_dict()))) == coins
+    assert pickle.loads(pickle.dumps(coins)) == coins
+    assert coins.to_dict()["sets"] == [["fair", [1, 2], [0.5, 0.5]], ["one", [1]]]
+
+
+def test_distributions_round_trip_through_files(tmp_path):
+    coins = sf.Hypotheses({"fair": FAIR, "bent": BENT, "two heads": ["heads"]}, over="toss")
+    fit = sf.fit(coins, {"toss": ["heads", "heads"]}, prior="uniform")
+    sf.write(fit, tmp_path / "fit.json")
+    again = sf.read(tmp_path / "fit.json")
+    assert again.structure == coins
+    assert dict(again.posterior) == dict(fit.posterior)
+    assert again.model.table.values.tolist() == fit.model.table.values.tolist()
+
+
+def test_a_structure_file_may_have_distributions(tmp_path):
+    (tmp_path / "coins.toml").write_text(
+        'type = "Hypotheses"\nover = "toss"\n[sets]\nfair = {heads = 0.5, tails = 0.5}\nsure = ["heads"]\n'
+    )
+    from suffice.io.structure_file import read_structure
+
+    assert read_structure(str(tmp_path / "coins.toml")) == sf.Hypotheses({"fair": FAIR, "sure": ["heads"]}, over="toss")
+
+
+@pytest.mark.parametrize(
+    ("given", "message"),
+    [
+        ({1: 0.5, 2: 0.4}, r"sum to one. They sum to 0.9"),
+        ({1: 0.5, 2: 0.5 + 2e-9}, "must sum to one"),
+        ({1: 1.5, 2: -0.5}, r"the probability of 2 must be a number of at least 0. Got -0.5"),
+        ({1: float("nan"), 2: 1.0}, "the probability of 1"),
+        ({1: float("inf")}, "the probability of 1"),
+        ({1: None, 2: None}, "the probability of 1"),
+        ({1: True}, "the probability of 1"),
+        ({1: 10**400}, "the probability of 1"),
+        ({}, "has no outcomes"),
+    ],
+)
+def test_what_is_no_distribution_is_refused(given, message):
+    with pytest.raises(StructureError, match=f"Hypothesis 'h'.*{message}"):
+        sf.Hypotheses({"h": given, "other": [1]})
+
+
+def test_probabilities_may_be_numpy_numbers_and_rounded():
+    third = {np.int64(k): np.float64(0.3333333333) for k in range(2)} | {2: 0.3333333334}
+    assert sf.Hypotheses({"h": third}).distribution("h") == {0: 0.3333333333, 1: 0.3333333333, 2: 0.3333333334}

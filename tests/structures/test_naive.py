@@ -2,14 +2,11 @@
 
 from __future__ import annotations
 
-import pickle
-
 import pytest
 
 import suffice as sf
 from suffice.data.schema import Declaration, Schema
 from suffice.data.variable import Variable
-from suffice.io.own_json import STRUCTURES
 from suffice.structures.class_prior import ClassPrior
 from suffice.structures.naive import KINDS, Naive
 
@@ -28,7 +25,7 @@ def test_columns_are_inputs_and_then_the_class() -> None:
 
 def test_kinds_give_columns_their_roles() -> None:
     assert WHOLE.continuous == {"c", "d", "e"}
-    assert WHOLE.declared == {name: Declaration("discrete") for name in "aby"}
+    assert WHOLE.declared == {"b": Declaration("discrete", None, 0.0), **dict.fromkeys("ay", Declaration("discrete"))}
     assert WHOLE.multinomial == ("e",)
     plain = Naive("y", ["a"])
     assert (plain.continuous, plain.declared) == (frozenset(), {"y": Declaration("discrete")})
@@ -55,11 +52,6 @@ def test_text_is_what_builds_it() -> None:
     assert str(WHOLE) == "y -> a, b, c, d, e"
     assert str(Naive("y", [f"x{i}" for i in range(9)])) == "y -> x0, x1, x2, x3, x4, x5, …"
     assert Naive("y", ["<b>"])._repr_html_() == "<pre>y -&gt; &lt;b&gt;</pre>"
-
-
-def test_survives_files_and_pickles() -> None:
-    assert STRUCTURES["Naive"](WHOLE.to_dict()) == WHOLE
-    assert pickle.loads(pickle.dumps(WHOLE)) == WHOLE
 
 
 def test_column_of_a_count_gets_a_free_name() -> None:

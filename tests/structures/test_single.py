@@ -10,7 +10,6 @@ from hypothesis import strategies as st
 
 import suffice as sf
 from suffice.data.schema import Declaration
-from suffice.io.own_json import STRUCTURES
 from suffice.io.structure_file import read_structure
 from suffice.structures.structure import Structure
 
@@ -29,14 +28,6 @@ ALL = [
 
 @pytest.mark.parametrize("structure", ALL, ids=repr)
 class TestEveryOne:
-    def test_survives_json_under_its_own_name(self, structure) -> None:
-        entry = json.loads(json.dumps(structure.to_dict()))
-        again = STRUCTURES[entry["type"]](entry)
-        assert entry["type"] == type(structure).__name__
-        assert type(again) is type(structure)
-        assert again == structure
-        assert hash(again) == hash(structure)
-
     def test_is_a_structure_whose_repr_can_be_run(self, structure) -> None:
         assert isinstance(structure, Structure)
         assert eval(f"sf.{structure!r}", {"sf": sf}) == structure

@@ -25,6 +25,7 @@ from suffice.models.autoregression_node import node_cpd
 from suffice.models.cpds import KINDS
 from suffice.models.cpds.exact_regression import MAX_EXACT, in_fractions
 from suffice.models.joint_normal import JointNormal
+from suffice.optimise.distance import EPS, Distance, beyond, matrix_loss, mean_loss, quadratic_loss
 from suffice.stats.moments import Moments
 from suffice.structures.autoregression import Autoregression
 
@@ -54,12 +55,18 @@ def certify(claim: Claim) -> Certificate:
     windows, first = structure.moments(claim.statistics)
     fits = model.variables == structure.names_in(claim.statistics.schema) and model.order == structure.order
     gap, value = Violation(math.inf, "the variables or the order, which are not the structure's"), math.nan
+    distance = Distance()
     if fits and (first is None) == (model.start is None):
         errors = _errors(model, windows, structure.intercept)
-        gap = _violation(structure, model, windows, errors) if claim.prior is None else _prior_violation(claim, windows)
+        if claim.prior is None:
+            gap = _violation(structure, model, windows, errors)
+            distance = _distance(structure, model, windows, errors)
+        else:
+            gap, distance = _under_prior(claim, windows)
         value = log_likelihood(model.covariance, float(windows.weight), errors.squares)
         if first is not None and model.start is not None:
             gap = _start_violation(gap, model.start, first)
+            distance += _start_distance(model.start, first)
             value += log_likelihood_of(model.start, first)
     correlations = model.errors.correlations
     measured = Measured(
@@ -70,6 +77,7 @@ def certify(claim: Claim) -> Certificate:
         normalisation=integral_gap(np.linalg.inv(correlations), correlations),
         exists=_exists(windows, structure.intercept) if claim.prior is None else "yes",
         condition="the conjugate formula" if claim.point == "mean" else "the first-order condition",
+        **distance.as_measured(),
     )
     return judged(claim, measured)
 
@@ -83,11 +91,12 @@ def _claimed(point: str, structure: Autoregression) -> str:
     return f"{CLAIMS[point]}{given}{departs}"
 
 
-def _prior_violation(claim: Claim, windows: Moments) -> Violation:
+def _under_prior(claim: Claim, windows: Moments) -> tuple[Violation, Distance]:
     """Measure how far the conjugate formula misses, as for a node whose parents are its own past."""
-    cpd = node_cpd(claim.model)
+    cpd, kind = node_cpd(claim.model), KINDS["linear_gaussian"]
     pseudo = claim.prior.pseudo(cpd.family, claim.point)
-    return NONE.or_larger(KINDS["linear_gaussian"].residual(cpd, windows, pseudo), "the only equation")
+    found = NONE.or_larger(kind.residual(cpd, windows, pseudo), "the only equation")
+    return found, kind.distance(cpd, windows, pseudo, None, claim.point).inside("the only equation")
 
 
 def _errors(model: AutoregressiveModel, windows: Moments, intercept: bool) -> _Errors:
@@ -130,6 +139,51 @@ def _violation(structure: Autoregression, model: AutoregressiveModel, windows: M
             pair = f"{name} and {model.variables[other]}" if other < place else name
             found = found.or_larger(float(gaps[place, other]), f"the errors' covariance of {pair}")
     return found
+
+
+def _distance(structure: Autoregression, model: AutoregressiveModel, windows: Moments, errors: _Errors) -> Distance:
+    """Return the decrement of intercepts, coefficients and the errors' covariance.
+
+    With Ω = Σ⁻¹, n windows, the mean error ē, C = Σ w z eᵀ and the scatter S of the lagged columns they are ½ n ēᵀΩē,
+    ½ tr(Ω CᵀS⁻¹C) and (n/4) tr((Ω G)²), G being how far Σ misses.
+    """
+    weight, q = float(windows.weight), len(model.lag_names)
+    divisor = weight if structure.divisor == "n" else weight - q - structure.intercept
+    found = Distance()
+    if structure.intercept:
+        found += Distance.in_nats(
+            mean_loss(weight, model.covariance, beyond(errors.mean, errors.rounding)), "the intercepts"
+        )
+    scatter = np.asarray(windows.scatter[:q, :q], np.float64)
+    if not structure.intercept:
+        centre = (windows.mean + windows.rest)[:q]
+        scatter = scatter + weight * np.outer(centre, centre)
+    if q:
+        sizes = np.sqrt(np.diag(windows.scatter)[q:])
+        roots, vectors = _whitened(model.covariance)
+        losses = [
+            quadratic_loss(errors.cross @ vector / root, scatter, 8 * EPS * float(sizes @ np.abs(vector)) / root)
+            for root, vector in zip(roots, vectors, strict=True)
+        ]
+        found += Distance.in_nats(math.fsum(losses), "the coefficients")
+    gap = beyond(model.covariance - errors.squares / divisor, 4 * EPS * np.abs(model.covariance))
+    return found + Distance.in_nats(matrix_loss(divisor, model.covariance, gap), "the errors' covariance")
+
+
+def _whitened(covariance: Floats) -> tuple[Floats, Floats]:
+    """Return combinations of the errors, a row each, that are uncorrelated, and their standard deviations."""
+    roots = np.sqrt(np.diag(covariance))
+    values, vectors = np.linalg.eigh(covariance / roots[:, None] / roots)
+    return np.sqrt(np.maximum(values, 1e-300)), vectors.T / roots
+
+
+def _start_distance(start: JointNormal, first: Moments) -> Distance:
+    """Return the decrement of the distribution of the first values."""
+    weight = float(first.weight)
+    shift = beyond(start.mean - first.mean - first.rest, 2 * EPS * np.abs(first.mean))
+    gap = beyond(start.covariance - first.scatter / weight, 4 * EPS * np.abs(start.covariance))
+    nats = mean_loss(weight, start.covariance, shift) + matrix_loss(weight, start.covariance, gap)
+    return Distance.in_nats(nats, "the first values")
 
 
 def _start_violation(found: Violation, start: JointNormal, first: Moments) -> Violation:

@@ -8,10 +8,16 @@ import textwrap
 from dataclasses import asdict, dataclass
 from typing import Any
 
-from suffice.text import html_table, number, plain_table
+from suffice.text import html_table, number, plain_table, plural
 
 ROUNDING = 1e-13
 """Residuals below this are what rounding leaves of zero; their digits differ from machine to machine."""
+DECREMENT = 1e-3
+"""The largest Newton decrement, in nats, that a certified optimum may have."""
+NAMED = 4
+"""So many undetermined parameters are named in a sentence; the certificate holds all of them."""
+DEVIATION = 0.1
+"""By how many posterior standard deviations a certified posterior mean may miss the conjugate formula."""
 
 
 @dataclass(frozen=True)
@@ -29,6 +35,11 @@ class Certificate:
         rows with data.
     worst : str
         Where the largest violation is.
+    decrement : float or None
+        The Newton decrement ½ gᵀH⁻¹g in nats: by how much a Newton step would still raise the objective. Unlike
+        ``gradient_norm`` it is not divided by the number of rows, so that rare rows and classes count.
+    deviation : float or None
+        For posterior means, the largest distance from the conjugate formula in posterior standard deviations.
     moment_gap : float or None
         Largest gap between empirical and model moments, for undirected models.
     log_likelihood : float
@@ -64,6 +75,9 @@ class Certificate:
         be by chance.
     starts : str
         Where the searches ended, for methods that begin several times since they may end in a local optimum.
+    undetermined : tuple of str
+        Of an observed likelihood that is flat along some direction, the parameters along it: they violate the
+        first-order condition, and moving them does not change the likelihood noticeably.
     tol : float
     verdict : str
     """
@@ -91,11 +105,15 @@ class Certificate:
     z: float | None = None
     z_limit: float | None = None
     starts: str = ""
+    decrement: float | None = None
+    deviation: float | None = None
+    undetermined: tuple[str, ...] = ()
 
     def _cells(self) -> tuple[list[str], list[list[str]], str]:
         wanted = f"at most {self.tol:g}" if self.z is None else "within Monte-Carlo error"
         rows = [
             ["first-order residual", number(self.gradient_norm, 3), wanted],
+            *self._distance_cells(),
             ["normalisation", number(self.normalisation, 3), f"at most {self.tol:g}"],
             [
                 "log-likelihood, recomputed",
@@ -126,6 +144,15 @@ class Certificate:
             rows.append(["second count of the data", number(self.data_gap, 3), "must be 0"])
         return ["measured", "value", "wanted"], rows, "<><"
 
+    def _distance_cells(self) -> list[list[str]]:
+        """Return the rows that say how far the fit is from the optimum, in units that do not depend on N."""
+        rows = []
+        if self.decrement is not None:
+            rows.append(["Newton decrement, in nats", number(self.decrement, 3), f"at most {DECREMENT:g}"])
+        if self.deviation is not None:
+            rows.append(["in posterior standard deviations", number(self.deviation, 3), f"at most {DEVIATION:g}"])
+        return rows
+
     @property
     def _is_left_open(self) -> bool:
         """Whether ``boundary`` says what the data leave open, of an observed likelihood, and not what runs away."""
@@ -146,7 +173,7 @@ class Certificate:
 
     def to_dict(self) -> dict[str, Any]:
         """Return the certificate as JSON-able data."""
-        return asdict(self)
+        return asdict(self) | {"undetermined": list(self.undetermined)}
 
 
 @dataclass(frozen=True)
@@ -175,6 +202,11 @@ class Measured:
     z: float | None = None
     z_limit: float | None = None
     starts: str = ""
+    decrement: float | None = None
+    decrement_worst: str = ""
+    deviation: float | None = None
+    deviation_worst: str = ""
+    undetermined: tuple[str, ...] = ()
 
 
 def verdict(measured: Measured, claimed_log_likelihood: float, tol: float, interrupted: bool = False) -> Certificate:
@@ -213,6 +245,9 @@ def verdict(measured: Measured, claimed_log_likelihood: float, tol: float, inter
         z=measured.z,
         z_limit=measured.z_limit,
         starts=measured.starts,
+        decrement=measured.decrement,
+        deviation=measured.deviation,
+        undetermined=measured.undetermined,
     )
 
 
@@ -227,6 +262,20 @@ def _faults(measured: Measured, gap: float, tol: float, interrupted: bool) -> li
         )
     if not sampled and not measured.residual <= tol:
         faults.append(f"{measured.condition} is violated by {measured.residual:.3g} at {measured.worst}")
+        if measured.undetermined:
+            faults.append(
+                f"the data do not determine {plural(len(measured.undetermined), 'parameter')}, see 'boundary'"
+            )
+    if measured.decrement is not None and not measured.decrement <= DECREMENT:
+        faults.append(
+            f"a Newton step would still raise the objective by {measured.decrement:.3g} nats at "
+            f"{measured.decrement_worst or measured.worst}"
+        )
+    if measured.deviation is not None and not measured.deviation <= DEVIATION:
+        faults.append(
+            f"the conjugate formula is missed by {measured.deviation:.3g} posterior standard deviations at "
+            f"{measured.deviation_worst or measured.worst}"
+        )
     if not measured.normalisation <= tol:
         faults.append(f"a distribution misses its total of one by {measured.normalisation:.3g}")
     if not gap <= tol:

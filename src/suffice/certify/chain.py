@@ -23,6 +23,7 @@ from suffice.data.attributes import Attributes, LabelledSequences
 from suffice.data.block import Block
 from suffice.models.chain_model import ChainModel
 from suffice.models.chain_units import units_of
+from suffice.optimise.decrement import BLURRED, Decrement, decrement_at_kinks, decrement_by_products
 from suffice.priors.elastic import Elastic, penalty_of
 from suffice.stats.chain_counts import ChainCounts
 from suffice.stats.needs import Count, Sum
@@ -34,12 +35,19 @@ CELLS = 1 << 19
 """Numbers that a batch may hold at once."""
 SPREAD = 300.0
 NAME = "chain proof"
+DIFFERENCE, ROUNDING = 1e-3, 1e-16
+"""The step of differences of gradients, and the relative error of a gradient."""
+MANY_WEIGHTS, FEW_NATS, FEWER_NATS = 2000, 1e-7, 1e-9
+"""Nats that are not looked into, weight by weight: of so many weights the first, which saves passes, else the other."""
 WORDS = {"yes": "", "no": ", which does not exist", "undecided": ", if there is one, which is undecided"}
 
 
 @dataclass(frozen=True, eq=False)
 class Recount:
-    """The task: Σ log p(y | x), the features of the data minus those expected, and the labels' counts."""
+    """The task: Σ log p(y | x), features of the data minus those expected, their variances, and the labels' counts.
+
+    Variances are added up as if positions were independent.
+    """
 
     model: ChainModel
 
@@ -48,25 +56,54 @@ class Recount:
         sequences: LabelledSequences = block.columns.sequences  # type: ignore[attr-defined]
         weights = np.ones(block.n_rows) if block.weights is None else np.asarray(block.weights, np.float64)
         layout, k = self.model.layout, self.model.label.n_states
-        apart, taken = np.zeros((block.n_rows, k)), np.zeros(k * k)
-        steps, ends = np.zeros(len(layout.step_pairs)), np.zeros((2, k))
+        apart, varied = np.zeros((block.n_rows, k)), np.zeros((block.n_rows, k))
+        taken, steps, ends = np.zeros((2, k * k)), np.zeros((2, len(layout.step_pairs))), np.zeros((4, k))
         log_likelihood = off = 0.0
         for batch in _batches(sequences, self.model):
             own = _Batch(self.model, sequences, batch, weights)
             found = own.measured()
-            apart[own.place] = found.apart
+            apart[own.place], varied[own.place] = found.apart, found.varied
             taken += found.taken
-            ends += found.apart[own.at[0]].sum(axis=0), found.apart[own.last].sum(axis=0)
+            ends += [part[rows].sum(axis=0) for part in (found.apart, found.varied) for rows in (own.at[0], own.last)]
             if own.steps is not None:
                 rows = sequences.steps.chosen(own.place)  # type: ignore[union-attr]
-                steps += _sums_at(rows, found.each, layout.step_starts, layout.step_pairs)
+                steps += [
+                    _sums_at(rows, part, layout.step_starts, layout.step_pairs, power)
+                    for power, part in enumerate(found.each, 1)
+                ]
             log_likelihood, off = log_likelihood + found.log_likelihood, max(off, found.off)
-        states = _sums_at(sequences.states, apart, layout.starts, layout.labels)
-        parts = [states, taken[layout.pairs], ends[0] if layout.has_start else [], ends[1] if layout.has_end else []]
+        parts: list[Any] = []
+        for number, values in enumerate((apart, varied)):
+            first, last = ends[2 * number], ends[2 * number + 1]
+            parts += [
+                _sums_at(sequences.states, values, layout.starts, layout.labels, number + 1),
+                taken[number][layout.pairs],
+                first if layout.has_start else [],
+                last if layout.has_end else [],
+                steps[number],
+            ]
         counts = np.bincount(np.asarray(sequences.labels), weights, minlength=k)
         # the largest of all blocks is at most the sum of all, which is small where each is
-        sums = Sums(NAME, np.concatenate([[log_likelihood, off], *parts, steps, counts]))
+        sums = Sums(NAME, np.concatenate([[log_likelihood, off], *parts, counts]))
         return {sums.need: sums}
+
+    def over(self, claim: Claim) -> Recounted:
+        """Return the sums over the data of a claim."""
+        assert claim.source is not None
+        size, k = self.model.layout.size, self.model.label.n_states
+        sums = claim.source.reduce(self)[Sum(NAME, 2 + 2 * size + k)].values
+        gap, variance, counts = np.split(sums[2:], [size, 2 * size])
+        return Recounted(float(sums[0]), float(sums[1]), gap, variance, counts)
+
+
+class Recounted(NamedTuple):
+    """What `Recount` adds up; ``gap`` and ``variance`` are by weight, ``counts`` by label."""
+
+    log_likelihood: float
+    off: float
+    gap: Floats
+    variance: Floats
+    counts: Floats
 
 
 def _batches(sequences: LabelledSequences, model: ChainModel) -> Iterator[Longs]:
@@ -92,11 +129,13 @@ def _is_shared(model: ChainModel, sequences: LabelledSequences) -> bool:
 class _Found(NamedTuple):
     """What a batch says: labels, and steps, of the data minus their probabilities; times weights.
 
-    ``taken`` is the sum over all steps, shape (K²,); ``each`` has a row a position where steps have attributes.
+    ``varied`` are the variances of the labels. ``taken`` are the sums over all steps, and of their variances, shape
+    (2, K²); ``each`` has a row a position where steps have attributes, shape (2, n, K²).
     """
 
     log_likelihood: float
     apart: Floats
+    varied: Floats
     taken: Floats
     each: Floats
     off: float
@@ -119,10 +158,10 @@ class _Shared:
         return np.asarray(np.log(np.exp(after - high) @ self.table.T) + (high + self.top))
 
     def taken(self, before: Floats, after: Floats, weights: Floats) -> Floats:
-        """Return Σ weight · exp(before_i + move_ij + after_j) over positions; shape (K, K)."""
+        """Return Σ weight · P over positions, P = exp(before_i + move_ij + after_j), and Σ weight · P²; (2, K, K)."""
         high = after.max(axis=1, initial=-np.inf, keepdims=True)
-        scaled = np.exp(after - high) * (weights[:, None] * np.exp(high + self.top))
-        return np.asarray(self.table * (np.exp(before).T @ scaled))
+        come, go = np.exp(before), np.exp(after - high) * np.exp(high + self.top)
+        return np.stack([self.table**power * ((come**power).T @ (weights[:, None] * go**power)) for power in (1, 2)])
 
 
 class _Each:
@@ -178,16 +217,19 @@ class _Batch:
             moves = moves + more.reshape(n, k, k)
         local = self.model.structure.is_local
         observed = np.bincount(self.pairs, self.weights[self.inner], minlength=k * k)
-        self.taken = -observed.astype(np.float64).reshape(k, k)
-        self.each = np.zeros((0 if self.steps is None else n, k * k))
+        self.taken = np.zeros((2, k, k))
+        self.each = np.zeros((2, 0 if self.steps is None else n, k * k))
         singles, log_p = self._local(scores, moves) if local else self._whole(scores, moves)
+        self.taken[0] -= observed.astype(np.float64).reshape(k, k)
         if self.steps is not None:
-            self.each[self.inner, self.pairs] -= self.weights[self.inner]
+            self.each[0, self.inner, self.pairs] -= self.weights[self.inner]
         off = float(np.abs(singles.sum(axis=1) - 1).max(initial=0.0))
-        apart = -singles
+        apart, sign = -singles, np.array([-1.0, 1.0])[:, None]
         apart[np.arange(n), self.labels] += 1
         apart *= self.weights[:, None]
-        return _Found(float(log_p @ self.weights), apart, -self.taken.reshape(-1), -self.each, off)
+        varied = singles * (1 - singles) * self.weights[:, None]
+        taken = sign * self.taken.reshape(2, -1)
+        return _Found(float(log_p @ self.weights), apart, varied, taken, sign[:, None] * self.each, off)
 
     @cached_property
     def inner(self) -> Longs:
@@ -232,15 +274,16 @@ class _Batch:
     def _add_steps(self, steps: _Shared | _Each, alpha: Floats, after: Floats) -> None:
         """Add the probabilities of steps, times weights."""
         if isinstance(steps, _Shared):
-            self.taken += steps.taken(alpha[self.before], after[self.inner], self.weights[self.inner])
+            once, twice = steps.taken(alpha[self.before], after[self.inner], self.weights[self.inner])
+            self.taken += [once, once - twice]
             return
         for t in range(1, len(self.at)):
             now = self.at[t]
             joint = steps.joint(alpha[self.at[t - 1]][: self.n_at[t]], after[now], now)
-            joint *= self.weights[now, None, None]
-            self.taken += joint.sum(axis=0)
+            both = np.stack([joint, joint * (1 - joint)]) * self.weights[now, None, None]
+            self.taken += both.sum(axis=1)
             if self.steps is not None:
-                self.each[now] = joint.reshape(self.n_at[t], -1)
+                self.each[:, now] = both.reshape(2, self.n_at[t], -1)
 
     def _local(self, scores: Floats, moves: Floats) -> tuple[Floats, Floats]:
         """Return the same of a MEMM: probabilities of labels given the one before, in the row of that one."""
@@ -248,15 +291,17 @@ class _Batch:
         own[self.inner] += moves[self.inner, given]
         own -= _log_sum(own, axis=1)[:, None]
         singles = np.exp(own)
-        weighted = singles[self.inner] * self.weights[self.inner, None]
-        np.add.at(self.taken, given, weighted)
-        if self.steps is not None:
-            self.each.reshape(-1, self.k, self.k)[self.inner, given] = weighted
+        own_steps = singles[self.inner]
+        both = np.stack([own_steps, own_steps * (1 - own_steps)]) * self.weights[self.inner, None]
+        for taken, each, part in zip(self.taken, self.each, both, strict=True):
+            np.add.at(taken, given, part)
+            if self.steps is not None:
+                each.reshape(-1, self.k, self.k)[self.inner, given] = part
         return singles, own[np.arange(len(own)), self.labels]
 
 
-def _sums_at(rows: Attributes, values: Floats, starts: Longs, codes: NDArray[np.int32]) -> Floats:
-    """Return the cells of xᵀ values that have a weight, x having the rows; all of them at once would be many."""
+def _sums_at(rows: Attributes, values: Floats, starts: Longs, codes: NDArray[np.int32], power: int) -> Floats:
+    """Return the cells of (x^power)ᵀ values that have a weight, x having the rows; all at once would be many."""
     found, n_weights = np.zeros(len(codes)), np.diff(starts)
     if not len(rows.codes):
         return found
@@ -269,7 +314,7 @@ def _sums_at(rows: Attributes, values: Floats, starts: Longs, codes: NDArray[np.
         position = np.repeat(np.repeat(np.arange(low, low + part.n_rows), np.diff(part.starts)), own)
         added = values[position, codes[weight]]
         if part.values is not None:
-            added *= np.repeat(part.values, own)
+            added *= np.repeat(part.values**power, own)
         found += np.bincount(weight, added, minlength=len(codes))
     return found
 
@@ -284,15 +329,18 @@ def certify(claim: Claim) -> Certificate:
     model: ChainModel = claim.model
     k, size = model.label.n_states, model.layout.size
     assert claim.source is not None
-    sums = claim.source.reduce(Recount(model))[Sum(NAME, 2 + size + k)].values
-    log_likelihood, normalisation, gap, counts = float(sums[0]), float(sums[1]), sums[2 : 2 + size], sums[2 + size :]
-    total = claim.statistics.weight or 1.0
-    left = _left(gap, model.weights, penalty_of(claim.prior)) / (total * units_of(claim.source, model.layout))
-    sizes = np.where(np.isnan(left), np.inf, np.abs(left))
+    found = Recount(model).over(claim)
+    total, units, penalty = (
+        claim.statistics.weight or 1.0,
+        units_of(claim.source, model.layout),
+        penalty_of(claim.prior),
+    )
+    left = _left(found.gap, model.weights, penalty)
+    sizes = np.where(np.isnan(left), np.inf, np.abs(left)) / (total * units)
     worst = int(np.argmax(sizes)) if size else -1
     counted = np.asarray(claim.statistics[Count((model.label.name,))].table(), np.float64)
-    apart = np.abs(counts - counted)
-    penalty = penalty_of(claim.prior)
+    apart = np.abs(found.counts - counted)
+    decrement = _decrement(claim, found, left, units)
     penalised = penalty.c1 > 0 or penalty.c2 > 0
     boundary = "" if penalised else runs_away(claim, _counts_of(claim))
     exists = "yes" if penalised else "no" if boundary else "undecided"
@@ -301,23 +349,62 @@ def certify(claim: Claim) -> Certificate:
         Measured(
             claim=kind + WORDS[exists],
             residual=float(sizes[worst]) if size else 0.0,
-            worst="no weight" if worst < 0 else model.layout.names(worst, model.structure, model.label.labels),
-            log_likelihood=log_likelihood,
-            normalisation=normalisation,
+            worst=_weight(model, worst),
+            log_likelihood=found.log_likelihood,
+            normalisation=found.off,
             exists=exists,
             condition="the match of expected and observed features"
             + ("" if claim.prior is None else ", less the penalty's pull,"),
             data_gap=float(apart.max(initial=0.0)) / total,
             data_worst=f"the label {model.label.labels[int(np.argmax(apart))]!r}" if k else "",
-            moment_gap=float(np.abs(gap).max(initial=0.0)) / total if claim.prior is None else None,
+            moment_gap=float(np.abs(found.gap).max(initial=0.0)) / total if claim.prior is None else None,
             boundary=boundary,
             rounding=1e-13 * total,
+            decrement=decrement.size,
+            decrement_worst=_weight(model, decrement.place if size else -1),
         ),
         claim.log_likelihood,
         claim.tol,
         claim.interrupted,
     )
     return certificate if exists != "no" or not certificate.ok else replace(certificate, verdict=_without(certificate))
+
+
+def _weight(model: ChainModel, place: int) -> str:
+    return "no weight" if place < 0 else model.layout.names(place, model.structure, model.label.labels)
+
+
+def _decrement(claim: Claim, found: Recounted, left: Floats, units: Floats) -> Decrement:
+    """Return how much a Newton step would gain, weights at a kink that nothing pulls off being held there.
+
+    Products with the second derivatives are differences of gradients, each a pass over the data.
+    """
+    model, penalty = claim.model, penalty_of(claim.prior)
+    at_kink = (model.weights == 0) & (penalty.c1 > 0)
+    seen = np.abs(model.layout.gathered(_counts_of(claim))) + np.abs(found.gap) + found.variance / units
+    noise = ROUNDING * seen * max(1.0, float(np.abs(model.weights * units).max(initial=0.0)))
+
+    def solve(kept: NDArray[np.intp]) -> Decrement:
+        def product(vector: Floats) -> Floats:
+            direction = np.zeros(len(left))
+            direction[kept] = vector
+            step = DIFFERENCE / float(np.abs(direction * units).max())
+            ends = [model.weights + sign * step * direction for sign in (-1, 1)]
+            sides = [Recount(replace(model, weights=weights)).over(claim).gap for weights in ends]
+            slopes_along = (sides[0] - sides[1])[kept] / (2 * step)
+            return np.asarray(slopes_along + (2 * penalty.c2 + noise * units / DIFFERENCE)[kept] * vector)
+
+        return decrement_by_products(
+            -left[kept],
+            product,
+            (found.variance + 2 * penalty.c2 + noise * units / DIFFERENCE)[kept],
+            noise=noise[kept],
+            least=2 * penalty.c2,
+            little=BLURRED,
+            negligible=FEW_NATS if len(kept) > MANY_WEIGHTS else FEWER_NATS,
+        )
+
+    return decrement_at_kinks(-left, at_kink & (left == 0), at_kink, solve)
 
 
 def _counts_of(claim: Claim) -> ChainCounts:

@@ -17,7 +17,8 @@ class Claim:
     ``source`` is the data itself when the pass over it is to be repeated (``certify="data"``). ``method``, ``trace``
     and ``diagnostics`` are what the fitter says of its way there, checked where a method promises something of it.
     ``incomplete`` says that rows may lack values, so that the likelihood is that of what was observed; ``starts`` are
-    the searches that led there.
+    the searches that led there, and ``undetermined`` the parameters along which the best of them found its objective
+    flat.
     """
 
     structure: Any
@@ -37,3 +38,4 @@ class Claim:
     diagnostics: Mapping[str, float] = field(default_factory=dict)
     incomplete: bool = False
     starts: tuple[Any, ...] = ()
+    undetermined: tuple[str, ...] = ()

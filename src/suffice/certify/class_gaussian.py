@@ -16,11 +16,20 @@ from numpy.typing import NDArray
 from suffice.certify.certificate import Certificate, Measured
 from suffice.certify.claim import Claim
 from suffice.certify.class_gaussian_wanted import wanted_spread, wanted_t
-from suffice.certify.joint_classes import class_prior_gap
+from suffice.certify.joint_classes import class_distance, class_prior_gap, wanted_classes
 from suffice.certify.judgement import judged, unfit
 from suffice.certify.normal_density import integral_gap
 from suffice.certify.violation import Violation
 from suffice.models.class_gaussian import ClassGaussianModel
+from suffice.optimise.distance import (
+    EPS,
+    Distance,
+    beyond,
+    matrix_deviation,
+    matrix_loss,
+    mean_loss,
+    sparse_matrix_loss,
+)
 from suffice.stats.moments import Moments
 from suffice.stats.needs import Moment
 from suffice.structures.class_gaussian import ClassGaussian
@@ -42,6 +51,7 @@ def certify(claim: Claim) -> Certificate:
     found = found.or_larger(abs(model.n / total - 1) if total else math.inf, "the number of rows")
     found = _of_means(found, model, moments)
     found = _of_t(found, model, moments) if structure.bayes else _of_spread(found, claim, model, moments)
+    distance = _distance(claim, model, moments) if math.isfinite(found.size) else Distance()
     log_likelihood, rounding = (math.nan, 0.0) if structure.bayes else _log_likelihood(model, moments)
     return judged(
         claim,
@@ -53,6 +63,7 @@ def certify(claim: Claim) -> Certificate:
             normalisation=_normalisation(model),
             condition=condition,
             rounding=rounding,
+            **distance.as_measured(),
         ),
     )
 
@@ -142,11 +153,7 @@ def _of_sparse(found: Violation, model: ClassGaussianModel, code: int, wanted: F
         np.fill_diagonal(penalty, 0.0)
         gaps = np.where(k != 0, np.abs(slope + penalty * np.sign(k)), np.maximum(np.abs(slope) - penalty, 0.0))
         return _largest(found, model, gaps, who)
-    names = model.structure.inputs
-    edge = np.eye(len(k), dtype=bool)
-    for first, second in model.structure.graph.edges:
-        a, b = names.index(first), names.index(second)
-        edge[a, b] = edge[b, a] = True
+    edge = _edges(model)
     stray = np.where(~edge & (k != 0), math.inf, 0.0)
     return _largest(found, model, np.where(edge, np.abs(slope), stray), who)
 
@@ -159,6 +166,78 @@ def _of_t(found: Violation, model: ClassGaussianModel, moments: Moments) -> Viol
         found = found.or_larger(abs(dof - mine) / max(1.0, abs(dof)), f"the degrees of freedom of {who}")
         found = _of_matrix(found, model, matrix_of_class(model, code), scale, who)
     return found
+
+
+# Nats ---------------------------------------------------------------------------------------------------------
+
+
+def _distance(claim: Claim, model: ClassGaussianModel, moments: Moments) -> Distance:
+    """Return the decrement of class probabilities, means and covariances; of Student's t, standard deviations."""
+    spec = model.structure.class_prior
+    found = class_distance(spec, wanted_classes(spec, model.target, moments.weight), moments.weight, model.class_prior)
+    for code, label in _seen(model, moments):
+        rounding = EPS * (np.abs(moments.mean[code]) + np.abs(model.means[code]))
+        shift = beyond(moments.mean[code] - model.means[code] + moments.rest[code], rounding)
+        n, matrix = float(moments.weight[code]), matrix_of_class(model, code)
+        if not model.structure.bayes:
+            found += Distance.in_nats(mean_loss(n, matrix, shift), f"the means of class {label!r}")
+            continue
+        dof, scale = wanted_t(model.structure, moments, code)
+        found += Distance.in_sds(math.sqrt(2 * mean_loss(n + 1, matrix, shift)), f"the means of class {label!r}")
+        found += Distance.in_sds(
+            matrix_deviation(dof, matrix, scale, 4 * EPS * np.abs(scale))
+            if model.structure.form == "matrix"
+            else matrix_deviation(dof, np.diag(np.diag(matrix))[:1, :1], scale[:1, :1], 0.0),
+            f"the scale matrix of class {label!r}",
+        )
+    return found if model.structure.bayes else found + _spread_distance(claim, model, moments)
+
+
+def _spread_distance(claim: Claim, model: ClassGaussianModel, moments: Moments) -> Distance:
+    """Return the decrement of the covariances of every class, or of the one matrix of all of them."""
+    structure, found = model.structure, Distance()
+    wanted, intensities = wanted_spread(claim, moments)
+    places = [(0, None)] if structure.is_tied else _seen(model, moments)
+    for group, ((code, label), matrix) in enumerate(zip(places, wanted, strict=True)):
+        n = math.fsum(moments.weight) if structure.is_tied else float(moments.weight[code])
+        rho = 0.0 if intensities is None else intensities[group]
+        weight = n / (1 - rho) if rho < 1 else n  # the rows and those that the prior counts for
+        who = "all classes" if structure.is_tied else f"class {label!r}"
+        if structure.covariance == "sparse" and model.precisions is not None:
+            covariance, gap, free = _sparse_gap(model, model.precisions[code], matrix)
+            nats = sparse_matrix_loss(weight, covariance, gap, free)
+        else:
+            mine = matrix_of_class(model, code)
+            nats = matrix_loss(weight, mine, beyond(mine - matrix, 4 * EPS * np.abs(mine)))
+        found += Distance.in_nats(nats, f"the covariances of {who}")
+    return found
+
+
+def _sparse_gap(model: ClassGaussianModel, k: Floats, wanted: Floats) -> tuple[Floats, Floats, NDArray[np.bool_]]:
+    """Return the covariance matrix in units of the data's, how far it misses, and which entries of K are free."""
+    roots = np.sqrt(np.diag(wanted))
+    precision = k * np.outer(roots, roots)
+    covariance = np.linalg.solve(precision, np.eye(len(k)))
+    rounding = 4 * EPS * np.abs(covariance) @ np.abs(precision) @ np.abs(covariance)
+    slope = beyond(wanted / np.outer(roots, roots) - covariance, rounding)
+    if model.structure.graph is not None:
+        return covariance, slope, _edges(model)
+    penalty = (model.structure.alpha or 0.0) / np.outer(roots, roots)
+    np.fill_diagonal(penalty, 0.0)
+    beside = np.sign(slope) * np.maximum(np.abs(slope) - penalty, 0.0)
+    gap = np.where(k != 0, slope + penalty * np.sign(k), beside)
+    return covariance, beyond(gap, rounding), (k != 0) | (gap != 0)
+
+
+def _edges(model: ClassGaussianModel) -> NDArray[np.bool_]:
+    """Return which entries of the precision matrices are free: the diagonal and the edges."""
+    assert model.structure.graph is not None
+    names = model.structure.inputs
+    edge = np.eye(len(names), dtype=bool)
+    for first, second in model.structure.graph.edges:
+        a, b = names.index(first), names.index(second)
+        edge[a, b] = edge[b, a] = True
+    return edge
 
 
 def _log_likelihood(model: ClassGaussianModel, moments: Moments) -> tuple[float, float]:

@@ -17,7 +17,7 @@ from numpy.typing import NDArray
 from suffice.certify.certificate import Certificate, Measured, verdict
 from suffice.certify.claim import Claim
 from suffice.certify.judgement import judged
-from suffice.certify.subgradient import residual_under_penalty
+from suffice.certify.subgradient import decrement_under_penalty, residual_under_penalty
 from suffice.data.variable import Variable
 from suffice.inference.brute_force import log_joint
 from suffice.inference.clique_family import TABLE_CELLS, Layout, Point, TableFamily
@@ -29,11 +29,14 @@ from suffice.inference.scaled_gaps import scaled_gaps
 from suffice.inference.tree_family import TreeFamily
 from suffice.models.clique_layout import factors_over, layout_of
 from suffice.models.cpds.tabular import describe_configuration
+from suffice.optimise.decrement import Decrement, decrement_by_products
 from suffice.priors.penalty import Penalty
 from suffice.priors.pseudo_margins import pseudo_margin
 from suffice.stats.needs import Count
 
 Floats = NDArray[np.float64]
+ROUNDING = 1e-15
+"""Margins are known to this relative accuracy."""
 JOINT_CELLS = 1 << 14
 """Joint tables up to this size are written out."""
 LARGE = 1 << 20
@@ -50,6 +53,7 @@ def certify(claim: Claim) -> Certificate:
         return verdict(measured, claim.log_likelihood, claim.tol, claim.interrupted)
     residual, worst = seen.residual
     exists, face = seen.existence
+    decrement = seen.decrement if claim.point != "mean" and math.isfinite(residual) else None
     return judged(
         claim,
         Measured(
@@ -68,6 +72,9 @@ def certify(claim: Claim) -> Certificate:
             z_drift=seen.z_drift,
             boundary="" if face is None else boundary_of(seen.variables, face),
             rounding=seen.rounding,
+            decrement=None if decrement is None else decrement.size,
+            decrement_worst="" if decrement is None else seen.named(decrement.place),
+            deviation=seen.deviation if claim.point == "mean" else None,
         ),
     )
 
@@ -184,17 +191,45 @@ class Examined:
         fault = self.structural_fault
         if fault:
             return math.inf, fault
+        if not np.isfinite(self.slopes).all():
+            return math.inf, "a margin that is not finite"
+        sizes = scaled_gaps(self.slopes, self.targets, self.total)
+        position = int(np.argmax(sizes))
+        return float(sizes[position]), self.named(position)
+
+    @cached_property
+    def slopes(self) -> Floats:
+        """The derivatives of one row's objective by the parameters of the cells, flat."""
         gaps = self.expected - self.targets
         if isinstance(self.claim.prior, Penalty):
-            gaps = residual_under_penalty(self.claim.prior, self.layout, self.theta, gaps, self.total)
-        if not np.isfinite(gaps).all():
-            return math.inf, "a margin that is not finite"
-        sizes = scaled_gaps(gaps, self.targets, self.total)
-        position = int(np.argmax(sizes))
+            return residual_under_penalty(self.claim.prior, self.layout, self.theta, gaps, self.total)
+        return np.asarray(gaps)
+
+    def named(self, position: int) -> str:
+        """Name a cell of a clique's table by its place in the flat array."""
         number = int(np.searchsorted(self.layout.starts, position, "right")) - 1
         codes = np.unravel_index(position - int(self.layout.starts[number]), self.layout.shapes[number])
         where = describe_configuration(tuple(self.variables[v] for v in self.layout.scopes[number]), codes)
-        return float(sizes[position]), f"the margin of {':'.join(self.claim.structure.cliques[number])}, {where}"
+        return f"the margin of {':'.join(self.claim.structure.cliques[number])}, {where}"
+
+    @cached_property
+    def decrement(self) -> Decrement:
+        """How much a Newton step would gain, in nats, and the cell with the largest part in it."""
+        total, point, p = self.total, self.point, self.expected
+        noise = ROUNDING * total * p
+        if isinstance(self.claim.prior, Penalty):
+            gaps = p - self.targets
+            return decrement_under_penalty(self.claim.prior, self.layout, self.theta, gaps, point, total, noise)
+        variance = total * p * (1 - p)
+        return decrement_by_products(total * self.slopes, lambda v: total * point.curvature(v), variance, noise=noise)
+
+    @property
+    def deviation(self) -> float:
+        """How far margins are from their posterior means, in posterior standard deviations."""
+        t = self.targets
+        spread = np.sqrt(np.maximum(t * (1 - t), 1e-300) / (self.total + 1))
+        missed = np.maximum(np.abs(self.expected - t) - ROUNDING * t, 0.0)
+        return float((missed / spread).max(initial=0.0))
 
     @cached_property
     def malformed(self) -> str:
@@ -232,7 +267,7 @@ class Examined:
     @cached_property
     def log_likelihood(self) -> float:
         """Σ m log (p/h), from the model's potentials and Z; h is the base measure, one without it."""
-        seen = self.counts > 0
+        seen = self.counts != 0
         return float(self.counts[seen].dot(self.theta[seen])) - self.claim.statistics.weight * self.log_z
 
     @cached_property

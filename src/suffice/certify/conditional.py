@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Iterator
 from typing import Any
 
 import numpy as np
@@ -12,7 +13,8 @@ from suffice.certify.certificate import Certificate, Measured
 from suffice.certify.claim import Claim
 from suffice.certify.judgement import judged, unfit
 from suffice.certify.near_interior import is_near_interior
-from suffice.certify.weight_residual import newton_distance, prior_slopes, residual_of
+from suffice.certify.weight_decrement import Curvature, decrement_at
+from suffice.certify.weight_residual import newton_distance, prior_slopes, residual_of, slopes_under
 from suffice.inference.moment_hull import face
 from suffice.priors.penalty import Laplace
 from suffice.stats.needs import Distinct
@@ -23,8 +25,8 @@ BLOCK = 1 << 22
 """So many numbers are held at once."""
 LITTLE = 1e-9
 """Directions of less curvature than this, relatively, are looked at twice."""
-FAR = 8.0
-"""Weights that reach farther are taken for running away until the contrary is shown."""
+LEAST = 1e-3
+"""Where an output is less probable than this, weights may be running away, and a linear program is asked."""
 MOST_COVARIANCE, MOST_PRODUCTS = 500, 5_000_000_000
 """Covariances of up to so many features, made of up to so many products, are written out."""
 
@@ -41,14 +43,17 @@ def certify(claim: Claim) -> Certificate:
     limits = ~np.isfinite(model.weights.to_numpy())
     weights = np.where(limits, 0.0, model.weights.to_numpy())
     main = main_effects(features, structure.given)
+    slopes = slopes_under(claim, weights, seen.gaps, main)
     residual, worst = residual_of(claim, names, weights, seen.gaps, seen.spread, seen.variance, main)
     distance = 0.0 if isinstance(claim.prior, Laplace) else seen.distance(claim, weights, limits, main)
     if distance > residual:
         residual, worst = distance, "a combination of features that vary little"
+    curvature = Curvature(seen.reach, seen.covariance, seen.curvature, seen.variance)
+    decrement, decrement_worst = decrement_at(claim, names, weights, limits, slopes, main, curvature)
     exists = "no" if limits.any() else "yes" if claim.prior is not None else "undecided"
     if exists == "undecided" and residual <= claim.tol:
-        far = np.abs(weights * seen.spread).max(initial=0.0) > FAR
-        exists = "yes" if seen.is_near_interior() else "no" if far and _is_separated(claim, features) else exists
+        is_plain = seen.least > LEAST and seen.is_near_interior()
+        exists = "yes" if is_plain else _separation(claim, features)
     named = "; ".join(name for name, runs in zip(names, limits, strict=True) if runs)
     return judged(
         claim,
@@ -64,25 +69,30 @@ def certify(claim: Claim) -> Certificate:
             descent=_fall(claim) if claim.method == "gis" else None,
             boundary=f"weights run away: {named}" if named else "",
             rounding=1e-13 * claim.statistics.weight,
+            decrement=decrement,
+            decrement_worst=decrement_worst,
         ),
     )
 
 
-def _is_separated(claim: Claim, features: Any) -> bool:
-    """Whether a combination of features is never less for the outputs seen than for others, and more for some."""
+def _separation(claim: Claim, features: Any) -> str:
+    """Say "no" where a combination of features is never less for the outputs seen than for others, and more for some.
+
+    That is a linear program, which is asked where it is quick.
+    """
     structure, schema = claim.structure, claim.statistics.schema
     rows = claim.statistics[Distinct(structure.columns)]
     sizes = tuple(schema[name].n_states for name in structure.variables)
     m = math.prod(sizes)
     if rows.n_rows * m * len(features) > 2_000_000:
-        return False
+        return "undecided"
     held = {v.name: column for v, column in zip(rows.variables, rows.columns, strict=True)}
     columns = {name: np.repeat(held[name], m) for name in structure.columns}
     own = np.column_stack([feature.at(columns) for feature in features])
     for name, codes in zip(structure.variables, np.unravel_index(np.arange(m), sizes), strict=True):
         columns[name] = np.tile(codes, rows.n_rows)
     other = np.column_stack([feature.at(columns) for feature in features])
-    return face(other - own, np.zeros(len(features))).exists == "no"
+    return str(face(other - own, np.zeros(len(features))).exists)
 
 
 def _fall(claim: Claim) -> float:
@@ -102,35 +112,27 @@ class _Sums:
     """Expectations and likelihood over the distinct rows, a block of rows at a time."""
 
     def __init__(self, claim: Claim, features: Any) -> None:
-        structure, schema = claim.structure, claim.statistics.schema
-        rows = claim.statistics[Distinct(structure.columns)]
-        held = {v.name: column for v, column in zip(rows.variables, rows.columns, strict=True)}
-        sizes = tuple(schema[name].n_states for name in structure.variables)
-        m, k = math.prod(sizes), len(features)
-        outputs = np.unravel_index(np.arange(m), sizes)
-        step = max(1, BLOCK // (m * max(k, 1)))
+        structure, rows = claim.structure, claim.statistics[Distinct(claim.structure.columns)]
+        m, k = math.prod(claim.statistics.schema[name].n_states for name in structure.variables), len(features)
         total = claim.statistics.weight or 1.0
+        self.claim, self.features = claim, features
         self.log_likelihood, self.normalisation = 0.0, 0.0
         work = rows.n_rows * m * k**2
         self.covariance = np.zeros((k, k)) if k <= MOST_COVARIANCE and work <= MOST_PRODUCTS else None
         self._rows: list[Floats] = []
         self.gaps, least, most, second = np.zeros(k), np.full(k, np.inf), np.full(k, -np.inf), np.zeros(k)
-        for start in range(0, rows.n_rows, step):
-            part = {name: column[start : start + step] for name, column in held.items()}
-            shares = rows.weights[start : start + step] / total
+        self.reach, self.least = np.zeros(k), 1.0
+        for shares, values, p, chosen in self._blocks():
             n = len(shares)
-            columns = {name: np.repeat(part[name], m) for name in structure.given}
-            columns |= {name: np.tile(codes, n) for name, codes in zip(structure.variables, outputs, strict=True)}
-            values = np.stack([feature.at(columns).reshape(n, m) for feature in features], axis=2)
-            p = claim.model.probabilities({name: part[name] for name in structure.given}, n)
-            chosen = np.ravel_multi_index([part[name].astype(np.int64) for name in structure.variables], sizes)
             own = values[np.arange(n), chosen]
             self.normalisation = max(self.normalisation, float(np.abs(p.sum(axis=1) - 1).max(initial=0.0)))
             self.normalisation = max(self.normalisation, self._against(claim, values, p))
             with np.errstate(divide="ignore"):
                 self.log_likelihood += total * float(shares.dot(np.log(p[np.arange(n), chosen])))
+            self.least = min(self.least, float(p.min(initial=1.0)))
             mean = np.einsum("ny,nyk->nk", p, values)
             self.gaps += shares @ (mean - own)
+            self.reach += shares @ np.einsum("ny,nyk->nk", p, np.abs(values))
             second += shares @ (np.einsum("ny,nyk->nk", p, values**2) - mean**2)
             if self.covariance is not None:
                 centred = (values - mean[:, None]) * np.sqrt(p * shares[:, None])[:, :, None]
@@ -142,6 +144,36 @@ class _Sums:
         self.spread = np.where(np.isfinite(most - least), most - least, 0.0)
         self.size = np.where(np.isfinite(most), np.maximum(np.abs(most), np.abs(least)), 0.0)
         self.variance = np.maximum(second, 0.0)
+
+    def _blocks(self) -> Iterator[tuple[Floats, Floats, Floats, NDArray[np.int64]]]:
+        """Yield of some rows: shares, features by output, the model's probabilities of outputs, and the one seen."""
+        claim, features, structure = self.claim, self.features, self.claim.structure
+        rows = claim.statistics[Distinct(structure.columns)]
+        held = {v.name: column for v, column in zip(rows.variables, rows.columns, strict=True)}
+        sizes = tuple(claim.statistics.schema[name].n_states for name in structure.variables)
+        m = math.prod(sizes)
+        outputs = np.unravel_index(np.arange(m), sizes)
+        step = max(1, BLOCK // (m * max(len(features), 1)))
+        total = claim.statistics.weight or 1.0
+        for start in range(0, rows.n_rows, step):
+            part = {name: column[start : start + step] for name, column in held.items()}
+            shares = rows.weights[start : start + step] / total
+            n = len(shares)
+            columns = {name: np.repeat(part[name], m) for name in structure.given}
+            columns |= {name: np.tile(codes, n) for name, codes in zip(structure.variables, outputs, strict=True)}
+            values = np.stack([feature.at(columns).reshape(n, m) for feature in features], axis=2)
+            p = claim.model.probabilities({name: part[name] for name in structure.given}, n)
+            chosen = np.ravel_multi_index([part[name].astype(np.int64) for name in structure.variables], sizes)
+            yield shares, values, p, chosen
+
+    def curvature(self, direction: Floats) -> Floats:
+        """Return the mean covariance of the features times a direction, by another pass over the rows."""
+        found = np.zeros(len(direction))
+        for shares, values, p, _ in self._blocks():
+            along = values @ direction
+            change = p * (along - (p * along).sum(axis=1, keepdims=True)) * shares[:, None]
+            found += np.einsum("ny,nyk->k", change, values)
+        return found
 
     def distance(self, claim: Claim, weights: Floats, limits: NDArray[np.bool_], main: NDArray[np.bool_]) -> float:
         """Return how far the optimum is, in whatever direction; see `newton_distance`."""

@@ -11,58 +11,85 @@ from functools import reduce
 from operator import add
 from typing import Any
 
-import numpy as np
-
 from suffice.certify.certificate import Certificate, Measured
 from suffice.certify.claim import Claim
+from suffice.certify.constraints import constraint_violation
 from suffice.certify.judgement import judged
-from suffice.models.cpds import CPD, Family, NodeKind, given_in, kind_named, nodes_of
-from suffice.priors.binding import bound, prior_of
+from suffice.certify.violation import Violation
+from suffice.models.cpds import Family, NodeKind, given_in, kind_named, nodes_of
+from suffice.optimise.distance import Distance
+from suffice.priors.binding import bound, prior_of, without_prior
+from suffice.stats.available import lack_rows
 
 CLAIMS = {
     "mle": "maximum likelihood",
     "mean": "posterior mean, which is no optimum",
     "map": "posterior mode",
 }
+FEW = 4
+"""So many nodes are named one by one."""
 
 
 def certify(claim: Claim) -> Certificate:
     """Measure every node's residual, through the distribution that users see."""
-    residual, worst, normalisation = 0.0, "no node", 0.0
+    found, normalisation, distance = Violation(0.0, "no node"), 0.0, Distance()
     terms: list[float] = []
     nodes = nodes_of(claim.structure, claim.statistics.schema)
     prior = bound(claim.prior, claim.structure, claim.statistics)
     for group in claim.structure.groups:
         statistic, fixed = _together(claim, group), None
+        parts: list[Distance] = []
+        given = given_in(group, claim.fixed, nodes)
+        if given is not None:
+            fixed = nodes[group[0]][0].fix(claim.model.cpd(group[0]), given)[1]
+        if (broken := constraint_violation(claim, group, nodes)) is not None:
+            found = broken
         for node in group:
             cpd, (kind, _) = claim.model.cpd(node), nodes[node]
             if not all(v.has_states_of(claim.statistics.schema[v.name]) for v in cpd.family.variables):
-                residual, worst = math.inf, f"node {node!r}, whose states are not those of the statistics"
-            given = given_in(group, claim.fixed, nodes)
-            if given is not None:
-                with_given, fixed = kind.fix(cpd, given)
-                if not _equal(with_given, cpd):
-                    residual, worst = math.inf, f"{node!r}, where a given row was changed"
+                found = Violation(math.inf, f"node {node!r}, whose states are not those of the statistics")
             lead = claim.model.cpd(group[0]).family
             mine_of = prior_of(prior, kind, lead)
             pseudo = None if mine_of is None else mine_of.pseudo(lead, claim.point)
             mine = statistic if node == group[0] else statistic.renamed(_renaming(claim, group[0], node))
-            found = kind.residual(cpd, mine, pseudo, fixed)
-            if not found <= residual:
-                residual, worst = found, f"node {node!r}"
+            found = found.or_larger(kind.residual(cpd, mine, pseudo, fixed), f"node {node!r}")
+            parts.append(kind.distance(cpd, mine, pseudo, fixed, claim.point).inside(f"node {node!r}"))
             normalisation = max(normalisation, kind.normalisation(cpd))
             terms += kind.log_likelihood_terms(cpd, claim.statistics[kind.need(cpd.family)])
+        distance += max(parts, key=lambda part: (part.nats or 0.0, part.sds or 0.0))  # each is of all rows of the tie
+    bare = without_prior(prior, claim.structure, nodes)
     return judged(
         claim,
         Measured(
-            claim=CLAIMS[claim.point] + _departures(nodes, claim.point),
-            residual=residual,
-            worst=worst,
+            claim=CLAIMS[claim.point] + _departures(nodes, claim.point) + _rows(claim) + _bare(bare),
+            residual=found.size,
+            worst=found.where,
             log_likelihood=-math.inf if -math.inf in terms else math.fsum(terms),
             normalisation=normalisation,
-            condition="the conjugate formula" if claim.point == "mean" else "the first-order condition",
+            condition=_condition(claim.point, bool(bare)),
+            **distance.as_measured(),
         ),
     )
+
+
+def _rows(claim: Claim) -> str:
+    """Say that families are of rows of their own, where some rows lack values."""
+    return ", each family from the rows that have it" if lack_rows(claim.statistics) else ""
+
+
+def _bare(nodes: list[str]) -> str:
+    """Say which nodes have no prior, where others have one."""
+    if not nodes:
+        return ""
+    named = ", ".join(map(repr, nodes[:FEW])) + (f" and {len(nodes) - FEW:,} more" if len(nodes) > FEW else "")
+    return f"; maximum likelihood of {named}, which {'has' if len(nodes) == 1 else 'have'} no prior"
+
+
+def _condition(point: str, is_bare: bool) -> str:
+    """Name what was measured: posterior means have a formula, all else is an optimum."""
+    if point != "mean":
+        return "the first-order condition"
+    return "the conjugate formula, or the first-order condition," if is_bare else "the conjugate formula"
 
 
 def _renaming(claim: Claim, old: str, new: str) -> dict[str, Any]:
@@ -84,10 +111,3 @@ def _departures(nodes: Mapping[str, tuple[NodeKind, Family]], point: str) -> str
     ways = dict.fromkeys(kind.departs() for kind, _ in nodes.values()) if point == "mle" else {}
     said = [way for way in ways if way]
     return f", but for {' and '.join(said)}" if said else ""
-
-
-def _equal(first: CPD, second: CPD) -> bool:
-    mine, other = first.to_dict(), second.to_dict()
-    return all(
-        np.array_equal(np.asarray(mine[key], float), np.asarray(other[key], float), equal_nan=True) for key in mine
-    )

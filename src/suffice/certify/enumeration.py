@@ -11,6 +11,7 @@ from numpy.typing import NDArray
 from suffice.certify.certificate import Certificate, Measured
 from suffice.certify.claim import Claim
 from suffice.certify.judgement import judged
+from suffice.optimise.distance import EPS, Distance
 from suffice.priors.hypothesis_weights import prior_weights
 from suffice.stats.needs import Count
 from suffice.structures.hypotheses import Hypotheses
@@ -45,8 +46,23 @@ def certify(claim: Claim) -> Certificate:
         log_likelihood=log_likelihood,
         normalisation=abs(math.fsum(claim.model.table.values) - 1),
         condition="Bayes' rule, recomputed,",
+        **_distance(claim, expected).as_measured(),
     )
     return judged(claim, measured)
+
+
+def _distance(claim: Claim, expected: NDArray[np.float64]) -> Distance:
+    """Return how far weights are off: as means of what is true or false, in standard deviations √(w (1 − w)).
+
+    A chosen hypothesis has all the weight, or none of it.
+    """
+    found, names = np.asarray(claim.model.weights, np.float64), claim.structure.names
+    if claim.point != "mean":
+        return Distance.in_nats(0.0 if np.array_equal(found, expected) else math.inf, "the choice of a hypothesis")
+    with np.errstate(divide="ignore", invalid="ignore"):
+        off = np.maximum(np.abs(found - expected) - 4 * EPS, 0.0)
+        sds = np.where(off > 0, off / np.sqrt(expected * (1 - expected)), 0.0)
+    return Distance.of_rows(sds, lambda row: f"hypothesis {names[row]!r}", of_mean=True)
 
 
 def _log_p(claim: Claim, seen: list[tuple[object, float]]) -> list[float]:
@@ -60,16 +76,27 @@ def _log_p(claim: Claim, seen: list[tuple[object, float]]) -> list[float]:
 def _weights(
     hypotheses: Hypotheses, seen: list[tuple[object, float]], prior: NDArray[np.float64] | None
 ) -> NDArray[np.float64]:
-    n = sum(weight for _, weight in seen)
-    exact = n <= EXACT_ROWS and float(n).is_integer()
+    exact = sum(weight for _, weight in seen) <= EXACT_ROWS and all(float(weight).is_integer() for _, weight in seen)
     weights = []
-    for position, outcomes in enumerate(hypotheses.sets):
-        consistent = all(label in outcomes for label, _ in seen)
+    for position, name in enumerate(hypotheses.names):
+        p = _fractions(hypotheses, name)
+        consistent = all(p.get(label) for label, _ in seen)
         start = Fraction(1) if prior is None else Fraction(float(prior[position]))
-        weights.append((start, len(outcomes)) if consistent else (Fraction(0), len(outcomes)))
+        weights.append((start if consistent else Fraction(0), [(p[label], w) for label, w in seen if p.get(label)]))
     if exact:
-        joint = [start * Fraction(1, size) ** int(n) for start, size in weights]
+        joint = [start * math.prod((p ** int(w) for p, w in factors), start=Fraction(1)) for start, factors in weights]
         return np.array([float(value / sum(joint)) for value in joint])
-    smallest = min(size for start, size in weights if start)
-    scaled = [float(start) * (smallest / size) ** n for start, size in weights]
+    logs = [
+        math.fsum(w * math.log(p) for p, w in factors) + math.log(start) if start else -math.inf
+        for start, factors in weights
+    ]
+    scaled = [math.exp(value - max(logs)) for value in logs]
     return np.array(scaled) / math.fsum(scaled)
+
+
+def _fractions(hypotheses: Hypotheses, name: str) -> dict[object, Fraction]:
+    """Return the probability of each outcome under a hypothesis, without rounding."""
+    outcomes = hypotheses.outcomes(name)
+    if hypotheses.probabilities[hypotheses.names.index(name)] is None:
+        return dict.fromkeys(outcomes, Fraction(1, len(outcomes)))
+    return {label: Fraction(p) for label, p in hypotheses.distribution(name).items()}

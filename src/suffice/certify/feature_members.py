@@ -84,6 +84,11 @@ class Enumerated:
         """The expectations of the features."""
         return np.asarray(self.joint[0] @ self.values, np.float64)
 
+    @property
+    def size(self) -> Floats:
+        """The expectations of the features' absolute values."""
+        return np.asarray(self.joint[0] @ np.abs(self.values), np.float64)
+
     @cached_property
     def spread(self) -> Floats:
         """The largest minus the least value of each feature."""
@@ -176,6 +181,11 @@ class ByTree:
     def expected(self) -> Floats:
         """The expectations of the features."""
         return np.asarray(self.matrix.T @ self.point.expected, np.float64)
+
+    @property
+    def size(self) -> Floats:
+        """Bounds of the expectations of the features' absolute values, term by term."""
+        return np.asarray(abs(self.matrix).T @ self.point.expected, np.float64)
 
     @cached_property
     def spread(self) -> Floats:

@@ -23,7 +23,8 @@ from suffice.certify.feature_members import ByTree, Enumerated, member_of
 from suffice.certify.feature_values import matrix_at
 from suffice.certify.judgement import judged
 from suffice.certify.near_interior import is_near_interior
-from suffice.certify.weight_residual import newton_distance, prior_slopes, residual_of
+from suffice.certify.weight_decrement import Curvature, decrement_at
+from suffice.certify.weight_residual import newton_distance, prior_slopes, residual_of, slopes_under
 from suffice.inference.moment_hull import face
 from suffice.priors.penalty import Laplace, Penalty
 from suffice.stats.needs import Count
@@ -58,6 +59,7 @@ def _certify(claim: Claim) -> Certificate:
         return verdict(measured, claim.log_likelihood, claim.tol, claim.interrupted)
     exists = seen.exists
     residual, worst = seen.residual
+    decrement, decrement_worst = seen.decrement
     gaps = np.abs(seen.expected - seen.targets)
     return judged(
         claim,
@@ -77,6 +79,8 @@ def _certify(claim: Claim) -> Certificate:
             rounding=seen.rounding,
             dual=seen.dual,
             duality_gap=None if seen.dual is None else abs(float(seen.weights.dot(seen.expected - seen.targets))),
+            decrement=decrement,
+            decrement_worst=decrement_worst,
         ),
     )
 
@@ -156,22 +160,47 @@ class Examined:
         fault = self.fault_of_support
         if fault:
             return math.inf, fault
-        main = main_effects(self.features)
-        variance = self.moments[1]
-        names = tuple(feature.name for feature in self.features)
-        gaps = self.expected - self.targets
-        found = residual_of(self.claim, names, self.weights, gaps, self.member.unit, variance, main)
+        main, gaps = main_effects(self.features), self.expected - self.targets
+        found = residual_of(self.claim, self.names, self.weights, gaps, self.member.unit, self.moments[1], main)
         distance = self._distance(gaps, main)
         return (distance, "a combination of features that vary little") if distance > found[0] else found
 
+    @cached_property
+    def names(self) -> tuple[str, ...]:
+        """The names of the features."""
+        return tuple(feature.name for feature in self.features)
+
+    @cached_property
+    def _slopes(self) -> Floats:
+        """The derivatives of one row's objective."""
+        return slopes_under(self.claim, self.weights, self.expected - self.targets, main_effects(self.features))
+
+    @cached_property
+    def _deviations(self) -> Floats | None:
+        """Rows whose squares sum to the covariance of the features, where they are few."""
+        member, n = self.member, len(self.features)
+        if not isinstance(member, Enumerated) or math.prod(member.sizes) * n**2 > MOST_PRODUCTS:
+            return None
+        return np.asarray((member.values - member.expected) * np.sqrt(member.joint[0])[:, None])
+
+    @property
+    def decrement(self) -> tuple[float, str]:
+        """How much a Newton step would gain, in nats, and where."""
+        return self.decrement_of(self._slopes, self.moments[1])
+
+    def decrement_of(self, slopes: Floats, variance: Floats) -> tuple[float, str]:
+        """Return how much a Newton step along some slopes would gain, in nats, and where."""
+        member, rows = self.member, self._deviations
+        curvature = Curvature(member.size, None if rows is None else rows.T @ rows, member.curvature, variance)
+        main = main_effects(self.features)
+        return decrement_at(self.claim, self.names, self.weights, self.limits, slopes, main, curvature)
+
     def _distance(self, gaps: Floats, main: NDArray[np.bool_]) -> float:
         """Return how far the optimum is, in whatever direction, where all features are written out."""
-        member, n = self.member, len(self.features)
-        is_few = isinstance(member, Enumerated) and math.prod(member.sizes) * n**2 <= MOST_PRODUCTS
-        if not isinstance(member, Enumerated) or not is_few or isinstance(self.claim.prior, Laplace):
+        member, deviations = self.member, self._deviations
+        if not isinstance(member, Enumerated) or deviations is None or isinstance(self.claim.prior, Laplace):
             return 0.0
         slopes, rows = prior_slopes(self.claim, self.weights, main)
-        deviations = (member.values - member.expected) * np.sqrt(member.joint[0])[:, None]
         free = ~self.limits
         total = self.claim.statistics.weight or 1.0
         size = np.abs(member.values).max(axis=0)[free]

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -18,6 +19,7 @@ from suffice.certify.normal_density import integral_gap, log_likelihood_of
 from suffice.certify.violation import Violation
 from suffice.graph.undirected import maximal_cliques
 from suffice.models.joint_normal import JointNormal
+from suffice.optimise.distance import EPS, Distance, beyond, matrix_deviation, mean_loss, sparse_matrix_loss
 from suffice.priors.normal_inverse_wishart import NormalInverseWishart
 from suffice.stats.moments import Moments
 from suffice.stats.needs import Moment
@@ -32,7 +34,8 @@ CLAIMS = {
 UNBIASED = "mean and unbiased covariance matrix, divisor n - 1, which are no optimum"
 MEAN_OF_COVARIANCE = "posterior mean of the covariance matrix, which is no optimum"
 ZERO = 1e-12
-SINGULAR = 1e-12
+SINGULAR = 1e-14
+"""Eigenvalues of correlations up to this are zero but for rounding errors."""
 
 Floats = NDArray[np.float64]
 
@@ -54,6 +57,7 @@ def certify(claim: Claim) -> Certificate:
         exists=_exists(structure, moments, gap.size, model.correlations) if claim.point == "mle" else "yes",
         condition="the conjugate formula" if claim.point == "mean" else condition,
         moment_gap=gap.size if claim.point == "mle" and not is_unbiased else None,
+        **(_distance(claim, structure, model, moments) if math.isfinite(gap.size) else Distance()).as_measured(),
     )
     return judged(claim, measured)
 
@@ -86,7 +90,7 @@ def _violation(claim: Claim, structure: GaussianMarkov, model: JointNormal, mome
     spread = 1 / roots if of_precision else roots
     with np.errstate(divide="ignore", invalid="ignore"):  # a column that does not vary has no scale
         gaps = np.abs(found - wanted) / roots[:, None] / roots
-        shifts = np.abs(model.mean - wanted_mean) / spread
+        shifts = np.abs(beyond(model.mean - wanted_mean, _last_digits(claim, wanted_mean))) / spread
     worst, place = Violation(), {name: position for position, name in enumerate(structure.variables)}
     for first, second in [*((name, name) for name in structure.variables), *structure.edges]:
         size = float(gaps[place[first], place[second]])
@@ -94,6 +98,58 @@ def _violation(claim: Claim, structure: GaussianMarkov, model: JointNormal, mome
     for name, shift in zip(structure.variables, shifts, strict=True):
         worst = worst.or_larger(float(shift), f"the mean of {name}")
     return worst
+
+
+def _distance(claim: Claim, structure: GaussianMarkov, model: JointNormal, moments: Moments) -> Distance:
+    """Return the decrement of means and covariances, or how far posterior means are off in standard deviations."""
+    wanted_mean, wanted = _wanted(claim, structure, moments)
+    of_mean, dof = _weights(claim, structure, moments)
+    precision = model.precision
+    covariance = np.linalg.solve(precision, np.eye(len(wanted)))
+    shift = beyond(model.mean - wanted_mean, _last_digits(claim, wanted_mean))
+    nats = mean_loss(of_mean, covariance, shift)
+    if claim.point == "mean":
+        found = precision if _is_of_precision(claim) else covariance
+        rounding = 4 * EPS * (np.abs(found) if _is_of_precision(claim) else _rounding(covariance, precision))
+        deviation = matrix_deviation(dof, found, wanted, rounding)
+        return Distance.in_sds(math.sqrt(2 * nats), "the means") + Distance.in_sds(deviation, "the matrix")
+    gap = beyond(covariance - wanted, 4 * EPS * _rounding(covariance, precision))
+    size = sparse_matrix_loss(dof, covariance, gap, free_entries(structure))
+    return Distance.in_nats(nats, "the means") + Distance.in_nats(size, "the covariances")
+
+
+def _last_digits(claim: Claim, mean: Floats) -> Floats:
+    """Return how far rounding may move means: those of the data are nearest floats, those with a prior's are sums."""
+    return np.abs(mean) * (0.0 if claim.point == "mle" else 4 * EPS)
+
+
+def _rounding(covariance: NDArray[Any], precision: NDArray[Any]) -> Floats:
+    """Return |Σ| |K| |Σ|: how far relative changes of K, as by rounding, move the entries of Σ."""
+    found: Floats = np.abs(covariance) @ np.abs(precision) @ np.abs(covariance)
+    return found
+
+
+def free_entries(structure: GaussianMarkov) -> NDArray[np.bool_]:
+    """Return which entries of the precision matrix are free: the diagonal and the edges."""
+    place = {name: position for position, name in enumerate(structure.variables)}
+    free = np.eye(len(place), dtype=bool)
+    for first, second in structure.edges:
+        free[place[first], place[second]] = free[place[second], place[first]] = True
+    return free
+
+
+def _weights(claim: Claim, structure: GaussianMarkov, moments: Moments) -> tuple[float, float]:
+    """Return for how many rows the means count, and the covariances: rows, or degrees of freedom after the data."""
+    n, p = float(moments.weight), len(structure.variables)
+    if claim.point == "mle":
+        return n, n - 1 if _is_unbiased(structure) else n
+    prior = claim.prior
+    known = prior.mean_of(structure) is not None
+    dof, of_mean = prior.dof + n - (0 if known else 1), n + (prior.mean_weight if known else 0.0)
+    if isinstance(prior, NormalInverseWishart):
+        return of_mean, dof - p if claim.point == "mean" else dof + p + 2
+    most = max(map(len, maximal_cliques(structure.graph)), default=1)
+    return of_mean, dof + most - 1 if claim.point == "mean" else dof - 1
 
 
 def _stray(structure: GaussianMarkov, precision: Floats) -> str | None:

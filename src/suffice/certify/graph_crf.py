@@ -15,6 +15,7 @@ from suffice.data.block import Block
 from suffice.data.graph_codes import GraphColumns, LabelledGraphs
 from suffice.models.graph_crf import GraphModel
 from suffice.models.graph_information import covariance
+from suffice.optimise.decrement import BLURRED, Decrement, decrement_at_kinks, decrement_by_products
 from suffice.stats.needs import Count, Sum
 from suffice.stats.sums import Sums
 from suffice.text import plural
@@ -22,6 +23,10 @@ from suffice.text import plural
 Floats = NDArray[np.float64]
 NAME = "graph proof"
 PSEUDO = "pseudo_likelihood"
+DIFFERENCE, ROUNDING = 1e-3, 1e-16
+"""The step of differences of gradients, and the relative error of a gradient."""
+MANY_WEIGHTS, FEW_NATS, FEWER_NATS = 2000, 1e-7, 1e-9
+"""Nats that are not looked into, weight by weight: of so many weights the first, which saves passes, else the other."""
 STEP, CLOSE = 1e-4, 1e-5
 """The step of differences of gradients, and how close, relatively, the information must come to them."""
 WORDS = {"yes": "", "no": ", which does not exist", "undecided": ", if there is one, which is undecided"}
@@ -30,19 +35,28 @@ WORDS = {"yes": "", "no": ", which does not exist", "undecided": ", if there is 
 class Found(NamedTuple):
     """Sums over all graphs.
 
-    ``gap`` and ``seen`` are by weight: features expected minus those of the data, and the latter alone. ``positive``,
-    ``negative`` and ``spread`` are by attribute: the sums of positive and of negative values, and the most that the
-    sizes of its values in one graph add up to. ``counts`` are by label.
+    ``gap``, ``seen`` and ``variance`` are by weight: features expected minus those of the data, the latter alone, and
+    the variances of the former, as if nodes and cliques were independent. ``positive``, ``negative``, ``spread``,
+    ``squares`` and ``number`` are by attribute: the sums of positive and of negative values, the most that the sizes of
+    its values in one graph add up to, the sum of their squares, and how many are not zero. ``counts`` are by label.
     """
 
     log_likelihood: float
     off: float
     gap: Floats
     seen: Floats
+    variance: Floats
     positive: Floats
     negative: Floats
     spread: Floats
+    squares: Floats
+    number: Floats
     counts: Floats
+
+    def units(self, model: GraphModel) -> Floats:
+        """Return the root mean square of each weight's attribute where it occurs, from the data."""
+        held = self.number > 0
+        return model.layout.by_weight(np.where(held, np.sqrt(self.squares / np.where(held, self.number, 1.0)), 1.0))
 
 
 @dataclass(frozen=True, eq=False)
@@ -57,7 +71,7 @@ class Recount:
     def sizes(self) -> list[int]:
         """The lengths of the arrays of `Found`."""
         attributes = sum(rows for rows, _ in self.model.layout.shapes)
-        return [self.model.layout.size] * 2 + [attributes] * 3 + [self.model.label.n_states]
+        return [self.model.layout.size] * 3 + [attributes] * 5 + [self.model.label.n_states]
 
     def __call__(self, block: Block) -> dict[Any, Any]:
         """Return the sums of one block as one array."""
@@ -65,16 +79,18 @@ class Recount:
         assert isinstance(columns, GraphColumns)
         graphs, k = columns.graphs, self.model.label.n_states
         by_graph = np.ones(graphs.n_graphs) if columns.weights is None else np.asarray(columns.weights, np.float64)
-        log_p, gaps, off = self._measured(graphs)
+        log_p, gaps, varied, off = self._measured(graphs)
         gap = features_of(self.model, graphs, gaps, by_graph)
+        variance = features_of(self.model, graphs, varied, by_graph, 2)
         seen = features_of(self.model, graphs, observed(graphs, k), by_graph)
         counts = np.bincount(np.asarray(graphs.labels), np.repeat(by_graph, graphs.lengths), minlength=k)
         # the largest of all blocks is at most the sum of those of each, which is small where each is
-        sums = Sums(NAME, np.concatenate([[float(log_p @ by_graph), off], gap, seen, *spreads(graphs), counts]))
+        by_attribute = spreads(graphs)
+        sums = Sums(NAME, np.concatenate([[float(log_p @ by_graph), off], gap, seen, variance, *by_attribute, counts]))
         return {sums.need: sums}
 
-    def _measured(self, graphs: LabelledGraphs) -> tuple[Floats, list[Floats], float]:
-        """Return log p of every graph, expected minus observed labels, and how far totals are from one."""
+    def _measured(self, graphs: LabelledGraphs) -> tuple[Floats, list[Floats], list[Floats], float]:
+        """Return log p of every graph, expected minus observed labels, variances, and how far totals are from one."""
         scores = scores_of(self.model, graphs, self.weights)
         if self.is_pseudo:
             return (*conditional(graphs, scores), 0.0)
@@ -85,7 +101,8 @@ class Recount:
             owners = np.repeat(np.arange(graphs.n_graphs), np.diff(at))
             np.add.at(log_p, owners, (score * one).sum(axis=1))
         off = max(float(np.abs(part.sum(axis=1) - 1).max(initial=0.0)) for part in shares)
-        return log_p, [share - one for share, one in zip(shares, ones, strict=True)], off
+        gaps = [share - one for share, one in zip(shares, ones, strict=True)]
+        return log_p, gaps, [share * (1 - share) for share in shares], off
 
     def over(self, claim: Claim) -> Found:
         """Return the sums over the data of a claim."""
@@ -101,9 +118,11 @@ def certify(claim: Claim) -> Certificate:
     is_pseudo = claim.method == PSEUDO
     found = Recount(model, model.weights, is_pseudo).over(claim)
     total = max(claim.statistics.weight, 1.0)
-    residual, worst = _residual(claim, found, total)
-    exists, boundary = _existence(claim, found, total)
-    data_gap, data_worst = _gaps_of_data(claim, found, total)
+    slopes, units = _slopes(claim, found), found.units(model)
+    residual, worst = _residual(model, slopes, units, total)
+    decrement = _decrement(claim, found, slopes, units)
+    exists, boundary = _existence(claim, found, units)
+    data_gap, data_worst = _gaps_of_data(claim, found, units, total)
     kind = "maximum pseudo-likelihood" if is_pseudo else "maximum conditional likelihood"
     if claim.prior is not None:
         kind = f"posterior mode of the weights, given the inputs{', under the pseudo-likelihood' if is_pseudo else ''}"
@@ -125,6 +144,8 @@ def certify(claim: Claim) -> Certificate:
             else float(np.abs(found.gap).max(initial=0)) / total,
             boundary=boundary,
             rounding=1e-13 * total,
+            decrement=decrement.size,
+            decrement_worst=str(model.name(decrement.place)) if model.layout.size else "",
         ),
         claim.log_likelihood,
         claim.tol,
@@ -142,22 +163,57 @@ def _without(certificate: Certificate) -> str:
     )
 
 
-def _residual(claim: Claim, found: Found, total: float) -> tuple[float, str]:
-    """Return the largest slope a node, in units of its attribute, that the penalty leaves, and where it is."""
-    model: GraphModel = claim.model
-    weights, slopes = model.weights, found.gap
-    if claim.prior is not None:
-        slopes = slopes + 2 * claim.prior.c2 * weights
-        at_zero = np.maximum(np.abs(slopes) - claim.prior.c1, 0.0)
-        slopes = np.where(weights == 0, at_zero, slopes + claim.prior.c1 * np.sign(weights))
-    sizes = np.abs(slopes) / model.units / total
+def _slopes(claim: Claim, found: Found) -> Floats:
+    """Return the derivatives of −Σ log p and the penalty by every weight; at a kink, what is beyond its reach."""
+    weights, slopes = claim.model.weights, found.gap
+    if claim.prior is None:
+        return slopes
+    slopes = slopes + 2 * claim.prior.c2 * weights
+    at_zero = np.sign(slopes) * np.maximum(np.abs(slopes) - claim.prior.c1, 0.0)
+    return np.asarray(np.where(weights == 0, at_zero, slopes + claim.prior.c1 * np.sign(weights)))
+
+
+def _residual(model: GraphModel, slopes: Floats, units: Floats, total: float) -> tuple[float, str]:
+    """Return the largest slope a node, in units of its attribute, and where it is."""
+    sizes = np.abs(slopes) / units / total
     sizes = np.where(np.isnan(sizes), np.inf, sizes)
     if not len(sizes):
         return 0.0, "no weight"
     return float(sizes.max()), str(model.name(int(np.argmax(sizes))))
 
 
-def _existence(claim: Claim, found: Found, total: float) -> tuple[str, str]:
+def _decrement(claim: Claim, found: Found, slopes: Floats, units: Floats) -> Decrement:
+    """Return how much a Newton step would gain, weights at a kink that nothing pulls off being held there."""
+    model, prior, is_pseudo = claim.model, claim.prior, claim.method == PSEUDO
+    c1, c2 = (0.0, 0.0) if prior is None else (prior.c1, prior.c2)
+    at_kink = (model.weights == 0) & (c1 > 0)
+    seen = np.abs(found.seen) + np.abs(found.gap) + found.variance / units
+    noise = ROUNDING * seen * max(1.0, float(np.abs(model.weights * units).max(initial=0.0)))
+
+    def solve(kept: NDArray[np.intp]) -> Decrement:
+        def product(vector: Floats) -> Floats:
+            direction = np.zeros(len(slopes))
+            direction[kept] = vector
+            step = DIFFERENCE / float(np.abs(direction * units).max())
+            ends = [model.weights + sign * step * direction for sign in (1, -1)]
+            sides = [Recount(model, weights, is_pseudo).over(claim).gap for weights in ends]
+            changed = (sides[0] - sides[1])[kept] / (2 * step)
+            return np.asarray(changed + (2 * c2 + noise * units / DIFFERENCE)[kept] * vector)
+
+        return decrement_by_products(
+            slopes[kept],
+            product,
+            (found.variance + 2 * c2 + noise * units / DIFFERENCE)[kept],
+            noise=noise[kept],
+            least=2 * c2,
+            little=BLURRED,
+            negligible=FEW_NATS if len(kept) > MANY_WEIGHTS else FEWER_NATS,
+        )
+
+    return decrement_at_kinks(slopes, at_kink & (slopes == 0), at_kink, solve)
+
+
+def _existence(claim: Claim, found: Found, units: Floats) -> tuple[str, str]:
     """Return whether the estimate exists, and what runs away if it does not.
 
     It does under a penalty. It does not if a feature of one sign is never seen though it could be: less weight on it
@@ -174,20 +230,23 @@ def _existence(claim: Claim, found: Found, total: float) -> tuple[str, str]:
         return "no", f"the weight of {model.name(int(away[0]))}, which never occurs{more} away"
     if model.information is None:
         return "undecided", ""
-    v = covariance(model.information, model.units) @ found.gap
+    v = covariance(model.information, units) @ found.gap
     reach = float(np.abs(v) @ model.layout.by_weight(found.spread))
     return ("yes", "") if reach < 0.5 else ("undecided", "")
 
 
-def _gaps_of_data(claim: Claim, found: Found, total: float) -> tuple[float, str]:
-    """Return how far a second count of the labels, and of the information, is from those of the fit."""
+def _gaps_of_data(claim: Claim, found: Found, units: Floats, total: float) -> tuple[float, str]:
+    """Return how far a second count of the labels, of units and of the information is from those of the fit."""
     model: GraphModel = claim.model
     counted = np.asarray(claim.statistics[Count((model.label.name,))].table(), np.float64)
     apart = np.abs(found.counts - counted)
     gap, worst = float(apart.max()) / total, f"the label {model.label.labels[int(np.argmax(apart))]!r}"
+    stretched = np.abs(model.units / units - 1)
+    if not (stretched <= CLOSE).all():
+        return float(np.nan_to_num(stretched, nan=np.inf).max()), "the units of the attributes"
     if model.information is None or not model.layout.size:
         return gap, worst
-    direction = np.cos(np.arange(model.layout.size)) / model.units  # one that has a part of every weight
+    direction = np.cos(np.arange(model.layout.size)) / units  # one that has a part of every weight
     sides = [Recount(model, model.weights + step * direction, False).over(claim).gap for step in (STEP, -STEP)]
     found_slope, told = (sides[0] - sides[1]) / (2 * STEP), model.information @ direction
     largest = float(np.abs(found_slope).max())

@@ -60,13 +60,15 @@ def scores_of(model: GraphModel, graphs: LabelledGraphs, weights: Floats) -> lis
     return found
 
 
-def features_of(model: GraphModel, graphs: LabelledGraphs, shares: Sequence[Floats], by_graph: Floats) -> Floats:
-    """Return Σ value · share of every weight, over nodes and cliques, each as often as its graph counts."""
+def features_of(
+    model: GraphModel, graphs: LabelledGraphs, shares: Sequence[Floats], by_graph: Floats, power: int = 1
+) -> Floats:
+    """Return Σ value^power · share of every weight, over nodes and cliques, each as often as its graph counts."""
     found = np.zeros(model.layout.size + 1)
     offsets = [graphs.offsets, *(kind.offsets for kind in graphs.cliques)]
     for table, attributes in enumerate(attributes_of(graphs)):
         rows, codes, values = entries(attributes)
-        values = values * np.repeat(by_graph, np.diff(offsets[table]))[rows]
+        values = values**power * np.repeat(by_graph, np.diff(offsets[table]))[rows]
         for column, cell in enumerate(weight_cells(model, table).T):
             amounts = values * shares[table][rows, column]
             np.add.at(found, cell, np.bincount(codes, amounts, len(cell)))  # −1 is the last place
@@ -86,8 +88,11 @@ def observed(graphs: LabelledGraphs, k: int) -> list[Floats]:
 
 
 def spreads(graphs: LabelledGraphs) -> list[Floats]:
-    """Return by attribute the sums of its positive and negative values, and the most that one graph's sizes sum to."""
-    parts: list[list[Floats]] = [[], [], []]
+    """Return by attribute the sums of its positive and negative values, and the most that one graph's sizes sum to.
+
+    Then the sum of its squares, and how often it is not zero.
+    """
+    parts: list[list[Floats]] = [[], [], [], [], []]
     offsets = [graphs.offsets, *(kind.offsets for kind in graphs.cliques)]
     for attributes, at in zip(attributes_of(graphs), offsets, strict=True):
         rows, codes, values = entries(attributes)
@@ -98,6 +103,10 @@ def spreads(graphs: LabelledGraphs) -> list[Floats]:
         most = np.zeros(n)
         np.maximum.at(most, pairs % max(n, 1), np.bincount(places, np.abs(values), len(pairs)))
         parts[2].append(most)
+        cells, places = np.unique(rows * n + codes, return_inverse=True)  # an attribute told twice of a node is summed
+        whole = _sums(places, values, len(cells))
+        parts[3].append(_sums(cells % max(n, 1), whole**2, n))
+        parts[4].append(_sums(cells % max(n, 1), np.where(whole != 0, 1.0, 0.0), n))
     return [np.concatenate(part) for part in parts]
 
 
@@ -187,13 +196,15 @@ def _over(plan: Plan, tables: Floats, clique: int, scope: tuple[int, ...]) -> Fl
 # p(y_v | all others, x) ---------------------------------------------------------------------------------------
 
 
-def conditional(graphs: LabelledGraphs, scores: Sequence[Floats]) -> tuple[Floats, list[Floats]]:
+def conditional(graphs: LabelledGraphs, scores: Sequence[Floats]) -> tuple[Floats, list[Floats], list[Floats]]:
     """Return Σ log p of the labels of every graph's nodes, each given all others, and expected minus observed labels.
 
-    The differences are added up over the nodes, which are taken in turn.
+    The differences are added up over the nodes, which are taken in turn, and so are the variances p (1 − p), which come
+    last.
     """
     k, labels = scores[0].shape[1], np.asarray(graphs.labels, np.int64)
     log_p, gaps = np.zeros(graphs.n_graphs), [np.zeros_like(part) for part in scores]
+    varied = [np.zeros_like(part) for part in scores]
     for group in graphs.alike:
         rows, own, everyone = _rows(group), labels[group.nodes], np.arange(len(group.graphs))
         for node, touching in enumerate(_touching(group)):
@@ -207,10 +218,12 @@ def conditional(graphs: LabelledGraphs, scores: Sequence[Floats]) -> tuple[Float
             sums = shares.sum(axis=1)
             log_p[group.graphs] += total[everyone, own[:, node]] - np.log(sums)
             shares /= sums[:, None]
+            variances = shares * (1 - shares)
             shares[everyone, own[:, node]] -= 1
             for (table, _, _), row, column in zip(touching, at, columns, strict=True):
                 gaps[table][row, column] += shares
-    return log_p, gaps
+                varied[table][row, column] += variances
+    return log_p, gaps, varied
 
 
 def _touching(group: SameGraphs) -> list[list[tuple[int, int, tuple[int, ...]]]]:

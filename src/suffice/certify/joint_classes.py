@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Iterable, Sequence
 from fractions import Fraction
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -16,6 +18,7 @@ from suffice.data.variable import Variable
 from suffice.models.cpds import Family
 from suffice.models.cpds.rows import all_configurations
 from suffice.models.joint_classes import JointClassModel
+from suffice.optimise.distance import Distance, table_deviations, table_losses
 from suffice.stats.counts import Counts
 from suffice.stats.needs import Count
 from suffice.stats.ordering import unique_rows
@@ -37,13 +40,19 @@ def certify(claim: Claim) -> Certificate:
     cells, m = counts.nonzero()
     columns = {variable.name: cells[:, axis] for axis, variable in enumerate(counts.variables)}
     occurs = np.bincount(cells[:, -1], m, model.target.n_states).astype(np.float64)
-    residual, worst = (
-        class_prior_gap(claim.structure.class_prior, model.target, occurs, model.class_prior),
-        "the classes",
-    )
-    found, where = _table_gap(claim, cells, m, occurs)
+    classes = claim.structure.class_prior
+    residual, worst = class_prior_gap(classes, model.target, occurs, model.class_prior), "the classes"
+    expected, p, labels = _tables(claim, cells, m, occurs)
+    repeats = np.ones(len(p))
+    repeats[-1:] += model.n_configurations - len(p)  # of the configurations that do not occur, one stands for all
+    found, where = _table_gap(expected, repeats @ expected, p, labels)
     if not found <= residual:
         residual, worst = found, where
+    of_mean = claim.prior is not None and claim.point == "mean"
+    measure = table_deviations if of_mean else table_losses
+    wanted = wanted_classes(classes, model.target, occurs)
+    distance = class_distance(classes, wanted, occurs, model.class_prior)
+    distance += Distance.of_rows(measure(expected.T, p.T, repeats), lambda row: f"class {labels[row]!r}", of_mean)
     return judged(
         claim,
         Measured(
@@ -53,30 +62,51 @@ def certify(claim: Claim) -> Certificate:
             log_likelihood=float((m * model.log_prob_of(columns, len(m))).sum(dtype=np.longdouble)),
             normalisation=_normalisation(model),
             condition="the conjugate formula" if claim.point == "mean" else "the first-order condition",
+            **distance.as_measured(),
         ),
     )
 
 
+def wanted_classes(spec: ClassPrior, target: Variable, m: NDArray[np.float64]) -> list[Fraction]:
+    """Return the class probabilities that were asked for, in fractions."""
+    told, k = dict(spec.given), target.n_states
+    if spec.kind == "uniform":
+        return [Fraction(1, k)] * k
+    if spec.kind == "given":
+        by_code = {target.code(label): Fraction(p) for label, p in told.items()}
+        return [by_code[code] for code in range(k)]
+    counts = [Fraction(float(n)) + Fraction(spec.pseudo) for n in m]
+    return [n / sum(counts) for n in counts]
+
+
 def class_prior_gap(spec: ClassPrior, target: Variable, m: NDArray[np.float64], found: NDArray[np.float64]) -> float:
     """Return how far class probabilities are from what was asked for, computed in fractions."""
-    told, k = dict(spec.given), target.n_states
-    counts = [Fraction(float(n)) + Fraction(spec.pseudo) for n in m]
-    wanted: list[Fraction]
-    if spec.kind == "uniform":
-        wanted = [Fraction(1, k)] * k
-    elif spec.kind == "given":
-        by_code = {target.code(label): Fraction(p) for label, p in told.items()}
-        wanted = [by_code[code] for code in range(k)]
-    else:
-        wanted = [n / sum(counts) for n in counts]
+    wanted = wanted_classes(spec, target, m)
     gaps = [abs(float(p) - float(q)) for p, q in zip(wanted, found, strict=True)]
     return max((math.inf if math.isnan(gap) else gap for gap in gaps), default=0.0)
 
 
-def _table_gap(
+def class_distance(spec: ClassPrior, wanted: Sequence[Fraction], m: Iterable[Any], found: Any) -> Distance:
+    """Return how far class probabilities are from what was asked for: smoothed ones in posterior standard deviations.
+
+    Counted ones are a maximum of the likelihood. Those that were given are compared in nats, too, as if that many rows
+    were distributed so.
+    """
+    place, n = "the class probabilities", math.fsum(map(float, m))
+    if spec.kind == "smoothed":
+        counts = np.array([[float(one) + spec.pseudo for one in m]])
+        return Distance.in_sds(table_deviations(counts, np.array([found]))[0], place)
+    expected = np.array([[float(p) * max(n, 1.0) for p in wanted]])
+    return Distance.in_nats(table_losses(expected, np.array([found]))[0], place)
+
+
+def _tables(
     claim: Claim, cells: NDArray[np.int64], m: NDArray[np.float64], occurs: NDArray[np.float64]
-) -> tuple[float, str]:
-    """Return the largest |(m(x, y) + a)/(m(y) + C a) − p(x | y)|, and its class."""
+) -> tuple[NDArray[np.float64], NDArray[np.float64], list[Any]]:
+    """Return (pseudo-)counts of inputs and their probabilities, both by configuration and class, and the classes.
+
+    Where not all configurations are stored, the last row is one that does not occur.
+    """
     model: JointClassModel = claim.model
     size = model.n_configurations
     extra = 0.0
@@ -86,16 +116,23 @@ def _table_gap(
     above, position = _looked_up(model, cells)
     expected = np.full((len(above), model.target.n_states), extra)
     np.add.at(expected, (position, cells[:, -1]), m)
-    divisor = occurs + extra * size
-    is_free = divisor > 0  # a class without rows is left to the policy
+    is_free = occurs + extra * size > 0  # a class without rows is left to the policy
     columns = {variable.name: above[:, axis] for axis, variable in enumerate(model.inputs)}
     found = np.exp(model.log_likelihoods_of(columns, len(above)))
-    gaps = np.abs(expected[:, is_free] / divisor[is_free] - found[:, is_free]).max(axis=0, initial=0.0)
+    labels = [label for label, free in zip(model.target.labels, is_free, strict=True) if free]
+    return expected[:, is_free], found[:, is_free], labels
+
+
+def _table_gap(
+    expected: NDArray[np.float64], divisor: NDArray[np.float64], found: NDArray[np.float64], labels: list[Any]
+) -> tuple[float, str]:
+    """Return the largest |(m(x, y) + a)/(m(y) + C a) − p(x | y)|, and its class."""
+    gaps = np.abs(expected / divisor - found).max(axis=0, initial=0.0)
     if not len(gaps):
         return 0.0, "no class"
     at = int(np.argmax(gaps))  # NaN where any is
     widest = float(gaps[at])
-    return math.inf if math.isnan(widest) else widest, f"class {model.target.labels[np.flatnonzero(is_free)[at]]!r}"
+    return math.inf if math.isnan(widest) else widest, f"class {labels[at]!r}"
 
 
 def _looked_up(model: JointClassModel, cells: NDArray[np.int64]) -> tuple[NDArray[np.int64], NDArray[np.int64]]:

@@ -15,6 +15,7 @@ from suffice.certify.violation import Violation
 from suffice.data.variable import Variable
 from suffice.data.windows import START, window_names
 from suffice.models.cpds.tabular_kind import KIND
+from suffice.optimise.distance import Distance
 from suffice.stats.counts import Counts
 from suffice.stats.needs import Count
 
@@ -26,13 +27,14 @@ def certify(claim: Claim) -> Certificate:
     if not model.variable.has_states_of(counts.variables[-1]):
         worst = "the symbols, whose states are not those of the statistics"
         return unfit(claim, CLAIMS[claim.point], worst, normalisation=0.0)
-    found, normalisation = Violation(0.0, "no table"), 0.0
+    found, normalisation, distance = Violation(0.0, "no table"), 0.0, Distance()
     windows, m = _windows(counts, model.variable)
     depth = _depths(windows[:-1], len(m))
     for known, table in enumerate(model.tables):
         pseudo = None if claim.prior is None else claim.prior.pseudo(table.family, claim.point)
         part = _part(windows, m, depth == known, known, table.family.variables)
         found = found.or_larger(KIND.residual(table, part, pseudo), table.title)
+        distance += KIND.distance(table, part, pseudo, None, claim.point).inside(table.title)
         totals = table._rows.sum(axis=1)
         normalisation = max(normalisation, float(np.abs(totals[~np.isnan(totals)] - 1).max(initial=0.0)))
     terms = m * model.log_prob_of(dict(zip(model.variables, windows, strict=True)), len(m))
@@ -45,6 +47,7 @@ def certify(claim: Claim) -> Certificate:
             log_likelihood=float(terms.sum(dtype=np.longdouble)),
             normalisation=normalisation,
             condition="the conjugate formula" if claim.point == "mean" else "the first-order condition",
+            **distance.as_measured(),
         ),
     )
 

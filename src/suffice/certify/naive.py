@@ -15,12 +15,16 @@ from numpy.typing import NDArray
 from suffice.certify.certificate import Certificate, Measured
 from suffice.certify.claim import Claim
 from suffice.certify.directed import CLAIMS
+from suffice.certify.joint_classes import class_distance
 from suffice.certify.judgement import judged
+from suffice.certify.violation import Violation
 from suffice.models.cpds.linear_gaussian_kind import LinearGaussianKind
 from suffice.models.naive_parts import Part, parts_of, prior_for
+from suffice.optimise.distance import Distance, beyond, shortfall
 from suffice.stats.needs import Count
 
 Wide = NDArray[np.longdouble]
+Floats = NDArray[np.float64]
 
 CLASS_PRIORS = {
     "counted": "",
@@ -36,38 +40,41 @@ def certify(claim: Claim) -> Certificate:
     parts = parts_of(structure, schema)
     m = [Fraction(float(value)) for value in claim.statistics[Count((structure.target,))].table()]
     pi = [Fraction(float(p)) for p in model.class_prior]
-    residual, worst = _class_gap(structure.class_prior, schema[structure.target], m, pi), "the class probabilities"
+    wanted = _wanted_classes(structure.class_prior, schema[structure.target], m)
+    found = Violation(max(abs(float(p - w)) for p, w in zip(pi, wanted, strict=True)), "the class probabilities")
+    distance = class_distance(structure.class_prior, wanted, m, model.class_prior)
     normalisation = abs(float(sum(pi) - 1))
     terms = [float(n) * _log(p) for n, p in zip(m, pi, strict=True) if n > 0]
     moved = [name for name, part in parts.items() if model.cpd(name).family != part.family]
     if moved:
-        residual, worst, parts = math.inf, f"column {moved[0]!r}, whose states are not those of the statistics", {}
+        found = Violation(math.inf, f"column {moved[0]!r}, whose states are not those of the statistics")
+        parts = {}
     normal = {name: part for name, part in parts.items() if _is_normal(part, claim.prior)}
     if normal:
-        gaps, more = _normal_gaps(claim, normal)
+        gaps, nats, more = _normal_gaps(claim, normal)
         terms += more
-        if not gaps.max() <= residual:
-            residual, worst = float(gaps.max()), f"column {list(normal)[int(np.argmax(gaps))]!r}"
+        distance += Distance.of_rows(nats, lambda place: f"column {list(normal)[place]!r}")
+        found = found.or_larger(float(gaps.max()), f"column {list(normal)[int(np.argmax(gaps))]!r}")
     for name, part in parts.items():
         if name in normal:
             continue
         cpd, statistic = model.cpd(name), part.statistic(claim.statistics)
         prior = prior_for(claim.prior, part.kind)
         pseudo = None if prior is None else prior.pseudo(part.family, claim.point)
-        found = part.kind.residual(cpd, statistic, pseudo)
-        if not found <= residual:
-            residual, worst = found, f"column {name!r}"
+        found = found.or_larger(part.kind.residual(cpd, statistic, pseudo), f"column {name!r}")
+        distance += part.kind.distance(cpd, statistic, pseudo, None, claim.point).inside(f"column {name!r}")
         normalisation = max(normalisation, part.kind.normalisation(cpd))
         terms += part.kind.log_likelihood_terms(cpd, statistic)
     return judged(
         claim,
         Measured(
             claim=_claimed(claim, parts),
-            residual=residual,
-            worst=worst,
+            residual=found.size,
+            worst=found.where,
             log_likelihood=-math.inf if -math.inf in terms else math.fsum(terms),
             normalisation=normalisation,
             condition="the conjugate formula" if claim.point == "mean" else "the first-order condition",
+            **distance.as_measured(),
         ),
     )
 
@@ -76,8 +83,8 @@ def _is_normal(part: Part, prior: Any) -> bool:
     return isinstance(part.kind, LinearGaussianKind) and prior_for(prior, part.kind) is None
 
 
-def _normal_gaps(claim: Claim, parts: dict[str, Part]) -> tuple[NDArray[np.float64], list[float]]:
-    """Return the largest miss of every normal column, and terms that add up to their log-likelihood.
+def _normal_gaps(claim: Claim, parts: dict[str, Part]) -> tuple[Floats, Floats, list[float]]:
+    """Return the largest miss of every normal column, its decrement, and terms that add up to their log-likelihood.
 
     Means miss in standard deviations, beyond the rounding of their last digit; variances relative to themselves.
     """
@@ -94,15 +101,19 @@ def _normal_gaps(claim: Claim, parts: dict[str, Part]) -> tuple[NDArray[np.float
     squares = np.where(seen, scatter + n * gap * gap, 0)
     tied = np.array([part.kind.tied != "none" for part in parts.values()])  # type: ignore[attr-defined]
     spent = np.array([part.kind.divisor != "n" for part in parts.values()]).astype(np.longdouble)  # type: ignore[attr-defined]
-    wanted = np.where(
-        tied, squares.sum(axis=0) / _positive((n - spent * seen).sum(axis=0)), squares / _positive(n - spent)
-    )
+    divisor = np.where(seen, n - spent, 0)
+    together = _positive(divisor.sum(axis=0))
+    wanted = np.where(tied, squares.sum(axis=0) / together, squares / _positive(divisor))
     rounding = 2 * np.finfo(np.float64).eps * (np.abs(mean) + np.abs(claimed))
     misses = np.maximum(0, np.abs(gap) - rounding) / np.sqrt(v)
     misses = np.where(seen, np.maximum(misses, np.abs(wanted / v - 1)), 0)
+    with np.errstate(invalid="ignore"):
+        lost = np.where(seen, n * beyond(gap, rounding) ** 2 / v + divisor * shortfall(wanted / v - 1), 0) / 2
+        unequal = tied & (np.where(seen, v, v.max(axis=0)) != v.max(axis=0)).any(axis=0)
+    nats = np.where(unequal, math.inf, lost.sum(axis=0)).astype(np.float64)
     terms = np.where(seen, -0.5 * (n * np.log(2 * np.longdouble(math.pi) * v) + squares / v), 0)
     worst = misses.max(axis=0).astype(np.float64)
-    return np.where(np.isnan(worst), math.inf, worst), terms.sum(axis=0).astype(np.float64).tolist()
+    return np.where(np.isnan(worst), math.inf, worst), nats, terms.sum(axis=0).astype(np.float64).tolist()
 
 
 def _positive(divisor: Wide) -> Wide:
@@ -114,17 +125,15 @@ def _log(p: Fraction) -> float:
     return math.log(p) if p > 0 else -math.inf
 
 
-def _class_gap(prior: Any, target: Any, m: list[Fraction], pi: list[Fraction]) -> float:
-    """Return how far a class probability is from what it is said to be, in exact fractions."""
+def _wanted_classes(prior: Any, target: Any, m: list[Fraction]) -> list[Fraction]:
+    """Return what the class probabilities are said to be, in exact fractions."""
     if prior.kind == "given":
         told = dict(prior.given)
-        wanted = [Fraction(told[label]) if label in told else _loosely(prior, target, label) for label in target.labels]
-    elif prior.kind == "uniform":
-        wanted = [Fraction(1, len(pi))] * len(pi)
-    else:
-        seen = [n + Fraction(prior.pseudo) for n in m]
-        wanted = [n / sum(seen) for n in seen]
-    return max(abs(float(p - w)) for p, w in zip(pi, wanted, strict=True))
+        return [Fraction(told[label]) if label in told else _loosely(prior, target, label) for label in target.labels]
+    if prior.kind == "uniform":
+        return [Fraction(1, len(m))] * len(m)
+    seen = [n + Fraction(prior.pseudo) for n in m]
+    return [n / sum(seen) for n in seen]
 
 
 def _loosely(prior: Any, target: Any, label: Any) -> Fraction:

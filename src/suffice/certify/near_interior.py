@@ -9,7 +9,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 Floats = NDArray[np.float64]
-STEPS = 60
+STEPS = 200
+SOLVED = 1e-8
+"""How much of the gap may be left."""
 
 
 def is_near_interior(
@@ -19,7 +21,8 @@ def is_near_interior(
 
     With v = Cov⁺ gap, p (1 + v·(f − E)) has them to rounding error, and is positive where Σ |v_j| spread_j < 1. So the
     targets are inside the hull of the features, and the estimate exists. The same holds input by input for conditional
-    models. The system is solved by conjugate gradients.
+    models. The system is solved by conjugate gradients, to so many digits that directions of little curvature, in which
+    weights may be running away, are not passed over.
 
     Parameters
     ----------
@@ -54,7 +57,7 @@ def is_near_interior(
             return False
         v = v + size / slope * direction
         left = left - size / slope * image
-        if float(left.dot(left)) <= 1e-6 * start:
+        if float(left.dot(left)) <= SOLVED**2 * start:
             return float(np.abs(v).dot(spread)) < 0.5
         towards = rough(left)
         before, size = size, float(left.dot(towards))

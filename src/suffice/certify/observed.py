@@ -1,7 +1,8 @@
 """Proof of a fit to incomplete rows: the observed likelihood, and its gradient, by a path that the fitter did not use.
 
 The likelihood of what was observed may have several maxima. What is proven is that the fit is a stationary point of it
-(with the prior's term, where there is one), that no step went down on the way, and what became of the other starts.
+(with the prior's term, where there is one), that a step of EM would gain next to nothing, in nats, that no step went
+down on the way, and what became of the other starts.
 """
 
 from __future__ import annotations
@@ -12,7 +13,7 @@ from collections.abc import Callable
 from typing import Any
 
 from suffice.certify import observed_discrete, observed_hidden_markov, observed_normal, observed_undirected
-from suffice.certify.certificate import Certificate, Measured, verdict
+from suffice.certify.certificate import DECREMENT, NAMED, Certificate, Measured, verdict
 from suffice.certify.claim import Claim
 from suffice.certify.observed_discrete import Observed
 from suffice.errors import ModelError, StatisticsError
@@ -25,6 +26,8 @@ from suffice.structures.markov_chain import MarkovChain
 from suffice.structures.single import MultivariateNormal, Normal
 from suffice.text import number
 
+FLAT_STEPS = 30
+"""Steps in which a climb along a ridge raises the objective by no more than a certified optimum may lack."""
 AGREE = 1e-3
 """Starts whose ends differ by no more than this are said to agree."""
 LOCAL = "a stationary point: local, not proven global"
@@ -57,8 +60,10 @@ def certify(claim: Claim) -> Certificate:
             exists="yes" if _is_discrete(claim) else "undecided",
             condition="the first-order condition",
             descent=_largest_fall(claim),
-            boundary="; ".join(found.remarks or _unordered(claim)),
+            boundary="; ".join([*(found.remarks or _unordered(claim)), *_along_a_ridge(claim, found)]),
             starts=_starts(claim),
+            **found.distance.as_measured(),
+            undetermined=_undetermined(claim, found),
         ),
         claim.log_likelihood,
         claim.tol,
@@ -109,6 +114,34 @@ def _largest_fall(claim: Claim) -> float:
     falls = [before - after for before, after in itertools.pairwise(values)]
     size = max((abs(value) for value in values if math.isfinite(value)), default=0.0)
     return max((fall for fall in falls if not fall <= 0), default=0.0) / max(1.0, size)
+
+
+def _is_flat(claim: Claim, found: Observed) -> bool:
+    """Whether the last steps hardly raised the objective, though the first-order condition does not hold.
+
+    Where the objective rises ever faster, the search is leaving a saddle point instead.
+    """
+    values = [step.objective for step in claim.trace[-FLAT_STEPS:]]
+    if found.residual <= claim.tol or len(values) < FLAT_STEPS or values[-1] - values[0] > DECREMENT:
+        return False
+    middle = values[FLAT_STEPS // 2]
+    return bool(values[-1] - middle <= middle - values[0])
+
+
+def _undetermined(claim: Claim, found: Observed) -> tuple[str, ...]:
+    """Return the parameters along which the likelihood is flat: those that moved, or that violate the condition."""
+    return (claim.undetermined or found.violated) if _is_flat(claim, found) else ()
+
+
+def _along_a_ridge(claim: Claim, found: Observed) -> tuple[str, ...]:
+    """Name these parameters."""
+    named = _undetermined(claim, found)
+    return (f"the likelihood is flat along {_listed(named)}, which the data do not determine",) if named else ()
+
+
+def _listed(names: tuple[str, ...]) -> str:
+    more = f" and {len(names) - NAMED:,} more" if len(names) > NAMED else ""
+    return f"{'; '.join(names[:NAMED])}{more}"
 
 
 def _starts(claim: Claim) -> str:

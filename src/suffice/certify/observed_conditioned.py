@@ -22,13 +22,15 @@ def add_conditioned(
     model: Any,
     network: MixedNetwork,
     seen: Mapping[str, Any],
+    lacking: Sequence[str],
     weights: Floats,
     units: tuple[Units, Units],
     found: Mapping[str, Floats],
 ) -> float:
     """Add what rows are expected to count, which lack the same columns; return their log-likelihood.
 
-    ``seen`` holds codes, and values in the centres and spreads of ``units``.
+    ``seen`` holds codes, and values in the centres and spreads of ``units``; ``lacking`` are the other columns, but
+    for those that sum to one.
     """
     place, names = model.schema.positions, list(seen)
     discrete = [name for name in names if model.schema[name].is_discrete]
@@ -37,7 +39,7 @@ def add_conditioned(
         values = {
             place[name]: seen[name][rows] * units[1][name] + units[0][name] for name in names if name not in discrete
         }
-        hidden = [place[name] for name in model.schema if name not in seen]
+        hidden = [place[name] for name in model.schema if name in lacking]
         hard = {place[name]: code for name, code in codes.items()}
         asked = Conditioned(network, Seen(hard, {}, values, len(rows)), hidden)
         total += float(weights[rows] @ asked.log_evidence())

@@ -7,7 +7,6 @@ probability that is zero stays there under EM, whatever the data say; so its slo
 
 from __future__ import annotations
 
-import itertools
 import math
 from collections.abc import Iterator
 from dataclasses import dataclass, field
@@ -18,14 +17,18 @@ import numpy as np
 from numpy.typing import NDArray
 
 from suffice.certify.claim import Claim
+from suffice.certify.constraints import constraint_violation
 from suffice.certify.observed_rows import ObservedRows, Seen
 from suffice.certify.violation import Violation
 from suffice.data.block import Block
 from suffice.data.variable import Variable
+from suffice.errors import listing
 from suffice.models.cpds import given_in, nodes_of
 from suffice.models.cpds.rows import all_configurations, among
 from suffice.models.cpds.tabular import describe_configuration, whole_values
+from suffice.optimise.distance import Distance, table_losses
 from suffice.priors.binding import bound, prior_of
+from suffice.stats.counts import Counts
 from suffice.stats.needs import Need, Sum
 from suffice.stats.sums import Sums
 from suffice.text import plural
@@ -37,15 +40,31 @@ NOTHING = 1e-6
 """A row of a table that is expected in less than so many rows of data is not determined by them."""
 SAME = 1e-6
 """Latent states whose tables differ by less than this are the same."""
+FEW = 10
+"""So many remarks of one sort are made one by one."""
 
 
 class Observed(NamedTuple):
-    """What was measured: the observed log-likelihood, the largest violation a row, where it is, and what to know."""
+    """What was measured: the observed log-likelihood, the largest violation a row, where it is, what to know, and nats.
+
+    The distance in nats is a Newton decrement with the curvature of the complete-data likelihood at the expected
+    statistics. That of the observed likelihood is flatter, by the share of the information that is missing, but is not
+    a sum over tables and rows; so the number is what one step of EM would still gain, and Newton's would gain more.
+    ``violated`` are all parameters at which the first-order condition is violated by more than the tolerance, the
+    worst first.
+    """
 
     log_likelihood: float
     residual: float
     worst: str
     remarks: tuple[str, ...] = ()
+    distance: Distance = Distance()
+    every: tuple[str, ...] = ()
+
+    @property
+    def violated(self) -> tuple[str, ...]:
+        """The worst one at least."""
+        return self.every or (self.worst,)
 
 
 @dataclass(frozen=True, eq=False)
@@ -162,10 +181,16 @@ class Examined:
         found = self.found
         if found.impossible:
             return Observed(-math.inf, math.inf, f"{_rows(found.impossible)} that the tables rule out", self.remarks)
-        violation = Violation(0.0, "no node")
+        violation, distance = Violation(0.0, "no node"), Distance()
         for group in self.groups:
             violation = group.violation(violation)
-        return Observed(found.log_likelihood, *self._risen(violation), self.remarks)
+            distance += group.distance
+        violation, risen = self._risen(violation)
+        every = sorted((one for group in self.groups for one in group.violations()), reverse=True)
+        named = tuple(name for _, name in every)
+        return Observed(
+            found.log_likelihood, violation.size, violation.where, self.remarks, distance=distance + risen, every=named
+        )
 
     @cached_property
     def groups(self) -> tuple[Group, ...]:
@@ -173,20 +198,21 @@ class Examined:
         prior = bound(self.claim.prior, self.claim.structure, self.claim.statistics)
         return tuple(Group(self, names, prior) for names in self.claim.structure.groups)
 
-    def _risen(self, violation: Violation) -> tuple[float, str]:
+    def _risen(self, violation: Violation) -> tuple[Violation, Distance]:
         """Look at the probabilities that are zero: the likelihood must not rise with them."""
         if self.found.seen.min(initial=math.inf) >= self.found.weight:
-            return violation.size, violation.where  # nothing is missing, and what never occurs has no slope
+            return violation, Distance()  # nothing is missing, and what never occurs has no slope
         zeros = np.zeros(len(self.values), bool)
         for group in self.groups:
             for name in group.names:
                 self.network.table(zeros, self.names.index(name))[...] = group.zeros
         if not zeros.any():
-            return violation.size, violation.where
-        lifted = self.tally(np.where(zeros, LIFT, self.values)).counts
+            return violation, Distance()
+        lifted, distance = self.tally(np.where(zeros, LIFT, self.values)).counts, Distance()
         for group in self.groups:
-            violation = group.risen(violation, lifted)
-        return violation.size, violation.where
+            violation, gained = group.risen(violation, lifted)
+            distance += gained
+        return violation, distance
 
     # What the data leave open ---------------------------------------------------------------------------------
 
@@ -211,11 +237,18 @@ class Examined:
                 yield f"the states of {name!r} have no order, and exchanging them gives the same likelihood"
             held = self.table(self.found.counts, name).reshape(-1, n).sum(axis=0)
             labels = self.variables[self.names.index(name)].labels
-            for state in np.flatnonzero(held <= NOTHING * max(weight, 1.0)).tolist():
-                yield f"the state {labels[state]!r} of {name!r} has collapsed: no row is in it"
-            for one, other in itertools.combinations(range(n), 2):
-                if min(held[one], held[other]) > NOTHING * weight and self._same(name, around[1:], one, other):
-                    yield f"the states {labels[one]!r} and {labels[other]!r} of {name!r} have the same distributions"
+            collapsed = [labels[state] for state in np.flatnonzero(held <= NOTHING * max(weight, 1.0)).tolist()]
+            if len(collapsed) > FEW:
+                yield f"the states {listing(collapsed)} of {name!r} have collapsed: no row is in them"
+            for label in collapsed if len(collapsed) <= FEW else ():
+                yield f"the state {label!r} of {name!r} has collapsed: no row is in it"
+            alike = self._alike(name, around[1:], np.flatnonzero(held > NOTHING * weight))
+            for group in alike[:FEW]:
+                few = " and ".join(repr(labels[state]) for state in group)
+                shown = few if len(group) == 2 else listing([labels[state] for state in group])
+                yield f"the states {shown} of {name!r} have the same distributions"
+            if len(alike) > FEW:
+                yield f"so have {plural(len(alike) - FEW, 'other group')} of states of {name!r}"
 
         shown_cells = math.prod(v.n_states for v in self.variables if v.name not in dict(dag.latent))
         n_free = sum(group.free.sum() * (group.theta.shape[1] - 1) for group in self.groups)
@@ -225,14 +258,17 @@ class Examined:
                 "of what is observed"
             )
 
-    def _same(self, latent: str, children: list[str], one: int, other: int) -> bool:
-        """Return whether two states of a latent variable leave the same distributions to its children."""
+    def _alike(self, latent: str, children: list[str], states: NDArray[np.int64]) -> list[list[int]]:
+        """Return groups of states of a latent variable that leave the same distributions to its children."""
+        if not children or not len(states):
+            return []
+        tables = []
         for child in children:
-            table = self.table(self.values, child)
             axis = self.claim.structure.parents[child].index(latent)
-            if not np.allclose(table.take(one, axis), table.take(other, axis), rtol=0, atol=SAME):
-                return False
-        return bool(children)
+            table = np.moveaxis(self.table(self.values, child), axis, 0)
+            tables.append(table.reshape(len(table), -1)[states])
+        rows = np.concatenate(tables, axis=1)
+        return [states[group].tolist() for group in _close_rows(rows)]
 
     def _undetermined(self) -> Iterator[str]:
         """Name the tables with rows that no data are expected in."""
@@ -249,6 +285,29 @@ class Examined:
     def table(self, values: Floats, name: str) -> Floats:
         """Return a node's part of a vector of all tables; axes the parents and then the child."""
         return self.network.table(values, self.names.index(name))
+
+
+def _close_rows(rows: Floats) -> list[NDArray[np.int64]]:
+    """Return the groups of two or more rows of which none differs from the first by more than `SAME` anywhere.
+
+    >>> [group.tolist() for group in _close_rows(np.array([[0.1, 0.9], [0.5, 0.5], [0.1, 0.9]]))]
+    [[0, 2]]
+    """
+    order = np.argsort(rows[:, 0], kind="stable")
+    first = rows[order, 0]
+    begin, end = np.searchsorted(first, first - SAME), np.searchsorted(first, first + SAME, side="right")
+    begin[order], end[order] = begin.copy(), end.copy()  # only rows in this part of the order can be close
+    waiting = np.ones(len(rows), bool)
+    groups = []
+    for row in range(len(rows)):
+        if waiting[row]:
+            near = order[begin[row] : end[row]]
+            near = near[waiting[near]]
+            close = np.sort(near[(np.abs(rows[near] - rows[row]) <= SAME).all(axis=1)])
+            waiting[close] = False
+            if len(close) > 1:
+                groups.append(close)
+    return groups
 
 
 @dataclass(frozen=True, eq=False)
@@ -314,15 +373,6 @@ class Group:
         rows = self.kind.fix(self.lead, given)[1]
         return ~among(self._configurations, rows) if self.kind.name == "tabular" else ~free
 
-    @property
-    def _is_as_given(self) -> bool:
-        """Whether the rows that were given were left alone."""
-        given = given_in(self.names, self.examined.claim.fixed, self.examined.nodes)
-        if given is None:
-            return True
-        with_given = whole_values(self.kind.fix(self.lead, given)[0])
-        return np.array_equal(with_given, whole_values(self.lead), equal_nan=True)
-
     @cached_property
     def zeros(self) -> NDArray[np.bool_]:
         """Which probabilities of free rows are zero, or as good as that, in the shape of the table; no noisy-OR's."""
@@ -335,19 +385,49 @@ class Group:
 
     def violation(self, largest: Violation) -> Violation:
         """Compare the gradient, a row of data, with the largest so far; and tied tables with each other."""
-        if not self._is_as_given:
-            largest = largest.or_larger(math.inf, f"{self.names[0]!r}, where a given row was changed")
-        for name in self.names[1:]:
-            if not np.array_equal(self._rows(self.examined.values, name), self.theta):
-                largest = largest.or_larger(math.inf, f"node {name!r}, which is tied and differs")
+        broken = constraint_violation(self.examined.claim, self.names, self.examined.nodes)
+        if broken is not None:
+            largest = largest.or_larger(broken.size, broken.where)
         if self.kind.name != "tabular":
             return self._noisy_or(largest)
-        gaps = np.abs(self.counts - self.totals[:, None] * self.theta) / self._n
-        gaps[~self.free | (self.totals <= 0)] = 0.0
-        unknown = np.isnan(whole_values(self.lead)).any(axis=-1).reshape(-1) & (self.totals > NOTHING)
-        gaps[unknown] = math.inf
+        gaps = self._gaps.copy()
+        gaps[self._unknown] = math.inf
         row = int(np.argmax(gaps.max(axis=1))) if gaps.size else 0
         return largest.or_larger(float(gaps.max(initial=0.0)), self._where(row))
+
+    @cached_property
+    def _gaps(self) -> Floats:
+        """The gradient by log-odds, a row of data; zero where a row was given or is expected in no data."""
+        gaps: Floats = np.abs(self.counts - self.totals[:, None] * self.theta) / self._n
+        gaps[~self.free | (self.totals <= 0)] = 0.0
+        return gaps
+
+    def violations(self) -> list[tuple[float, str]]:
+        """Return the rows of a table that violate the condition by more than the tolerance, and by how much."""
+        if self.kind.name != "tabular":
+            return []
+        sizes = self._gaps.max(axis=1, initial=0.0)
+        return [
+            (float(sizes[row]), self._where(row)) for row in np.flatnonzero(sizes > self.examined.claim.tol).tolist()
+        ]
+
+    @property
+    def _unknown(self) -> NDArray[np.bool_]:
+        """Which rows are unknown although data are expected in them."""
+        unknown = np.isnan(whole_values(self.lead)).any(axis=-1).reshape(-1)
+        return np.asarray(unknown & (self.totals > NOTHING))
+
+    @property
+    def distance(self) -> Distance:
+        """What a step of EM would still gain, in nats, added up over the rows that were not given."""
+        if not self.free.any():
+            return Distance()
+        if self.kind.name != "tabular":
+            counts = self.counts.reshape([v.n_states for v in self.lead.family.variables])
+            found: Distance = self.kind.distance(self.lead, Counts.dense(self.lead.family.variables, counts))
+            return found.inside(self._where(0))
+        losses = np.where(self.free & (self.totals > 0), table_losses(self.counts, self.theta), 0.0)
+        return Distance.of_rows(np.where(self._unknown, math.inf, losses), self._where)
 
     def _noisy_or(self, largest: Violation) -> Violation:
         """Chain the table's gradient to −log(1 − strength): Σ m̄₁ p(absent)/p(present) − m̄₀ over what holds a cause."""
@@ -368,21 +448,28 @@ class Group:
                 largest = largest.or_larger(abs(slope) if strength > 0 else max(slope, 0.0), where)
         return largest
 
-    def risen(self, largest: Violation, lifted: Floats) -> Violation:
-        """Compare the slopes of the probabilities that are zero, from counts with these lifted."""
+    def risen(self, largest: Violation, lifted: Floats) -> tuple[Violation, Distance]:
+        """Compare the slopes of the probabilities that are zero, from counts with these lifted.
+
+        A slope s of a row that n rows of data are expected in would gain about s²/2n, and no more than s: probabilities
+        end at one, and the logarithm of the likelihood is concave in those of a row.
+        """
         zero = self.zeros.reshape(self.theta.shape)
         if not zero.any():
-            return largest
-        slopes = (self._summed(lifted) / LIFT - self.totals[:, None]) / self._n
+            return largest, Distance()
+        slopes = self._summed(lifted) / LIFT - self.totals[:, None]
         slopes = np.where(zero & (self.pseudo <= 0), slopes, 0.0)
         row, state = np.unravel_index(int(np.argmax(slopes)), slopes.shape)
         label = self.lead.family.child.labels[int(state)]
         where = f"{self._where(int(row))}, where {label!r} has probability zero and the likelihood rises with it"
-        return largest.or_larger(float(slopes[row, state]), where)
+        with np.errstate(divide="ignore", invalid="ignore"):
+            newton = np.minimum(slopes**2 / self.totals[:, None] / 2, slopes)
+            gains = np.where(slopes > 0, newton, 0.0).max(axis=1)
+        return largest.or_larger(float(slopes[row, state]) / self._n, where), Distance.of_rows(gains, self._where)
 
     def _where(self, row: int) -> str:
         """Name a row of the table."""
-        parents = self.lead.family.parents
+        parents = self.lead.family.parents if self.kind.name == "tabular" else ()
         said = f", {describe_configuration(parents, self._configurations[row])}" if parents else ""
         return f"node {self.names[0]!r}{said}"
 

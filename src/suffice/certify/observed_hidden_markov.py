@@ -16,6 +16,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from suffice.certify.claim import Claim
+from suffice.certify.observed_discrete import Observed
 from suffice.certify.violation import Violation
 from suffice.data.block import Block
 from suffice.data.encode import missing_in
@@ -25,6 +26,7 @@ from suffice.models.cpds.linear_gaussian import LinearGaussianCPD
 from suffice.models.cpds.rows import all_configurations
 from suffice.models.cpds.tabular import TabularCPD
 from suffice.models.hidden_markov import Emission, HiddenMarkovModel
+from suffice.optimise.distance import EPS, Distance, beyond, shortfall, table_losses
 from suffice.settings import settings
 from suffice.stats.needs import Sum
 from suffice.stats.sums import Sums
@@ -39,11 +41,11 @@ TOGETHER = 1 << 16
 ARRAYS = 6
 
 
-def measured(claim: Claim) -> tuple[float, float, str]:
-    """Return the observed log-likelihood, the largest derivative of the objective a position, and where it is.
+def measured(claim: Claim) -> Observed:
+    """Return the observed log-likelihood, the largest derivative of the objective a position, and the decrement.
 
     Of a table: (m̄(x, pa) + α − (m̄(pa) + Σα) θ) / N. Of a normal distribution: by its mean in units of its standard
-    deviation, and by the logarithm of that, over N.
+    deviation, and by the logarithm of that, over N. The decrement has the curvature of complete sequences.
     """
     model: HiddenMarkovModel = claim.model
     assert claim.source is not None
@@ -51,29 +53,49 @@ def measured(claim: Claim) -> tuple[float, float, str]:
     statistics = claim.source.reduce(task)
     values = statistics[task.need].values
     n = max(statistics.weight, 1e-300)
-    found, at = Violation(0.0, "no table"), 1
+    found, distance, at = Violation(0.0, "no table"), Distance(), 1
     for cpd in model.tables:
         size = task.size(cpd)
         own, at = values[at : at + size], at + size
         if isinstance(cpd, LinearGaussianCPD):
-            slopes = np.abs(np.where(np.isnan(own), math.inf, own)) / n
             where = f"p({cpd.family.child.name} | {cpd.family.parents[0].name})"
+            weights, slopes = own[: len(cpd.intercept)], own[len(cpd.intercept) :]
+            slopes = np.abs(np.where(np.isnan(slopes), math.inf, slopes)) / n
             found = found.or_larger(float(slopes.max(initial=0.0)), where)
+            distance += _normal_distance(cpd, weights, own[len(weights) :].reshape(2, -1)).inside(where)
             continue
-        found = found.or_larger(_slope(claim, cpd, own.reshape(cpd.values.shape)) / n, cpd.title)
-    return float(values[0]), found.size, found.where
+        counts = _with_prior(claim, cpd, own.reshape(cpd.values.shape))
+        found = found.or_larger(_slope(cpd, counts) / n, cpd.title)
+        losses = table_losses(counts, np.where(np.isnan(cpd.values), 0.0, cpd.values))
+        distance += Distance.of_rows(losses, cpd.describe_row).inside(cpd.title)
+    return Observed(float(values[0]), found.size, found.where, distance=distance)
 
 
-def _slope(claim: Claim, cpd: TabularCPD, counts: Floats) -> float:
+def _with_prior(claim: Claim, cpd: TabularCPD, counts: Floats) -> Floats:
+    """Return expected counts with what the prior adds."""
+    if claim.prior is None:
+        return counts
+    sizes = [parent.n_states for parent in cpd.family.parents]
+    more: Floats = counts + claim.prior.pseudo(cpd.family, claim.point)(all_configurations(sizes))
+    return more
+
+
+def _slope(cpd: TabularCPD, counts: Floats) -> float:
     """Return the largest derivative by the logarithms of a table's cells, rows kept at one."""
-    if claim.prior is not None:
-        sizes = [parent.n_states for parent in cpd.family.parents]
-        counts = counts + claim.prior.pseudo(cpd.family, claim.point)(all_configurations(sizes))
     known = ~np.isnan(cpd.values).any(axis=1)
     if (counts[~known] != 0).any():
         return math.inf
     slopes = counts[known] - counts[known].sum(axis=1, keepdims=True) * cpd.values[known]
     return float(np.abs(slopes).max(initial=0.0))
+
+
+def _normal_distance(cpd: LinearGaussianCPD, weights: Floats, slopes: Floats) -> Distance:
+    """Return the decrement of the normal distributions of all states, without what the rounding of means explains."""
+    used = weights > 0
+    n, sd = np.where(used, weights, 1.0), np.where(used, cpd.sd, 1.0)
+    level = beyond(slopes[0] / n, 2 * EPS * np.where(used, np.abs(cpd.intercept), 0.0) / sd)
+    losses = np.where(used, n / 2 * (level**2 + shortfall(slopes[1] / n)), 0.0)
+    return Distance.of_rows(losses, cpd.describe_row)
 
 
 @dataclass(frozen=True, eq=False)
@@ -86,7 +108,7 @@ class LogPass:
     @staticmethod
     def size(cpd: Emission) -> int:
         """Return how many numbers a distribution has."""
-        return cpd.values.size if isinstance(cpd, TabularCPD) else 2 * len(cpd.intercept)
+        return cpd.values.size if isinstance(cpd, TabularCPD) else 3 * len(cpd.intercept)
 
     @property
     def need(self) -> Sum:
@@ -138,7 +160,7 @@ def _filled(cpd: TabularCPD) -> Floats:
 
 
 def _emitted(cpd: Emission, values: NDArray[Any], gamma: Floats) -> Floats:
-    """Return a table's expected counts, or a normal distribution's derivatives."""
+    """Return a table's expected counts, or the weights of states and a normal distribution's derivatives."""
     seen = ~missing_in(values)
     g, x = gamma[seen], values[seen]
     if isinstance(cpd, TabularCPD):
@@ -146,7 +168,7 @@ def _emitted(cpd: Emission, values: NDArray[Any], gamma: Floats) -> Floats:
         return np.concatenate(counts)
     used = g.sum(axis=0) > 0
     gaps = (x[:, None] - np.where(used, cpd.intercept, 0.0)) / np.where(used, cpd.sd, 1.0)
-    return np.concatenate([(g * gaps).sum(axis=0), (g * (gaps * gaps - 1)).sum(axis=0)])
+    return np.concatenate([g.sum(axis=0), (g * gaps).sum(axis=0), (g * (gaps * gaps - 1)).sum(axis=0)])
 
 
 class _Passes:

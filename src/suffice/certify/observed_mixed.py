@@ -11,7 +11,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import cached_property
 from typing import Any
 
@@ -20,6 +20,7 @@ from numpy.typing import NDArray
 
 from suffice.certify.claim import Claim
 from suffice.certify.observed_conditioned import add_conditioned
+from suffice.certify.observed_discrete import Observed
 from suffice.certify.observed_scores import standardised, worst_of
 from suffice.data.block import Block
 from suffice.data.encode import missing_in
@@ -39,14 +40,14 @@ CELLS = 2**20
 """Numbers that some rows hold for all their configurations."""
 
 
-def measured(claim: Claim) -> tuple[float, float, str]:
-    """Return the observed log-likelihood, the largest derivative a row in standardised units, and where it is."""
+def measured(claim: Claim) -> Observed:
+    """Return the observed log-likelihood, the largest derivative a row in standardised units, and the decrement."""
     assert claim.source is not None
     task = Enumerated.of(claim)
     flat = claim.source.reduce(task)[task.need].values
     log_likelihood, weight = float(flat[0]), float(flat[1])
-    found = worst_of(claim, task.layout.unpacked(flat[2:]), task.centres, task.spreads, weight)
-    return log_likelihood, found.size, found.where
+    found, distance = worst_of(claim, task.layout.unpacked(flat[2:]), task.centres, task.spreads, weight)
+    return Observed(log_likelihood, found.size, found.where, distance=distance)
 
 
 @dataclass(frozen=True, eq=False)
@@ -81,6 +82,8 @@ class Enumerated:
     centres, spreads : mapping from str to float
         What continuous columns are measured from, and in.
     layout : Layout
+    without : frozenset of str
+        Nodes that sum to one, and are left out.
     """
 
     model: Any
@@ -88,6 +91,7 @@ class Enumerated:
     centres: Mapping[str, float]
     spreads: Mapping[str, float]
     layout: Layout = field(repr=False)
+    without: frozenset[str] = frozenset()
 
     @classmethod
     def of(cls, claim: Claim) -> Enumerated:
@@ -113,8 +117,8 @@ class Enumerated:
 
     @cached_property
     def names(self) -> tuple[str, ...]:
-        """All nodes, parents first."""
-        return tuple(self.model.dag.order)
+        """All nodes but those that are left out, parents first."""
+        return tuple(node for node in self.model.dag.order if node not in self.without)
 
     @cached_property
     def normal(self) -> list[str]:
@@ -171,15 +175,31 @@ class Enumerated:
             columns[node] = (column - self.centres[node]) / self.spreads[node] if is_normal else column.astype(np.int64)
         for rows, gone in _patterns(np.stack([missing_in(columns[node]) for node in self.names], axis=1), weights):
             hidden = [node for node, is_gone in zip(self.names, gone, strict=True) if is_gone]
+            if unheard := self._unheard(hidden):
+                hidden = [node for node in hidden if node not in unheard]
+            part_of = replace(self, without=unheard) if unheard else self
             k = math.prod(self.model.schema[node].n_states for node in hidden if self.kinds[node] != "linear_gaussian")
             for some in self._cut(rows, k):
-                part = {node: columns[node][some] for node in self.names if node not in hidden}
+                part = {node: columns[node][some] for node in part_of.names if node not in hidden}
                 if k <= MOST:
-                    flat[0] += self._add(part, weights[some], hidden, found)
+                    flat[0] += part_of._add(part, weights[some], hidden, found)
                 else:
                     units = self.centres, self.spreads
-                    flat[0] += add_conditioned(self.model, self.network, part, weights[some], units, found)
+                    heard = {node: array for node, array in found.items() if node not in unheard}
+                    flat[0] += add_conditioned(self.model, self.network, part, hidden, weights[some], units, heard)
         return {self.need: Sums(self.need.name, flat)}
+
+    def _unheard(self, hidden: Sequence[str]) -> frozenset[str]:
+        """Return hidden softmax nodes of which nothing below was seen, with what is below: they sum to one."""
+        dag, barren = self.model.dag, set[str]()
+        for node in reversed(self.names):
+            if node in hidden and all(child in barren for child in self.names if node in dag.parents[child]):
+                barren.add(node)
+        found: set[str] = set()
+        for node in self.names:
+            if node in barren and (self.kinds[node] == "softmax" or found.intersection(dag.parents[node])):
+                found.add(node)
+        return frozenset(found)
 
     def _cut(self, rows: Ints, k: int) -> Iterator[Ints]:
         size = len(rows) if k > MOST else max(1, CELLS // k // (1 + len(self.normal)) ** 2)
@@ -254,7 +274,7 @@ class Enumerated:
             rows, columns = np.nonzero(of_case == number)
             inner, across = covariance[np.ix_(have, have)], covariance[np.ix_(have, lack)]
             apart = values[rows] - centre[have]
-            solved = np.linalg.solve(inner, np.column_stack([across, apart.T])) if have else np.zeros((0, len(lack)))
+            solved = _solved(inner, np.column_stack([across, apart.T])) if have else np.zeros((0, len(lack)))
             if have:
                 sign, log_det = np.linalg.slogdet(inner)
                 squares = (apart * solved[:, len(lack) :].T).sum(axis=1)
@@ -318,3 +338,11 @@ def _patterns(missing: NDArray[np.bool_], weights: Floats) -> Iterator[tuple[Int
     order = held[np.argsort(back.reshape(-1), kind="stable")]
     for rows in np.split(order, np.cumsum(np.bincount(back.reshape(-1), minlength=len(distinct)))[:-1]):
         yield rows, missing[rows[0]]
+
+
+def _solved(matrix: Floats, right: Floats) -> Floats:
+    """Return the solution of matrix · x = right; NaN, which is never certified, where the matrix is singular."""
+    try:
+        return np.asarray(np.linalg.solve(matrix, right), np.float64)
+    except np.linalg.LinAlgError:
+        return np.full(right.shape, np.nan)

@@ -19,9 +19,12 @@ from numpy.typing import NDArray
 
 from suffice.certify import observed_mixed
 from suffice.certify.claim import Claim
+from suffice.certify.gaussian_markov import free_entries
+from suffice.certify.observed_discrete import Observed
 from suffice.certify.violation import Violation
 from suffice.data.block import Block
 from suffice.models.joint_normal import JointNormal
+from suffice.optimise.distance import Distance, beyond, mean_loss, sparse_matrix_loss
 from suffice.priors.normal_inverse_wishart import NormalInverseWishart
 from suffice.stats.needs import Need, Sum
 from suffice.stats.sums import Sums
@@ -33,8 +36,11 @@ STEP = 2**15
 """Rows that are looked at together."""
 
 
-def measured(claim: Claim) -> tuple[float, float, str]:
-    """Return the observed log-likelihood, the largest derivative a row in standardised units, and where it is."""
+def measured(claim: Claim) -> Observed:
+    """Return the observed log-likelihood, the largest derivative a row in standardised units, and the decrement.
+
+    The decrement has the curvature of complete rows, N Σ⁻¹ for the means and (N/2) Σ ⊗ Σ for the precisions.
+    """
     if not isinstance(claim.structure, GaussianMarkov):
         return observed_mixed.measured(claim)
     structure: GaussianMarkov = claim.structure
@@ -54,8 +60,14 @@ def measured(claim: Claim) -> tuple[float, float, str]:
         more = _of_prior(claim.prior, structure, model, roots)
         shifts, gaps = shifts + more[0], gaps + more[1]
     if (stray := _stray(structure, model.precision)) is not None:
-        return log_likelihood, math.inf, f"{stray}, which has no edge but a number in the precision matrix"
-    return log_likelihood, *_worst(structure, shifts / weight, gaps / weight, EPS * np.abs(model.mean) / roots)
+        where = f"{stray}, which has no edge but a number in the precision matrix"
+        return Observed(log_likelihood, math.inf, where)
+    rounding = EPS * np.abs(model.mean) / roots
+    size, where = _worst(structure, shifts / weight, gaps / weight, rounding)
+    off = beyond(shifts / weight, 2 * rounding)
+    distance = Distance.in_nats(mean_loss(weight, correlations, off), "the means")
+    nats = sparse_matrix_loss(weight, correlations, gaps / weight, free_entries(structure))
+    return Observed(log_likelihood, size, where, distance=distance + Distance.in_nats(nats, "the covariances"))
 
 
 def _stray(structure: GaussianMarkov, precision: Floats) -> str | None:

@@ -7,17 +7,22 @@ it is m̄(x, pa) − m̄(pa) θ(x | pa), by log-odds; for a regression with resi
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+import math
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from suffice.certify.claim import Claim
+from suffice.certify.constraints import constraint_violation
 from suffice.certify.violation import Violation
+from suffice.data.variable import Variable
 from suffice.models.cpds import Family, NodeKind, given_in, nodes_of
 from suffice.models.cpds.linear_gaussian_prior import RegressionPseudo
-from suffice.models.cpds.tabular import whole_values
+from suffice.models.cpds.tabular import describe_configuration, whole_values
+from suffice.optimise.distance import Distance, beyond, quadratic_loss, shortfall, table_losses
 from suffice.priors.binding import bound, prior_of
 from suffice.stats.counts import Counts
 
@@ -26,29 +31,36 @@ Units = Mapping[str, float]
 EPS = 2.0**-52
 
 
-def worst_of(claim: Claim, expected: Mapping[str, Floats], centres: Units, spreads: Units, weight: float) -> Violation:
-    """Return the largest derivative a row, and where it is."""
+def worst_of(
+    claim: Claim, expected: Mapping[str, Floats], centres: Units, spreads: Units, weight: float
+) -> tuple[Violation, Distance]:
+    """Return the largest derivative a row and where it is, and the decrement, with complete-data curvature."""
     nodes = nodes_of(claim.structure, claim.statistics.schema)
     prior = None if claim.prior is None else bound(claim.prior, claim.structure, claim.statistics)
-    worst = Violation()
+    worst, distance = Violation(), Distance()
     for group in claim.structure.groups:
+        if (broken := constraint_violation(claim, group, nodes)) is not None:
+            worst = worst.or_larger(broken.size, broken.where)
         if any(node in claim.fixed for node in group) and nodes[group[0]][0].name != "tabular":
             continue
         kind, family = nodes[group[0]]
         mine = None if prior is None else prior_of(prior, kind, family)
         if kind.name == "linear_gaussian":
             products = _in_units_of_first(group, nodes, expected, centres, spreads)
-            found = _of_regression(claim, kind, family, products, mine, centres, spreads, weight)
+            found, nats = _of_regression(claim, kind, family, products, mine, centres, spreads, weight)
         elif kind.name == "tabular":
             counts = np.add.reduce([expected[node].reshape(-1, family.child.n_states) for node in group])
-            found = _of_table(claim, family, counts, mine, _given(claim, group, nodes), weight)
+            found, nats = _of_table(claim, family, counts, mine, _given(claim, group, nodes), weight)
         else:
-            statistic = claim.statistics[kind.need(family)]
+            statistic, cpd = claim.statistics[kind.need(family)], claim.model.cpd(group[0])
             if kind.name != "softmax":
                 statistic = Counts.dense(family.variables, np.add.reduce([expected[node] for node in group]))
-            found = Violation().or_larger(kind.residual(claim.model.cpd(group[0]), statistic), group[0])
+            pseudo = None if mine is None else mine.pseudo(family, claim.point)
+            found = Violation().or_larger(kind.residual(cpd, statistic, pseudo), group[0])
+            nats = kind.distance(cpd, statistic, pseudo, point=claim.point)
         worst = worst.or_larger(found.size, found.where)
-    return worst
+        distance += nats.inside(f"node {group[0]!r}")
+    return worst, distance
 
 
 def _given(claim: Claim, group: tuple[str, ...], nodes: Mapping[str, tuple[NodeKind, Family]]) -> Any:
@@ -60,19 +72,29 @@ def _given(claim: Claim, group: tuple[str, ...], nodes: Mapping[str, tuple[NodeK
     return kind.fix(claim.model.cpd(group[0]), given)[1]
 
 
-def _of_table(claim: Claim, family: Family, counts: Floats, prior: Any, given: Any, weight: float) -> Violation:
+def _of_table(
+    claim: Claim, family: Family, counts: Floats, prior: Any, given: Any, weight: float
+) -> tuple[Violation, Distance]:
     theta = whole_values(claim.model.cpd(family.child.name)).reshape(counts.shape)
     if prior is not None:
         counts = counts + (prior.alpha(family).reshape(-1, counts.shape[1]) - (claim.point == "map"))
     gaps = np.abs(counts - counts.sum(axis=1, keepdims=True) * theta) / weight
-    gaps[~(np.abs(counts).sum(axis=1) > 0)] = 0.0
+    losses = table_losses(counts, theta)
+    gaps[np.abs(counts).sum(axis=1) == 0] = 0.0
     if given is not None:
         rows = np.zeros(len(given), np.int64)
         for axis, parent in enumerate(family.parents):
             rows = rows * parent.n_states + given[:, axis]
-        gaps[rows] = 0.0
+        gaps[rows] = losses[rows] = 0.0
     size = float(gaps.max(initial=0.0)) if not np.isnan(gaps).any() else float("nan")
-    return Violation().or_larger(size, f"the table of {family.child.name}")
+    found = Violation().or_larger(size, f"the table of {family.child.name}")
+    return found, Distance.of_rows(losses, lambda row: _row_name(family.parents, row))
+
+
+def _row_name(parents: tuple[Variable, ...], row: int) -> str:
+    """Name a row by the states of discrete parents."""
+    sizes = [parent.n_states for parent in parents]
+    return describe_configuration(parents, np.unravel_index(row, sizes)) if parents else ""
 
 
 # Regressions --------------------------------------------------------------------------------------------------
@@ -110,7 +132,7 @@ def _of_regression(
     centres: Units,
     spreads: Units,
     weight: float,
-) -> Violation:
+) -> tuple[Violation, Distance]:
     name, cpd = family.child.name, claim.model.cpd(family.child.name)
     intercept, slopes, v = standardised(cpd, name, centres, spreads)
     held = products[:, 0, 0] > 0
@@ -131,7 +153,9 @@ def _of_regression(
         of_variance = np.where(held, (squares / 2 + squares_of_prior) / v - powers, 0.0)
         parts = cpd.coefficients * np.array([centres[parent.name] for parent in family.continuous])
         size = np.abs(cpd.intercept) + np.abs(parts).sum(axis=1)
-        rounding = np.where(held, 2 * EPS * size / spreads[name] / np.sqrt(v), 0.0) * products[:, 0, 0]
+        last_digit = 2 * EPS * size / spreads[name]
+        rounding = np.where(held, last_digit / np.sqrt(v), 0.0) * products[:, 0, 0]
+    misses = _Misses(products, cross, v, held, last_digit, squares / 2 + squares_of_prior, powers)
     root = np.sqrt(np.where(held, v, 0.0).max(initial=0.0))
     if kind.tied in ("slopes", "both"):
         of_slopes = of_slopes.sum(axis=0, keepdims=True) * root
@@ -147,7 +171,77 @@ def _of_regression(
     ):
         largest = float("nan") if np.isnan(sizes).any() else float(sizes.max(initial=0.0))
         worst = worst.or_larger(largest / weight, f"the {what} of {name}")
-    return worst
+    return worst, misses.distance(kind.tied, lambda row: _row_name(family.discrete, row))
+
+
+@dataclass(frozen=True, eq=False)
+class _Misses:
+    """What regressions miss, in standardised columns and by configuration of the discrete parents.
+
+    Attributes
+    ----------
+    products : array, shape (k, 2 + q, 2 + q)
+        Σ z zᵀ of z = (1, parents, child).
+    cross : array, shape (k, 2 + q)
+        Σ z e.
+    v : array, shape (k,)
+        The variances.
+    held : array, shape (k,)
+        Which configurations are determined.
+    last_digit : array, shape (k,)
+        What rounding may do to the level.
+    squares, powers : array, shape (k,)
+        The objective has the terms −powers · log v − squares / v.
+    """
+
+    products: Floats
+    cross: Floats
+    v: Floats
+    held: NDArray[np.bool_]
+    last_digit: Floats
+    squares: Floats
+    powers: Floats
+
+    def distance(self, tied: str, name: Callable[[int], str]) -> Distance:
+        """Return the decrement of levels, slopes and variances; what is tied is one block."""
+        rows = np.flatnonzero(self.held)
+        if not len(rows):
+            return Distance()
+        v, powers, squares = self.v[rows], self.powers[rows], self.squares[rows]
+        if not (v > 0).all():
+            return Distance.in_nats(math.inf, "a variance that is not positive")
+
+        def of_row(place: int) -> str:
+            return name(int(rows[place]))
+
+        parts = [self._parts(int(row)) for row in rows]
+        found = Distance.of_rows(np.array([level for level, *_ in parts]), of_row)
+        if tied in ("variance", "both"):
+            if (v != v[0]).any():
+                return Distance.in_nats(math.inf, "variances that are tied and differ")
+            total = powers.sum()
+            found += Distance.in_nats(total * shortfall(squares.sum() / v[0] / total - 1), "the tied variance")
+        else:
+            found += Distance.of_rows(powers * shortfall(squares / v / powers - 1), of_row)
+        if tied in ("slopes", "both"):
+            slope, curvature = sum(part[1] for part in parts), sum(part[2] for part in parts)
+            noise = math.sqrt(math.fsum(part[3] ** 2 for part in parts))
+            nats = quadratic_loss(np.asarray(slope), np.asarray(curvature), noise)
+            return found + Distance.in_nats(nats, "the tied slopes")
+        return found + Distance.of_rows(np.array([quadratic_loss(*part[1:]) for part in parts]), of_row)
+
+    def _parts(self, row: int) -> tuple[float, Floats, Floats, float]:
+        """Return the loss of the level at the mean of the parents; slopes, curvature and rounding around that mean."""
+        products, cross, v = self.products[row], self.cross[row], float(self.v[row])
+        n, q = float(products[0, 0]), len(products) - 2
+        if not n > 0:
+            return 0.0, np.zeros(q), np.zeros((q, q)), 0.0
+        centre = products[0, 1:] / n
+        scatter = products[1:, 1:] - n * np.outer(centre, centre)
+        level = float(beyond(cross[0] / n, float(self.last_digit[row])))
+        slope = cross[1:-1] - centre[:-1] * cross[0]
+        rounding = 8 * EPS * math.sqrt(max(float(products[-1, -1]), 0.0) / v)
+        return n * level * level / v / 2, slope / v, scatter[:-1, :-1] / v, rounding
 
 
 def standardised(cpd: Any, node: str, centres: Units, spreads: Units) -> tuple[Floats, Floats, Floats]:

@@ -20,8 +20,8 @@ from suffice.certify.claim import Claim
 from suffice.certify.feature_members import ByTree
 from suffice.certify.observed_discrete import Expected, Observed, Tally
 from suffice.certify.observed_rows import ObservedRows
-from suffice.certify.subgradient import residual_under_penalty
-from suffice.certify.weight_residual import residual_of
+from suffice.certify.subgradient import decrement_under_penalty, residual_under_penalty
+from suffice.certify.weight_residual import residual_of, slopes_under
 from suffice.data.variable import Variable
 from suffice.errors import StatisticsError
 from suffice.inference.clique_family import Layout, family_of
@@ -29,6 +29,8 @@ from suffice.inference.facial import facial_set
 from suffice.inference.product import Factor
 from suffice.models.clique_layout import factors_over
 from suffice.models.cpds.tabular import describe_configuration
+from suffice.optimise.decrement import decrement_by_products
+from suffice.optimise.distance import Distance
 from suffice.priors.penalty import Penalty
 from suffice.priors.pseudo_margins import pseudo_margin
 from suffice.structures.cliques import Cliques
@@ -38,6 +40,8 @@ from suffice.text import plural
 Floats = NDArray[np.float64]
 LIFT = 1e-9
 """What zeros are replaced by, beside the largest of their table, to see whether the likelihood rises with them."""
+ROUNDING = 1e-15
+"""Margins are known to this relative accuracy."""
 RISES = ", where the potential is zero and the likelihood rises with it"
 
 
@@ -144,7 +148,40 @@ class _Cliques:
         tally = self.tables.tally
         log_likelihood = tally.log_likelihood - tally.weight * self.seen.log_z
         size, where = self._residual()
-        return Observed(log_likelihood, size, where, tuple(self.tables.remarks()))
+        distance = self._distance() if math.isfinite(size) else Distance()
+        return Observed(log_likelihood, size, where, tuple(self.tables.remarks()), distance=distance)
+
+    def _distance(self) -> Distance:
+        """Return the Newton decrement with complete-data curvature, N times the covariance of the cells."""
+        tally, seen, prior = self.tables.tally, self.seen, self.claim.prior
+        p, n = seen.expected, max(tally.weight, 1e-300)
+        if isinstance(prior, Penalty):
+            gaps = p - tally.counts / n
+            found = decrement_under_penalty(prior, seen.layout, seen.theta, gaps, seen.point, n, ROUNDING * n * p)
+        else:
+            n += 0.0 if prior is None else float(self._pseudo[: seen.layout.starts[1]].sum())
+            slope, variance = n * p - tally.counts - self._pseudo, n * p * (1 - p)
+            found = decrement_by_products(
+                slope, lambda v: n * seen.point.curvature(v), variance, noise=ROUNDING * n * p
+            )
+        distance = Distance.in_nats(found.size, seen.named(found.place))
+        zero = seen.theta == -math.inf
+        if zero.any() and (tally.seen < tally.weight).any():
+            slopes, units = (n * values for values in self._slopes_at_zero(zero))
+            gains = np.where(zero & (slopes > 0), slopes**2 / np.maximum(units, 1e-300) / 2, 0.0)
+            distance += Distance.of_rows(gains, lambda place: seen.named(place) + RISES)
+        return distance
+
+    @cached_property
+    def _pseudo(self) -> Floats:
+        """What a prior of pseudo-counts adds to the margins."""
+        seen, prior = self.seen, self.claim.prior
+        if prior is None:
+            return np.zeros(seen.layout.n)
+        found: Floats = seen.layout.flat(
+            [pseudo_margin(prior, [seen.variables[v] for v in scope]) for scope in seen.layout.scopes]
+        )
+        return found
 
     def _residual(self) -> tuple[float, str]:
         """Return the largest gap of a margin, a row, and where it is."""
@@ -155,8 +192,8 @@ class _Cliques:
         if isinstance(prior, Penalty):
             gaps = residual_under_penalty(prior, seen.layout, seen.theta, seen.expected - tally.counts / n, n)
         elif prior is not None:
-            pseudo = [pseudo_margin(prior, [seen.variables[v] for v in scope]) for scope in seen.layout.scopes]
-            gaps = seen.expected * (n + float(pseudo[0].sum())) / n - (tally.counts + seen.layout.flat(pseudo)) / n
+            more = float(self._pseudo[: seen.layout.starts[1]].sum())
+            gaps = seen.expected * (n + more) / n - (tally.counts + self._pseudo) / n
         else:
             gaps = seen.expected - tally.counts / n
         if not np.isfinite(gaps).all():
@@ -164,7 +201,7 @@ class _Cliques:
         found = self._where(gaps, "")
         zero = seen.theta == -math.inf
         if zero.any() and (tally.seen < tally.weight).any():
-            found = max(found, self._where(np.where(zero, self._slopes_at_zero(zero), 0.0), RISES))
+            found = max(found, self._where(np.where(zero, self._slopes_at_zero(zero)[0], 0.0), RISES))
         return found
 
     def _where(self, gaps: Floats, more: str) -> tuple[float, str]:
@@ -177,15 +214,18 @@ class _Cliques:
         clique = ":".join(self.claim.structure.cliques[number])
         return float(np.abs(gaps[position])), f"the margin of {clique}, {said}{more}"
 
-    def _slopes_at_zero(self, zero: NDArray[np.bool_]) -> Floats:
-        """Return by how much the likelihood of a row rises with each potential that is zero, where it does."""
+    def _slopes_at_zero(self, zero: NDArray[np.bool_]) -> tuple[Floats, Floats]:
+        """Return by how much the likelihood of a row rises with each potential that is zero, where it does.
+
+        Also return how much probability a unit of each potential takes.
+        """
         seen = self.seen
         tops = np.repeat([table.max() for table in seen.layout.tables(seen.theta)], np.diff(seen.layout.starts))
         lifted = np.where(zero, tops + math.log(LIFT), seen.theta)
         tally = _Tables(self.claim, seen.layout, lifted, seen.extra).tally
         names = [variable.name for variable in seen.variables]
         margins = family_of(names, seen.layout.sizes, seen.layout.scopes, seen.extra).at(lifted).expected
-        return np.maximum(tally.counts / max(tally.weight, 1e-300) - margins, 0.0) / LIFT
+        return np.maximum(tally.counts / max(tally.weight, 1e-300) - margins, 0.0) / LIFT, margins / LIFT
 
     def _fault_of_support(self) -> str:
         """Whether the cells that the model rules out are those that the expected margins rule out."""
@@ -244,4 +284,6 @@ class _Features:
         names, unit = [feature.name for feature in seen.features], seen.member.unit
         size, where = residual_of(self.claim, names, seen.weights, gaps, unit, unit**2, main_effects(seen.features))
         log_likelihood = tally.log_likelihood - tally.weight * seen.member.log_z
-        return Observed(log_likelihood, size, where, tuple(self.tables.remarks()))
+        slopes = slopes_under(self.claim, seen.weights, gaps, main_effects(seen.features))
+        distance = Distance.in_nats(*seen.decrement_of(slopes, unit**2)) if math.isfinite(size) else Distance()
+        return Observed(log_likelihood, size, where, tuple(self.tables.remarks()), distance=distance)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Iterator
 from typing import Any
 
 import numpy as np
@@ -13,7 +14,8 @@ from suffice.certify.claim import Claim
 from suffice.certify.feature_values import sparse_values
 from suffice.certify.judgement import judged, unfit
 from suffice.certify.near_interior import is_near_interior
-from suffice.certify.weight_residual import residual_of
+from suffice.certify.weight_decrement import Curvature, decrement_at
+from suffice.certify.weight_residual import residual_of, slopes_under
 from suffice.stats.needs import Distinct
 from suffice.structures.feature_rules import main_effects
 
@@ -31,11 +33,13 @@ def certify(claim: Claim) -> Certificate:
     if names != tuple(claim.model.weights):
         return unfit(claim, words, "the weights, which are not those of the features")
     weights = np.where(limits, 0.0, claim.model.weights.to_numpy())
-    log_likelihood, gaps, variance, spread, normalisation = _gradient(claim, features, weights)
-    main = main_effects(features)
-    residual, worst = residual_of(claim, names, weights, gaps, spread, variance, main)
+    seen, spread, main = _Conditionals(claim, features, weights), _spread(claim, features), main_effects(features)
+    slopes = slopes_under(claim, weights, seen.gaps, main)
+    residual, worst = residual_of(claim, names, weights, seen.gaps, spread, seen.variance, main)
+    curvature = Curvature(seen.size, None, seen.curvature, seen.variance)
+    decrement, decrement_worst = decrement_at(claim, names, weights, limits, slopes, main, curvature)
     exists = "no" if limits.any() else "yes" if claim.prior is not None else "undecided"
-    if exists == "undecided" and residual <= claim.tol and _exists(claim, weights, limits, gaps, spread):
+    if exists == "undecided" and residual <= claim.tol and _exists(claim, weights, limits, seen.gaps, spread):
         exists = "yes"
     return judged(
         claim,
@@ -43,11 +47,13 @@ def certify(claim: Claim) -> Certificate:
             claim=words,
             residual=residual,
             worst=worst,
-            log_likelihood=log_likelihood,
-            normalisation=normalisation,
+            log_likelihood=seen.log_likelihood,
+            normalisation=seen.off,
             exists=exists,
             condition="the first-order condition of the pseudo-likelihood",
             rounding=1e-13 * claim.statistics.weight * len(claim.structure.variables),
+            decrement=decrement,
+            decrement_worst=decrement_worst,
         ),
     )
 
@@ -64,44 +70,63 @@ def _exists(claim: Claim, weights: Floats, limits: NDArray[np.bool_], gaps: Floa
     return not limits.any() and is_near_interior(-gaps, point.curvature, lambda gap: gap / variance, spread)
 
 
-def _gradient(claim: Claim, features: Any, weights: Floats) -> tuple[float, Floats, Floats, Floats, float]:
-    """Return the pseudo-log-likelihood, its slopes a row, about the features' variances, their spread, and Σ p − 1."""
-    schema, names = claim.statistics.schema, claim.structure.variables
-    rows = claim.statistics[Distinct(names)]
-    held = {v.name: column.astype(np.int64) for v, column in zip(rows.variables, rows.columns, strict=True)}
-    total = claim.statistics.weight or 1.0
-    touching: dict[str, list[tuple[int, Any]]] = {name: [] for name in names}
-    for number, feature in enumerate(features):
-        for term in feature.terms:
-            for name in term.scope:
-                touching[name].append((number, term))
-    gaps, variance, off = np.zeros(len(features)), np.zeros(len(features)), 0.0
-    value = 0.0
-    for start in range(0, rows.n_rows, BLOCK):
-        part = {name: column[start : start + BLOCK] for name, column in held.items()}
-        shares = rows.weights[start : start + BLOCK] / total
-        for name in names:
-            n, m = len(shares), schema[name].n_states
-            needed = {other for _, term in touching[name] for other in term.scope}
-            needed |= {other for table in claim.model.support if name in table.names for other in table.names}
-            columns = {other: np.repeat(part[other], m) for other in needed}
-            columns[name] = np.tile(np.arange(m), n)
-            scores = _log_left(claim, name, columns).reshape(n, m)
-            values = []
-            for number, term in touching[name]:
-                values.append(term.at(columns).reshape(n, m))
-                scores = scores + weights[number] * values[-1]
-            scores = scores - scores.max(axis=1, keepdims=True)
-            p = np.exp(scores)
-            p /= p.sum(axis=1, keepdims=True)
-            off = max(off, float(np.abs(p.sum(axis=1) - 1).max(initial=0.0)))
-            own = np.arange(n), part[name]
-            value += total * float(shares.dot(np.log(p[own])))
-            for (number, _), f in zip(touching[name], values, strict=True):
+class _Conditionals:
+    """The conditional distributions of all variables, each feature evaluated anew on the distinct rows."""
+
+    def __init__(self, claim: Claim, features: Any, weights: Floats) -> None:
+        self.claim, self.features, self.weights = claim, features, weights
+        self.total = claim.statistics.weight or 1.0
+        self.gaps, self.variance, self.size = (np.zeros(len(features)) for _ in range(3))
+        self.log_likelihood, self.off = 0.0, 0.0
+        for shares, p, own, values in self._blocks():
+            rows = np.arange(len(shares)), own
+            self.off = max(self.off, float(np.abs(p.sum(axis=1) - 1).max(initial=0.0)))
+            self.log_likelihood += self.total * float(shares.dot(np.log(p[rows])))
+            for number, f in values:
                 mean = (p * f).sum(axis=1)
-                gaps[number] += float(shares.dot(mean - f[own]))
-                variance[number] += float(shares.dot((p * f**2).sum(axis=1) - mean**2))
-    return value, gaps, np.maximum(variance, 0.0), _spread(claim, features), off
+                self.gaps[number] += float(shares.dot(mean - f[rows]))
+                self.variance[number] += max(float(shares.dot((p * f**2).sum(axis=1) - mean**2)), 0.0)
+                self.size[number] += float(shares.dot((p * np.abs(f)).sum(axis=1)))
+
+    def _blocks(self) -> Iterator[tuple[Floats, Floats, NDArray[np.int64], list[tuple[int, Floats]]]]:
+        """Yield by variable and some rows: shares, p of its states, its own state, and terms of features by state."""
+        claim, weights = self.claim, self.weights
+        schema, names = claim.statistics.schema, claim.structure.variables
+        rows = claim.statistics[Distinct(names)]
+        held = {v.name: column.astype(np.int64) for v, column in zip(rows.variables, rows.columns, strict=True)}
+        touching: dict[str, list[tuple[int, Any]]] = {name: [] for name in names}
+        for number, feature in enumerate(self.features):
+            for term in feature.terms:
+                for name in term.scope:
+                    touching[name].append((number, term))
+        for start in range(0, rows.n_rows, BLOCK):
+            part = {name: column[start : start + BLOCK] for name, column in held.items()}
+            shares = rows.weights[start : start + BLOCK] / self.total
+            for name in names:
+                n, m = len(shares), schema[name].n_states
+                needed = {other for _, term in touching[name] for other in term.scope}
+                needed |= {other for table in claim.model.support if name in table.names for other in table.names}
+                columns = {other: np.repeat(part[other], m) for other in needed}
+                columns[name] = np.tile(np.arange(m), n)
+                scores = _log_left(claim, name, columns).reshape(n, m)
+                values = []
+                for number, term in touching[name]:
+                    values.append((number, term.at(columns).reshape(n, m)))
+                    scores = scores + weights[number] * values[-1][1]
+                scores = scores - scores.max(axis=1, keepdims=True)
+                p = np.exp(scores)
+                p /= p.sum(axis=1, keepdims=True)
+                yield shares, p, part[name], values
+
+    def curvature(self, direction: Floats) -> Floats:
+        """Return the sum of the mean covariances of all variables times a direction."""
+        found = np.zeros(len(direction))
+        for shares, p, _, values in self._blocks():
+            along = sum((direction[number] * f for number, f in values), start=np.zeros_like(p))
+            change = p * (along - (p * along).sum(axis=1, keepdims=True)) * shares[:, None]
+            for number, f in values:
+                found[number] += float((change * f).sum())
+        return found
 
 
 def _spread(claim: Claim, features: Any) -> Floats:

@@ -13,6 +13,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from suffice.certify.violation import Violation
 from suffice.data.block import Block
 from suffice.stats.available import complete_in
 from suffice.stats.counts import Counts
@@ -60,16 +61,15 @@ def recount_gap(source: Source, statistics: Statistics) -> tuple[float, str]:
     scopes = tuple(need for need in mine if isinstance(need, Count))
     moments = tuple(statistic for need, statistic in mine.items() if isinstance(need, Moment))
     again = source.reduce(Recount(scopes, moments))
-    worst, where = abs(again.weight - statistics.weight) / max(1.0, again.weight), "the total weight"
+    found = Violation(0.0, "the total weight")
+    found = found.or_larger(abs(again.weight - statistics.weight) / max(1.0, again.weight), "the total weight")
     for need in scopes:
         gap = _count_gap(statistics[need], again[need].reindexed(statistics.schema.select(source.schema)))
-        if gap > worst:
-            worst, where = gap, " × ".join(need.scope)
+        found = found.or_larger(gap, " × ".join(need.scope))
     for statistic in moments:
-        gap, column = _moment_gap(statistic, again[_name(statistic)].values)
-        if gap > worst:
-            worst, where = gap, f"the moments of {column}"
-    return worst, where
+        of_moments = _moment_gap(statistic, again[_name(statistic)].values)
+        found = found.or_larger(of_moments.size, f"the moments of {of_moments.where}")
+    return found.size, found.where
 
 
 def _count_gap(mine: Counts, other: Counts) -> float:
@@ -115,12 +115,12 @@ def _sums(mine: Moments, block: Block) -> NDArray[np.float64]:
     return np.stack(found, axis=1).reshape(-1)
 
 
-def _moment_gap(mine: Moments, sums: NDArray[np.float64]) -> tuple[float, str]:
-    """Compare weights, means in standard deviations, and scatter as correlations; return where it is largest, too."""
+def _moment_gap(mine: Moments, sums: NDArray[np.float64]) -> Violation:
+    """Compare weights, means in standard deviations, and scatter as correlations."""
     p = len(mine.variables)
     again = sums.reshape(mine.weight.size, -1)
     upper = np.triu_indices(p)
-    worst, where = 0.0, "no column"
+    found = Violation(0.0, "no column")
     for cell, row in enumerate(again):
         weight, first, second = float(row[0]), row[1 : p + 1], np.zeros((p, p))
         second[upper] = row[p + 1 :]
@@ -133,13 +133,11 @@ def _moment_gap(mine: Moments, sums: NDArray[np.float64]) -> tuple[float, str]:
         spread = np.where(spread > 1e-12 * sizes, spread, np.maximum(sizes, 1.0))
         gaps = np.triu(np.abs(second - weight * np.outer(shift, shift) - scatter) / spread[:, None] / spread)
         gaps[np.diag_indices(p)] += np.abs(shift) * np.sqrt(claimed) / spread
-        gap = abs(weight - claimed) / max(1.0, weight)
-        place = int(np.argmax(gaps.max(axis=0))) if p else 0
-        if p and float(gaps.max()) > max(gap, worst):
-            worst, where = float(gaps.max()), repr(mine.variables[place].name)
-        elif gap > worst:
-            worst, where = gap, _columns(mine)
-    return worst, where
+        found = found.or_larger(abs(weight - claimed) / max(1.0, weight), _columns(mine))
+        if p:
+            place = int(np.argmax(gaps.max(axis=0)))
+            found = found.or_larger(float(gaps.max()), repr(mine.variables[place].name))
+    return found
 
 
 def _columns(mine: Moments) -> str:

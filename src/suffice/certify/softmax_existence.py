@@ -58,7 +58,7 @@ def existence(claim: Claim, found: Recomputed) -> Existence:
     directions = [_of_weights(claim)]
     side = (claim.model.target.n_states - 1) * len(found.extents)
     if side <= MOST_SIDE and claim.statistics.n_read * float(side) ** 2 <= MOST_PRODUCTS:
-        hessian = second_derivatives(claim) / found.total
+        hessian = second_derivatives(claim, claim.model.target.n_states - 1, np.zeros(len(found.units))) / found.total
         if _is_proven_in_full(hessian, found):
             return Existence("yes")
         directions.append(_without_curvature(hessian, directions[0], found))

@@ -9,6 +9,7 @@ from numpy.typing import NDArray
 
 from suffice.certify.certificate import Certificate, Measured, verdict
 from suffice.certify.claim import Claim
+from suffice.certify.softmax_decrement import decrement
 from suffice.certify.softmax_existence import Existence, existence
 from suffice.certify.softmax_rows import Recomputed, information_gap, recomputed
 from suffice.priors.penalty import Gaussian, Laplace
@@ -26,6 +27,7 @@ def certify(claim: Claim) -> Certificate:
         by_weights = _under_prior(claim, by_weights, found)
     scaled = by_weights / found.units[:, None]
     residual, worst = _largest(claim, scaled, by_intercept)
+    left, term, code = decrement(claim, found, by_weights)
     exists, boundary = Existence("yes") if claim.prior is not None else existence(claim, found)
     kind = (
         "maximum conditional likelihood" if claim.point == "mle" else "posterior mode of the weights, given the inputs"
@@ -52,6 +54,8 @@ def certify(claim: Claim) -> Certificate:
             moment_gap=None if claim.prior is not None else found.moment_gap,
             boundary=boundary,
             rounding=1e-13 * found.total,
+            decrement=left,
+            decrement_worst=_parameter(claim, term, code),
         ),
         claim.log_likelihood,
         claim.tol,
@@ -85,9 +89,12 @@ def _under_prior(claim: Claim, by_weights: Floats, found: Recomputed) -> Floats:
 
 
 def _largest(claim: Claim, scaled: Floats, by_intercept: Floats) -> tuple[float, str]:
-    model = claim.model
     sizes = np.abs(np.concatenate([by_intercept[None], scaled]))
     sizes = np.where(np.isnan(sizes), np.inf, sizes)
     term, code = np.unravel_index(int(np.argmax(sizes)), sizes.shape)
-    name = "the intercept" if term == 0 else f"the weight of {str(model.terms[term - 1])!r}"
-    return float(sizes[term, code]), f"{name} for {model.target.labels[int(code)]!r}"
+    return float(sizes[term, code]), _parameter(claim, int(term), int(code))
+
+
+def _parameter(claim: Claim, term: int, code: int) -> str:
+    name = "the intercept" if term == 0 else f"the weight of {str(claim.model.terms[term - 1])!r}"
+    return f"{name} for {claim.model.target.labels[code]!r}"

@@ -209,27 +209,32 @@ def leverage(claim: Claim, root: Floats) -> float:
 
 @dataclass(frozen=True, eq=False)
 class SecondDerivatives:
-    """The task that adds up w (diag p − ppᵀ) ⊗ f fᵀ, the last class left out, the intercept of a class first."""
+    """The task that adds up w (diag p − ppᵀ) ⊗ f fᵀ of the first classes, the intercept of a class first.
+
+    Terms are taken less ``centre``, which makes intercepts those at that point.
+    """
 
     model: SoftmaxModel
     intercept: bool
+    n_classes: int
+    centre: Floats
     name = "softmax second derivatives"
 
     @property
     def side(self) -> int:
         """How many parameters there are."""
-        return (self.model.target.n_states - 1) * (len(self.model.terms) + int(self.intercept))
+        return self.n_classes * (len(self.model.terms) + int(self.intercept))
 
     def __call__(self, block: Block) -> dict[Any, Any]:
         """Return the sums of one block."""
         whole = np.zeros((self.side, self.side))
         for f, part, codes, w in pieces(self.model, block):
-            terms = f if isinstance(f, np.ndarray) else f.toarray()
+            terms = (f if isinstance(f, np.ndarray) else f.toarray()) - self.centre
             terms = np.concatenate([np.ones((len(codes), 1)), terms], axis=1) if self.intercept else terms
-            p = np.exp(self.model.log_posteriors_of(part, len(codes)))[:, :-1]
-            t = terms.shape[1]
-            for k, j in itertools.combinations_with_replacement(range(p.shape[1]), 2):
-                both = p[:, k] * (1 - p[:, k]) if k == j else -p[:, k] * p[:, j]
+            p = np.exp(self.model.log_posteriors_of(part, len(codes)))
+            others, t = _of_others(p), terms.shape[1]
+            for k, j in itertools.combinations_with_replacement(range(self.n_classes), 2):
+                both = p[:, k] * others[:, k] if k == j else -p[:, k] * p[:, j]
                 found = (terms.T * (w * both)) @ terms
                 whole[k * t : (k + 1) * t, j * t : (j + 1) * t] += found
                 if k != j:
@@ -238,10 +243,16 @@ class SecondDerivatives:
         return {sums.need: sums}
 
 
-def second_derivatives(claim: Claim) -> Floats:
-    """Return the second derivatives of −Σ log p by the parameters of all classes but the last."""
+def _of_others(p: Floats) -> Floats:
+    """Return the probabilities of all other classes together, with their digits where a class is all but certain."""
+    k = p.shape[1]
+    return np.asarray(p @ (np.ones((k, k)) - np.eye(k)))
+
+
+def second_derivatives(claim: Claim, n_classes: int, centre: Floats) -> Floats:
+    """Return the second derivatives of −Σ log p by the parameters of the first classes, terms less ``centre``."""
     assert claim.source is not None
-    task = SecondDerivatives(claim.model, claim.structure.intercept)
+    task = SecondDerivatives(claim.model, claim.structure.intercept, n_classes, centre)
     return np.asarray(claim.source.reduce(task)[Sum(task.name, task.side**2)].values).reshape(task.side, task.side)
 
 
@@ -264,6 +275,42 @@ class Curvature:
             total[1:] += f.T @ change
         found = Sums(self.name, total.T.reshape(-1))
         return {found.need: found}
+
+
+def curvature_along(claim: Claim, direction: Floats) -> Floats:
+    """Return the second derivatives of −Σ log p times a direction, both of shape (T + 1, K)."""
+    assert claim.source is not None
+    task = Curvature(claim.model, direction)
+    return np.array(claim.source.reduce(task)[Sum(task.name, direction.size)].values).reshape(direction.T.shape).T
+
+
+@dataclass(frozen=True, eq=False)
+class OwnCurvature:
+    """The task that adds up w p (1 − p) times 1, f and f² of every class and term."""
+
+    model: SoftmaxModel
+    name = "softmax own curvature"
+
+    def __call__(self, block: Block) -> dict[Any, Any]:
+        """Return the sums of one block."""
+        total = np.zeros((1 + 2 * len(self.model.terms), self.model.target.n_states))
+        for f, part, codes, w in pieces(self.model, block):
+            p = np.exp(self.model.log_posteriors_of(part, len(codes)))
+            share = w[:, None] * p * _of_others(p)
+            squares = f * f if isinstance(f, np.ndarray) else f.multiply(f).tocsr()
+            total += np.concatenate([share.sum(axis=0)[None], f.T @ share, squares.T @ share])
+        found = Sums(self.name, total.reshape(-1))
+        return {found.need: found}
+
+
+def own_curvature(claim: Claim, centre: Floats) -> Floats:
+    """Return the second derivatives by every intercept and weight alone, terms less ``centre``; shape (T + 1, K)."""
+    assert claim.source is not None
+    task, (t, k) = OwnCurvature(claim.model), claim.model.weights.shape
+    sums = np.asarray(claim.source.reduce(task)[Sum(task.name, (1 + 2 * t) * k)].values).reshape(1 + 2 * t, k)
+    once, twice = sums[1 : 1 + t], sums[1 + t :]
+    around = twice - 2 * centre[:, None] * once + centre[:, None] ** 2 * sums[0]
+    return np.concatenate([sums[:1], np.maximum(around, 1e-12 * twice)])
 
 
 def information_gap(claim: Claim) -> float:

@@ -19,6 +19,19 @@ FLAT = 1e-13
 """Directions in which features vary less than this, relatively, are taken for none."""
 
 
+def slopes_under(claim: Claim, weights: Floats, gaps: Floats, main: NDArray[np.bool_]) -> Floats:
+    """Return the gaps with the slope of the prior, for one row; where that has a kink, what is beyond its reach."""
+    total, prior = claim.statistics.weight or 1.0, claim.prior
+    slopes = np.array(gaps, np.float64)
+    if isinstance(prior, Gaussian):
+        return np.asarray(slopes + weights / prior.widths_of(main) ** 2 / total)
+    if not isinstance(prior, Laplace):
+        return slopes
+    price = 1 / prior.widths_of(main) / total
+    at_kink = np.sign(slopes) * np.maximum(np.abs(slopes) - price, 0.0)
+    return np.where(weights == 0, at_kink, slopes + np.sign(weights) * price)
+
+
 def residual_of(
     claim: Claim,
     names: Sequence[str],
@@ -34,15 +47,7 @@ def residual_of(
     rows are looked at as closely.
     """
     total = claim.statistics.weight or 1.0
-    slopes = np.array(gaps, np.float64)
-    prior = claim.prior
-    if prior is not None:
-        widths = prior.widths_of(main)
-        if isinstance(prior, Gaussian):
-            slopes = slopes + weights / widths**2 / total
-        elif isinstance(prior, Laplace):
-            price = 1 / widths / total
-            slopes = np.where(weights == 0, np.maximum(np.abs(slopes) - price, 0.0), slopes + np.sign(weights) * price)
+    slopes = slopes_under(claim, weights, gaps, main)
     if not np.isfinite(slopes).all():
         return math.inf, "an expectation that is not finite"
     sizes = feature_gaps(slopes, spread, variance, total)

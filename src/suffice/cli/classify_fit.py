@@ -67,6 +67,15 @@ def fit(
             help="naive: categorical, bernoulli, gaussian, tied_gaussian or multinomial; may be repeated.",
         ),
     ] = None,
+    binarize: Annotated[
+        float | None,
+        typer.Option(
+            "--binarize",
+            metavar="T",
+            help="naive: in bernoulli columns, numbers above T are the state 1, all others 0.",
+            show_default="0",
+        ),
+    ] = None,
     smoothing: Annotated[
         float | None,
         typer.Option("--smoothing", help="naive, joint: the pseudo-count of every cell; 0 for none.", show_default="1"),
@@ -167,6 +176,7 @@ def fit(
         options = {
             "class_prior": read_class_prior(class_prior),
             "kinds": read_pairs(kind, "--kind", "age=gaussian") if kind else None,
+            "binarize": binarize,
             "smoothing": smoothing,
             "prior": prior or None,
             "covariance": covariance,

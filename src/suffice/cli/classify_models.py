@@ -123,7 +123,9 @@ def _penalty(said: Said, structure: Any, look: Look) -> Any:
 
 
 KINDS: dict[str, Kind] = {
-    "naive": Kind(("kinds", "smoothing", "prior", "divisor", "class_prior"), _naive, _smoothed, missing="available"),
+    "naive": Kind(
+        ("kinds", "binarize", "smoothing", "prior", "divisor", "class_prior"), _naive, _smoothed, missing="available"
+    ),
     "gaussian": Kind(
         ("covariance", "shrinkage", "towards", "graph", "alpha", "divisor", "bayes", "class_prior"),
         _gaussian,

@@ -42,6 +42,14 @@ def estimate(
     max_iter: MaxIterOption = 1000,
     seed: SeedOption = None,
     unseen_parents: UnseenOption = "error",
+    missing: Annotated[
+        str,
+        typer.Option(
+            "--missing",
+            help="How rows with missing values were collected: error, drop, or available, which learns each family of "
+            "a network from the rows that have it.",
+        ),
+    ] = "error",
     show: ShowOption = None,
     out: OutModelOption = None,
     out_fit: OutFitOption = None,
@@ -65,6 +73,7 @@ def estimate(
             max_iter=max_iter,
             seed=seed,
             unseen_parents=unseen_parents,
+            missing=missing,
             progress=bar(quiet),
         )
         show_result(result, show or [], out, out_fit, as_json)

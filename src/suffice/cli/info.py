@@ -58,6 +58,8 @@ def info(
             facts = dict(model_facts(model))
         elif hasattr(model, "factors"):
             facts = _factor_facts(model)
+        elif model is not None and hasattr(model, "hypotheses"):
+            facts = _hypothesis_facts(model)
         elif model is not None and hasattr(model, "weights"):
             facts = {"model": type(model).__name__, **_feature_facts(model.features), "weights": len(model.weights)}
         elif model is not None and hasattr(model, "transition"):
@@ -114,6 +116,20 @@ def _factor_facts(model: Any) -> dict[str, Any]:
         **({"weights": len(model.weights)} if hasattr(model, "weights") else {}),
         "factors": len(model.factors),
         "cells": sum(factor.values.size for factor in model.factors),
+    }
+
+
+def _hypothesis_facts(model: Any) -> dict[str, Any]:
+    """Say what the hypotheses are about, and how likely the likeliest of them are."""
+    from suffice.text import probability, shorten
+
+    pairs = sorted(zip(model.weights.tolist(), model.hypotheses.names, strict=True), key=lambda pair: -pair[0])
+    return {
+        "model": type(model).__name__,
+        "variable": model.hypotheses.over,
+        "outcomes": model.schema[model.hypotheses.over].n_states,
+        "hypotheses": len(pairs),
+        "weights": _named([f"{shorten(name)} {probability(weight)}" for weight, name in pairs]),
     }
 
 

@@ -1,4 +1,4 @@
-"""Priors on the command line: ``--prior bdeu:10``, ``--prior nig:2:1``."""
+"""Priors on the command line: ``--prior bdeu:10``, ``--prior nig:2:1``, ``--prior NODE=bdeu:1``, ``--prior none``."""
 
 from __future__ import annotations
 
@@ -17,7 +17,8 @@ PriorOption = Annotated[
         help="Of tables bdeu:10, dirichlet:1, k2, jeffreys, expert:FILE:10; of regressions nig:SHAPE:SCALE, or bge; "
         "of normal distributions niw:MEAN:WEIGHT:DOF:SCALE, or hiw:DOF:SCALE on a graph; of softmax nodes, cliques "
         "and features gaussian:1 or laplace:1 (gaussian:1:inf leaves main effects free); of hypotheses uniform. May be "
-        "repeated, one for each kind of node. Maximum likelihood without it.",
+        "repeated, one for each kind of node. NODE=PRIOR is for one node, and none for all nodes that nothing else is "
+        "said of: these are fitted by maximum likelihood, as all are without it.",
     ),
 ]
 
@@ -59,9 +60,34 @@ def _forms() -> dict[str, Form]:
 
 
 def read_priors(texts: list[str] | None) -> Any:
-    """Read what was said by ``--prior``: nothing, one prior, or a list of them, one for each kind of node."""
-    priors = [read_prior(text) for text in texts or ()]
-    return priors if len(priors) > 1 else priors[0] if priors else None
+    """Read what was said by ``--prior``: nothing, one prior, a list of them, or a mapping from nodes to priors.
+
+    >>> read_priors(["s=gaussian:10"]), read_priors(["k2", "none"])
+    ({'s': Gaussian(width=10.0, main=None)}, [K2(), None])
+    """
+    parts = [_part(text) for text in texts or ()]
+    if parts and all(isinstance(part, dict) for part in parts):
+        _require_once([node for part in parts for node in part])
+        return {node: prior for part in parts for node, prior in part.items()}
+    return parts if len(parts) > 1 or parts == [None] else parts[0] if parts else None
+
+
+def _part(text: str) -> Any:
+    """Read a prior, ``none``, or ``NODE=PRIOR``; the sign may be part of a node's name."""
+    if text == "none":
+        return None
+    known = (*_forms(), "expert", "none")
+    if text.partition(":")[0] not in known:
+        for place, sign in enumerate(text):
+            if sign == "=" and text[place + 1 :].partition(":")[0] in known:
+                return {text[:place]: _part(text[place + 1 :])}
+    return read_prior(text)
+
+
+def _require_once(nodes: list[str]) -> None:
+    twice = [node for node in nodes if nodes.count(node) > 1]
+    if twice:
+        raise ArgumentError(f"There are two priors for the node {twice[0]!r}. Leave one of them out.")
 
 
 def read_prior(text: str) -> Any:
@@ -76,7 +102,10 @@ def read_prior(text: str) -> Any:
     forms = _forms()
     if name not in forms:
         known = [form.example for form in forms.values()]
-        raise ArgumentError(f"The prior must be {', '.join(known)} or expert:FILE:10. Got {text!r} instead.")
+        raise ArgumentError(
+            f"The prior must be {', '.join(known)} or expert:FILE:10, one of these for a node, as in NODE=bdeu:10, or "
+            f"none. Got {text!r} instead."
+        )
     form = forms[name]
     if not all(map(is_number, parts)):
         raise ArgumentError(f"The prior {text!r} must end in a number, such as {form.example}.")

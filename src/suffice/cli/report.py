@@ -8,11 +8,13 @@ from typing import Annotated, Any
 
 import typer
 
+from suffice.cli.score import words_of_scores
 from suffice.cli.shared import (
     DATA,
     JsonOption,
     NamesOption,
     NaOption,
+    ScoreMissingOption,
     SeparatorOption,
     SkipOption,
     TrimOption,
@@ -32,7 +34,7 @@ def report(
     title: Annotated[str | None, typer.Option("--title", help="The title of the page.")] = None,
     plots: Annotated[bool, typer.Option("--plots/--no-plots", help="Whether to draw plots.")] = True,
     weights: WeightsOption = None,
-    missing: Annotated[str, typer.Option("--missing", help="Rows with missing values: error or drop.")] = "error",
+    missing: ScoreMissingOption = "error",
     unknown_states: UnknownOption = "error",
     separator: SeparatorOption = None,
     na: NaOption = None,
@@ -44,9 +46,9 @@ def report(
     """Write a page about MODEL for people: what was fitted, its certificate, its graph and its tables.
 
     A model file has no certificate, and the page says so; `suffice fit --out-fit` writes whole fits, which have one.
+    Files of `suffice crf fit` keep the verdict of their fit.
     """
-    with reported(as_json):
-        from suffice.io import read
+    with reported(as_json), words_of_scores():
         from suffice.report.page import write_report
 
         require_page(out)
@@ -56,13 +58,21 @@ def report(
             require_other_file(out, data)
             rows = table(data, separator, na, names, skip, trim)
             policies = {"weights": weights, "missing": missing, "unknown_states": unknown_states}
-        write_report(read(model), out, data=rows, title=title, plots=plots, **policies)
+        write_report(_read(model), out, data=rows, title=title, plots=plots, **policies)
         if as_json:
             print(json.dumps({"model": model, "data": data, "out": out}, ensure_ascii=False))
             return
         from suffice.cli.show import show_written
 
         show_written({"report": out})
+
+
+def _read(path: str) -> Any:
+    """Return the fit or model of a file; of labels of sequences also what their fit proved."""
+    from suffice.io import read
+    from suffice.io.chain_file import load_chain
+
+    return load_chain(path) if path.lower().endswith(".crf") else read(path)
 
 
 def require_page(path: str) -> None:

@@ -50,7 +50,7 @@ def score(
     as_json: JsonOption = False,
 ) -> None:
     """Print the log-likelihood of the table or sequences DATA under MODEL."""
-    with reported(as_json), _own_words():
+    with reported(as_json), words_of_scores():
         from suffice.cli.show import show_facts
         from suffice.models.incomplete_rows import MARGINALISE
 
@@ -77,7 +77,7 @@ def score(
 
 
 @contextmanager
-def _own_words() -> Iterator[None]:
+def words_of_scores() -> Iterator[None]:
     """Name the remedies that scores have for gaps, not those of fits."""
     try:
         yield
@@ -88,20 +88,12 @@ def _own_words() -> Iterator[None]:
 
 def _score_rows(network: Any, data: Any, progress: bool, **policies: Any) -> tuple[dict[str, Any], Facts]:
     """Return the log-likelihood of the rows of a table, and how it is printed."""
-    from suffice.data.stream import KEEP
-    from suffice.data.table import open_table
-    from suffice.models.incomplete_rows import MARGINALISE
-    from suffice.models.score import log_likelihood
+    from suffice.models.score import log_likelihood, open_rows
     from suffice.progress import watch_for
     from suffice.stats.source import BlockSource
     from suffice.text import fixed, number
 
-    known, observed = list(network.variables), False
-    if hasattr(network, "columns_in"):
-        known = network.columns_in(data, policies["missing"])
-        observed = policies["missing"] == MARGINALISE or len(known) < len(network.schema)
-        policies["missing"] = KEEP if policies["missing"] == MARGINALISE else policies["missing"]
-    encoded = open_table(data, known, schema=network.schema.select(known), **policies)
+    encoded, observed = open_rows(network, data, **policies)
     total, statistics = log_likelihood(network, BlockSource(encoded, watch_for(progress)), observed)
     n, dropped = statistics.weight, statistics.n_dropped
     mean = total / n if n else float("nan")

@@ -30,7 +30,8 @@ MissingOption = Annotated[
     str,
     typer.Option(
         "--missing",
-        help="Rows with missing values: error, drop, or em, which maximises the likelihood of what was observed.",
+        help="Rows with missing values: error; drop; available, which learns each family of a network from the rows "
+        "that have it; or em, which maximises the likelihood of what was observed.",
     ),
 ]
 ScoreMissingOption = Annotated[

@@ -20,7 +20,23 @@ def _prior(name: str) -> Callable[[Found], str]:
 
 def _several(found: Found) -> str:
     """Return the parts of a list of priors, each to be said by itself."""
-    return found[1].replace("), ", ") ")
+    return found[1].replace("), ", ") ").replace(" None", " --prior none")
+
+
+def _of_node(found: Found) -> str:
+    """Return the prior of one node."""
+    said = spoken(found[2]).removeprefix("--prior ")
+    return f"--prior '{found[1]}={said}'"
+
+
+def _declared(found: Found) -> str:
+    """Return a schema as one option per column."""
+    return " ".join(f"--{kind} '{name}'" for name, kind in re.findall(r"'([^']+)': sf\.(\w+)\(\)", found[1]))
+
+
+def _kinds(found: Found) -> str:
+    """Return the kinds of a classifier's columns as one option per column."""
+    return " ".join(f"--kind '{name}'={kind}" for name, kind in re.findall(r"'([^']+)': '(\w+)'", found[1]))
 
 
 def _option(found: Found) -> str:
@@ -46,7 +62,7 @@ SPOKEN: tuple[tuple[str, str | Callable[[Found], str]], ...] = (
     (r"unknown_states='missing'", "--unknown-states missing"),
     (r"unseen_parents='(\w+)'", r"--unseen-parents \1"),
     (r"impossible='nan'", "--impossible nan"),
-    (r"schema=\{'([^']+)': sf\.(categorical|continuous)\(\)\}", r"--\2 '\1'"),
+    (r"schema=\{((?:'[^']+': sf\.(?:categorical|continuous)\(\)(?:, )?)+)\}", _declared),
     (r"(?:read it by )?sf\.CSV\([^)]*separator=('[^']*')\)", r"--separator \1"),
     (r"sf\.CSV\([^)]*skip=(\d+)\)", r"--skip \1"),
     (r"(?<!\w)skip=(\d+)", r"--skip \1"),
@@ -54,6 +70,8 @@ SPOKEN: tuple[tuple[str, str | Callable[[Found], str]], ...] = (
     (r"na_values=\[[^]]*?('[^']*')\]", r"--na \1"),
     # Priors
     (r"prior=\[(sf\.[^]]*)\]", _several),
+    (r"prior=\{'([^']+)': (sf\.\w+\([^)]*\))\}", _of_node),
+    (r"None(?=, which fits the nodes)", "--prior none"),
     (r"(?:prior=)?sf\.BDeu\((\d+)\)", r"--prior bdeu:\1"),
     (r"(?:prior=)?sf\.(K2|Jeffreys)\(\)", lambda found: f"--prior {found[1].lower()}"),
     (rf"(?:prior=)?sf\.Dirichlet\({NUMBER}\)", _prior("dirichlet")),
@@ -95,7 +113,9 @@ SPOKEN: tuple[tuple[str, str | Callable[[Found], str]], ...] = (
     (r"given=\{'([^']+)': …\}", r"--given '\1'=…"),
     (r"given= out", "--given out"),
     # Classifiers
-    (r"The '(covariance|shrinkage|towards|graph|alpha|divisor|class_prior|reference|rule)' argument", _option),
+    (r"The '(covariance|shrinkage|towards|graph|alpha|divisor|class_prior|reference|rule|binarize)' argument", _option),
+    (r"Choose another threshold; or, where the two numbers are the states, binarize=None", "Choose another threshold"),
+    (r"(?<!\w)binarize=([-\d.e]*\d)", r"--binarize \1"),
     (r"The '(missing|unknown_states|unseen_parents|certify|tol)' argument", _option),
     (r"The '(level|bootstrap|max_tests)' argument", _option),
     (r"The '(model|missing|penalty)' option", _option),
@@ -105,7 +125,7 @@ SPOKEN: tuple[tuple[str, str | Callable[[Found], str]], ...] = (
     (r"a mapping from classes to probabilities", "probabilities of all classes as in yes=0.3,no=0.7"),
     (r"Declare it sf\.continuous\(\)", "Declare it --continuous"),
     (r"Leave such rows out: to learn", "Leave such rows out, or all incomplete ones by --missing drop: to learn"),
-    (r"kinds=\{'([^']+)': '(\w*gaussian|categorical|bernoulli|multinomial)'\}", r"--kind '\1'=\2"),
+    (r"kinds=\{((?:'[^']+': '(?:\w*gaussian|categorical|bernoulli|multinomial)'(?:, )?)+)\}", _kinds),
     (r"class_prior='?(\w+)'?(?:\.0)?", r"--class-prior \1"),
     (r"sf\.(Naive|Gaussian|Joint)Bayes", lambda found: f"--model {found[1].lower()}"),
     (r"sf\.SoftmaxRegression", "--model softmax"),
@@ -129,7 +149,9 @@ SPOKEN: tuple[tuple[str, str | Callable[[Found], str]], ...] = (
     (r"sf\.(Categorical|MultivariateNormal)\([^)]*…[^)]*\)", r'type = "\1"'),
     (r"sf\.Bernoulli\('[^']*', (\[[^]]*\])\)", r"states = \1"),
     (r"sf\.Potts", 'type = "Potts"'),
+    (r"Leave 'interval' out", "Leave --interval out"),
     # What only Python has
+    (r"fit\.standard_errors\(data\) tells", "in Python, fit.standard_errors(data) tells"),
     (r"fixed=\{…\}", "fixed={…} in Python"),
     (r"Those of parameters (are in fit\.posterior)", r"In Python, those of parameters \1"),
     (r"Use a function, sf\.feature\(lambda [^)]*\), or declare", "Declare"),
@@ -143,6 +165,8 @@ def spoken(message: str) -> str:
 
     >>> spoken("Pass missing='drop', or schema={'age': sf.continuous()}.")
     "Pass --missing drop, or --continuous 'age'."
+    >>> spoken("Say which: schema={'age': sf.continuous(), 'n': sf.continuous()}.")
+    "Say which: --continuous 'age' --continuous 'n'."
     >>> spoken("Use prior=[sf.BDeu(10), sf.NormalInverseGamma(2, 1.0)].")
     'Use --prior bdeu:10 --prior nig:2:1.'
     >>> spoken("Allow one: kinds={'fever': {'kind': 'noisy_or', 'leak': True}}.")

@@ -20,6 +20,7 @@ from suffice.opening import EM, reading_of_gaps
 from suffice.progress import Display, Watch, watch_for
 from suffice.result.fit import Fit
 from suffice.result.notes import Note, notes_on
+from suffice.stats.available import AVAILABLE
 from suffice.stats.needs import Need
 from suffice.text import plural
 
@@ -170,6 +171,12 @@ def _compare_rows(
 def _open(entries: list[Entry], data: Any, reading: dict[str, Any]) -> Any:
     """Open one table with the columns of all models, each read in the same way for all."""
     structures = [entry.structure for entry in entries]
+    if reading["missing"] == AVAILABLE:
+        raise ArgumentError(
+            f"The 'missing' argument of a comparison must be 'error', 'drop' or {EM!r}. Got {AVAILABLE!r} instead: it "
+            "learns each family from the rows that have it, so that models with other families would be scored on "
+            "different rows."
+        )
     require_choice("missing", reading["missing"], ("error", "drop", EM))
     policies = {reading_of_gaps(structure, reading["missing"]) for structure in structures}
     declared: dict[str, Any] = {}

@@ -91,11 +91,14 @@ class SettledTable:
         What was decided on the way.
     recoding : dict of str to array
         For variables whose blocks had another order: the final code of each code.
+    traits : frozenset of (str, str)
+        What the floats of a part of a table are; see `suffice.data.float_kinds`.
     """
 
     schema: Schema
     remarks: tuple[str, ...]
     recoding: dict[str, NDArray[Any]] = field(default_factory=dict)
+    traits: frozenset[tuple[str, str]] = frozenset()
 
 
 class Table(Protocol):
@@ -133,6 +136,8 @@ class EncodedTable:
         Rows that the table has, and rows left out because of missing values.
     remarks : tuple of str
         Every choice that was made on the way; they become notes of the fit.
+    traits : frozenset of (str, str)
+        As in `SettledTable`.
     """
 
     schema: Schema
@@ -142,6 +147,7 @@ class EncodedTable:
     n_dropped: int
     remarks: tuple[str, ...]
     description: str
+    traits: frozenset[tuple[str, str]] = frozenset()
 
     @property
     def n_rows(self) -> int:
@@ -159,7 +165,7 @@ class EncodedTable:
 
     def settled(self) -> SettledTable:
         """Return the schema and the remarks, which were known from the start."""
-        return SettledTable(self.schema, self.remarks)
+        return SettledTable(self.schema, self.remarks, traits=self.traits)
 
     def with_schema(self, schema: Schema) -> EncodedTable:
         """Return the table itself: its states are final."""

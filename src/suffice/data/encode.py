@@ -1,9 +1,10 @@
 """From raw columns to variables and codes: the schema's rules, in one place, piece by piece or all at once.
 
-Strings, bools and categoricals are discrete, floats continuous. Integers are discrete while they have at most
-`MAX_INTEGER_STATES` distinct values, and so is a float column of whole numbers and gaps, which is what integers with
-missing values become in a frame. A declaration, or a structure that requires a continuous variable, goes first. Text of
-a file is typed at the end: whole numbers when all of its values are, and the text as written otherwise.
+Strings, bools and categoricals are discrete, floats continuous, and integers discrete while they have at most
+`MAX_INTEGER_STATES` distinct values, whether values are missing or not. Floats that are whole numbers with missing
+values could be either; `suffice.data.float_kinds` refuses them. A declaration, or a structure that requires a
+continuous variable, goes first. Text of a file is typed at the end: whole numbers when all of its values are, and the
+text as written otherwise.
 
 Whether a variable is discrete is decided by its first piece. Its states grow with the pieces, in order of appearance;
 `ColumnEncoder.settled` gives their final order.
@@ -19,6 +20,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from suffice.data.block import code_dtype
+from suffice.data.float_kinds import FRACTION, SAMPLE_ROWS, Trait, traits_of
 from suffice.data.raw import RawColumn, is_number
 from suffice.data.schema import Declaration
 from suffice.data.variable import Label, Variable, sort_labels
@@ -27,8 +29,9 @@ from suffice.text import plural
 
 MAX_INTEGER_STATES = 20
 MANY_STATES = 10_000
-SAMPLE_ROWS = 1000
 MISSING, UNKNOWN = -1, -2
+MARK = "mark"
+"""The policy that keeps values outside the states apart from missing ones, as the code −2."""
 CANONICAL_INTEGER = re.compile(r"-?[1-9][0-9]{0,17}|0")
 SPELLINGS_OF_MISSING = frozenset({"NA", "N/A", "n/a", "NaN", "nan", "NULL", "null", "None", "none", ".", "", "?"})
 
@@ -40,11 +43,24 @@ class Encoded:
     variable: Variable
     values: NDArray[Any]
     remarks: tuple[str, ...] = ()
+    traits: frozenset[Trait] = frozenset()
 
     @property
     def missing(self) -> NDArray[np.bool_]:
         """Where the value is missing; shape (n_rows,)."""
         return missing_in(self.values)
+
+
+def above(values: NDArray[Any], threshold: float | None) -> NDArray[np.int8]:
+    """Return 1 for numbers above a threshold, 0 for others and −1 for NaN, in the shape of the values.
+
+    >>> above(np.array([0.0, 3.0, np.nan]), 0.0).tolist()
+    [0, 1, -1]
+    """
+    codes = (values > threshold).astype(np.int8)
+    if values.dtype.kind == "f":
+        codes[np.isnan(values)] = MISSING
+    return codes
 
 
 def missing_in(values: NDArray[Any]) -> NDArray[np.bool_]:
@@ -58,14 +74,15 @@ def encode(
     must_be_continuous: bool = False,
     unknown_states: str = "error",
     text: bool = False,
+    part: bool = False,
 ) -> Encoded:
     """Encode a whole column at once; see `ColumnEncoder` for the arguments."""
-    encoder = ColumnEncoder(raw.name, declaration, must_be_continuous, unknown_states, text)
+    encoder = ColumnEncoder(raw.name, declaration, must_be_continuous, unknown_states, text, part)
     values = encoder.encode(raw)
     settled = encoder.settled()
     if settled.order is not None:
         values = _translate(values, settled.order.astype(code_dtype(settled.variable.n_states)))
-    return Encoded(settled.variable, values, encoder.remarks())
+    return Encoded(settled.variable, values, encoder.remarks(), encoder.traits)
 
 
 @dataclass(frozen=True)
@@ -89,10 +106,12 @@ class ColumnEncoder:
         What the user said of the column.
     must_be_continuous : bool
         The structure gives this variable a continuous role.
-    unknown_states : {"error", "missing"}
+    unknown_states : {"error", "missing", "mark"}
         What to do with values outside the declared states.
     text : bool
         The values are text as a file wrote it.
+    part : bool
+        The column is a part of a larger one, so that its traits are of use though it is declared continuous.
     """
 
     def __init__(
@@ -102,7 +121,9 @@ class ColumnEncoder:
         must_be_continuous: bool = False,
         unknown_states: str = "error",
         text: bool = False,
+        part: bool = False,
     ) -> None:
+        self._traits: set[str] | None = set() if part or (declaration is None and not must_be_continuous) else None
         if declaration is None and must_be_continuous:
             declaration = Declaration("continuous")
         self.name, self.text, self.unknown_states = name, text, unknown_states
@@ -112,8 +133,8 @@ class ColumnEncoder:
         self.n_unknown, self.first_unknown = 0, None
         self.levels: tuple[Label, ...] | None = None
         self.levels_differ = False
-        fixed = declaration is not None and declaration.states is not None
-        self.fixed = Variable(name, declaration.states, True) if fixed and declaration else None
+        self.fixed = None if declaration is None else declaration.variable(name)
+        self.threshold: float | None = None
         self.variable = self.fixed or Variable(name, None if self.continuous else ())
         self._last: tuple[Any, NDArray[Any]] | None = None
         self._settled: tuple[Variable, Settled] | None = None
@@ -125,7 +146,12 @@ class ColumnEncoder:
         if self.origin in (None, "empty"):
             self._decide(raw, first_row)
         if self.continuous:
-            return raw.numbers(first_row)
+            numbers = raw.numbers(first_row)
+            if self._traits is not None and FRACTION not in self._traits:
+                self._traits |= traits_of(numbers)
+            return numbers
+        if self.threshold is not None:
+            return self._compared(raw.numbers(first_row), first_row)
         codes, positions = self._codes_of_labels(raw), raw.codes
         if positions.size and int(positions.max()) >= len(codes):
             raise DataError(f"Column {self.name!r} holds codes beyond its dictionary; the table is damaged.")
@@ -138,18 +164,38 @@ class ColumnEncoder:
         """Settle, by the first piece that has values, whether the variable is discrete."""
         self.origin = self._origin(raw)
         if self.declaration is None:
-            # Pieces without any value came before, where this is not the first one.
-            self.continuous = self.origin == "float" and not _whole_numbers_with_gaps(raw, gaps=first_row > 0)
-            if self.continuous and first_row:
+            self.continuous = self.origin == "float"
+            if self.continuous and first_row:  # pieces without any value came before
                 raise self._undecided(f"has no values before row {first_row + 1}, and numbers from there on")
             if self.continuous:
                 self.variable = Variable(self.name)
+        if self.declaration is not None and self.origin in ("integer", "float"):
+            self._take_threshold(self.declaration.threshold)
         if self.origin == "bool" and self.fixed is None and not self.continuous:
             self.variable = Variable(self.name, (False, True))
 
+    @property
+    def _has_threshold(self) -> bool:
+        return self.declaration is not None and self.declaration.threshold is not None
+
+    def _take_threshold(self, threshold: float | None) -> None:
+        """Compare numbers with the threshold that was declared; text, bools and categories are states themselves."""
+        self.threshold = threshold
+        if threshold is not None and self.fixed is None:
+            self.fixed = self.variable = Variable.binary(self.name, threshold)
+
+    def _compared(self, values: NDArray[np.float64], first_row: int) -> NDArray[np.int8]:
+        if np.isinf(values).any():
+            row = int(np.argmax(np.isinf(values)))
+            raise DataError(
+                f"Column {self.name!r}, row {first_row + row + 1}: {values[row]:g} is not a finite number. Correct it, "
+                "or leave the value out where it is missing."
+            )
+        return above(values, self.threshold)
+
     def _origin(self, raw: RawColumn) -> str:
         if not self.text:
-            if self.continuous and raw.origin in ("float", "integer"):
+            if (self.continuous or self._has_threshold) and raw.origin in ("float", "integer"):
                 return raw.origin  # its labels, all distinct numbers, would be of no use
             return "empty" if raw.origin in ("float", "integer") and _no_values(raw) else raw.origin
         values = [str(label) for label in raw.labels]
@@ -165,7 +211,7 @@ class ColumnEncoder:
         if self._last is not None and dictionary is not None and dictionary.equals(self._last[0]):
             return self._last[1]
         labels = raw.labels
-        if self.origin == "float" and not self.text:
+        if raw.origin == "float" and not self.text:
             labels = tuple(_plain_number(float(label)) for label in labels)
         if raw.origin == "levels":
             self.levels_differ |= self.levels is not None and self.levels != labels
@@ -194,8 +240,8 @@ class ColumnEncoder:
             return
         self.variable = Variable(self.name, (*known.labels, *new))
         n_states = self.variable.n_states
-        limit = MAX_INTEGER_STATES if self.origin == "integer" and not self.text else MANY_STATES
-        if self.declaration is None and self.origin in ("integer", "float") and n_states > limit:
+        limit = MANY_STATES if self.text else MAX_INTEGER_STATES
+        if self.declaration is None and self.origin == "integer" and n_states > limit:
             raise self._too_many(n_states)
 
     def _unknown(self, raw: RawColumn, found: NDArray[Any], first_row: int) -> NDArray[Any]:
@@ -212,9 +258,22 @@ class ColumnEncoder:
             )
         self.n_unknown += int(unknown.sum())
         self.first_unknown = label if self.first_unknown is None else self.first_unknown
+        if self.unknown_states == MARK:
+            return found
         return np.where(unknown, np.array(MISSING, found.dtype), found)
 
     # At the end -----------------------------------------------------------------------------------------------
+
+    @property
+    def is_open(self) -> bool:
+        """Whether further pieces may tell what a column is that nobody declared: floats, or no values as yet."""
+        is_float = bool(self.continuous) and FRACTION not in (self._traits or ())
+        return self.declaration is None and (self.origin == "empty" or is_float)
+
+    @property
+    def traits(self) -> frozenset[Trait]:
+        """What the numbers of a column that nobody declared are, as far as they were seen."""
+        return frozenset((self.name, trait) for trait in self._traits or ())
 
     def settled(self) -> Settled:
         """Return the variable with its states in their final order."""
@@ -229,7 +288,7 @@ class ColumnEncoder:
         if self.fixed is not None:
             return Settled(self.fixed, np.arange(len(found)))
         states = _typed(found) if self.text else found
-        if self.declaration is None and self.origin in ("integer", "float") and self._has_fractions(states):
+        if self.declaration is None and self.origin == "integer" and self._has_fractions(states):
             raise self._undecided("holds whole numbers at first, and fractions later")
         if self.declaration is None and self.text and self.origin == "integer" and _written_otherwise(found, states):
             raise self._undecided("holds whole numbers at first, and later some with a decimal point")
@@ -270,6 +329,11 @@ class ColumnEncoder:
 
     def remarks(self) -> tuple[str, ...]:
         """Say what was decided, once all pieces were seen."""
+        if self.n_unknown and self.unknown_states == MARK:
+            return (
+                f"{self.name}: {plural(self.n_unknown, 'value')} outside the model's states (first: "
+                f"{self.first_unknown!r}); indicators of {self.name!r} are zero there.",
+            )
         if self.n_unknown:
             return (
                 f"{self.name}: {plural(self.n_unknown, 'value')} outside the declared states taken as missing "
@@ -327,20 +391,6 @@ def _no_values(raw: RawColumn) -> bool:
         return bool(raw.codes.size and not raw.labels)
     values = raw.numbers()
     return bool(values.size and np.isnan(values[:SAMPLE_ROWS]).all() and np.isnan(values).all())
-
-
-def _whole_numbers_with_gaps(raw: RawColumn, gaps: bool) -> bool:
-    values = raw.numbers()
-    first = values[:SAMPLE_ROWS]
-    if not _all_in_whole_numbers(first[~np.isnan(first)]):
-        return False  # which settles nearly all columns of measurements at a glance
-    missing = np.isnan(values)
-    present = values[~missing]
-    return bool((gaps or missing.any()) and present.size) and _all_in_whole_numbers(present)
-
-
-def _all_in_whole_numbers(values: NDArray[Any]) -> bool:
-    return bool(np.isfinite(values).all() and (values == np.trunc(values)).all())
 
 
 def _all_whole(states: tuple[Label, ...]) -> bool:

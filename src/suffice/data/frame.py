@@ -2,13 +2,26 @@
 
 from __future__ import annotations
 
+import contextlib
 import importlib.util
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from typing import Any
 
-from suffice.errors import ArgumentError, require_choice
+from suffice.errors import ArgumentError, require_choice, shown
 
 BACKENDS = ("pandas", "polars", "pyarrow")
+
+
+@contextlib.contextmanager
+def unicode_required() -> Iterator[None]:
+    """Explain, where a frame is made, that it cannot hold text that is not Unicode."""
+    try:
+        yield
+    except UnicodeEncodeError as error:
+        raise ArgumentError(
+            f"The name or state {shown(error.object)} is not Unicode: it has half of a surrogate pair, so no frame can "
+            "hold it. Rename it."
+        ) from None
 
 
 def to_native(columns: Mapping[str, Any], backend: str | None = None) -> Any:
@@ -27,7 +40,8 @@ def to_native(columns: Mapping[str, Any], backend: str | None = None) -> Any:
     require_choice("backend", backend, BACKENDS)
     if not importlib.util.find_spec(backend):
         raise ArgumentError(f"The backend {backend!r} is not installed. Install it, or choose another of {BACKENDS}.")
-    table = pa.table(dict(columns))
+    with unicode_required():
+        table = pa.table(dict(columns))
     if backend == "pandas":
         return table.to_pandas()
     if backend == "polars":

@@ -12,6 +12,7 @@ from numpy.typing import NDArray
 
 from suffice.data.block import BLOCK_ROWS, SettledTable
 from suffice.data.encode import encode, missing_in
+from suffice.data.float_kinds import Trait, refuse_unclear
 from suffice.data.raw import RawColumn
 from suffice.data.schema import Declaration, Schema
 from suffice.data.stream import checked_weights
@@ -129,6 +130,7 @@ def held(
     variables: list[Variable] = []
     columns: dict[str, NDArray[Any]] = {}
     remarks: list[str] = []
+    traits: set[Trait] = set()
     for name, column in raw.columns.items():
         usual = None if continuous is None else Declaration("continuous" if continuous else "discrete")
         declaration = declared.get(name, usual)
@@ -139,6 +141,8 @@ def held(
         variables.append(encoded.variable)
         columns[name] = encoded.values
         remarks += encoded.remarks
+        traits |= encoded.traits
+    refuse_unclear(traits)
     return HeldSymbols(
         Schema(tuple(variables)),
         columns,
@@ -170,10 +174,10 @@ def _require_values(raw: RawSequences, name: str, values: NDArray[Any], keep: bo
         return
     gaps = missing_in(values)
     if gaps.any() and not keep:
+        own = "" if values.dtype.kind == "f" else " give it a state of its own,"
         raise DataError(
             f"Variable {name!r}, {raw.place(int(np.argmax(gaps)))}: the value is missing "
-            f"({plural(int(gaps.sum()), 'missing value')} in all). Fill it in, give it a state of its own, or cut the "
-            "sequence there into two."
+            f"({plural(int(gaps.sum()), 'missing value')} in all). Fill it in,{own} or cut the sequence there into two."
         )
     if values.dtype.kind == "f" and np.isinf(values).any():
         at = int(np.argmax(np.isinf(values)))

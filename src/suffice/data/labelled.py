@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 
 from suffice.data.frame import to_native
 from suffice.data.variable import Label, Variable
-from suffice.errors import UnknownNameError, listing, require_mapping, suggestion
+from suffice.errors import ModelError, UnknownNameError, listing, require_mapping, suggestion
 from suffice.text import html_table, number, plain_table, probability
 
 SHOWN_ROWS = 60
@@ -69,6 +69,26 @@ class LabelledTable:
         picked = self.values[index]
         rest = tuple(variable for variable in self.variables if variable.name not in where)
         return LabelledTable(rest, picked, self.name) if rest else picked.item()
+
+    def argmax(self) -> dict[str, Label]:
+        """Return the states with the largest number, of equal ones the first.
+
+        Of ``query(targets, given)`` that is marginal MAP: the most likely states of the targets, all other variables
+        summed out. The most likely states of all variables together, which ``map`` returns, may say otherwise of some.
+
+        >>> import suffice as sf
+        >>> tables = {"A": [0.4, 0.6], "B": [[1, 0], [0.5, 0.5]]}
+        >>> model = sf.BayesianNetwork(sf.DAG("A -> B"), tables, schema={"A": [0, 1], "B": [0, 1]})
+        >>> model.query("A").argmax(), model.map()["A"]
+        ({'A': 1}, 0)
+        """
+        if np.isnan(self.values).any() or not self.values.size:
+            raise ModelError(
+                f"The table over {listing(self.names)} has entries that are not known, so that none is the largest. "
+                "Fit with a prior, or with unseen_parents='uniform'."
+            )
+        place = np.unravel_index(int(np.argmax(self.values)), self.values.shape)
+        return {variable.name: variable.labels[code] for variable, code in zip(self.variables, place, strict=True)}
 
     def to_numpy(self) -> NDArray[Any]:
         """Return the numbers as a new array, one axis a variable."""

@@ -10,9 +10,14 @@ import numpy as np
 from suffice.data.block import Block, SettledTable, Table, code_dtype
 from suffice.data.schema import Schema
 from suffice.data.variable import Variable
+from suffice.errors import SchemaError, shown
+from suffice.settings import settings
+from suffice.text import in_bytes
 
 MISSING = -1
 """The code of a value that is missing."""
+STATE_BYTES = 1000
+"""What a latent state takes at least: its label and how it is found, and expected counts, of which EM holds many."""
 
 
 @dataclass(frozen=True)
@@ -32,6 +37,14 @@ class LatentTable:
     @classmethod
     def of(cls, table: Table, latent: Mapping[str, int]) -> LatentTable:
         """Add variables, given with their numbers of states, to a table."""
+        for name, n_states in latent.items():
+            need, allowed = STATE_BYTES * n_states, settings().memory
+            if need > allowed:
+                raise SchemaError(
+                    f"The latent variable {name!r} has {shown(n_states)} states, whose labels and expected counts "
+                    f"would take at least {in_bytes(need)}, more than the {in_bytes(allowed)} that are allowed. Give "
+                    "it fewer states, or allow more: sf.config(memory='16GB')."
+                )
         return cls(table, tuple(Variable(name, tuple(range(n)), True) for name, n in latent.items()))
 
     @property

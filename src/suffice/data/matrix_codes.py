@@ -10,8 +10,8 @@ from numpy.typing import NDArray
 
 from suffice.data.block import EXACT, code_dtype
 from suffice.data.class_codes import class_codes
-from suffice.data.encode import MAX_INTEGER_STATES
-from suffice.data.schema import SchemaLike, declarations
+from suffice.data.encode import MAX_INTEGER_STATES, above
+from suffice.data.schema import Declaration, SchemaLike, declarations
 from suffice.data.variable import Variable
 from suffice.errors import DataError, listing, suggestion
 
@@ -37,7 +37,9 @@ def suits_codes(matrix: Any) -> bool:
 def states_of_matrix(
     matrix: NDArray[Any], names: Sequence[str], schema: SchemaLike | None = None, unknown_states: str = "error"
 ) -> tuple[Codes, tuple[Variable, ...], tuple[str, ...]] | None:
-    """Read a matrix of whole numbers or bools as the columns of a table would be read, all columns at once.
+    """Read a matrix as the columns of a table would be read, all columns at once.
+
+    It holds whole numbers or bools; or any numbers, where each column is compared with the same threshold.
 
     Returns
     -------
@@ -50,7 +52,11 @@ def states_of_matrix(
     """
     declared = declarations(schema)
     said = [declared.get(name) for name in names]
-    if any(entry is not None and entry.kind != "discrete" for entry in said) or not suits_codes(matrix):
+    thresholds = {None if entry is None else entry.threshold for entry in said}
+    if len(thresholds) == 1 and None not in thresholds and matrix.dtype.kind in "iuf":
+        return above(matrix, *thresholds), tuple(_binary(name, declared[name]) for name in names), ()
+    others = any(entry is not None and entry.kind != "discrete" for entry in said)
+    if others or len(thresholds) > 1 or not suits_codes(matrix):
         return None
     given = [entry is not None and entry.states is not None for entry in said]
     if all(given):
@@ -64,6 +70,11 @@ def states_of_matrix(
     if any(v.n_states > MAX_INTEGER_STATES for v in unsaid):
         return None
     return codes, variables, tuple(f"{v.name}: whole numbers read as a discrete variable." for v in unsaid)
+
+
+def _binary(name: str, entry: Declaration) -> Variable:
+    assert entry.threshold is not None
+    return entry.variable(name) or Variable.binary(name, entry.threshold)
 
 
 def encoded_matrix(matrix: NDArray[Any], names: Sequence[str]) -> tuple[Codes, tuple[Variable, ...]]:

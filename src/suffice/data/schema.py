@@ -18,6 +18,12 @@ class Declaration:
 
     kind: str
     states: tuple[Label, ...] | None = None
+    threshold: float | None = None
+    """Of columns of numbers that are read as two states, above the threshold or not; see `Variable`."""
+
+    def variable(self, name: str) -> Variable | None:
+        """Return the variable where its states are declared, else None."""
+        return None if self.states is None else Variable(name, self.states, True, self.threshold)
 
 
 def categorical(states: Iterable[Label] | None = None) -> Declaration:
@@ -117,7 +123,7 @@ class Schema(Mapping[str, Variable]):
             [
                 v.name,
                 "discrete" if v.is_discrete else "continuous",
-                listing(v.states, 6) if v.states is not None else "",
+                _states_in_words(v),
             ]
             for v in self.variables
         ]
@@ -132,7 +138,12 @@ class Schema(Mapping[str, Variable]):
     def to_dict(self) -> list[dict[str, Any]]:
         """Return the schema as JSON-able data."""
         return [
-            {"name": v.name, "states": None if v.states is None else list(v.states), "declared": v.declared}
+            {
+                "name": v.name,
+                "states": None if v.states is None else list(v.states),
+                "declared": v.declared,
+                **({} if v.threshold is None else {"threshold": v.threshold}),
+            }
             for v in self.variables
         ]
 
@@ -141,10 +152,23 @@ class Schema(Mapping[str, Variable]):
         """Rebuild a schema from `to_dict`'s data."""
         return cls(
             tuple(
-                Variable(e["name"], None if e["states"] is None else tuple(e["states"]), bool(e["declared"]))
+                Variable(
+                    e["name"],
+                    None if e["states"] is None else tuple(e["states"]),
+                    bool(e["declared"]),
+                    e.get("threshold"),
+                )
                 for e in entries
             )
         )
+
+
+def _states_in_words(variable: Variable) -> str:
+    """List the states; of a variable with a threshold, say which numbers the second one stands for."""
+    if variable.states is None:
+        return ""
+    listed = listing(variable.states, 6)
+    return listed if variable.threshold is None else f"{listed}: up to {variable.threshold:g}, and above"
 
 
 SchemaLike = Schema | Mapping[str, "Declaration | Variable | Iterable[Label]"]
@@ -166,7 +190,11 @@ def _declaration(name: str, entry: object) -> Declaration:
     if isinstance(entry, Declaration):
         return entry
     if isinstance(entry, Variable):
-        return Declaration("continuous") if entry.states is None else Declaration("discrete", entry.states)
+        return (
+            Declaration("continuous")
+            if entry.states is None
+            else Declaration("discrete", entry.states, entry.threshold)
+        )
     if isinstance(entry, Iterable) and not isinstance(entry, str | bytes | Mapping):
         return Declaration("discrete", tuple(entry))
     if callable(entry) and entry in (categorical, continuous):

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import itertools
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence, Set
 from itertools import pairwise
 from typing import Any
 
@@ -12,7 +12,8 @@ from numpy.typing import NDArray
 
 from suffice.data.held_symbols import RawSequences
 from suffice.data.raw import CodedColumn, RawColumn
-from suffice.data.readers import open_raw
+from suffice.data.readers import is_table_object, open_raw
+from suffice.data.sequence_table import read_tables
 from suffice.errors import DataError, shown
 from suffice.text import plural
 
@@ -22,31 +23,34 @@ MOST_RUNS = 4
 """Alphabets of so many stretches of neighbouring bytes are found by subtraction: letters, digits, a space."""
 
 
-def read_lists(data: Any, names: Sequence[str] | None, continuous: bool) -> RawSequences:
-    """Read a list of sequences, or an array of them."""
+def read_lists(
+    data: Any, names: Sequence[str] | None, time: str | None = None, lengths: Sequence[int] | None = None
+) -> RawSequences:
+    """Read a list of sequences, or an array of them; ``lengths`` divide the rows of an array among sequences."""
+    if lengths is not None:
+        data = _divided(data, lengths)
     if isinstance(data, np.ndarray):
-        return _of_array(data, names, continuous)
+        return _of_array(data, names)
     sequences = list(data)
     if not sequences:
         return _labels([], names)
     kinds = {_kind(sequence) for sequence in sequences}
-    if kinds == {"text"}:
-        return _characters(sequences, names)
-    if kinds == {"bytes"}:
-        return _bytes(b"".join(sequences), [len(sequence) for sequence in sequences], names)
-    if kinds == {"vectors"}:
-        return _vectors(sequences, names)
     if "value" in kinds:
         place, value = next((i, s) for i, s in enumerate(sequences) if _kind(s) == "value")
         raise DataError(
-            f"Sequences are given as a list of sequences, each of them a list, an array or a text. Got {shown(value)} "
-            f"at place {place + 1} instead. One sequence alone is [[…]]."
+            "Sequences are given as a list of sequences, each of them a list, an array, a text or a table. Got "
+            f"{shown(value)} at place {place + 1} instead. One sequence alone is [[…]]."
         )
     if len(kinds) > 1:
         raise DataError(
             f"All sequences must be of one kind. Got {' and '.join(sorted(kinds))} together; convert them to lists."
         )
-    return _labels(sequences, names)
+    if kinds == {"tables"}:
+        return read_tables(sequences, names, time)
+    if kinds == {"bytes"}:
+        return _bytes(b"".join(sequences), [len(sequence) for sequence in sequences], names)
+    read: dict[str, Callable[..., RawSequences]] = {"text": _characters, "vectors": _vectors, "lists": _labels}
+    return read[kinds.pop()](sequences, names)
 
 
 def _kind(sequence: Any) -> str:
@@ -56,11 +60,27 @@ def _kind(sequence: Any) -> str:
         return "bytes"
     if isinstance(sequence, np.ndarray):
         return {1: "lists", 2: "vectors"}.get(sequence.ndim, "value")
-    return "lists" if hasattr(sequence, "__len__") and hasattr(sequence, "__iter__") else "value"
+    if is_table_object(sequence):
+        return "tables"
+    is_ordered = hasattr(sequence, "__len__") and hasattr(sequence, "__iter__") and not isinstance(sequence, Set)
+    return "lists" if is_ordered else "value"
 
 
-def _of_array(data: NDArray[Any], names: Sequence[str] | None, continuous: bool) -> RawSequences:
-    """Read an array: one sequence, or one a row."""
+def are_tables(data: object) -> bool:
+    """Whether data is a list of tables, each of them one sequence."""
+    return isinstance(data, list | tuple) and bool(data) and _kind(data[0]) == "tables"
+
+
+def _divided(data: NDArray[Any], lengths: Sequence[int]) -> list[NDArray[Any]]:
+    """Return the sequences of an array whose rows are the positions of all sequences, one after the other."""
+    ends = np.cumsum(lengths)
+    return [data[end - length : end] for end, length in zip(ends.tolist(), lengths, strict=True)]
+
+
+def _of_array(data: NDArray[Any], names: Sequence[str] | None) -> RawSequences:
+    """Read an array: one sequence, or one per row; a single column is one sequence, as in hmmlearn."""
+    if data.ndim == 2 and data.shape[1] == 1:
+        data = data.reshape(-1)
     if data.ndim == 1:
         return _labels([data], names)
     if data.ndim == 2 and (data.dtype.kind in "iubUSO"):
@@ -70,7 +90,8 @@ def _of_array(data: NDArray[Any], names: Sequence[str] | None, continuous: bool)
         return _flat(data.reshape(-1), [length] * n, names)
     raise DataError(
         f"Cannot tell what the sequences are in an array of shape {data.shape} and dtype {data.dtype}. Pass [array] "
-        "for one sequence of vectors, a row a step, or list(array) for one sequence a row."
+        "for one sequence of vectors, one row per position, sf.Sequences(array, lengths=[…]) for several, or "
+        "list(array) for one sequence per row."
     )
 
 

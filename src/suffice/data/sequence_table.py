@@ -14,6 +14,7 @@ from suffice.data.encode import encode, missing_in
 from suffice.data.held_symbols import RawSequences
 from suffice.data.raw import ArrowColumn, CodedColumn, RawColumn, RawStream, RawTable
 from suffice.data.readers import open_raw
+from suffice.data.readers.frames import mixed_types
 from suffice.data.schema import Declaration
 from suffice.errors import DataError, listing, shown, suggestion
 from suffice.text import plural
@@ -56,6 +57,33 @@ def read_table(data: Any, names: Sequence[str] | None, id: str | None, time: str
     return RawSequences(found, lengths.astype(np.int64), described, label if id else None, text, remarks)
 
 
+def read_tables(tables: Sequence[Any], names: Sequence[str] | None, time: str | None) -> RawSequences:
+    """Read a list of tables, each of them one sequence with one row per position."""
+    parts: list[RawSequences] = []
+    for number, table in enumerate(tables, 1):
+        try:
+            parts.append(read_table(table, names, None, time))
+        except DataError as error:
+            raise DataError(f"Sequence {number} of {len(tables):,}: {error}") from None
+    first = parts[0]
+    for number, part in enumerate(parts, 1):
+        if list(part.columns) != list(first.columns) or part.text != first.text:
+            raise DataError(
+                f"Sequence {number} of {len(tables):,} has the column {listing(part.columns)}"
+                f"{' of a text file' * part.text}, and the first one {listing(first.columns)}"
+                f"{' of a text file' * first.text}. Name the column to model, variable='…', and pass tables of one "
+                "kind."
+            )
+    return RawSequences(
+        {name: _joined(name, [part.columns[name] for part in parts]) for name in first.columns},
+        np.concatenate([part.lengths for part in parts]),
+        f"{plural(len(parts), 'sequence')} in tables",
+        None,
+        first.text,
+        tuple(dict.fromkeys(remark for part in parts for remark in part.remarks)),
+    )
+
+
 def _the_rest(raw: RawTable | RawStream, id: str | None, time: str | None) -> list[str]:
     """Return the one column that is neither the sequence's nor the time's."""
     rest = [name for name in raw.names if name not in (id, time)]
@@ -73,22 +101,36 @@ def _columns(raw: RawTable | RawStream, names: list[str]) -> dict[str, RawColumn
         if raw.weights is not None:
             raise DataError("A contingency table has no order of rows. Pass a table with one row a position.")
         return {name: raw.column(name) for name in names}
-    parts: dict[str, list[ArrowColumn]] = {name: [] for name in names}
+    parts: dict[str, list[RawColumn]] = {name: [] for name in names}
     for batch in raw.batches(names):
         for name in names:
-            column = batch.column(name)
-            assert isinstance(column, ArrowColumn)
-            parts[name].append(column)
+            parts[name].append(batch.column(name))
     return {name: _joined(name, found) for name, found in parts.items()}
 
 
-def _joined(name: str, parts: list[ArrowColumn]) -> ArrowColumn:
+def _joined(name: str, parts: list[RawColumn]) -> RawColumn:
+    """Return one column of the values of several, one after the other; numbers of different types become floats."""
     if not parts:
         return ArrowColumn(name, pa.chunked_array([], pa.string()))
-    chunks = [chunk for part in parts for chunk in part.column.chunks]
-    kind = parts[0].column.type
-    same = [chunk if chunk.type == kind else chunk.cast(kind) for chunk in chunks]
-    return ArrowColumn(name, pa.chunked_array(same, kind), parts[0].encoding_only)
+    coded = [part for part in parts if isinstance(part, CodedColumn)]
+    if len(coded) == len(parts) and all(part.labels == coded[0].labels for part in coded):
+        codes = np.concatenate([part.codes for part in coded])
+        return CodedColumn(name, codes, coded[0].labels, coded[0].origin)
+    columns = [part.column if isinstance(part, ArrowColumn) else _decoded(part) for part in parts]
+    if len({column.type for column in columns}) > 1:
+        columns = [c.cast(c.type.value_type) if pa.types.is_dictionary(c.type) else c for c in columns]
+    try:
+        tables = [pa.table({name: column}) for column in columns]
+        joined = pa.concat_tables(tables, promote_options="permissive").column(0)
+    except (pa.ArrowInvalid, pa.ArrowTypeError) as error:
+        raise mixed_types(name, error) from None
+    return ArrowColumn(name, joined, getattr(parts[0], "encoding_only", False))
+
+
+def _decoded(column: RawColumn) -> pa.ChunkedArray:
+    """Return the values of a column that is held in codes; its list of levels is lost."""
+    labels = [*column.labels, None]
+    return pa.chunked_array([pa.array([labels[code] for code in column.codes.tolist()])])
 
 
 def _length(column: RawColumn) -> int:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -14,13 +14,13 @@ from suffice.data.held_symbols import HeldSymbols, RawSequences, held
 from suffice.data.raw import CodedColumn, RawColumn
 from suffice.data.readers import open_raw
 from suffice.data.schema import Declaration, SchemaLike, declarations
-from suffice.data.sequence_lists import read_lists
+from suffice.data.sequence_lists import are_tables, read_lists
 from suffice.data.sequence_table import read_table
 from suffice.data.sequence_text import LEVELS, TextSymbols, is_text_path
 from suffice.data.table import UNKNOWN_POLICIES, Weights
 from suffice.data.variable import Label, Variable
 from suffice.data.windows import Symbols, WindowTable, lagged, window_names
-from suffice.errors import ArgumentError, DataError, SchemaError, listing, require_choice, shown, suggestion
+from suffice.errors import ArgumentError, DataError, SchemaError, is_whole, listing, require_choice, shown, suggestion
 from suffice.text import plural
 
 
@@ -32,8 +32,10 @@ class Sequences:
     ----------
     data : list, array or table, optional
         A list of sequences, each a list of labels, a text (a sequence of characters), bytes, an array of numbers, or an
-        array of vectors, shape (length, n_variables). An array: one sequence, or one a row where it has two axes. A
-        table or the path of one, with one row a position: see ``id`` and ``time``. One text alone is ``[text]``.
+        array of vectors, shape (length, n_variables). An array: one sequence, shape (n,) or (n, 1), or one per row
+        where it has several columns; see also ``lengths``. A table or the path of one, with one row per position: see
+        ``id`` and ``time``. A list of tables (frames or dicts of columns): one sequence each. One text alone is
+        ``[text]``.
     text : path, optional
         A text file, UTF-8, also ``.gz`` and ``.xz``; it is read in pieces, in bounded memory.
     variable : str or sequence of str, optional
@@ -42,6 +44,9 @@ class Sequences:
         For tables: the column that tells sequences apart, without which there is one, and the column that puts the
         rows of each in order, without which they are. Times may be numbers, dates or sortable text; a time that occurs
         twice in a sequence is an error. Steps of different length are left alone, and noted.
+    lengths : sequence of int, optional
+        For an array with one row per position, shape (n,) or (n, n_variables): how many positions each sequence has,
+        as in hmmlearn.
     level : {"characters", "words", "lines"}
         What a text file is: one sequence of characters, one of words, or one sequence of characters a line. Empty lines
         are left out.
@@ -55,6 +60,8 @@ class Sequences:
     >>> data = {"site": [1, 1, 2, 2], "day": [2, 1, 1, 2], "rain": ["no", "yes", "no", "no"]}
     >>> list(Sequences(data, variable="rain", id="site", time="day"))
     [['yes', 'no'], ['no', 'no']]
+    >>> list(Sequences(np.array([[0], [1], [2], [1]]), lengths=[3, 1]))
+    [[0, 1, 2], [1]]
     """
 
     data: Any
@@ -64,6 +71,7 @@ class Sequences:
     time: str | None
     level: str
     letters: bool
+    lengths: tuple[int, ...] | None = None
 
     def __init__(
         self,
@@ -73,6 +81,7 @@ class Sequences:
         variable: str | Sequence[str] | None = None,
         id: str | None = None,
         time: str | None = None,
+        lengths: Sequence[int] | None = None,
         level: str = "characters",
         letters: bool = False,
     ) -> None:
@@ -85,9 +94,14 @@ class Sequences:
             raise ArgumentError(
                 "The 'level' and 'letters' arguments are for text files. Leave them out, or pass text=…."
             )
-        tabular = data is not None and is_table(data)
+        tabular = data is not None and has_columns(data)
         if not tabular and (id is not None or time is not None):
             raise ArgumentError("The 'id' and 'time' arguments name columns of a table. Leave them out for others.")
+        if id is not None and are_tables(data):
+            raise ArgumentError(
+                "In a list of tables each table is one sequence, so the 'id' argument must be left out. Or pass one "
+                "table, with a column that tells sequences apart."
+            )
         if tabular and is_text_path(data):
             raise ArgumentError(f"{str(data)!r} is a text file. Pass its path as text={str(data)!r}.")
         for name, value in (
@@ -96,6 +110,7 @@ class Sequences:
             ("variables", _names(variable)),
             ("id", _name("id", id)),
             ("time", _name("time", time)),
+            ("lengths", _lengths(data, lengths)),
             ("level", level),
             ("letters", bool(letters)),
         ):
@@ -111,14 +126,14 @@ class Sequences:
         """Return sequences of one length from codes or numbers by variable, shape (n_sequences, length) each."""
         return cls(_Coded(dict(columns)), variable=[variable.name for variable in columns])
 
-    def raw(self, variables: Sequence[str] | None = None, continuous: bool = False) -> RawSequences:
+    def raw(self, variables: Sequence[str] | None = None) -> RawSequences:
         """Return the values as they are, one sequence after the other."""
         names = self.variables if variables is None else tuple(variables)
         if isinstance(self.data, _Coded):
             return self.data.raw()
         if is_table(self.data):
             return read_table(self.data, names, self.id, self.time)
-        return read_lists(self.data, names, continuous)
+        return read_lists(self.data, names, self.time, self.lengths)
 
     def symbols(
         self,
@@ -141,7 +156,7 @@ class Sequences:
             name = names[0] if names else "x"
             _require_known(declared, [name])
             return TextSymbols(self.text, self.level, self.letters, name, declared.get(name))
-        raw = self.raw(names, bool(continuous))
+        raw = self.raw(names)
         _require_known(declared, list(raw.columns))
         return held(raw, declared, continuous, weights, unknown_states, gaps)
 
@@ -169,7 +184,12 @@ class Sequences:
     def __repr__(self) -> str:
         if self.text is not None:
             return f"Sequences(text={self.text!r}, level={self.level!r}, letters={self.letters})"
-        settings = {"variable": self.variables and list(self.variables), "id": self.id, "time": self.time}
+        settings: dict[str, Any] = {
+            "variable": self.variables and list(self.variables),
+            "id": self.id,
+            "time": self.time,
+            "lengths": self.lengths and list(self.lengths),
+        }
         said = "".join(f", {name}={value!r}" for name, value in settings.items() if value is not None)
         return f"Sequences({shown(self.data, 60)}{said})"
 
@@ -210,6 +230,21 @@ class _Coded:
 def is_table(data: object) -> bool:
     """Whether data is a long table, or the path of one, and not a list or an array of sequences."""
     return not isinstance(data, list | tuple | np.ndarray | _Coded)
+
+
+def has_columns(data: object) -> bool:
+    """Whether data is a table or a list of tables, so that columns can be named."""
+    return is_table(data) or are_tables(data)
+
+
+def remedies_for_gaps(continuous: bool) -> str:
+    """Say what can be done about values that sequences lack; numbers have no states.
+
+    >>> remedies_for_gaps(continuous=True)
+    'Fill gaps in, or cut the sequences there.'
+    """
+    own = "" if continuous else " give them a state of their own,"
+    return f"Fill gaps in,{own} or cut the sequences there."
 
 
 def open_windows(
@@ -253,8 +288,7 @@ def open_windows(
     require_choice("unknown_states", unknown_states, UNKNOWN_POLICIES)
     if missing == "drop":
         raise ArgumentError(
-            "missing='drop' would make neighbours of positions that are none. Fill gaps in, give them a state of their "
-            "own, or cut the sequences there."
+            f"missing='drop' would make neighbours of positions that are none. {remedies_for_gaps(continuous)}"
         )
     require_choice("missing", missing, ("error",))
     sequences = data if isinstance(data, Sequences) else Sequences(data)
@@ -284,6 +318,30 @@ def _name(argument: str, value: object) -> str | None:
     if value is not None and (not isinstance(value, str) or not value):
         raise ArgumentError(f"The {argument!r} argument must be the name of a column. Got {shown(value)} instead.")
     return value
+
+
+def _lengths(data: object, lengths: Sequence[int] | None) -> tuple[int, ...] | None:
+    """Return the lengths of the sequences in an array, checked against it."""
+    if lengths is None:
+        return None
+    if not isinstance(data, np.ndarray) or data.ndim not in (1, 2):
+        raise ArgumentError(
+            "The 'lengths' argument is for an array with one row per position, shape (n,) or (n, n_variables). Got "
+            f"{type(data).__name__} instead; leave it out for lists of sequences, and pass id='…' for tables."
+        )
+    listed = tuple(lengths) if isinstance(lengths, Iterable) and not isinstance(lengths, str | bytes) else (None,)
+    if not all(is_whole(length) and length >= 0 for length in listed):
+        raise ArgumentError(
+            "The 'lengths' argument must hold the number of positions of each sequence, such as [3, 5]. Got "
+            f"{shown(lengths)} instead."
+        )
+    found = tuple(map(int, listed))  # type: ignore[arg-type]
+    if sum(found) != len(data):
+        raise ArgumentError(
+            f"The 'lengths' argument must add up to the {plural(len(data), 'position')} of the array. Got a sum of "
+            f"{sum(found):,} instead."
+        )
+    return found
 
 
 def _names(variable: str | Sequence[str] | None) -> tuple[str, ...] | None:

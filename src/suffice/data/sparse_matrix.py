@@ -11,6 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from suffice.data.block import Block
+from suffice.data.encode import missing_in
 from suffice.data.matrix import MatrixColumns, MatrixTable
 from suffice.data.stream import checked_weights
 from suffice.errors import DataError, shown
@@ -21,7 +22,10 @@ SPARSE_ROWS = 1 << 16
 
 
 class SparseColumns(MatrixColumns):
-    """Columns by name, most of which are those of a sparse matrix; a single one is written out when asked for."""
+    """Columns by name, most of which are those of a sparse matrix; a single one is written out when asked for.
+
+    The matrix holds numbers, or codes of discrete variables as signed whole numbers; what is not stored is 0.
+    """
 
     def __init__(self, matrix: Any, names: tuple[str, ...], beside: Mapping[str, NDArray[Any]]) -> None:
         self.matrix, self.names, self.beside = matrix, names, dict(beside)
@@ -32,6 +36,11 @@ class SparseColumns(MatrixColumns):
         return {name: place for place, name in enumerate(self.names)}
 
     @property
+    def place(self) -> Mapping[str, int]:
+        """Which column of the matrix each name is."""
+        return self._place
+
+    @property
     def n_bytes(self) -> int:
         """Memory of the values."""
         return int(self.matrix.data.nbytes) + sum(column.nbytes for column in self.beside.values())
@@ -40,7 +49,7 @@ class SparseColumns(MatrixColumns):
         if name in self.beside:
             return self.beside[name]
         column: Any = self.matrix[:, [self._place[name]]]
-        return np.asarray(column.toarray(), np.float64).reshape(-1)
+        return np.asarray(column.toarray()).reshape(-1)
 
     def rows(self, low: int, high: int) -> SparseColumns:
         """Return some consecutive rows."""
@@ -71,7 +80,7 @@ def sparse_part(columns: Mapping[str, NDArray[Any]], names: Sequence[str]) -> An
 
 @dataclass(frozen=True, eq=False)
 class SparseTable(MatrixTable):
-    """A sparse matrix of numbers as a table, without gaps; see `MatrixTable`.
+    """A sparse matrix of numbers or codes as a table, without missing values; see `MatrixTable`.
 
     Examples
     --------
@@ -90,9 +99,10 @@ class SparseTable(MatrixTable):
                 f"A sparse table needs a scipy.sparse matrix of {plural(len(self.variables), 'column')}. Got "
                 f"{shown(matrix)} instead."
             )
-        rows = matrix.tocsr().astype(np.float64)
+        rows = matrix.tocsr()
+        rows = rows.copy() if all(v.is_discrete for v in self.variables) else rows.astype(np.float64)
         rows.sum_duplicates()
-        if not np.isfinite(rows.data).all():
+        if missing_in(rows.data).any() or not np.isfinite(rows.data).all():
             raise DataError("The sparse matrix holds NaN or infinity. Fill missing values in, or leave such rows out.")
         object.__setattr__(self, "matrix", rows)
         for name, column in self.beside.items():

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import itertools
 import operator
 from collections.abc import Callable, Collection, Iterator, Mapping
@@ -13,6 +14,7 @@ from numpy.typing import NDArray
 
 from suffice.data.block import EXACT, Block, SettledTable, whole
 from suffice.data.encode import ColumnEncoder, missing_in
+from suffice.data.float_kinds import Trait, refuse_unclear, unclear_in
 from suffice.data.raw import Batch, RawStream
 from suffice.data.schema import Declaration, Schema, declarations
 from suffice.errors import DataError
@@ -24,7 +26,10 @@ KEEP = "keep"
 
 @dataclass(frozen=True)
 class Policies:
-    """How a table is to be read: declarations by column, roles, weights, and what to do with gaps."""
+    """How a table is to be read: declarations by column, roles, weights, and what to do with missing values.
+
+    A ``part`` of a larger table tells what its floats are, and does not judge them.
+    """
 
     columns: tuple[str, ...]
     declared: Mapping[str, Declaration]
@@ -32,19 +37,22 @@ class Policies:
     weights: str | None = None
     missing: str = "error"
     unknown_states: str = "error"
+    part: bool = False
 
     def encoder(self, name: str, text: bool) -> ColumnEncoder:
         """Return a fresh encoder for one column."""
-        return ColumnEncoder(name, self.declared.get(name), name in self.continuous, self.unknown_states, text)
+        declared = self.declared.get(name)
+        return ColumnEncoder(name, declared, name in self.continuous, self.unknown_states, text, self.part)
 
 
 @dataclass
 class _Pass:
-    """One pass over the pieces: its encoders, and what the first piece showed."""
+    """One pass over the pieces: its encoders, what the first piece showed, and columns whose numbers come later."""
 
     encoders: dict[str, ColumnEncoder]
     pieces: Iterator[tuple[Batch, int]]
     close: Callable[[], None]
+    numbers: frozenset[str] = frozenset()
     _schema: Schema = field(default_factory=lambda: Schema(()))
 
     @property
@@ -87,7 +95,7 @@ class StreamedTable:
         if self._done:
             return self.settled().schema
         if not self._passes:
-            self._passes.append(self._begin())
+            self._passes.append(self._look_ahead(self._begin()))
         return self._passes[0].schema
 
     def _begin(self) -> _Pass:
@@ -109,10 +117,47 @@ class StreamedTable:
         pieces = itertools.chain([] if first is None else [first], batches)
         return _Pass(probe, _numbered(pieces), batches.close)
 
+    def _look_ahead(self, started: _Pass) -> _Pass:
+        """Read on where the first piece does not tell what a column is: it has no value, or floats that could be codes.
+
+        What is found to be unclear to the end is refused before anything is learnt.
+        """
+        open_still = [name for name, encoder in started.encoders.items() if encoder.is_open]
+        lacking = {name for name in open_still if started.encoders[name].origin == "empty"}
+        if self.stream.once or self.policies.missing == "error" or self.policies.part:
+            return started
+        if not lacking and not unclear_in(_traits(started.encoders)):
+            return started
+        ahead = {name: self.policies.encoder(name, self.text) for name in open_still}
+        try:
+            self._read_on(ahead, lacking)
+        except BaseException:
+            started.close()
+            raise
+        started.numbers = frozenset(name for name in lacking if ahead[name].continuous)
+        started.encoders |= {name: self._encoder(name, started) for name in started.numbers}
+        return started
+
+    def _read_on(self, encoders: Mapping[str, ColumnEncoder], lacking: Collection[str]) -> None:
+        """Read some columns until it is clear what they are, or to the end."""
+        with contextlib.closing(piece for piece in self.stream.batches(list(encoders))) as pieces:
+            for piece in pieces:
+                for name, encoder in encoders.items():
+                    encoder.encode(piece.column(name))
+                is_empty = any(encoders[name].origin in (None, "empty") for name in lacking)
+                if not is_empty and not unclear_in(_traits(encoders)):
+                    return
+        refuse_unclear(_traits(encoders))
+
+    def _encoder(self, name: str, started: _Pass) -> ColumnEncoder:
+        if name not in started.numbers:
+            return self.policies.encoder(name, self.text)
+        return replace(self.policies, continuous=(name,), part=True).encoder(name, self.text)
+
     def blocks(self) -> Iterator[Block]:
         """Yield one block a piece."""
         started = self._passes.pop() if self._passes else self._begin()
-        started.encoders = {name: self.policies.encoder(name, self.text) for name in self.policies.columns}
+        started.encoders = {name: self._encoder(name, started) for name in self.policies.columns}
         empty, weight = True, 0.0
         try:
             for piece, start in started.pieces:
@@ -123,6 +168,8 @@ class StreamedTable:
                 empty = False
         finally:
             started.close()
+        if not self.policies.part:
+            refuse_unclear(_traits(started.encoders))
         self._done[:] = [started]
         if empty:
             columns: dict[str, NDArray[Any]] = {
@@ -154,12 +201,18 @@ class StreamedTable:
         found = {name: encoder.settled() for name, encoder in encoders.items()}
         remarks = [remark for encoder in encoders.values() for remark in encoder.remarks()]
         recoding = {name: settled.order for name, settled in found.items() if settled.order is not None}
-        return SettledTable(Schema(tuple(s.variable for s in found.values())), (*remarks, *self.remarks), recoding)
+        schema = Schema(tuple(settled.variable for settled in found.values()))
+        traits = _traits(encoders) if self.policies.part else frozenset()
+        return SettledTable(schema, (*remarks, *self.remarks), recoding, traits)
 
     def with_schema(self, schema: Schema) -> StreamedTable:
         """Return the same table read against a known schema, for another pass."""
         known = replace(self.policies, declared=declarations(schema))
         return StreamedTable(self.stream, known, self.text, self.remarks, [], self._done if self.stream.once else [])
+
+
+def _traits(encoders: Mapping[str, ColumnEncoder]) -> frozenset[Trait]:
+    return frozenset[Trait]().union(*(encoder.traits for encoder in encoders.values()))
 
 
 def _numbered(pieces: Iterator[Batch]) -> Iterator[tuple[Batch, int]]:

@@ -9,7 +9,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from suffice.data.block import EncodedTable
-from suffice.data.encode import encode
+from suffice.data.encode import MARK, encode
+from suffice.data.float_kinds import Trait, refuse_unclear
 from suffice.data.matrix import MatrixTable
 from suffice.data.raw import RawStream, RawTable
 from suffice.data.readers import open_raw
@@ -31,6 +32,8 @@ def open_table(
     weights: Weights = None,
     missing: str = "error",
     unknown_states: str = "error",
+    part: bool = False,
+    if_absent: str = "",
 ) -> EncodedTable | StreamedTable | MatrixTable:
     """Open any kind of table and encode the columns that a structure names.
 
@@ -48,15 +51,20 @@ def open_table(
         Row weights, or the column that holds them.
     missing, unknown_states : str
         Policies, ``"error"`` by default.
+    part : bool
+        The table is a part of a larger one, so that what its floats are is told and not judged.
+    if_absent : str
+        What else can be done where a column is absent; a sentence for the error.
     """
     if missing is not KEEP:
         require_choice("missing", missing, MISSING_POLICIES)
-    require_choice("unknown_states", unknown_states, UNKNOWN_POLICIES)
+    if unknown_states is not MARK:
+        require_choice("unknown_states", unknown_states, UNKNOWN_POLICIES)
     if isinstance(data, MatrixTable):
         return data.under(columns, missing, weights)
     raw = open_raw(data)
     weight_column = _weight_column(raw, weights)
-    _require_columns(raw, columns)
+    _require_columns(raw, columns, if_absent)
     declared = declarations(schema)
     for name in declared:
         if name not in raw.names and name not in columns:
@@ -64,7 +72,7 @@ def open_table(
                 f"The schema declares {name!r}, but the table has no such column. It has {listing(raw.names, 12)}."
                 + suggestion(name, raw.names)
             )
-    policies = Policies(tuple(columns), declared, continuous, weight_column, missing, unknown_states)
+    policies = Policies(tuple(columns), declared, continuous, weight_column, missing, unknown_states, part)
     used = {*columns, weight_column}
     ignored = [name for name in raw.names if name not in used]
     remarks = (f"Columns outside the structure were ignored: {listing(ignored, 6)}.",) if ignored else ()
@@ -80,12 +88,21 @@ def open_table(
 def _whole_table(raw: RawTable, policies: Policies, weights: Weights, remarks: tuple[str, ...]) -> EncodedTable:
     """Encode a table that is in memory, all at once."""
     encoded = [
-        encode(raw.column(name), policies.declared.get(name), name in policies.continuous, policies.unknown_states)
+        encode(
+            raw.column(name),
+            policies.declared.get(name),
+            name in policies.continuous,
+            policies.unknown_states,
+            part=policies.part,
+        )
         for name in policies.columns
     ]
     values = {column.variable.name: column.values for column in encoded}
     row_weights = _row_weights(raw, weights)
     keep = complete_rows(values, policies.missing)
+    traits = frozenset[Trait]().union(*(column.traits for column in encoded))
+    if not policies.part:
+        refuse_unclear(traits)
     if keep is not None:
         values = {name: column[keep] for name, column in values.items()}
         row_weights = None if row_weights is None else row_weights[keep]
@@ -97,16 +114,18 @@ def _whole_table(raw: RawTable, policies: Policies, weights: Weights, remarks: t
         n_dropped=0 if keep is None else int((~keep).sum()),
         remarks=(*(remark for column in encoded for remark in column.remarks), *remarks),
         description=raw.description,
+        traits=traits if policies.part else frozenset(),
     )
 
 
-def _require_columns(raw: RawTable | RawStream, columns: Sequence[str]) -> None:
+def _require_columns(raw: RawTable | RawStream, columns: Sequence[str], if_absent: str) -> None:
     names = frozenset(raw.names)
     for name in columns:
         if name not in names:
             raise DataError(
                 f"The structure names the variable {name!r}, but there is no such column in the {raw.description}. "
                 f"Its columns are {listing(raw.names, 12)}.{suggestion(name, raw.names)}{_separator_hint(raw.names)}"
+                f"{if_absent and ' ' + if_absent}"
             )
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import copy
+import math
 import re
 from collections.abc import Iterable
 from dataclasses import dataclass
@@ -27,6 +28,9 @@ class Variable:
     declared : bool
         True when a person or a categorical type listed the states; such lists are kept whole and in order, and two
         tables can only be added when they agree. Inferred states are sorted, and unite when tables are added.
+    threshold : float or None
+        Of a variable with two states: numbers above the threshold are read as the second state, all others as the
+        first; see `binary`. None, the default: the states are the values themselves.
 
     Examples
     --------
@@ -41,6 +45,22 @@ class Variable:
     name: str
     states: tuple[Label, ...] | None = None
     declared: bool = False
+    threshold: float | None = None
+
+    @classmethod
+    def binary(cls, name: str, threshold: float) -> Variable:
+        """Return a variable with two states: the second one stands for all numbers above a threshold.
+
+        The states are 0 and 1 where these numbers lie on their own sides of the threshold, and False and True
+        elsewhere, so that a number is always compared with the threshold.
+
+        >>> counts = Variable.binary("n", 0.0)
+        >>> counts.states, counts.code(0), counts.code(7)
+        ((0, 1), 0, 1)
+        >>> Variable.binary("n", 2.5).states
+        (False, True)
+        """
+        return cls(name, (0, 1) if 0 <= threshold < 1 else (False, True), True, threshold)
 
     def __post_init__(self) -> None:
         if not isinstance(self.name, str) or not self.name:
@@ -69,6 +89,7 @@ class Variable:
             isinstance(other, Variable)
             and self.name == other.name
             and self.declared == other.declared
+            and self.threshold == other.threshold
             and self.has_states_of(other)
         )
 
@@ -130,7 +151,8 @@ class Variable:
         if not isinstance(label, Label):
             return None
         exact = self.find_exactly(label)
-        return exact if exact is not None else self._loose.get((_spelling(label), not isinstance(label, str)))
+        found = exact if exact is not None else self._loose.get((_spelling(label), not isinstance(label, str)))
+        return found if found is not None or self.threshold is None else _side(label, self.threshold)
 
     def find_exactly(self, label: object) -> int | None:
         """Return the position of a state of the very same type, or None when it is not one."""
@@ -188,6 +210,15 @@ def _spelling(label: object) -> str:
     return text.lower() if text.lower() in ("true", "false") else text
 
 
+def _side(label: Label, threshold: float) -> int | None:
+    """Return 1 for a number above the threshold, 0 for another one, and None for what is no number."""
+    try:
+        value = float(label)
+    except (ValueError, OverflowError):
+        return None
+    return None if math.isnan(value) else int(value > threshold)
+
+
 def sort_labels(labels: Iterable[Label]) -> tuple[Label, ...]:
     """Sort labels by value: bools, then numbers, then text."""
     return tuple(sorted(labels, key=lambda label: (isinstance(label, str), label)))
@@ -211,6 +242,11 @@ def unite(first: Variable, second: Variable) -> Variable:
         raise SchemaError(
             f"Variable {first.name!r} is continuous in one part and discrete in the other. "
             "Declare it for both: schema={" + repr(first.name) + ": sf.categorical()} or sf.continuous()."
+        )
+    if first.threshold != second.threshold:
+        raise SchemaError(
+            f"The numbers of variable {first.name!r} are compared with the threshold {first.threshold} in one part, "
+            f"and with {second.threshold} in the other. Collect both parts with the same threshold."
         )
     if first.declared and second.declared:
         raise SchemaError(

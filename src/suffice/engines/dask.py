@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from suffice.data.readers import parquet
+from suffice.data.readers.paths import refuse_lakes
 from suffice.data.readers.pieces import Piece, pieces_of, with_rows
 from suffice.engines.spread import Opening, SpreadSource, Work
 from suffice.engines.told import client_of_dask, listening, watching
@@ -37,6 +38,9 @@ def open_source(data: Any, opening: Opening, watch: Watch) -> SpreadSource:
 def _plain_pieces(frame: Any) -> tuple[Piece, ...]:
     """Return the pieces of the Parquet files that a data frame is a plain reading of; none for any other."""
     expression = frame.expr
+    for node in expression.walk():
+        if type(node).__name__.startswith("ReadParquet") and "path" in getattr(type(node), "_parameters", ()):
+            refuse_lakes(node.operand("path"))
     if not type(expression).__name__.startswith("ReadParquet"):
         return ()
     parameters = getattr(type(expression), "_parameters", ())

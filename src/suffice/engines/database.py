@@ -8,6 +8,7 @@ DuckDB, and whatever ibis knows, understand the same questions.
 
 from __future__ import annotations
 
+import math
 import re
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
@@ -25,16 +26,21 @@ from suffice.data.table import open_table
 from suffice.data.variable import Variable
 from suffice.engines.database_moments import N, W, moments_of
 from suffice.engines.database_rows import DatabaseRows, answer_of, explained
+from suffice.engines.database_snapshot import snapshot
 from suffice.engines.spread import Opening
-from suffice.errors import DataError, SufficeError
+from suffice.errors import DataError, SufficeError, listing
 from suffice.progress import Watch
 from suffice.stats.counts import Counts
 from suffice.stats.needs import Count, Distinct, Moment, Need
 from suffice.stats.source import BlockSource, Source, Task
 from suffice.stats.statistics import Statistics
+from suffice.text import number
 
 PUSHED = (Count, Distinct, Moment)
 """The needs that a database answers by aggregates; others have its rows streamed."""
+SAME = 1e-9
+"""Sums of weights that differ by less, relatively, are equal but for rounding."""
+STORE = "Store what is to be read first: CREATE TABLE … AS SELECT …."
 MARK_OF_ROW = re.compile(r", row \d+")
 
 
@@ -80,6 +86,8 @@ class DatabaseSource:
 
     def _schema(self) -> Schema:
         names = self.policies.columns
+        if self.policies.missing != "error":
+            self.table.refuse_unclear()
         continuous = [name for name in names if self.table.is_continuous(name)]
         # Whether a softmax fits next to numbers depends on states; tables alone need not know them beforehand.
         states = self._states if continuous else {}
@@ -94,7 +102,7 @@ class DatabaseSource:
         wanted = tuple(dict.fromkeys(needs))
         if self.opening.by_rows or not all(isinstance(need, PUSHED) for need in wanted):
             return self._streamed().gather(wanted)
-        with self.watch.work("asking the database", len(wanted), "queries"), explained():
+        with self.watch.work("asking the database", len(wanted), "queries"), explained(), snapshot(self.native):
             return self._pushed(wanted)
 
     def reduce(self, task: Task) -> Statistics:
@@ -141,6 +149,7 @@ class DatabaseSource:
         n_read = n_kept = int(self.table.facts[N])
         if self.policies.missing != "error":
             n_kept = int(answer_of(self.table.complete.select(nw.len().alias(N))).to_pydict()[N][0])
+        self._require_one_total(needs, weights, n_kept)
         ordered = [variables.get(name) or self.schema[name] for name in self.policies.columns]
         return Statistics(
             self.known or Schema(tuple(ordered)),
@@ -150,6 +159,19 @@ class DatabaseSource:
             n_read - n_kept,
             (*remarks, *self.table.ignored()),
         )
+
+    def _require_one_total(self, needs: Sequence[Need], weights: Sequence[float], n_rows: int) -> None:
+        """Refuse answers of which some count more rows than others."""
+        column = self.policies.weights
+        exact = column is None or not (self.table.kinds[column].is_float() or self.table.kinds[column].is_decimal())
+        first, what = (float(n_rows), "rows") if column is None else (weights[0] if weights else 0.0, f"as {column!r}")
+        for need, weight in zip(needs, weights, strict=True):
+            if not math.isclose(weight, first, rel_tol=0.0 if exact else SAME):
+                raise DataError(
+                    f"A query to the database added up to {number(first, 16)} {what}, and another one, of "
+                    f"{listing(need.columns, 6)}, to {number(weight, 16)}. The query draws at random, or the table is "
+                    f"being written to. {STORE}"
+                )
 
     def _counts(self, need: Any) -> tuple[Any, Schema, tuple[str, ...], float]:
         """Return what a need asks for, from a contingency table that the database makes."""
@@ -212,7 +234,7 @@ class DatabaseSource:
         for place, name in enumerate(names):
             kind = self.table.kinds[name]
             is_number = kind.is_float() or kind.is_decimal()
-            if is_number and name not in declared and not self.table.is_continuous(name):  # whole numbers that had gaps
+            if is_number and name not in declared and not self.table.is_continuous(name):  # decimals without digits
                 answer = answer.set_column(place, name, answer.column(name).cast(pa.int64()))
         try:
             table = open_table(answer.select([*names, W]), tuple(names), schema=declared, weights=W)
@@ -238,6 +260,5 @@ def _require_one_table(items: Mapping[Need, Any]) -> None:
             if not same:
                 raise DataError(
                     f"Two queries to the database counted {variable.name!r} differently. The query draws at random, "
-                    "the table is being written to, or its text is compared without regard to case. Store what is to "
-                    "be read first: CREATE TABLE … AS SELECT …."
+                    f"the table is being written to, or its text is compared without regard to case. {STORE}"
                 )

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import contextlib
 import sys
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 from dataclasses import dataclass
 from functools import cached_property
 from typing import Any
@@ -16,6 +16,7 @@ import narwhals.stable.v2 as nw
 import pyarrow as pa
 
 from suffice.data.block import EXACT
+from suffice.data.float_kinds import FRACTION, MISSING, WHOLE, Trait, refuse_unclear
 from suffice.data.schema import Declaration, Schema
 from suffice.data.stream import Policies
 from suffice.data.variable import Variable
@@ -107,11 +108,23 @@ class DatabaseRows:
         if name in self.policies.continuous:
             return True
         kind = self.kinds[name]
-        if not (kind.is_float() or kind.is_decimal()):
-            return False
-        # A column of whole numbers and gaps is taken for whole numbers, as everywhere.
-        facts = self.facts
-        return not facts[f"gaps:{name}"] or bool(facts[f"fractions:{name}"]) or facts[f"gaps:{name}"] == facts[N]
+        return bool(kind.is_float() or (kind.is_decimal() and name not in self._whole_decimals))
+
+    @cached_property
+    def _whole_decimals(self) -> frozenset[str]:
+        """The columns of decimals without digits behind the point, which are integers."""
+        names = [name for name in self.policies.columns if self.kinds[name].is_decimal()]
+        kinds = answer_of(self.frame.select(*names).head(0)).schema if names else []
+        return frozenset(field.name for field in kinds if pa.types.is_decimal(field.type) and field.type.scale == 0)
+
+    def refuse_unclear(self) -> None:
+        """Refuse all columns of whole numbers as floats that lack values, as in every table."""
+        traits: set[Trait] = set()
+        for name in self.policies.columns:
+            is_said = name in self.policies.declared or name in self.policies.continuous
+            if not is_said and self.is_continuous(name) and 0 < self.facts[f"gaps:{name}"] < self.facts[N]:
+                traits |= {(name, MISSING), (name, FRACTION if self.facts[f"fractions:{name}"] else WHOLE)}
+        refuse_unclear(traits)
 
     @cached_property
     def facts(self) -> dict[str, Any]:
@@ -151,14 +164,14 @@ class DatabaseRows:
     @cached_property
     def _known_states(self) -> dict[str, Any]:
         """Return, by column, the expression that tells which values are among the declared states."""
-        declared = {name: entry.states for name, entry in self.policies.declared.items() if entry.states is not None}
+        declared = {name: entry.variable(name) for name, entry in self.policies.declared.items()}
         if self.known is not None:
-            declared |= {v.name: v.states for v in self.known.variables if v.states is not None}
-        return {name: self._is_one_of(name, of) for name, of in declared.items() if name in self.policies.columns}
+            declared |= {v.name: v for v in self.known.variables if v.states is not None}
+        columns = self.policies.columns
+        return {name: self._is_state(name, of) for name, of in declared.items() if of is not None and name in columns}
 
-    def _is_one_of(self, name: str, states: Sequence[Any]) -> Any:
-        """Return the expression for a value that is one of some states, spelled in any way that is read as one."""
-        variable = Variable(name, tuple(states), True)
+    def _is_state(self, name: str, variable: Variable) -> Any:
+        """Return the expression for a value that is one of the states, spelled in any way that is read as one."""
         found = answer_of(self.frame.group_by(name).agg(nw.len().alias(N))).column(name).to_pylist()
         known = [value for value in found if value is not None and variable.find(value) is not None]
         return nw.col(name).is_in(known) if known else nw.lit(False)

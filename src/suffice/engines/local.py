@@ -15,10 +15,10 @@ from numpy.typing import NDArray
 
 from suffice.data.readers.pieces import Piece, open_table, with_rows
 from suffice.engines.spread import Work
-from suffice.errors import ArgumentError, DamagedError, DataError
+from suffice.errors import ArgumentError, DamagedError, DataError, FileFormatError, require_whole, shown
 from suffice.files import read_arrays, write_arrays
 from suffice.progress import Watch
-from suffice.stats.statistics import RunningSum, Statistics
+from suffice.stats.statistics import RunningSum, Statistics, parts_explained
 from suffice.text import plural
 
 FILE_KIND, FILE_VERSION = "collect_checkpoint", 2
@@ -86,7 +86,7 @@ class LocalPieces:
         if total is None:
             raise DataError(f"None of the {plural(len(self.pieces), 'piece')} can be read. {skipped[0]}")
         if self.checkpoint is not None:
-            Path(self.checkpoint).unlink(missing_ok=True)
+            Path(os.path.realpath(self.checkpoint)).unlink(missing_ok=True)  # a link to it stays, as in writing
         return with_remarks(total, skipped)
 
     def _resumed(self, print_of_job: str) -> tuple[int, list[Statistics], tuple[str, ...]]:
@@ -99,11 +99,18 @@ class LocalPieces:
                 f"The checkpoint {str(self.checkpoint)!r} is of another job: other files, files that have changed "
                 "since, another structure or other settings. Name another file, or remove it to begin anew."
             )
-        named: list[dict[str, NDArray[Any]]] = [{} for _ in meta["sums"]]
-        for name, array in arrays.items():
-            number, _, own = name.partition(":")
-            named[int(number)][own] = array
-        return int(meta["done"]), list(map(Statistics.from_parts, meta["sums"], named)), tuple(meta["skipped"])
+        with parts_explained(self.checkpoint, "Remove it to begin anew."):
+            done, skipped = require_whole("done", meta["done"], place="entry"), meta["skipped"]
+            if done > len(self.pieces) or not isinstance(skipped, list) or not all(isinstance(n, str) for n in skipped):
+                raise FileFormatError(
+                    f"The entry 'done' must be at most {len(self.pieces)}, and 'skipped' a list of texts. Got "
+                    f"{shown(done)} and {shown(skipped)} instead"
+                )
+            named: list[dict[str, NDArray[Any]]] = [{} for _ in meta["sums"]]
+            for name, array in arrays.items():
+                number, _, own = name.partition(":")
+                named[int(number)][own] = array
+            return done, list(map(Statistics.from_parts, meta["sums"], named)), tuple(skipped)
 
     def _save(self, print_of_job: str, done: int, sums: Sequence[Statistics], skipped: tuple[str, ...]) -> None:
         """Keep the sums apart, as they wait for more: when work was saved must not change a bit of real weights."""

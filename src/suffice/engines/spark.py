@@ -16,6 +16,7 @@ from typing import Any
 import pyarrow as pa
 
 from suffice import errors
+from suffice.data.readers.paths import refuse_lakes
 from suffice.data.readers.pieces import Piece, pieces_of_files, with_rows
 from suffice.engines.spread import Opening, SpreadSource, Work, in_groups
 from suffice.engines.told import tasks_of_spark
@@ -56,6 +57,7 @@ def _plain_files(frame: Any) -> list[str]:
     if plan is None:  # a session over Spark Connect keeps its plans to itself
         return []
     node = plan().analyzed()
+    _refuse_lakes(node.collectLeaves())
     while True:
         if node.getClass().getSimpleName() not in PLAIN:
             return []
@@ -69,6 +71,17 @@ def _plain_files(frame: Any) -> list[str]:
     if kinds != PARQUET:
         return []  # such as Delta, whose files hold rows that are deleted
     return sorted(frame.inputFiles())
+
+
+def _refuse_lakes(leaves: Any) -> None:
+    """Refuse plain readings of Parquet files that belong to a Delta or Iceberg table."""
+    for place in range(leaves.size()):
+        leaf = leaves.apply(place)
+        relation = leaf.relation() if leaf.getClass().getSimpleName() == "LogicalRelation" else None
+        if relation is not None and relation.getClass().getSimpleName() == "HadoopFsRelation":
+            kinds = (relation.fileFormat().getClass().getName(), relation.location().getClass().getSimpleName())
+            roots = relation.location().rootPaths() if kinds == PARQUET else None
+            refuse_lakes([roots.apply(n).toString() for n in range(roots.size())] if roots is not None else [])
 
 
 @dataclass(frozen=True)

@@ -12,6 +12,7 @@ from functools import cached_property
 from typing import Any, Protocol
 
 from suffice.data.encode import require_few_numbers
+from suffice.data.float_kinds import refuse_unclear
 from suffice.data.schema import Schema
 from suffice.data.stream import Policies
 from suffice.progress import Watch
@@ -35,7 +36,10 @@ class Opening(Protocol):
         """Return the source over the rows of a table, or of a piece of one."""
 
     def given(self, schema: Schema) -> Opening:
-        """Return the opening that takes for continuous what is so in a sample."""
+        """Return the opening of parts that takes for continuous what is so in a sample."""
+
+    def of_part(self) -> Opening:
+        """Return the opening of parts of a table."""
 
 
 @dataclass(frozen=True)
@@ -106,7 +110,7 @@ class SpreadSource:
     @cached_property
     def schema(self) -> Schema:
         """The variables; which of them are discrete is known from one piece, all of their states only after a pass."""
-        return self.known if self.known is not None else self.opening(self.engine.sample()).schema
+        return self.known if self.known is not None else self.opening.of_part()(self.engine.sample()).schema
 
     def gather(self, needs: Iterable[Need]) -> Statistics:
         """Collect the statistics that answer ``needs``, in one pass."""
@@ -118,16 +122,19 @@ class SpreadSource:
 
     @property
     def _opening(self) -> Opening:
-        return self.opening if self.known is not None else self.opening.given(self.schema)
+        return self.opening.of_part() if self.known is not None else self.opening.given(self.schema)
 
     def _run(self, work: Work) -> Statistics:
         with self.watch.work(f"reading {self.engine.description}", self.engine.n_parts, "parts"):
             found = self.engine.map_reduce(work, self.watch)
         if self.known is None:
+            policies = self.opening.policies
+            said = {*policies.declared, *policies.continuous}
+            refuse_unclear(trait for trait in found.traits if trait[0] not in said)
             for variable in found.schema.variables:  # one piece alone may not have shown so many
-                if variable.name not in self.opening.policies.declared:
+                if variable.name not in policies.declared:
                     require_few_numbers(variable)
-        return found
+        return replace(found, traits=frozenset())
 
     def settled(self, schema: Schema) -> SpreadSource:
         """Return the source for further passes, its states known."""

@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
-import itertools
-from collections.abc import Collection, Hashable, Iterable, Mapping
+from collections.abc import Collection, Hashable, Iterable, Iterator, Mapping
 from typing import TypeVar
+
+from suffice.errors import StructureError
 
 Node = TypeVar("Node", bound=Hashable)
 Neighbours = Mapping[Node, Collection[Node]]
+MOST_CLIQUES = 100_000
+"""So many maximal cliques are listed, beside one for every node and edge."""
 
 
 def moral_graph(parents: Mapping[Node, Iterable[Node]]) -> dict[Node, set[Node]]:
@@ -143,8 +146,10 @@ def _cycle_through(graph: Neighbours[Node], near: Mapping[Node, set[Node]], node
     return []
 
 
-def maximal_cliques(graph: Neighbours[Node]) -> list[tuple[Node, ...]]:
+def maximal_cliques(graph: Neighbours[Node], enough: int | None = None) -> list[tuple[Node, ...]]:
     """Return the sets of mutually joined nodes that cannot grow, each in the order of the graph.
+
+    With ``enough``, the search ends when so many are found; without it, very many are refused.
 
     Linear for chordal graphs; otherwise by branching on a pivot (Bron and Kerbosch, 1973), whose time grows with
     the number of cliques.
@@ -153,7 +158,7 @@ def maximal_cliques(graph: Neighbours[Node]) -> list[tuple[Node, ...]]:
     [(1, 2), (1, 4), (2, 3), (3, 4)]
     """
     order = perfect_order(graph)
-    found = _branched(graph) if order is None else _later_cliques(graph, order)
+    found = _branched(graph, enough) if order is None else _later_cliques(graph, order)
     position = {node: index for index, node in enumerate(graph)}
     ranked = sorted(sorted(position[node] for node in clique) for clique in found)
     names = list(graph)
@@ -175,20 +180,47 @@ def _later_cliques(graph: Neighbours[Node], order: list[Node]) -> list[set[Node]
     return found
 
 
-def _branched(graph: Neighbours[Node]) -> list[set[Node]]:
-    near = {node: set(graph[node]) for node in graph}
-    found = []
-    stack: list[tuple[set[Node], set[Node], set[Node]]] = [(set(), set(graph), set())]
+def _branched(graph: Neighbours[Node], enough: int | None = None) -> list[set[Node]]:
+    """Branch on pivots; sets of nodes are the bits of whole numbers."""
+    nodes = list(graph)
+    place = {node: index for index, node in enumerate(nodes)}
+    near = [sum(1 << place[other] for other in set(graph[node])) for node in nodes]
+    most = MOST_CLIQUES + len(nodes) + sum(map(int.bit_count, near)) // 2
+    found: list[set[Node]] = []
+    stack = [(0, (1 << len(nodes)) - 1, 0)]
     while stack:
         clique, candidates, excluded = stack.pop()
-        if not candidates and not excluded:
-            found.append(clique)
-            continue
         if not candidates:
+            if not excluded:
+                found.append({nodes[index] for index in _bits(clique)})
+                if len(found) == enough:
+                    return found
+                _require_few(len(found), most, len(nodes))
             continue
-        pivot = max(itertools.chain(candidates, excluded), key=lambda node: len(near[node] & candidates))
-        for node in candidates - near[pivot]:
-            stack.append((clique | {node}, candidates & near[node], excluded & near[node]))
-            candidates = candidates - {node}
-            excluded = excluded | {node}
+        pivot = max(_bits(candidates | excluded), key=lambda index: (near[index] & candidates).bit_count())
+        for index in _bits(candidates & ~near[pivot]):
+            stack.append((clique | 1 << index, candidates & near[index], excluded & near[index]))
+            candidates &= ~(1 << index)
+            excluded |= 1 << index
     return found
+
+
+def _bits(number: int) -> Iterator[int]:
+    """Yield the places of the bits that are set.
+
+    >>> list(_bits(0b1010))
+    [1, 3]
+    """
+    while number:
+        lowest = number & -number
+        yield lowest.bit_length() - 1
+        number ^= lowest
+
+
+def _require_few(n_found: int, most: int, n_nodes: int) -> None:
+    """Refuse a graph with more cliques than could be used: their number may grow as 3^(n/3)."""
+    if n_found > most:
+        raise StructureError(
+            f"The graph of {n_nodes:,} nodes has more than {most:,} maximal cliques; there may be 3^(n/3) of them. "
+            "Name the cliques yourself, or take its edges alone, take='pairwise'."
+        )

@@ -7,7 +7,6 @@ belong to which states, is laid out once; then any tables can be summed.
 from __future__ import annotations
 
 import math
-import sys
 from collections.abc import Callable, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
@@ -26,8 +25,10 @@ ENUMERATED = 2048
 """Missing states that are still enumerated."""
 RANGES = 4
 """Situations are summed in so many ranges, whatever the number of threads, so that the sums have the same bits."""
-SMALL_JOB = 200
-"""Fewer kinds of situations than this are summed without kernels, unless these are loaded."""
+SMALL_JOB = 100
+"""Fewer kinds of situations than this are summed without kernels, if they have few states."""
+SMALL_STATES = 1 << 16
+"""So many missing states of all situations are few."""
 LOW, HIGH = 1e-200, 1e200
 """Sums outside are formed again, in logarithms."""
 FEW = 4096
@@ -84,8 +85,16 @@ class GapSums:
             self._parts.append((many, ByTrees(self, gaps, many).run))
 
     def _is_small(self, gaps: Gaps, chosen: Ints) -> bool:
-        """Whether there is so little to do that loading kernels takes longer."""
-        return len(np.unique(gaps.kind[chosen])) < SMALL_JOB and "suffice.kernels.gaps" not in sys.modules
+        """Whether there is so little to do that loading kernels takes longer.
+
+        It depends on the situations alone, not on what is loaded already: the same rows give the same bits.
+        """
+        if len(np.unique(gaps.kind[chosen])) >= SMALL_JOB:
+            return False
+        logs = np.log(np.array(self.sizes, np.float64))
+        owner = np.repeat(np.arange(len(gaps.member_at) - 1), np.diff(gaps.member_at))
+        states = np.exp(np.bincount(owner, logs[gaps.members], len(gaps.member_at) - 1))
+        return float(states[gaps.kind[chosen]].sum()) <= SMALL_STATES
 
     @property
     def n_cells(self) -> int:

@@ -1,8 +1,9 @@
 """Situations with too many missing states to enumerate, summed through junction trees.
 
-Where few sets of variables are missing together, each has a tree of its own, in which what was seen is sliced away.
-Where there are many, one tree serves all, if it is not too large: what was seen enters as tables of one variable, and
-a table that a situation does not touch is replaced by ones.
+Each set of variables that are missing together has a tree of its own, in which what was seen is sliced away; where
+there are many such sets, one kernel goes through all their trees. Where there are too many to plan trees for, one tree
+serves all, if it is not too large: what was seen enters as tables of one variable, and a table that a situation does
+not touch is replaced by ones.
 """
 
 from __future__ import annotations
@@ -17,6 +18,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from suffice.errors import ModelError
+from suffice.inference.gap_forest import Forest, fits
 from suffice.inference.plan import TINY, Plan
 from suffice.inference.product import Factor, Product
 from suffice.settings import settings
@@ -29,7 +31,9 @@ if TYPE_CHECKING:
 Ints = NDArray[np.int64]
 Floats = NDArray[np.float64]
 OWN_TREES = 64
-"""So many sets of missing variables have trees of their own; more share one, if that is not too large."""
+"""So many sets of missing variables have trees of their own that are gone through one by one."""
+PLANNED = 8192
+"""So many have trees of their own in one forest; more share one tree, if that is not too large."""
 PIECE = 4096
 """Situations whose beginnings are laid out at a time."""
 
@@ -40,10 +44,9 @@ class ByTrees:
     def __init__(self, sums: GapSums, gaps: Gaps, chosen: Ints) -> None:
         self.n = len(chosen)
         kinds = np.unique(gaps.kind[chosen])
-        shared = _shared(sums, gaps, kinds, chosen) if len(kinds) > OWN_TREES else None
-        self.groups: Sequence[_Group]
+        self.groups: Sequence[_Group | Forest]
         try:
-            self.groups = [shared] if shared else [_Own(sums, gaps, kind, chosen) for kind in kinds.tolist()]
+            self.groups = _groups(sums, gaps, kinds, chosen)
         except ModelError as error:
             raise ModelError(f"{error} Leaving out the rows that lack many of them at once helps as well.") from None
 
@@ -53,6 +56,31 @@ class ByTrees:
         for group in self.groups:
             log_sums[group.places] = group.run(tables, expected)
         return log_sums
+
+
+def _groups(sums: GapSums, gaps: Gaps, kinds: Ints, chosen: Ints) -> Sequence[_Group | Forest]:
+    """Return the situations in groups: a forest of all, one shared tree, or a tree for each kind."""
+    if len(kinds) > OWN_TREES:
+        if len(kinds) <= PLANNED:
+            plans = [_planned(sums, gaps, kind) for kind in kinds.tolist()]
+            if fits(plans, len(chosen)):
+                return [Forest(sums, gaps, chosen, plans)]
+        shared = _shared(sums, gaps, kinds, chosen)
+        if shared is not None:
+            return [shared]
+    return [_Own(sums, gaps, kind, chosen) for kind in kinds.tolist()]
+
+
+def _planned(sums: GapSums, gaps: Gaps, kind: int) -> tuple[Plan, Ints, Ints]:
+    """Return the tree of a kind of situation, the tables that it touches, and their cells in the tree's layout."""
+    around, one = gaps.surroundings, np.array([kind])
+    members = taken(gaps.member_at, gaps.members, one)[1].tolist()
+    variables = [*members, *taken(around.edge_at, around.edge, one)[1].tolist()]
+    touched = taken(around.touched_at, around.touched, one)[1]
+    product = _product(sums, gaps, variables, [sums.scopes[f] for f in touched.tolist()])
+    plan = Plan.of(product, observed=range(len(members), len(variables)))
+    plan.require_room(copies=settings().threads)
+    return plan, touched, _order(sums, touched, plan)
 
 
 @dataclass
@@ -126,20 +154,12 @@ class _Own(_Group):
     """Situations of one kind: what was seen is sliced away."""
 
     def __init__(self, sums: GapSums, gaps: Gaps, kind: int, chosen: Ints) -> None:
-        around = gaps.surroundings
-        one = np.array([kind])
-        members, edge = (
-            taken(at, values, one)[1] for at, values in ((gaps.member_at, gaps.members), (around.edge_at, around.edge))
-        )
-        touched = taken(around.touched_at, around.touched, one)[1]
-        variables = [*members.tolist(), *edge.tolist()]
-        product = _product(sums, gaps, variables, [sums.scopes[f] for f in touched.tolist()])
-        plan = Plan.of(product, observed=range(len(members), len(variables)))
-        plan.require_room(copies=settings().threads)
+        plan, touched, order = _planned(sums, gaps, kind)
         places = np.flatnonzero(gaps.kind[chosen] == kind)
-        super().__init__(places, gaps.weights[chosen][places], plan, _order(sums, touched, plan), len(touched))
-        self.codes = taken(gaps.code_at, gaps.codes, chosen[places])[1].reshape(len(places), len(edge))
-        self.first = len(members)
+        super().__init__(places, gaps.weights[chosen][places], plan, order, len(touched))
+        codes = taken(gaps.code_at, gaps.codes, chosen[places])[1]
+        self.codes = codes.reshape(len(places), -1)
+        self.first = len(plan.sizes) - self.codes.shape[1]
 
     def laid(self, lo: int, hi: int) -> tuple[Ints, Ints]:
         factor, variable, stride = self.plan.slices

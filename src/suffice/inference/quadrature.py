@@ -195,7 +195,8 @@ def _panel_edges(low: float, high: float, n_panels: int, centre: float, scale: f
     if scale >= width or not low <= centre <= high:
         return even
     least = max(scale, width / 256)
-    steps = least * 2.0 ** np.arange(math.ceil(math.log2(width / least)))
+    # The last step reaches beyond a whole panel: the even panel next to a centre in the middle of its own is cut too.
+    steps = least * 2.0 ** np.arange(math.ceil(math.log2(width / least)) + 1)
     finer = np.concatenate((centre - steps, [centre], centre + steps))
     # A sliver beside an edge that exists already would only cost nodes.
     apart = np.abs(finer[:, None] - even).min(axis=1) >= least / 4

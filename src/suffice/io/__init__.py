@@ -31,6 +31,7 @@ FORMATS: dict[str, Format] = {
     ".evid": Format(uai_evidence.read, uai_evidence.write, "evidence about the network of a UAI file"),
     ".xmlbif": Format(xmlbif.read, xmlbif.write, "a discrete Bayesian network, in XMLBIF 0.3"),
     ".xmlbif.gz": Format(xmlbif.read, xmlbif.write, "the same, packed with gzip"),
+    ".xbif": Format(xmlbif.read, xmlbif.write, "the same, by its short name"),
     ".bifxml": Format(xmlbif.read, xmlbif.write, "the same, as aGrUM calls it"),
     ".xml": Format(xmlbif.read, xmlbif.write, "the same, as JavaBayes and WEKA call it"),
     ".xdsl": Format(xdsl.read, xdsl.write, "a discrete Bayesian network, in the format of GeNIe and SMILE"),

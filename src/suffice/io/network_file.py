@@ -55,8 +55,6 @@ def network(
     file: TextFile, nodes: Sequence[FileNode], properties: Mapping[str, Any], notes: Sequence[str] = ()
 ) -> BayesianNetwork:
     """Join the nodes of a file; whatever does not fit is an error with its place."""
-    if not nodes:
-        raise file.error(len(file.text), "The network has no variables. Add at least one.")
     variables: dict[str, Variable] = {}
     for node in nodes:
         _check_node(file, node, variables)
@@ -86,6 +84,8 @@ def _check_node(file: TextFile, node: FileNode, before: Mapping[str, Variable]) 
 
 def dag_of(file: TextFile, parents: Mapping[str, Sequence[str]], at: Mapping[str, int]) -> DAG:
     """Return the graph; unknown parents and cycles are errors with their place."""
+    if not parents:
+        raise file.error(len(file.text), "The network has no variables. Add at least one.")
     for node, above in parents.items():
         seen = {node}
         for parent in above:

@@ -355,10 +355,16 @@ def _step(entry: list[Any]) -> dict[str, Any]:
     return dict(zip(("number", "objective"), entry, strict=True))
 
 
+ADDED_LATER = ("decrement", "deviation", "undetermined")
+"""Fields that certificates in older files may lack."""
+
+
 def _certificate(entry: Mapping[str, Any]) -> Certificate:
     readers: dict[str, Callable[[Mapping[str, Any], str], Any]]
     readers = {"bool": flag, "str": text, "float": number, "float | None": number_or_none}
-    return Certificate(**{field.name: readers[str(field.type)](entry, field.name) for field in fields(Certificate)})
+    readers["tuple[str, ...]"] = lambda entry, name: tuple(texts(entry, name))
+    known = [field for field in fields(Certificate) if field.name in entry or field.name not in ADDED_LATER]
+    return Certificate(**{field.name: readers[str(field.type)](entry, field.name) for field in known})
 
 
 CONTENTS: dict[str, Callable[[Mapping[str, Any]], Any]] = {"fit": _fit, "model": _model}

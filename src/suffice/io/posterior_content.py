@@ -60,7 +60,7 @@ def _read_network(entry: Mapping[str, Any], fit: Any) -> NetworkPosterior:
         NODES[values.get("type", "dirichlet")].from_dict(fit.model.cpd(node).family, values)
         for node, values in zip(fit.structure.nodes, entry["nodes"], strict=True)
     )
-    return NetworkPosterior(fit.structure, nodes, number_or_none(entry, "log_marginal_likelihood"))
+    return NetworkPosterior(fit.model.dag, nodes, number_or_none(entry, "log_marginal_likelihood"))
 
 
 def _read_hypotheses(entry: Mapping[str, Any], fit: Any) -> HypothesisPosterior:

@@ -37,6 +37,7 @@ from __future__ import annotations
 
 import json
 import os
+import re
 import tomllib
 from collections.abc import Callable, Mapping
 from typing import Any, NamedTuple
@@ -53,8 +54,14 @@ from suffice.structures.features import Features
 from suffice.structures.gaussian_markov import GaussianMarkov
 from suffice.structures.hypotheses import Hypotheses
 from suffice.structures.markov_chain import MarkovChain
+from suffice.structures.names import as_name
 from suffice.structures.pairwise import Boltzmann, Ising, Pairwise, Potts
 from suffice.structures.single import Bernoulli, Categorical, MultivariateNormal, Normal
+
+MAX_DEPTH = 50
+_PART = r"""(?:[A-Za-z0-9_-]++|"[^"\n]*+"|'[^'\n]*+')[ \t]*+"""
+DEEP_KEY = re.compile(rf"(?:^[ \t]*+(?:\[\[?[ \t]*+)?|[{{,][ \t]*+)(?:{_PART}\.[ \t]*+){{{MAX_DEPTH}}}", re.M)
+"""A key of more parts than any structure has; the time to read it grows with the square of their number."""
 
 # Features -----------------------------------------------------------------------------------------------------
 
@@ -98,8 +105,9 @@ def _by_name(entries: dict[str, Any], key: str, example: str) -> Mapping[str, An
     return value
 
 
-def _texts(entries: dict[str, Any], key: str) -> list[str]:
+def _texts(entries: dict[str, Any], key: str, read: Callable[[Any], Any] = lambda name: name) -> list[str]:
     value = entries.get(key, [])
+    value = list(map(read, value)) if isinstance(value, list) else value
     if not isinstance(value, list) or not all(isinstance(name, str) for name in value):
         raise StructureError(f"The entry {key!r} must be a list of variables, ['x']. Got {shown(value)} instead.")
     return value
@@ -131,7 +139,7 @@ def _pairwise(kind: type[Pairwise]) -> Callable[..., Pairwise]:
         }
         if "graph" in entries:
             return kind(entries["graph"], **settings)
-        nodes, edges = _texts(entries, "nodes"), _edges(entries)
+        nodes, edges = _texts(entries, "nodes", as_name), _edges(entries)
         if edges is None:
             return kind(nodes, **settings)
         return kind.from_dict({**settings, "edges": edges, **({"nodes": nodes} if nodes else {})})
@@ -146,9 +154,9 @@ def _edges(entries: dict[str, Any]) -> list[list[str]] | None:
     if not isinstance(found, list) or not found:
         raise StructureError(f"The entry 'edges' must be a list of pairs, [['a', 'b']]. Got {shown(found)} instead.")
     for edge in found:
-        if not isinstance(edge, list) or len(edge) != 2 or not all(isinstance(name, str) for name in edge):
+        if not isinstance(edge, list) or len(edge) != 2 or not all(isinstance(as_name(name), str) for name in edge):
             raise StructureError(f"Each of the 'edges' must be a pair of names, ['a', 'b']. Got {shown(edge)} instead.")
-    return found
+    return [list(map(as_name, edge)) for edge in found]
 
 
 # Types --------------------------------------------------------------------------------------------------------
@@ -217,6 +225,8 @@ def _from_file(path: str, ending: str) -> Any:
     content = read_bytes(path)
     try:
         text = content.decode("utf-8-sig")
+        if ending == ".toml" and DEEP_KEY.search(text):
+            raise ValueError(f"a key has more than {MAX_DEPTH} parts")
         entry = tomllib.loads(text) if ending == ".toml" else json.loads(text)
     except (ValueError, RecursionError) as error:
         raise FileFormatError(f"{path!r} is not valid {ending[1:].upper()}: {error}. Correct it.") from None

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
@@ -18,8 +18,11 @@ from suffice.models.chain_carry import carried
 from suffice.models.chain_layout import layout_of
 from suffice.models.chain_model import ChainModel
 from suffice.models.chain_units import units_of
+from suffice.optimise.decrement import BLURRED, LEFT
+from suffice.optimise.kinks import Bools, Kinks, up_to_zero
 from suffice.optimise.lbfgs import lbfgs
-from suffice.optimise.outcome import Outcome
+from suffice.optimise.newton_cg import by_differences
+from suffice.optimise.outcome import Outcome, rounding_error
 from suffice.optimise.owlqn import owlqn
 from suffice.priors.elastic import Elastic, penalty_of
 from suffice.priors.penalty import Laplace
@@ -30,6 +33,10 @@ from suffice.text import plural
 Floats = NDArray[np.float64]
 MEMORY = 30
 """Pairs of changes that L-BFGS remembers, unless told."""
+FEW = 64
+"""Weights of which the second derivatives are worked out one by one before Newton steps."""
+MOST_TURNS = 20
+"""How often Newton's method, which stops where weights become zero, and orthant-wise steps take turns at the end."""
 RISE = 1e-6
 """For so small a part of the loss of what was held out no optimum is given up."""
 
@@ -179,13 +186,77 @@ def _searched(problem: Problem, label: str) -> Solution:
         follower.at(weights, value)
         return bool(np.abs(slope / units).max(initial=0.0) <= limit)
 
-    start = start_of(problem, objective)
+    start, steps = start_of(problem, objective), follower.steps(label)
     if c1:
-        outcome = owlqn(evaluate, start, c1, done=done_with_kinks, steps=follower.steps(label), memory=memory)
+        outcome = owlqn(evaluate, start, c1, done=done_with_kinks, steps=steps, memory=memory, gain=LEFT)
     else:
-        scale = None if (units == 1).all() else units**-2
-        outcome = lbfgs(evaluate, start, done=done, steps=follower.steps(label), memory=memory, scale=scale)
+        scale = None if (units == 1).all() else units**-2 / max(problem.statistics.weight, 1.0)
+        outcome = lbfgs(evaluate, start, done=done, steps=steps, memory=memory, scale=scale, gain=LEFT)
+    for _ in range(MOST_TURNS if outcome.converged else 0):
+        outcome, is_end = _ended(outcome, objective, units, c1, limit, steps)
+        if is_end and not (c1 and _is_pulled_off_zero(outcome, objective, units, c1)):
+            break
+        limit = limit / 10 if is_end else limit
+        more = owlqn(evaluate, outcome.x, c1, done=done_with_kinks, steps=steps, memory=memory, gain=LEFT)
+        if is_end and not more.converged:
+            break
+        outcome = replace(more, values=(*outcome.values, *more.values))
     return solution_of(problem, objective, outcome, follower)
+
+
+def _ended(
+    outcome: Outcome, objective: Objective, units: Floats, c1: float, limit: float, steps: Iterator[int]
+) -> tuple[Outcome, bool]:
+    """Go on by Newton's method where that gains more than quasi-Newton steps promise, zeros and signs being held.
+
+    Also return whether that was the end, and not a point on the way where a weight becomes zero. Where c2 makes the
+    objective so round that nothing can be left to gain, its gain is not looked for.
+    """
+    kinks = Kinks(np.full(objective.layout.size, c1))
+    free = kinks.free(outcome.x)
+    left = kinks.left(outcome.x, outcome.gradient)[free]
+    if not len(left) or (objective.c2 and float(left @ left) / (4 * objective.c2) <= 10 * LEFT):
+        return outcome, True
+    seen = _diagonal(objective, units, outcome.x, free)
+
+    def done(_: float, slopes: Floats) -> bool:
+        return bool(np.abs(slopes / units[free]).max() <= limit)
+
+    x, _ = kinks.on_support(
+        by_differences(objective, units), outcome.x, done=done, steps=steps, gain=LEFT, scale=1 / seen
+    )
+    reached = up_to_zero(outcome.x, x, (outcome.x != 0) & (c1 > 0))
+    value, gradient = objective(reached)
+    value += kinks.value(reached)
+    if not value <= outcome.value + rounding_error(value):
+        return outcome, True
+    is_end = np.array_equal(reached, x)
+    return replace(outcome, x=reached, value=value, gradient=gradient, values=(*outcome.values, value)), is_end
+
+
+def _diagonal(objective: Objective, units: Floats, x: Floats, wanted: Bools) -> Floats:
+    """Return about the Hessian's diagonal: how often features are seen, or for few weights the diagonal itself.
+
+    Of features that are nearly certain, the first may be many orders of magnitude larger than the second.
+    """
+    found: Floats = np.maximum(np.abs(objective.counts) * units, 1e-3 * units**2) + 2 * objective.c2
+    if np.count_nonzero(wanted) <= FEW:
+        _, _, product = by_differences(objective, units)(x)
+        for place in np.flatnonzero(wanted):
+            unit = np.zeros(len(x))
+            unit[place] = 1.0
+            found[place] = min(found[place], max(float(product(unit)[place]), 1e-12 * found[place]))
+    return found
+
+
+def _is_pulled_off_zero(outcome: Outcome, objective: Objective, units: Floats, c1: float) -> bool:
+    """Whether weights at zero have a slope beyond their price that promises more than may be left to gain."""
+    kinks = Kinks(np.full(objective.layout.size, c1))
+    if not kinks.left(outcome.x, outcome.gradient)[~kinks.free(outcome.x)].any():
+        return False
+    _, slopes, product = by_differences(objective, units)(outcome.x)
+    seen = _diagonal(objective, units, outcome.x, kinks.left(outcome.x, outcome.gradient) != 0)
+    return kinks.decrement(outcome.x, slopes, product, seen, 1.0, BLURRED) > 10 * LEFT
 
 
 def solution_of(problem: Problem, objective: Objective, outcome: Outcome, follower: Follower) -> Solution:

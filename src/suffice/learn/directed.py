@@ -27,14 +27,21 @@ from suffice.errors import (
 from suffice.learn.method import Method, Problem, Solution
 from suffice.models.bayes_net import BayesianNetwork
 from suffice.models.cpds import CPD, Family, NodeKind, given_in, nodes_of
-from suffice.priors.binding import bound, prior_of
+from suffice.priors.binding import bound, prior_of, without_prior
 from suffice.priors.network_posterior import NetworkPosterior
 from suffice.priors.penalty import Gaussian, Penalty
 from suffice.priors.prior import Prior
+from suffice.priors.several import remedies
+from suffice.stats.available import is_of_fewer_rows, lack_rows, require_states, weight_of
 from suffice.stats.needs import Need
 from suffice.stats.statistics import Statistics
 from suffice.structures.dag import DAG
-from suffice.text import plural
+from suffice.text import number, plural
+
+PRIORS_ON = {"tabular": "tables", "linear_gaussian": "regressions", "softmax": "softmax weights"}
+"""What the priors on each kind of node are about."""
+SHOWN = 4
+"""So many families are named one by one."""
 
 
 def refuses(dag: DAG, schema: Schema) -> str | None:
@@ -70,9 +77,12 @@ class NodeFit:
 
 def solve(problem: Problem) -> Solution:
     """Fit every group of tied nodes, and put the network together."""
+    if not all(v.n_states for v in problem.schema.variables if v.is_discrete) and lack_rows(problem.statistics):
+        require_states(problem.schema)
     dag, statistics = problem.structure, problem.statistics
     nodes = nodes_of(dag, problem.schema)
     prior = bound(problem.prior, dag, statistics)
+    _require_apt(prior, dag, nodes)
     fits = {group: _fit_group(problem, prior, nodes, group) for group in dag.groups}
     cpds: dict[str, CPD] = {}
     posteriors: dict[str, Any] = {}
@@ -100,6 +110,7 @@ def solve(problem: Problem) -> Solution:
             *(remark for found in fits.values() for remark in found.remarks),
             *_impossible(local),
             *_said(nodes),
+            *_bare(without_prior(prior, dag, nodes)),
             *getattr(prior, "remarks", ()),
         ),
     )
@@ -123,6 +134,11 @@ def _said(nodes: Mapping[str, tuple[NodeKind, Family]]) -> tuple[str, ...]:
     return tuple(f"{_some(members)}: {departure}." for departure, members in ways.items())
 
 
+def _bare(nodes: list[str]) -> tuple[str, ...]:
+    """Remark on nodes without a prior, where others have one."""
+    return (f"{_some(nodes)}: fitted by maximum likelihood, having no prior.",) if nodes else ()
+
+
 def _some(names: list[str], most: int = 4) -> str:
     """Name a few nodes, and say how many more there are."""
     more = f" and {len(names) - most:,} more" if len(names) > most else ""
@@ -133,7 +149,7 @@ def _fit_group(
     problem: Problem, prior: Any, nodes: Mapping[str, tuple[NodeKind, Family]], group: tuple[str, ...]
 ) -> NodeFit:
     kind, family = nodes[group[0]]
-    statistic = reduce(add, _in_terms_of_lead(problem.statistics, nodes, group))  # eq tied-statistics
+    statistic = reduce(add, in_terms_of_lead(problem.statistics, nodes, group))  # eq tied-statistics
     given = given_in(group, problem.fixed, nodes)
     mine = prior_of(prior, kind, family)
     posterior: Any = None
@@ -158,7 +174,7 @@ def _fit_group(
     return NodeFit(cpd, posterior, n_free, kind.n_free_adjusted(family, statistic, fixed), (*remarks, *more))
 
 
-def _in_terms_of_lead(
+def in_terms_of_lead(
     statistics: Statistics, nodes: Mapping[str, tuple[NodeKind, Family]], group: tuple[str, ...]
 ) -> Iterator[Any]:
     """Yield the statistics of tied nodes, expressed in the first one's variables."""
@@ -200,15 +216,31 @@ def _require_plain(kind: NodeKind, family: Family) -> None:
             )
 
 
-def _penalised(kind: NodeKind, family: Family, statistic: Any, penalty: Penalty) -> CPD:
-    if not hasattr(kind, "penalised"):
-        raise EstimationError(
-            f"{penalty.describe()} is a penalty on weights, but node {family.child.name!r} is of kind {kind.name!r}. "
-            "Give a prior for this kind, too: prior=[sf.BDeu(1), sf.NormalInverseGamma(…), sf.Gaussian(…)]."
-        )
+def _penalised(kind: Any, family: Family, statistic: Any, penalty: Penalty) -> CPD:
     main = penalty.width if penalty.main is None else penalty.main
     cpd: CPD = kind.penalised(family, statistic, penalty.width, main)
     return cpd
+
+
+def _require_apt(prior: Any, dag: DAG, nodes: Mapping[str, tuple[NodeKind, Family]]) -> None:
+    """Refuse priors on nodes of another kind, and on none of the nodes, with what fits all kinds of the network."""
+    if prior is None:
+        return
+    kinds = {kind.name for kind, _ in nodes.values()}
+    for group in dag.groups:
+        kind, family = nodes[group[0]]
+        mine = prior_of(prior, kind, family)
+        if mine is not None and kind.name not in mine.kinds:
+            on = mine.kinds[0]
+            raise EstimationError(
+                f"{mine.describe()} is a prior on {PRIORS_ON.get(on, on)}, but node {group[0]!r} is of kind "
+                f"{kind.name!r}. {remedies(kinds, on)}"
+            )
+    if len(without_prior(prior, dag, nodes)) == len(nodes):
+        raise EstimationError(
+            f"The prior speaks of none of the nodes, which are of kind {listing(sorted(kinds))}: {prior.describe()}. "
+            "Leave it out for maximum likelihood."
+        )
 
 
 def check(dag: DAG, prior: Any, fixed: Mapping[str, Any]) -> None:
@@ -216,8 +248,8 @@ def check(dag: DAG, prior: Any, fixed: Mapping[str, Any]) -> None:
     if prior is not None and (isinstance(prior, type) or not isinstance(prior, Prior | Gaussian)):
         raise ArgumentError(
             "The 'prior' argument of a Bayesian network must be a prior such as sf.BDeu(10), sf.Dirichlet(1.0) or "
-            "sf.K2() on tables, sf.NormalInverseGamma(…) on regressions, sf.Gaussian(…) on softmax weights, or a list "
-            f"of them. Got {shown(prior)} instead."
+            "sf.K2() on tables, sf.NormalInverseGamma(2, 1.0) on regressions, sf.Gaussian(1.0) on softmax weights, a "
+            f"list of them, or a mapping from nodes to priors. Got {shown(prior)} instead."
         )
     for node in getattr(prior, "nodes", ()):
         if node not in dag.nodes:
@@ -244,5 +276,28 @@ def check(dag: DAG, prior: Any, fixed: Mapping[str, Any]) -> None:
             )
 
 
-METHOD = Method(refuses=refuses, needs=needs, solve=solve, passes="one", exact=True, check=check)
-NEWTON = Method(refuses=refuses_latent, needs=needs, solve=solve, passes="one", exact=True, check=check)
+def remarks_on_rows(dag: DAG, statistics: Statistics) -> tuple[str, ...]:
+    """Say how many rows each family was learnt from, where some lack values."""
+    found: dict[str, float] = {}
+    for node, (kind, family) in nodes_of(dag, statistics.schema).items():
+        held = statistics[kind.need(family)]
+        if is_of_fewer_rows(held, statistics.weight):
+            found[node] = weight_of(held) or 0.0
+    if not found:
+        return ()
+    each = ", ".join(f"{node} {number(weight, 10)}" for node, weight in list(found.items())[:SHOWN])
+    more = f" and {len(found) - SHOWN:,} more" if len(found) > SHOWN else ""
+    return (
+        "Values are missing: each family is learnt from the rows that have all of it (of "
+        f"{number(statistics.weight, 10)} rows: {each}{more}). The log-likelihood, AIC, BIC and the marginal "
+        "likelihood of a Bayesian fit add up the families, each over its own rows; they do not compare with those of "
+        "other structures, or of other ways to treat missing values.",
+    )
+
+
+METHOD = Method(
+    refuses=refuses, needs=needs, solve=solve, passes="one", exact=True, check=check, remarks=remarks_on_rows
+)
+NEWTON = Method(
+    refuses=refuses_latent, needs=needs, solve=solve, passes="one", exact=True, check=check, remarks=remarks_on_rows
+)

@@ -20,9 +20,12 @@ from suffice.inference.gap_sums import GapSums, Summed
 from suffice.learn import directed
 from suffice.learn.em import EM
 from suffice.learn.em_init import require_network
-from suffice.learn.expectation import Expectation
+from suffice.learn.expectation import Expectation, largest_change
 from suffice.learn.expected_vector import ExpectedVector
 from suffice.learn.method import Method, Problem
+from suffice.learn.network_gain import network_gain
+from suffice.learn.observed_lbfgs import Slope
+from suffice.learn.root_tables import ZERO, RootTables
 from suffice.models.cpds import nodes_of
 from suffice.models.cpds.rows import all_configurations
 from suffice.models.cpds.tabular import describe_configuration, whole_values
@@ -38,8 +41,6 @@ SPREAD = 1.0
 """What the start from available cases adds to every row of a table, so that no state is ruled out from the outset."""
 LEAST_SPREAD = 1e-6
 """As much of all rows it adds at least: what begins far fainter would seem to stand still."""
-FAINT = 0.01
-"""Added to expected counts that others are divided by."""
 LEAST = 0.02
 """A mixed step leaves every expected count at least so much of what the plain step gives it: zeros would stay."""
 
@@ -170,8 +171,8 @@ class TableExpectation:
     # Gradients ------------------------------------------------------------------------------------------------
 
     @cached_property
-    def _shared(self) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
-        """For every cell the one that stands for it, which differs where nodes are tied; and the row of every cell."""
+    def _roots(self) -> RootTables:
+        """The rows of all tables, and for every cell the one that stands for it, which differs where nodes are tied."""
         lead, row = np.arange(self.layout.size), np.empty(self.layout.size, np.int64)
         n_rows = 0
         place = {node: self.layout.place(kind.need(family)) for node, (kind, family) in self.nodes.items()}
@@ -182,38 +183,47 @@ class TableExpectation:
         for group in self.problem.structure.groups:
             for node in group[1:]:
                 lead[place[node]] = lead[place[group[0]]]
-        return lead, row
+        return RootTables(row, lead)
 
-    @property
+    @cached_property
     def has_slopes(self) -> bool:
         """Whether every row of every table is free."""
         return not self.problem.fixed and all(kind.name == "tabular" for kind, _ in self.nodes.values())
 
     def scale(self, expected: Floats) -> Floats:
-        """Return one over what is expected in each cell, tied ones together: so the first step is about EM's."""
-        lead, _ = self._shared
-        together: Floats = np.bincount(lead, expected, self.layout.size).astype(np.float64)
-        return self.n / (together[lead] + FAINT)
+        """Return about the diagonal of the inverse Hessian, a row."""
+        return self._roots.scale(expected, self.n)
 
     def coordinates(self, model: Any) -> Floats:
-        """Return the logarithms of all probabilities, those of zeros far down."""
-        return np.log(np.maximum(self.tables(model), 1e-12))
+        """Return the roots of all probabilities."""
+        return self._roots.roots(self.tables(model))
 
-    def slope(self, coordinates: Floats) -> tuple[float, Floats, Floats]:
-        """Return the objective, its gradient, and the expected counts; rows are in proportion to exp(coordinates)."""
-        lead, row = self._shared
-        shared = coordinates[lead]
-        top = np.full(row[-1] + 1, -np.inf)
-        np.maximum.at(top, row, shared)
-        weights = np.exp(shared - top[row])
-        tables = weights / np.bincount(row, weights)[row]
-        summed = self.sums.run(tables)
-        expected = self.complete + summed.expected
-        objective, counts = _weighed(self.complete, tables) + self.sums.total(summed), expected
+    def slope(self, coordinates: Floats) -> Slope:
+        """Return the objective and its gradient by the roots of probabilities."""
+        tables = self._roots.tables(coordinates)
+        objective, expected = self._at(tables)
+        if not math.isfinite(objective):
+            return Slope(objective, np.zeros(self.layout.size), expected, math.inf)
         if self._pseudo is not None:
-            objective, counts = objective + _weighed(self._pseudo, tables), counts + self._pseudo
-        gaps = counts - np.bincount(row, counts)[row] * tables
-        return objective, np.bincount(lead, gaps, self.layout.size).astype(np.float64), expected
+            objective += _weighed(self._pseudo, tables)
+        gaps = self._roots.gaps(tables, self._with_prior(expected))
+        gradient = self._roots.gradient(coordinates, gaps)
+        return Slope(objective, gradient, expected, float(np.abs(gaps).max(initial=0.0)) / self.n)
+
+    def _at(self, tables: Floats) -> tuple[float, Floats]:
+        summed = self.sums.run(tables)
+        return _weighed(self.complete, tables) + self.sums.total(summed), self.complete + summed.expected
+
+    def _with_prior(self, expected: Floats) -> Floats:
+        return expected if self._pseudo is None else expected + self._pseudo
+
+    def risen(self, coordinates: Floats) -> Floats | None:
+        """Return coordinates in which zeros are lifted with which the likelihood rises; None without any."""
+        tables = self._roots.tables(coordinates)
+        if not self.gaps.n or not (tables < ZERO).any():
+            return None
+        expected = self._at(np.maximum(tables, ZERO))[1]
+        return self._roots.lifted(coordinates, expected, self.problem.tol / 2 * self.n)
 
     # Where to begin -------------------------------------------------------------------------------------------
 
@@ -229,6 +239,30 @@ class TableExpectation:
             drawn: Floats = chance.gamma(1.0, size=self.layout.size) * self.n / widths
             return drawn
         return self.complete + max(SPREAD, LEAST_SPREAD * self.n) / widths
+
+    def distance(self, model: Any, vector: Floats, expected: Floats) -> tuple[float, float]:
+        """Return the largest derivative by log-odds, a row, and what the next step of EM would add, in nats."""
+        if not self.has_slopes:
+            gap = largest_change(vector, expected, self.units, self.n)
+            if gap > self.problem.tol:
+                return gap, math.inf
+            return gap, network_gain(self.problem, self.nodes, model, self.statistics(expected))
+        tables, counts = self.tables(model), self._with_prior(expected)
+        gaps = self._roots.gaps(tables, counts)
+        return float(np.abs(gaps).max(initial=0.0)) / self.n, self._roots.gain(tables, counts, gaps)
+
+    def parameters(self, model: Any, vector: Floats) -> dict[str, Floats]:
+        """Return the rows of all tables that some data are expected in, tied ones once."""
+        found = {}
+        for group in self.problem.structure.groups:
+            kind, family = self.nodes[group[0]]
+            table = whole_values(model.cpd(group[0])).reshape(-1, family.child.n_states)
+            counts = vector[self.layout.place(kind.need(family))].reshape(table.shape).sum(axis=1)
+            cells = all_configurations([parent.n_states for parent in family.parents])
+            for row in np.flatnonzero(counts > LEAST_SPREAD).tolist():
+                given = f" | {describe_configuration(family.parents, cells[row])}" if family.parents else ""
+                found[f"p({group[0]}{given})"] = table[row]
+        return found
 
     def log_prior(self, model: Any) -> float:
         """Return Σ a log θ over the cells of the tables, a being α or α − 1."""

@@ -6,7 +6,9 @@ counted, and asks what that model expects: F(S) = E[· | observed, M(S)]. The ob
     ℓ(θ) = Σ_rows log Σ_(what is missing) p(x; θ)  (+ log p(θ) under a prior)
 
 never falls from M(S) to M(F(S)). Steps are lengthened by Anderson's mixing of the last of them; one that would lower
-the objective is not taken. Where S and F(S) agree, the gradient of ℓ is zero.
+the objective is not taken. Where S and F(S) agree, the gradient of ℓ is zero. Where gradients are known, L-BFGS takes
+over after some steps. A climb has converged when the certificate's own measure is small enough; it also ends where the
+objective is flat, since the data do not determine the parameters along such a ridge.
 """
 
 from __future__ import annotations
@@ -14,34 +16,34 @@ from __future__ import annotations
 import itertools
 import math
 from collections.abc import Callable, Iterator, Mapping
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from suffice.data.schema import Schema
-from suffice.errors import ArgumentError, EstimationError, SchemaError, StatisticsError, require_whole, shown
-from suffice.learn.em_checkpoint import Checkpoint, Resumed
-from suffice.learn.expectation import Expectation
+from suffice.errors import ArgumentError, EstimationError, StatisticsError, require_whole, shown
+from suffice.learn.em_checkpoint import OUT_OF_STEPS, Checkpoint, Done, Resumed
+from suffice.learn.em_progress import Progress
+from suffice.learn.em_walk import Taken, Walk, WarmStart
+from suffice.learn.expectation import Expectation, RuledOutError, moved
 from suffice.learn.method import Method, Problem, Solution, Start, Step
-from suffice.learn.observed_lbfgs import Slopes, ascend
-from suffice.optimise.mixing import Mixing
-from suffice.optimise.outcome import OUT_OF_STEPS
+from suffice.learn.observed_lbfgs import Ascent, Slopes
+from suffice.stats.available import require_states
 from suffice.stats.needs import Count, Gap, Need
 from suffice.text import number, plural
 
 Floats = NDArray[np.float64]
 MEMORY = 8
 """Steps that the next one is mixed from, unless told."""
-SLACK = 1e-12
-"""By how much of itself rounding may lower the objective."""
 EQUAL = 1e-9
 """Ends that differ by no more than this, relative to their size, are the same one."""
-IDLE = 30
-"""After so many steps that neither raise the objective nor bring S and F(S) closer, rounding error is all there is."""
-PATIENCE = 30
+PATIENCE = 10
 """After so many steps EM is slow, and L-BFGS goes on, where gradients are known."""
+LIFTS = 3
+"""How often zeros with which the likelihood would rise are lifted."""
+NO_BETTER = "no better point was found along the last direction, so that further steps are lost in rounding error"
 LATENT_STARTS = 5
 """How often a fit with latent variables, or columns without a value, begins, unless told."""
 OPTIONS = ("memory", "start")
@@ -62,6 +64,8 @@ class EM:
         ``refuses(structure, schema)`` says why it cannot be done, or None.
     check : callable
         As in `Method`.
+    warm : callable
+        From a problem to where its M-steps begin.
     patience : int
         After so many steps L-BFGS takes over, where gradients are known.
     options : tuple of str
@@ -74,6 +78,7 @@ class EM:
     needs: Callable[[Any, Schema], tuple[Need, ...]]
     check: Callable[[Any, Any, Mapping[str, Any]], None]
     refuses_prior: Callable[[Any, Any], str | None] = lambda structure, prior: None
+    warm: Callable[[Problem], WarmStart] = lambda problem: WarmStart()
     patience: int = PATIENCE
     options: tuple[str, ...] = OPTIONS
 
@@ -95,13 +100,19 @@ class EM:
 
     def solve(self, problem: Problem) -> Solution:
         """Climb from every start, and keep the best end."""
+        try:
+            return self._climb(problem)
+        except RuledOutError as error:  # users meet the errors of `suffice.errors` only
+            raise EstimationError(str(error)) from None
+
+    def _climb(self, problem: Problem) -> Solution:
         require_states(problem.schema)
-        climb = Climb(problem, self.expectation(problem), self.inner(problem), self.patience)
+        climb = Climb(problem, self.expectation(problem), self.inner(problem), self.patience, self.warm(problem))
         ends: list[End] = []
         given = problem.checkpoint is not None and problem.init is not None
         checkpoint = Checkpoint.of(problem, climb.expectation.at(problem.init)[1] if given else None)
-        resumed = checkpoint.resumed()
-        ends += resumed.ends(climb.ended)
+        resumed = checkpoint.resumed(len(climb.expectation.units))
+        ends += [climb.ended(done) for done in resumed.done]
         for number_, (name, begin) in enumerate(_starts(problem, climb.expectation)):
             if number_ < len(ends):
                 continue
@@ -120,7 +131,7 @@ class EM:
 
 @dataclass(eq=False)
 class End:
-    """Where a climb ended: the statistics S, the objective at M(S), and the way there."""
+    """Where a climb ended: the statistics S, the objective at M(S), the way there, and the state of the search."""
 
     name: str
     vector: Floats
@@ -128,6 +139,8 @@ class End:
     trace: list[float]
     converged: bool = False
     reason: str = ""
+    undetermined: tuple[str, ...] = ()
+    state: Callable[[], dict[str, Floats]] = dict
 
     @property
     def start(self) -> Start:
@@ -143,6 +156,7 @@ class Climb:
     expectation: Expectation
     inner: Method
     patience: int = PATIENCE
+    warm: WarmStart = field(default_factory=WarmStart)
 
     def estimated(self, vector: Floats, unseen: str = "uniform") -> Solution:
         """Return M(S), estimated from statistics as if they had been counted."""
@@ -151,14 +165,19 @@ class Climb:
             statistics=self.expectation.statistics(vector),
             unseen_parents=unseen,
             source=None,
-            init=None,
+            init=self.warm.init if self.inner.takes_init else None,
             options={},
             tol=min(self.problem.tol / 10, 1e-9),
+            max_iter=self.warm.steps,
+            watch=type(self.problem.watch)(),
         )
-        return self.inner.solve(replace(told, watch=type(self.problem.watch)()))
+        found = self.inner.solve(told)
+        if self.inner.takes_init:
+            self.warm.learn(found.model)
+        return found
 
-    def step(self, vector: Floats) -> tuple[float, Floats, float]:
-        """Return the objective at M(S), then F(S), then how far these are apart in units, a row."""
+    def step(self, vector: Floats) -> Taken:
+        """Return the objective at M(S), then F(S), and how far M(S) is from the optimum."""
         model = self.estimated(vector).model
         log_likelihood, expected = self.expectation.at(model)  # eq em-expected
         objective = log_likelihood + self.expectation.log_prior(model)
@@ -167,79 +186,82 @@ class Climb:
                 "The likelihood of what was observed grows without bound: some variance runs to zero, or a table to "
                 "nothing. Pass a prior, give fewer latent states, or tie variances by kinds={…: {'tied': 'variance'}}."
             )
-        apart = np.abs(expected - vector) / self.expectation.units
-        return objective, expected, float(apart.max(initial=0.0)) / max(self.expectation.n, 1e-300)
+        return Taken(objective, expected, *self.expectation.distance(model, vector, expected))
 
     def from_(self, name: str, vector: Floats, label: str, checkpoint: Checkpoint, resumed: Resumed) -> End:
         """Climb from some statistics: by steps of EM, and by gradients where these are many."""
-        watch, limit = self.problem.watch, self.problem.max_iter
-        end = End(name, vector, -math.inf, list(resumed.trace[:-1]))  # its last step is looked at again
-        steps, memory = watch.steps(label, limit), self.problem.options.get("memory", MEMORY)
-        mixing = Mixing(require_whole("memory", memory, 0))
-        slopes = isinstance(self.expectation, Slopes) and self.expectation.has_slopes and mixing.memory > 0
-        patience = min(self.patience, limit) if slopes else limit
-        if patience:
-            self._by_steps(end, itertools.islice(steps, patience), mixing, checkpoint)
-        if patience < limit and not (end.converged or end.reason or watch.interrupted):
-            self._by_slopes(end, steps, checkpoint)
+        watch, limit, state = self.problem.watch, self.problem.max_iter, resumed.state
+        # Files of earlier versions have no state: the last step is taken again.
+        end = End(name, vector, -math.inf, list(resumed.trace if state else resumed.trace[:-1]))
+        if state:
+            end.objective, end.state = end.trace[-1], lambda: state
+        self.warm.restore(state)
+        progress = Progress(self.problem.tol, self._moved, end.trace, state)
+        memory = require_whole("memory", self.problem.options.get("memory", MEMORY), 0)
+        by_slopes = isinstance(self.expectation, Slopes) and self.expectation.has_slopes and memory > 0
+        patience = self.patience if by_slopes else limit
+        steps = watch.steps(label, max(0, limit - len(end.trace)))
+        if "coordinates" not in state and len(end.trace) < patience:
+            walk = Walk(self, vector, memory, end.objective, state)
+            self._follow(end, walk, itertools.islice(steps, patience - len(end.trace)), progress, checkpoint)
+        if by_slopes and len(end.trace) < limit and not (end.converged or end.reason or watch.interrupted):
+            assert isinstance(self.expectation, Slopes)
+            self._ascend(end, steps, progress, checkpoint, state if "coordinates" in state else None)
         if end.objective == -math.inf:  # no step was allowed, or an interrupt came first
-            end.objective = self.step(end.vector)[0]
+            end.objective = self.step(end.vector).objective
             end.trace.append(end.objective)
         if not (end.converged or end.reason or watch.interrupted):
-            end.reason = f"'max_iter' of {limit:,} steps was reached"
+            end.reason = f"{OUT_OF_STEPS} of {limit:,} steps was reached"
         return end
 
-    def _by_steps(self, end: End, steps: Iterator[int], mixing: Mixing, checkpoint: Checkpoint) -> None:
-        """Take steps of EM, mixed from those before; one that would lower the objective is not taken."""
-        watch, limit = self.problem.watch, self.problem.tol / 20
-        n_idle, least = 0, math.inf
-        plain = end.vector
-        candidate: Floats | None = end.vector
-        for _ in steps:
-            found = None if candidate is None else self._tried(candidate)
-            if found is None or found[0] < end.objective - SLACK * max(1.0, abs(end.objective)):
-                mixing.forget()
-                candidate = plain
-                found = self.step(plain)
-            assert candidate is not None
-            rise = found[0] - end.objective
-            end.vector, (end.objective, plain, apart) = candidate, found
-            if not end.trace:
-                self.estimated(plain, self.problem.unseen_parents)  # what no row can tell of is refused here, not later
-            end.trace.append(end.objective)
-            watch.info = f"objective {end.objective:,.6f}, step {apart:.1e}"
-            checkpoint.at(end.vector, end.trace)
-            if apart <= limit:
-                end.converged = True
-                return
-            n_idle = 0 if rise > SLACK * abs(end.objective) or apart < 0.9 * least else n_idle + 1
-            least = min(least, apart)
-            if n_idle >= IDLE:
-                end.reason = "further steps are lost in rounding error"
-                return
-            mixed = mixing.next(end.vector / self.expectation.units, plain / self.expectation.units)
-            candidate = self.expectation.tamed(mixed * self.expectation.units, plain)
-
-    def _by_slopes(self, end: End, steps: Iterator[int], checkpoint: Checkpoint) -> None:
-        """Go on by L-BFGS."""
+    def _ascend(
+        self,
+        end: End,
+        steps: Iterator[int],
+        progress: Progress,
+        checkpoint: Checkpoint,
+        state: Mapping[str, Floats] | None,
+    ) -> None:
+        """Go on by L-BFGS; zeros with which the likelihood would rise are lifted at the end."""
         assert isinstance(self.expectation, Slopes)
+        start = (
+            self.expectation.coordinates(self.estimated(end.vector).model) if state is None else state["coordinates"]
+        )
+        for _ in range(1 + LIFTS):
+            ascent = Ascent(self.expectation, np.array(start), state)
+            self._follow(end, ascent, steps, progress, checkpoint)
+            if not end.converged:
+                return
+            lifted = self.expectation.risen(self.expectation.coordinates(self.estimated(end.vector).model))
+            if lifted is None or self.expectation.slope(lifted).objective < end.objective:
+                return
+            start, state, end.converged = lifted, None, False
+            progress.restart()
 
-        def told(objective: float, largest: float, expected: Floats) -> None:
+    def _follow(
+        self, end: End, search: Walk | Ascent, steps: Iterator[int], progress: Progress, checkpoint: Checkpoint
+    ) -> None:
+        """Take the steps of a search until it has converged, or should end."""
+
+        def state() -> dict[str, Floats]:
+            return {**search.to_arrays(), **self.warm.to_arrays(), **progress.to_arrays()}
+
+        for _ in steps:
+            if not search.advance():
+                end.reason = NO_BETTER
+                return
             if not end.trace:
-                self.estimated(expected, self.problem.unseen_parents)
-            end.trace.append(objective)
-            self.problem.watch.info = f"objective {objective:,.6f}, gradient {largest:.1e}"
-            checkpoint.at(expected, end.trace)
+                self.estimated(search.expected, self.problem.unseen_parents)  # what no row can tell of is refused here
+            end.vector, end.objective, end.state = search.vector, search.objective, state
+            end.trace.append(end.objective)
+            self.problem.watch.info = f"objective {end.objective:,.6f}, violation {search.gap:.1e}"
+            verdict = progress.add(end.objective, search.gap, search.gain, end.vector)
+            if verdict is not None:
+                end.converged, end.reason, end.undetermined = not verdict, verdict, progress.undetermined
+                return
+            checkpoint.at(end.vector, end.trace, end.state)
 
-        start = self.expectation.coordinates(self.estimated(end.vector).model)
-        found = ascend(self.expectation, start, self.problem.tol / 20, steps, told)
-        end.converged = found.converged
-        if not self.problem.watch.interrupted and found.reason and found.reason not in OUT_OF_STEPS:
-            end.reason = found.reason
-        if found.objective >= end.objective:
-            end.vector, end.objective = found.vector, found.objective
-
-    def _tried(self, candidate: Floats) -> tuple[float, Floats, float] | None:
+    def tried(self, candidate: Floats) -> Taken | None:
         """Return a step from extrapolated statistics, or None where no model comes of them."""
         try:
             return self.step(candidate)
@@ -253,9 +275,16 @@ class Climb:
         except EstimationError:
             return self.estimated(vector, "nan")
 
-    def ended(self, name: str, vector: Floats, trace: list[float], converged: bool, reason: str) -> End:
+    def _moved(self, before: Floats, after: Floats) -> tuple[str, ...]:
+        """Return the names of the parameters that differ between the models of two vectors."""
+        named = [self.expectation.parameters(self.estimated(vector).model, vector) for vector in (before, after)]
+        return moved(*named)
+
+    def ended(self, done: Done) -> End:
         """Return an end that was reached before."""
-        return End(name, vector, trace[-1], trace, converged, reason)
+        end = End(done.name, done.vector, done.trace[-1], done.trace, done.converged, done.reason)
+        end.undetermined = done.undetermined
+        return end
 
     def solution(self, best: End, ends: list[End]) -> Solution:
         """Put together what is known of the best end."""
@@ -271,18 +300,9 @@ class Climb:
             remarks=(*found.remarks, *self.expectation.remarks(found.model), *_remarks(self.problem, best, ends)),
             interrupted=self.problem.watch.interrupted,
             starts=tuple(end.start for end in ends),
+            undetermined=best.undetermined,
             statistics=replace(self.expectation.statistics(expected), remarks=self.problem.statistics.remarks),
         )
-
-
-def require_states(schema: Schema) -> None:
-    """Refuse variables of which no row has a value and nobody says the states."""
-    for variable in schema.variables:
-        if variable.is_discrete and not variable.n_states:
-            raise SchemaError(
-                f"No row has a value of {variable.name!r}, so its states are not known. Declare them: "
-                f"schema={{{variable.name!r}: ['no', 'yes']}}."
-            )
 
 
 def _tolerant(climb: Callable[..., End], several: bool) -> Callable[..., End]:

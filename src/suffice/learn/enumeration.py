@@ -1,6 +1,7 @@
-"""Finite hypothesis spaces: weigh every hypothesis by its strong-sampling likelihood.
+"""Finite hypothesis spaces: weigh every hypothesis by its likelihood.
 
-log p(D | h) = −N log(size of h) when all of the data lies in h, −inf otherwise.
+log p(D | h) = −N log(size of h) when h is a set and all of the data lies in it, −inf otherwise; of a distribution
+log p(D | h) = Σ_x m(x) log p(x | h).
 """
 
 from __future__ import annotations
@@ -50,12 +51,17 @@ def check(hypotheses: Hypotheses, prior: Any, fixed: Mapping[str, Any]) -> None:
 def log_likelihoods(hypotheses: Hypotheses, counts: Counts) -> NDArray[np.float64]:
     """Return log p(data | h) for every hypothesis; shape (n_hypotheses,)."""
     m = counts.table()
-    inside = np.zeros((len(hypotheses.sets), len(m)), bool)
-    for row, outcomes in enumerate(hypotheses.sets):
-        inside[row, [hypotheses.variable.code(label) for label in outcomes]] = True
-    sizes = inside.sum(axis=1)
-    outside = (m * ~inside).sum(axis=1) > 0
-    return np.where(outside, -np.inf, -m.sum() * np.log(sizes))  # eq strong-sampling
+    seen, found = m > 0, np.full(len(hypotheses.names), -np.inf)
+    for row, (outcomes, given) in enumerate(zip(hypotheses.sets, hypotheses.probabilities, strict=True)):
+        p = np.zeros(len(m))
+        p[[hypotheses.variable.code(label) for label in outcomes]] = given or 1.0
+        if not (p[seen] > 0).all():
+            continue
+        if given is None:
+            found[row] = -m.sum() * np.log(len(outcomes))  # eq strong-sampling
+        else:
+            found[row] = np.sum(m[seen] * np.log(p[seen]))  # eq hypothesis-likelihood
+    return found
 
 
 def solve(problem: Problem) -> Solution:
@@ -66,7 +72,7 @@ def solve(problem: Problem) -> Solution:
     if np.isneginf(likelihoods).all():
         seen = [label for label, m in zip(hypotheses.variable.labels, counts.table(), strict=True) if m > 0]
         reasons = [
-            f"{name!r} lacks {next(label for label in seen if label not in hypotheses.outcomes(name))!r}"
+            f"{name!r} lacks {next(label for label in seen if not hypotheses.distribution(name).get(label))!r}"
             for name in hypotheses.names
         ]
         raise EstimationError(

@@ -6,14 +6,37 @@ vector they can be added, compared and extrapolated; the maximum of the observed
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from typing import Any, Protocol
 
 import numpy as np
 from numpy.typing import NDArray
 
+from suffice.errors import EstimationError
 from suffice.stats.statistics import Statistics
 
 Floats = NDArray[np.float64]
+NOTICEABLE = 0.01
+"""Probabilities, and other parameters in units of about one, that differ by more than this are said to have moved."""
+
+
+def largest_change(vector: Floats, expected: Floats, units: Floats, n: float) -> float:
+    """Return the largest difference of S and F(S) in their units, a row."""
+    return float((np.abs(expected - vector) / units).max(initial=0.0)) / max(n, 1e-300)
+
+
+def moved(before: Mapping[str, Floats], after: Mapping[str, Floats]) -> tuple[str, ...]:
+    """Return the names of the parameters that differ noticeably between two models, those that moved most first."""
+    sizes = {name: _change(before.get(name), values) for name, values in after.items()}
+    return tuple(name for name in sorted(sizes, key=lambda name: -sizes[name]) if sizes[name] > NOTICEABLE)
+
+
+def _change(before: Floats | None, after: Floats) -> float:
+    return 0.0 if before is None else float(np.nan_to_num(np.abs(after - before)).max(initial=0.0))
+
+
+class RuledOutError(EstimationError):
+    """A model gives what was observed the probability zero."""
 
 
 class Expectation(Protocol):
@@ -42,6 +65,17 @@ class Expectation(Protocol):
 
     def started(self, chance: np.random.Generator | None) -> Floats:
         """Return where to begin: from the rows that each parameter has, or at random."""
+
+    def distance(self, model: Any, vector: Floats, expected: Floats) -> tuple[float, float]:
+        """Return how far M(S) is from the optimum: the violation that the certificate measures, and a gain.
+
+        The first is the largest derivative of the observed likelihood, a row, in the certificate's units. The second is
+        what the step to F(S) would add, in nats, with the curvature of complete rows; it may be left at infinity while
+        the first is above the tolerance.
+        """
+
+    def parameters(self, model: Any, vector: Floats) -> dict[str, Floats]:
+        """Return the parameters of M(S) by names that a user knows, in units of about one."""
 
     def log_prior(self, model: Any) -> float:
         """Return what the prior adds to the objective, up to a constant: zero without one."""

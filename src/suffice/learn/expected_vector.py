@@ -97,6 +97,15 @@ class ExpectedVector:
             parts.append(np.tile(one, n_cells([self.schema[name] for name in need.by])))
         return np.concatenate(parts)
 
+    def shares(self, vector: Floats, n: float) -> dict[str, Floats]:
+        """Return the numbers of every need, a row, by a name that says what they are of."""
+        found = {}
+        for need in self.needs:
+            columns = ", ".join(need.columns)
+            name = f"p({columns})" if isinstance(need, Count) else f"the means and covariances of {columns}"
+            found[name] = vector[self.place(need)] / self.units[self.place(need)] / max(n, 1e-300)
+        return found
+
     # To and from statistics -----------------------------------------------------------------------------------
 
     def vector(self, statistics: Mapping[Need, Any]) -> Floats:

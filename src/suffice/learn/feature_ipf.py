@@ -18,6 +18,7 @@ from suffice.learn.cliques import solve_by
 from suffice.learn.feature_setting import FeatureSetting
 from suffice.learn.features import rank_of
 from suffice.learn.method import Problem, Solution, Step
+from suffice.learn.weights import Space
 from suffice.models.feature_design import Design
 from suffice.models.log_linear import LogLinear
 from suffice.structures.cliques import Cliques
@@ -48,7 +49,7 @@ def solve(problem: Problem) -> Solution:
                 "Use method='lbfgs'."
             )
     cliques = Cliques(scopes)
-    found = solve_by(ipf.ipf)(replace(problem, structure=cliques))
+    found = _scaled(replace(problem, structure=cliques), setting)
     # Variables that no feature holds are uniform.
     even = problem.statistics.weight * sum(math.log(problem.schema[name].n_states) for name in lonely)
     trace = tuple(Step(step.number, step.objective - even) for step in found.trace)
@@ -74,6 +75,24 @@ def solve(problem: Problem) -> Solution:
         remarks=(*found.remarks, *remarks),
         diagnostics={},
     )
+
+
+def _scaled(problem: Problem, setting: FeatureSetting) -> Solution:
+    """Scale the tables until their margins match, and so do the features' expectations, as the certificate asks."""
+    found, n_cliques = solve_by(ipf.ipf)(problem), len(problem.structure.cliques)
+    for tol in (problem.tol / 10, problem.tol / 100):
+        matching = setting.matching()
+        with np.errstate(divide="ignore"):
+            theta = setting.design.layout.flat([np.log(factor.values) for factor in found.model.factors[:n_cliques]])
+        weights = _weights(setting.design, theta)
+        unfinished = len(found.trace) >= problem.max_iter or problem.watch.interrupted
+        if unfinished or not np.isfinite(weights).all() or not matching.free.all():
+            return found
+        value, gradient = matching.evaluate(weights)
+        if Space(matching).done_by_weights(value, gradient):
+            return found
+        found = solve_by(ipf.ipf)(replace(problem, tol=tol))
+    return found
 
 
 def _weights(design: Design, theta: Any) -> Any:

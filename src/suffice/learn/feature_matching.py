@@ -22,6 +22,7 @@ from suffice.inference.feature_family import WeightFamily, WeightPoint
 from suffice.inference.scaled_gaps import feature_gaps
 from suffice.learn.feature_start import start_of
 from suffice.learn.method import Problem
+from suffice.optimise.decrement import LEFT
 from suffice.priors.penalty import Gaussian, Penalty
 
 Floats = NDArray[np.float64]
@@ -154,7 +155,18 @@ class FeatureMatching:
         """Whether the expectations match: twice as closely as the certificate asks, which measures anew."""
         gap = self.gap(gradient)
         self.problem.watch.info = f"gap {gap:.1e}"
-        return gap <= self.problem.tol / 2
+        return gap <= self.problem.tol / 2 and self.left(gradient) <= LEFT
+
+    def left(self, gradient: Floats) -> float:
+        """Return about how many nats are left to gain, weight by weight."""
+        return self.total * float((gradient**2 / self.curvature).sum()) / 2
+
+    @cached_property
+    def curvature(self) -> Floats:
+        """About the Hessian's diagonal; at least one row's of all."""
+        least = np.maximum(self.spread[self.free], 1e-300) ** 2 / max(self.total, 1.0)
+        found: Floats = np.maximum(self.squares[self.free], least) + self.precision
+        return found
 
     def gap(self, gradient: Floats) -> float:
         """Return the largest gap of a free feature's expectation: see `feature_gaps`."""

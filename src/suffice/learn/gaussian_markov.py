@@ -129,8 +129,11 @@ class _Iterative:
         require_spread(structure.variables, roots)
         place = {name: position for position, name in enumerate(structure.variables)}
         correlations = covariance / roots[:, None] / roots
-        for clique in structure.cliques:
-            clique_factor(structure.variables, [place[name] for name in clique], correlations)
+        try:
+            clique_factor(structure.variables, range(len(place)), correlations)  # then those of all cliques exist
+        except EstimationError:
+            for clique in structure.cliques:
+                clique_factor(structure.variables, [place[name] for name in clique], correlations)
         walk = self._walk(self.steps(correlations, structure), problem, float(moments.weight), roots)
         precision = walk.point.precision / roots[:, None] / roots
         return _solution(

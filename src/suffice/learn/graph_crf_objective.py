@@ -18,8 +18,10 @@ from numpy.typing import NDArray
 
 from suffice.learn.graph_crf_passes import Gradient, GradientAlong, PseudoGradient, PseudoGradientAlong, run
 from suffice.models.graph_layout import GraphLayout
+from suffice.optimise.decrement import LEFT
 from suffice.optimise.kinks import Kinks
 from suffice.optimise.lbfgs import lbfgs
+from suffice.optimise.newton_cg import newton_cg
 from suffice.optimise.outcome import NO_BETTER, OUT_OF_STEPS, Outcome, outcome_of
 from suffice.optimise.owlqn import owlqn
 from suffice.stats.source import Source
@@ -79,7 +81,14 @@ def smooth_search(objective: Objective, enough: float, steps: Iterable[int]) -> 
     def done(_: float, gradient: Floats) -> bool:
         return bool(np.abs(gradient).max(initial=0.0) <= enough)
 
-    return lbfgs(objective.at, np.zeros(objective.layout.size), done=done, steps=steps)
+    gain, steps = LEFT / max(objective.total, 1.0), iter(steps)
+    found = lbfgs(objective.at, np.zeros(objective.layout.size), done=done, steps=steps, gain=gain)
+    if not found.converged or not objective.layout.size:
+        return found
+    # quasi-Newton steps promise little where they know little of the curvature
+    more = newton_cg(objective.twice_at, found.x, done=done, steps=steps, gain=gain)
+    n_evaluations = found.n_evaluations + more.n_evaluations
+    return outcome_of(more.x, more.value, more.gradient, found.values + more.values, n_evaluations)
 
 
 # Kinks --------------------------------------------------------------------------------------------------------
@@ -106,41 +115,62 @@ class Kinked:
         """Return the value with the kinks."""
         return self.objective.at(vector)[0] + self.kinks.value(vector)
 
-    def polished(self, vector: Floats) -> Floats:
-        """Return the optimum with the zeros and the signs held, or a point on the way there that has not risen."""
+    def polished(self, vector: Floats) -> tuple[Floats, bool]:
+        """Return the optimum with the zeros and the signs held, or a point on the way there that has not risen.
+
+        Also return which of the two it is.
+        """
         free = self.kinks.free(vector)
         if not free.any():
-            return vector
+            return vector, True
 
         def done(_: float, slopes: Floats) -> bool:
             return bool(np.abs(slopes / self.units[free]).max() <= self.enough / 4)
 
-        after = self.kinks.on_support(self.objective.twice_at, vector, done=done, steps=range(1, NEWTON + 1))
+        gain = LEFT / max(self.objective.total, 1.0)
+        steps = range(1, NEWTON + 1)
+        after, is_end = self.kinks.on_support(self.objective.twice_at, vector, done=done, steps=steps, gain=gain)
         limit = self.total(vector)
         for cut in range(MOST_CUTS):
             trial = vector + 0.5**cut * (after - vector)
             trial[np.sign(trial) != np.sign(vector)] = 0.0
             if self.total(trial) <= limit + 1e-14 * abs(limit):
-                return trial
-        return vector
+                return trial, is_end and np.array_equal(trial, after)
+        return vector, False
+
+    def has_more_to_gain(self, vector: Floats, *, is_end: bool) -> bool:
+        """Whether a Newton step promises more than may be left; at the end on a support, only weights at zero can."""
+        _, slopes, product = self.objective.twice_at(vector)
+        if is_end and not self.kinks.left(vector, slopes)[~self.kinks.free(vector)].any():
+            return False
+        return self.kinks.decrement(vector, slopes, product, self.units**2, self.objective.total) > 10 * LEFT
 
 
 def sparse_search(objective: Objective, c1: float, enough: float, steps: Iterable[int]) -> Outcome:
     """Search for the minimum with kinks, by orthant-wise L-BFGS and Newton's method in turns."""
-    price = c1 / objective.total
+    price, gain = c1 / objective.total, LEFT / max(objective.total, 1.0)
     plain = replace(objective, units=np.ones_like(objective.units))
     problem = Kinked(plain, Kinks(np.full(objective.layout.size, price)), objective.units, enough)
     x, n_idle, trouble, values = np.zeros(objective.layout.size), 0, OUT_OF_STEPS, list[float]()
-    steps, n_evaluations = iter(steps), 0
+    steps, n_evaluations, least = iter(steps), 0, 1e-5 * enough
     while True:
-        found = owlqn(plain.at, x, price, done=problem.done, steps=islice(steps, IN_TURN))
+        found = owlqn(plain.at, x, price, done=problem.done, steps=islice(steps, IN_TURN), gain=gain)
         n_evaluations += found.n_evaluations
         idle = bool(values) and values[-1] - found.value <= 1e-14 * abs(found.value)
         n_idle, x = n_idle + 1 if idle else 0, found.x
         values += found.values
-        if found.converged or found.n_steps < IN_TURN or n_idle >= MOST_IDLE:
-            trouble = "" if found.converged else NO_BETTER if n_idle >= MOST_IDLE else trouble
+        before = x
+        x, is_end = problem.polished(x)
+        if found.converged and (is_end or np.array_equal(x, before)):
+            if not problem.has_more_to_gain(x, is_end=is_end):
+                trouble = ""
+                break
+            if problem.enough <= least:
+                trouble = NO_BETTER
+                break
+            problem = replace(problem, enough=problem.enough / 10)
+        elif (found.n_steps < IN_TURN and not found.converged) or n_idle >= MOST_IDLE:
+            trouble = NO_BETTER if n_idle >= MOST_IDLE else trouble
             break
-        x = problem.polished(x)
     value, gradient = plain.at(x)
     return outcome_of(x * objective.units, value + problem.kinks.value(x), gradient, values, n_evaluations + 1, trouble)

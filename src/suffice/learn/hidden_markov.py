@@ -11,6 +11,7 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass
+from functools import cached_property
 from typing import Any, ClassVar
 
 import numpy as np
@@ -24,14 +25,19 @@ from suffice.data.windows import lagged
 from suffice.errors import ArgumentError, EstimationError, shown
 from suffice.inference.hidden_chains import HiddenChain
 from suffice.learn.em import EM
+from suffice.learn.expectation import largest_change
 from suffice.learn.expected_vector import ExpectedVector
 from suffice.learn.markov_chain import check
 from suffice.learn.method import Method, Problem, Solution
+from suffice.learn.observed_lbfgs import Slope
+from suffice.learn.root_tables import ZERO, RootTables
 from suffice.models.cpds import Family
 from suffice.models.cpds.linear_gaussian import LinearGaussianCPD
+from suffice.models.cpds.rows import all_configurations
 from suffice.models.cpds.tabular import TabularCPD
 from suffice.models.cpds.tabular_kind import KIND
 from suffice.models.hidden_markov import Emission, HiddenMarkovModel, hidden_families
+from suffice.optimise.distance import EPS, beyond, shortfall, table_losses
 from suffice.stats.moments import Moments
 from suffice.stats.needs import Count, Moment, Need, Sum
 from suffice.stats.statistics import Statistics
@@ -281,6 +287,110 @@ class HiddenExpectation:
         start = TabularCPD(first, chance.dirichlet(np.full(k, 4.0)))
         moves = TabularCPD(step, chance.dirichlet(np.full(k, 2.0), size=k))
         return self.at(HiddenMarkovModel(self.chain, start, moves, tuple(shows)))[1]
+
+    def distance(self, model: Any, vector: Floats, expected: Floats) -> tuple[float, float]:
+        """Return the largest derivative by log-odds, by a mean in standard deviations, or by log sd; and the gain."""
+        if self.has_slopes:
+            tables, counts = self._cells(model), expected + self._pseudo
+            gaps = self._roots.gaps(tables, counts)
+            return float(np.abs(gaps).max(initial=0.0)) / self.n, self._roots.gain(tables, counts, gaps)
+        largest, gain = largest_change(vector, expected, self.units, self.n), 0.0
+        counts = expected + self._pseudo
+        for family, cpd in zip(self.families, model.tables, strict=True):
+            if isinstance(cpd, TabularCPD):
+                mine = counts[self.layout.place(family_need(family))].reshape(cpd.values.shape)
+                gain += float(table_losses(mine, cpd.values).sum())
+                continue
+            slope, more = self._of_normal(cpd, expected)
+            largest, gain = max(largest, slope / self.n), gain + more
+        return largest, gain
+
+    def _of_normal(self, cpd: LinearGaussianCPD, expected: Floats) -> tuple[float, float]:
+        """Return the largest derivative by the means and log standard deviations of all states, and the gain."""
+        name = cpd.family.child.name
+        weight, sums, squares = expected[self.layout.place(family_need(cpd.family))].reshape(-1, 3).T
+        mean = cpd.intercept - self.layout.centres[name]
+        with np.errstate(divide="ignore", invalid="ignore"):
+            of_mean = (sums - weight * mean) / np.sqrt(cpd.variance)
+            of_sd = (squares - 2 * mean * sums + weight * mean**2) / cpd.variance - weight
+            rounding = 2 * EPS * np.abs(cpd.intercept) / np.sqrt(cpd.variance)
+            gains = weight / 2 * (beyond(of_mean / weight, rounding) ** 2 + shortfall(of_sd / weight))
+        parts = np.where(weight > 0, np.maximum(np.abs(of_mean), np.abs(of_sd)), 0.0)
+        return float(parts.max(initial=0.0)), float(np.where(weight > 0, gains, 0.0).sum())
+
+    # Gradients ------------------------------------------------------------------------------------------------
+
+    @cached_property
+    def has_slopes(self) -> bool:
+        """Whether all columns have states, so that the model is made of tables."""
+        return all(variable.is_discrete for variable in self.observed)
+
+    @cached_property
+    def _roots(self) -> RootTables:
+        """The rows of all tables."""
+        rows, n_rows = [], 0
+        for family in self.families:
+            n = math.prod(parent.n_states for parent in family.parents)
+            rows.append(n_rows + np.repeat(np.arange(n), family.child.n_states))
+            n_rows += n
+        row = np.concatenate(rows).astype(np.int64)
+        return RootTables(row, np.arange(len(row)))
+
+    @cached_property
+    def _pseudo(self) -> Floats:
+        """What the prior adds to the counts of tables: α, or α − 1 for the mode."""
+        added = np.zeros(self.layout.size)
+        for family in self.families if self.problem.prior is not None else ():
+            if family.child.is_discrete:
+                rows = all_configurations([parent.n_states for parent in family.parents])
+                pseudo = self.problem.prior.pseudo(family, self.problem.point)(rows)
+                added[self.layout.place(family_need(family))] = np.asarray(pseudo, np.float64).reshape(-1)
+        return added
+
+    def _cells(self, model: HiddenMarkovModel) -> Floats:
+        """Return the cells of all tables, in the order of the vector."""
+        return np.concatenate([cpd.values.reshape(-1) for cpd in model.tables if isinstance(cpd, TabularCPD)])
+
+    def _model(self, cells: Floats) -> HiddenMarkovModel:
+        tables = []
+        for family, need in zip(self.families, self.needs, strict=True):
+            shape = [variable.n_states for variable in family.variables]
+            tables.append(TabularCPD(family, cells[self.layout.place(need)].reshape(shape)))
+        start, step, *shows = tables
+        return HiddenMarkovModel(self.chain, start, step, tuple(shows))
+
+    def coordinates(self, model: HiddenMarkovModel) -> Floats:
+        """Return the roots of all probabilities."""
+        return self._roots.roots(self._cells(model))
+
+    def slope(self, coordinates: Floats) -> Slope:
+        """Return the objective and its gradient by the roots of probabilities."""
+        tables = self._roots.tables(coordinates)
+        model = self._model(tables)
+        try:
+            log_likelihood, expected = self.at(model)
+        except EstimationError:  # so small a probability that a sequence has none
+            return Slope(-math.inf, np.zeros(self.layout.size), np.zeros(self.layout.size), math.inf)
+        gaps = self._roots.gaps(tables, expected + self._pseudo)
+        gradient = self._roots.gradient(coordinates, gaps)
+        largest = float(np.abs(gaps).max(initial=0.0)) / self.n
+        return Slope(log_likelihood + self.log_prior(model), gradient, expected, largest)
+
+    def scale(self, expected: Floats) -> Floats:
+        """Return about the diagonal of the inverse Hessian, a position."""
+        return self._roots.scale(expected, self.n)
+
+    def risen(self, coordinates: Floats) -> Floats | None:
+        """Return coordinates in which zeros are lifted with which the likelihood rises; None without any."""
+        tables = self._roots.tables(coordinates)
+        if not (tables < ZERO).any():
+            return None
+        expected = self.at(self._model(self._roots.tables(np.sqrt(np.maximum(tables, ZERO)))))[1]
+        return self._roots.lifted(coordinates, expected, self.problem.tol / 2 * self.n)
+
+    def parameters(self, model: Any, vector: Floats) -> dict[str, Floats]:
+        """Return the expected statistics, a row, of each family."""
+        return self.layout.shares(vector, self.n)
 
     def log_prior(self, model: HiddenMarkovModel) -> float:
         """Return Σ α log θ under point="mean", Σ (α − 1) log θ under "map"; zero without a prior."""

@@ -6,7 +6,7 @@ zero; on the cells that are not, the problem is smooth, and Newton's method fini
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Iterator
 from functools import cached_property
 from itertools import islice
 
@@ -18,6 +18,7 @@ from suffice.inference.interactions import Interactions, centred
 from suffice.learn.cliques import Found, check, refuses_nothing, refuses_smooth, solve_by
 from suffice.learn.matching import Matching, needs
 from suffice.learn.method import Method
+from suffice.optimise.decrement import LEFT, decrement_by_products
 from suffice.optimise.kinks import up_to_zero
 from suffice.optimise.newton_cg import newton_cg
 from suffice.optimise.proximal import proximal
@@ -37,7 +38,7 @@ def search(matching: Matching) -> Found:
         x = outcome.x
         if outcome.converged:
             return Found(terms.theta(x), tuple(objectives), True)
-        x = terms.finished(x, islice(steps, SMOOTH))
+        x = terms.finished(x, steps)
         if len(objectives) < matching.problem.max_iter:
             objectives.append(matching.gain(terms.evaluate(x)[0] + terms.kinks(x)))
         if terms.done(x, terms.evaluate(x)[1]):
@@ -58,7 +59,9 @@ class Terms:
         assert penalty is not None
         widths = penalty.widths([np.zeros(shape) for shape in self.shapes])
         self.weights = [1 / (width * matching.total) for width in widths]
-        self._targets = [centred(table) for table in self.words.margins(matching.targets)]
+        margins = self.words.margins(matching.targets)
+        self._targets = [centred(table) for table in margins]
+        self._curvature = np.maximum(self.join(margins), 1 / max(matching.total, 1.0))
 
     @cached_property
     def start(self) -> Floats:
@@ -105,11 +108,35 @@ class Terms:
         return self.join([shrunk(u, step * w) for u, w in zip(self.split(z), self.weights, strict=True)])
 
     def done(self, x: Floats, gradient: Floats) -> bool:
-        """Whether a proximal step of size one would move nothing."""
-        return bool(np.abs(x - self.prox(x - gradient, 1.0)).max(initial=0.0) <= self.matching.problem.tol / 10)
+        """Whether a proximal step of size one would move nothing, and little is left to gain, cell by cell."""
+        moved, tol = x - self.prox(x - gradient, 1.0), self.matching.problem.tol
+        left = self.matching.total * float((moved**2 / self._curvature).sum()) / 2
+        if not (np.abs(moved).max(initial=0.0) <= tol / 10 and left <= LEFT):
+            return False
+        return self._gap(moved) <= tol / 2 and self._decrement(x, moved) <= LEFT
 
-    def finished(self, x: Floats, steps: Iterable[int]) -> Floats:
-        """Return the optimum among terms with the zeros and signs of x, or where the way there meets another zero."""
+    def _decrement(self, x: Floats, slopes: Floats) -> float:
+        """Return what a Newton step along what is left of the slopes would gain, in nats, as if there were no kinks."""
+        total, product = self.matching.total, self.evaluate_twice(x)[2]
+        return decrement_by_products(total * slopes, lambda v: total * product(v), total * self._curvature).size
+
+    def _gap(self, slopes: Floats) -> float:
+        """Return slopes by u-terms as the certificate measures them: where cells are rare, in standard errors."""
+        return self.matching.gap(self.words.put(self.split(slopes)))
+
+    def finished(self, x: Floats, steps: Iterator[int]) -> Floats:
+        """Return the optimum among terms with zeros and signs like those of x.
+
+        Cells that meet zero on the way there stay at zero, one after another.
+        """
+        while True:
+            y, held = self._on_support(x, islice(steps, SMOOTH))
+            x = up_to_zero(x, y, held)
+            if np.array_equal(x, y):
+                return x
+
+    def _on_support(self, x: Floats, steps: Iterable[int]) -> tuple[Floats, NDArray[np.bool_]]:
+        """Return the optimum with the zeros of x and the slopes that its signs have, and which cells have such."""
         pieces, slopes = [], []
         for u, weight in zip(self.split(x), self.weights, strict=True):
             pieces.append(_free_directions((u != 0) | (weight == 0)))  # what has no penalty is free
@@ -129,10 +156,14 @@ class Terms:
             signs = np.concatenate(slopes)
             return value + float(signs.dot(place(c))), back(gradient + signs), lambda v: back(product(place(v)))
 
-        tol = self.matching.problem.tol / 100
-        found = newton_cg(evaluate, back(x), done=lambda _, g: bool(np.abs(g).max(initial=0.0) <= tol), steps=steps)
-        y = place(found.x)
-        return up_to_zero(x, y, np.concatenate(slopes) != 0)
+        tol = self.matching.problem.tol
+
+        def done(_: float, g: Floats) -> bool:
+            return float(np.abs(g).max(initial=0.0)) <= tol / 100 and self._gap(place(g)) <= tol / 20
+
+        gain = LEFT / self.matching.total / 10
+        found = newton_cg(evaluate, back(x), done=done, steps=steps, gain=gain)
+        return place(found.x), np.concatenate(slopes) != 0
 
 
 def shrunk(z: Floats, threshold: float) -> Floats:

@@ -16,6 +16,7 @@ from suffice.learn.cliques import Found, check, found_by, refuses_kinks, refuses
 from suffice.learn.matching import Matching, needs
 from suffice.learn.method import Method
 from suffice.optimise.conjugate_gradient import conjugate_gradient
+from suffice.optimise.decrement import LEFT
 from suffice.optimise.gradient import gradient_descent
 from suffice.optimise.lbfgs import lbfgs as minimise_by_lbfgs
 from suffice.optimise.newton_cg import newton_cg
@@ -25,9 +26,10 @@ def lbfgs(matching: Matching) -> Found:
     """Climb by L-BFGS."""
     problem = matching.problem
     steps = problem.watch.steps("L-BFGS", problem.max_iter)
-    x = matching.start[matching.free]
+    x, gain = matching.start[matching.free], LEFT / matching.total
     return found_by(
-        matching, minimise_by_lbfgs(matching.evaluate, x, done=matching.done, steps=steps, scale=matching.scale)
+        matching,
+        minimise_by_lbfgs(matching.evaluate, x, done=matching.done, steps=steps, scale=matching.scale, gain=gain),
     )
 
 
@@ -45,9 +47,10 @@ def newton(matching: Matching, start: Floats | None = None, max_iter: int | None
     """Climb by Newton's method, its systems solved by conjugate gradients."""
     problem = matching.problem
     steps = problem.watch.steps("Newton's method", max_iter or problem.max_iter)
-    x = (matching.start if start is None else start)[matching.free]
+    x, gain = (matching.start if start is None else start)[matching.free], LEFT / matching.total
     return found_by(
-        matching, newton_cg(matching.evaluate_twice, x, done=matching.done, steps=steps, scale=matching.scale)
+        matching,
+        newton_cg(matching.evaluate_twice, x, done=matching.done, steps=steps, scale=matching.scale, gain=gain),
     )
 
 

@@ -17,7 +17,7 @@ from numpy.typing import NDArray
 from suffice.data.schema import Schema
 from suffice.data.variable import Variable
 from suffice.data.windows import START, window_names
-from suffice.errors import ArgumentError, listing, shown
+from suffice.errors import ArgumentError, StatisticsError, listing, shown
 from suffice.learn.method import Method, Problem, Solution
 from suffice.models.cpds.tabular import TabularCPD, describe_configuration
 from suffice.models.cpds.tabular_kind import KIND
@@ -70,8 +70,14 @@ def split(counts: Counts, variable: Variable, order: int) -> tuple[Counts, ...]:
 
 def symbol_codes(lag: Variable, variable: Variable) -> NDArray[np.int64]:
     """Return the symbol's code of every state of one of its lags, −1 for the time before the start."""
-    by_text = {str(label): code for code, label in enumerate(variable.labels)}
-    return np.array([-1 if label == START else by_text[str(label)] for label in lag.labels], np.int64)
+    by_text = {str(label): code for code, label in enumerate(variable.labels)} | {START: -1}
+    unknown = [label for label in lag.labels if str(label) not in by_text]
+    if unknown:
+        raise StatisticsError(
+            f"The statistics count the state {unknown[0]!r} of {lag.name!r}, which {variable.name!r} does not have. "
+            "Collect them again."
+        )
+    return np.array([by_text[str(label)] for label in lag.labels], np.int64)
 
 
 def solve(problem: Problem) -> Solution:
@@ -80,9 +86,10 @@ def solve(problem: Problem) -> Solution:
     variable = problem.schema[symbol_name(chain, problem.schema)]
     (need,) = needs(chain, problem.schema)
     parts = split(problem.statistics[need], variable, chain.order)
-    posterior, tables = None, tuple(KIND.mle(part_family(part), part) for part in parts)  # eq markov-mle
+    owned = list(zip(families(variable, chain.order), parts, strict=True))
+    posterior, tables = None, tuple(KIND.mle(family, part) for family, part in owned)  # eq markov-mle
     if problem.prior is not None:
-        rows = tuple(problem.prior.posterior(KIND.name, part_family(part), part) for part in parts)
+        rows = tuple(problem.prior.posterior(KIND.name, family, part) for family, part in owned)
         posterior = MarkovChainPosterior(chain, variable, rows)
         tables = tuple(row.mode() if problem.point == "map" else row.mean() for row in rows)
     remarks = _unknown_rows(tables, parts, problem.unseen_parents)
@@ -102,12 +109,6 @@ def solve(problem: Problem) -> Solution:
         log_marginal_likelihood=None if posterior is None else posterior.log_marginal_likelihood,
         remarks=remarks,
     )
-
-
-def part_family(part: Counts) -> Any:
-    """Return the family that counts are of."""
-    variable = part.variables[-1]
-    return families(variable, len(part.variables) - 1)[-1]
 
 
 def _unknown_rows(tables: tuple[TabularCPD, ...], parts: tuple[Counts, ...], policy: str) -> tuple[str, ...]:

@@ -29,6 +29,7 @@ from suffice.learn.clique_start import start_of
 from suffice.learn.method import Problem
 from suffice.models.clique_layout import factors_over, layout_of
 from suffice.models.cpds.tabular import describe_configuration
+from suffice.optimise.decrement import LEFT
 from suffice.priors.dirichlet import DirichletPrior
 from suffice.priors.penalty import Penalty
 from suffice.priors.pseudo_margins import pseudo_margin
@@ -96,7 +97,7 @@ class Matching:
         if total == 0:  # a penalty alone: no margin is better than the uniform one
             tables, total = [np.full(shape, 1 / math.prod(shape)) for shape in layout.shapes], 1.0
         if isinstance(problem.prior, Penalty):
-            _require_few_terms(structure)
+            require_few_terms(structure)
         if isinstance(problem.prior, Penalty) and problem.prior.main == math.inf:
             _require_every_state(problem.prior, structure, problem.schema, tables)
         return cls(
@@ -204,7 +205,13 @@ class Matching:
         """Whether the margins match: twice as closely as the certificate asks, which measures anew."""
         gap = self.gap(gradient)
         self.problem.watch.info = f"gap {gap:.1e}"
-        return gap <= self.problem.tol / 2
+        return gap <= self.problem.tol / 2 and self.left(gradient) <= LEFT
+
+    def left(self, gradient: Floats) -> float:
+        """Return about how many nats are left to gain, cell by cell."""
+        targets = self.targets if len(gradient) == self.layout.n else self.targets[self.free]
+        expected = np.maximum(targets, 1 / max(self.total, 1.0))
+        return self.total * float((gradient**2 / expected).sum()) / 2
 
     def gap(self, gradient: Floats) -> float:
         """Return the largest gap of a free cell's margin, where rare cells count more: see `scaled_gaps`."""
@@ -221,7 +228,7 @@ class Matching:
         """Return Σ m log (p/h) of the data, without pseudo-counts and penalties; h is the base measure."""
         n, log_z = self.problem.statistics.weight, self.family.at(theta).log_z
         counts = self.layout.flat([self.problem.statistics[Count(c)].table() for c in self.problem.structure.cliques])
-        seen = counts > 0
+        seen = counts != 0  # margins that were reconciled may have negative cells
         return float(counts[seen].dot(theta[seen])) - n * log_z
 
     def gain(self, value: float) -> float:
@@ -229,7 +236,7 @@ class Matching:
         return -self.total * value
 
 
-def _require_few_terms(structure: Cliques) -> None:
+def require_few_terms(structure: Cliques) -> None:
     """Refuse penalties on more u-terms than can be handled one by one."""
     n_terms = sum(2 ** len(clique) for clique in structure.maximal)
     if n_terms > MAX_TERMS:

@@ -120,6 +120,8 @@ class Solution:
         All searches, where there were several; the model is the end of the best.
     statistics : Statistics or None
         Those that the model was estimated from, where they are not the ones that were collected: expected statistics.
+    undetermined : tuple of str
+        Parameters along which a search found its objective flat.
     """
 
     model: Any
@@ -135,6 +137,7 @@ class Solution:
     diagnostics: Mapping[str, float] = field(default_factory=dict)
     starts: tuple[Start, ...] = ()
     statistics: Statistics | None = None
+    undetermined: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True)
@@ -173,6 +176,8 @@ class Method:
         optima, so it takes restarts and checkpoints.
     expectation : callable or None
         Of such a method: from a problem to its E-step, an `Expectation`.
+    remarks : callable
+        ``remarks(structure, statistics)`` says what is to be said of the rows that the statistics are of.
     """
 
     refuses: Callable[[Any, Schema], str | None]
@@ -189,6 +194,7 @@ class Method:
     instead: str = ""
     incomplete: bool = False
     expectation: Callable[[Problem], Any] | None = None
+    remarks: Callable[[Any, Statistics], tuple[str, ...]] = lambda structure, statistics: ()
 
 
 def check_options(name: str, method: Method, options: object) -> None:

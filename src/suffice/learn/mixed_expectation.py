@@ -21,7 +21,7 @@ from suffice.data.encode import missing_in
 from suffice.data.schema import Schema
 from suffice.errors import EstimationError, listing
 from suffice.inference.gaussian_parts import Regression
-from suffice.learn.expectation import Expectation
+from suffice.learn.expectation import Expectation, largest_change
 from suffice.learn.expected_vector import ExpectedVector
 from suffice.learn.method import Problem
 from suffice.learn.mixed_chunks import Chunk, Planner
@@ -29,13 +29,15 @@ from suffice.learn.mixed_gaps import Numbers, Sums, expected
 from suffice.learn.mixed_plan import Shape, need_of, softmax_reason
 from suffice.learn.mixed_priors import NetworkLogPrior, refuses_prior
 from suffice.learn.mixed_start import Available, chance_numbers
+from suffice.learn.network_gain import network_gain
 from suffice.learn.normal_expectation import (
     NormalExpectation,
+    free_regressions,
     joint_of_network,
     single_needs,
-    standardised,
     units_of,
 )
+from suffice.learn.regression_gaps import largest_slope, standardised
 from suffice.learn.taming import tamed
 from suffice.models.cpds import nodes_of
 from suffice.models.cpds.linear_gaussian import LinearGaussianCPD
@@ -113,6 +115,7 @@ class MixedExpectation:
         self.layout = ExpectedVector(held, problem.schema, *named)
         self.units = self.layout.units
         self.complete = self.layout.vector(problem.statistics)
+        self._free, self._nodes = free_regressions(problem), nodes_of(problem.structure, problem.schema)
         self._planner = Planner(shape)
         limit = min(HELD, max(1, settings().memory // (8 * 8 * (len(names) + 2))))
         need = GapRow(names, limit)
@@ -246,6 +249,20 @@ class MixedExpectation:
             products[node] = whole
         latent = frozenset(node for node, seen in alone.items() if not seen.any())
         return Available(self.shape, counts, products, alone, self.n, latent)
+
+    def distance(self, model: Any, vector: Floats, expected: Floats) -> tuple[float, float]:
+        """Return the largest derivative by a regression's parameters, or change of expected counts, and the gain."""
+        gap = largest_change(vector, expected, self.units, self.n)
+        if self.problem.prior is None:
+            models = {need: (kind, model.cpd(family.child.name)) for need, (kind, family) in self._free.items()}
+            gap = max(gap, largest_slope(models, self.layout, expected) / self.n)
+        if gap > self.problem.tol:
+            return gap, math.inf
+        return gap, network_gain(self.problem, self._nodes, model, self.statistics(expected))
+
+    def parameters(self, model: Any, vector: Floats) -> dict[str, Floats]:
+        """Return the expected statistics, a row, of each family."""
+        return self.layout.shares(vector, self.n)
 
     def log_prior(self, model: Any) -> float:
         """Return what the prior adds to the objective, up to a constant: zero without one."""

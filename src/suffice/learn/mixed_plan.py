@@ -134,7 +134,10 @@ def components_of(shape: Shape, missing: frozenset[int]) -> list[Component]:
         return variable
 
     touched: dict[int, list[int]] = {}
+    silent = _silent(shape, missing)
     for node in shape.order:
+        if node in silent:
+            continue
         gone = [variable for variable in shape.family(node) if variable in missing]
         if gone and node in shape.softmax:
             raise EstimationError(softmax_reason(shape.names[node], [shape.names[v] for v in gone]))
@@ -146,6 +149,22 @@ def components_of(shape: Shape, missing: frozenset[int]) -> list[Component]:
     for node, gone in touched.items():
         groups.setdefault(root(gone[0]), []).append(node)
     return [_component(shape, missing, nodes) for nodes in groups.values()]
+
+
+def _silent(shape: Shape, missing: frozenset[int]) -> frozenset[int]:
+    """Return the softmax nodes below which a row has nothing, with all that depends on them: these sum to one.
+
+    The row's likelihood does not depend on their parameters, so that it need not count for them.
+    """
+    heard = set(range(len(shape.names))) - missing
+    for node in reversed(shape.order):
+        if node in heard:
+            heard.update(shape.family(node))
+    found: set[int] = set()
+    for node in shape.order:
+        if node not in heard and (node in shape.softmax or found.intersection(shape.family(node))):
+            found.add(node)
+    return frozenset(found)
 
 
 def _component(shape: Shape, missing: frozenset[int], nodes: list[int]) -> Component:

@@ -4,6 +4,7 @@
 Dirichlet, "map"        Σ (α − 1) log θ, the density of the probabilities
 Dirichlet, "mean"       Σ α log θ, that of their log-odds, whose mode is at the posterior means
 NormalInverseGamma      −(a + 1 + k/2) log σ² − (b + ½ (β − m)ᵀ Λ (β − m)) / σ², of k coefficients and σ²
+Gaussian                −Σ b² / (2 width²) − Σ a² / (2 main²), of the weights of softmax nodes
 ======================  =================================================================================
 """
 
@@ -13,31 +14,37 @@ import math
 from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 
 from suffice.data.schema import Schema
 from suffice.errors import EstimationError
 from suffice.models.cpds import nodes_of
 from suffice.models.cpds.linear_gaussian import LinearGaussianCPD
 from suffice.models.cpds.linear_gaussian_prior import RegressionPseudo
+from suffice.models.cpds.softmax import SoftmaxCPD, SoftmaxPenalty
 from suffice.models.cpds.tabular import whole_values
 from suffice.priors.binding import bound, prior_of
 from suffice.priors.dirichlet import DirichletPrior
 from suffice.priors.normal_inverse_gamma import NormalInverseGamma
+from suffice.priors.penalty import Gaussian
 from suffice.priors.several import Priors
 from suffice.stats.statistics import Statistics
 from suffice.structures.dag import DAG
+
+Floats = NDArray[np.float64]
 
 
 def refuses_prior(dag: DAG, prior: Any) -> str | None:
     """Return why EM cannot use a prior in a network with continuous nodes, or None."""
     if prior is None:
         return None
-    for part in prior.priors if isinstance(prior, Priors) else (prior,):
-        if not isinstance(part, DirichletPrior | NormalInverseGamma):
+    for part in prior.parts if isinstance(prior, Priors) else (prior,):
+        if not isinstance(part, DirichletPrior | NormalInverseGamma | Gaussian):
             named = part.describe() if hasattr(part, "describe") else repr(part)
             return (
-                f"with incomplete rows and continuous nodes it knows Dirichlet priors on tables and "
-                f"sf.NormalInverseGamma on regressions, not {named}. Pass one of these."
+                "with incomplete rows and continuous nodes it knows Dirichlet priors on tables, "
+                f"sf.NormalInverseGamma on regressions and sf.Gaussian on softmax nodes, not {named}. Pass one of "
+                "these."
             )
     return None
 
@@ -50,6 +57,7 @@ class NetworkLogPrior:
         nodes = nodes_of(dag, schema)
         self._tables: list[tuple[str, Any]] = []
         self._regressions: list[tuple[str, RegressionPseudo]] = []
+        self._softmaxes: list[tuple[str, SoftmaxPenalty, bool]] = []
         for group in dag.groups:
             kind, family = nodes[group[0]]
             if any(node in fixed for node in group):
@@ -60,6 +68,9 @@ class NetworkLogPrior:
             if isinstance(mine, DirichletPrior):
                 shape = (-1, family.child.n_states)
                 self._tables.append((group[0], mine.alpha(family).reshape(shape) - (point == "map")))
+            elif isinstance(mine, Gaussian):
+                tied = getattr(kind, "tied", "none") == "slopes"
+                self._softmaxes.append((group[0], mine.pseudo(family, point), tied))
             else:
                 if point != "map":
                     raise EstimationError(
@@ -77,6 +88,7 @@ class NetworkLogPrior:
                 log_p = np.where(np.broadcast_to(powers, values.shape) == 0, 0.0, powers * np.log(values))
             terms.append(float(log_p.sum()))
         terms += [regression_log_prior(model.cpd(node), pseudo) for node, pseudo in self._regressions]
+        terms += [softmax_log_prior(model.cpd(node), penalty, tied) for node, penalty, tied in self._softmaxes]
         return math.fsum(terms) if all(map(math.isfinite, terms)) else sum(terms)
 
 
@@ -88,3 +100,20 @@ def regression_log_prior(cpd: LinearGaussianCPD, pseudo: RegressionPseudo) -> fl
     squares = pseudo.weight * level**2 + np.einsum("ri,ij,rj->r", apart, pseudo.scatter, apart)
     terms = -(pseudo.shape + 1 + k / 2) * np.log(cpd.variance) - (pseudo.scale + squares / 2) / cpd.variance
     return float(terms.sum())
+
+
+def softmax_log_prior(cpd: SoftmaxCPD, penalty: SoftmaxPenalty, tied: bool) -> float:
+    """Return the normal density of every configuration's parameters, which sum to zero over its possible states."""
+    total = 0.0
+    for number, (intercept, slopes) in enumerate(zip(cpd.intercept, cpd.coefficients, strict=True)):
+        possible = np.isfinite(intercept)
+        if not possible.any():
+            continue
+        total -= _squares(intercept[possible]) / (2 * penalty.main**2)
+        if number == 0 or not tied:  # slopes that all configurations share count once
+            total -= _squares(slopes[possible]) / (2 * penalty.width**2)
+    return total
+
+
+def _squares(values: Floats) -> float:
+    return float(((values - values.mean(axis=0)) ** 2).sum())

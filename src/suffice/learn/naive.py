@@ -98,6 +98,7 @@ def solve(problem: Problem) -> Solution:
             *_gaps({name: found[name] for name in parts if name != naive.column_name}, problem.statistics.weight),
             *_without_prior(problem.prior, parts),
             *(remark for one in found.values() for remark in one.remarks),
+            *_all_above(naive, found),
             *["The given class probabilities rule out some of the data."] * (local[naive.target] == -math.inf),
         ),
     )
@@ -185,6 +186,26 @@ def _gaps(found: Mapping[str, _Found], total: float) -> tuple[str, ...]:
     )
 
 
+def _all_above(naive: Naive, found: Mapping[str, _Found]) -> tuple[str, ...]:
+    """Say which Bernoulli columns hold nothing but numbers above their threshold, such as 1 and 2."""
+    cut = {name: found[name] for name, kind in naive.kinds if kind == "bernoulli"}
+    names = [name for name, one in cut.items() if _is_all_above(one.cpd.family.child, one.statistic)]
+    if not names:
+        return ()
+    more = f" and {len(names) - SHOWN:,} more" if len(names) > SHOWN else ""
+    return (
+        f"{', '.join(names[:SHOWN])}{more}: all values are above binarize={naive.binarize:g}, so that every row is in "
+        "the same state. Choose another threshold; or, where the two numbers are the states, binarize=None.",
+    )
+
+
+def _is_all_above(variable: Variable, counts: Any) -> bool:
+    if variable.threshold is None:
+        return False
+    below, over = counts.table().sum(axis=0)
+    return bool(below == 0 and over > 0)
+
+
 def _without_prior(prior: Any, parts: Mapping[str, Part]) -> tuple[str, ...]:
     """Say which columns the prior does not speak of."""
     names = [name for name, part in parts.items() if prior is not None and prior_for(prior, part.kind) is None]
@@ -201,7 +222,7 @@ def _without_prior(prior: Any, parts: Mapping[str, Part]) -> tuple[str, ...]:
 def check(naive: Naive, prior: Any, fixed: Mapping[str, Any]) -> None:
     """Refuse what is no prior on inputs, names that are none of them, and given parameters."""
     for one in () if prior is None else getattr(prior, "priors", (prior,)):
-        if not isinstance(one, DirichletPrior | NormalInverseGamma):
+        if one is not None and not isinstance(one, DirichletPrior | NormalInverseGamma):
             raise ArgumentError(
                 "The 'prior' argument of naive Bayes must be a prior such as sf.Dirichlet(1.0) on discrete inputs and "
                 f"counts, sf.NormalInverseGamma(2, 1.0) on normal ones, or a list of both. Got {shown(one)} instead."

@@ -7,6 +7,7 @@ The rows enter by the moments of each pattern of missing values, which are colle
 from __future__ import annotations
 
 import itertools
+import math
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
@@ -18,17 +19,24 @@ from suffice.errors import EstimationError
 from suffice.learn import gaussian_markov
 from suffice.learn.em import EM
 from suffice.learn.em_init import require_normal
+from suffice.learn.expectation import largest_change
 from suffice.learn.expected_vector import ExpectedVector
 from suffice.learn.method import Method, Problem
+from suffice.learn.mixed_priors import NetworkLogPrior
+from suffice.learn.network_gain import network_gain
 from suffice.learn.normal_gaps import NormalGaps
 from suffice.learn.normal_start import normal_start
+from suffice.learn.regression_gaps import largest_slope, standardised
 from suffice.learn.taming import tamed
+from suffice.models.cpds import nodes_of
 from suffice.models.cpds.linear_gaussian import LinearGaussianCPD
+from suffice.optimise.distance import EPS, beyond, mean_loss, sparse_matrix_loss
 from suffice.priors.normal_inverse_wishart import NormalInverseWishart
 from suffice.stats.gap_moments import GapMoment
 from suffice.stats.moments import Moments
 from suffice.stats.needs import Moment, Need
 from suffice.stats.statistics import Statistics
+from suffice.structures.dag import DAG
 from suffice.structures.gaussian_markov import GaussianMarkov
 from suffice.text import plural
 
@@ -61,7 +69,7 @@ class NormalExpectation:
         variables: Sequence[str],
         needs: Sequence[Need],
         joint: Callable[[Any, Floats, Floats], Joint],
-        log_prior: Callable[[Any], float] | None = None,
+        log_prior: NetworkLogPrior | _LogPrior | None = None,
     ) -> None:
         assert problem.source is not None
         self.problem, self.variables = problem, tuple(variables)
@@ -74,6 +82,7 @@ class NormalExpectation:
         self.gaps = NormalGaps(self.moments, self.centres, self.spreads)
         self.n = self.gaps.weight
         place = {name: at for at, name in enumerate(self.variables)}
+        self._free = free_regressions(problem) if isinstance(problem.structure, DAG) else None
         self._places = {need: [place[name] for name in need.columns] for need in self.layout.needs}
 
     def at(self, model: Any) -> tuple[float, Floats]:
@@ -101,6 +110,40 @@ class NormalExpectation:
         """Return where to begin: means and covariances of the rows that have them, or chance ones."""
         mean, covariance = normal_start(self.moments, self.centres, self.spreads, chance)
         return self._vector(self.n * mean, self.n * (covariance + np.outer(mean, mean)))
+
+    def distance(self, model: Any, vector: Floats, expected: Floats) -> tuple[float, float]:
+        """Return the largest derivative by a regression's parameters, or change of the moments, a row, and the gain."""
+        gap = largest_change(vector, expected, self.units, self.n)
+        if self._free is not None and self.problem.prior is None:
+            models = {need: (kind, model.cpd(family.child.name)) for need, (kind, family) in self._free.items()}
+            gap = max(gap, largest_slope(models, self.layout, expected) / self.n)
+        return gap, math.inf if gap > self.problem.tol else self._gain(model, expected)
+
+    def _gain(self, model: Any, expected: Floats) -> float:
+        """Return what the next M-step would add, in nats."""
+        structure = self.problem.structure
+        if isinstance(structure, DAG):
+            nodes = nodes_of(structure, self.problem.schema)
+            return network_gain(self.problem, nodes, model, self.statistics(expected))
+        roots = np.sqrt(np.diag(model.covariance))
+        _, sums, products = (part[0] for part in self.layout.parts(Moment(self.variables), expected))
+        mean, centre = sums / self.n, model.mean - self.centres
+        apart = np.outer(mean, centre)
+        shifts, gaps = mean - centre, products / self.n - apart - apart.T + np.outer(centre, centre) - model.covariance
+        if isinstance(self._log_prior, _LogPrior):
+            more = self._log_prior.slopes(model)
+            shifts, gaps = shifts + more[0] / self.n, gaps + more[1] / self.n
+        shifts = beyond(shifts / roots, 2 * EPS * np.abs(model.mean) / roots)
+        correlations, gaps = (matrix / roots[:, None] / roots for matrix in (model.covariance, gaps))
+        place = {name: at for at, name in enumerate(self.variables)}
+        free = np.eye(len(place), dtype=bool)
+        for first, second in structure.edges:
+            free[place[first], place[second]] = free[place[second], place[first]] = True
+        return mean_loss(self.n, correlations, shifts) + sparse_matrix_loss(self.n, correlations, gaps, free)
+
+    def parameters(self, model: Any, vector: Floats) -> dict[str, Floats]:
+        """Return the expected statistics, a row, of each family."""
+        return self.layout.shares(vector, self.n)
 
     def log_prior(self, model: Any) -> float:
         """Return what the prior adds to the objective, up to a constant: zero without one."""
@@ -156,6 +199,16 @@ def units_of(statistics: Statistics, names: Sequence[str]) -> tuple[Floats, Floa
     return centres, spreads
 
 
+def free_regressions(problem: Problem) -> dict[Need, tuple[Any, Any]]:
+    """Return the kind and the family of every regression whose parameters are its own, by its need."""
+    tied = {node for group in problem.structure.tie for node in group}
+    return {
+        kind.need(family): (kind, family)
+        for node, (kind, family) in nodes_of(problem.structure, problem.schema).items()
+        if kind.name == "linear_gaussian" and node not in tied and node not in problem.fixed
+    }
+
+
 def single_needs(names: Sequence[str]) -> tuple[Need, ...]:
     """Ask for the moments of every continuous column by itself: what `units_of` is made from."""
     return tuple(Moment((name,)) for name in names)
@@ -187,15 +240,6 @@ def joint_of_network(variables: Sequence[str]) -> Callable[[Any, Floats, Floats]
     return joint
 
 
-def standardised(
-    cpd: LinearGaussianCPD, centres: Floats, spreads: Floats, centre: float, spread: float
-) -> tuple[Floats, Floats, Floats]:
-    """Return intercepts, slopes and variances in centres and spreads: of the parents, and of the child."""
-    wide = cpd.coefficients.astype(np.longdouble)
-    intercept = (cpd.intercept + wide @ centres.astype(np.longdouble) - centre) / spread
-    return intercept.astype(np.float64), cpd.coefficients * spreads / spread, cpd.variance / spread**2
-
-
 def _needs(structure: GaussianMarkov, schema: Schema) -> tuple[Need, ...]:
     return (Moment(structure.variables), *single_needs(structure.variables))
 
@@ -219,9 +263,7 @@ def _inner(problem: Problem) -> Method:
 def _expectation(problem: Problem) -> NormalExpectation:
     require_normal(problem)
     structure: GaussianMarkov = problem.structure
-    prior: Callable[[Any], float] | None = None
-    if problem.prior is not None:
-        prior = _LogPrior(structure, problem.prior)
+    prior = None if problem.prior is None else _LogPrior(structure, problem.prior)
     return NormalExpectation(problem, structure.variables, [Moment(structure.variables)], _joint_of_normal, prior)
 
 
@@ -243,6 +285,15 @@ class _LogPrior:
             apart = model.mean - self.mean
             found += 0.5 * log_det - 0.5 * self.mean_weight * float(apart @ model.precision @ apart)
         return float(found)
+
+    def slopes(self, model: Any) -> Joint:
+        """Return Σ times the derivative by μ, and −2 times that by the entries of K, as the data have theirs."""
+        of_precision = 2 * self.power * model.covariance - self.scale
+        if self.mean is None:
+            return np.zeros(len(self.scale)), -of_precision
+        apart = model.mean - self.mean
+        of_precision = of_precision + model.covariance - self.mean_weight * np.outer(apart, apart)
+        return -self.mean_weight * apart, -of_precision
 
 
 def _check(structure: GaussianMarkov, prior: Any, fixed: Mapping[str, Any]) -> None:

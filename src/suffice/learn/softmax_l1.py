@@ -7,6 +7,7 @@ Newton's method finds its optimum to the last digits. Both alternate until the f
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable
+from functools import cached_property
 
 import numpy as np
 from numpy.typing import NDArray
@@ -14,6 +15,7 @@ from numpy.typing import NDArray
 from suffice.learn.softmax_objective import Objective
 from suffice.learn.softmax_passes import Point
 from suffice.learn.softmax_search import null_point
+from suffice.optimise.decrement import LEFT
 from suffice.optimise.kinks import Kinks
 from suffice.optimise.outcome import NO_BETTER, OUT_OF_STEPS, Outcome, outcome_of
 from suffice.optimise.proximal import proximal
@@ -28,15 +30,18 @@ MOST_IDLE = 5
 class Kinked:
     """The objective as a function of one vector: intercepts at the centre, then slopes in units of their terms.
 
-    Slopes of all K classes take part, so that each can be zero by itself.
+    Slopes of all K classes take part, so that each can be zero by itself. Both are in units of their class, the root of
+    π (1 − π) for its share π of the rows, so that the objective is about as round for rare classes as for others.
     """
 
     def __init__(self, objective: Objective, width: float) -> None:
         self.objective = objective
         self.shape = objective.summary.means.shape
-        self.units = objective.summary.units
+        shares = objective.summary.shares
+        self.roots = np.sqrt(np.maximum(shares * (1 - shares), 1e-14))
+        self.units = np.outer(self.roots, objective.summary.units)
         self.n_intercepts = self.shape[0] if objective.intercept else 0
-        costs = np.broadcast_to(1 / (width * objective.total * self.units), self.shape)
+        costs = 1 / (width * objective.total * self.units)
         self.kinks = Kinks(np.concatenate([np.zeros(self.n_intercepts), costs.reshape(-1)]))
 
     def point(self, vector: Floats) -> Point:
@@ -44,17 +49,17 @@ class Kinked:
         slopes = vector[self.n_intercepts :].reshape(self.shape) / self.units
         if not self.n_intercepts:
             return Point(slopes, np.zeros(self.shape[0]))
-        return Point(slopes, vector[: self.n_intercepts] - slopes @ self.objective.summary.centre)
+        return Point(slopes, vector[: self.n_intercepts] / self.roots - slopes @ self.objective.summary.centre)
 
     def of(self, point: Point) -> Floats:
         """Return the vector of a point."""
-        at_centre = point.intercept + point.slopes @ self.objective.summary.centre
+        at_centre = (point.intercept + point.slopes @ self.objective.summary.centre) * self.roots
         return np.concatenate([at_centre[: self.n_intercepts], (point.slopes * self.units).reshape(-1)])
 
     def pulled(self, gradient: Point) -> Floats:
         """Return the gradient by the vector."""
         slopes = (gradient.slopes - np.outer(gradient.intercept, self.objective.summary.centre)) / self.units
-        return np.concatenate([gradient.intercept[: self.n_intercepts], slopes.reshape(-1)])
+        return np.concatenate([(gradient.intercept / self.roots)[: self.n_intercepts], slopes.reshape(-1)])
 
     def smooth(self, vector: Floats) -> tuple[float, Floats]:
         """Return value and gradient without the prior."""
@@ -71,23 +76,38 @@ class Kinked:
 
         The likelihood does not know what all classes share, so that a search would creep along it.
         """
-        slopes = vector[self.n_intercepts :].reshape(self.shape)
+        slopes = vector[self.n_intercepts :].reshape(self.shape) / self.roots[:, None]
         middle = np.sort(slopes, axis=0)[[(self.shape[0] - 1) // 2, self.shape[0] // 2]]
         shift = np.clip(0.0, middle[0], middle[1])
         at_centre = vector[: self.n_intercepts]
-        return np.concatenate([at_centre, (slopes - shift).reshape(-1)])
+        return np.concatenate([at_centre, ((slopes - shift) * self.roots[:, None]).reshape(-1)])
 
     def residual(self, vector: Floats, gradient: Floats) -> float:
         """Return the largest violation of the first-order condition."""
-        return float(np.abs(self.kinks.left(vector, gradient)).max(initial=0.0))
+        return float(np.abs(self.kinks.left(vector, gradient) * self._by_class).max(initial=0.0))
 
-    def on_support(self, vector: Floats, enough: float) -> Floats:
-        """Return the optimum with the zeros and the signs held, or where the first sign would change."""
+    @cached_property
+    def _by_class(self) -> Floats:
+        """The unit of the class of every number."""
+        n_terms = self.shape[1]
+        return np.concatenate([self.roots[: self.n_intercepts], np.repeat(self.roots, n_terms)])
+
+    def on_support(self, vector: Floats, enough: float) -> tuple[Floats, bool]:
+        """Return the optimum with the zeros and the signs held, or where the first sign would change; and which."""
+        by_class = self._by_class[self.kinks.free(vector)]
 
         def done(_: float, slope: Floats) -> bool:
-            return bool(np.abs(slope).max() <= enough)
+            return bool(np.abs(slope * by_class).max() <= enough)
 
-        return self._as_far(vector, self.kinks.on_support(self.smooth_twice, vector, done=done, steps=range(1, 9)))
+        gain = LEFT / self.objective.total
+        after, is_end = self.kinks.on_support(self.smooth_twice, vector, done=done, steps=range(1, 20), gain=gain)
+        reached = self._as_far(vector, after)
+        return reached, is_end and np.array_equal(reached, after) and self._is_held(reached)
+
+    def _is_held(self, vector: Floats) -> bool:
+        """Whether numbers at zero have little to gain by leaving it."""
+        left = self.kinks.left(vector, self.smooth(vector)[1])[~self.kinks.free(vector)]
+        return self.objective.total * float(left.dot(left)) / 2 <= LEFT
 
     def _as_far(self, before: Floats, after: Floats) -> Floats:
         """Return the farthest point on the way that has not risen, with slopes that change sign at zero."""
@@ -107,7 +127,7 @@ def sparse_search(objective: Objective, width: float, enough: float, steps: Iter
     x = problem.of(null_point(objective))
     value, gradient = problem.smooth(x)
     values: list[float] = []
-    n_evaluations, n_idle, trouble = 1, 0, OUT_OF_STEPS
+    n_evaluations, n_idle, trouble, limit = 1, 0, OUT_OF_STEPS, enough
     for number in steps:
         n_steps = range(FIRST if number == 1 else AGAIN)
         found = proximal(
@@ -115,17 +135,19 @@ def sparse_search(objective: Objective, width: float, enough: float, steps: Iter
             problem.kinks.value,
             problem.kinks.shrink,
             x,
-            done=lambda vector, slope: problem.residual(vector, slope) <= enough,
+            done=lambda vector, slope: problem.residual(vector, slope) <= limit,  # noqa: B023
             steps=n_steps,
         )
         before = value + problem.kinks.value(x)
-        x = found.x if found.converged else problem.on_support(problem.levelled(found.x), enough / 4)
+        x, is_end = problem.on_support(problem.levelled(found.x), enough / 4)
         value, gradient = problem.smooth(x)
         n_evaluations += found.n_evaluations + 1
         values.append(value + problem.kinks.value(x))
-        if problem.residual(x, gradient) <= enough:
+        if is_end and problem.residual(x, gradient) <= enough:
             trouble = ""
             break
+        if found.converged:  # and yet signs or zeros are not those of the optimum
+            limit /= 100
         n_idle = n_idle + 1 if before - values[-1] <= 1e-14 * abs(before) else 0
         if n_idle >= MOST_IDLE:
             trouble = NO_BETTER

@@ -9,6 +9,7 @@ needs few steps more, each of one pass.
 from __future__ import annotations
 
 import itertools
+import math
 from collections.abc import Callable
 from dataclasses import replace
 from typing import Any
@@ -19,6 +20,7 @@ from numpy.typing import NDArray
 from suffice.learn.softmax_coordinates import Coordinates, Scaled, coordinates_of
 from suffice.learn.softmax_objective import Objective
 from suffice.learn.softmax_passes import Point
+from suffice.optimise.decrement import LEFT
 from suffice.optimise.lbfgs import lbfgs
 from suffice.optimise.newton_cg import newton_cg
 from suffice.optimise.outcome import Outcome
@@ -68,10 +70,16 @@ def discriminant(objective: Objective) -> Point | None:
 
 
 class Search:
-    """One search, in coordinates: what it evaluates, when it is done, and how it steps."""
+    """One search, in coordinates: what it evaluates, when it is done, and how it steps.
 
-    def __init__(self, objective: Objective, coordinates: Coordinates | Scaled, enough: float) -> None:
+    It is done when the gradient is at most ``enough``, and a step would raise the log-likelihood by at most ``left``.
+    """
+
+    def __init__(
+        self, objective: Objective, coordinates: Coordinates | Scaled, enough: float, left: float = LEFT
+    ) -> None:
         self.objective, self.coordinates, self.enough = objective, coordinates, enough
+        self.gain = left / objective.total
         self._residuals: dict[int, float] = {}
 
     def twice(self, vector: Floats) -> tuple[float, Floats, Callable[[Floats], Floats]]:
@@ -100,11 +108,11 @@ class Search:
 
     def newton(self, start: Point, steps: Any) -> Outcome:
         """Search by Newton's method."""
-        return newton_cg(self.twice, self.coordinates.of(start), done=self.done, steps=steps)
+        return newton_cg(self.twice, self.coordinates.of(start), done=self.done, steps=steps, gain=self.gain)
 
     def lbfgs(self, start: Point, steps: Any) -> Outcome:
         """Search by L-BFGS."""
-        return lbfgs(self.once, self.coordinates.of(start), done=self.done, steps=steps)
+        return lbfgs(self.once, self.coordinates.of(start), done=self.done, steps=steps, gain=self.gain)
 
 
 def first_point(objective: Objective) -> Point:
@@ -125,7 +133,7 @@ def closer(objective: Objective, coordinates: Coordinates | Scaled) -> tuple[Poi
     if n * design.n_terms * design.n_classes < LARGE or stride < 2 or objective.summary.counts.min() < 3 * THIN:
         return None
     thin = objective.every(stride)
-    found = Search(thin, coordinates, NEAR).newton(first_point(thin), range(1, 16))
+    found = Search(thin, coordinates, NEAR, math.inf).newton(first_point(thin), range(1, 16))
     near = coordinates.point(found.x)
     rows = objective.every(max(1, n // (PER_PARAMETER * coordinates.size)))
     return near, coordinates.rounded(rows.hessian(near))

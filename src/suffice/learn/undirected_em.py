@@ -6,7 +6,6 @@ Every search for parameters begins where the last one ended, since expected coun
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -16,9 +15,10 @@ from suffice.data.schema import Schema
 from suffice.errors import ArgumentError, EstimationError, listing, shown
 from suffice.learn import clique_start, cliques, decomposable, feature_methods, feature_start, features, ipf, laplace
 from suffice.learn.em import EM, OPTIONS
+from suffice.learn.em_walk import WarmStart
 from suffice.learn.feature_needs import require_supports
 from suffice.learn.likelihood import LBFGS, NEWTON
-from suffice.learn.method import Method, Problem, Solution
+from suffice.learn.method import Method, Problem
 from suffice.learn.potential_priors import clique_prior, weight_prior
 from suffice.learn.undirected_expectation import Scopes, UndirectedExpectation
 from suffice.models.clique_layout import layout_of
@@ -39,21 +39,42 @@ FAR = 50.0
 # The M-step ---------------------------------------------------------------------------------------------------
 
 
-class _Warm:
-    """A method that begins each search where the last one ended, and leaves long ones to the next."""
+class _Warm(WarmStart):
+    """Begins each search where the last one ended, and leaves long ones to the next.
 
-    def __init__(self, method: Method, begin: Callable[[Any], Any]) -> None:
-        self.method, self.begin = method, begin
-        self.last: Any = None
+    Parameters
+    ----------
+    begin : callable
+        From a model to where the next search begins, as a vector; None where that is nowhere in particular.
+    init_of : callable
+        From such a vector to the argument ``init`` of a method.
+    """
 
-    def solve(self, problem: Problem) -> Solution:
-        """Solve a problem like the last one."""
-        found = self.method.solve(replace(problem, init=self.last, max_iter=min(problem.max_iter, STEPS)))
-        self.last = self.begin(found.model)
-        return found
+    steps = STEPS
+
+    def __init__(self, begin: Callable[[Any], Floats | None], init_of: Callable[[Floats], Any]) -> None:
+        self._begin, self._init_of = begin, init_of
+        self._last: Floats | None = None
+
+    @property
+    def init(self) -> Any:
+        """Where the next search begins."""
+        return None if self._last is None else self._init_of(self._last)
+
+    def learn(self, model: Any) -> None:
+        """Take note of what the last M-step found."""
+        self._last = self._begin(model)
+
+    def to_arrays(self) -> dict[str, Floats]:
+        """Return what was noted."""
+        return {} if self._last is None else {"warm": self._last}
+
+    def restore(self, arrays: Mapping[str, Floats]) -> None:
+        """Note what `to_arrays` returned; without it, begin anew."""
+        self._last = arrays.get("warm")
 
 
-def _inner(methods: Mapping[str, Method], begin: Callable[[Any], Any]) -> Callable[[Problem], Method]:
+def _inner(methods: Mapping[str, Method]) -> Callable[[Problem], Method]:
     """Return what chooses the method of the M-step: the one that was named, or the first that does not refuse."""
 
     def chosen(problem: Problem) -> Method:
@@ -66,25 +87,38 @@ def _inner(methods: Mapping[str, Method], begin: Callable[[Any], Any]) -> Callab
             said = method.refuses(problem.structure, problem.schema)
             said = said or method.refuses_prior(problem.structure, problem.prior)
             if said is None:
-                return replace(method, solve=_Warm(method, begin).solve) if method.takes_init else method
+                return method
             reason = reason or f"The method {candidate!r} cannot estimate from expected counts: {said}"
         raise EstimationError(reason)
 
     return chosen
 
 
-def _clique_begin(model: MarkovNetwork) -> dict[tuple[str, ...], Floats] | None:
-    """Return where to begin the next search for potentials; zeros are found again from the counts."""
-    cliques_of = {factor.names: np.where(factor.values > 0, factor.values, 1.0) for factor in model.factors}
-    if model.properties.get("base") or any(np.abs(np.log(table)).max() > FAR for table in cliques_of.values()):
-        return None
-    return cliques_of
+def _clique_warm(problem: Problem) -> WarmStart:
+    """Begin searches for potentials at the last ones; zeros are found again from the counts."""
+    layout, scopes = layout_of(problem.structure, problem.schema), problem.structure.cliques
+
+    def begin(model: MarkovNetwork) -> Floats | None:
+        tables = {factor.names: np.where(factor.values > 0, factor.values, 1.0) for factor in model.factors}
+        if model.properties.get("base") or set(tables) != set(scopes) or len(model.factors) != len(scopes):
+            return None
+        if any(np.abs(np.log(table)).max() > FAR for table in tables.values()):
+            return None
+        return layout.flat([tables[scope] for scope in scopes])
+
+    return _Warm(begin, lambda flat: dict(zip(scopes, layout.tables(flat), strict=True)))
 
 
-def _weight_begin(model: LogLinear) -> Any:
-    """Return where to begin the next search for weights."""
-    reach = np.abs(model.weights.to_numpy())
-    return model.weights if (reach[np.isfinite(reach)] <= FAR).all() and not model.support else None
+def _weight_warm(problem: Problem) -> WarmStart:
+    """Begin searches for weights at the last ones."""
+
+    def begin(model: LogLinear) -> Floats | None:
+        weights = np.array(model.weights.to_numpy(), np.float64)
+        if model.support or (np.abs(weights[np.isfinite(weights)]) > FAR).any():
+            return None
+        return np.where(np.isfinite(weights), weights, 0.0)
+
+    return _Warm(begin, lambda weights: weights)
 
 
 # Cliques ------------------------------------------------------------------------------------------------------
@@ -122,12 +156,12 @@ CLIQUES = EM(
             "adaptive": ipf.ADAPTIVE,
             "lbfgs": LBFGS,
             "proximal": laplace.METHOD,
-        },
-        _clique_begin,
+        }
     ),
     refuses=cliques.refuses_nothing,
     needs=_clique_needs,
     check=cliques.check,
+    warm=_clique_warm,
     options=("inner", *OPTIONS),
 ).method()
 
@@ -176,11 +210,11 @@ def _feature_expectation(problem: Problem) -> UndirectedExpectation:
 FEATURES = EM(
     expectation=_feature_expectation,
     inner=_inner(
-        {"lbfgs": feature_methods.LBFGS, "newton": feature_methods.NEWTON, "proximal": feature_methods.PROXIMAL},
-        _weight_begin,
+        {"lbfgs": feature_methods.LBFGS, "newton": feature_methods.NEWTON, "proximal": feature_methods.PROXIMAL}
     ),
     refuses=_refuses_features,
     needs=_feature_needs,
     check=features.check,
+    warm=_weight_warm,
     options=("inner", *OPTIONS),
 ).method()

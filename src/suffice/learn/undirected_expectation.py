@@ -18,11 +18,15 @@ from numpy.typing import NDArray
 
 from suffice.errors import EstimationError, ModelError, listing
 from suffice.inference.clique_family import CliqueFamily, Layout, family_of
+from suffice.inference.facial import facial_set
+from suffice.inference.facial_design import marginal
 from suffice.inference.gap_sums import GapSums
+from suffice.learn.expectation import RuledOutError, largest_change
 from suffice.learn.expected_vector import ExpectedVector
 from suffice.learn.method import Problem
 from suffice.learn.potential_priors import PotentialPrior, no_prior
 from suffice.models.markov_net import MarkovNetwork
+from suffice.optimise.decrement import decrement_by_products
 from suffice.stats.gaps import Gaps
 from suffice.stats.needs import Count, Gap
 from suffice.stats.statistics import Statistics
@@ -34,6 +38,10 @@ LEAST = 0.05
 """An extrapolated count stays above this part of the one that it is extrapolated from."""
 COLLAPSED = 1e-9
 """A state of a latent variable with less than this share of the rows is as good as gone."""
+ROUNDING = 1e-15
+"""Margins are known to this relative accuracy."""
+STEEPEST = 600.0
+"""By so much the logarithms of one table may differ to keep completions off a support, and be far from underflow."""
 
 
 class UndirectedExpectation:
@@ -67,6 +75,7 @@ class UndirectedExpectation:
         self._counts = self.vector.vector(statistics)
         self._sums = GapSums(self.layout.sizes, self.layout.scopes, self.gaps)
         self._homes: dict[tuple[str, ...], int | None] = {}
+        self._penalties: dict[tuple[tuple[str, ...], bytes], dict[int, Floats]] = {}
 
     @property
     def _names(self) -> list[str]:
@@ -85,13 +94,13 @@ class UndirectedExpectation:
         """Return both from the tables; ``log_share`` is what every row's logarithm lacks."""
         seen = self._counts > 0
         if not (tables[seen] > 0).all():
-            raise EstimationError(
+            raise RuledOutError(
                 "The model gives a row that was observed the probability zero. Begin elsewhere: leave out 'init'."
             )
         summed = self._sums.run(tables)
         ruled_out = np.flatnonzero(summed.log_sums == -math.inf)
         if len(ruled_out):
-            raise EstimationError(
+            raise RuledOutError(
                 f"The model rules out what was observed in {plural(len(ruled_out), 'situation')}: "
                 f"{self.gaps.described(int(ruled_out[0]))}. Begin elsewhere: leave out 'init'."
             )
@@ -102,19 +111,39 @@ class UndirectedExpectation:
     def _tables(self, model: MarkovNetwork) -> tuple[Floats, float]:
         """Return the potentials of all scopes, each table's largest being one, and the logarithm of what was taken out.
 
-        Tables in no scope are supports: no completion of a row contradicts them, since expected counts are positive
-        wherever some row may be.
+        Tables in no scope are supports. An estimator takes minute expected counts for zero, so that completions of a
+        row may lie outside; the tables of scopes are lowered there instead.
         """
         flat, log_scale = np.ones(self.vector.size), 0.0
         tables = self.layout.tables(flat)
         for factor in model.factors:
             home = self._home(factor.names)
             top = float(factor.values.max())
-            if home is None or not top > 0:
+            if not top > 0:
+                continue
+            if home is None:
+                for number, penalty in self._penalties_outside(factor.names, factor.values > 0).items():
+                    tables[number][...] *= np.exp(penalty - penalty.max())
+                    log_scale += float(penalty.max())
                 continue
             tables[home][...] *= _over(self.scopes[home], factor.names, factor.values / top)
             log_scale += math.log(top)
         return flat, log_scale
+
+    def _penalties_outside(self, names: tuple[str, ...], support: NDArray[np.bool_]) -> dict[int, Floats]:
+        """Return what to add to the logarithms of scopes' tables: in sum zero on the support, far below zero off it."""
+        key = names, support.tobytes()
+        if key not in self._penalties:
+            inside = [number for number, scope in enumerate(self.scopes) if set(scope) <= set(names)]
+            scopes = [tuple(names.index(name) for name in self.scopes[number]) for number in inside]
+            margins = [marginal(support, tuple(range(len(names))), scope) for scope in scopes]
+            direction = facial_set(support.shape, scopes, margins, observed=support).direction
+            if direction is None:  # too many cells to tell: completions off the support stay
+                self._penalties[key] = {}
+            else:
+                steepness = STEEPEST / max(float(np.ptp(table)) for table in direction)
+                self._penalties[key] = {n: -steepness * table for n, table in zip(inside, direction, strict=True)}
+        return self._penalties[key]
 
     def _home(self, names: tuple[str, ...]) -> int | None:
         """Return the number of a scope that holds some variables; None if there is none."""
@@ -177,6 +206,28 @@ class UndirectedExpectation:
         return self._summed(flat, 0.0)[1]
 
     # What else there is to know -------------------------------------------------------------------------------
+
+    def distance(self, model: Any, vector: Floats, expected: Floats) -> tuple[float, float]:
+        """Return the largest change of the expected counts, a row, and what the next step would add.
+
+        At M(S) the counts of the model, with what the prior adds, are S. So S − F(S) is the slope that is left, and the
+        curvature that of complete rows, N times the covariance of the cells.
+        """
+        gap = largest_change(vector, expected, self.units, self.n)
+        if gap > self.problem.tol:
+            return gap, math.inf
+        with np.errstate(divide="ignore"):
+            point = self._family.at(np.log(self._tables(model)[0]))
+        p = point.expected
+        slopes = np.where(p > 0, vector - expected, 0.0)
+        found = decrement_by_products(
+            slopes, lambda v: self.n * point.curvature(v), self.n * p * (1 - p), noise=ROUNDING * self.n * p
+        )
+        return gap, found.size
+
+    def parameters(self, model: Any, vector: Floats) -> dict[str, Floats]:
+        """Return the expected statistics, a row, of each family."""
+        return self.vector.shares(vector, self.n)
 
     def log_prior(self, model: Any) -> float:
         """Return what the prior adds to the objective."""

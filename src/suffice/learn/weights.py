@@ -3,17 +3,20 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
+from functools import partial
 from itertools import islice
 from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 
 from suffice.errors import ArgumentError, require_number, shown
 from suffice.inference.scaled_gaps import STANDARD_ERRORS
 from suffice.learn.feature_matching import FeatureMatching, Floats
 from suffice.optimise.conjugate_gradient import conjugate_gradient
+from suffice.optimise.decrement import LEFT
 from suffice.optimise.gradient import gradient_descent
 from suffice.optimise.kinks import Kinks, up_to_zero
 from suffice.optimise.lbfgs import lbfgs as minimise_by_lbfgs
@@ -23,6 +26,9 @@ from suffice.optimise.proximal import proximal as minimise_by_proximal
 
 FLAT = 1e-13
 """Directions of less curvature than this, relatively, are left alone."""
+SUSPECT = 1e-8
+"""Columns of which combinations of others leave less than this, relatively, are looked at again."""
+EPS = float(np.finfo(np.float64).eps)
 ROUND, SMOOTH = 40, 50
 """Proximal steps between attempts to finish on the weights that are not zero, and steps of such an attempt."""
 
@@ -68,7 +74,7 @@ def quietly(search: WeightSearch, matching: FeatureMatching) -> FoundWeights:
 def lbfgs(matching: FeatureMatching) -> FoundWeights:
     """Climb by L-BFGS."""
     space = Space(matching)
-    return space.climbed("L-BFGS", minimise_by_lbfgs, space.evaluate)
+    return space.climbed("L-BFGS", partial(minimise_by_lbfgs, gain=space.gain), space.evaluate)
 
 
 def conjugate(matching: FeatureMatching) -> FoundWeights:
@@ -80,7 +86,7 @@ def conjugate(matching: FeatureMatching) -> FoundWeights:
 def newton(matching: FeatureMatching) -> FoundWeights:
     """Climb by Newton's method, its systems solved by conjugate gradients."""
     space = Space(matching)
-    return space.climbed("Newton's method", newton_cg, space.evaluate_twice)
+    return space.climbed("Newton's method", partial(newton_cg, gain=space.gain), space.evaluate_twice)
 
 
 def _root_of(matrix: Floats) -> Floats:
@@ -89,6 +95,21 @@ def _root_of(matrix: Floats) -> Floats:
     values, vectors = np.linalg.eigh(matrix / sizes[:, None] / sizes)
     root = np.sqrt(np.maximum(values, 1e-14))[:, None] * vectors.T * sizes
     return np.asarray(np.linalg.qr(root, mode="r"), np.float64)
+
+
+def _dependent(root: Floats) -> NDArray[np.bool_]:
+    """Return which columns of a triangle, each of length one, are combinations of those before but for rounding.
+
+    What rounding leaves of such a column grows with the coefficients of the combination, as where frequent features add
+    up to a rare one.
+    """
+    found = np.abs(np.diag(root)) <= FLAT
+    for column in np.flatnonzero(~found & (np.abs(np.diag(root)) <= SUSPECT)):
+        before = np.flatnonzero(~found[:column])
+        coefficients = np.linalg.solve(root[np.ix_(before, before)], root[before, column])
+        rounding = 16 * EPS * (1 + float(np.abs(coefficients).sum()))
+        found[column] = abs(root[column, column]) <= rounding
+    return found
 
 
 class Space:
@@ -114,7 +135,7 @@ class Space:
     def _turn(self, root: Floats) -> None:
         """Take coordinates y = R w, directions in which nothing changes left as they are."""
         sizes = np.sqrt((root**2).sum(axis=0))
-        flat = np.abs(np.diag(root)) <= FLAT * np.maximum(sizes, 1e-300)
+        flat = _dependent(root / np.maximum(sizes, 1e-150))
         self._given = (root, sizes) if flat.any() else None
         root = root + np.diag(np.where(flat, np.maximum(sizes, 1e-150), 0.0))
         self._t, self._root = np.asarray(np.linalg.inv(root), np.float64), root
@@ -140,6 +161,21 @@ class Space:
         if self.matching.root is not None and not self._is_close(gradient):
             return False
         return self.matching.done(value, self._root.T @ gradient)
+
+    @property
+    def gain(self) -> float:
+        """What a step may still gain, for one row, so that the optimum is within a small part of a standard error.
+
+        Densities are searched again on nodes that follow them, so that the end of one search is not looked at closely.
+        """
+        if self.matching.problem.structure.continuous:
+            return math.inf
+        distance = STANDARD_ERRORS * self.matching.problem.tol / 2
+        return min(LEFT, distance**2 / 2) / self.matching.total
+
+    def done_by_weights(self, value: float, gradient: Floats) -> bool:
+        """Whether the expectations match, given the gradient by the weights themselves."""
+        return self.done(value, gradient if self._t is None else self._t.T @ gradient)
 
     def _is_close(self, gradient: Floats) -> bool:
         """Whether the optimum is within a small part of a standard error, in whatever direction."""
@@ -174,7 +210,8 @@ def gradient(matching: FeatureMatching) -> FoundWeights:
     if step is not None and not 0 < require_number("step", step) < math.inf:
         raise ArgumentError(f"The option 'step' must be a positive number. Got {shown(step)} instead.")
     steps = problem.watch.steps("gradient ascent", problem.max_iter)
-    outcome = gradient_descent(matching.evaluate, matching.start, done=matching.done, steps=steps, step=step)
+    done = Space(matching).done_by_weights
+    outcome = gradient_descent(matching.evaluate, matching.start, done=done, steps=steps, step=step)
     return found_by(matching, outcome)
 
 
@@ -193,7 +230,7 @@ def proximal(matching: FeatureMatching) -> FoundWeights:
         objectives += [matching.gain(value) for value in outcome.values]
         x = outcome.x
         if not outcome.converged:
-            x = priced.finished(x, islice(steps, SMOOTH))
+            x = priced.finished(x, steps)
             if len(objectives) < matching.problem.max_iter:
                 objectives.append(matching.gain(priced.evaluate(x)[0] + priced.kinks.value(x)))
         if outcome.converged or priced.done(x, priced.evaluate(x)[1]):
@@ -220,16 +257,32 @@ class Priced:
         return value, slope, lambda v: point.curvature(self.matching.weights(v))[self.matching.free]
 
     def done(self, x: Floats, slope: Floats) -> bool:
-        """Whether no subgradient is left: slopes of weights at zero may be up to their price."""
-        return self.matching.done(0.0, self.kinks.left(x, slope))
+        """Whether no subgradient is left, and little to gain: slopes of weights at zero may be up to their price."""
+        return self.matching.done(0.0, self.kinks.left(x, slope)) and self.decrement(x) <= LEFT
 
-    def finished(self, x: Floats, steps: Iterable[int]) -> Floats:
-        """Return the optimum among weights with the zeros and signs of x, or where the way there meets another zero."""
-        tol = self.matching.problem.tol / 100
-        spread = np.maximum(self.matching.spread[self.matching.free][self.kinks.free(x)], 1e-300)
+    def decrement(self, x: Floats) -> float:
+        """Return what a Newton step would gain, in nats; weights leave zero only in the direction of their slopes."""
+        _, slope, product = self.evaluate_twice(x)
+        return self.kinks.decrement(x, slope, product, self.matching.curvature, self.matching.total)
+
+    def finished(self, x: Floats, steps: Iterator[int]) -> Floats:
+        """Return the optimum among weights with zeros and signs like those of x.
+
+        Weights that meet zero on the way there stay at zero, one after another.
+        """
+        while True:
+            y = self._on_support(x, islice(steps, SMOOTH))
+            x = up_to_zero(x, y, (self.kinks.prices > 0) & (x != 0))
+            if np.array_equal(x, y):
+                return x
+
+    def _on_support(self, x: Floats, steps: Iterable[int]) -> Floats:
+        """Return the optimum with the zeros of x and the slopes that its signs have."""
+        tol, gain, free = self.matching.problem.tol / 20, LEFT / self.matching.total / 10, self.kinks.free(x)
 
         def done(_: float, slope: Floats) -> bool:
-            return bool((np.abs(slope) / spread).max(initial=0.0) <= tol)
+            whole = np.zeros(len(x))
+            whole[free] = slope
+            return self.matching.gap(whole) <= tol
 
-        y = self.kinks.on_support(self.evaluate_twice, x, done=done, steps=steps)
-        return up_to_zero(x, y, (self.kinks.prices > 0) & (x != 0))
+        return self.kinks.on_support(self.evaluate_twice, x, done=done, steps=steps, gain=gain)[0]

@@ -47,7 +47,8 @@ def maxent(
         the order of ``structure.variables``; a function gets their values in that order, and is for features. Without
         it, h is uniform and the result has the greatest entropy.
     prior : Penalty, optional
-        Such as ``sf.Gaussian(1.0)``: then targets are met approximately, the less the more it costs.
+        Such as ``sf.Gaussian(1.0)``: then targets are met approximately, the less the more it costs, and they may
+        contradict each other. Where margins differ on variables that they share, their mean is what is asked for.
     method, init, tol, max_iter, seed, progress, options
         As in `fit`.
 
@@ -60,7 +61,8 @@ def maxent(
     Raises
     ------
     EstimationError
-        When no distribution has these expectations or margins; the message names what contradicts each other.
+        When no distribution has these expectations or margins and there is no penalty; the message names what
+        contradicts each other.
 
     Examples
     --------
@@ -84,8 +86,10 @@ def maxent(
     >>> fit.certificate.ok
     True
     """
-    pose = expectations.problem_of if isinstance(structure, Features) else margins.problem_of
-    posed = pose(structure, targets, over, base)
+    if isinstance(structure, Features):
+        posed = expectations.problem_of(structure, targets, over, base)
+    else:
+        posed = margins.problem_of(structure, targets, over, base, prior)
     name, chosen = choose(posed.structure, method, posed.statistics.schema, prior=prior, base=posed.base)
     if not chosen.exact and not posed.statistics.n_read:
         raise ArgumentError(

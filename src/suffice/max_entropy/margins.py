@@ -15,12 +15,16 @@ from suffice.data.labelled import LabelledTable
 from suffice.data.schema import Schema, SchemaLike, declarations
 from suffice.data.variable import Variable
 from suffice.errors import ArgumentError, EstimationError, SchemaError, UnknownNameError, listing, shown, suggestion
+from suffice.inference.clique_family import Layout
 from suffice.inference.facial_conflict import MAX_CELLS, Conflict, infeasibility
+from suffice.inference.interactions import Interactions
 from suffice.inference.product import possible_cells
+from suffice.learn.matching import require_few_terms
 from suffice.max_entropy.base import Posed, base_tables, labelled_variables, numbers_of, require_states
 from suffice.models.answers import Answers
 from suffice.models.clique_layout import factors_over, layout_of
 from suffice.models.cpds.tabular import describe_configuration
+from suffice.priors.penalty import Penalty
 from suffice.stats.counts import Counts
 from suffice.stats.needs import Count
 from suffice.stats.statistics import Statistics
@@ -30,15 +34,21 @@ LARGEST = 1e100
 """Numbers beyond this could overflow in sums."""
 
 
-def problem_of(structure: Any, targets: Any, over: SchemaLike | None, base: Any) -> Posed:
-    """Return cliques, statistics and base measure, checked for contradictions."""
+def problem_of(structure: Any, targets: Any, over: SchemaLike | None, base: Any, prior: Any = None) -> Posed:
+    """Return cliques, statistics and base measure, checked for contradictions, which a penalty allows."""
     cliques = structure if isinstance(structure, Cliques) else Cliques(structure)
     schema = _schema(cliques, targets, over, base)
     tables = _tables(cliques, targets, schema)
     factors = base_tables(base, cliques.variables, schema, str(cliques))
-    statistics = _statistics(cliques, schema, tables)
-    _require_agreement(cliques, schema, tables, factors)
-    return Posed(cliques, statistics, factors)
+    conflict = _conflict(cliques, schema, tables, factors)
+    if conflict is None:
+        return Posed(cliques, _statistics(cliques, schema, tables), factors)
+    if conflict.kind == "totals" or not isinstance(prior, Penalty):
+        raise EstimationError(_describe(conflict, cliques, schema))
+    remark = f"{_contradiction(conflict, cliques, schema)} Under the penalty they are met approximately."
+    require_few_terms(cliques)
+    tables = _reconciled(layout_of(cliques, schema), tables)
+    return Posed(cliques, _statistics(cliques, schema, tables, remark), factors)
 
 
 # Reading the arguments ----------------------------------------------------------------------------------------
@@ -139,18 +149,41 @@ def _table(table: Any, clique: tuple[str, ...], schema: Schema) -> np.ndarray[An
 # The targets as statistics ------------------------------------------------------------------------------------
 
 
-def _statistics(cliques: Cliques, schema: Schema, tables: Sequence[Any]) -> Statistics:
+def _statistics(cliques: Cliques, schema: Schema, tables: Sequence[Any], *remarks: str) -> Statistics:
     total = float(tables[0].sum())
     items: dict[Any, Any] = {
         Count(clique): Counts.dense(tuple(schema[name] for name in clique), table)
         for clique, table in zip(cliques.cliques, tables, strict=True)
     }
     remark = f"The margins are targets given by hand, with the total {total:g}; AIC and BIC mean little here."
-    return Statistics(schema, items, total, remarks=(remark,))
+    return Statistics(schema, items, total, remarks=(remark, *remarks))
 
 
-def _require_agreement(cliques: Cliques, schema: Schema, tables: Sequence[Any], base: Sequence[LabelledTable]) -> None:
-    """Refuse margins that no table can have together."""
+def _reconciled(layout: Layout, tables: Sequence[Any]) -> list[np.ndarray[Any, np.dtype[np.float64]]]:
+    """Return margins that agree on what they share: of every term's margins in the tables, the mean.
+
+    Only the margins of terms are part of the objective, so that its value is that of the mean of all ways to take
+    them from the tables. A cell of what is returned may be negative.
+    """
+    words = Interactions(layout)
+    means = []
+    for term in words.terms:
+        told = []
+        for scope, table in zip(layout.scopes, tables, strict=True):
+            if set(term) <= set(scope):
+                kept = table.sum(axis=tuple(axis for axis, v in enumerate(scope) if v not in term))
+                named = [v for v in scope if v in term]
+                told.append(kept.transpose([named.index(v) for v in term]))
+        means.append(np.mean(told, axis=0))
+    flat = words.adjoint(means)
+    total = float(tables[0].sum())
+    return [table + total / table.size for table in layout.tables(flat)]
+
+
+def _conflict(
+    cliques: Cliques, schema: Schema, tables: Sequence[Any], base: Sequence[LabelledTable]
+) -> Conflict | None:
+    """Return what no table can have together; refuse mass where the base measure leaves none."""
     layout = layout_of(cliques, schema)
     allowed = None
     if math.prod(layout.sizes) <= MAX_CELLS:
@@ -158,9 +191,7 @@ def _require_agreement(cliques: Cliques, schema: Schema, tables: Sequence[Any], 
         if not allowed.any():
             raise ArgumentError("The base measure is zero everywhere. Allow some cells.")
         _require_mass(cliques, schema, tables, allowed)
-    conflict = infeasibility(layout.sizes, layout.scopes, tables, allowed)
-    if conflict is not None:
-        raise EstimationError(_describe(conflict, cliques, schema))
+    return infeasibility(layout.sizes, layout.scopes, tables, allowed)
 
 
 def _require_mass(cliques: Cliques, schema: Schema, tables: Sequence[Any], allowed: Any) -> None:
@@ -179,21 +210,32 @@ def _require_mass(cliques: Cliques, schema: Schema, tables: Sequence[Any], allow
 
 
 def _describe(conflict: Conflict, cliques: Cliques, schema: Schema) -> str:
-    names = [":".join(cliques.cliques[number]) for number in conflict.scopes]
+    """Say what contradicts each other, and what to do about it."""
+    remedy = "Change one of them, allow more cells in the base, or"
     if conflict.kind == "totals":
+        names = [":".join(cliques.cliques[number]) for number in conflict.scopes]
         first, second = conflict.values
         return (
             f"The targets of {names[0]} and {names[1]} have different totals, {first!r} and {second!r}. "
             "Give all margins as probabilities, or as counts of the same rows."
         )
     if conflict.kind == "overlap":
+        remedy = "Correct one of them, or"
+    approximately = "meet all of them approximately, by a penalty: prior=sf.Gaussian(1.0)."
+    return f"{_contradiction(conflict, cliques, schema)} {remedy} {approximately}"
+
+
+def _contradiction(conflict: Conflict, cliques: Cliques, schema: Schema) -> str:
+    """Say which margins contradict each other, and by how much."""
+    names = [":".join(cliques.cliques[number]) for number in conflict.scopes]
+    if conflict.kind == "overlap":
         first, second = conflict.values
         where = describe_configuration(tuple(schema.variables[v] for v in conflict.variables), conflict.cell)
         return (
             f"The targets of {names[0]} and {names[1]} contradict each other: at {where} one gives {first!r} and the "
-            f"other {second!r}. Correct one of them."
+            f"other {second!r}."
         )
     return (
         f"No distribution has the targets of {listing(names, 8)} together, though they agree two by two: the nearest "
-        f"one misses them by {conflict.discrepancy:.3g} in all. Change one of them, or allow more cells in the base."
+        f"one misses them by {conflict.discrepancy:.3g} in all."
     )

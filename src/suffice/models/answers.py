@@ -25,7 +25,7 @@ from suffice.models.sampling import (
     gibbs_blocks,
     refuse_chain_settings,
     sample_blocks,
-    to_frame,
+    sample_frame,
 )
 
 
@@ -180,7 +180,7 @@ class Answers(Questions):
             One column a variable; discrete ones as categoricals with all their states in order.
         """
         blocks = self.sample_blocks(n, given=given, seed=seed, method=method, burn_in=burn_in, thin=thin, chains=chains)
-        return to_frame(self.schema, blocks, backend)
+        return sample_frame(self.schema, n, blocks, backend)
 
     def sample_blocks(self, n: int, *, given: Mapping[str, Any] | None = None, seed: int | None = None,
                       method: str = "exact", burn_in: int | None = None, thin: int | None = None,

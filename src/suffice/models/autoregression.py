@@ -24,7 +24,7 @@ from suffice.models.forecast import Forecast
 from suffice.models.histories import history_rows
 from suffice.models.joint_normal import JointNormal
 from suffice.models.normal_arrays import checked_array, checked_names, frozen
-from suffice.models.sampling import stream_key
+from suffice.models.sampling import require_draws, stream_key
 from suffice.structures.autoregression import Autoregression, lag_names
 from suffice.text import number, plural
 
@@ -317,7 +317,8 @@ class AutoregressiveModel:
         """Draw sequences as an array, shape (n, length, d); see `sample` for the arguments."""
         before = self._before(start)
         left_out = require_whole("burn_in", burn_in)
-        shape = (require_whole("n", n, place="argument, the number of sequences,"), require_whole("length", length))
+        steps = require_whole("length", length)
+        shape = (require_draws(n, 16 * len(self.intercept) * max(steps + left_out, 1), "sequences"), steps)
         drawn = paths.simulated(
             self.intercept,
             self.coefficients,

@@ -234,6 +234,9 @@ class ClassGaussianModel(ClassModel):
     def _scorer(self) -> Scorer:
         return self._densities.scorer()
 
+    def __getstate__(self) -> dict[str, Any]:
+        return {name: value for name, value in self.__dict__.items() if name != "_scorer"}
+
     @cached_property
     def _linear(self) -> LinearScores | None:
         """The scores less what all classes share, where that makes them linear."""

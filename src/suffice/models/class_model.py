@@ -36,7 +36,7 @@ from suffice.errors import (
 )
 from suffice.models.prediction import Prediction
 from suffice.models.row_answers import RowAnswers
-from suffice.models.sampling import BLOCK_ROWS, stream_key, to_frame
+from suffice.models.sampling import BLOCK_ROWS, sample_frame, stream_key
 from suffice.stats.source import BlockSource
 from suffice.structures.class_prior import ClassPrior
 
@@ -120,15 +120,19 @@ class Posteriors(Prediction, ABC):
                 f"The input {absent[0]!r} is not given, and this model says nothing of how inputs are distributed: "
                 f"given={{{absent[0]!r}: …}}."
             )
-        columns = {variable.name: _one(variable, held) for variable in self.inputs}
+        columns = self._evidence(held)
         posterior = np.exp(self.log_posteriors_of(columns, 1)[0])
         if np.isnan(posterior).any():
-            refuse_far(self.inputs, columns)
+            refuse_far([one for one in self.inputs if one.name in columns], columns)
             raise ModelError(
                 f"The inputs {shown(held)} are impossible: every class gives them the probability zero. Correct them, "
                 "or fit with a prior such as sf.Dirichlet(1.0)."
             )
         return LabelledTable((self.target,), posterior)
+
+    def _evidence(self, held: Mapping[str, Any]) -> dict[str, NDArray[Any]]:
+        """Return the inputs of one case as columns of one row, −1 or NaN where nothing is given."""
+        return {variable.name: _one(variable, held) for variable in self.inputs}
 
     def query_rows(self, targets: Any, data: Any, *, unknown_states: str = "error") -> RowAnswers:
         """Return p(class | row) for every row of a table of inputs, of which some may be missing."""
@@ -177,7 +181,12 @@ class Posteriors(Prediction, ABC):
             return BlockSource(data)
         missing = KEEP if self.takes_gaps else "error"
         table = open_table(
-            data, names, schema=self.schema.select(names), missing=missing, unknown_states=unknown_states
+            data,
+            names,
+            schema=self.schema.select(names),
+            missing=missing,
+            unknown_states=unknown_states,
+            if_absent="An input that is not known may be a column of missing values." if self.takes_gaps else "",
         )
         return BlockSource(table)
 
@@ -266,7 +275,7 @@ class ClassModel(Posteriors):
 
     def sample(self, n: int, *, seed: int | None = None, backend: str | None = None) -> Any:
         """Draw n cases, inputs and class, as a frame."""
-        return to_frame(self.schema, self.sample_blocks(n, seed=seed), backend)
+        return sample_frame(self.schema, n, self.sample_blocks(n, seed=seed), backend)
 
     def sample_blocks(self, n: int, *, seed: int | None = None) -> Iterator[Block]:
         """Yield n drawn cases as blocks of codes and numbers; each block has a random stream of its own."""

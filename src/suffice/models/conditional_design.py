@@ -11,8 +11,9 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
+from suffice.data.encode import UNKNOWN
 from suffice.data.schema import Schema
-from suffice.errors import StructureError, listing
+from suffice.errors import DataError, StructureError, listing
 from suffice.inference.clique_family import Layout
 from suffice.inference.feature_family import cells_of
 from suffice.models.feature_design import Ints, matrix_of
@@ -67,7 +68,9 @@ class ConditionalDesign:
         self._require_room(n * m)
         columns = {name: np.tile(codes, n) for name, codes in self.output_codes().items()}
         columns |= {name: np.repeat(inputs[name], m) for name in self.structure.given}
-        total = self._numbers(columns, n * m)
+        unknown = self._unknown(columns)
+        columns |= {name: np.where(gone, 0, columns[name]) for name, gone in unknown.items()}
+        total = self._numbers(columns, n * m, unknown)
         for layout, matrix in self._discrete:
             none = np.zeros(n * m, np.int64)  # no table holds continuous inputs
             codes = [
@@ -76,9 +79,31 @@ class ConditionalDesign:
             ]
             cells = cells_of(layout, codes)
             each = np.arange(0, cells.size + 1, cells.shape[1])
-            rows = csr_array((np.ones(cells.size), cells.reshape(-1), each), shape=(n * m, layout.n))
+            ones = np.ones(cells.shape)
+            for name, gone in unknown.items():
+                looking = np.array([self.structure.columns.index(name) in scope for scope in layout.scopes], bool)
+                ones[np.ix_(gone, looking)] = 0.0
+            rows = csr_array((ones.reshape(-1), cells.reshape(-1), each), shape=(n * m, layout.n))
             total = rows @ matrix + total if total.nnz else rows @ matrix
         return total
+
+    def _unknown(self, columns: Mapping[str, NDArray[Any]]) -> dict[str, NDArray[np.bool_]]:
+        """Return where inputs have unknown states, at which indicators are zero; refuse other features of them."""
+        found = {}
+        for name in self.structure.given:
+            if not self.schema[name].is_discrete or not (columns[name] == UNKNOWN).any():
+                continue
+            found[name] = np.asarray(columns[name] == UNKNOWN)
+            for feature in self.features:
+                for term in feature.terms:
+                    if name in term.scope and not term.rule.is_indicator(term.scope.index(name)):
+                        states = listing(self.schema[name].labels)
+                        raise DataError(
+                            f"Column {name!r} holds values that are none of the model's states {states}, and the "
+                            f"feature {feature.name!r} is no indicator of them, so that it is not known there. Declare "
+                            f"all states where the model is fitted: schema={{{name!r}: sf.categorical([…])}}."
+                        )
+        return found
 
     @cached_property
     def _discrete(self) -> list[tuple[Layout, csr_array]]:
@@ -98,8 +123,10 @@ class ConditionalDesign:
     def _is_discrete(self, scope: Sequence[str]) -> bool:
         return all(self.schema[name].is_discrete for name in scope)
 
-    def _numbers(self, columns: Mapping[str, NDArray[Any]], n_rows: int) -> csr_array:
-        """Return the terms that look at continuous inputs, evaluated row by row."""
+    def _numbers(
+        self, columns: Mapping[str, NDArray[Any]], n_rows: int, unknown: Mapping[str, NDArray[np.bool_]]
+    ) -> csr_array:
+        """Return the terms that look at continuous inputs, evaluated row by row; zero at unknown states."""
         from scipy.sparse import coo_array
 
         rows, weights, values = [np.zeros(0, np.int64)], [np.zeros(0, np.int64)], [np.zeros(0)]
@@ -107,6 +134,8 @@ class ConditionalDesign:
             for term in feature.terms:
                 if not self._is_discrete(term.scope):
                     found = term.at(columns)
+                    for name in unknown.keys() & set(term.scope):
+                        found = np.where(unknown[name], 0.0, found)
                     proper = np.abs(found) < LARGEST
                     if not proper.all():
                         bad = int(np.argmin(proper))

@@ -11,12 +11,26 @@ import numpy as np
 from numpy.typing import NDArray
 
 from suffice.data.block import Block, code_dtype
+from suffice.data.encode import MARK, UNKNOWN, missing_in
 from suffice.data.labelled import LabelledTable
 from suffice.data.schema import Schema
-from suffice.data.table import open_table
-from suffice.errors import ArgumentError, ModelError, UnknownNameError, listing, require_mapping, shown, suggestion
+from suffice.data.stream import KEEP
+from suffice.data.table import UNKNOWN_POLICIES, open_table
+from suffice.data.variable import Variable
+from suffice.errors import (
+    ArgumentError,
+    DataError,
+    ModelError,
+    UnknownNameError,
+    listing,
+    require_choice,
+    require_mapping,
+    shown,
+    suggestion,
+)
 from suffice.models.conditional_design import ConditionalDesign, conditional_design
 from suffice.models.log_linear import Weights, weights_of
+from suffice.models.prediction import Columns, Prediction
 from suffice.models.row_answers import RowAnswers
 from suffice.models.sampling import stream_key, to_frame
 from suffice.stats.source import BlockSource
@@ -24,10 +38,12 @@ from suffice.structures.features import Features
 from suffice.text import plural
 
 Floats = NDArray[np.float64]
+PIECE_ROWS = 1 << 14
+"""Rows that are predicted at a time."""
 
 
 @dataclass(frozen=True, init=False, eq=False)
-class ConditionalLogLinear:
+class ConditionalLogLinear(Prediction):
     """A conditional max-ent model.
 
     Parameters
@@ -144,8 +160,19 @@ class ConditionalLogLinear:
             raise ArgumentError(f"The input {name!r} must be a finite number. Got {shown(value)} instead.")
         return number
 
-    def query_rows(self, targets: Any, data: Any) -> RowAnswers:
-        """Return p(targets | inputs) for every row of a table of inputs."""
+    def query_rows(self, targets: Any, data: Any, *, unknown_states: str = "error") -> RowAnswers:
+        """Return p(targets | inputs) for every row of a table of inputs.
+
+        Parameters
+        ----------
+        targets : str or sequence of str
+        data : table
+            One column an input.
+        unknown_states : {"error", "missing"}
+            What to do with values of inputs that are no states of the model. With ``"missing"``, indicators of the
+            input are zero there, which is what they are at a state that they do not name; features that are no
+            indicators of it have no value there, and are an error.
+        """
         wanted = _names(targets)
         for name in wanted:
             if name not in self.features.variables:
@@ -153,9 +180,8 @@ class ConditionalLogLinear:
                     f"{name!r} is none of the variables modelled, {listing(self.features.variables, 12)}."
                     + suggestion(name, self.features.variables)
                 )
-        joint = np.concatenate(
-            [self.probabilities(block.columns, block.n_rows) for block in self._blocks(self.features.given, data)]
-        )
+        blocks = self._blocks(self.features.given, data, unknown_states)
+        joint = np.concatenate([self.probabilities(block.columns, block.n_rows) for block in blocks])
         design: ConditionalDesign = self._design  # type: ignore[attr-defined]
         table = joint.reshape(len(joint), *design.sizes)
         others = tuple(axis for axis, name in enumerate(design.outputs, 1) if name not in wanted)
@@ -170,7 +196,9 @@ class ConditionalLogLinear:
         codes = np.unravel_index(int(np.argmax(table.values)), table.values.shape)
         return {name: self.schema[name].labels[int(code)] for name, code in zip(free, codes, strict=True)}
 
-    def sample(self, given: Any, *, seed: int | None = None, backend: str | None = None) -> Any:
+    def sample(
+        self, given: Any, *, seed: int | None = None, backend: str | None = None, unknown_states: str = "error"
+    ) -> Any:
         """Draw the outputs once for every row of a table of inputs.
 
         Parameters
@@ -180,6 +208,8 @@ class ConditionalLogLinear:
         seed : int, optional
         backend : {"pandas", "polars", "pyarrow"}, optional
             The kind of frame to return.
+        unknown_states : {"error", "missing"}
+            As in `query_rows`.
 
         Returns
         -------
@@ -189,7 +219,7 @@ class ConditionalLogLinear:
         design: ConditionalDesign = self._design  # type: ignore[attr-defined]
         stream = np.random.Generator(np.random.Philox(key=np.array([stream_key(seed), 0], np.uint64)))
         parts = []
-        for block in self._blocks(self.features.given, given):
+        for block in self._blocks(self.features.given, given, unknown_states):
             reached = np.cumsum(self.probabilities(block.columns, block.n_rows), axis=1)
             level = stream.random(block.n_rows) * reached[:, -1]
             parts.append(np.minimum((reached <= level[:, None]).sum(axis=1), design.n_outputs - 1))
@@ -200,11 +230,13 @@ class ConditionalLogLinear:
         }
         return to_frame(schema, iter([Block(schema, columns, None, len(codes[0]), 0)]), backend)
 
-    def log_prob(self, data: Any) -> Floats:
-        """Return log p(y | x) of every row of a table with outputs and inputs; shape (n_rows,)."""
-        return np.concatenate(
-            [self.log_prob_of(block.columns, block.n_rows) for block in self._blocks(self.variables, data)]
-        )
+    def log_prob(self, data: Any, *, unknown_states: str = "error") -> Floats:
+        """Return log p(y | x) of every row of a table with outputs and inputs; shape (n_rows,).
+
+        ``unknown_states`` is as in `query_rows`, for inputs; outputs must be states of the model.
+        """
+        blocks = self._blocks(self.variables, data, unknown_states)
+        return np.concatenate([self.log_prob_of(block.columns, block.n_rows) for block in blocks])
 
     def log_prob_of(self, columns: Mapping[str, NDArray[Any]], n_rows: int) -> Floats:
         """Return log p(y | x) of every row of codes and numbers; shape (n_rows,)."""
@@ -214,9 +246,88 @@ class ConditionalLogLinear:
         with np.errstate(divide="ignore"):
             return np.asarray(np.log(p[np.arange(n_rows), np.ravel_multi_index(codes, design.sizes)]), np.float64)
 
-    def _blocks(self, names: Sequence[str], data: Any) -> Any:
-        table = open_table(data, tuple(names), schema=self.schema.select(names))
-        return BlockSource(table).each(lambda block: block)
+    def _blocks(self, names: Sequence[str], data: Any, unknown_states: str) -> Any:
+        """Read rows; where unknown states are allowed, they are told from missing values, which are not."""
+        require_choice("unknown_states", unknown_states, UNKNOWN_POLICIES)
+        known, names = self.schema.select(names), tuple(names)
+        if unknown_states == "error":
+            return BlockSource(open_table(data, names, schema=known)).each(lambda block: block)
+        table = open_table(data, names, schema=known, missing=KEEP, unknown_states=MARK)
+
+        def checked(block: Block) -> Block:
+            self._require_inputs(block.columns, block.n_rows, block.start)
+            for name in (name for name in names if name not in self.features.given):
+                gone = np.asarray(block.columns[name]) < 0
+                if gone.any():
+                    raise DataError(
+                        f"Column {name!r}, row {block.start + int(np.argmax(gone)) + 1}: the value is missing or no "
+                        f"state of the model, {listing(self.schema[name].labels)}. Leave such rows out."
+                    )
+            return block
+
+        return BlockSource(table).each(checked)
+
+    def _require_inputs(self, columns: Mapping[str, NDArray[Any]], n_rows: int, start: int) -> None:
+        """Refuse rows that lack an input, the first row being row ``start`` of a table."""
+        for name in self.features.given if n_rows else ():
+            column = columns.get(name)
+            gone = np.ones(1, bool) if column is None else missing_in(column) & (column != UNKNOWN)
+            if gone.any():
+                raise DataError(
+                    f"Column {name!r}, row {start + int(np.argmax(gone)) + 1}: the input is missing, and this model "
+                    "says nothing of how inputs are distributed. Fill it in, or fit a model of the inputs as well: "
+                    "sf.Features(…) without given=."
+                )
+
+    # Predictions ----------------------------------------------------------------------------------------------
+
+    @property
+    def _marked(self) -> tuple[str, ...]:
+        """The inputs, whose unknown states are no missing values."""
+        return self.features.given
+
+    def _predicted(
+        self, targets: tuple[Variable, ...], columns: Columns, n_rows: int, start: int, level: float
+    ) -> list[Floats]:
+        design: ConditionalDesign = self._design  # type: ignore[attr-defined]
+        others = [target.name for target in targets if target.name not in design.outputs]
+        if others:
+            raise ArgumentError(
+                f"A conditional model predicts what it models, {listing(design.outputs, 12)}, and not "
+                f"{listing(others)}, which are inputs."
+            )
+        self._require_inputs(columns, n_rows, start)
+        found = [np.empty((n_rows, target.n_states)) for target in targets]
+        for low in range(0, n_rows, PIECE_ROWS):
+            rows = slice(low, min(low + PIECE_ROWS, n_rows))
+            joint = self._given_outputs({name: column[rows] for name, column in columns.items()}, rows.stop - low)
+            for target, answers in zip(targets, found, strict=True):
+                at = 1 + design.outputs.index(target.name)
+                summed = joint.sum(axis=tuple(axis for axis in range(1, joint.ndim) if axis != at))
+                with np.errstate(invalid="ignore"):
+                    answers[rows] = summed / summed.sum(axis=1, keepdims=True)
+        return found
+
+    def _given_outputs(self, columns: Columns, n: int) -> Floats:
+        """Return p(y | x) with zeros where y is not what a row has of it; shape (n, …states of the outputs)."""
+        design: ConditionalDesign = self._design  # type: ignore[attr-defined]
+        joint = self.probabilities(columns, n).reshape(n, *design.sizes)
+        for axis, name in enumerate(design.outputs, 1):
+            if name in columns:
+                codes = np.asarray(columns[name], np.int64)[:, None]
+                fits = (codes < 0) | (codes == np.arange(design.sizes[axis - 1]))
+                joint = joint * fits.reshape(n, *(size if at == axis else 1 for at, size in enumerate(design.sizes, 1)))
+        return joint
+
+    def _unanswered(self, columns: Columns, row: int, start: int) -> ModelError:
+        held = {
+            name: self.schema[name].labels[int(columns[name][row])]
+            for name in self.features.variables
+            if name in columns and columns[name][row] >= 0
+        }
+        return ModelError(
+            f"The row is impossible: given its inputs, the model gives {shown(held)} the probability zero. Correct it."
+        )
 
     # Files ----------------------------------------------------------------------------------------------------
 

@@ -23,15 +23,25 @@ from suffice.data.sequences import Sequences
 from suffice.data.stream import KEEP
 from suffice.data.variable import Variable
 from suffice.data.windows import lagged
-from suffice.errors import ArgumentError, ModelError, UnknownNameError, listing, require_whole, suggestion
+from suffice.errors import (
+    ArgumentError,
+    ModelError,
+    StructureError,
+    UnknownNameError,
+    listing,
+    require_whole,
+    shown,
+    suggestion,
+)
 from suffice.inference.hidden_chains import HiddenChain, NormalEmission, TableEmission
 from suffice.models.cpds import Family
 from suffice.models.cpds.linear_gaussian import LinearGaussianCPD
 from suffice.models.cpds.tabular import TabularCPD, from_array
 from suffice.models.markov_walk import draw
-from suffice.models.sampling import stream_key
+from suffice.models.sampling import require_draws, stream_key
+from suffice.settings import settings
 from suffice.structures.markov_chain import MarkovChain
-from suffice.text import plural
+from suffice.text import in_bytes, plural
 
 Floats = NDArray[np.float64]
 Emission = TabularCPD | LinearGaussianCPD
@@ -41,6 +51,13 @@ Emission = TabularCPD | LinearGaussianCPD
 def hidden_families(chain: MarkovChain, observed: tuple[Variable, ...]) -> tuple[Family, ...]:
     """Return the families of a hidden chain: the first state, a state given the one before, and every column's."""
     name, n_states = chain.state
+    need, allowed = 8 * n_states**2, settings().memory
+    if need > allowed:
+        raise StructureError(
+            f"The latent column {name!r} has {shown(n_states)} states; the table of its transitions would take "
+            f"{in_bytes(need)}, more than the {in_bytes(allowed)} that are allowed. Give it fewer states, or allow "
+            "more: sf.config(memory='16GB')."
+        )
     state = Variable(name, tuple(range(n_states)), True)
     before = Variable(lagged(name, 1), state.states, True)
     return Family(state), Family(state, (before,)), *(Family(variable, (state,)) for variable in observed)
@@ -295,7 +312,8 @@ class HiddenMarkovModel:
 
     def sample_with_states(self, n: int, length: int, *, seed: int | None = None) -> tuple[Sequences, NDArray[Any]]:
         """Draw sequences as `sample` does, and return the states that they passed through; shape (n, length)."""
-        n, length = require_whole("n", n), require_whole("length", length)
+        length = require_whole("length", length)
+        n = require_draws(n, 8 * max(length, 1) * (1 + len(self.shows)), "sequences")
         key = stream_key(seed)
         states = draw((self.start,), self.step, np.zeros(0, np.int64), n, length, key)
         columns: dict[Variable, NDArray[Any]] = {}

@@ -25,7 +25,7 @@ from suffice.text import shorten
 
 @dataclass(frozen=True, eq=False)
 class HypothesisMixture(Answers):
-    """p(x) = Σ_h w_h · [x ∈ h] / size of h: one hypothesis when its weight is one, their average otherwise.
+    """p(x) = Σ_h w_h p(x | h): one hypothesis when its weight is one, their average otherwise.
 
     Attributes
     ----------
@@ -65,8 +65,10 @@ class HypothesisMixture(Answers):
         """The probabilities of the outcomes."""
         variable = self.hypotheses.variable
         p = np.zeros(variable.n_states)
-        for weight, outcomes in zip(self.weights, self.hypotheses.sets, strict=True):
-            p[[variable.code(label) for label in outcomes]] += weight / len(outcomes)  # eq hypothesis-predictive
+        held = self.hypotheses
+        for weight, outcomes, given in zip(self.weights, held.sets, held.probabilities, strict=True):
+            share = weight / len(outcomes) if given is None else weight * np.array(given)
+            p[[variable.code(label) for label in outcomes]] += share  # eq hypothesis-predictive
         return LabelledTable((variable,), p)
 
     @property

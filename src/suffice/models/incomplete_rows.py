@@ -30,6 +30,7 @@ Columns = Mapping[str, NDArray[Any]]
 Filled = tuple[Ints, Floats, Floats]
 MARGINALISE = "marginalise"
 POLICIES = ("error", MARGINALISE)
+IF_ABSENT = "To score rows by the variables that they have, pass missing='marginalise'."
 RANGE = 2**22
 """Values that are laid out as rows at a time."""
 
@@ -159,7 +160,7 @@ class IncompleteRows:
         require_choice("missing", missing, POLICIES)
         names = self.columns_in(data, missing)
         policy = KEEP if missing == MARGINALISE else missing
-        table = open_table(data, names, schema=self.schema.select(names), missing=policy)
+        table = open_table(data, names, schema=self.schema.select(names), missing=policy, if_absent=IF_ABSENT)
         whole = missing != MARGINALISE and len(names) == len(self.schema)
         log_of = self.log_prob_of if whole else self.log_observed_of
         return np.concatenate(list(BlockSource(table).each(lambda block: log_of(block.columns, block.n_rows))))

@@ -33,7 +33,7 @@ from suffice.models.normal_arrays import alone, checked_array, checked_names, ch
 from suffice.models.normal_gaps import NormalGaps
 from suffice.models.normal_text import html_normal, plain_normal
 from suffice.models.prediction import GapPrediction
-from suffice.models.sampling import sample_blocks
+from suffice.models.sampling import require_draws, row_bytes, sample_blocks
 from suffice.text import plural
 
 Floats = NDArray[np.float64]
@@ -285,6 +285,7 @@ class JointNormal(GapPrediction):
         backend : {"pandas", "polars", "pyarrow"}, optional
             The kind of frame to return: the first of them that is installed, unless named.
         """
+        require_draws(n, row_bytes(self.schema))
         blocks = list(self.sample_blocks(n, given=given, seed=seed))
         columns = {name: np.concatenate([block.columns[name] for block in blocks]) for name in self.names}
         return to_native(columns, backend)

@@ -16,12 +16,12 @@ from suffice.data.frame import to_native
 from suffice.data.labelled import LabelledTable
 from suffice.data.schema import Schema
 from suffice.data.table import open_table
-from suffice.errors import ArgumentError, ModelError, listing, require_whole, shown
+from suffice.errors import ArgumentError, ModelError, listing, shown
 from suffice.inference.quadrature import Rule
 from suffice.inference.quadrature_draws import draws
 from suffice.models.feature_base import BaseTerm, quadrature_of
 from suffice.models.log_linear import Weights, weights_of
-from suffice.models.sampling import stream_key
+from suffice.models.sampling import require_draws, row_bytes, stream_key
 from suffice.stats.source import BlockSource
 from suffice.structures.feature_functions import feature as feature_of
 from suffice.structures.feature_rules import Feature
@@ -251,7 +251,7 @@ class LogLinearDensity:
         then a place in it, which is kept with the probability that the density there asks for: up to rounding error,
         and to peaks inside cells that neither their corners nor their nodes show, draws are exact.
         """
-        n = require_whole("n", n, place="argument, the number of rows,")
+        n = require_draws(n, row_bytes(self.schema))
         stream = np.random.Generator(np.random.Philox(key=np.array([stream_key(seed), 0], np.uint64)))
         if len(self.variables) == 1:
             name, rule = self.variables[0], self.grid.rules[self.variables[0]]

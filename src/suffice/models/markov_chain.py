@@ -27,7 +27,7 @@ from suffice.models.cpds import Family
 from suffice.models.cpds.rows import all_configurations
 from suffice.models.cpds.tabular import TabularCPD
 from suffice.models.markov_walk import draw
-from suffice.models.sampling import stream_key
+from suffice.models.sampling import require_draws, stream_key
 from suffice.settings import settings
 from suffice.stats.source import BlockSource
 from suffice.structures.markov_chain import MarkovChain
@@ -303,7 +303,8 @@ class MarkovChainModel:
         Sequences
             Which can be listed, scored and fitted.
         """
-        n, length = require_whole("n", n), require_whole("length", length)
+        length = require_whole("length", length)
+        n = require_draws(n, 8 * max(length, 1), "sequences")
         begun = np.array([] if start is None else self._codes("start", start), np.int64)
         codes = draw(self.tables[:-1], self.tables[-1], begun, n, length, stream_key(seed))
         return Sequences.of_codes(codes, self.variable)
@@ -336,5 +337,11 @@ class MarkovChainModel:
         """Rebuild the model from `to_dict`'s data."""
         structure = MarkovChain.from_dict(entry["structure"])
         (variable,) = Schema.from_dict(entry["schema"]).variables
+        if not isinstance(entry["tables"], list) or len(entry["tables"]) != structure.order + 1:
+            wanted = plural(structure.order + 1, "table")
+            raise ModelError(
+                f"A chain of order {structure.order} over {variable.name!r} needs {wanted}, given 0, 1, … "
+                "predecessors. The list 'tables' has another length."
+            )
         pairs = zip(families(variable, structure.order), entry["tables"], strict=True)
         return cls(structure, variable, tuple(TabularCPD.from_dict(family, table) for family, table in pairs))

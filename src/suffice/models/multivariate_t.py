@@ -24,7 +24,7 @@ from suffice.data.schema import Schema
 from suffice.data.table import open_table
 from suffice.errors import ArgumentError, ModelError, is_number, require_fraction, shown
 from suffice.models.joint_normal import JointNormal
-from suffice.models.sampling import sample_blocks
+from suffice.models.sampling import require_draws, row_bytes, sample_blocks
 from suffice.stats.source import BlockSource
 from suffice.text import html_table, number, plain_table, plural
 
@@ -155,6 +155,7 @@ class MultivariateT:
         """
         from scipy.special import chdtri, ndtri
 
+        require_draws(n, row_bytes(self.schema))
         lower = np.linalg.cholesky(self.scale / np.outer(self._kernel.sd, self._kernel.sd)) * self._kernel.sd[:, None]
         tiny = 2.0**-54  # uniform numbers may be zero, whose normal quantile is −∞
 

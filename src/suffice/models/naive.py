@@ -14,6 +14,7 @@ from suffice.data.block import code_dtype
 from suffice.data.labelled import LabelledTable
 from suffice.data.matrix import matrix_of
 from suffice.data.schema import Schema
+from suffice.data.sparse_matrix import sparse_part
 from suffice.data.variable import Variable
 from suffice.errors import ModelError, UnknownNameError, listing, suggestion
 from suffice.models.bayes_net import BayesianNetwork
@@ -22,7 +23,7 @@ from suffice.models.class_scoring import DiagonalScores, TableScores
 from suffice.models.cpds import CPD, Family, kind_named
 from suffice.models.cpds.linear_gaussian import LinearGaussianCPD
 from suffice.models.cpds.tabular import TabularCPD
-from suffice.models.naive_scores import CountScores, codes_of, normal_form, table_form
+from suffice.models.naive_scores import BitScores, CountScores, codes_of, normal_form, table_form
 from suffice.structures.dag import DAG
 from suffice.structures.naive import Naive
 from suffice.text import plural
@@ -51,8 +52,8 @@ class NaiveModel(ClassModel):
 
     Notes
     -----
-    A missing input is left out, which is to sum or integrate over it exactly. Where counts are missing, those that are
-    there are judged given their total.
+    A missing input is left out, which is to sum or integrate over it exactly. Counts must be complete in every row, as
+    in training. Where `query` is given only some of them, they are judged given their total.
 
     Without a prior a state that was never seen with a class has the probability zero there. An input that cannot occur
     under any class has no posterior: `query` and `map` say so by an error, `log_posteriors_of` by NaN and `query_rows`
@@ -166,6 +167,11 @@ class NaiveModel(ClassModel):
         return (names, table_form([cpd.values for cpd in tables])) if tables else None
 
     @cached_property
+    def _bits(self) -> BitScores:
+        """The scores of discrete inputs with two states each, for sparse matrices of codes."""
+        return BitScores.of([cpd.values for cpd in self.cpds if isinstance(cpd, TabularCPD)])
+
+    @cached_property
     def normals(self) -> tuple[tuple[str, ...], Floats, Floats]:
         """The normal inputs, their means and their variances, shape (n_classes, n_normals)."""
         normals = [cpd for cpd in self.cpds if isinstance(cpd, LinearGaussianCPD)]
@@ -197,7 +203,9 @@ class NaiveModel(ClassModel):
         parts = []
         if self._tables is not None:
             names, tables = self._tables
-            parts.append(tables.scores(codes_of(columns, names)))
+            stored = sparse_part(columns, names)
+            scores_of_codes = tables.scores(codes_of(columns, names)) if stored is None else self._bits.scores(stored)
+            parts.append(scores_of_codes)
         if self._normals is not None:
             with np.errstate(over="ignore"):  # a number that far off has the density zero
                 parts.append(self._normals.scores(matrix_of(columns, self.normals[0], n_rows)))
@@ -208,6 +216,16 @@ class NaiveModel(ClassModel):
             scores += part
         scores[:, self._never] = -np.inf
         return scores
+
+    def _evidence(self, held: Mapping[str, Any]) -> dict[str, NDArray[Any]]:
+        """Return the inputs of one case, counts that are not given left out."""
+        absent = set(self.count_columns) - set(held)
+        return {name: column for name, column in super()._evidence(held).items() if name not in absent}
+
+    def refuse(self, columns: Columns, n_rows: int, start: int) -> None:
+        """Refuse counts that are missing or negative, the first row being row ``start`` of a table."""
+        if self._counts is not None:
+            self._counts.refuse(columns, n_rows, start)
 
     def with_class_priors(self, class_prior: Any) -> NaiveModel:
         """Return the same model with other class probabilities: ``"uniform"`` or a mapping from classes to π."""

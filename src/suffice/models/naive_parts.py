@@ -72,5 +72,5 @@ def parts_of(structure: Naive, schema: Schema) -> dict[str, Part]:
 
 def prior_for(prior: Any, kind: NodeKind) -> Any:
     """Return what a prior, or one of several, says of a kind of family; None where it says nothing."""
-    several = getattr(prior, "priors", () if prior is None else (prior,))
+    several = getattr(prior, "parts", () if prior is None else (prior,))
     return next((one for one in several if kind.name in one.kinds), None)

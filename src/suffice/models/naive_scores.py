@@ -1,6 +1,6 @@
 """Sums of log p(x_d | y) over the columns of one kind, for every row and class: arrays in, arrays out.
 
-A missing value, −1 or NaN, adds nothing.
+A missing value, −1 or NaN, adds nothing; counts must not be missing.
 
 ======  =====================================================
 n, K    rows, classes
@@ -51,8 +51,54 @@ def codes_of(columns: Columns, names: Sequence[str]) -> NDArray[Any]:
 
 
 @dataclass(frozen=True, eq=False)
+class BitScores:
+    """The scores of columns with two states, for sparse matrices that store the second one: Σ log η.
+
+    Attributes
+    ----------
+    first, second : arrays, shape (K, p)
+        log η of both states; −inf where a class never has the state.
+
+    Examples
+    --------
+    >>> from scipy.sparse import csr_array
+    >>> form = BitScores.of([np.array([[0.9, 0.1], [0.2, 0.8]]), np.array([[0.5, 0.5], [0.25, 0.75]])])
+    >>> np.exp(form.scores(csr_array(np.array([[1, 0], [0, 0], [-1, 1]], np.int8)))).round(3).tolist()
+    [[0.05, 0.2], [0.45, 0.05], [0.5, 0.75]]
+    """
+
+    first: Floats
+    second: Floats
+
+    @classmethod
+    def of(cls, tables: Sequence[Floats]) -> BitScores:
+        """Return the scores from p(state | y) of each column, shape (K, 2)."""
+        with np.errstate(divide="ignore"):
+            log_eta = np.log(np.stack(tables, axis=2))
+        return cls(log_eta[:, 0], log_eta[:, 1])
+
+    def scores(self, x: Any) -> Floats:
+        """Return the scores of all rows of a sparse matrix of codes: 1, −1 where missing, else 0; shape (n, K)."""
+        ones, stored = _marked(x, x.data > 0), _marked(x, x.data != 0)
+
+        def total(first: Floats, second: Floats) -> Floats:
+            return np.asarray(first.sum(axis=1) - stored @ first.T + ones @ second.T, np.float64)
+
+        never = np.isneginf(self.first), np.isneginf(self.second)
+        found = total(np.where(never[0], 0.0, self.first), np.where(never[1], 0.0, self.second))
+        if never[0].any() or never[1].any():
+            found[total(never[0].astype(np.float64), never[1].astype(np.float64)) > 0] = -np.inf
+        return found
+
+
+def _marked(x: Any, kept: NDArray[np.bool_]) -> Any:
+    """Return a sparse matrix with ones where some of the stored values are."""
+    return type(x)((kept.astype(np.float64), x.indices, x.indptr), x.shape)
+
+
+@dataclass(frozen=True, eq=False)
 class CountScores:
-    """The scores of columns of counts, Σ x log θ; of rows in which some are missing, given the total of the others.
+    """The scores of columns of counts, Σ x log θ; where only some columns are given, those given their total.
 
     Attributes
     ----------
@@ -64,9 +110,10 @@ class CountScores:
     Examples
     --------
     >>> form = CountScores(("u", "v"), np.log([[0.25, 0.75], [0.5, 0.5]]))
-    >>> columns = {"u": np.array([1.0, 2.0]), "v": np.array([1.0, np.nan])}
-    >>> np.exp(form.scores(columns, 2)).round(4).tolist()
-    [[0.1875, 0.25], [1.0, 1.0]]
+    >>> np.exp(form.scores({"u": np.array([1.0, 0.0]), "v": np.array([1.0, 2.0])}, 2)).round(4).tolist()
+    [[0.1875, 0.25], [0.5625, 0.25]]
+    >>> np.exp(form.scores({"u": np.array([2.0])}, 1)).tolist()
+    [[1.0, 1.0]]
     """
 
     names: tuple[str, ...]
@@ -84,36 +131,40 @@ class CountScores:
 
     def scores(self, columns: Columns, n_rows: int) -> Floats:
         """Return the scores of all rows; shape (n_rows, K)."""
-        x: Any = sparse_part(columns, self.names)
-        if x is None:
-            x = matrix_of(columns, self.names, n_rows)
-        self._require_counts(x)
+        given = [place for place, name in enumerate(self.names) if name in columns]
+        if len(given) < len(self.names):
+            return self._given_total(given).scores(columns, n_rows)
+        x = self._require_counts(columns, n_rows)
         found = np.asarray(x @ self._weights, np.float64)
         if self._impossible is not None:
             found[np.asarray((x > 0).astype(np.float64) @ self._impossible) > 0] = -np.inf
-        gaps = np.flatnonzero(np.isnan(found[:, 0]))  # one count that is missing makes all scores of its row NaN
-        if len(gaps):
-            rows = x[gaps]
-            found[gaps] = self._given_total(rows if isinstance(x, np.ndarray) else rows.toarray())
         return found
 
-    def _given_total(self, x: Floats) -> Floats:
-        """Return the scores of rows with gaps, each column divided by the share of those that are there."""
-        known = ~np.isnan(x)
-        x = np.where(known, x, 0.0)
-        share = known @ np.exp(self.log_theta).T  # p(one of the columns that are there | y)
-        found: Floats = x @ self._weights - x.sum(axis=1, keepdims=True) * np.log(np.where(share > 0, share, 1.0))
-        if self._impossible is not None:
-            found[(x > 0) @ self._impossible > 0] = -np.inf
-        return found
+    def refuse(self, columns: Columns, n_rows: int, start: int) -> None:
+        """Refuse counts that are missing or negative, the first row being row ``start`` of a table."""
+        self._require_counts(columns, n_rows, start)
 
-    def _require_counts(self, x: Any) -> None:
+    def _given_total(self, given: list[int]) -> CountScores:
+        """Return the scores of some of the columns, given the total of their counts."""
+        share = np.exp(self.log_theta[:, given]).sum(axis=1, keepdims=True)  # p(one of these columns | y)
+        log_theta = self.log_theta[:, given] - np.log(np.where(share > 0, share, 1.0))
+        return CountScores(tuple(self.names[place] for place in given), log_theta)
+
+    def _require_counts(self, columns: Columns, n_rows: int, start: int = 0) -> Any:
+        """Return the counts as a matrix, dense or sparse, none of them missing or negative."""
+        x: Any = sparse_part(columns, self.names)
+        if x is None:
+            x = matrix_of(columns, self.names, n_rows)
         values = x if isinstance(x, np.ndarray) else x.data
-        if not np.fmin.reduce(values, axis=None, initial=0.0) < 0:
-            return
-        dense = x if isinstance(x, np.ndarray) else x.toarray()
-        row, place = np.argwhere(dense < 0)[0]
+        if values.min(initial=0.0) >= 0:  # which NaN is not
+            return x
+        bad = ~(values >= 0)
+        stored = None if isinstance(x, np.ndarray) else x.tocoo()
+        rows, places = np.nonzero(bad) if stored is None else (stored.row[bad], stored.col[bad])
+        first = np.lexsort((places, rows))[0]
+        row, place, count = rows[first], places[first], values[bad][first]
+        what = "is missing (NaN)" if np.isnan(count) else f"is {count:g}"
         raise DataError(
-            f"Column {self.names[place]!r}, row {row + 1}: the count is {dense[row, place]:g}, where multinomial "
-            "columns hold counts of zero and more. Correct it."
+            f"Column {self.names[place]!r}, row {start + row + 1}: the count {what}, where multinomial columns hold "
+            "counts of zero and more, none of them missing. Correct it, or leave the row out."
         )

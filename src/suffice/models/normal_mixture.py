@@ -29,7 +29,7 @@ from suffice.errors import (
 from suffice.models.joint_normal import JointNormal
 from suffice.models.mixture_text import Cells, cells, frame
 from suffice.models.normal_arrays import alone, checked_numbers, frozen
-from suffice.models.sampling import sample_blocks, to_frame
+from suffice.models.sampling import sample_blocks, sample_frame
 from suffice.stats.source import BlockSource
 from suffice.text import html_table, plain_table, plural
 
@@ -256,7 +256,7 @@ class NormalMixture:
 
     def sample(self, n: int, *, seed: int | None = None, backend: str | None = None) -> Any:
         """Draw ``n`` independent rows of all that was asked for; the same seed gives the same rows."""
-        return to_frame(self.schema, self.sample_blocks(n, seed=seed), backend)
+        return sample_frame(self.schema, n, self.sample_blocks(n, seed=seed), backend)
 
     def sample_blocks(self, n: int, *, seed: int | None = None) -> Iterator[Block]:
         """Yield ``n`` drawn rows as blocks, in bounded memory."""

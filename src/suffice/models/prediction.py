@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
-from suffice.data.encode import missing_in
+from suffice.data.encode import UNKNOWN, missing_in
 from suffice.data.raw import RawStream, RawTable
 from suffice.data.readers import open_raw
 from suffice.data.schema import Schema
@@ -123,7 +123,8 @@ class PredictedRows:
         own = {target.name for target in predictor.targets}
         text = isinstance(raw, RawStream) and raw.text
         schema = predictor.model.schema
-        self._reader = RowReader(schema, raw.names, raw.description, predictor.unknown_states, text, lenient=own)
+        marked = predictor.model._marked
+        self._reader = RowReader(schema, raw.names, raw.description, predictor.unknown_states, text, own, marked)
         absent = [name for name in keep if name not in raw.names]
         if absent:
             raise DataError(
@@ -140,7 +141,7 @@ class PredictedRows:
             observed = {name: columns[name] for name in own if name in columns}
             found = self.predictor.answer(columns, piece.n_rows, piece.start)
             self.n_rows += piece.n_rows
-            gaps = [missing_in(column) for name, column in columns.items() if name not in own]
+            gaps = [missing_in(column) & (column != UNKNOWN) for name, column in columns.items() if name not in own]
             self.n_with_gaps += int(np.any(gaps, axis=0).sum()) if gaps else 0
             self.n_unanswered += int(np.any([np.isnan(rows).any(axis=1) for rows in found.values()], axis=0).sum())
             yield Answered(piece, found, observed)
@@ -174,6 +175,11 @@ class Prediction:
         def schema(self) -> Schema:
             """The variables with their states."""
 
+    @property
+    def _marked(self) -> tuple[str, ...]:
+        """Variables whose unknown states the model tells from missing values: none, where both are summed out."""
+        return ()
+
     def predict(
         self,
         target: Any,
@@ -199,7 +205,8 @@ class Prediction:
         impossible : {"error", "nan"}
             What to do with rows that the model gives the probability zero: with ``"nan"`` they have no answer.
         unknown_states : {"error", "missing"}
-            What to do with values that are no states of the model.
+            What to do with values that are no states of the model. ``"missing"`` takes them for missing values; given
+            inputs, `ConditionalLogLinear`, indicators of the input are zero there.
 
         Returns
         -------

@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from suffice.data.encode import ColumnEncoder
+from suffice.data.encode import MARK, ColumnEncoder
 from suffice.data.raw import RawColumn, RawStream, RawTable
 from suffice.data.schema import Schema, declarations
 from suffice.data.variable import Variable
@@ -67,6 +67,8 @@ class RowReader:
         The values are text as a file wrote it.
     lenient : collection of str
         Columns whose unknown states are missing values in any case.
+    marked : collection of str
+        Columns whose unknown states, where they are allowed, are told from missing values, as the code −2.
     """
 
     def __init__(
@@ -77,15 +79,19 @@ class RowReader:
         unknown_states: str = "error",
         text: bool = False,
         lenient: Collection[str] = (),
+        marked: Collection[str] = (),
     ) -> None:
         self.names = tuple(name for name in schema if name in names)
         if not self.names:
             raise no_variable(schema, tuple(names), description)
         declared = declarations(schema)
-        self._encoders = {
-            name: ColumnEncoder(name, declared[name], False, "missing" if name in lenient else unknown_states, text)
-            for name in self.names
-        }
+
+        def policy(name: str) -> str:
+            if name in marked and unknown_states == "missing":
+                return MARK
+            return "missing" if name in lenient else unknown_states
+
+        self._encoders = {name: ColumnEncoder(name, declared[name], False, policy(name), text) for name in self.names}
 
     def read(self, piece: Piece) -> dict[str, NDArray[Any]]:
         """Return the variables that a piece has as codes and values, −1 and NaN in gaps."""

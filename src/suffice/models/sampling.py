@@ -9,15 +9,17 @@ import numpy as np
 from numpy.typing import NDArray
 
 from suffice.data.block import Block, code_dtype
-from suffice.data.frame import to_native
+from suffice.data.frame import to_native, unicode_required
 from suffice.data.schema import Schema
-from suffice.errors import ArgumentError, require_seed, require_whole
+from suffice.errors import ArgumentError, require_seed, require_whole, shown
 from suffice.inference.calibration import Calibrated
 from suffice.inference.drawing import draw as draw_codes
 from suffice.inference.gibbs import Gibbs
 from suffice.inference.inquiry import Given
 from suffice.inference.product import Product
 from suffice.inference.reachable import require_reachable
+from suffice.settings import settings
+from suffice.text import in_bytes
 
 METHODS = ("exact", "gibbs")
 BLOCK_ROWS = 1 << 16
@@ -27,6 +29,25 @@ CHAINS, BURN_IN, THIN = 64, 1000, 10
 
 Draw = Callable[[Callable[[], NDArray[np.float64]]], dict[str, NDArray[Any]]]
 """From a supply of uniform numbers, one array of a block's length a call, to the block's columns of codes."""
+
+
+def require_draws(n: object, n_bytes: int, what: str = "rows", name: str = "n") -> int:
+    """Return the number of draws, which must be a whole number; of so many bytes each, they must fit the memory."""
+    found = require_whole(name, n, place=f"argument, the number of {what},")
+    need, allowed = found * n_bytes, settings().memory
+    if need > allowed:
+        raise ArgumentError(
+            f"The {name!r} argument asks for {shown(found)} {what}, which would take {in_bytes(need)}, more than the "
+            f"{in_bytes(allowed)} that are allowed. Draw at most {allowed // n_bytes:,} at a time, or allow more: "
+            "sf.config(memory='16GB')."
+        )
+    return found
+
+
+def row_bytes(schema: Schema) -> int:
+    """Return what a drawn row takes: its codes and numbers, as blocks and put together."""
+    sizes = (8 if v.states is None else np.dtype(code_dtype(v.n_states)).itemsize for v in schema.variables)
+    return 2 * max(sum(sizes), 1)
 
 
 def sample_blocks(schema: Schema, draw: Draw, n: int, seed: int | None) -> Iterator[Block]:
@@ -126,11 +147,18 @@ def stream_key(seed: int | None) -> int:
     return int(np.random.SeedSequence().generate_state(1, np.uint64)[0]) if known is None else known
 
 
+def sample_frame(schema: Schema, n: object, blocks: Iterator[Block], backend: str | None) -> Any:
+    """Put ``n`` drawn rows together as a frame, unless they would not fit the memory."""
+    require_draws(n, row_bytes(schema))
+    return to_frame(schema, blocks, backend)
+
+
 def to_frame(schema: Schema, blocks: Iterator[Block], backend: str | None) -> Any:
     """Put blocks together as a frame; discrete columns are categoricals with all their states in order."""
     import pyarrow as pa
 
-    table = pa.concat_tables([_labelled(block) for block in blocks])
+    with unicode_required():
+        table = pa.concat_tables([_labelled(block) for block in blocks])
     return to_native({name: table.column(name) for name in schema}, backend)
 
 

@@ -7,7 +7,10 @@ from typing import Any
 
 import numpy as np
 
-from suffice.data.block import Block
+from suffice.data.block import Block, Table
+from suffice.data.stream import KEEP
+from suffice.data.table import open_table
+from suffice.models.incomplete_rows import IF_ABSENT, MARGINALISE
 from suffice.stats.needs import Need, Sum
 from suffice.stats.source import Source
 from suffice.stats.statistics import Statistics
@@ -38,6 +41,21 @@ class Score:
             with np.errstate(invalid="ignore"):  # an impossible row of weight zero costs nothing
                 log_p = np.where(block.weights > 0, log_p * block.weights, 0.0)
         return {LOG_LIKELIHOOD: Sums("log_likelihood", np.array([log_p.sum()]))}
+
+
+def open_rows(model: Any, data: Any, *, missing: str = "error", **policies: Any) -> tuple[Table, bool]:
+    """Open a table to score it, and return whether its rows may lack variables of the model.
+
+    Latent variables need no column. With ``missing="marginalise"`` values and whole columns may be missing.
+    """
+    names, observed, if_absent = list(model.variables), False, ""
+    if hasattr(model, "columns_in"):
+        if_absent = IF_ABSENT
+        names = model.columns_in(data, missing)
+        observed = missing == MARGINALISE or len(names) < len(model.schema)
+    how = KEEP if missing == MARGINALISE else missing
+    schema = model.schema.select(names)
+    return open_table(data, names, schema=schema, missing=how, if_absent=if_absent, **policies), observed
 
 
 def log_likelihood(model: Any, source: Source, observed: bool = False) -> tuple[float, Statistics]:

@@ -24,7 +24,7 @@ from suffice.errors import ModelError, UnknownNameError, listing, require_mappin
 from suffice.inference.conditional_gaussian import Seen
 from suffice.models.evidence import describe
 from suffice.models.normal_arrays import alone, checked_numbers
-from suffice.models.sampling import BLOCK_ROWS, stream_key
+from suffice.models.sampling import BLOCK_ROWS, require_draws, stream_key
 from suffice.text import html_table, number, plain_table, plural, probability
 
 Floats = NDArray[np.float64]
@@ -96,7 +96,8 @@ class SampledAnswer:
         """The standard errors of the probabilities."""
         p = self.table.values.reshape(-1)
         squares = np.bincount(self._cell, self.weights**2, len(p))
-        variance = squares * (1 - p) ** 2 + ((self.weights**2).sum() - squares) * p**2
+        others = np.maximum((self.weights**2).sum() - squares, 0.0)  # rounding may leave less than nothing
+        variance = squares * (1 - p) ** 2 + others * p**2
         return LabelledTable(self.targets, np.sqrt(variance).reshape(self.table.values.shape), "standard error")
 
     def __getitem__(self, where: Mapping[str, Label]) -> SampledAnswer:
@@ -196,7 +197,8 @@ def sampled(
     model: Any, wanted: Sequence[int], seen: Seen, draws: int | None = None, seed: int | None = None
 ) -> SampledAnswer:
     """Answer a query by likelihood weighting; ``wanted`` are positions in the model's schema."""
-    n = DRAWS if draws is None else require_whole("draws", draws, 1)
+    wished = DRAWS if draws is None else require_whole("draws", draws, 1)
+    n = require_draws(wished, 16 * (1 + len(wanted)), "draws", "draws")
     key = stream_key(seed)
     variables = model.schema.variables
     names = [variables[place].name for place in wanted]

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable, Iterable
 from typing import Protocol
 
@@ -45,26 +46,39 @@ class Directions(Protocol):
         """Go back to the plain gradient; False when the last direction was that already."""
 
 
-def descend(evaluate: Evaluate, start: ArrayLike, directions: Directions, done: Done, steps: Iterable[int]) -> Outcome:
-    """Follow the directions downwards until ``done``, or until the steps or the directions end."""
+def descend(
+    evaluate: Evaluate,
+    start: ArrayLike,
+    directions: Directions,
+    done: Done,
+    steps: Iterable[int],
+    gain: float = math.inf,
+) -> Outcome:
+    """Follow the directions downwards until ``done``, or until the steps or the directions end.
+
+    Where ``gain`` is finite the search goes on after ``done`` as long as the next direction, taken for a Newton step,
+    promises more than that.
+    """
     x = start_of(start)
     value, gradient = evaluate(x)
     point = Point(0.0, x, require_inside(value), gradient, 0.0)
-    if done(point.value, point.gradient):
+    is_done = done(point.value, point.gradient)
+    if is_done and promised(directions, point.gradient, gain) <= gain:
         return outcome_of(x, point.value, gradient, (), 1)
     values: list[float] = []
     best, least, n_idle = point, dot(gradient, gradient), 0
     n_evaluations, trouble, at_start = 1, OUT_OF_STEPS, point.value
     for _ in steps:
         noise = rounding_error(at_start, point.value)
-        after, n_more = _next_point(evaluate, point, directions, noise)
+        after, n_more = next_point(evaluate, point, directions, noise)
         n_evaluations += n_more
         if after is None:
-            trouble = NO_BETTER
+            trouble = "" if is_done else NO_BETTER
             break
         point = after
         values.append(point.value)
-        if done(point.value, point.gradient):
+        is_done = done(point.value, point.gradient)
+        if is_done and promised(directions, point.gradient, gain) <= gain:
             return outcome_of(point.x, point.value, point.gradient, values, n_evaluations)
         size, lower = dot(point.gradient, point.gradient), point.value < best.value - noise
         n_idle = 0 if lower or size < 0.8 * least else n_idle + 1
@@ -73,10 +87,17 @@ def descend(evaluate: Evaluate, start: ArrayLike, directions: Directions, done: 
         if n_idle >= max(MOST_IDLE, len(values) / 2):
             trouble = NO_BETTER
             break
+    if not trouble:
+        best = point
     return outcome_of(best.x, best.value, best.gradient, values, n_evaluations, trouble)
 
 
-def _next_point(evaluate: Evaluate, before: Point, directions: Directions, noise: float) -> tuple[Point | None, int]:
+def promised(directions: Directions, gradient: Floats, gain: float) -> float:
+    """Return by how much the next direction would lower the function if it were a Newton step; not where none asks."""
+    return -dot(gradient, directions.direction(gradient)) / 2 if gain < math.inf else 0.0
+
+
+def next_point(evaluate: Evaluate, before: Point, directions: Directions, noise: float) -> tuple[Point | None, int]:
     """Return an acceptable point along the next direction, else along the plain gradient, else None."""
     n_evaluations = 0
     while True:

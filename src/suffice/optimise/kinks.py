@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterable
 from dataclasses import dataclass
 
 import numpy as np
 from numpy.typing import NDArray
 
+from suffice.optimise.decrement import LITTLE, Decrement, decrement_at_kinks, decrement_by_products
 from suffice.optimise.descent import Done
 from suffice.optimise.newton_cg import EvaluateTwice, Product, newton_cg
 from suffice.optimise.outcome import Floats
@@ -52,8 +54,53 @@ class Kinks:
         """Return which numbers are not at a kink."""
         return np.asarray((x != 0) | (self.prices == 0))
 
-    def on_support(self, evaluate: EvaluateTwice, x: Floats, *, done: Done, steps: Iterable[int]) -> Floats:
-        """Return the optimum with the zeros of x, and with the slopes that the signs of x have.
+    def decrement(
+        self, x: Floats, slope: Floats, product: Product, diagonal: Floats, total: float, little: float = LITTLE
+    ) -> float:
+        """Return what a Newton step would gain; numbers leave zero only in the direction of their slopes.
+
+        Parameters
+        ----------
+        x : array, shape (n,)
+        slope, product : array, shape (n,), and callable
+            The gradient of the smooth function there, and products with its Hessian, divided by ``total``.
+        diagonal : array, shape (n,)
+            About the diagonal of the Hessian, divided as well.
+        total : float
+        little : float
+            The part of the diagonal that is added to the Hessian, since products are known to rounding only.
+
+        Examples
+        --------
+        >>> kinks, hessian = Kinks(np.array([1.0, 1.0])), np.diag([2.0, 8.0])
+        >>> size = kinks.decrement(np.zeros(2), np.array([0.5, -1.4]), lambda v: hessian @ v, np.diag(hessian), 10.0)
+        >>> round(size, 9)
+        0.1
+        """
+        at_kink = ~self.free(x)
+        left = np.where(at_kink, np.sign(slope), 1.0) * self.left(x, slope)
+
+        def solve(kept: NDArray[np.intp]) -> Decrement:
+            def multiply(direction: Floats) -> Floats:
+                whole = np.zeros(len(x))
+                whole[kept] = direction
+                return np.asarray(total * product(whole)[kept], np.float64)
+
+            return decrement_by_products(total * left[kept], multiply, total * diagonal[kept], little=little)
+
+        return decrement_at_kinks(left, at_kink & (left == 0), at_kink, solve).size
+
+    def on_support(
+        self,
+        evaluate: EvaluateTwice,
+        x: Floats,
+        *,
+        done: Done,
+        steps: Iterable[int],
+        gain: float = math.inf,
+        scale: Floats | None = None,
+    ) -> tuple[Floats, bool]:
+        """Return the optimum with the zeros of x, and with the slopes that the signs of x have; and if it was reached.
 
         Both given, the sum is smooth, and Newton's method finds its optimum to the last digits. That has the signs of x
         only if it is the optimum of the sum itself.
@@ -66,6 +113,10 @@ class Kinks:
         done : callable
             Whether the value of the sum and its slopes by the numbers that are `free` are good enough.
         steps : iterable of int
+        gain : float
+            The search goes on after ``done`` while the next step promises to lower the value by more than this.
+        scale : array, shape (n,), optional
+            About the diagonal of the inverse Hessian.
         """
         free = self.free(x)
         pull = (np.sign(x) * self.prices)[free]
@@ -83,7 +134,9 @@ class Kinks:
 
             return value + float(pull.dot(part)), slope[free] + pull, multiply
 
-        return whole(newton_cg(twice, x[free], done=done, steps=steps).x)
+        inverse = None if scale is None else scale[free]
+        found = newton_cg(twice, x[free], done=done, steps=steps, gain=gain, scale=inverse)
+        return whole(found.x), found.converged
 
 
 def up_to_zero(x: Floats, y: Floats, held: Bools) -> Floats:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -22,6 +22,7 @@ def lbfgs(
     steps: Iterable[int],
     memory: int = 10,
     scale: Floats | None = None,
+    gain: float = math.inf,
 ) -> Outcome:
     """Minimise a smooth function by L-BFGS.
 
@@ -39,6 +40,8 @@ def lbfgs(
         How many pairs of changes are remembered.
     scale : ndarray of shape (n,), optional
         Positive: about the diagonal of the inverse Hessian.
+    gain : float
+        The search goes on after ``done`` while the next step promises to lower the value by more than this.
 
     Returns
     -------
@@ -61,7 +64,7 @@ def lbfgs(
     (True, True)
     """
     start = start_of(start)
-    return descend(evaluate, start, PairMemory(start.size, memory, scale), done, steps)
+    return descend(evaluate, start, PairMemory(start.size, memory, scale), done, steps, gain)
 
 
 class PairMemory:
@@ -132,6 +135,24 @@ class PairMemory:
         self._curvatures[self._free] = curvature
         self._order.append(self._free)
         self._free = len(self._order) if len(self._order) < len(self._moves) else self._order.pop(0)
+
+    def to_arrays(self) -> dict[str, Floats]:
+        """Return the pairs, the oldest first, and what belongs to them: all that `restore` needs."""
+        n = len(self._work)
+        held = {"moves": self._moves, "changes": self._changes}
+        found = {
+            name: np.array([rows[i] for i in self._order], np.float64).reshape(-1, n) for name, rows in held.items()
+        }
+        curvatures = np.array([self._curvatures[i] for i in self._order])
+        return {**found, "curvatures": curvatures, "gamma": np.array([self._gamma])}
+
+    def restore(self, arrays: Mapping[str, Floats]) -> None:
+        """Remember the pairs that `to_arrays` returned."""
+        n = len(arrays["curvatures"])
+        for i in range(n):
+            self._moves[i][:], self._changes[i][:] = arrays["moves"][i], arrays["changes"][i]
+            self._curvatures[i] = float(arrays["curvatures"][i])
+        self._order, self._free, self._gamma = list(range(n)), n, float(arrays["gamma"][0])
 
     def forget(self) -> bool:
         """Drop all pairs; False when there were none."""

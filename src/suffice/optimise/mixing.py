@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+
 import numpy as np
 from numpy.typing import NDArray
 
@@ -54,3 +56,18 @@ class Mixing:
     def forget(self) -> None:
         """Begin anew, from the next point."""
         self._moves, self._changes, self._last = [], [], None
+
+    def to_arrays(self) -> dict[str, Floats]:
+        """Return what is remembered, so that `restore` can go on from there with the same bits."""
+        if self._last is None:
+            return {}
+        last = np.stack(self._last)
+        found = {"moves": self._moves, "changes": self._changes}
+        return {"last": last, **{name: np.array(held).reshape(-1, last.shape[1]) for name, held in found.items()}}
+
+    def restore(self, arrays: Mapping[str, Floats]) -> None:
+        """Remember what `to_arrays` returned."""
+        self.forget()
+        if "last" in arrays:
+            self._last = arrays["last"][0], arrays["last"][1]
+            self._moves, self._changes = list(arrays["moves"]), list(arrays["changes"])

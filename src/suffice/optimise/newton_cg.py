@@ -10,6 +10,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from suffice.optimise.descent import Done
+from suffice.optimise.line_search import Evaluate
 from suffice.optimise.outcome import (
     NO_BETTER,
     OUT_OF_STEPS,
@@ -28,6 +29,12 @@ Scale = Floats | Callable[[Floats], Floats] | None
 
 # Curvatures below this share of the largest one are zero but for rounding error.
 FLAT = 1e-13
+CLOSELY = 1e-3
+"""The residual of conjugate gradients, relatively, once ``done`` and only the gain is in question."""
+DIFFERENCE = 1e-3
+"""The step of differences of gradients."""
+LITTLE = 1e-2
+"""Where the flattest steps so far would gain less than this part of what matters, none is solved for to learn that."""
 MOST_CUTS = 40
 MOST_ROUNDED_CUTS = 4  # where values no longer tell, shorter steps do not help much
 
@@ -51,7 +58,13 @@ class _Move(NamedTuple):
 
 
 def newton_cg(
-    evaluate: EvaluateTwice, start: ArrayLike, *, done: Done, steps: Iterable[int], scale: Scale = None
+    evaluate: EvaluateTwice,
+    start: ArrayLike,
+    *,
+    done: Done,
+    steps: Iterable[int],
+    scale: Scale = None,
+    gain: float = math.inf,
 ) -> Outcome:
     """Minimise a smooth function by Newton steps, each solved by conjugate gradients as far as is worth it.
 
@@ -71,6 +84,8 @@ def newton_cg(
     scale : ndarray of shape (n,) or callable, optional
         Positive, the preconditioner P: about the diagonal of the inverse Hessian, or a function that returns it at
         a point.
+    gain : float
+        The search goes on after ``done`` while the next step promises to lower the value by more than this.
 
     Returns
     -------
@@ -96,29 +111,67 @@ def newton_cg(
     x = start_of(start)
     value, gradient, product = evaluate(x)
     place = first = _Place(x, require_inside(value), gradient, product)
-    if done(place.value, gradient):
+    is_done = done(place.value, gradient)
+    if is_done and gain == math.inf:
         return outcome_of(x, place.value, gradient, (), 1)
     values: list[float] = []
-    n_evaluations, trouble, radius, at_start = 1, OUT_OF_STEPS, math.inf, math.nan
+    n_evaluations, trouble, radius, at_start, flattest = 1, OUT_OF_STEPS, math.inf, math.nan, 0.0
     for _ in steps:
         inverse = scale(place.x) if callable(scale) else scale
         size = _norm(place.gradient, inverse)
         if size == 0:
-            trouble = NO_BETTER
+            trouble = "" if is_done else NO_BETTER
             break
         at_start = size if math.isnan(at_start) else at_start
-        move = _solve(place, inverse, radius, min(0.5, math.sqrt(size), math.sqrt(size / at_start)) * size)
+        most = CLOSELY if is_done else 0.5  # what is left to gain is asked of a step that is solved for more closely
+        move = _solve(place, inverse, radius, min(most, math.sqrt(size), math.sqrt(size / at_start)) * size)
+        promised = -(move.slope + move.curvature / 2)
+        if is_done and promised <= gain:
+            trouble = ""
+            break
+        flattest = max(flattest, promised / size**2)
         after, radius, n_more = _go(evaluate, place, move, inverse, radius, rounding_error(first.value, place.value))
         n_evaluations += n_more
         if after is None:
-            trouble = NO_BETTER
+            trouble = "" if is_done else NO_BETTER
             break
         place = after
         values.append(place.value)
-        if done(place.value, place.gradient):
+        is_done = done(place.value, place.gradient)
+        if is_done and (gain == math.inf or flattest * _norm(place.gradient, inverse) ** 2 <= LITTLE * gain):
             trouble = ""
             break
     return outcome_of(place.x, place.value, place.gradient, values, n_evaluations, trouble)
+
+
+def by_differences(evaluate: Evaluate, units: Floats) -> EvaluateTwice:
+    """Return value, gradient and products with the Hessian of a function, products being differences of gradients.
+
+    Parameters
+    ----------
+    evaluate : callable
+        Value and gradient.
+    units : ndarray of shape (n,)
+        How much the function feels a change of each number by one.
+
+    Examples
+    --------
+    >>> twice = by_differences(lambda x: (float(x @ x), 2 * x), np.ones(2))
+    >>> twice(np.array([1.0, 2.0]))[2](np.array([1.0, 3.0])).round(6).tolist()
+    [2.0, 6.0]
+    """
+
+    def twice(x: Floats) -> tuple[float, Floats, Product]:
+        value, gradient = evaluate(x)
+
+        def product(direction: Floats) -> Floats:
+            step = DIFFERENCE / max(float(np.abs(direction * units).max()), 1e-300)
+            ahead, behind = evaluate(x + step * direction)[1], evaluate(x - step * direction)[1]
+            return np.asarray((ahead - behind) / (2 * step), np.float64)
+
+        return value, gradient.copy(), product
+
+    return twice
 
 
 # The step of the model ----------------------------------------------------------------------------------------

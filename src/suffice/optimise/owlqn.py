@@ -55,7 +55,14 @@ class _Place(NamedTuple):
 
 
 def owlqn(
-    evaluate: Evaluate, start: ArrayLike, c1: float, *, done: Done, steps: Iterable[int], memory: int = 10
+    evaluate: Evaluate,
+    start: ArrayLike,
+    c1: float,
+    *,
+    done: Done,
+    steps: Iterable[int],
+    memory: int = 10,
+    gain: float = math.inf,
 ) -> Outcome:
     """Minimise f(x) + c1 ‖x‖₁, f smooth, by orthant-wise L-BFGS.
 
@@ -74,6 +81,8 @@ def owlqn(
         The numbers of the steps; when it ends, so does the search.
     memory : int
         How many pairs of changes are remembered.
+    gain : float
+        The search goes on after ``done`` while the next step promises to lower the value by more than this.
 
     Returns
     -------
@@ -92,20 +101,22 @@ def owlqn(
     x = start_of(start)
     value, gradient = evaluate(x)
     place = _place(x, require_inside(value), gradient, c1)
-    if done(x, place.value, place.slopes):
-        return outcome_of(x, place.value, gradient, (), 1)
     pairs, values = PairMemory(x.size, memory, None), list[float]()
+    is_done = done(x, place.value, place.slopes)
+    if is_done and _promised(place, pairs, c1, gain) <= gain:
+        return outcome_of(x, place.value, gradient, (), 1)
     n_evaluations, trouble, at_start, best, n_idle = 1, OUT_OF_STEPS, place.value, place, 0
     for _ in steps:
         noise = rounding_error(at_start, place.value)
         after, n_more = _next_place(evaluate, place, pairs, c1, noise)
         n_evaluations += n_more
         if after is None:
-            trouble = NO_BETTER
+            trouble = "" if is_done else NO_BETTER
             break
         place = after
         values.append(place.value)
-        if done(place.x, place.value, place.slopes):
+        is_done = done(place.x, place.value, place.slopes)
+        if is_done and _promised(place, pairs, c1, gain) <= gain:
             return outcome_of(place.x, place.value, place.gradient, values, n_evaluations)
         lower = place.value < best.value - noise
         n_idle = 0 if lower or place.size < 0.8 * best.size else n_idle + 1
@@ -116,7 +127,22 @@ def owlqn(
         elif n_idle == 2 * MOST_IDLE:
             trouble = NO_BETTER
             break
+    best = best if trouble else place
     return outcome_of(best.x, best.value, best.gradient, values, n_evaluations, trouble)
+
+
+def _promised(place: _Place, pairs: PairMemory, c1: float, gain: float) -> float:
+    """Return by how much the next direction would lower the function if it were a Newton step; not where none asks."""
+    return -dot(place.slopes, _direction(place, pairs, c1)) / 2 if gain < math.inf else 0.0
+
+
+def _direction(place: _Place, pairs: PairMemory, c1: float) -> Floats:
+    """Return the next direction, in which zeros leave zero only against the pseudo-gradient."""
+    direction = pairs.direction(place.slopes)
+    if c1:
+        # Still downhill: what is left out has no part in the descent.
+        direction[(place.x == 0) & (direction * place.slopes >= 0)] = 0.0
+    return direction
 
 
 def pseudo_gradient(x: Floats, gradient: Floats, c1: float) -> Floats:
@@ -150,10 +176,7 @@ def _next_place(
     """Return a better place along the next direction, else along the pseudo-gradient, else None."""
     n_evaluations = 0
     while True:
-        direction = pairs.direction(before.slopes)
-        if c1:
-            # Still downhill: what is left out has no part in the descent.
-            direction[(before.x == 0) & (direction * before.slopes >= 0)] = 0.0
+        direction = _direction(before, pairs, c1)
         slope = dot(before.slopes, direction)
         if slope < 0:
             step = pairs.first_step(direction, slope)

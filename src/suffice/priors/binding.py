@@ -1,7 +1,8 @@
-"""Which prior a node has: some priors settle on the network as a whole first, some speak of one kind of node only."""
+"""Which prior a node has: some priors settle on the network as a whole first, some speak of some nodes only."""
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from typing import Any
 
 from suffice.models.cpds import Family, NodeKind
@@ -11,8 +12,17 @@ from suffice.structures.dag import DAG
 
 
 def one_prior(prior: Any) -> Any:
-    """Return the prior; a list of priors as one, that has a part for each kind of node."""
-    return Priors(*prior) if isinstance(prior, list | tuple) else prior
+    """Return the prior; a list of priors, or a mapping from nodes to priors, as one that has these as parts.
+
+    >>> import suffice as sf
+    >>> one_prior({"A": sf.BDeu(1)})
+    Priors({'A': BDeu(ess=1.0)}, None)
+    """
+    if isinstance(prior, list | tuple):
+        return Priors(*prior)
+    if isinstance(prior, Mapping) and any(hasattr(one, "kinds") for one in prior.values()):
+        return Priors(prior, None)  # mappings to numbers are priors on hypotheses
+    return prior
 
 
 def bound(prior: Any, dag: DAG, statistics: Statistics) -> Any:
@@ -21,5 +31,13 @@ def bound(prior: Any, dag: DAG, statistics: Statistics) -> Any:
 
 
 def prior_of(prior: Any, kind: NodeKind, family: Family) -> Any:
-    """Return the prior of one node: itself, or the one of several that speaks of the node's kind."""
+    """Return the prior of one node: itself, or the one of several that is for the node or its kind; None for none."""
     return prior.of_kind(kind.name, family) if hasattr(prior, "of_kind") else prior
+
+
+def without_prior(prior: Any, dag: DAG, nodes: Mapping[str, tuple[NodeKind, Family]]) -> list[str]:
+    """Return the nodes that have no prior though others have one; tied nodes have the prior of the first."""
+    if prior is None:
+        return []
+    bare = [group for group in dag.groups if prior_of(prior, *nodes[group[0]]) is None]
+    return [node for group in bare for node in group]

@@ -37,23 +37,25 @@ def credible(
     method: str = "draws",
     draws: int = 1000,
     seed: int | None = 0,
+    absence: str = "",
 ) -> IntervalTable:
-    """Return the model's answer with credible intervals; see `suffice.Fit.query`."""
+    """Return the model's answer with credible intervals; see `suffice.Fit.query`.
+
+    Where there is no posterior, ``absence`` says why, and what to do about it.
+    """
+    if isinstance(model, BayesianNetwork):
+        _require_tables(model, posterior)
     if not isinstance(posterior, NetworkPosterior):
         raise ArgumentError(
             "Intervals on an answer come from the posterior of a Bayesian network's tables, and this fit has none. "
-            "Fit a network with a prior, such as prior=sf.BDeu(10); a Markov random field's margins have them in "
-            "fit.posterior.interval(['A', 'B'], 0.9)."
+            + (
+                absence
+                or "Fit a network with a prior, such as prior=sf.BDeu(10); a Markov random field's margins have them "
+                "in fit.posterior.interval(['A', 'B'], 0.9)."
+            )
         )
     require_fraction("interval", level)
     require_choice("interval_method", method, METHODS)
-    for node, rows in posterior.items():
-        if not isinstance(rows, DirichletRows):
-            raise ModelError(
-                f"Credible intervals of answers are for networks of tables, but node {node!r} is of kind "
-                f"{rows.mean().kind!r}. Those of parameters are in fit.posterior.intervals(); or draw networks from "
-                "the posterior, fit.posterior.sample(seed=…), and query each."
-            )
     table: LabelledTable = model.query(targets, given)
     wanted = targets_of(model.schema, targets)
     evidence = given_of(model.schema, given, wanted)
@@ -65,6 +67,21 @@ def credible(
     return IntervalTable(
         table, LabelledTable(table.variables, lower), LabelledTable(table.variables, upper), level, method
     )
+
+
+def _require_tables(model: BayesianNetwork, posterior: Any) -> None:
+    """Refuse networks with nodes of other kinds, whose answers are no functions of tables alone."""
+    for node in model.dag.nodes:
+        if (kind := model.cpd(node).kind) != "tabular":
+            raise ModelError(
+                f"Credible intervals of answers are for networks of tables, but node {node!r} is of kind {kind!r}. "
+                + (
+                    "Leave 'interval' out."
+                    if posterior is None
+                    else "Those of parameters are in fit.posterior.intervals(); or draw networks from the posterior, "
+                    "fit.posterior.sample(seed=…), and query each."
+                )
+            )
 
 
 def _relevant(product: Product, wanted: tuple[int, ...], given: Given) -> list[int]:

@@ -13,7 +13,7 @@ from typing import Any, ClassVar
 import numpy as np
 from numpy.typing import NDArray
 
-from suffice.errors import ArgumentError, EstimationError, listing, shown
+from suffice.errors import ArgumentError, listing, shown
 from suffice.models.cpds import Family
 from suffice.models.cpds.kind import Pseudo
 from suffice.models.cpds.rows import as_numbers, find_rows, given_rows
@@ -40,12 +40,6 @@ class DirichletPrior:
 
     def posterior(self, kind: str, family: Family, statistic: Counts, given: Any = None) -> DirichletRows:
         """Return Dirichlet(α + m) for every row of the node's table."""
-        if kind not in self.kinds:
-            raise EstimationError(
-                f"{self.describe()} is a prior on tables, but node {family.child.name!r} is of kind {kind!r}. "
-                "Give a prior for each kind of node that has one, such as "
-                "prior=[sf.BDeu(10), sf.NormalInverseGamma(2, 1.0)]; noisy-OR nodes have none."
-            )
         fixed = None if given is None else given_rows(family, given)
         return DirichletRows.from_counts(family, self.alpha(family), statistic, fixed)
 

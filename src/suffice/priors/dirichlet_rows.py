@@ -10,10 +10,11 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from suffice.errors import EstimationError, ModelError, require_fraction, require_seed, require_whole, shown
+from suffice.errors import EstimationError, ModelError, require_fraction, require_seed, shown
 from suffice.models.cpds import Family
 from suffice.models.cpds.rows import all_configurations, find_rows
 from suffice.models.cpds.tabular import TabularCPD
+from suffice.models.sampling import require_draws
 from suffice.settings import settings
 from suffice.stats.counts import Counts
 from suffice.stats.ordering import unique_rows
@@ -222,7 +223,8 @@ class DirichletRows:
     def sample(self, n: int, *, seed: int | None = None) -> NDArray[np.float64]:
         """Draw ``n`` tables from the posterior; shape (n, n_rows, n_states)."""
         draw = np.random.Generator(np.random.Philox(require_seed(seed)))
-        return self._known(_draw(draw, require_whole("n", n), self.concentration))
+        size = require_draws(n, 3 * 8 * max(self.concentration.size, 1), "draws")
+        return self._known(_draw(draw, size, self.concentration))
 
     def sample_table(self, *, seed: int | None = None) -> TabularCPD:
         """Draw one table from the posterior; configurations without a row of their own share one draw."""

@@ -15,8 +15,9 @@ from numpy.typing import NDArray
 
 from suffice.data.labelled import LabelledTable
 from suffice.data.schema import Schema
-from suffice.errors import ArgumentError, listing, require_fraction, require_seed, require_whole
+from suffice.errors import ArgumentError, listing, require_fraction, require_seed
 from suffice.models.markov_net import MarkovNetwork
+from suffice.models.sampling import require_draws
 from suffice.structures.cliques import Cliques
 
 Floats = NDArray[np.float64]
@@ -92,7 +93,12 @@ class HyperDirichlet:
     def sample(self, n: int, *, seed: int | None = None) -> list[MarkovNetwork]:
         """Draw distributions from the posterior."""
         rng = np.random.Generator(np.random.Philox(require_seed(seed)))
-        return [self._draw(rng) for _ in range(require_whole("n", n))]
+        return [self._draw(rng) for _ in range(require_draws(n, self._draw_bytes, "draws"))]
+
+    @property
+    def _draw_bytes(self) -> int:
+        """What one distribution takes, with its description."""
+        return 8 * sum(table.size for table in self.tables) + 1000
 
     def _draw(self, rng: np.random.Generator) -> MarkovNetwork:
         factors = []

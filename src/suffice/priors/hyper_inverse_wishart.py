@@ -20,9 +20,10 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from suffice.errors import ArgumentError, EstimationError, is_number, listing, require_seed, require_whole, shown
+from suffice.errors import ArgumentError, EstimationError, is_number, listing, require_seed, shown
 from suffice.models.gaussian_regressions import precision_of, regressions_of
 from suffice.models.joint_normal import JointNormal
+from suffice.models.sampling import require_draws
 from suffice.priors.prior import ComparedByContent
 from suffice.stats.moments import Moments
 from suffice.structures.gaussian_markov import GaussianMarkov
@@ -214,17 +215,22 @@ class HyperInverseWishartPosterior:
 
     def sample(self, n: int, *, seed: int | None = None) -> Floats:
         """Draw ``n`` precision matrices, exactly and independently; shape (n, p, p)."""
-        return self._draw(require_whole("n", n), np.random.default_rng(require_seed(seed)))
+        return self._draw(require_draws(n, self._draw_bytes, "draws"), np.random.default_rng(require_seed(seed)))
 
     def sample_models(self, n: int, *, seed: int | None = None) -> list[JointNormal]:
         """Draw ``n`` normal distributions, mean and precision matrix of each from their joint posterior."""
         stream = np.random.default_rng(require_seed(seed))
         models = []
-        for precision in self._draw(require_whole("n", n), stream):
+        for precision in self._draw(require_draws(n, self._draw_bytes, "draws"), stream):
             lower = np.linalg.cholesky(self.mean_weight * precision)
             shift = np.linalg.solve(lower.T, stream.standard_normal(len(self.centre)))
             models.append(JointNormal(self.structure.variables, self.centre + shift, precision=precision))
         return models
+
+    @property
+    def _draw_bytes(self) -> int:
+        """What one matrix takes while it is drawn."""
+        return 4 * 8 * len(self.centre) ** 2
 
     def _draw(self, n: int, stream: np.random.Generator) -> Floats:
         """Draw the regressions, which are independent: residual variances, then coefficients given them."""

@@ -8,9 +8,10 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from suffice.errors import EstimationError, require_fraction, require_seed, require_whole
+from suffice.errors import EstimationError, require_fraction, require_seed
 from suffice.models.joint_normal import JointNormal
 from suffice.models.multivariate_t import MultivariateT
+from suffice.models.sampling import require_draws
 from suffice.priors.correlation_law import correlation_quantiles
 from suffice.priors.hyper_inverse_wishart import HyperInverseWishartPosterior
 from suffice.priors.parameter_intervals import ParameterIntervals
@@ -171,7 +172,8 @@ class NormalInverseWishartPosterior:
 
     def sample(self, n: int, *, seed: int | None = None) -> tuple[Floats, Floats]:
         """Draw means, shape (n, p), and covariance matrices, shape (n, p, p), exactly and independently."""
-        size, p = require_whole("n", n), len(self.variables)
+        p = len(self.variables)
+        size = require_draws(n, 8 * 8 * p * p, "draws")
         seeds = np.random.SeedSequence(require_seed(seed)).generate_state(2, np.uint64)
         roots = np.sqrt(np.diag(self.scale))
         units = np.outer(roots, roots)

@@ -12,7 +12,7 @@ from typing import Any, ClassVar
 import numpy as np
 from numpy.typing import NDArray
 
-from suffice.errors import ArgumentError, EstimationError, is_number, listing, shown
+from suffice.errors import ArgumentError, is_number, listing, shown
 from suffice.models.cpds import Family
 from suffice.models.cpds.linear_gaussian import LinearGaussianCPD
 from suffice.models.cpds.linear_gaussian_prior import RegressionPseudo
@@ -39,12 +39,6 @@ class RegressionPrior:
         self, kind: str, family: Family, statistic: Moments, given: Any = None
     ) -> RegressionPosterior | PointPosterior:
         """Return the normal inverse gamma posterior of the node's regressions."""
-        if kind not in self.kinds:
-            raise EstimationError(
-                f"{self.describe()} is a prior on regressions, but node {family.child.name!r} is of kind {kind!r}. "
-                "Give a prior for each kind of node that has one, such as "
-                "prior=[sf.BDeu(10), sf.NormalInverseGamma(2, 1.0)]; noisy-OR nodes have none."
-            )
         if given is not None:
             cpd = LinearGaussianCPD.from_given(family, given)
             return PointPosterior(cpd, cpd.log_likelihood(statistic))

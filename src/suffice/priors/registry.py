@@ -38,7 +38,7 @@ NETWORKS: dict[str, type[Any]] = {"BayesianNetwork": BayesianNetwork, "MarkovNet
 def prior_from_dict(entry: Mapping[str, Any]) -> Any:
     """Rebuild a prior from `to_dict`'s data."""
     if entry["type"] == "Priors":
-        return Priors(*map(prior_from_dict, entry["priors"]))
+        return Priors.from_dict(entry, prior_from_dict)
     arguments: dict[str, Any] = {name: value for name, value in entry.items() if name != "type"}
     if arguments.get("main") == "inf":
         arguments["main"] = float("inf")

@@ -24,12 +24,13 @@ from numpy.typing import NDArray
 
 from suffice.data.schema import Schema
 from suffice.data.table import open_table
-from suffice.errors import EstimationError, ModelError, is_number, require_fraction, require_seed, require_whole, shown
+from suffice.errors import EstimationError, ModelError, is_number, require_fraction, require_seed, shown
 from suffice.models.cpds import Family
 from suffice.models.cpds.kind import Columns
 from suffice.models.cpds.linear_gaussian import LinearGaussianCPD
 from suffice.models.cpds.linear_gaussian_prior import RegressionPseudo, shape_after
 from suffice.models.cpds.tabular import describe_configuration
+from suffice.models.sampling import require_draws
 from suffice.priors.dirichlet_rows import log_rising
 from suffice.priors.parameter_intervals import ParameterIntervals
 from suffice.priors.regression_prediction import StudentT, log_predictive_together, student
@@ -261,7 +262,8 @@ class RegressionPosterior:
     def sample(self, n: int, *, seed: int | None = None) -> RegressionDraws:
         """Draw ``n`` times intercepts, slopes and variances of every row."""
         stream = np.random.Generator(np.random.Philox(require_seed(seed)))
-        size, q = (require_whole("n", n), len(self.weight)), len(self.family.continuous)
+        n_rows, q = len(self.weight), len(self.family.continuous)
+        size = (require_draws(n, 4 * 8 * max(n_rows, 1) * (q + 2), "draws"), n_rows)
         known = ~self.unknown
         gamma = stream.standard_gamma(np.broadcast_to(np.where(known, self.shape, 1.0), size))
         variance = np.where(known, self.scale / gamma, np.nan)

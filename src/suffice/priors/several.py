@@ -1,7 +1,8 @@
-"""Several priors together: one for each kind of node."""
+"""Several priors together: for kinds of nodes, for single nodes, or for some nodes and none for the others."""
 
 from __future__ import annotations
 
+from collections.abc import Collection, Iterator, Mapping
 from typing import Any
 
 from suffice.errors import ArgumentError, EstimationError, listing, shown
@@ -17,14 +18,41 @@ REMEDIES = {
 """A prior of each kind that has one."""
 
 
+def remedies(kinds: Collection[str], on: str) -> str:
+    """Say how a prior on nodes of one kind is passed for a network that has others, too.
+
+    Parameters
+    ----------
+    kinds : collection of str
+        Those of the network's nodes.
+    on : str
+        The kind that the prior is on.
+
+    Examples
+    --------
+    >>> remedies(["tabular", "noisy_or"], "tabular")
+    'Fit the nodes without a prior by maximum likelihood: prior=[sf.BDeu(10), None].'
+    """
+    given = REMEDIES.get(on, "…")
+    others = ["None"] * any(kind not in REMEDIES for kind in kinds)
+    listed = [prior for kind, prior in REMEDIES.items() if kind in kinds or kind == on]
+    each = f"ive each kind of node a prior, such as prior=[{', '.join([*listed, *others])}]"
+    none = f"it the nodes without a prior by maximum likelihood: prior=[{given}, None]."
+    if on not in kinds:
+        return f"G{each}."
+    return f"F{none}" if listed == [given] else f"G{each}, or f{none}"
+
+
 class Priors:
-    """A prior for each kind of node, for networks that mix tables, regressions and others.
+    """Priors by kind of node or by node, for networks that mix tables, regressions and others.
 
     Parameters
     ----------
     *priors
-        Such as ``sf.BDeu(10)`` for tables and ``sf.NormalInverseGamma(2, 1.0)`` for linear-Gaussian nodes. No two may
-        be for the same kind.
+        Such as ``sf.BDeu(10)`` for tables and ``sf.NormalInverseGamma(2, 1.0)`` for linear-Gaussian nodes; no two may
+        be for the same kind. A mapping from nodes to priors goes before what is said of their kinds; None in it is for
+        a node without a prior. None among the priors is for all nodes that nothing else is said of. Nodes without a
+        prior are fitted by maximum likelihood.
 
     Examples
     --------
@@ -36,29 +64,37 @@ class Priors:
     True
     >>> prior.kinds
     ('tabular', 'linear_gaussian')
+
+    ``prior=[…]`` and ``prior={…}`` of `suffice.fit` are the same, shorter; a mapping alone leaves all nodes that it
+    does not name to maximum likelihood:
+
+    >>> sf.fit(sf.DAG("group -> score"), data, prior={"group": sf.BDeu(1)}).certificate.claim
+    "posterior mean, which is no optimum; maximum likelihood of 'score', which has no prior"
     """
 
-    __slots__ = ("priors",)
+    __slots__ = ("by_kind", "by_node", "priors")
     priors: tuple[Any, ...]
+    """What was given, in order."""
+    by_kind: Mapping[str, Any]
+    by_node: Mapping[str, Any]
 
     def __init__(self, *priors: Any) -> None:
-        if not priors:
-            raise ArgumentError("sf.Priors needs at least one prior, such as sf.BDeu(10). Got none instead.")
-        covered: dict[str, Any] = {}
-        for prior in priors:
-            if isinstance(prior, type) or not getattr(prior, "kinds", ()):
-                raise ArgumentError(
-                    "Each part of sf.Priors must be a prior on nodes, such as sf.BDeu(10) or "
-                    f"sf.NormalInverseGamma(2, 1.0). Got {shown(prior)} instead."
-                )
-            for kind in prior.kinds:
-                if kind in covered:
-                    raise ArgumentError(
-                        f"{covered[kind].describe()} and {prior.describe()} are both priors on nodes of kind {kind!r}. "
-                        "Give one for each kind."
-                    )
-                covered[kind] = prior
-        object.__setattr__(self, "priors", tuple(priors))
+        given = tuple(dict(part) if isinstance(part, Mapping) else part for part in priors)
+        by_kind: dict[str, Any] = {}
+        by_node: dict[str, Any] = {}
+        for part in given:
+            if isinstance(part, dict):
+                _add_nodes(by_node, part)
+            elif part is not None:
+                _add_kinds(by_kind, part)
+        if not by_kind and all(prior is None for prior in by_node.values()):
+            raise ArgumentError(
+                "sf.Priors needs at least one prior, such as sf.BDeu(10). Got none instead; leave the prior out for "
+                "maximum likelihood."
+            )
+        object.__setattr__(self, "priors", given)
+        object.__setattr__(self, "by_kind", by_kind)
+        object.__setattr__(self, "by_node", by_node)
 
     def __setattr__(self, name: str, value: object) -> None:
         raise AttributeError(f"cannot assign to field {name!r}")
@@ -73,56 +109,140 @@ class Priors:
         return isinstance(other, Priors) and self.priors == other.priors
 
     def __hash__(self) -> int:
-        return hash(self.priors)
+        return hash(tuple(frozenset(part.items()) if isinstance(part, dict) else part for part in self.priors))
+
+    @property
+    def parts(self) -> tuple[Any, ...]:
+        """The priors themselves, each once."""
+        return tuple(self._each())
+
+    def _each(self) -> Iterator[Any]:
+        for part in self.priors:
+            for prior in part.values() if isinstance(part, dict) else (part,):
+                if prior is not None:
+                    yield prior
 
     @property
     def kinds(self) -> tuple[str, ...]:
         """The kinds of nodes that have a prior."""
-        return tuple(kind for prior in self.priors for kind in prior.kinds)
+        return tuple(self.by_kind)
 
     @property
     def points(self) -> tuple[str, ...]:
         """The estimates that all parts can give."""
-        parts = [getattr(prior, "points", ("mean", "map")) for prior in self.priors]
+        parts = [getattr(prior, "points", ("mean", "map")) for prior in self.parts]
         return tuple(point for point in ("mean", "map") if all(point in part for part in parts))
 
     @property
     def nodes(self) -> tuple[str, ...]:
-        """The nodes that the parts name."""
-        return tuple(dict.fromkeys(node for prior in self.priors for node in getattr(prior, "nodes", ())))
+        """The nodes that are named, by the mapping or by the parts."""
+        named = (node for prior in self.parts for node in getattr(prior, "nodes", ()))
+        return tuple(dict.fromkeys((*self.by_node, *named)))
 
     def of_kind(self, kind: str, family: Family) -> Any:
-        """Return the prior of a node, which is that of its kind."""
-        for prior in self.priors:
-            if kind in prior.kinds:
-                return prior
-        remedy = f" Add one, such as {REMEDIES[kind]}." if kind in REMEDIES else " That kind has none; fit without."
+        """Return the prior of a node: its own, else that of its kind, else None where nodes may have none."""
+        name = family.child.name
+        if name in self.by_node:
+            return self.by_node[name]
+        if kind in self.by_kind:
+            return self.by_kind[kind]
+        if None in self.priors:
+            return None
+        add = f"Add one, such as {REMEDIES[kind]}, or" if kind in REMEDIES else "That kind has none. Add"
         raise EstimationError(
-            f"Node {family.child.name!r} is of kind {kind!r}, for which no prior was given; there are priors for "
-            f"{listing(self.kinds)}.{remedy}"
+            f"Node {name!r} is of kind {kind!r}, for which no prior was given; there are priors for "
+            f"{listing([*self.kinds, *self.by_node])}. {add} None, which fits the nodes without a prior by maximum "
+            "likelihood."
         )
 
     def bound(self, dag: DAG, statistics: Statistics) -> Priors:
         """Return the priors with those bound to the network that ask for it."""
-        return Priors(*(prior.bound(dag, statistics) if hasattr(prior, "bound") else prior for prior in self.priors))
+
+        def settled(part: Any) -> Any:
+            if isinstance(part, dict):
+                return {node: settled(prior) for node, prior in part.items()}
+            return part.bound(dag, statistics) if hasattr(part, "bound") else part
+
+        return Priors(*map(settled, self.priors))
 
     @property
     def remarks(self) -> tuple[str, ...]:
         """What the parts took from the data."""
-        return tuple(remark for prior in self.priors for remark in getattr(prior, "remarks", ()))
+        return tuple(dict.fromkeys(remark for prior in self.parts for remark in getattr(prior, "remarks", ())))
 
     def posterior(self, kind: str, family: Family, statistic: Any, given: Any = None) -> Any:
-        """Return the posterior of one node under the prior of its kind."""
-        return self.of_kind(kind, family).posterior(kind, family, statistic, given)
+        """Return the posterior of one node under its prior; None where it has none."""
+        mine = self.of_kind(kind, family)
+        return None if mine is None else mine.posterior(kind, family, statistic, given)
 
     def pseudo(self, family: Family, point: str) -> Any:
         """Return what the prior of a family adds to its data, the kind being the one that its variables suggest."""
-        return self.of_kind(kind_for(family).name, family).pseudo(family, point)
+        mine = self.of_kind(kind_for(family).name, family)
+        return None if mine is None else mine.pseudo(family, point)
 
     def describe(self) -> str:
         """Say in a few words what the priors are."""
-        return "; ".join(prior.describe() for prior in self.priors)
+        said = []
+        for part in self.priors:
+            if isinstance(part, dict):
+                said += [f"{node}: {'none' if one is None else one.describe()}" for node, one in part.items()]
+            elif part is not None:
+                said.append(part.describe())
+        return "; ".join([*said, *["none for other nodes"] * (None in self.priors)])
 
     def to_dict(self) -> dict[str, Any]:
         """Return the priors as JSON-able data."""
-        return {"type": "Priors", "priors": [prior.to_dict() for prior in self.priors]}
+        return {"type": "Priors", "priors": [_entry(part) for part in self.priors]}
+
+    @classmethod
+    def from_dict(cls, entry: Mapping[str, Any], read: Any) -> Priors:
+        """Rebuild the priors from `to_dict`'s data; ``read`` rebuilds one of them."""
+
+        def part(entry: Any) -> Any:
+            if entry is not None and "nodes" in entry and "type" not in entry:
+                return {node: part(one) for node, one in entry["nodes"].items()}
+            return None if entry is None else read(entry)
+
+        return cls(*map(part, entry["priors"]))
+
+
+def _entry(part: Any) -> Any:
+    """Return one part as JSON-able data: a prior, None, or the priors of some nodes."""
+    if isinstance(part, dict):
+        return {"nodes": {node: _entry(prior) for node, prior in part.items()}}
+    return None if part is None else part.to_dict()
+
+
+def _add_kinds(covered: dict[str, Any], prior: Any) -> None:
+    """Take down for which kinds a prior is, and refuse a second one for the same."""
+    _require_on_nodes(prior)
+    for kind in prior.kinds:
+        if kind in covered:
+            raise ArgumentError(
+                f"{covered[kind].describe()} and {prior.describe()} are both priors on nodes of kind {kind!r}. "
+                f"Give one for each kind, or name the nodes of one of them: {{'A': {REMEDIES[kind]}}}."
+            )
+        covered[kind] = prior
+
+
+def _add_nodes(named: dict[str, Any], part: Mapping[Any, Any]) -> None:
+    """Take down the priors of single nodes."""
+    for node, prior in part.items():
+        if not isinstance(node, str):
+            raise ArgumentError(
+                f"A prior for one node is given by its name, such as {{'A': sf.BDeu(10)}}. Got {shown(node)} instead."
+            )
+        if node in named:
+            raise ArgumentError(f"There are two entries for the prior of node {node!r}. Leave one of them out.")
+        if prior is not None:
+            _require_on_nodes(prior)
+        named[node] = prior
+
+
+def _require_on_nodes(prior: Any) -> None:
+    """Refuse what is no prior on nodes."""
+    if isinstance(prior, type | Priors) or not getattr(prior, "kinds", ()):
+        raise ArgumentError(
+            "Each part of sf.Priors must be a prior on nodes, such as sf.BDeu(10) or sf.NormalInverseGamma(2, 1.0), a "
+            f"mapping from nodes to priors, or None for nodes without one. Got {shown(prior)} instead."
+        )

@@ -25,6 +25,7 @@ from suffice.priors.markov_posterior import MarkovChainPosterior
 from suffice.priors.niw_posterior import NormalInverseWishartPosterior
 from suffice.priors.regression_posterior import RegressionPosterior
 from suffice.report.canvas import axes_for, colour, entitle, legend, plain, short, short_list
+from suffice.result.absent_posterior import explain_absent_posterior
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -174,8 +175,8 @@ def curves_of(fit: Any, node: str, given: Any, state: Any, parameter: Any) -> Cu
         return _of_regression(held, parameter)
     raise ArgumentError(
         "Posterior densities are those of fits under a conjugate prior: of tables and regressions of a Bayesian "
-        "network, of Markov chains, and of sf.MultivariateNormal. This one has no such posterior; fit with a "
-        "prior, such as prior=sf.BDeu(10)."
+        "network, of Markov chains, and of sf.MultivariateNormal. This one has no such posterior. "
+        + (explain_absent_posterior(fit) or "Fit with a prior, such as prior=sf.BDeu(10).")
     )
 
 

@@ -26,6 +26,7 @@ from suffice.report.canvas import (
     write,
 )
 from suffice.report.table_heatmap import upper_limit
+from suffice.result.absent_posterior import explain_absent_posterior
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -120,7 +121,8 @@ def posterior_rows(fit: Any, node: Any) -> tuple[DirichletRows, Any]:
     if posterior is None or not hasattr(posterior, "__getitem__"):
         raise ArgumentError(
             "Credible intervals of a table come from the posterior of a fit under a conjugate prior, which this one "
-            "does not have. Fit with a prior, such as prior=sf.BDeu(10); cpt_heatmap needs none."
+            f"does not have. {explain_absent_posterior(fit) or 'Fit with a prior, such as prior=sf.BDeu(10).'} "
+            "cpt_heatmap needs none."
         )
     rows = posterior[require_text("node", node)]
     if not isinstance(rows, DirichletRows):

@@ -18,6 +18,7 @@ from suffice.errors import ArgumentError, EstimationError, require_fraction, req
 from suffice.models.cpds import nodes_of
 from suffice.models.cpds.linear_gaussian import rows_of_moments
 from suffice.models.cpds.tabular import describe_configuration
+from suffice.priors.binding import prior_of
 from suffice.result.goodness import p_text
 from suffice.result.wald_columns import COLUMNS, WaldColumns
 from suffice.text import fixed, html_table, number, plain_table
@@ -97,11 +98,13 @@ def coefficient_table(fit: Any, node: str, level: float) -> CoefficientTable:
         )
     kind: Any = nodes_of(fit.structure, fit.statistics.schema)[node][0]
     tied = any(node in group for group in fit.structure.tie)
-    if fit.point != "mle" or kind.ridge or kind.singular != "error" or kind.tied == "slopes" or tied:
+    prior = prior_of(fit.prior, kind, cpd.family)
+    if prior is not None or kind.ridge or kind.singular != "error" or kind.tied == "slopes" or tied:
+        intervals = f" After a fit with a prior, its posterior has intervals: fit.posterior[{node!r}]."
         raise EstimationError(
             f"Standard errors of {node!r} are known for least squares: without a prior, ridge or minimum norm, slopes "
-            "tied without their variance, or nodes tied to others. After a fit with a prior, its posterior has "
-            f"intervals: fit.posterior[{node!r}]."
+            "tied without their variance, or nodes tied to others."
+            + (intervals if fit.prior is None or fit.posterior is not None else " Fit without a prior on it for them.")
         )
     _require_least_squares(cpd, kind, fit.statistics[kind.need(cpd.family)])
     weight, means, scatter = rows_of_moments(fit.statistics[kind.need(cpd.family)])

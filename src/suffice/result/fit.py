@@ -155,8 +155,10 @@ class Fit:
         if how:
             raise ArgumentError(f"Intervals come from exact answers; leave {listing(list(how))} out.")
         from suffice.priors.credible import credible
+        from suffice.result.absent_posterior import explain_absent_posterior
 
-        return credible(self.model, self.posterior, targets, given, interval, interval_method, draws, seed)
+        absence = explain_absent_posterior(self)
+        return credible(self.model, self.posterior, targets, given, interval, interval_method, draws, seed, absence)
 
     def coefficients(self, node: str = "", level: float = 0.95, **how: Any) -> CoefficientTable | SoftmaxCoefficients:
         """Return coefficients with standard errors, p and intervals: of a linear-Gaussian node, or of a softmax.

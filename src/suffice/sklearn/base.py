@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 from sklearn.base import BaseEstimator, ClassifierMixin
 from sklearn.utils.validation import check_is_fitted
 
-from suffice.errors import EstimationError, ModelError, SufficeError
+from suffice.errors import DataError, EstimationError, ModelError, SufficeError
 from suffice.fitting import estimate
 from suffice.fitting import fit as fit_structure
 from suffice.models.class_model import log_normalised, refuse_far
@@ -202,7 +202,7 @@ class Shell(ClassifierMixin, BaseEstimator, ABC):
         for low in range(0, inputs.n_rows, PIECE_ROWS):
             piece = inputs.rows(slice(low, min(low + PIECE_ROWS, inputs.n_rows)))
             with np.errstate(over="ignore", invalid="ignore"):  # what overflows has no score, and is refused
-                scores = self._scores_of(piece)
+                scores = self._scores_in(piece, low)
             self._require_possible(scores, piece, low)
             yield low, scores
 
@@ -219,6 +219,14 @@ class Shell(ClassifierMixin, BaseEstimator, ABC):
             f"Row {low + row + 1} of X is impossible under every class, so no class is more likely than another. "
             f"{self._if_impossible}"
         )
+
+    def _scores_in(self, piece: Inputs, low: int) -> Floats:
+        """Return the scores of a piece; what is refused is named by its row in X."""
+        try:
+            return self._scores_of(piece)
+        except DataError:
+            self._learnt_model().refuse(piece.columns, piece.n_rows, low)
+            raise
 
     def _scores_of(self, inputs: Inputs) -> Floats:
         return np.asarray(self._learnt_model().log_scores_of(inputs.columns, inputs.n_rows), np.float64)

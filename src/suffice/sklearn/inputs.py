@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 from sklearn.utils.validation import validate_data
 
 from suffice.data.block import EncodedTable
-from suffice.data.encode import missing_in
+from suffice.data.encode import above, missing_in
 from suffice.data.matrix import MatrixColumns
 from suffice.data.matrix_codes import states_of_matrix
 from suffice.data.readers import open_raw
@@ -66,7 +66,7 @@ class Inputs:
 
     def as_if_alone(self, *, declared: bool = False) -> Inputs:
         """Return the inputs without states that the data told, or also declared ones, and that none of the rows has."""
-        if not any(variable.is_discrete for variable in self.variables):
+        if all(not variable.is_discrete or (variable.declared and not declared) for variable in self.variables):
             return self
         seen = [_seen(variable, self.columns[variable.name], declared) for variable in self.variables]
         columns = {variable.name: codes for variable, codes in seen}
@@ -95,7 +95,7 @@ def first_gap(inputs: Inputs) -> tuple[str, int] | None:
     held = inputs.columns
     matrix: Any = held.matrix if isinstance(held, MatrixColumns) else None
     if isinstance(held, SparseColumns):
-        places = np.flatnonzero(np.isnan(matrix.data))
+        places = np.flatnonzero(missing_in(matrix.data))
         if not len(places):
             return None
         return inputs.names[matrix.indices[places[0]]], int(np.searchsorted(matrix.indptr, places[0], side="right"))
@@ -119,6 +119,16 @@ def read_numbers(shell: Any, X: Any, *, first: bool, sparse: bool = False, finit
         _refuse_infinities(matrix, names)
     held = SparseColumns if hasattr(matrix, "tocsr") else MatrixColumns
     return Inputs(tuple(map(Variable, names)), held(matrix, names, {}), matrix.shape[0])
+
+
+def compared(inputs: Inputs, variables: tuple[Variable, ...], threshold: float) -> Inputs:
+    """Return the codes of a sparse matrix: 1 for numbers above a threshold, which is at least 0, and −1 for NaN."""
+    held: Any = inputs.columns
+    matrix = held.matrix.copy()
+    matrix.sum_duplicates()
+    codes = type(matrix)((above(matrix.data, threshold), matrix.indices, matrix.indptr), matrix.shape)
+    codes.eliminate_zeros()
+    return Inputs(variables, SparseColumns(codes, inputs.names, {}), inputs.n_rows, inputs.remarks)
 
 
 def _as_numbers(shell: Any, X: Any, *, first: bool, accepted: Any) -> Any:

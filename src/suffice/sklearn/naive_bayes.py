@@ -9,17 +9,28 @@ import numpy as np
 
 from suffice.data.schema import Declaration, Schema
 from suffice.data.table import UNKNOWN_POLICIES
+from suffice.data.variable import Variable
 from suffice.errors import ArgumentError, DataError, is_number, require_choice, shown
 from suffice.sklearn.cases import Cases
 from suffice.sklearn.generative import Generative
-from suffice.sklearn.inputs import Inputs, names_of, open_columns, origins_of, read_columns, read_numbers
+from suffice.sklearn.inputs import (
+    Inputs,
+    compared,
+    names_of,
+    open_columns,
+    origins_of,
+    read_columns,
+    read_numbers,
+)
 from suffice.sklearn.states import counting_prior, read_further, read_known
 from suffice.sklearn.words import OF_STATES, SMOOTHED
-from suffice.structures.naive import CONTINUOUS, DISCRETE, KINDS, Naive, kinds_of
+from suffice.structures.naive import CONTINUOUS, DISCRETE, KINDS, Naive, kinds_of, threshold_of
 
 NUMBERS = ("integer", "float", "bool")
 ALIKE = (DISCRETE, ("gaussian", "tied_gaussian"))
 COUNTED = (*DISCRETE, "multinomial")
+STORED = ("bernoulli", "multinomial")
+"""The kinds that a sparse matrix may be of."""
 WORDS = OF_STATES | {
     "schema={": "kinds={",
     "sf.categorical()": "'categorical'",
@@ -36,11 +47,11 @@ class NaiveBayes(Generative):
     Parameters
     ----------
     kinds : str, list, mapping or None
-        What columns are, all of them, one by one, or by name: ``"categorical"``, ``"bernoulli"`` (two states),
-        ``"gaussian"``, ``"tied_gaussian"`` (one variance for all classes) or ``"multinomial"`` (counts, which for all
-        such columns together are draws from one distribution). Other columns are told by their values: text, bools and
-        categoricals are categorical, floats Gaussian, whole numbers categorical while they have at most 20 distinct
-        values; with more, say which.
+        What columns are, all of them, one by one, or by name: ``"categorical"``, ``"bernoulli"`` (two states; numbers
+        are compared with ``binarize``), ``"gaussian"``, ``"tied_gaussian"`` (one variance for all classes) or
+        ``"multinomial"`` (counts, which for all such columns together are draws from one distribution). Other columns
+        are told by their values: text, bools and categoricals are categorical, floats Gaussian, whole numbers
+        categorical while they have at most 20 distinct values; with more, say which.
     smoothing : float or prior
         The pseudo-count of every state of a column, or of every column of counts, within a class (a Dirichlet prior, of
         which the posterior mean is taken); 0.0 is maximum likelihood, under which states that a class never had are
@@ -55,6 +66,10 @@ class NaiveBayes(Generative):
         Decide by p(y | x), or by p(x | y) alone, which is p(y | x) under equal class probabilities.
     unknown_states : {"error", "missing"}
         What to do with states in rows to classify that training did not have.
+    binarize : float or None
+        The threshold of Bernoulli columns that hold numbers: a number above it is the state 1, any other the state 0,
+        and both states are known even where training had one of them only. With None the two numbers that a column
+        holds are its states.
 
     Attributes
     ----------
@@ -67,7 +82,8 @@ class NaiveBayes(Generative):
     -----
     Values may be missing. In training each column is learnt from the values that it has, which is exact: the likelihood
     is a product of one factor a column. In rows to classify, missing values are summed or integrated out. Columns of
-    counts must be complete. Where all columns are, X may be a sparse matrix.
+    counts must be complete, there as in training. With ``kinds="multinomial"`` and ``kinds="bernoulli"`` X may be a
+    sparse matrix.
 
     Examples
     --------
@@ -79,6 +95,7 @@ class NaiveBayes(Generative):
     array([[0.25, 0.75]])
     """
 
+    binarize: float | None = 0.0  # of estimators that an earlier version pickled
     _words = WORDS
     _if_impossible = SMOOTHED
     _if_text = "Leave them out, or say in kinds that they are 'categorical'."
@@ -92,6 +109,7 @@ class NaiveBayes(Generative):
         class_prior: Any = "counted",
         rule: str = "map",
         unknown_states: str = "error",
+        binarize: float | None = 0.0,
     ) -> None:
         self.kinds = kinds
         self.smoothing = smoothing
@@ -99,6 +117,7 @@ class NaiveBayes(Generative):
         self.class_prior = class_prior
         self.rule = rule
         self.unknown_states = unknown_states
+        self.binarize = binarize
 
     # Reading --------------------------------------------------------------------------------------------------
 
@@ -118,17 +137,38 @@ class NaiveBayes(Generative):
         origins = origins_of(table, names)
         if all(_is_number(origins[name], said.get(name)) for name in names):
             return read_numbers(self, X, first=True, finite=False)
-        schema = {name: Declaration("discrete" if kind in DISCRETE else "continuous") for name, kind in said.items()}
-        return read_columns(table, names, schema, "error")
+        return read_columns(table, names, {name: self._declared(kind) for name, kind in said.items()}, "error")
+
+    def _declared(self, kind: str) -> Declaration:
+        if kind == "bernoulli":
+            return Declaration("discrete", None, threshold_of(self.binarize))
+        return Declaration("discrete" if kind in DISCRETE else "continuous")
 
     def _read_sparse(self, X: Any, *, first: bool) -> Inputs:
         kinds = {self.kinds} if first and isinstance(self.kinds, str) else set(() if first else self.kinds_.values())
-        if kinds != {"multinomial"}:
+        if len(kinds) != 1 or not kinds <= set(STORED):
             raise DataError(
-                "X is a sparse matrix, which NaiveBayes takes as counts only. Pass kinds='multinomial', or a dense "
+                "X is a sparse matrix, which NaiveBayes takes as counts or bits only. Pass kinds='multinomial' or "
+                "kinds='bernoulli', or a dense array: X.toarray()."
+            )
+        found = read_numbers(self, X, first=first, sparse=True)
+        return found if kinds == {"multinomial"} else self._compared(found, first=first)
+
+    def _compared(self, inputs: Inputs, *, first: bool) -> Inputs:
+        """Return the codes of a sparse matrix of numbers, each compared with the threshold of its column."""
+        known = None if first else self._known_inputs()
+        threshold = threshold_of(self.binarize) if known is None else known[0].threshold
+        if threshold is None or threshold < 0 or (known and any(one.threshold != threshold for one in known)):
+            raise DataError(
+                "X is a sparse matrix, whose Bernoulli columns need one threshold of 0.0 or more, so that what is not "
+                f"stored is the state 0. The 'binarize' argument is {self.binarize!r}; change it, or pass a dense "
                 "array: X.toarray()."
             )
-        return read_numbers(self, X, first=first, sparse=True)
+        variables = known or tuple(Variable.binary(name, threshold) for name in inputs.names)
+        return compared(inputs, variables, threshold)
+
+    def _known_inputs(self) -> tuple[Variable, ...]:
+        return tuple(self.statistics_.schema.select(names_of(self)).variables)
 
     def _read(self, X: Any) -> Inputs:
         if hasattr(X, "tocsr"):
@@ -168,9 +208,16 @@ class NaiveBayes(Generative):
             kinds=self._said(held.names),
             class_prior=self._prior_spec(cases),
             divisor=self.divisor,
+            binarize=self.binarize,
         )
         kinds = structure.kinds_in(Schema((*held.variables, cases.target)))
         _require_alike(getattr(self, "kinds_", {}), kinds)
+        before = getattr(self, "structure_", structure).binarize
+        if "bernoulli" in kinds.values() and before != structure.binarize:
+            raise ArgumentError(
+                f"The 'binarize' argument was {before!r} in the parts before, and is {structure.binarize!r} now. "
+                "Change it back, or use fit."
+            )
         self.kinds_ = kinds
         return structure
 
@@ -183,8 +230,10 @@ class NaiveBayes(Generative):
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()
         counts = isinstance(self.kinds, str) and self.kinds == "multinomial"
-        tags.input_tags.sparse = tags.input_tags.positive_only = counts
+        tags.input_tags.sparse = isinstance(self.kinds, str) and self.kinds in STORED
+        tags.input_tags.positive_only = counts
         tags.input_tags.allow_nan = not counts
+        tags.classifier_tags.poor_score = tags.input_tags.sparse  # scikit-learn scores them on measurements
         return tags
 
 

@@ -17,9 +17,11 @@ from suffice.data.block import Block
 from suffice.data.encode import missing_in
 from suffice.data.matrix import MatrixColumns
 from suffice.data.schema import Schema
+from suffice.errors import SchemaError
 from suffice.stats.counts import Counts
 from suffice.stats.moments import Moments
 from suffice.stats.needs import Need
+from suffice.stats.rows import Rows
 from suffice.stats.source import BlockSource
 from suffice.stats.statistics import Statistics, collect_block
 
@@ -80,14 +82,34 @@ class CheckedSource(BlockSource):
         return replace(self, table=self.table.with_schema(schema))
 
 
+def weight_of(held: Any) -> float | None:
+    """Return the weight of the rows that a statistic is of; None where it does not tell."""
+    if isinstance(held, Counts):
+        return float(held.total)
+    if isinstance(held, Moments):
+        return float(held.weight.sum())
+    return float(held.weight) if isinstance(held, Rows) else None
+
+
+def is_of_fewer_rows(held: Any, total: float) -> bool:
+    """Return whether a statistic is of fewer rows than there are, since the others lack some of its columns."""
+    weight = weight_of(held)
+    return weight is not None and weight < total * (1 - ROUNDING)
+
+
 def lack_rows(statistics: Statistics) -> bool:
-    """Return whether counts or moments are of fewer rows than there are, since the others lack some column."""
-    for need in statistics:
-        held = statistics[need]
-        weight = held.total if isinstance(held, Counts) else held.weight.sum() if isinstance(held, Moments) else None
-        if weight is not None and weight < statistics.weight * (1 - ROUNDING):
-            return True
-    return False
+    """Return whether some statistic is of fewer rows than there are, since the others lack some column."""
+    return any(is_of_fewer_rows(statistics[need], statistics.weight) for need in statistics)
+
+
+def require_states(schema: Schema) -> None:
+    """Refuse variables of which no row has a value and nobody says the states."""
+    for variable in schema.variables:
+        if variable.is_discrete and not variable.n_states:
+            raise SchemaError(
+                f"No row has a value of {variable.name!r}, so its states are not known. Declare them: "
+                f"schema={{{variable.name!r}: ['no', 'yes']}}."
+            )
 
 
 def columns_with_gaps(block: Block, names: Iterable[str]) -> frozenset[str]:

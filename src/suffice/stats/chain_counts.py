@@ -70,6 +70,9 @@ class Pairs:
     sums: Floats = field(repr=False)
     sizes: Floats = field(repr=False)
 
+    def __post_init__(self) -> None:
+        _freeze(self, "keys", "sums", "sizes")
+
     @classmethod
     def of(cls, n: int, keys: NDArray[Any], sums: Floats | None, sizes: Floats | None) -> Pairs:
         """Add up what has the same key; without values, count."""
@@ -135,6 +138,9 @@ class ChainCounts:
     transitions: Floats
     first: Floats
     last: Floats
+
+    def __post_init__(self) -> None:
+        _freeze(self, "transitions", "first", "last")
 
     def _repr_html_(self) -> str:
         return html_table(*chain_cells(self))
@@ -220,6 +226,14 @@ class ChainCounts:
         """Return the counts of no sequences."""
         k = schema[need.label].n_states
         return cls(need, schema[need.label], no_pairs(k), no_pairs(k * k), np.zeros((k, k)), np.zeros(k), np.zeros(k))
+
+
+def _freeze(holder: object, *names: str) -> None:
+    """Replace arrays by views that cannot be written to."""
+    for name in names:
+        array = getattr(holder, name).view()
+        array.flags.writeable = False
+        object.__setattr__(holder, name, array)
 
 
 def _apart(keys: NDArray[np.int64], k: int, n_labels: int) -> NDArray[np.int64]:

@@ -26,6 +26,7 @@ from suffice.stats.counts import Counts
 from suffice.stats.needs import Count
 from suffice.stats.ordering import words_of
 from suffice.stats.plan import Plan, plan
+from suffice.stats.sparse_counts import count_stored
 
 SMALL_JOB = 20_000_000
 """Rows times scopes below which NumPy is quicker than loading Numba and its kernels."""
@@ -47,6 +48,11 @@ def count_block(needs: Sequence[Count], block: Block) -> dict[Count, Counts]:
     """Count all scopes over one block of rows."""
     planned, sizes = _recall("plan", needs, block.schema, _planned)
     planned.require_memory()
+    stored = count_stored(needs, block)
+    if stored:
+        rest = [need for need in needs if need not in stored]
+        stored |= count_block(rest, block) if rest else {}
+        return {need: stored[need] for need in needs}
     whole = _covering(needs, block, sizes)
     if whole is not None:
         table = count_block([whole], block)[whole]

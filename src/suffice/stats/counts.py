@@ -14,12 +14,15 @@ from suffice.data.block import EXACT, Block, code_dtype
 from suffice.data.labelled import LabelledTable
 from suffice.data.schema import Schema
 from suffice.data.variable import Variable, unite
-from suffice.errors import StatisticsError, shown
+from suffice.errors import StatisticsError, listing, shown
+from suffice.settings import settings
 from suffice.stats.needs import Count
 from suffice.stats.notebook import counts_cells
 from suffice.stats.ordering import grouped, unique_rows, words_of
-from suffice.text import html_table
+from suffice.text import html_table, in_bytes
 
+ROW_COPIES = 3
+"""Rows of a table are held about so many times: as counts, as probabilities, and by the certificate."""
 DENSE_CELLS = 1 << 20
 """Joint state spaces up to this size are held as full tables."""
 
@@ -82,6 +85,10 @@ class Counts:
     def sparse(cls, variables: Sequence[Variable], cells: NDArray[Any], values: NDArray[Any]) -> Counts:
         """Build from configurations, as codes, and their counts; repeated configurations are added up."""
         values = np.array(values)  # what the caller does to its own arrays changes nothing here
+        if values.ndim != 1:
+            raise StatisticsError(
+                f"Counts of configurations are one number each. Got an array of shape {values.shape}."
+            )
         cells = _proper(variables, np.asarray(cells).reshape(len(values), len(variables)))
         return cls._of_codes(tuple(variables), cells, _settled(values))
 
@@ -273,6 +280,7 @@ class Counts:
             return None, self.values.reshape(-1, r) if r else self.values.reshape(math.prod(self.values.shape[:-1]), 0)
         sizes = [variable.n_states for variable in self.variables[:-1]]
         configurations, position = unique_rows(self.cells[:, :-1], sizes)
+        _require_rows(self.variables, len(configurations))
         values = np.zeros((len(configurations), r), self.values.dtype)
         values[position, self.cells[:, -1]] = self.values
         return configurations.astype(np.int64), values
@@ -280,6 +288,19 @@ class Counts:
     def labelled(self) -> LabelledTable:
         """Return the full table with its labels."""
         return LabelledTable(self.variables, self.table(), "count")
+
+
+def _require_rows(variables: Sequence[Variable], n_rows: int) -> None:
+    """Refuse rows that would not fit the memory: a row has a cell for every state of the last variable."""
+    *parents, child = variables
+    need, allowed = 8 * ROW_COPIES * n_rows * child.n_states, settings().memory
+    if need > allowed:
+        raise StatisticsError(
+            f"The table of {child.name!r} given {listing([parent.name for parent in parents], 6)} has {n_rows:,} rows "
+            f"with data, of {child.n_states:,} states each, and would take {in_bytes(need)}, more than the "
+            f"{in_bytes(allowed)} that are allowed. Use variables with fewer states, or allow more: "
+            "sf.config(memory='16GB')."
+        )
 
 
 def n_cells(variables: Sequence[Variable]) -> int:

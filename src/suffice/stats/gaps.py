@@ -265,7 +265,8 @@ class Gaps:
     def _require_proper(self) -> None:
         """Refuse arrays that a damaged file may hold."""
         lists = ((self.member_at, self.members), (self.code_at, self.codes))
-        fine = all(at.ndim == 1 and len(at) and at[0] == 0 and at[-1] == len(values) for at, values in lists)
+        fine = all(getattr(self, name).ndim == 1 for name in ARRAYS)
+        fine = fine and all(len(at) and at[0] == 0 and at[-1] == len(values) for at, values in lists)
         fine = fine and all((np.diff(at) >= 0).all() for at, _ in lists)
         fine = fine and len(self.kind) == len(self.weights) == len(self.code_at) - 1
         fine = fine and bool(np.isfinite(self.weights).all() and (self.weights >= 0).all())

@@ -34,6 +34,8 @@ from suffice.stats.sparse_moments import moments_by_cell
 from suffice.text import html_table, in_bytes, plural
 
 NUMBER_BYTES = 8
+ROUNDING = 1e-9
+"""Rounding errors of a covariance are at most so much of the products of the means, and far less as it is collected."""
 MAX_COLUMNS = 4096
 """Most columns that needs share a pass over; a piece of so many already outgrows the cache."""
 SMALL, UNDERFLOW = 1e-140, 1e-270
@@ -189,11 +191,10 @@ class Moments:
         variables, by = tuple(schema[name] for name in need.xs), tuple(schema[name] for name in need.by)
         names = _shapes(variables, by)
         values = [np.asarray(arrays[name], np.float64).reshape(names[name]) for name in names]
-        weight, _, _, scatter = values
-        diagonal = np.diagonal(scatter, axis1=-2, axis2=-1)
-        if not (all(np.isfinite(array).all() for array in values) and (weight >= 0).all() and (diagonal >= 0).all()):
+        if not _are_proper(*values):
             raise StatisticsError(
-                f"The moments of {need.xs} are not proper: numbers must be finite, weights and variances not negative."
+                f"The moments of {need.xs} are not proper: numbers must be finite, weights and variances not negative, "
+                "and covariances within what the variances allow."
             )
         return cls(variables, by, *values)
 
@@ -314,6 +315,20 @@ def _require_room(needs: Sequence[Moment], schema: Schema) -> None:
             f"configurations of {listing(largest.by)}. Use fewer variables or states, or allow more, with "
             "sf.config(memory='16GB')."
         )
+
+
+def _are_proper(weight: Floats, mean: Floats, rest: Floats, scatter: Floats) -> bool:
+    """Whether rows could have such moments: |T_ij| ≤ √(T_ii T_jj), up to the rounding errors of products of means."""
+    diagonal = np.diagonal(scatter, axis1=-2, axis2=-1)
+    finite = all(np.isfinite(array).all() for array in (weight, mean, rest, scatter))
+    if not (finite and (weight >= 0).all() and (diagonal >= 0).all()):
+        return False
+    roots, levels = np.sqrt(diagonal), np.sqrt(weight)[..., None] * np.abs(mean + rest)
+    with np.errstate(over="ignore"):
+        most = (
+            1.001 * roots[..., :, None] * roots[..., None, :] + ROUNDING * levels[..., :, None] * levels[..., None, :]
+        )
+    return bool((np.abs(scatter) <= most).all())
 
 
 def _n_cells(need: Moment, schema: Schema) -> int:

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import math
 import os
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import Any, NamedTuple
@@ -12,7 +14,7 @@ from numpy.typing import NDArray
 
 from suffice.data.block import Block, SettledTable
 from suffice.data.schema import Schema
-from suffice.errors import FileFormatError, SchemaError, StatisticsError, SufficeError, listing
+from suffice.errors import FileFormatError, SchemaError, StatisticsError, SufficeError, listing, require_whole, shown
 from suffice.files import read_arrays, write_arrays
 from suffice.settings import settings
 from suffice.stats.chain_counts import ChainCount, ChainCounts, count_chains
@@ -62,6 +64,8 @@ class Statistics(Mapping[Need, Any]):
         Rows read, and rows left out because of missing values.
     remarks : tuple of str
         Choices that were made while reading.
+    traits : frozenset of (str, str)
+        What the floats of parts of a table are, until all parts are added; see `suffice.data.float_kinds`.
 
     Examples
     --------
@@ -83,6 +87,7 @@ class Statistics(Mapping[Need, Any]):
     n_read: int = 0
     n_dropped: int = 0
     remarks: tuple[str, ...] = ()
+    traits: frozenset[tuple[str, str]] = frozenset()
 
     def __getitem__(self, need: Need) -> Any:
         if need in self.items_:
@@ -127,6 +132,7 @@ class Statistics(Mapping[Need, Any]):
             self.n_read + other.n_read,
             self.n_dropped + other.n_dropped,
             tuple(dict.fromkeys(self.remarks + other.remarks)),
+            self.traits | other.traits,
         )
 
     def require_like(self, other: Statistics) -> Schema:
@@ -149,9 +155,9 @@ class Statistics(Mapping[Need, Any]):
     def settled(self, table: SettledTable) -> Statistics:
         """Return the statistics with states in the order that their table settled on after the pass."""
         if table.schema == self.schema:
-            return replace(self, remarks=table.remarks)
+            return replace(self, remarks=table.remarks, traits=table.traits)
         items = {need: statistic.recoded(table.schema, table.recoding) for need, statistic in self.items_.items()}
-        return replace(self, schema=table.schema, items_=items, remarks=table.remarks)
+        return replace(self, schema=table.schema, items_=items, remarks=table.remarks, traits=table.traits)
 
     def __mul__(self, factor: float) -> Statistics:
         """Return the statistics with every row's weight multiplied by ``factor`` ≥ 0."""
@@ -186,6 +192,7 @@ class Statistics(Mapping[Need, Any]):
             "n_read": self.n_read,
             "n_dropped": self.n_dropped,
             "remarks": list(self.remarks),
+            **({"traits": sorted(map(list, self.traits))} if self.traits else {}),
         }
         arrays: dict[str, NDArray[Any]] = {}
         for position, statistic in enumerate(self.items_.values()):
@@ -206,7 +213,15 @@ class Statistics(Mapping[Need, Any]):
             need = kind.need.from_dict(entry)
             items[need] = kind.statistic.from_arrays(need, schema, by_position[str(index)])
         weight = float.fromhex(meta["weight"])
-        return cls(schema, items, weight, meta["n_read"], meta["n_dropped"], tuple(meta["remarks"]))
+        if not 0 <= weight < math.inf:
+            raise StatisticsError(f"The entry 'weight' must be finite and at least zero. Got {weight} instead")
+        n_read, n_dropped = (require_whole(name, meta[name], place="entry") for name in ("n_read", "n_dropped"))
+        if not n_dropped <= n_read < 1 << 63:
+            raise StatisticsError(f"{shown(n_dropped)} rows cannot have been dropped of {shown(n_read)}")
+        remarks = meta["remarks"]
+        if not isinstance(remarks, list) or not all(isinstance(remark, str) for remark in remarks):
+            raise StatisticsError(f"The entry 'remarks' must be a list of texts. Got {shown(remarks)} instead")
+        return cls(schema, items, weight, n_read, n_dropped, tuple(remarks), _traits(meta.get("traits", [])))
 
     def save(self, path: str | os.PathLike[str]) -> None:
         """Write to one checksummed file; `load` reads it back with equal bits."""
@@ -216,11 +231,26 @@ class Statistics(Mapping[Need, Any]):
     def load(cls, path: str | os.PathLike[str]) -> Statistics:
         """Read what `save` wrote."""
         parts = read_arrays(path, FILE_KIND, FILE_VERSION)
-        try:
+        with parts_explained(path, "Write it again."):
             return cls.from_parts(*parts)
-        except (SufficeError, KeyError, TypeError, ValueError, AttributeError, IndexError, OverflowError) as error:
-            detail = f"the entry {error} is missing" if type(error) is KeyError else str(error)
-            raise FileFormatError(f"{str(path)!r} does not hold proper statistics: {detail}. Write it again.") from None
+
+
+@contextmanager
+def parts_explained(path: str | os.PathLike[str], remedy: str) -> Iterator[None]:
+    """Turn whatever goes wrong with the parts of statistics into an error that names their file."""
+    try:
+        yield
+    except (SufficeError, KeyError, TypeError, ValueError, AttributeError, IndexError, OverflowError) as error:
+        detail = f"the entry {error} is missing" if type(error) is KeyError else str(error)
+        raise FileFormatError(f"{str(path)!r} does not hold proper statistics: {detail}. {remedy}") from None
+
+
+def _traits(entry: Any) -> frozenset[tuple[str, str]]:
+    """Read what columns of floats have shown of themselves, as pairs of a column and a trait."""
+    pairs = [tuple(pair) if isinstance(pair, list) else () for pair in entry] if isinstance(entry, list) else [()]
+    if not all(len(pair) == 2 and all(isinstance(part, str) for part in pair) for pair in pairs):
+        raise StatisticsError(f"The entry 'traits' must be a list of pairs of texts. Got {shown(entry)} instead")
+    return frozenset((name, trait) for name, trait in pairs)
 
 
 def _covers(held: Need, need: Need) -> bool:

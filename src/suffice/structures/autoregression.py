@@ -10,7 +10,7 @@ from typing import Any, ClassVar
 from suffice.data.held_symbols import HeldSymbols
 from suffice.data.marked_windows import FIRST, MarkedWindows
 from suffice.data.schema import Declaration, Schema, SchemaLike, declarations
-from suffice.data.sequences import Sequences, is_table, open_windows
+from suffice.data.sequences import Sequences, has_columns, open_windows
 from suffice.data.table import Weights
 from suffice.data.windows import lagged, window_names
 from suffice.errors import (
@@ -23,10 +23,12 @@ from suffice.errors import (
     require_whole,
     shown,
 )
+from suffice.settings import settings
 from suffice.stats.moments import Moments
 from suffice.stats.needs import Moment
 from suffice.stats.statistics import Statistics
-from suffice.text import plural
+from suffice.structures.markov_chain import SMALL_ORDER
+from suffice.text import in_bytes, plural
 
 DIVISORS, INITIALS = ("n", "n-p"), ("given", "normal")
 
@@ -86,7 +88,7 @@ class Autoregression:
             raise ArgumentError(f"The 'intercept' argument must be True or False. Got {shown(intercept)} instead.")
         require_choice("divisor", divisor, DIVISORS)
         require_choice("initial", initial, INITIALS)
-        settings = {
+        given = {
             "order": require_whole("order", order),
             "variables": None if variables is None else _checked(variables),
             "intercept": intercept,
@@ -95,9 +97,10 @@ class Autoregression:
             "id": None if id is None else require_text("id", id),
             "time": None if time is None else require_text("time", time),
         }
-        for name, value in settings.items():
+        for name, value in given.items():
             object.__setattr__(self, name, value)
         self._require_roles()
+        self._require_room()
 
     def _require_roles(self) -> None:
         """Refuse a column that has two roles, and a first block of no values."""
@@ -112,6 +115,17 @@ class Autoregression:
             raise StructureError(
                 "With order=0 no value depends on earlier ones, so there are no first values to have a distribution "
                 "of their own. Leave initial='normal' out, or pass a larger order."
+            )
+
+    def _require_room(self) -> None:
+        """Refuse an order whose columns of earlier values are too many for their moments to fit the memory."""
+        p = (self.order + 1) * len(self.variables or ("one",))
+        need, allowed = 8 * p**2, settings().memory
+        if self.order > SMALL_ORDER and need > allowed:
+            raise StructureError(
+                f"An autoregression of order {shown(self.order)} has {shown(p)} columns; their moments would take "
+                f"{in_bytes(need)}, more than the {in_bytes(allowed)} that are allowed. Lower the order, or allow "
+                "more: sf.config(memory='16GB')."
             )
 
     # What the structure says ----------------------------------------------------------------------------------
@@ -179,7 +193,7 @@ class Autoregression:
                     f"{listing(data.variables or ())}. Name the variables in one place."
                 )
             return data
-        if not is_table(data):
+        if not has_columns(data):
             return Sequences(data, variable=self.variables)
         return Sequences(data, variable=self.variables, id=self.id, time=self.time)
 

@@ -144,7 +144,7 @@ class Cliques:
     @cached_property
     def _missing_clique(self) -> Clique | None:
         given = set(map(frozenset, self.cliques))
-        found = maximal_cliques(self._ordered_graph)
+        found = maximal_cliques(self._ordered_graph, enough=len(given) + 1)  # of which one must be missing
         return next((clique for clique in found if frozenset(clique) not in given), None)
 
     @cached_property

@@ -9,6 +9,7 @@ from suffice.errors import StructureError, shown
 from suffice.graph.undirected import interaction_graph, moral_graph
 from suffice.structures.cliques_text import parse, written
 from suffice.structures.dag import DAG
+from suffice.structures.names import as_name, different_names, node_name
 
 Clique = tuple[str, ...]
 
@@ -21,7 +22,7 @@ def listed(graph: Any) -> tuple[list[Clique], list[str]]:
     """
     if isinstance(graph, str):
         cliques = parse(graph)
-    elif isinstance(graph, Iterable):
+    elif isinstance(graph, Iterable) and not isinstance(graph, bytes | bytearray):
         cliques = list(map(_clique, graph))
         cliques = sorted(cliques) if isinstance(graph, Set) else cliques
     else:
@@ -41,7 +42,7 @@ def listed(graph: Any) -> tuple[list[Clique], list[str]]:
 
 
 def _clique(item: object) -> Clique:
-    if isinstance(item, str):
+    if isinstance(as_name(item), str):
         return (_name(item),)
     if not isinstance(item, tuple | list | Set) or not item:
         raise StructureError(f"A clique is a tuple of names, ('A', 'B'), or a lone name. Got {shown(item)} instead.")
@@ -52,9 +53,7 @@ def _clique(item: object) -> Clique:
 
 
 def _name(name: object) -> str:
-    if not isinstance(name, str) or not name:
-        raise StructureError(f"The name of a variable must be text, and not empty. Got {shown(name)} instead.")
-    return name
+    return node_name(name, "a variable")
 
 
 def neighbours(graph: Any) -> dict[str, list[str]] | None:
@@ -64,9 +63,7 @@ def neighbours(graph: Any) -> dict[str, list[str]] | None:
     {'B': ['A'], 'C': [], 'A': ['B']}
     """
     if hasattr(graph, "is_directed"):
-        nodes = [_name(str(node)) for node in graph.nodes]
-        if len(set(nodes)) < len(nodes):
-            raise StructureError("Two nodes of the networkx graph have the same name as text. Rename one of them.")
+        nodes = list(map(_name, different_names(graph.nodes, "networkx graph")))
         if graph.is_directed():
             return _ordered(moral_graph(DAG(graph).parents))
         edges = [(str(a), str(b)) for a, b in graph.edges()]
@@ -74,7 +71,7 @@ def neighbours(graph: Any) -> dict[str, list[str]] | None:
         _require_plain(graph)
         return _ordered(moral_graph(graph.parents))
     elif isinstance(graph, Mapping):
-        edges = [(name, other) for name, near in graph.items() for other in _near(name, near)]
+        edges = [(_name(name), other) for name, near in graph.items() for other in _near(name, near)]
         nodes = list(dict.fromkeys([*map(_name, graph), *(other for _, other in edges)]))
     else:
         return None
@@ -87,7 +84,7 @@ def neighbours(graph: Any) -> dict[str, list[str]] | None:
 def _near(name: object, near: Any) -> list[str]:
     if isinstance(near, str):
         raise StructureError(f"The neighbours of {name!r} must be a list. Write {{{name!r}: [{near!r}]}}.")
-    if not isinstance(near, Iterable):
+    if isinstance(near, bytes | bytearray) or not isinstance(near, Iterable):
         raise StructureError(f"The neighbours of {name!r} must be a list of names. Got {shown(near)} instead.")
     names = list(map(_name, near))
     return sorted(names) if isinstance(near, Set) else names

@@ -1,7 +1,7 @@
 """Reading cliques from text: ``"A:B + B:C + 'M. Work'"``.
 
 ``:`` joins the names of a clique, ``+`` stands between cliques, ``#`` begins a comment, and names with blanks or signs
-stand in quotes. Blanks and line breaks mean nothing.
+stand in quotes. Blanks and line breaks mean nothing, and neither does a ``~`` in front, which R's formulas have.
 """
 
 from __future__ import annotations
@@ -21,6 +21,8 @@ TOKEN = re.compile(
     """,
     re.VERBOSE,
 )
+TILDE = re.compile(r"(?:\s+|\#[^\n]*)*~")
+"""The beginning of a formula as R has it."""
 UNSPOKEN = re.compile(r"""'(?:[^']|'')*'|"(?:[^"]|"")*"|\#[^\n]*""")
 REMEDIES = {
     "*": "Write A:B for a clique of A and B: all its terms are included.",
@@ -66,7 +68,8 @@ def parse(text: str) -> list[tuple[str, ...]]:
 
 def _tokens(text: str) -> Iterator[tuple[str, str, int]]:
     """Yield names, unquoted, and signs as (kind, value, place)."""
-    position = 0
+    tilde = TILDE.match(text)
+    position = 0 if tilde is None else tilde.end()
     while position < len(text):
         match = TOKEN.match(text, position)
         if match is None:
@@ -109,13 +112,13 @@ def _complaint(kind: str, value: str, place: int) -> str:
 
 
 def is_written_as_cliques(text: str) -> bool:
-    """Whether text means cliques rather than a directed graph: a ``:`` or ``+``, no arrow, no bracket in front.
+    """Whether text means cliques rather than a directed graph: a ``:``, ``+`` or leading ``~``, no arrow, no bracket.
 
     >>> is_written_as_cliques("A:B + C"), is_written_as_cliques("'a:b' -> C"), is_written_as_cliques("[A][B|A:C]")
     (True, False, False)
     """
     spoken = UNSPOKEN.sub(lambda match: "" if match[0].startswith("#") else "_", text).strip()
-    return not spoken.startswith("[") and not re.search(ARROW, spoken) and bool(re.search("[:+]", spoken))
+    return not spoken.startswith("[") and not re.search(ARROW, spoken) and bool(re.search("^~|[:+]", spoken))
 
 
 def quoted(name: str) -> str:
@@ -125,7 +128,7 @@ def quoted(name: str) -> str:
     ('Cancer', "'M. Work'", "'a:b'")
     """
     match = TOKEN.fullmatch(name)
-    bare = match is not None and match.lastgroup == "bare" and not name.startswith("[")
+    bare = match is not None and match.lastgroup == "bare" and not name.startswith(("[", "~"))
     return name if bare else "'" + name.replace("'", "''") + "'"
 
 

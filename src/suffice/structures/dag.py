@@ -6,7 +6,7 @@ import html
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from functools import cached_property
-from typing import Any
+from typing import Any, ClassVar
 
 from suffice.data.schema import Declaration
 from suffice.errors import (
@@ -23,6 +23,7 @@ from suffice.errors import (
 from suffice.graph.directed import find_cycle, topological_order
 from suffice.structures.dag_text import Edges, parse, quoted
 from suffice.structures.dot import dot
+from suffice.structures.names import as_name, by_name, different_names, node_name
 
 
 @dataclass(frozen=True, init=False)
@@ -67,6 +68,7 @@ class DAG:
     tie: tuple[tuple[str, ...], ...]
     settings: tuple[tuple[str, tuple[tuple[str, Any], ...]], ...]
     divisor: str
+    gaps: ClassVar[str] = "available"
 
     def __init__(
         self,
@@ -246,7 +248,7 @@ class DAG:
 
 def _parents(nodes: list[str], edges: Edges) -> dict[str, list[str]]:
     """Return the parents of every node, the graph being proper."""
-    parents: dict[str, list[str]] = {_name(node): [] for node in nodes}
+    parents: dict[str, list[str]] = {node_name(node): [] for node in nodes}
     if not parents:
         raise StructureError("The graph has no nodes. Name at least one, as in sf.DAG('A -> B').")
     for parent, child in edges:
@@ -270,14 +272,8 @@ def _n_states(name: str, n_states: object) -> int:
     return n_states
 
 
-def _name(node: object) -> str:
-    if not isinstance(node, str) or not node:
-        raise StructureError(f"The name of a node must be text, and not empty. Got {shown(node)} instead.")
-    return node
-
-
 def _by_node(argument: str, given: object, example: object) -> Mapping[Any, Any]:
-    return {} if given is None else require_mapping(argument, given, f"{{'A': {example!r}}}")
+    return {} if given is None else by_name(require_mapping(argument, given, f"{{'A': {example!r}}}"))
 
 
 def _kinds(given: Mapping[Any, Any]) -> tuple[dict[str, str], dict[str, tuple[tuple[str, Any], ...]]]:
@@ -304,8 +300,9 @@ def _kinds(given: Mapping[Any, Any]) -> tuple[dict[str, str], dict[str, tuple[tu
 def _reordered(parents: dict[str, list[str]], tie: Any) -> dict[str, list[str]]:
     """Return the parents in the order in which a tie lists them, where it does."""
     for group in tie if isinstance(tie, list) else ():
-        for node, above in group.items() if isinstance(group, Mapping) else ():
-            listed = [above] if isinstance(above, str) else list(above) if isinstance(above, Iterable) else [above]
+        for node, above in by_name(group).items() if isinstance(group, Mapping) else ():
+            lone = isinstance(above, str) or not isinstance(above, Iterable)
+            listed = list(map(as_name, [above] if lone else above))
             if node in parents and sorted(map(str, listed)) != sorted(parents[node]):
                 raise StructureError(
                     f"The tie lists {listing(listed)} as the parents of {node!r}, which are {listing(parents[node])}. "
@@ -323,7 +320,7 @@ def _groups(tie: Any) -> tuple[tuple[str, ...], ...]:
                 f"The 'tie' argument lists groups of nodes, tie=[('B', 'C'), …], or of nodes with their parents, "
                 f"tie=[{{'B': ['A'], 'D': ['C']}}, …]. Got {shown(tie)} instead."
             )
-    return tuple(tuple(map(_name, group)) for group in groups)
+    return tuple(tuple(map(node_name, group)) for group in groups)
 
 
 def _read(graph: Any) -> tuple[list[str], Edges]:
@@ -335,8 +332,9 @@ def _read(graph: Any) -> tuple[list[str], Edges]:
     if hasattr(graph, "is_directed"):
         if not graph.is_directed():
             raise StructureError("The networkx graph is undirected. Pass a networkx.DiGraph.")
-        return list(map(str, graph.nodes)), [(str(parent), str(child)) for parent, child in graph.edges()]
-    if isinstance(graph, Iterable):
+        edges = [(str(parent), str(child)) for parent, child in graph.edges()]
+        return different_names(graph.nodes, "networkx graph"), edges
+    if isinstance(graph, Iterable) and not isinstance(graph, bytes | bytearray):
         return _from_edges(graph)
     raise StructureError(
         "A graph is text such as 'A -> B', a list of edges, a dict of parents by child or a networkx.DiGraph. "
@@ -349,21 +347,22 @@ def _from_parents(graph: Mapping[Any, Any]) -> tuple[list[str], Edges]:
     for child, parents in graph.items():
         if isinstance(parents, str):
             raise StructureError(f"The parents of {child!r} must be a list. Write {{{child!r}: [{parents!r}]}}.")
-        if not isinstance(parents, Iterable):
+        if isinstance(parents, bytes | bytearray) or not isinstance(parents, Iterable):
             raise StructureError(f"The parents of {child!r} must be a list of names. Got {shown(parents)} instead.")
-        edges += [(_name(parent), _name(child)) for parent in parents]
-    return list(dict.fromkeys([*graph, *(parent for parent, _ in edges)])), edges
+        edges += [(node_name(parent), node_name(child)) for parent in parents]
+    children = different_names(graph, "graph", node_name)
+    return list(dict.fromkeys([*children, *(parent for parent, _ in edges)])), edges
 
 
 def _from_edges(graph: Iterable[Any]) -> tuple[list[str], Edges]:
     nodes: dict[str, None] = {}
     edges: Edges = []
     for item in graph:
-        if isinstance(item, str):
-            nodes.setdefault(item)
-        elif isinstance(item, tuple | list) and len(item) == 2 and all(isinstance(name, str) for name in item):
-            edges.append((item[0], item[1]))
-            nodes.update(dict.fromkeys(item))
+        if isinstance(as_name(item), str):
+            nodes.setdefault(as_name(item))
+        elif isinstance(item, tuple | list) and len(item) == 2 and all(isinstance(as_name(n), str) for n in item):
+            edges.append((as_name(item[0]), as_name(item[1])))
+            nodes.update(dict.fromkeys(edges[-1]))
         else:
             raise StructureError(f"An edge is a pair of names, (parent, child), or a lone name. Got {item!r} instead.")
     return list(nodes), edges

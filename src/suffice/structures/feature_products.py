@@ -14,7 +14,7 @@ from typing import Any
 
 from suffice.data.schema import Schema
 from suffice.data.variable import Label, Variable, plain_label
-from suffice.errors import StructureError, listing, shown
+from suffice.errors import StructureError, is_number, listing, shown
 from suffice.structures.feature_rules import Feature, Match, Outer, Term, Times
 from suffice.structures.feature_spec import FeatureSpec, discrete, named, require_few, require_name, scope_of, text_of
 
@@ -240,7 +240,7 @@ def _numbers(variable: Variable) -> tuple[float, ...] | None:
     """Return the numbers that a variable's states are, None for a continuous one."""
     if variable.states is None:
         return None
-    if any(isinstance(state, str) for state in variable.states):
+    if not all(isinstance(state, bool) or is_number(state) for state in variable.states):
         raise StructureError(
             f"A product multiplies numbers, and {variable.name!r} has the states {listing(variable.states)}. Use "
             f"sf.indicator or sf.feature(f, over=({variable.name!r},)) to give them values."

@@ -34,6 +34,9 @@ class Rule(Protocol):
     def cells(self, sizes: tuple[int, ...]) -> Cells:
         """Return the places in the flat table of discrete variables, and the values there; others are zero."""
 
+    def is_indicator(self, position: int) -> bool:
+        """Whether the value is zero at any state of the variable at a position that the rule does not name."""
+
 
 @dataclass(frozen=True)
 class Match:
@@ -51,6 +54,10 @@ class Match:
     def cells(self, sizes: tuple[int, ...]) -> Cells:
         """Return the one cell."""
         return np.array([np.ravel_multi_index(self.codes, sizes)], np.int64), np.ones(1)
+
+    def is_indicator(self, position: int) -> bool:
+        """Return True: other states do not match."""
+        return True
 
 
 @dataclass(frozen=True)
@@ -75,6 +82,10 @@ class Outer:
             table = np.multiply.outer(table, np.array(numbers))
         return _not_zero(table)
 
+    def is_indicator(self, position: int) -> bool:
+        """Return False: another state would have a number of its own."""
+        return False
+
 
 @dataclass(frozen=True)
 class Equal:
@@ -91,6 +102,10 @@ class Equal:
         """Return the diagonal."""
         codes = np.arange(min(sizes))
         return np.ravel_multi_index((codes,) * len(sizes), sizes).astype(np.int64), np.ones(len(codes))
+
+    def is_indicator(self, position: int) -> bool:
+        """Return True: no other variable, of states that are known, is equal to it."""
+        return True
 
 
 @dataclass(frozen=True)
@@ -111,6 +126,10 @@ class Listed:
     def cells(self, sizes: tuple[int, ...]) -> Cells:
         """Return what is listed."""
         return np.array(self.places, np.int64), np.array(self.values, np.float64)
+
+    def is_indicator(self, position: int) -> bool:
+        """Return False: the table may have been a function's."""
+        return False
 
 
 @dataclass(frozen=True)
@@ -138,7 +157,13 @@ class Called:
             for column, labels in zip(columns, self.labels, strict=True)
         ]
         if self.vectorised:
-            found = np.asarray(self.function(*values), np.float64)  # type: ignore[operator]
+            try:
+                found = np.asarray(self.function(*values), np.float64)  # type: ignore[operator]
+            except Exception as error:
+                raise StructureError(
+                    f"The function of the feature {self.name!r} is declared vectorised, and raised "
+                    f"{type(error).__name__}: {error}. Let it take whole columns and return one number a row."
+                ) from error
             if found.shape != (len(columns[0]),):
                 raise StructureError(
                     f"The feature {self.name!r} is declared vectorised, and returned an array of the shape "
@@ -156,6 +181,10 @@ class Called:
     def cells(self, sizes: tuple[int, ...]) -> Cells:
         """Return the table's cells."""
         return _not_zero(self._table)
+
+    def is_indicator(self, position: int) -> bool:
+        """Return False: what the function says of another state is not known."""
+        return False
 
     @cached_property
     def _table(self) -> Floats:
@@ -177,7 +206,7 @@ class Called:
                 ) from error
         try:
             number = float(value)
-        except (TypeError, ValueError):
+        except (TypeError, ValueError, OverflowError):
             number = math.nan
         if not math.isfinite(number):
             self._refuse(value, row)
@@ -218,6 +247,10 @@ class Times:
             shape = [size if axis in positions else 1 for axis, size in enumerate(sizes)]
             table = table * part.transpose(ranked).reshape(shape)
         return _not_zero(table)
+
+    def is_indicator(self, position: int) -> bool:
+        """Return whether one of the factors is an indicator of the variable."""
+        return any(rule.is_indicator(at.index(position)) for at, rule in self.parts if position in at)
 
 
 @dataclass(frozen=True)

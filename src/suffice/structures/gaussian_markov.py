@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import html
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from typing import Any
@@ -12,6 +12,7 @@ from suffice.data.schema import Declaration
 from suffice.errors import StructureError, listing
 from suffice.graph.undirected import maximal_cliques, perfect_order
 from suffice.structures.cliques import Cliques
+from suffice.structures.cliques_reading import neighbours, pairs
 from suffice.structures.cliques_text import written
 
 Edge = tuple[str, str]
@@ -50,7 +51,7 @@ class GaussianMarkov:
         if isinstance(graph, GaussianMarkov):
             variables, edges = graph.variables, graph.edges
         else:
-            cliques = Cliques(graph)
+            cliques = Cliques(graph, take="maximal" if neighbours(graph) is None else "pairwise")
             variables, edges = cliques.variables, tuple(cliques.edges)
         self._settle(variables, edges)
 
@@ -120,7 +121,11 @@ class GaussianMarkov:
     # Rendering ------------------------------------------------------------------------------------------------
 
     def __str__(self) -> str:
-        return " + ".join(map(written, self.cliques))
+        try:
+            parts: Sequence[tuple[str, ...]] = self.cliques
+        except StructureError:  # there are very many; the edges say the same
+            parts = pairs(self.graph)
+        return " + ".join(map(written, parts))
 
     def __repr__(self) -> str:
         return f"GaussianMarkov({str(self)!r})"

@@ -1,4 +1,4 @@
-"""Hypotheses: a finite list of sets, one of which the data was drawn from."""
+"""Hypotheses: a finite list of sets or distributions, one of which the data was drawn from."""
 
 from __future__ import annotations
 
@@ -9,22 +9,35 @@ from functools import cached_property
 from typing import Any
 
 from suffice.data.schema import Declaration
-from suffice.data.variable import Label, Variable, sort_labels
-from suffice.errors import StructureError, UnknownNameError, listing, require_mapping, require_text, shown, suggestion
+from suffice.data.variable import Label, Variable, plain_label, sort_labels
+from suffice.errors import (
+    StructureError,
+    UnknownNameError,
+    is_number,
+    listing,
+    require_mapping,
+    require_text,
+    shown,
+    suggestion,
+)
 from suffice.text import html_table, plain_table, shorten
+
+NEAR_ONE = 1e-9
+"""How far the sum of a hypothesis' probabilities may be from one."""
 
 
 @dataclass(frozen=True, init=False)
 class Hypotheses:
-    """A finite hypothesis space under strong sampling.
+    """A finite hypothesis space: sets under strong sampling, or distributions.
 
-    Each hypothesis h is a set of outcomes. If it is true, every observation is drawn uniformly from it, so that
-    p(D | h) = (1 / size of h)^N when all of the data lies in h, and 0 otherwise.
+    A hypothesis h that is a set says that every observation is drawn uniformly from it, so that
+    p(D | h) = (1 / size of h)^N when all of the data lies in h, and 0 otherwise. A hypothesis that is a distribution
+    gives each outcome a probability of its own: p(D | h) = Π p(x | h) over the observations x.
 
     Parameters
     ----------
-    sets : mapping from str to iterable of labels
-        The outcomes of each hypothesis.
+    sets : mapping from str to iterable of labels, or to mapping from label to probability
+        The outcomes of each hypothesis, or its probabilities, which sum to one.
     over : str
         The column that holds the outcomes.
 
@@ -37,13 +50,18 @@ class Hypotheses:
     'powers of two'
     >>> round(fit.posterior["even"], 6)
     0.000207
+    >>> coins = sf.Hypotheses({"fair": {"heads": 0.5, "tails": 0.5}, "bent": {"heads": 0.9, "tails": 0.1}}, over="toss")
+    >>> fit = sf.fit(coins, {"toss": ["heads", "heads", "tails"]}, prior="uniform")
+    >>> round(fit.posterior["fair"], 6)
+    0.606796
     """
 
     names: tuple[str, ...]
     sets: tuple[tuple[Label, ...], ...]
     over: str
+    probabilities: tuple[tuple[float, ...] | None, ...]
 
-    def __init__(self, sets: Mapping[str, Iterable[Label]], over: str = "x") -> None:
+    def __init__(self, sets: Mapping[str, Iterable[Label] | Mapping[Label, float]], over: str = "x") -> None:
         given = require_mapping("sets", sets, "{'even': [2, 4, 6], …}")
         listed = {require_text("hypothesis", name, "name"): _outcomes(name, labels) for name, labels in given.items()}
         if not listed:
@@ -51,7 +69,13 @@ class Hypotheses:
         object.__setattr__(self, "names", tuple(listed))
         object.__setattr__(self, "sets", tuple(listed.values()))
         object.__setattr__(self, "over", require_text("over", over))
+        each = [_probabilities(name, given[name], outcomes) for name, outcomes in listed.items()]
+        object.__setattr__(self, "probabilities", tuple(each))
         _ = self.variable  # outcomes that cannot stand together are refused now
+
+    def __setstate__(self, state: dict[str, Any]) -> None:
+        """Take what a pickle holds; in those of the first version every hypothesis is a set."""
+        self.__dict__.update({"probabilities": (None,) * len(state["names"]), **state})
 
     @cached_property
     def variable(self) -> Variable:
@@ -67,6 +91,12 @@ class Hypotheses:
                 + suggestion(name, self.names)
             )
         return self.sets[self.names.index(name)]
+
+    def distribution(self, name: str) -> dict[Label, float]:
+        """Return the probability of each outcome under one hypothesis; of a set, one divided by its size."""
+        outcomes = self.outcomes(name)
+        given = self.probabilities[self.names.index(name)]
+        return dict(zip(outcomes, given or [1 / len(outcomes)] * len(outcomes), strict=True))
 
     @property
     def columns(self) -> tuple[str, ...]:
@@ -84,7 +114,12 @@ class Hypotheses:
         return {self.over: Declaration("discrete", self.variable.labels)}
 
     def _cells(self) -> tuple[list[str], list[list[str]], str]:
-        rows = [[name, str(len(s)), shorten(listing(s, 6), 60)] for name, s in zip(self.names, self.sets, strict=True)]
+        rows = []
+        for name, outcomes, given in zip(self.names, self.sets, self.probabilities, strict=True):
+            each: Iterable[Any] = outcomes
+            if given is not None:
+                each = [f"{label}: {p:g}" for label, p in zip(outcomes, given, strict=True)]
+            rows.append([name, str(len(outcomes)), shorten(listing(each, 6), 60)])
         return ["hypothesis", "size", "outcomes"], rows, "<><"
 
     def __str__(self) -> str:
@@ -97,14 +132,19 @@ class Hypotheses:
         return f"Hypotheses({listing(self.names, 6)}, over={self.over!r})"
 
     def to_dict(self) -> dict[str, Any]:
-        """Return the structure as JSON-able data."""
-        sets = [[name, list(outcomes)] for name, outcomes in zip(self.names, self.sets, strict=True)]
+        """Return the structure as JSON-able data; the probabilities of a distribution stand after its outcomes."""
+        each = zip(self.names, self.sets, self.probabilities, strict=True)
+        sets = [[name, list(outcomes), *([] if p is None else [list(p)])] for name, outcomes, p in each]
         return {"type": "Hypotheses", "sets": sets, "over": self.over}
 
     @classmethod
     def from_dict(cls, entry: Mapping[str, Any]) -> Hypotheses:
         """Rebuild the structure from `to_dict`'s data."""
-        return cls(dict(entry["sets"]), entry["over"])
+        sets = {}
+        for name, outcomes, *given in entry["sets"]:
+            (p,) = given or (None,)
+            sets[name] = outcomes if p is None else dict(zip(outcomes, p, strict=True))
+        return cls(sets, entry["over"])
 
 
 def _outcomes(name: str, outcomes: Any) -> tuple[Label, ...]:
@@ -121,3 +161,24 @@ def _outcomes(name: str, outcomes: Any) -> tuple[Label, ...]:
             raise StructureError(f"Hypothesis {name!r}: the outcome {label} is not finite. Leave it out.")
     distinct = dict.fromkeys(Variable(name, (label,)).labels[0] for label in labels)
     return Variable(name, sort_labels(distinct)).labels
+
+
+def _probabilities(name: str, given: Any, outcomes: tuple[Label, ...]) -> tuple[float, ...] | None:
+    """Return the probabilities of a hypothesis that is a distribution, in the order of its outcomes; None for a set."""
+    if not isinstance(given, Mapping):
+        return None
+    by_label = {plain_label(label): p for label, p in given.items()}
+    for label in outcomes:
+        if not is_number(by_label[label]) or not 0 <= by_label[label] < math.inf:
+            raise StructureError(
+                f"Hypothesis {name!r}: the probability of {label!r} must be a number of at least 0. Got "
+                f"{shown(by_label[label])} instead. A hypothesis without probabilities is a list of outcomes: "
+                f"{listing(outcomes, 6)}."
+            )
+    found = tuple(float(by_label[label]) for label in outcomes)
+    if not abs(math.fsum(found) - 1) <= NEAR_ONE:
+        raise StructureError(
+            f"Hypothesis {name!r}: its probabilities must sum to one. They sum to {math.fsum(found):.12g}. Correct "
+            f"them, or give the outcomes alone, which are then equally likely: {listing(outcomes, 6)}."
+        )
+    return found

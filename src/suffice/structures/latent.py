@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from suffice.errors import StructureError, UnknownNameError, is_whole, listing, require_mapping, shown, suggestion
+from suffice.structures.names import by_name
 
 Latent = tuple[tuple[str, int], ...]
 
@@ -17,7 +18,7 @@ def latent_of(given: object, names: Sequence[str]) -> Latent:
     """
     if given is None:
         return ()
-    found = require_mapping("latent", given, "{'H': 3}")
+    found = by_name(require_mapping("latent", given, "{'H': 3}"))
     for name, n_states in found.items():
         if name not in names:
             raise UnknownNameError(

@@ -14,12 +14,16 @@ from typing import Any, ClassVar
 from suffice.data.hidden_sequences import HiddenTable, open_hidden
 from suffice.data.schema import Declaration, SchemaLike
 from suffice.data.sequence_text import LEVELS, is_text_path
-from suffice.data.sequences import Sequences, is_table, open_windows
+from suffice.data.sequences import Sequences, has_columns, open_windows
 from suffice.data.stream import KEEP
 from suffice.data.table import Weights
 from suffice.data.windows import WindowTable, lagged, window_names
 from suffice.errors import ArgumentError, DataError, StructureError, is_whole, require_choice, require_text, shown
-from suffice.text import shorten
+from suffice.settings import settings
+from suffice.text import in_bytes, shorten
+
+SMALL_ORDER = 10
+"""Up to so many predecessors are all listed where the chain is printed."""
 
 
 @dataclass(frozen=True)
@@ -75,6 +79,13 @@ class MarkovChain:
                 f"The order of a Markov chain must be a whole number, at least 0. Got {shown(self.order)} instead."
             )
         object.__setattr__(self, "order", int(self.order))
+        need, allowed = 4 * self.order**2, settings().memory
+        if self.order > SMALL_ORDER and need > allowed:
+            raise StructureError(
+                f"A chain of order {shown(self.order)} has a table for every number of predecessors; to name them "
+                f"takes {in_bytes(need)}, more than the {in_bytes(allowed)} that are allowed. Lower the order, or "
+                "allow more: sf.config(memory='16GB')."
+            )
         object.__setattr__(self, "variable", _variable(self.variable, bool(self.latent)))
         for name in ("id", "time"):
             if getattr(self, name) is not None:
@@ -154,7 +165,7 @@ class MarkovChain:
                 f"One text alone is a list of one sequence, [{shown(data)}]; a path names its kind of file, such as "
                 "'words.txt' or 'rain.csv'."
             )
-        if is_table(data):
+        if has_columns(data):
             return Sequences(data, variable=self.variable, id=self.id, time=self.time)
         return Sequences(data, variable=self.variable)
 
@@ -202,9 +213,11 @@ class MarkovChain:
             emissions = " ".join(f"p({shorten(name)} | {shorten(state)})" for name in self.names or ("x",))
             return f"p({shorten(state)} | {lagged(shorten(state), 1)}) {emissions}"
         name = next(iter(self.names), "x")
-        return (
-            f"p({shorten(name)} | {', '.join(window_names([name], self.order)[:-1])})" if self.order else f"p({name})"
-        )
+        if not self.order:
+            return f"p({name})"
+        before = window_names([name], min(self.order, SMALL_ORDER))[:-1]
+        earliest = f"{lagged(name, self.order)}, …, " if self.order > SMALL_ORDER else ""
+        return f"p({shorten(name)} | {earliest}{', '.join(before)})"
 
     def __repr__(self) -> str:
         said = {name: value for name, value in self.to_dict().items() if name not in ("type", "order")}

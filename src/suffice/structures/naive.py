@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from functools import cached_property
@@ -14,8 +15,10 @@ from suffice.data.encode import missing_in
 from suffice.data.schema import Declaration, Schema
 from suffice.data.sparse_matrix import sparse_part
 from suffice.errors import (
+    ArgumentError,
     DataError,
     UnknownNameError,
+    is_number,
     listing,
     require_choice,
     require_mapping,
@@ -42,14 +45,18 @@ class Naive(ClassColumns):
         The other columns.
     kinds : mapping from str to str, optional
         What an input is, where its column does not tell: ``"categorical"`` (the default of discrete columns);
-        ``"bernoulli"``, of two states; ``"gaussian"`` (the default of continuous ones), with a variance in each class;
-        ``"tied_gaussian"``, whose variance all classes share; or ``"multinomial"``: counts of zero and more, which for
-        all such columns together are draws from one distribution over these columns.
+        ``"bernoulli"``, of two states, see ``binarize``; ``"gaussian"`` (the default of continuous ones), with a
+        variance in each class; ``"tied_gaussian"``, whose variance all classes share; or ``"multinomial"``: counts of
+        zero and more, which for all such columns together are draws from one distribution over these columns.
     class_prior : str, number or mapping
         ``"counted"``, ``"uniform"``, a pseudo-count of every class, or a probability of each.
     divisor : {"n", "n-1"}
         That of variances without a prior: ``"n"`` is maximum likelihood, ``"n-1"`` unbiased; of a shared variance it
         is the rows less one a class.
+    binarize : float or None
+        The threshold of Bernoulli columns that hold numbers: a number above it is the state 1, any other the state 0,
+        and both states are known whatever the training data hold, as in scikit-learn's ``BernoulliNB``. With None the
+        two numbers that a column holds are its states. Text, bools and categories are states themselves.
 
     Notes
     -----
@@ -78,6 +85,7 @@ class Naive(ClassColumns):
     kinds: tuple[tuple[str, str], ...]
     class_prior: ClassPrior
     divisor: str
+    binarize: float | None = 0.0
 
     def __init__(
         self,
@@ -87,12 +95,14 @@ class Naive(ClassColumns):
         kinds: Mapping[str, str] | None = None,
         class_prior: Any = "counted",
         divisor: str = "n",
+        binarize: float | None = 0.0,
     ) -> None:
         names = input_names(target, inputs)
         named = kinds_of(names, {} if kinds is None else kinds)
         require_choice("divisor", divisor, DIVISORS)
-        values = (target, names, named, ClassPrior.of(class_prior), divisor)
-        for name, value in zip(("target", "inputs", "kinds", "class_prior", "divisor"), values, strict=True):
+        values = (target, names, named, ClassPrior.of(class_prior), divisor, threshold_of(binarize))
+        fields = ("target", "inputs", "kinds", "class_prior", "divisor", "binarize")
+        for name, value in zip(fields, values, strict=True):
             object.__setattr__(self, name, value)
 
     # What it tells --------------------------------------------------------------------------------------------
@@ -105,15 +115,18 @@ class Naive(ClassColumns):
     @property
     def declared(self) -> dict[str, Declaration]:
         """The class, and the inputs that are said to have states, are discrete."""
-        named = [name for name, kind in self.kinds if kind in DISCRETE]
-        return {name: Declaration("discrete") for name in (*named, self.target)}
+        thresholds = {"categorical": None, "bernoulli": self.binarize}
+        named = {name: thresholds[kind] for name, kind in self.kinds if kind in DISCRETE}
+        return {
+            name: Declaration("discrete", None, threshold) for name, threshold in (named | {self.target: None}).items()
+        }
 
     @cached_property
     def multinomial(self) -> tuple[str, ...]:
         """The columns of counts."""
         return tuple(name for name, kind in self.kinds if kind == "multinomial")
 
-    @property
+    @cached_property
     def column_name(self) -> str:
         """What the column that a count is of is called as a variable: ``column``, or longer where that is taken."""
         name = "column"
@@ -143,11 +156,11 @@ class Naive(ClassColumns):
             bad = ~(values >= 0)
             if bad.any():
                 value = values[int(np.argmax(bad))]
-                what = "is missing" if np.isnan(value) else f"is {value:g}"
+                what = "is missing (NaN)" if np.isnan(value) else f"is {value:g}"
+                why = "Counts must not be missing" if np.isnan(value) else "Negative values in data are no counts"
                 raise DataError(
-                    f"Column {name!r}{_row(block, bad)}: the count {what}, where multinomial columns hold counts of "
-                    f"zero and more, none of them missing. Correct it, or choose another kind: "
-                    f"kinds={{{name!r}: 'gaussian'}}."
+                    f"Column {name!r}{_row(block, bad)}: the count {what}. {why}: multinomial columns hold numbers of "
+                    f"zero and more. Correct it, or choose another kind: kinds={{{name!r}: 'gaussian'}}."
                 )
 
     # Rendering ------------------------------------------------------------------------------------------------
@@ -164,6 +177,8 @@ class Naive(ClassColumns):
             said.append(f"class_prior={self.class_prior!r}")
         if self.divisor != DIVISORS[0]:
             said.append(f"divisor={self.divisor!r}")
+        if self.binarize != 0:
+            said.append(f"binarize={self.binarize!r}")
         return f"Naive({', '.join(said)})"
 
     def to_dict(self) -> dict[str, Any]:
@@ -175,6 +190,7 @@ class Naive(ClassColumns):
             "kinds": dict(self.kinds),
             "class_prior": self.class_prior.to_dict(),
             "divisor": self.divisor,
+            **({} if self.binarize == 0 else {"binarize": self.binarize}),
         }
 
     @classmethod
@@ -182,7 +198,12 @@ class Naive(ClassColumns):
         """Rebuild the structure from `to_dict`'s data."""
         class_prior = ClassPrior.from_dict(entry["class_prior"])
         return cls(
-            entry["target"], entry["inputs"], kinds=entry["kinds"], class_prior=class_prior, divisor=entry["divisor"]
+            entry["target"],
+            entry["inputs"],
+            kinds=entry["kinds"],
+            class_prior=class_prior,
+            divisor=entry["divisor"],
+            binarize=entry.get("binarize", 0.0),
         )
 
 
@@ -197,6 +218,18 @@ def kinds_of(inputs: tuple[str, ...], kinds: object) -> tuple[tuple[str, str], .
             )
         require_choice(f"kinds[{name!r}]", kind, KINDS)
     return tuple((name, named[name]) for name in inputs if name in named)
+
+
+def threshold_of(binarize: object) -> float | None:
+    """Return the threshold of Bernoulli columns; None stands for none."""
+    if binarize is None:
+        return None
+    if not is_number(binarize) or not math.isfinite(binarize):
+        raise ArgumentError(
+            "The 'binarize' argument must be a finite number, above which a value of a Bernoulli column is the state "
+            f"1, or None. Got {shown(binarize)} instead."
+        )
+    return float(binarize)
 
 
 def _row(block: Block, bad: Any) -> str:

@@ -16,6 +16,7 @@ from suffice.structures.cliques_reading import neighbours
 from suffice.structures.feature_rules import Equal, Feature, Match, Outer, Term
 from suffice.structures.feature_spec import FeatureSpec, discrete
 from suffice.structures.features import Features
+from suffice.structures.names import as_name
 from suffice.text import plural
 
 TIES = ("none", "couplings", "fields", "both")
@@ -229,8 +230,9 @@ class Boltzmann(Pairwise):
     def __init__(self, names: Any, *, values: Sequence[float] = (0.0, 1.0), tie: str = "none",
                  fields: bool = True, latent: Mapping[str, int] | None = None) -> None:  # fmt: skip
         require_choice("tie", tie, TIES)
-        if isinstance(names, Sequence) and not isinstance(names, str) and all(isinstance(name, str) for name in names):
-            nodes, edges = tuple(names), tuple(itertools.combinations(names, 2))
+        units = tuple(map(as_name, names)) if isinstance(names, Sequence) and not isinstance(names, str) else None
+        if units is not None and all(isinstance(name, str) for name in units):
+            nodes, edges = units, tuple(itertools.combinations(units, 2))
             if not nodes or len(set(nodes)) < len(nodes):
                 raise StructureError(f"A Boltzmann machine needs different names of units. Got {listing(nodes)}.")
         else:

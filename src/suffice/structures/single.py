@@ -15,10 +15,14 @@ from typing import Any
 from suffice.data.schema import Declaration
 from suffice.data.variable import Label, Variable
 from suffice.errors import StructureError, listing, require_choice, shown
+from suffice.settings import settings
 from suffice.structures.dag import DAG
 from suffice.structures.gaussian_markov import GaussianMarkov
+from suffice.text import in_bytes
 
 DIVISORS = ("n", "n-1")
+PAIR_BYTES = 250
+"""What an edge takes at its peak, in Python, with its entries in a few matrices."""
 
 
 @dataclass(frozen=True, init=False)
@@ -53,6 +57,7 @@ class MultivariateNormal(GaussianMarkov):
     def __init__(self, variables: Iterable[str], *, divisor: str = "n") -> None:
         names = _names(variables)
         require_choice("divisor", divisor, DIVISORS)
+        _require_room(len(names))
         self._settle(names, tuple(itertools.combinations(names, 2)))
         object.__setattr__(self, "divisor", divisor)
 
@@ -73,6 +78,17 @@ class MultivariateNormal(GaussianMarkov):
     def from_dict(cls, entry: Mapping[str, Any]) -> MultivariateNormal:
         """Rebuild the structure from `to_dict`'s data."""
         return cls(entry["variables"], divisor=entry["divisor"])
+
+
+def _require_room(p: int) -> None:
+    """Refuse columns whose covariances do not fit the memory; each is an edge of the structure, too."""
+    need, allowed = PAIR_BYTES * p * (p - 1) // 2, settings().memory
+    if need > allowed:
+        raise StructureError(
+            f"A normal distribution of {p:,} columns has {p * (p - 1) // 2:,} covariances. With the names of their "
+            f"columns they would take {in_bytes(need)}, more than the {in_bytes(allowed)} that are allowed. Use fewer "
+            "columns, a sparse graph, sf.GaussianMarkov(…), or allow more: sf.config(memory='64GB')."
+        )
 
 
 class Normal(MultivariateNormal):

@@ -36,6 +36,15 @@ READERS: dict[str, Reader] = {
 }
 
 
+def is_table_object(data: object) -> bool:
+    """Whether ``data`` is a table as an object: a frame, a dict of columns, sf.CSV(…); paths and lists are not."""
+    if isinstance(data, str | bytes | list | tuple | os.PathLike):
+        return False
+    data = frames.unwrapped(data)
+    # Frames that only an engine reads have columns, too, and are refused by name when they are opened.
+    return hasattr(data, "columns") or any(reader.accepts(data) for reader in READERS.values())
+
+
 def open_raw(data: object) -> RawTable | RawStream:
     """Open ``data`` with the first reader that recognises it."""
     data = frames.unwrapped(data)

@@ -55,5 +55,5 @@ def _arrow(name: str, values: Any) -> pa.ChunkedArray:
     try:
         # The search for gaps is slow; NaN in a column of numbers is known as one anyway.
         return pa.chunked_array([pa.array(values, from_pandas=not floats)])
-    except (pa.ArrowInvalid, pa.ArrowTypeError, pa.ArrowNotImplementedError, OverflowError) as error:
+    except (pa.ArrowInvalid, pa.ArrowTypeError, pa.ArrowNotImplementedError, OverflowError, UnicodeError) as error:
         raise mixed_types(name, error) from None

@@ -14,6 +14,7 @@ import lzma
 import os
 import re
 import zlib
+from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import ExitStack, closing, contextmanager
 from dataclasses import dataclass, replace
@@ -26,7 +27,7 @@ from suffice.data.raw import ArrowBatch, RawStream
 from suffice.data.readers.arrow_csv import batches
 from suffice.data.readers.loose_lines import put_right
 from suffice.data.readers.paths import called, expand, names_files
-from suffice.errors import ArgumentError, DataError, FileAccessError, listing, require_whole, shown
+from suffice.errors import ArgumentError, DataError, FileAccessError, is_unicode, listing, require_whole, shown
 
 COMPRESSIONS: dict[str, Callable[[Any], Any]] = {
     "": lambda file: file,
@@ -122,6 +123,10 @@ def _texts(argument: str, values: Any) -> tuple[str, ...]:
     texts = tuple(values)
     if not all(isinstance(text, str) for text in texts):
         raise DataError(f"The {argument!r} argument must hold texts only. Got {shown(values)} instead.")
+    for text in texts:
+        if not is_unicode(text) or "\0" in text:
+            fault = "has a NUL character" if is_unicode(text) else "is not Unicode"
+            raise DataError(f"The {argument!r} argument holds {shown(text)}, which {fault}. Leave it out or rename it.")
     return texts
 
 
@@ -153,10 +158,10 @@ def open_table(data: Any) -> RawStream:
 
 def _names(source: CSV) -> tuple[tuple[str, ...], bool]:
     names, no_rows = (tuple(source.names), _is_empty(source)) if source.names else _header(source)
-    for name in names:
-        if names.count(name) > 1:
-            where = "'names'" if source.names else _first_line(source)
-            raise DataError(f"CSV file {str(source.path)!r}: column {name!r} occurs more than once in {where}.")
+    if len(set(names)) < len(names):
+        repeated, _ = Counter(names).most_common(1)[0]
+        where = "'names'" if source.names else _first_line(source)
+        raise DataError(f"CSV file {str(source.path)!r}: column {repeated!r} occurs more than once in {where}.")
     return names, no_rows
 
 
@@ -239,7 +244,7 @@ class _explained:  # noqa: N801
                 f"{refused['text'][:80]!r}. Correct the row, or name another separator: sf.CSV(path, separator=';')."
                 f"{self.remedy if where.endswith(' row 1') else ''}"
             ) from None
-        if isinstance(error, UnicodeDecodeError) or (isinstance(error, pa.ArrowInvalid) and "UTF8" in str(error)):
+        if isinstance(error, UnicodeError) or (isinstance(error, pa.ArrowInvalid) and "UTF8" in str(error)):
             raise DataError(
                 f"CSV file {self.path!r} is not text in {self.encoding} ({error}). "
                 "Name its encoding: sf.CSV(path, encoding='latin-1')."

@@ -65,7 +65,7 @@ def series_to_arrow(name: str, series: nw.Series[Any]) -> pa.ChunkedArray:
         series = series.cast(nw.String())
     try:
         array = _as_it_stands(series)
-    except (pa.ArrowInvalid, pa.ArrowTypeError, TypeError) as error:
+    except (pa.ArrowInvalid, pa.ArrowTypeError, TypeError, UnicodeError) as error:
         raise mixed_types(name, error) from None
     return array if isinstance(array, pa.ChunkedArray) else pa.chunked_array([array])
 
@@ -81,8 +81,13 @@ def _as_it_stands(series: nw.Series[Any]) -> Any:
 
 
 def mixed_types(name: str, error: Exception) -> DataError:
-    """Say that a column's values are not of one type."""
+    """Say that a column's values are not of one type, or not text that Arrow can hold."""
     detail = str(error).splitlines()[0]
+    if isinstance(error, UnicodeError):
+        return DataError(
+            f"Column {name!r} holds text that is not Unicode ({detail}), as text of the wrong encoding does. Decode it "
+            "again, or rename these values."
+        )
     return DataError(
         f"Column {name!r} mixes values of different types ({detail}). Convert it to one type first, "
         "for instance to text."

@@ -2,16 +2,14 @@
 
 from __future__ import annotations
 
-import os
 from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import Any
-from urllib.parse import unquote
 
 import pyarrow as pa
 
 from suffice.data.raw import ArrowBatch, RawStream, is_text
-from suffice.data.readers.paths import called, expand, names_files
+from suffice.data.readers.paths import called, expand, local, names_files
 from suffice.errors import DamagedError, DataError, FileAccessError, listing
 from suffice.text import plural
 
@@ -48,15 +46,6 @@ def _n_rows(paths: list[Path]) -> int | None:
         with opened(path) as file:
             total += file.metadata.num_rows
     return total
-
-
-def local(path: str | Path) -> str:
-    """Return the path of a file whose address says that it is on this machine, and other addresses as they are."""
-    text = os.fspath(path)
-    for mark in ("file://", "file:"):
-        if text.startswith(mark):
-            return unquote(text.removeprefix(mark))
-    return text
 
 
 def _place(path: str | Path) -> Any:

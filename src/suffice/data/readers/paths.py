@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import fnmatch
 import glob
 import os
 from pathlib import Path
 from typing import Any
+from urllib.parse import unquote
 
 from suffice.errors import DataError, FileAccessError
 
@@ -30,23 +32,48 @@ def expand(data: Any, endings: tuple[str, ...]) -> list[Path]:
             raise DataError(f"The file {str(twice)!r} is named twice, and would count twice. Name it once.")
         return found
     text = os.fspath(data)
+    _require_name(text)
     if _is_folder(text):
         inside = _inside(text, endings)
         if not inside:
             raise FileAccessError(f"The folder {text!r} holds no files that end in {' or '.join(endings)}.")
         return inside
     if glob.has_magic(text) and not os.path.exists(text):
-        found = sorted(Path(name) for name in glob.glob(text, recursive=True))
+        matches = sorted(Path(name) for name in glob.glob(text, recursive=True))
+        found = [path for path in matches if not _is_hidden_match(path, text)]
         if not found:
             raise FileAccessError(f"No file matches {text!r}.")
         files = [file for path in found for file in (_inside(str(path), endings) if path.is_dir() else [path])]
+        for folder in dict.fromkeys(str(file.parent) for file in files):
+            refuse_lake(folder)
         return list({os.path.realpath(file): file for file in files}.values())  # a folder may match, and its files, too
     return [Path(text)]
+
+
+def _require_name(text: str) -> None:
+    """Refuse what cannot be the name of a file on any system."""
+    try:
+        proper = b"\0" not in os.fsencode(text)
+    except UnicodeEncodeError:
+        proper = False
+    if not proper:
+        raise FileAccessError(
+            f"Cannot read {text!r}: a file's name has no NUL character and no half of a surrogate pair. Check the path."
+        )
 
 
 def called(data: Any) -> str:
     """Return what to call a path or several of them."""
     return Path(data[0] if isinstance(data, list | tuple) else data).name
+
+
+def local(path: str | Path) -> str:
+    """Return the path of a file whose address says that it is on this machine, and other addresses as they are."""
+    text = os.fspath(path)
+    for mark in ("file://", "file:"):
+        if text.startswith(mark):
+            return unquote(text.removeprefix(mark))
+    return text
 
 
 def _is_folder(text: str) -> bool:
@@ -57,12 +84,61 @@ def _is_folder(text: str) -> bool:
 
 
 def _inside(folder: str, endings: tuple[str, ...]) -> list[Path]:
-    # Names that begin with a dot or an underscore are marks of other programs, such as _SUCCESS.
-    try:
-        return sorted(
-            path
-            for path in Path(folder).rglob("*")
-            if path.name.lower().endswith(endings) and not path.name.startswith((".", "_")) and path.is_file()
-        )
-    except OSError as error:
-        raise FileAccessError(f"Cannot read the folder {folder!r}: {error.strerror or error}.") from None
+    """List the files of a folder and of the folders in it, hidden ones left out."""
+    refuse_lake(folder)
+    found: list[Path] = []
+    faults: list[OSError] = []
+    for parent, folders, names in os.walk(folder, onerror=faults.append):
+        if {"_delta_log", "metadata"} & set(folders):
+            refuse_lake(parent)
+        folders[:] = [name for name in folders if not _is_hidden(name)]
+        named = [name for name in names if name.lower().endswith(endings) and not _is_hidden(name)]
+        found += [path for name in named if (path := Path(parent, name)).is_file()]
+    if faults:
+        where = str(faults[0].filename or folder)
+        raise FileAccessError(f"Cannot read the folder {where!r}: {faults[0].strerror or faults[0]}.")
+    return sorted(found)
+
+
+def _is_hidden(name: str) -> bool:
+    """Whether a name is a mark of another program, or its unfinished work, such as _SUCCESS and _temporary."""
+    return name.startswith((".", "_"))
+
+
+def _is_hidden_match(path: Path, pattern: str) -> bool:
+    """Whether a path that a pattern matches has a hidden part that the pattern does not name itself."""
+    asked = [part for part in Path(pattern).parts if _is_hidden(part)]
+    return any(
+        _is_hidden(part) and part not in (".", "..") and not any(fnmatch.fnmatch(part, one) for one in asked)
+        for part in path.parts
+    )
+
+
+def refuse_lakes(paths: Any) -> None:
+    """Refuse the folders of Delta and Iceberg tables among paths or addresses that an engine reads by itself."""
+    for path in paths if isinstance(paths, list | tuple) else [paths]:
+        text = local(os.fspath(path)) if isinstance(path, str | os.PathLike) else ""
+        if text and _is_folder(text):
+            refuse_lake(text)
+
+
+def refuse_lake(folder: str) -> None:
+    """Refuse a folder of a Delta or Iceberg table: its files include rows that were deleted or replaced since."""
+    place = os.path.abspath(folder)
+    while True:
+        if os.path.isdir(os.path.join(place, "_delta_log")):
+            raise DataError(
+                f"The folder {place!r} is a Delta table, whose files include rows that were deleted or replaced since. "
+                f"Read it by its log: deltalake.DeltaTable({place!r}).to_pyarrow_dataset() is data like any other."
+            )
+        if glob.glob(os.path.join(glob.escape(place), "metadata", "*.metadata.json*")):
+            newest = os.path.join(place, "metadata", "….metadata.json")
+            raise DataError(
+                f"The folder {place!r} is an Iceberg table, whose files include rows that were deleted or replaced "
+                "since. Read it by its newest metadata: pyiceberg.table.StaticTable.from_metadata("
+                f"{newest!r}).scan().to_arrow() is data like any other."
+            )
+        name = os.path.basename(place)
+        if "=" not in name and name != "data":  # parts of such a table, which lie in it
+            return
+        place = os.path.dirname(place)

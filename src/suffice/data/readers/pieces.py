@@ -9,7 +9,7 @@ from typing import Any
 
 from suffice.data.raw import ArrowBatch, RawStream
 from suffice.data.readers import parquet
-from suffice.data.readers.paths import expand
+from suffice.data.readers.paths import expand, local
 from suffice.errors import DamagedError, DataError, shown
 
 PIECE_ROWS = 1 << 20
@@ -102,7 +102,7 @@ def _of_file(path: str, rows: int) -> Iterator[Piece]:
 def _mark(path: str) -> tuple[int, ...]:
     """Return the size and the time of a local file; nothing for files on other storage."""
     try:
-        found = os.stat(parquet.local(path))
+        found = os.stat(local(path))
     except OSError:
         return ()
     return found.st_size, found.st_mtime_ns

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import glob
 import os
 import re
 from collections.abc import Sequence
@@ -10,10 +11,13 @@ from typing import Any
 
 from suffice.data.raw import RawStream
 from suffice.data.readers import batches
-from suffice.errors import ArgumentError, DataError, listing, require_text, shown
+from suffice.data.readers.paths import refuse_lakes
+from suffice.errors import ArgumentError, DataError, is_unicode, listing, require_text, shown
 
 ENDINGS = (".duckdb", ".ddb")
 NAME = re.compile(r"\w+(\.\w+)?")
+PATTERN = re.compile(r"'([^']*[*?\[][^']*\.\w+)'")
+"""The pattern of names of files in a query, such as 'visits/*.parquet'."""
 TABLES = "SELECT table_schema, table_name FROM information_schema.tables ORDER BY table_schema <> 'main', 1, 2"
 
 
@@ -31,6 +35,8 @@ class SQL:
 
     Notes
     -----
+    Only one ``SELECT`` is run; what would write, such as ``COPY``, is refused.
+
     Needs the extra ``duckdb``: ``pip install 'suffice[duckdb]'``. Other databases, such as PostgreSQL and SQLite, are
     reached through ibis, whose tables are data like any other.
     """
@@ -41,6 +47,8 @@ class SQL:
     def __post_init__(self) -> None:
         if not require_text("query", self.query).strip():
             raise ArgumentError("The 'query' argument must be SQL or the name of a table. Got an empty text instead.")
+        if not is_unicode(self.query):
+            raise ArgumentError(f"The 'query' argument must be Unicode text. Got {shown(self.query)} instead.")
         if self.database is not None and not isinstance(self.database, str | os.PathLike):
             raise ArgumentError(
                 f"The 'database' argument must be the path of a file. Got {shown(self.database)} instead."
@@ -70,6 +78,8 @@ def relation_of(data: Any) -> Any:
             "Databases are read by DuckDB, which is not installed. Install it: pip install 'suffice[duckdb]'."
         ) from None
     asked = data if isinstance(data, SQL) else None
+    for pattern in PATTERN.findall(asked.query) if asked is not None else ():
+        refuse_lakes(sorted({os.path.dirname(path) for path in glob.glob(pattern, recursive=True)}))
     path: Any = asked.database if asked is not None else data
     if path is not None and not os.path.exists(path):
         raise DataError(f"There is no database {shown(os.fspath(path), 300)}. Check the path.")
@@ -81,7 +91,9 @@ def relation_of(data: Any) -> Any:
         query = asked.query.strip()
         if query in tables:
             return connection.sql(_all_of(*tables[query]))
-        found = connection.sql(f"SELECT * FROM {query}" if NAME.fullmatch(query) else query)
+        query = f"SELECT * FROM {query}" if NAME.fullmatch(query) else query
+        _require_reading(connection, query)
+        found = connection.sql(query)
         if found is None:
             raise DataError(f"The query {shown(asked.query)} returns no table. Ask by SELECT, or name a table.")
         return found
@@ -94,6 +106,16 @@ def relation_of(data: Any) -> Any:
         raise DataError(
             f"The database cannot answer: {str(error).splitlines()[0][:300].rstrip('.')}. {remedy}."
         ) from None
+
+
+def _require_reading(connection: Any, query: str) -> None:
+    """Refuse statements that do more than read, such as COPY, which writes files."""
+    kinds = [str(statement.type).rpartition(".")[2] for statement in connection.extract_statements(query)]
+    if kinds and kinds != ["SELECT"]:  # EXPLAIN ANALYZE would run what it explains
+        raise DataError(
+            f"The query {shown(query)} must be one SELECT; its statements are {listing(kinds)}. sf.SQL only reads; run "
+            "other statements in DuckDB itself."
+        )
 
 
 def _spoken(schema: str, name: str) -> str:

@@ -14,6 +14,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from suffice.models.cpds.linear_gaussian import LinearGaussianCPD
+from suffice.optimise.distance import Distance, beyond, quadratic_loss, shortfall
 from suffice.stats.moments import Moments
 
 MAX_EXACT = 20_000
@@ -103,8 +104,8 @@ def _slope_gaps(seen: _Seen, q: int, kind: Any) -> list[float]:
     cross, squares, spread = seen.cross[:, :q], seen.squares, np.diagonal(seen.scatter, axis1=1, axis2=2)[:, :q]
     b = seen.slopes
     if kind.tied in ("slopes", "both") and len(cross):
-        # Shared slopes solve the sum of the rows' equations, each divided by its variance.
-        share = seen.variance[0] / seen.variance if kind.tied == "slopes" else seen.variance / seen.variance
+        # Shared slopes solve the sum of the rows' equations, each divided by its variance in units of the smallest.
+        share = seen.variance.min() / seen.variance if kind.tied == "slopes" else seen.variance / seen.variance
         if any((row != b[0]).any() for row in b[1:]):
             return [math.inf]
         cross = (cross * share[:, None]).sum(axis=0)[None]
@@ -117,3 +118,67 @@ def _slope_gaps(seen: _Seen, q: int, kind: Any) -> list[float]:
             miss = abs(float(cross[row, j] - in_fractions(kind.ridge, isinstance(b[row, j], Fraction)) * b[row, j]))
             gaps.append(miss / size if size > 0 else (0.0 if miss == 0 or kind.singular != "error" else math.inf))
     return gaps
+
+
+# Nats ---------------------------------------------------------------------------------------------------------
+
+
+def exact_distance(cpd: LinearGaussianCPD, statistic: Moments, kind: Any) -> Distance:
+    """Return the Newton decrement of every configuration: of its level, its slopes and its variance.
+
+    With n rows, mean error ē, scatter S of the parents and c = Σ w (x − x̄) e they are ½ n ē²/v, ½ cᵀS⁻¹c/v and
+    ½ n (u − 1 − log u), u = Σ w e² / (n v). Where variances are divided by n − p, that takes the place of n in the last
+    of them, as in the restricted likelihood; under a ridge penalty S and c have its term. What configurations share is
+    one block.
+    """
+    if np.isnan(_known(cpd, statistic)).any():
+        return Distance.in_nats(math.inf, "a configuration that is unknown and has rows")
+    seen = _Seen(cpd, statistic)
+    if not all(v > 0 for v in seen.variance):
+        return Distance.in_nats(math.inf, "a variance that is not positive")
+    v, n = (np.array([float(x) for x in values]) for values in (seen.variance, seen.weight))
+    levels = n * beyond(seen.gap.astype(np.float64), seen.rounding) ** 2 / v / 2
+
+    def name(row: int) -> str:
+        return cpd.describe_row(int(seen.rows[row])) if cpd.family.discrete else ""
+
+    found = Distance.of_rows(levels, name)
+    q = len(cpd.family.continuous)
+    divisors = kind.divisors(statistic.weight.reshape(-1), q)[seen.rows]
+    if kind.tied in ("variance", "both"):
+        if len(v) and (v != v[0]).any():
+            return Distance.in_nats(math.inf, "variances that are tied and differ")
+        ratios = [float(seen.squares.sum() / seen.variance[0]) / float(divisors[0]) - 1] if len(v) else []
+        found += Distance.of_rows(divisors[:1] / 2 * shortfall(ratios), lambda _: "the tied variance")
+    else:
+        ratios = [float(t / x) / float(d) - 1 for t, x, d in zip(seen.squares, seen.variance, divisors, strict=True)]
+        found += Distance.of_rows(divisors / 2 * shortfall(ratios), name)
+    if q and kind.tied in ("slopes", "both"):
+        return found + Distance.in_nats(_shared_slope_loss(seen, v, q, kind), "the tied slopes")
+    ridge = kind.ridge
+    losses = [_slope_loss(seen.scatter[r], seen.cross[r, :q], seen.slopes[r], ridge, 1 / v[r]) for r in range(len(v))]
+    return found + Distance.of_rows(np.array(losses), name)
+
+
+def _slope_loss(scatter: Row, cross: Row, slopes: Row, ridge: float, share: Any) -> float:
+    """Return the decrement of slopes, from the scatter of parents and child and from Σ w (x − x̄) e."""
+    q = len(slopes)
+    if not q:
+        return 0.0
+    penalty = in_fractions(ridge, isinstance(cross[0], Fraction)).item()
+    slope = (cross - penalty * slopes).astype(np.float64) * share
+    curvature = (scatter[:q, :q].astype(np.float64) + ridge * np.eye(q)) * share
+    rounding = 8 * np.finfo(np.float64).eps * math.sqrt(float(scatter[q, q]) * share)
+    return quadratic_loss(slope, curvature, rounding)
+
+
+def _shared_slope_loss(seen: _Seen, v: NDArray[np.float64], q: int, kind: Any) -> float:
+    """Return the decrement of slopes that all configurations share; the smallest variance is the penalty's unit."""
+    if any((row != seen.slopes[0]).any() for row in seen.slopes[1:]):
+        return math.inf
+    if not len(v):
+        return 0.0
+    share = seen.variance.min() / seen.variance
+    scatter = (seen.scatter * share[:, None, None]).sum(axis=0)
+    cross = (seen.cross[:, :q] * share[:, None]).sum(axis=0)
+    return _slope_loss(scatter, cross, seen.slopes[0], kind.ridge, 1 / v.min())

@@ -10,6 +10,7 @@ from numpy.typing import NDArray
 
 from suffice.data.variable import Variable
 from suffice.errors import StructureError, listing, suggestion
+from suffice.optimise.distance import Distance
 from suffice.stats.needs import Need
 
 Columns = Mapping[str, NDArray[Any]]
@@ -132,6 +133,14 @@ class NodeKind(Protocol):
         ``pseudo`` is what the prior adds, as its `pseudo` returns it; the kinds know their own priors'.
         """
 
+    def distance(self, cpd: Any, statistic: Any, pseudo: Any = None, fixed: Any = None, point: str = "mle") -> Distance:
+        """Return how far the estimate is from its optimum in nats, or from a posterior mean in standard deviations.
+
+        The arguments are those of `residual`; ``point`` says whether an estimate under a prior is its mean. Rows of a
+        table, and other blocks that are estimated by themselves, are added up; their names say which row it is, not
+        which node.
+        """
+
     def log_likelihood_terms(self, cpd: Any, statistic: Any) -> list[float]:
         """Return numbers that add up to the log-likelihood, by other code than the distribution's own sum."""
 
@@ -172,6 +181,10 @@ class KindBase:
                     + suggestion(option, known)
                 )
         return replace(self, **options) if options else self  # type: ignore[type-var]
+
+    def distance(self, cpd: Any, statistic: Any, pseudo: Any = None, fixed: Any = None, point: str = "mle") -> Distance:
+        """Return that nothing is known of the distance in nats, so that `residual` alone decides."""
+        return Distance()
 
     def log_likelihood_terms(self, cpd: CPD, statistic: Any) -> list[float]:
         """Return m · log p of every cell that occurs, through the distribution's own ``log_prob``."""

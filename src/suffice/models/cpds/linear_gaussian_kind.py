@@ -4,6 +4,7 @@ Parameters    a_d, b_d, v_d for each configuration d of the discrete parents    
 Statistics    weight, mean and scatter of (parents, child), by d                    `Moment(xs, by)`
 Fitting       T_xx b = T_xy; a = ȳ − b · x̄; v = (T_yy − b · T_xy) / W or W − p      `LinearGaussianKind.mle`
 Proof         the normal equations and the variance, in exact fractions             `LinearGaussianKind.residual`
+              their Newton decrement, in nats                                       `LinearGaussianKind.distance`
 """
 
 from __future__ import annotations
@@ -16,7 +17,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from suffice.errors import EstimationError, StructureError, is_number, listing, require_choice, shown
-from suffice.models.cpds.exact_regression import exact_residual, exact_terms
+from suffice.models.cpds.exact_regression import exact_distance, exact_residual, exact_terms
 from suffice.models.cpds.kind import Family, KindBase
 from suffice.models.cpds.least_squares import (
     SINGULAR,
@@ -29,6 +30,7 @@ from suffice.models.cpds.least_squares import (
 from suffice.models.cpds.linear_gaussian import LinearGaussianCPD, rows_of_moments
 from suffice.models.cpds.rows import all_configurations
 from suffice.models.cpds.tabular import describe_configuration
+from suffice.optimise.distance import Distance
 from suffice.stats.moments import Moments
 from suffice.stats.needs import Moment
 from suffice.text import plural
@@ -194,7 +196,8 @@ class LinearGaussianKind(KindBase):
         where = self._where(family, row)
         ways = (
             f"Leave it out of the parents, or ask for one of many solutions: kinds={{{family.child.name!r}: "
-            "{'singular': 'minimum_norm'}} or {'ridge': 1.0}; a prior such as sf.NormalInverseGamma decides, too."
+            "{'singular': 'minimum_norm'}} or {'ridge': 1.0}"
+            + (f"; a prior decides, too: {self._prior(family)}." if self._prior(family) else ".")
         )
         if trouble is not None and trouble.constant:
             return (
@@ -208,6 +211,11 @@ class LinearGaussianKind(KindBase):
             f"Node {family.child.name!r}{where}: its parent {names[place]!r} is a combination of {listing(others)}, so "
             f"their coefficients are not determined.{few} {ways}"
         )
+
+    def _prior(self, family: Family) -> str:
+        """Return a prior for the node alone, as it is passed; nothing where its settings are for estimates without."""
+        plain = self == type(self)()
+        return f"prior={{{family.child.name!r}: sf.NormalInverseGamma(2, 1.0)}}" if plain else ""
 
     @staticmethod
     def _where(family: Family, row: int | None) -> str:
@@ -229,7 +237,9 @@ class LinearGaussianKind(KindBase):
             few = weight[row] <= len(family.continuous) + 1
             reason = f"has only {plural(float(weight[row]), 'row')}, so {name!r} {what}" if few else f"{what}"
             subject = f"Node {name!r}{where}: it" if few else f"Node {name!r}{where}: the column"
-            ways = "Collect more rows, leave it out, or pass a prior such as sf.NormalInverseGamma."
+            ways = "Collect more rows, or leave it out."
+            if prior := self._prior(family):
+                ways = f"Collect more rows, leave it out, or pass {prior}."
             if family.discrete and not tied:
                 ways += f" Or let configurations share a variance: kinds={{{name!r}: {{'tied': 'variance'}}}}."
             raise EstimationError(
@@ -263,7 +273,7 @@ class LinearGaussianKind(KindBase):
             uniform = " Numbers have no uniform distribution." if policy == "uniform" else ""
             raise EstimationError(
                 f"Node {name!r} has {what}, so their regressions are not determined.{uniform} Pass "
-                "unseen_parents='nan', or a prior such as sf.NormalInverseGamma."
+                "unseen_parents='nan'" + (f", or {prior}." if (prior := self._prior(cpd.family)) else ".")
             )
         return cpd, (f"{name}: {what}; their regressions are NaN.",)
 
@@ -292,6 +302,23 @@ class LinearGaussianKind(KindBase):
 
             return posterior_residual(cpd, statistic, pseudo)
         return exact_residual(cpd, statistic, self)
+
+    def distance(
+        self,
+        cpd: LinearGaussianCPD,
+        statistic: Moments,
+        pseudo: Any = None,
+        fixed: Any = None,
+        point: str = "mle",
+    ) -> Distance:
+        """Return the decrement of levels, slopes and variances; of a posterior mean, its deviation from the formula."""
+        if fixed is not None:
+            return Distance()
+        if pseudo is not None:
+            from suffice.models.cpds.linear_gaussian_prior import posterior_distance
+
+            return posterior_distance(cpd, statistic, pseudo)
+        return exact_distance(cpd, statistic, self)
 
     def log_likelihood_terms(self, cpd: Any, statistic: Moments) -> list[float]:
         """Return the terms of every configuration, squares summed in exact fractions."""

@@ -14,6 +14,7 @@ a, b    shape and scale of the prior of σ²
 from __future__ import annotations
 
 import math
+from collections.abc import Iterator
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -21,6 +22,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from suffice.models.cpds.linear_gaussian import LinearGaussianCPD
+from suffice.optimise.distance import EPS, Distance, beyond, shortfall
 from suffice.stats.moments import Moments
 
 Floats = NDArray[np.float64]
@@ -100,19 +102,42 @@ def posterior_residual(cpd: LinearGaussianCPD, moments: Moments, pseudo: Regress
     relative to what it is the sum of, variances relative to themselves. Configurations without rows under a free
     intercept are left to ``unseen_parents``.
     """
+    return max((row.residual(cpd) for row in _posterior_rows(cpd, moments, pseudo)), default=0.0)
+
+
+def posterior_distance(cpd: LinearGaussianCPD, moments: Moments, pseudo: RegressionPseudo) -> Distance:
+    """Return the Newton decrement of a posterior mode, or how far a posterior mean is off in standard deviations.
+
+    The coefficients' distance is that of Mahalanobis, with their posterior covariance: no coefficient, and no
+    prediction, is further off than that. σ² has the relative standard deviation 1/√(a − 2), here taken as 1/√a.
+    """
+    found = Distance.in_sds(0.0, "") if pseudo.point == "mean" else Distance.in_nats(0.0, "")
+    for row in _posterior_rows(cpd, moments, pseudo):
+        name = cpd.describe_row(row.row) if cpd.family.discrete else ""
+        found += (
+            Distance.in_sds(row.deviation(cpd), name)
+            if pseudo.point == "mean"
+            else Distance.in_nats(row.decrement(cpd), name)
+        )
+    return found
+
+
+def _posterior_rows(cpd: LinearGaussianCPD, moments: Moments, pseudo: RegressionPseudo) -> Iterator[_Posterior]:
+    """Yield the posterior of every configuration that the data or the prior determine."""
     q = len(pseudo.centre)
     weight = moments.weight.reshape(-1)
     mean, rest = moments.mean.reshape(-1, q + 1), moments.rest.reshape(-1, q + 1)
     scatter = moments.scatter.reshape(-1, q + 1, q + 1)
-    worst = 0.0
     for row in _rows_to_prove(cpd, weight):
         n = float(weight[row])
         if not shape_after(pseudo, n) > 0 or (not n > 0 and not pseudo.weight > 0):
             continue
         origin = mean[row] if n > 0 else np.append(pseudo.centre, pseudo.level)
         stacked = _stacked(pseudo, n, origin, rest[row], scatter[row])
-        worst = max(worst, _row_residual(cpd, row, origin, pseudo, n, *_least_squares(stacked)))
-    return worst
+        beta, root, squares = _least_squares(stacked)
+        shape, scale = shape_after(pseudo, n), pseudo.scale + squares / 2
+        divisor = shape + 1 + len(beta) / 2 if pseudo.point == "map" else shape - 1
+        yield _Posterior(row, origin, beta, root, shape, divisor, scale / divisor if divisor > 0 else math.nan)
 
 
 def _rows_to_prove(cpd: LinearGaussianCPD, weight: Floats) -> list[int]:
@@ -139,7 +164,7 @@ def _stacked(pseudo: RegressionPseudo, n: float, origin: Floats, rest: Floats, s
 
 def _root(matrix: Floats) -> Floats:
     """Return R with RᵀR equal to a matrix that may be singular; the units of its columns mean nothing."""
-    roots = np.sqrt(np.diag(matrix))
+    roots = np.sqrt(np.maximum(np.diag(matrix), 0.0))  # of expected moments rounding may leave less than nothing
     units = np.where(roots > 0, roots, 1.0)
     values, vectors = np.linalg.eigh(matrix / units[:, None] / units)
     root: Floats = np.sqrt(np.maximum(values, 0.0))[:, None] * vectors.T * units
@@ -147,39 +172,71 @@ def _root(matrix: Floats) -> Floats:
 
 
 def _least_squares(stacked: Floats) -> tuple[Floats, Floats, float]:
-    """Return the solution of (1, parents) β ≈ child, the root of (XᵀX)⁻¹'s diagonal, and the squares left."""
+    """Return the solution of (1, parents) β ≈ child, R with RᵀR = XᵀX, and the squares left."""
     from scipy.linalg import qr, solve_triangular
 
     k = stacked.shape[1] - 1
     order = qr(stacked[:, :-1], mode="r", pivoting=True)[1]
     r: Floats = np.asarray(np.linalg.qr(stacked[:, [*order, k]], mode="r"))
-    beta, spread = np.empty(k), np.empty(k)
+    beta, root = np.empty(k), np.empty((k, k))
     beta[order] = solve_triangular(r[:k, :k], r[:k, k])
-    spread[order] = np.sqrt((solve_triangular(r[:k, :k], np.eye(k)) ** 2).sum(axis=1))
-    return beta, spread, float((r[k:, k] ** 2).sum())
+    root[:, order] = r[:k, :k]
+    return beta, root, float((r[k:, k] ** 2).sum())
 
 
-def _row_residual(
-    cpd: LinearGaussianCPD,
-    row: int,
-    origin: Floats,
-    pseudo: RegressionPseudo,
-    n: float,
-    beta: Floats,
-    spread: Floats,
-    squares: float,
-) -> float:
-    shape, scale = shape_after(pseudo, n), pseudo.scale + squares / 2
-    k = len(beta)
-    divisor = shape + 1 + k / 2 if pseudo.point == "map" else shape - 1
-    if not divisor > 0:
-        return math.inf
-    variance = scale / divisor
-    slopes, intercept = cpd.coefficients[row], float(cpd.intercept[row])
-    parts = slopes * origin[:-1]
-    level = math.fsum([intercept, *parts.tolist(), -float(origin[-1])]) - float(beta[0])
-    size = abs(intercept) + float(np.abs(parts).sum()) + abs(float(origin[-1])) + math.sqrt(variance)
-    sd = math.sqrt(variance) * spread[1:]
-    gaps = np.abs(slopes - beta[1:]) / (np.abs(beta[1:]) + sd)
-    all_gaps: list[float] = [abs(level) / size, *gaps.tolist(), abs(float(cpd.variance[row]) / variance - 1)]
-    return math.inf if any(map(math.isnan, all_gaps)) else max(all_gaps)
+@dataclass(frozen=True, eq=False)
+class _Posterior:
+    """The posterior of one configuration's regression, its child and parents measured from ``origin``.
+
+    ``beta`` is the mean of level and slopes, RᵀR/σ² their precision with R ``root``, ``shape`` that of σ², ``variance``
+    the estimate of σ², a scale divided by ``divisor``.
+    """
+
+    row: int
+    origin: Floats
+    beta: Floats
+    root: Floats
+    shape: float
+    divisor: float
+    variance: float
+
+    def _off(self, cpd: LinearGaussianCPD) -> tuple[float, float, Floats]:
+        """Return how far the level is off, what it is the sum of, and how far the slopes are."""
+        slopes, intercept = cpd.coefficients[self.row], float(cpd.intercept[self.row])
+        parts = slopes * self.origin[:-1]
+        level = math.fsum([intercept, *parts.tolist(), -float(self.origin[-1])]) - float(self.beta[0])
+        size = abs(intercept) + float(np.abs(parts).sum()) + abs(float(self.origin[-1]))
+        return level, size, slopes - self.beta[1:]
+
+    def residual(self, cpd: LinearGaussianCPD) -> float:
+        """Return the largest miss of level, slopes and variance, relative to their sizes."""
+        if not self.divisor > 0:
+            return math.inf
+        level, size, slopes = self._off(cpd)
+        units = np.sqrt((self.root**2).sum(axis=0))
+        sd = math.sqrt(self.variance) * (np.sqrt((np.linalg.inv(self.root / units) ** 2).sum(axis=1)) / units)[1:]
+        gaps = np.abs(slopes) / (np.abs(self.beta[1:]) + sd)
+        relative = abs(float(cpd.variance[self.row]) / self.variance - 1)
+        all_gaps: list[float] = [abs(level) / (size + math.sqrt(self.variance)), *gaps.tolist(), relative]
+        return math.inf if any(map(math.isnan, all_gaps)) else max(all_gaps)
+
+    def _squares(self, cpd: LinearGaussianCPD) -> float:
+        """Return (β − β̂)ᵀ RᵀR (β − β̂), without what the rounding of the level explains."""
+        level, size, slopes = self._off(cpd)
+        off = np.append(beyond(np.array(level), 2 * EPS * size), slopes)
+        return float(((self.root @ off) ** 2).sum())
+
+    def deviation(self, cpd: LinearGaussianCPD) -> float:
+        """Return the distance of a posterior mean in standard deviations."""
+        if not self.divisor > 0:
+            return math.inf
+        of_variance = abs(float(cpd.variance[self.row]) / self.variance - 1) * math.sqrt(self.shape)
+        found = math.sqrt(self._squares(cpd) / self.variance), of_variance
+        return math.inf if any(map(math.isnan, found)) else max(found)
+
+    def decrement(self, cpd: LinearGaussianCPD) -> float:
+        """Return the Newton decrement of a posterior mode."""
+        v = float(cpd.variance[self.row])
+        if not (self.divisor > 0 and v > 0):
+            return math.inf
+        return self._squares(cpd) / v / 2 + self.divisor * float(shortfall(self.variance / v - 1))

@@ -4,6 +4,7 @@ Parameters    leak and one strength for each cause, a state of a parent beyond i
 Statistics    m(x_pa, x_v)                                                                     `Count(scope)`
 Fitting       a concave function of −log(1 − strength) ≥ 0, exact where strengths are 0 or 1   `NoisyOrKind.mle`
 Proof         its slopes: zero inside, not upwards at 0, no failure at 1                       `NoisyOrKind.residual`
+              their Newton decrement, in nats                                                  `NoisyOrKind.distance`
 """
 
 from __future__ import annotations
@@ -19,6 +20,7 @@ from suffice.errors import EstimationError, StructureError, listing, shown
 from suffice.models.cpds.kind import Family, KindBase
 from suffice.models.cpds.noisy_or import NoisyOrCPD, causes, n_causes
 from suffice.models.cpds.noisy_or_search import Trials, certain_causes, maximise, undetermined
+from suffice.optimise.distance import EPS, Distance, quadratic_loss
 from suffice.stats.counts import Counts
 from suffice.stats.needs import Count
 from suffice.text import plural
@@ -185,6 +187,53 @@ class NoisyOrKind(KindBase):
         """
         if fixed is not None:
             return 0.0
+        found = 0.0
+        terms, m, _, pairs = self._slopes(cpd, statistic)
+        for strength, held in pairs:
+            if not held.any():
+                continue
+            if np.isinf(terms[held]).any():
+                return math.inf
+            slope = math.fsum(terms[held].tolist()) / math.fsum(m[held].tolist())
+            found = max(found, abs(slope) if strength > 0 else slope)
+        return found
+
+    def distance(
+        self, cpd: NoisyOrCPD, statistic: Counts, pseudo: Any = None, fixed: Any = None, point: str = "mle"
+    ) -> Distance:
+        """Return the Newton decrement by λ = −log(1 − strength).
+
+        Strengths at zero whose slope is not positive, and those of one, are where they must be. A strength near zero
+        that has to fall can gain its slope times λ at most, which counts where it is less than its Newton step gains.
+        """
+        if fixed is not None:
+            return Distance()
+        terms, _, curvature, pairs = self._slopes(cpd, statistic)
+        pairs = [(strength, held) for strength, held in pairs if held.any()]
+        if any(np.isinf(terms[held]).any() for _, held in pairs):
+            return Distance.in_nats(math.inf, "an outcome that has no probability")
+        g = np.array([math.fsum(terms[held].tolist()) for _, held in pairs])
+        sizes = np.array([math.fsum(np.abs(terms[held]).tolist()) for _, held in pairs])
+        z = np.array([held for _, held in pairs], np.float64).reshape(len(pairs), len(terms))
+        h = (z * curvature) @ z.T
+        strengths = np.array([strength for strength, _ in pairs])
+        free = (strengths > 0) & (strengths < 1) | (strengths == 0) & (g > 0) | np.isnan(strengths) & (g != 0)
+        with np.errstate(divide="ignore", invalid="ignore"):
+            fall = np.where(g < 0, g * np.log1p(-strengths), math.inf)
+            bounded = free & (fall < g * g / np.diag(h) / 2)
+        free &= ~bounded
+        roots = np.sqrt(np.diag(h)[free])
+        rounding = 8 * EPS * float((sizes[free] / np.where(roots > 0, roots, 1.0)).max(initial=0.0))
+        gain = float(fall[bounded].sum())
+        return Distance.in_nats(gain + quadratic_loss(g[free], h[np.ix_(free, free)], rounding), "")
+
+    def _slopes(
+        self, cpd: NoisyOrCPD, statistic: Counts
+    ) -> tuple[Floats, Floats, Floats, list[tuple[float, NDArray[np.bool_]]]]:
+        """Return each cell's slope by Σ λ, its weight and its curvature; and strengths with the cells that hold them.
+
+        The slope is m₁ p(absent)/p(present) or −m₀, infinite where the model rules out what occurs.
+        """
         cells, m = statistic.nonzero()
         scope = cpd.family.scope
         columns = {name: cells[:, place] for place, name in enumerate(scope)}
@@ -194,8 +243,8 @@ class NoisyOrKind(KindBase):
         failed = cells[:, -1] == 0
         with np.errstate(divide="ignore", invalid="ignore"):
             terms = m * np.where(failed, -1.0, absent / present)
+            curvature = np.where(failed, 0.0, m * absent / present / present)
         terms = np.where(failed & (absent == 0) | ~failed & (present == 0) | np.isnan(absent), math.inf, terms)
-        found = 0.0
         pairs: list[tuple[float, NDArray[np.bool_]]] = [(cpd.leak, np.full(len(cells), self.leak))]
         for place, parent in enumerate(cpd.family.parents):
             pairs += [
@@ -203,14 +252,7 @@ class NoisyOrKind(KindBase):
                 for code, label in enumerate(parent.labels)
                 if code
             ]
-        for strength, held in pairs:
-            if not held.any():
-                continue
-            if np.isinf(terms[held]).any():
-                return math.inf
-            slope = math.fsum(terms[held].tolist()) / math.fsum(m[held].tolist())
-            found = max(found, abs(slope) if strength > 0 else slope)
-        return found
+        return terms, m, curvature, pairs
 
     def normalisation(self, cpd: NoisyOrCPD) -> float:
         """Return |Σ p − 1| of each cause alone and of all together, as far as they are known."""

@@ -20,10 +20,12 @@ from suffice.inference.dependence import combination
 from suffice.models.cpds.kind import Family, KindBase
 from suffice.models.cpds.rows import all_configurations
 from suffice.models.cpds.softmax import SoftmaxCPD, SoftmaxPenalty
+from suffice.models.cpds.softmax_distance import distance_of
 from suffice.models.cpds.softmax_proof import residual_of
 from suffice.models.cpds.softmax_search import Cases, Found, Objective, minimise
 from suffice.models.cpds.softmax_trouble import Direction, collinear, separated
 from suffice.models.cpds.tabular import describe_configuration
+from suffice.optimise.distance import Distance
 from suffice.settings import settings
 from suffice.stats.needs import Distinct
 from suffice.stats.rows import Rows
@@ -145,7 +147,7 @@ class SoftmaxKind(KindBase):
         if policy == "error":
             raise EstimationError(
                 f"Node {name!r} has {what}, so their regressions are not determined. Pass unseen_parents='uniform' or "
-                "unseen_parents='nan', or a prior such as sf.Gaussian(10)."
+                f"unseen_parents='nan', or {_prior(name)}."
             )
         if policy == "nan":
             return cpd, (*remarks, f"{name}: {what}; their parameters are NaN.")
@@ -181,6 +183,17 @@ class SoftmaxKind(KindBase):
     ) -> float:
         """Return the largest component of the gradient, per row and standard deviation of its column."""
         return 0.0 if fixed is not None else residual_of(cpd, statistic, pseudo, self.tied == "slopes")
+
+    def distance(
+        self,
+        cpd: SoftmaxCPD,
+        statistic: Rows,
+        pseudo: SoftmaxPenalty | None = None,
+        fixed: Any = None,
+        point: str = "mle",
+    ) -> Distance:
+        """Return by how many nats a Newton step would still raise the objective."""
+        return Distance() if fixed is not None else distance_of(cpd, statistic, pseudo, self.tied == "slopes")
 
     def log_likelihood_terms(self, cpd: Any, statistic: Rows) -> list[float]:
         """Return w · log p of every distinct row."""
@@ -243,7 +256,7 @@ def _solved(family: Family, cases: Cases, penalty: SoftmaxPenalty, row: int | No
                 f"Node {family.child.name!r}{where}: {_says(family, flat)} does not vary"
                 + (" there" if where else "")
                 + f" ({plural(len(cases.x), 'different input')}), so the coefficients are not determined. Leave a "
-                "parent out, or pass a prior such as sf.Gaussian(10)."
+                f"parent out, or pass {_prior(family.child.name)}."
             )
         root = np.linalg.qr(cases.centred / cases.spread * np.sqrt(cases.per_input / cases.total)[:, None], mode="r")
         transform = np.linalg.inv(root) / cases.spread[:, None]
@@ -254,17 +267,22 @@ def _solved(family: Family, cases: Cases, penalty: SoftmaxPenalty, row: int | No
             state, other = family.child.labels[found.state], family.child.labels[found.other]
             raise EstimationError(
                 f"Node {family.child.name!r}{where}: {_says(family, found)} separates {state!r} from {other!r} without "
-                "fail, so the likelihood has no maximum and coefficients run to infinity. Pass a prior such as "
-                "sf.Gaussian(10), or leave the column out."
+                "fail, so the likelihood has no maximum and coefficients run to infinity. Pass "
+                f"{_prior(family.child.name)}, or leave the column out."
             )
 
     found = minimise(Objective(cases, transform, penalty.width, penalty.main), doubt)
     if not found.converged:
         raise EstimationError(
             f"Node {family.child.name!r}{where}: no maximum of the likelihood was found; states may be separated, or "
-            "nearly so, by the continuous parents. Pass a prior such as sf.Gaussian(10)."
+            f"nearly so, by the continuous parents. Pass {_prior(family.child.name)}."
         )
     return found
+
+
+def _prior(node: str) -> str:
+    """Return a prior for this node alone, as it is passed."""
+    return f"prior={{{node!r}: sf.Gaussian(10)}}"
 
 
 def _where(family: Family, row: int | None) -> str:

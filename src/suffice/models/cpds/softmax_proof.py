@@ -24,7 +24,7 @@ def residual_of(cpd: SoftmaxCPD, statistic: Rows, penalty: SoftmaxPenalty | None
     row, gaps = cpd.rows_of(columns, statistic.n_rows), _gaps(cpd, columns, statistic)
     x = np.stack([np.asarray(columns[parent.name], np.float64) for parent in cpd.family.continuous], axis=1)
     seen = np.unique(row)
-    shared, found = _shared(cpd, seen) if tied else (None, 0.0)
+    shared, found = shared_slopes(cpd, seen) if tied else (None, 0.0)
     if penalty is not None and math.isfinite(penalty.main):
         found = max(found, _without_data(cpd, seen, penalty, shared))
     r, q = gaps.shape[1], x.shape[1]
@@ -97,7 +97,7 @@ def _without_data(cpd: SoftmaxCPD, seen: NDArray[np.int64], penalty: SoftmaxPena
     return found
 
 
-def _shared(cpd: SoftmaxCPD, seen: NDArray[np.int64]) -> tuple[Floats, float]:
+def shared_slopes(cpd: SoftmaxCPD, seen: NDArray[np.int64]) -> tuple[Floats, float]:
     """Return the slopes that configurations with rows share, summing to zero, and how far any of theirs is from them.
 
     Every configuration tells the differences between its possible states. The shortest slopes with these differences

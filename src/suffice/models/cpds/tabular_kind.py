@@ -4,6 +4,7 @@ Parameters    θ(x_v | x_pa), rows that sum to one                              
 Statistics    m(x_pa, x_v)                                                                     `Count(scope)`
 Fitting       θ̂ = m(x_pa, x_v) / m(x_pa)                                                       `TabularKind.mle`
 Proof         max |m(x_pa, x_v)/m(x_pa) − θ| over rows with data                               `TabularKind.residual`
+              Σ m log(m(x_pa, x_v) / (m(x_pa) θ)), in nats                                     `TabularKind.distance`
 """
 
 from __future__ import annotations
@@ -18,7 +19,8 @@ from numpy.typing import NDArray
 from suffice.errors import EstimationError
 from suffice.models.cpds.kind import Family, KindBase, Pseudo
 from suffice.models.cpds.rows import all_configurations, among, given_rows, put_rows, row_keys
-from suffice.models.cpds.tabular import TabularCPD
+from suffice.models.cpds.tabular import TabularCPD, describe_configuration
+from suffice.optimise.distance import Distance, table_deviations, table_losses
 from suffice.stats.counts import Counts
 from suffice.stats.needs import Count
 from suffice.text import plural
@@ -74,7 +76,7 @@ class TabularKind(KindBase):
             raise EstimationError(
                 f"Node {name!r} has {plural(n_unknown, 'parent configuration')} without data (first: {example}), so "
                 "their rows are not determined. Pass unseen_parents='uniform' or unseen_parents='nan', or use a prior "
-                "such as sf.BDeu(10) with its posterior mean."
+                "such as sf.BDeu(10) with its posterior mean (prior=[sf.BDeu(10), None] beside nodes of other kinds)."
             )
         if policy == "nan":
             return cpd, (f"{what}; their rows are NaN.",)
@@ -102,9 +104,45 @@ class TabularKind(KindBase):
     ) -> float:
         """Return max |m(x_pa, x_v)/m(x_pa) − θ(x_v | x_pa)| over rows with (pseudo-)data that were not given.
 
+        Rows whose pseudo-counts cancel (a flat prior without data has no single mode) are left to ``unseen_parents``.
+        """
+        above, expected, free = self._expected(cpd, statistic, pseudo, fixed)
+        totals = expected.sum(axis=1, dtype=np.longdouble).astype(np.float64)
+        free &= totals > 0
+        with np.errstate(invalid="ignore", divide="ignore"):
+            expected /= totals[:, None]
+        gaps = cpd.probabilities(above)  # rows of its own, so that they may be written over
+        np.abs(np.subtract(expected, gaps, out=gaps), out=gaps)
+        widest = float((gaps if free.all() else gaps[free]).max(initial=0.0))  # NaN where any is
+        return max(math.inf if math.isnan(widest) else widest, self._default_residual(cpd, pseudo))
+
+    def distance(
+        self,
+        cpd: TabularCPD,
+        statistic: Counts,
+        pseudo: Pseudo | None = None,
+        fixed: NDArray[np.int64] | None = None,
+        point: str = "mle",
+    ) -> Distance:
+        """Return Σ m log(m / (n θ)) over the rows of `residual`; of a posterior mean, the deviation of θ from it."""
+        above, expected, free = self._expected(cpd, statistic, pseudo, fixed)
+        of_mean = pseudo is not None and point == "mean"
+        found = (table_deviations if of_mean else table_losses)(expected[free], cpd.probabilities(above[free]))
+        rows = np.flatnonzero(free)
+
+        def name(row: int) -> str:
+            return describe_configuration(cpd.family.parents, above[rows[row]]) if cpd.family.parents else ""
+
+        return Distance.of_rows(found, name, of_mean)
+
+    @staticmethod
+    def _expected(
+        cpd: TabularCPD, statistic: Counts, pseudo: Pseudo | None, fixed: NDArray[np.int64] | None
+    ) -> tuple[NDArray[np.int64], NDArray[np.float64], NDArray[np.bool_]]:
+        """Return the parent configurations to prove, their counts with what the prior adds, and which were not given.
+
         θ is looked up by parent configuration, as `TabularCPD.log_prob` does it, not taken from the rows that `mle`
-        filled; the counts are grouped cell by cell. Rows whose pseudo-counts cancel (a flat prior without data has no
-        single mode) are left to ``unseen_parents``.
+        filled; the counts are grouped cell by cell.
         """
         cells, m = statistic.nonzero()
         if pseudo is not None and cpd.configurations is None:
@@ -120,14 +158,7 @@ class TabularKind(KindBase):
         r = cpd.family.child.n_states
         expected = np.zeros((len(above), r)) if pseudo is None else np.array(pseudo(above), np.float64)
         expected[position, cells[:, -1]] += m  # every cell is listed once
-        totals = expected.sum(axis=1, dtype=np.longdouble).astype(np.float64)
-        free &= totals > 0
-        with np.errstate(invalid="ignore", divide="ignore"):
-            expected /= totals[:, None]
-        gaps = cpd.probabilities(above)  # rows of its own, so that they may be written over
-        np.abs(np.subtract(expected, gaps, out=gaps), out=gaps)
-        widest = float((gaps if free.all() else gaps[free]).max(initial=0.0))  # NaN where any is
-        return max(math.inf if math.isnan(widest) else widest, self._default_residual(cpd, pseudo))
+        return above, expected, free
 
     @staticmethod
     def _default_residual(cpd: TabularCPD, pseudo: Pseudo | None) -> float:

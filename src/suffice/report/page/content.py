@@ -7,6 +7,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from suffice.errors import ArgumentError, listing, shown
+from suffice.io.chain_file import ChainFile, Proof
 from suffice.report.page.entries import Entry, Parts, table_from
 from suffice.report.page.parts import PARTS
 from suffice.report.page.scores import Score, score
@@ -39,6 +40,11 @@ NO_CERTIFICATE = (
     "Report a whole fit to have one."
 )
 
+VERDICT_ALONE = (
+    "The file has kept the verdict on the fit, and not the measurements behind it. A report of the fit itself shows "
+    "them: fit_.report(path) of the estimator."
+)
+
 
 @dataclass(frozen=True)
 class Content:
@@ -51,6 +57,8 @@ class Content:
         What was fitted from what.
     model : model
     fit : Fit or None
+    proof : Proof or None
+        What a file of a model says of its fit.
     parts : Parts
     families : list of (str, float, int)
         The parts of the log-likelihood: name, value, and the entry it belongs to or −1.
@@ -71,6 +79,7 @@ class Content:
     n: float = 0.0
     notes: list[tuple[str, str]] = field(default_factory=list)
     variables: list[list[str]] = field(default_factory=list)
+    proof: Proof | None = None
 
 
 def content_of(thing: Any, data: Any = None, title: str | None = None, **policies: Any) -> Content:
@@ -78,7 +87,7 @@ def content_of(thing: Any, data: Any = None, title: str | None = None, **policie
 
     Parameters
     ----------
-    thing : Fit or model
+    thing : Fit, model or ChainFile
     data : table, optional
         Rows to score under the model.
     title : str, optional
@@ -91,7 +100,8 @@ def content_of(thing: Any, data: Any = None, title: str | None = None, **policie
         For anything that is no fit and no model, and for data that the model cannot score.
     """
     fit = thing if isinstance(thing, Fit) else None
-    model = thing if fit is None else fit.model
+    proof = thing.proof if isinstance(thing, ChainFile) else None
+    model = thing.model if isinstance(thing, Fit | ChainFile) else thing
     if type(model) not in PARTS:
         kinds = listing(sorted(kind.__name__ for kind in PARTS), 20)
         raise ArgumentError(f"A report is of a fit, or of a model: one of {kinds}. Got {shown(thing)} instead.")
@@ -105,15 +115,16 @@ def content_of(thing: Any, data: Any = None, title: str | None = None, **policie
     families, n = _families(fit, scored, parts)
     return Content(
         title=title or f"{name[0].upper()}{name[1:]}: {_subject(model)}",
-        subtitle=_subtitle(fit),
-        facts=_facts(model, fit, scored),
+        subtitle=_subtitle(fit, proof),
+        facts=_facts(model, fit, scored, proof),
         model=model,
         fit=fit,
         parts=parts,
         families=families,
         n=n,
-        notes=[(note.topic, str(note)) for note in fit.notes] if fit is not None else [],
+        notes=_notes(fit, proof),
         variables=_variables(model),
+        proof=proof,
     )
 
 
@@ -127,18 +138,29 @@ def _subject(model: Any) -> str:
     return plural(len(names), "variable") if len(names) > 4 else ", ".join(names)
 
 
-def _subtitle(fit: Fit | None) -> str:
+def _notes(fit: Fit | None, proof: Proof | None) -> list[tuple[str, str]]:
+    """List the notes of a fit with their topics, or those that a file has kept."""
+    if fit is not None:
+        return [(note.topic, str(note)) for note in fit.notes]
+    return [] if proof is None else [("fit", note) for note in proof.notes]
+
+
+def _subtitle(fit: Fit | None, proof: Proof | None) -> str:
+    if proof is not None:
+        return "A model file, with the verdict and the notes of its fit."
     if fit is None:
         return "A model file; nothing is known of how it was estimated."
     said = dict(facts(fit))
     return f"{said['estimate'].partition(', method')[0].capitalize()}; {said['data']}."
 
 
-def _facts(model: Any, fit: Fit | None, scored: Score | None) -> list[tuple[str, str]]:
+def _facts(model: Any, fit: Fit | None, scored: Score | None, proof: Proof | None) -> list[tuple[str, str]]:
     """List what was fitted from what."""
     said = facts(fit) if fit is not None else [("model", shorten(repr(model), 200))]
     structure = _structure_text(fit)
     rows = [*said[:1], *([("structure", structure)] if structure else []), *said[1:]]
+    if proof is not None:
+        rows.append(("conditional log-likelihood", fixed(proof.log_likelihood)))
     if scored is not None:
         rows.append(("data of this report", f"{plural(scored.n, 'row')}, weights included"))
         rows.append((f"{scored.kind} of these data", fixed(scored.total)))

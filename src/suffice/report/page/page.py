@@ -18,12 +18,13 @@ from typing import Any
 from suffice.errors import ArgumentError, require_text, shown
 from suffice.files import atomic_write
 from suffice.report.page.chart import convergence_chart
-from suffice.report.page.content import NO_CERTIFICATE, Content, content_of
+from suffice.report.page.content import NO_CERTIFICATE, VERDICT_ALONE, Content, content_of
 from suffice.report.page.graph import Picture, draw_graph
 from suffice.report.page.plots import figures
 from suffice.text import fixed, number, plural, visible
 from suffice.version import __version__
 
+ENDINGS = (".html", ".htm", "")
 FEW_NODES = 20  # whose graph stands beside the details; a larger one takes the whole width
 SCRIPTS = ("tables.js", "graph.js", "report.js")  # one scope, in this order
 ESCAPES = {"<": "\\u003c", ">": "\\u003e", "&": "\\u0026", "\u2028": "\\u2028", "\u2029": "\\u2029"}
@@ -42,9 +43,9 @@ def write_report(
 
     Parameters
     ----------
-    thing : Fit or model
+    thing : Fit, model or ChainFile
     path : str or path
-        Written whole or not at all.
+        Ends in .html or .htm, or has no ending. Written whole or not at all.
     data : table, optional
         Rows to score under the model.
     title : str, optional
@@ -65,6 +66,12 @@ def write_report(
     """
     if not isinstance(path, str | os.PathLike) or not os.fspath(path):
         raise ArgumentError(f"The 'path' argument must be the path of an HTML file. Got {shown(path)} instead.")
+    stem, ending = os.path.splitext(os.fspath(path))
+    if ending.lower() not in ENDINGS:
+        raise ArgumentError(
+            f"A report is an HTML file: its path ends in .html or .htm, such as {stem + '.html'!r}. Got "
+            f"{os.fspath(path)!r} instead."
+        )
     text = report_html(thing, data=data, title=title, plots=plots, **policies)
     with atomic_write(path, binary=True) as file:
         file.write(text.encode("utf-8", "replace"))
@@ -121,17 +128,24 @@ Section = tuple[str, str, str]
 
 def _certificate(content: Content) -> Section:
     head = "<h2>Certificate</h2>"
+    if content.proof is not None:
+        verdict = _verdict(content.proof.ok, content.proof.verdict)
+        return "certificate", "Certificate", f'{head}{verdict}<p class="quiet">{_text(VERDICT_ALONE)}</p>'
     if content.fit is None:
         said = f'<div class="verdict none"><span class="mark">–</span><p>{_text(NO_CERTIFICATE)}</p></div>'
         return "certificate", "Certificate", head + said
     certificate = content.fit.certificate
-    mark, word = ("✓", "ok") if certificate.ok else ("✗", "no")
-    verdict = f'<div class="verdict {word}"><span class="mark">{mark}</span><p>{_text(certificate.verdict)}</p></div>'
+    verdict = _verdict(certificate.ok, certificate.verdict)
     names, rows, align = certificate._cells()
     table = _table(names, rows, align, wrap=True)
     worst = [f"The largest residual is at {certificate.worst}."] if certificate.gradient_norm > 0 else []
     foot = "".join(f'<p class="quiet">{_text(line)}</p>' for line in [*worst, *certificate._foot])
     return "certificate", "Certificate", f"{head}{verdict}{table}{foot}"
+
+
+def _verdict(ok: bool, said: str) -> str:
+    mark, word = ("✓", "ok") if ok else ("✗", "no")
+    return f'<div class="verdict {word}"><span class="mark">{mark}</span><p>{_text(said)}</p></div>'
 
 
 def _fitted(content: Content) -> Section:
@@ -144,7 +158,7 @@ def _fitted(content: Content) -> Section:
 
 
 def _notes(content: Content) -> Section | None:
-    if content.fit is None:
+    if content.fit is None and content.proof is None:
         return None
     items = "".join(
         f"<li>{_text(text)} <span class='quiet'>({_text(topic)})</span></li>" for topic, text in content.notes

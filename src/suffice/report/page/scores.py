@@ -8,11 +8,11 @@ from typing import Any
 import numpy as np
 
 from suffice.data.block import Block
-from suffice.data.table import open_table
-from suffice.errors import ArgumentError
+from suffice.errors import ArgumentError, require_choice
 from suffice.models.bayes_net import BayesianNetwork
 from suffice.models.class_model import Posteriors
-from suffice.models.score import log_likelihood
+from suffice.models.incomplete_rows import MARGINALISE
+from suffice.models.score import log_likelihood, open_rows
 from suffice.result.confusion import Confusion, predicted_classes
 from suffice.stats.needs import Need, Sum
 from suffice.stats.source import BlockSource
@@ -31,7 +31,7 @@ class Score:
         Rows, each with its weight.
     total : float
     kind : str
-        ``log-likelihood``, or ``conditional log-likelihood``.
+        ``log-likelihood``, ``conditional log-likelihood``, or ``observed log-likelihood`` where rows lack variables.
     local : dict of str to float
         By family; empty for models without families.
     confusion : Confusion or None
@@ -82,8 +82,12 @@ def score(model: Any, data: Any, **policies: Any) -> Score:
             f"The 'data' argument is for models of tables, and a {type(model).__name__} is one of sequences. Leave it "
             "out; model.log_prob scores sequences."
         )
-    table = open_table(data, list(model.variables), schema=model.schema, **policies)
+    require_choice("missing", policies.get("missing", "error"), ("error", "drop", MARGINALISE))
+    table, observed = open_rows(model, data, **policies)
     source = BlockSource(table)
+    if observed:
+        total, statistics = log_likelihood(model, source, observed)
+        return Score(statistics.weight, total, "observed log-likelihood")
     if isinstance(model, BayesianNetwork):
         statistics = source.reduce(_Families(model))
         values = statistics[Sum(FAMILIES, len(model.dag.nodes))].values.tolist()
