@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from suffice.kernels.vectors import add_then_dot
+from suffice.native.vectors import add_then_dot
 from suffice.optimise import vectors
 from suffice.optimise.lbfgs import lbfgs
 from suffice.progress import Watch

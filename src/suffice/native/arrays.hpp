@@ -1,0 +1,75 @@
+// Arrays as the kernels take them, and the checks at their boundary.
+//
+// Every array argument is bound with .noconvert(): without it an array of another type would be copied in silence, and
+// what is written into the copy would be lost. `In` takes read-only and writable arrays, `Out` writable ones only. All are
+// contiguous in C order.
+//
+// Kernels take arrays by reference to const, so that nothing of Python's is released while the lock is not held.
+#pragma once
+
+#include <nanobind/nanobind.h>
+#include <nanobind/ndarray.h>
+
+#include <cstddef>
+#include <cstdint>
+#include <stdexcept>
+#include <string>
+
+namespace suffice {
+
+namespace nb = nanobind;
+
+template <typename T, int ndim>
+using In = nb::ndarray<nb::numpy, const T, nb::ndim<ndim>, nb::c_contig, nb::device::cpu>;
+template <typename T, int ndim>
+using Out = nb::ndarray<nb::numpy, T, nb::ndim<ndim>, nb::c_contig, nb::device::cpu>;
+
+using InInts = In<std::int64_t, 1>;
+using InFloats = In<double, 1>;
+using OutInts = Out<std::int64_t, 1>;
+using OutFloats = Out<double, 1>;
+
+using WithoutLock = nb::call_guard<nb::gil_scoped_release>;
+
+// Raise a ValueError unless the condition holds.
+inline void require(bool condition, const char *message) {
+    if (!condition) throw std::invalid_argument(message);
+}
+
+// Raise a ValueError unless an array has the length that a kernel relies on.
+template <typename Array>
+inline void require_length(const Array &array, std::int64_t length, const char *name) {
+    if (static_cast<std::int64_t>(array.shape(0)) != length)
+        throw std::invalid_argument(std::string(name) + " has the length " + std::to_string(array.shape(0)) + ", not " +
+                                    std::to_string(length));
+}
+
+// Raise a ValueError unless an array has at least so many entries.
+template <typename Array>
+inline void require_room(const Array &array, std::int64_t length, const char *name) {
+    if (static_cast<std::int64_t>(array.size()) < length)
+        throw std::invalid_argument(std::string(name) + " has " + std::to_string(array.size()) +
+                                    " entries and needs at least " + std::to_string(length));
+}
+
+// Raise an IndexError unless all values lie in lo <= value < hi.
+template <typename T>
+inline void require_range(const T *values, std::int64_t n, std::int64_t lo, std::int64_t hi, const char *name) {
+    bool inside = true;  // no early exit, so that the loop can be vectorised
+    for (std::int64_t i = 0; i < n; ++i)
+        inside &= static_cast<std::int64_t>(values[i]) >= lo && static_cast<std::int64_t>(values[i]) < hi;
+    if (!inside)
+        throw std::out_of_range(std::string(name) + " has values outside of " + std::to_string(lo) + " to " +
+                                std::to_string(hi - 1));
+}
+
+// Raise an IndexError unless `at` has n + 1 entries that begin with 0 or more, do not fall, and end within `limit`.
+inline void require_offsets(const InInts &at, std::int64_t n, std::int64_t limit, const char *name) {
+    require_length(at, n + 1, name);
+    bool rising = at.data()[0] >= 0 && at.data()[n] <= limit;
+    for (std::int64_t i = 0; i < n; ++i) rising &= at.data()[i] <= at.data()[i + 1];
+    if (!rising)
+        throw std::out_of_range(std::string(name) + " must rise from 0 to at most " + std::to_string(limit));
+}
+
+}  // namespace suffice
