@@ -1,8 +1,8 @@
 """Fuzzed calls of kernels, and a record of what they returned.
 
-The record was made with the Numba version of the kernels, which these replaced, so that the comparison outlives it: every
-block of 100 seeded calls has the hash of the bits of all outputs. ``exp`` and ``log`` are the platform's; where these
-differ from those of the record (`PROBE`), the sums of all outputs are compared to nine digits instead.
+The record was made with the Numba version of the kernels, which these replaced, so that the comparison outlives it:
+every block of 100 seeded calls has the hash of the bits of all outputs. ``exp`` and ``log`` are the platform's; where
+these differ from those of the record (`probe`), the sums of all outputs are compared to nine digits instead.
 """
 
 from __future__ import annotations
@@ -30,7 +30,7 @@ class Case(NamedTuple):
     draw : callable
         From a generator to arguments.
     run : callable
-        From a function of this name and arguments to outputs: arrays and numbers.
+        From arguments to outputs: arrays and numbers.
     blocks : int
         How many blocks of 100 calls are recorded.
     """
