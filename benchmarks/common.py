@@ -149,20 +149,6 @@ def run_one(context: Context, script: str, entry: Entry, request: Mapping[str, A
     return Outcome(entry, json.loads(told.read_text()))
 
 
-def first_compilation(context: Context, script: str, entry: Entry, request: Mapping[str, Any]) -> str:
-    """Say what a first call costs when no kernel was ever compiled on the machine."""
-    empty = context.work / f"numba-{time.time_ns()}"
-    environment = {"NUMBA_CACHE_DIR": str(empty)}
-    outcome = run_one(context, script, entry, {**request, "repeats": 0, "environment": environment})
-    if outcome.measured is None:
-        return f"First use without a compiled kernel failed: {outcome.trouble}"
-    found = outcome.measured
-    return (
-        f"{entry.title}, very first use on a machine, kernels compiled on the way: {seconds(found['first_cpu'])} CPU, "
-        f"{seconds(found['first_wall'])} wall."
-    )
-
-
 def say(text: str) -> None:
     """Tell the person who waits what is being done."""
     print(text, file=sys.stderr, flush=True)

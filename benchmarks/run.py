@@ -33,12 +33,13 @@ WORKLOADS = (
     "w7_em",
     "w8_markov",
     "w9_start",
+    "w9_first_use",
     "w10_gibbs",
     "compare_folds",
     "w11_engines",
     "w11_rates",
 )
-OURS = ("suffice", "numpy", "numba", "pyarrow", "narwhals", "pandas")
+OURS = ("suffice", "numpy", "pyarrow", "narwhals", "pandas")
 PEERS = (
     "pgmpy",
     "pybnesian",
@@ -58,7 +59,7 @@ PEERS = (
 )
 HONESTY = (
     "Ratios are multiples of this library's figure (the first row): above 1 the peer needs more. Times count from what "
-    "the user holds to fitted parameters, our certificate included, kernels compiled before; they are the best of "
+    "the user holds to fitted parameters, our certificate included, they are the best of "
     "several calls in one process, a process a contestant, all on the same data in the same run. `peak` is the most "
     "memory the process ever held, `(data)` what it held before the first fit. CPU time counts all threads. W3c and "
     "W3d time inference, not fits, and say what is in their times."

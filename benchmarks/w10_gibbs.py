@@ -22,7 +22,6 @@ from common import (
     Entry,
     Outcome,
     contestant_main,
-    first_compilation,
     race,
     row_of,
     seconds,
@@ -69,7 +68,6 @@ def run(context: Context) -> str:
             "checkerboard, which is for grids with equal couplings only, are written in the benchmark. Our speed comes "
             "from many chains side by side: with a single one, the checkerboard is faster.",
             spin_table(outcomes),
-            first_compilation(context, Path(__file__).name, OURS, {**request, **OURS.options, "checks": 8}),
         ]
     )
 

@@ -6,7 +6,7 @@ from collections.abc import Iterable, Mapping
 from typing import Any
 
 import samples
-from common import Answer, Context, Entry, contestant_main, first_compilation, race, ratio_table
+from common import Answer, Context, Entry, contestant_main, race, ratio_table
 from networks import Held, described, suffice_answer
 
 TITLE = "W1c: Parquet file, 5,000,000 × 37 strings → all CPTs of ALARM"
@@ -130,8 +130,7 @@ def run(context: Context) -> str:
     request = {**samples.made(context, "alarm", n_rows, SEED, "text"), "repeats": 5, "budget": 40}
     sizes = {node: len(entry["states"]) for node, entry in described(request).items()}
     outcomes = race(context, "w1c_parquet.py", START_LIST, request)
-    first = first_compilation(context, "w1c_parquet.py", OURS, request)
-    return f"{ratio_table(outcomes, sizes)}\n\nSampled with seed {SEED}, {n_rows:,} rows. {first}"
+    return f"{ratio_table(outcomes, sizes)}\n\nSampled with seed {SEED}, {n_rows:,} rows."
 
 
 if __name__ == "__main__":

@@ -13,7 +13,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from common import Answer, Contestant, Context, Entry, Outcome, contestant_main, first_compilation, race, say, seconds
+from common import Answer, Contestant, Context, Entry, Outcome, contestant_main, race, say, seconds
 from margins import margin_table
 from w3b_grids import N_ROWS, TOLERANCE, Held, loaded, request_of, told
 
@@ -48,9 +48,7 @@ def run(context: Context) -> str:
         request = request_of(context, side, n_rows)
         outcomes = race(context, Path(__file__).name, [ISING, CLIQUES, ESTIMATE], request)
         parts += [f"### {side}×{side} grid", margin_table(outcomes, TOLERANCE), target(side, outcomes[0])]
-    request = {**request_of(context, sides[0], n_rows), **ISING.options}
-    parts += [on_machine(context), first_compilation(context, Path(__file__).name, ISING, request)]
-    return "\n\n".join(filter(None, parts))
+    return "\n\n".join(filter(None, [*parts, on_machine(context)]))
 
 
 def target(side: int, outcome: Outcome) -> str:

@@ -21,7 +21,6 @@ from common import (
     Entry,
     Outcome,
     contestant_main,
-    first_compilation,
     race,
     say,
     seconds,
@@ -59,15 +58,14 @@ def run(context: Context) -> str:
         "preparation of its loss, −Σ ⟨target, log p⟩, and as many of its steps as it needs in every trial (on 6×6 one "
         "block of 50 fewer is enough in some); "
         "double precision. Its first call compiles; every structure needs that in every process, so it counts end to "
-        "end, and `CPU` is what it needs when the same structure comes again. Our first call loads compiled kernels. "
+        "end, and `CPU` is what it needs when the same structure comes again. "
         "Answers are the log odds ratios of all edges. From 8×8 on mbi is left out: it would take minutes and "
         "gigabytes to compile (in an earlier trial, not in this run, 271 CPU seconds and 5 GB on 10×10)."
     ]
     for side in sides:
         say(f" {side}×{side}")
         parts.append(on_grid(context, side, n_rows))
-    request = {**request_of(context, sides[0], n_rows), **OURS.options}
-    return "\n\n".join([*parts, first_compilation(context, Path(__file__).name, OURS, request)])
+    return "\n\n".join(parts)
 
 
 def on_grid(context: Context, side: int, n_rows: int) -> str:

@@ -23,7 +23,6 @@ from common import (
     Entry,
     Outcome,
     contestant_main,
-    first_compilation,
     race,
     row_of,
     say,
@@ -35,7 +34,6 @@ TITLE = "W3d: 1000 single-evidence queries, p(T | E = e)"
 SEED = 32
 N_QUERIES = 1000
 TOLERANCE = 1e-6
-WARM = 100
 """Questions to another network before: so many that it is calibrated, whatever it takes to make that worth while."""
 NETWORKS = {"ALARM": "alarm", "ANDES": "andes"}
 
@@ -52,14 +50,13 @@ def run(context: Context) -> str:
     n = N_QUERIES // 20 if context.quick else N_QUERIES
     parts = [
         f"{n} questions, seed {SEED}: target and evidence two different variables, any state that is possible. Every "
-        "repetition starts from a model that was never asked, so that our planning and our calibration are in it; "
-        "kernels were compiled, loaded by questions to another network (asia), before. Times are for all questions."
+        "repetition starts from a model that was never asked, so that our planning and our calibration are in it. "
+        "Times are for all questions."
     ]
     for title in NETWORKS:
         say(f" {title}")
         parts.append(on_network(context, title, n))
-    cold = {**request_of(context, "ALARM", n), "warm": False}
-    return "\n\n".join([*parts, first_compilation(context, Path(__file__).name, OURS, cold)])
+    return "\n\n".join(parts)
 
 
 def on_network(context: Context, title: str, n: int) -> str:
@@ -76,8 +73,7 @@ def request_of(context: Context, title: str, n: int) -> dict[str, Any]:
     if not path.exists():
         source = str(folder / f"{network}.bif.gz")
         subprocess.run([context.python, str(HERE / Path(__file__).name), "make", source, str(path)], check=True)
-    small = str(folder / "asia.bif.gz")
-    return {"questions": str(path), "n": n, "small": small, "warm": True, "repeats": 5, "budget": 60}
+    return {"questions": str(path), "n": n, "repeats": 5, "budget": 60}
 
 
 def table(outcomes: list[Outcome], n: int) -> str:
@@ -171,17 +167,12 @@ class Suffice:
     """Our library: a model that was never asked, for every repetition."""
 
     def prepare(self, request: Mapping[str, Any]) -> Held:
-        """Read the model, and ask another one, so that kernels are loaded."""
+        """Read the model."""
         import suffice as sf
 
         held = loaded(request)
         frozen = pickle.dumps(sf.read(held.source))
         held.models = [pickle.loads(frozen) for _ in range(request["repeats"] + 1)]
-        if request["warm"]:
-            small = sf.read(request["small"])
-            name, other = list(small.variables)[:2]
-            for _ in range(WARM):
-                small.query(name, given={other: small.schema[other].labels[0]})
         return held
 
     def fit(self, held: Held) -> Any:

@@ -21,7 +21,6 @@ from common import (
     Entry,
     Outcome,
     contestant_main,
-    first_compilation,
     measured_table,
     race,
     say,
@@ -76,8 +75,7 @@ def run(context: Context) -> str:
             measured_table(outcomes, ["gradient", "objective"], judged(outcomes)),
         ]
         parts.append(best_peer(outcomes))
-    first = first_compilation(context, Path(__file__).name, OURS, request_of(context, "independent"))
-    return "\n\n".join([*filter(None, parts), first])
+    return "\n\n".join(filter(None, parts))
 
 
 def request_of(context: Context, job: str) -> dict[str, Any]:

@@ -25,7 +25,6 @@ from common import (
     Entry,
     Outcome,
     contestant_main,
-    first_compilation,
     race,
     row_of,
     say,
@@ -75,8 +74,7 @@ def run(context: Context) -> str:
         request = {**request_of(context, n_rows), "form": form}
         outcomes = race(context, Path(__file__).name, [OURS, *OTHERS, NLTK], request)
         parts += [f"### {words[0].upper()}{words[1:]}", gap_table(outcomes), times_ours(outcomes)]
-    request = {**request_of(context, n_rows), "form": "values", **OURS.options}
-    return "\n\n".join([*filter(None, parts), first_compilation(context, Path(__file__).name, OURS, request)])
+    return "\n\n".join(filter(None, parts))
 
 
 def request_of(context: Context, n_rows: int) -> dict[str, Any]:

@@ -19,7 +19,7 @@ from common import ROOT, Context, row_of, say, seconds
 
 TITLE = "W9: start-up"
 PEER_IMPORTS = ("pgmpy.models", "pybnesian", "pyagrum", "sklearn.naive_bayes", "polars", "duckdb")
-CLOSURE = ("scikit-learn", "numba", "pyarrow")
+CLOSURE = ("scikit-learn", "pyarrow")
 """The dependency closure is compared with that of these together."""
 
 
@@ -60,13 +60,13 @@ def start_table(context: Context) -> str:
     example = ROOT / "src" / "suffice" / "examples" / "berkeley.csv"
     fit = [*suffice, "fit", "Gender -> Dept; Gender -> Admit; Dept -> Admit", str(example), "--weights", "Freq"]
     fit += ["--out", str(scratch / "berkeley.json")]
-    untouched = {"PYTHONPYCACHEPREFIX": str(scratch / "bytecode"), "NUMBA_CACHE_DIR": str(scratch / "kernels")}
+    untouched = {"PYTHONPYCACHEPREFIX": str(scratch / "bytecode")}
     jobs: list[tuple[str, list[str], int, Mapping[str, str]]] = [
         ("bare interpreter", [context.python, "-c", "pass"], 10, {}),
         ("`import suffice`", [context.python, "-c", "import suffice"], 10, {}),
         ("`import suffice; suffice.fit`", [context.python, "-c", "import suffice; suffice.fit"], 10, {}),
         ("`suffice --help`", [*suffice, "--help"], 10, {}),
-        ("`suffice fit`, nothing compiled, not even the bytecode of dependencies", fit, 1, untouched),
+        ("`suffice fit`, no bytecode of the library or its dependencies yet", fit, 1, untouched),
         ("`suffice fit`, later", fit, 5, {}),
     ]
     lines = [row_of(("", "CPU", "wall")), row_of(["---"] * 3)]
@@ -107,7 +107,7 @@ print(json.dumps(found))
 
 
 def closure_line(context: Context) -> str:
-    """Compare the dependency closure with that of scikit-learn, Numba and PyArrow."""
+    """Compare the dependency closure with that of scikit-learn and PyArrow."""
     installed = {**inventory(context.peers_python), **inventory(context.python)}
     ours, theirs = closure(own_requirements(), installed), closure(CLOSURE, installed)
     absent = sorted(name for name in ours | theirs if name not in installed)
