@@ -14,7 +14,7 @@ import pytest
 import suffice
 
 HEAVY = (
-    *("numpy", "pyarrow", "pandas", "polars", "narwhals", "scipy", "sklearn", "numba", "networkx", "matplotlib"),
+    *("numpy", "pyarrow", "pandas", "polars", "narwhals", "scipy", "sklearn", "networkx", "matplotlib"),
     *("typer", "click", "rich"),
 )
 
@@ -97,7 +97,7 @@ try:
 except SystemExit as end:
     assert not end.code, end.code
 """
-    assert not set(loaded_after(code, *arguments)) & {"numpy", "pyarrow", "pandas", "polars", "scipy", "numba"}
+    assert not set(loaded_after(code, *arguments)) & {"numpy", "pyarrow", "pandas", "polars", "scipy"}
 
 
 def test_public_names_are_listed_once() -> None:

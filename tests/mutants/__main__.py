@@ -23,7 +23,7 @@ PACKAGE = ROOT / "src" / "suffice"
 KNOWN = Path(__file__).with_name("survivors.txt")
 FIRST_FILES = 12
 """How many test files are loaded at first: most mutants are noticed by the nearest ones."""
-HEAVY = ("matplotlib.pyplot", "narwhals", "networkx", "numba", "pandas", "polars", "pyarrow.parquet", "pyarrow.csv",
+HEAVY = ("matplotlib.pyplot", "narwhals", "networkx", "pandas", "polars", "pyarrow.parquet", "pyarrow.csv",
          "pyarrow.dataset", "rich.console", "scipy.optimize", "scipy.sparse.linalg", "scipy.stats", "sklearn.base",
          "typer.testing", "hypothesis.strategies", "hypothesis.extra.numpy")  # fmt: skip
 """What is imported once, before processes are forked."""

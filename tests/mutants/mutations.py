@@ -15,7 +15,7 @@ ROOMS = {
     "fitters": (50, ("learn", "max_entropy", "optimise")),
     "certificates": (40, ("certify",)),
     "distributions": (40, ("models", "priors")),
-    "inference": (30, ("inference", "kernels")),
+    "inference": (30, ("inference",)),
     "counting": (20, ("stats",)),
     "readers": (20, ("data", "io")),
 }

@@ -9,7 +9,6 @@ import json
 import os
 import resource
 import sys
-import tempfile
 import time
 import traceback
 from collections.abc import Sequence
@@ -17,7 +16,6 @@ from dataclasses import dataclass
 from pathlib import Path
 from types import CodeType
 
-import numba
 import pytest
 from tests.mutants.mutations import Mutant
 
@@ -111,8 +109,6 @@ def _run(package: Path, mutant: Mutant | None, tests: Sequence[str], log: Path) 
     began = time.process_time()
     if mutant is not None:
         sys.meta_path.insert(0, _Finder(package, mutant))
-        if "kernels" in mutant.path:  # compiled functions that are kept on disk know nothing of the fault
-            numba.config.CACHE_DIR = tempfile.mkdtemp(dir=log.parent)
     chosen = _Chosen(tests)
     files = sorted({test.partition("::")[0] for test in tests})
     options = ["-x", "-p", "no:cacheprovider", "-p", "no:xdist", "-p", "no:cov"]

@@ -2,10 +2,8 @@
 
 from __future__ import annotations
 
-import ast
 import re
 from collections import defaultdict
-from functools import cached_property
 from pathlib import Path
 from xml.etree import ElementTree
 
@@ -37,20 +35,15 @@ class Reach:
     def tests_of(self, mutant: Mutant) -> list[str]:
         """Return the tests that reach a mutant's statement, those most likely to notice it first."""
         path = self.package / mutant.path
-        found = self._at(path, mutant.lines)
-        if not found and "kernels" in path.parts:
-            found = self._callers(mutant.function.split(".")[0])
-        return self._sorted(mutant, found or self._near(path))
+        return self._sorted(mutant, self._at(path, mutant.lines) or self._near(path))
 
     def _at(self, path: Path, lines: range) -> set[str]:
         by_line = self._contexts(path)
         return {test for line in lines for test in by_line.get(line, ())}
 
     def _near(self, path: Path) -> set[str]:
-        """Return the tests that reach a file, or one that uses it: for what runs at import and what is not traced."""
-        users = [user for user in self.package.rglob("*.py") if path.stem in user.read_text(encoding="utf-8")]
-        files = [path, *(users if "kernels" in path.parts else [])]
-        return {test for file in files for tests in self._contexts(file).values() for test in tests}
+        """Return the tests that reach a file: for what runs at import and what is not traced."""
+        return {test for tests in self._contexts(path).values() for test in tests}
 
     def _contexts(self, path: Path) -> dict[int, list[str]]:
         contexts = self._data.contexts_by_lineno(str(path))
@@ -71,50 +64,3 @@ class Reach:
             turns[function] += 1
             keys[test] = (self.seconds(test) > LONG, turns[function] > 3, -near, turns[function], self.seconds(test))
         return sorted(keys, key=lambda test: (keys[test], test))
-
-    def _callers(self, kernel: str) -> set[str]:
-        """Return the tests that reach a use of a compiled function, whose own lines are not traced."""
-        names, waiting = {kernel}, [kernel]
-        while waiting:
-            name = waiting.pop()
-            new = {user for user, used in self._kernels.items() if name in used} - names
-            names |= new
-            waiting += new
-        return {
-            test
-            for path, uses in self._uses.items()
-            for name, line in uses
-            if name in names
-            for test in self._at(path, range(line, line + 1))
-        }
-
-    @cached_property
-    def _kernels(self) -> dict[str, set[str]]:
-        """The names that each compiled function uses."""
-        return {
-            node.name: {name for name, _ in _names(node)}
-            for path in (self.package / "kernels").glob("*.py")
-            for node in ast.parse(path.read_text(encoding="utf-8")).body
-            if isinstance(node, ast.FunctionDef)
-        }
-
-    @cached_property
-    def _uses(self) -> dict[Path, list[tuple[str, int]]]:
-        """The names that other files use, with their lines."""
-        return {
-            path: [
-                (name, line)
-                for name, line in _names(ast.parse(path.read_text(encoding="utf-8")))
-                if name in self._kernels
-            ]
-            for path in self.package.rglob("*.py")
-            if "kernels" in path.read_text(encoding="utf-8") and path.parent.name != "kernels"
-        }
-
-
-def _names(tree: ast.AST) -> list[tuple[str, int]]:
-    return [
-        (node.id if isinstance(node, ast.Name) else node.attr, node.lineno)
-        for node in ast.walk(tree)
-        if isinstance(node, ast.Name | ast.Attribute)
-    ]
