@@ -12,12 +12,12 @@ import pytest
 ROOT = Path(__file__).resolve().parent.parent
 sys.path.insert(0, str(ROOT / "docs" / "_extensions"))
 
-from equations import TAG, tagged_lines  # noqa: E402
+from equations import ENDINGS, TAG, tagged_lines  # noqa: E402
 
 PAGES = sorted((ROOT / "docs").rglob("*.md"))
 LABEL = re.compile(r"^\$\$ \((eq-[^)]*)\)$", re.MULTILINE)
 NAME = re.compile(r"eq-[a-z0-9]+(-[a-z0-9]+)*")
-COMMENT = re.compile(r"# *eq\b")
+COMMENT = re.compile(r"(?:#|//) *eq\b")
 
 
 def labels() -> list[str]:
@@ -51,7 +51,7 @@ def test_tags_are_written_as_tags() -> None:
     """A comment that begins like a tag is one."""
     found = {
         f"{path}:{number}": line
-        for path in sorted((ROOT / "src").rglob("*.py"))
+        for path in sorted(path for path in (ROOT / "src").rglob("*") if path.suffix in ENDINGS)
         for number, line in enumerate(path.read_text().splitlines(), start=1)
         if COMMENT.search(line)
     }
@@ -63,17 +63,18 @@ def test_tags_stand_at_lines_that_compute() -> None:
     assert tagged_lines()
     for lines in tagged_lines().values():
         for path, number in lines:
-            code = (ROOT / "src" / path).read_text().splitlines()[number - 1].split("  # eq ")[0].strip()
+            line = (ROOT / "src" / path).read_text().splitlines()[number - 1]
+            code = re.split(r"  (?:#|//) eq ", line)[0].strip()
             assert code
-            assert not code.startswith(("#", "def ", "class ", "import ")), f"{path}:{number}"
+            assert not code.startswith(("#", "//", "def ", "class ", "import ")), f"{path}:{number}"
 
 
 @pytest.mark.parametrize(
     "text",
-    ["x = 1  # eq bn-mle", "    # eq bn-mle", "f(  # eq bn-mle"],
+    ["x = 1  # eq bn-mle", "    # eq bn-mle", "f(  # eq bn-mle", "x = 1;  // eq bn-mle", "    // eq bn-mle"],
 )
 def test_a_tag_is_found(text: str, tmp_path: Path) -> None:
-    (tmp_path / "file.py").write_text(f"first\n{text}\nlast\n")
+    (tmp_path / "file.cpp").write_text(f"first\n{text}\nlast\n")
     ((path, number),) = tagged_lines(tmp_path)["bn-mle"]
-    assert path == "file.py"
-    assert number == (3 if text.lstrip().startswith("#") else 2)
+    assert path == "file.cpp"
+    assert number == (3 if text.lstrip().startswith(("#", "//")) else 2)

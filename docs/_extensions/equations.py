@@ -1,5 +1,7 @@
 """Where the equations of the pages are computed: lines of the source that end with a comment such as ``# eq bn-mle``.
 
+In C++ that is ``// eq bn-mle``.
+
 An equation has a label in its page, ``$$ … $$ (eq-bn-mle)``. Below it stand links to the lines with its name, into
 pages of the source that are made with the site. All of it is found when the site is built, so that it cannot go stale;
 `tests/test_equations.py` holds labels and comments together.
@@ -13,13 +15,14 @@ from typing import Any, NamedTuple
 from docutils import nodes
 from pygments import highlight
 from pygments.formatters import HtmlFormatter
-from pygments.lexers.python import PythonLexer
+from pygments.lexers import get_lexer_for_filename
 from sphinx.application import Sphinx
 from sphinx.transforms.post_transforms import SphinxPostTransform
 from sphinx.util.logging import getLogger
 
 SOURCE = Path(__file__).resolve().parents[2] / "src"
-TAG = re.compile(r"# eq ((?:[a-z0-9]+-)*[a-z0-9]+)(?: +# .*)?$")
+TAG = re.compile(r"(?:#|//) eq ((?:[a-z0-9]+-)*[a-z0-9]+)(?: +(?:#|//) .*)?$")
+ENDINGS = (".py", ".cpp", ".hpp")
 PREFIX = "eq-"
 
 logger = getLogger(__name__)
@@ -36,10 +39,10 @@ class Line(NamedTuple):
 def tagged_lines(source: Path = SOURCE) -> dict[str, list[Line]]:
     """Return the lines of each equation, by its name."""
     found: dict[str, list[Line]] = {}
-    for path in sorted(source.rglob("*.py")):
+    for path in sorted(path for path in source.rglob("*") if path.suffix in ENDINGS):
         for number, text in enumerate(path.read_text(encoding="utf-8").splitlines(), start=1):
-            if "# eq " in text and (match := TAG.search(text)):
-                alone = text.lstrip().startswith("# eq")  # a comment of its own is about the next line
+            if " eq " in text and (match := TAG.search(text)):
+                alone = text.lstrip().startswith(("# eq", "// eq"))  # a comment of its own is about the next line
                 found.setdefault(match[1], []).append(Line(path.relative_to(source).as_posix(), number + alone))
     return found
 
@@ -109,7 +112,7 @@ def write_source_pages(app: Sphinx, failure: Exception | None) -> None:
             wanted.setdefault(line.path, set()).add(line.number)
     for path, numbers in sorted(wanted.items()):
         looks = HtmlFormatter(linenos="inline", lineanchors="L", anchorlinenos=True, hl_lines=sorted(numbers))
-        code = highlight((SOURCE / path).read_text(encoding="utf-8"), PythonLexer(), looks)
+        code = highlight((SOURCE / path).read_text(encoding="utf-8"), get_lexer_for_filename(path), looks)
         page = Path(app.outdir) / f"{page_of(path)}.html"
         page.parent.mkdir(parents=True, exist_ok=True)
         up = "../" * page_of(path).count("/")
