@@ -12,6 +12,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <initializer_list>
 #include <stdexcept>
 #include <string>
 
@@ -42,6 +43,23 @@ inline void require_length(const Array &array, std::int64_t length, const char *
     if (static_cast<std::int64_t>(array.shape(0)) != length)
         throw std::invalid_argument(std::string(name) + " has the length " + std::to_string(array.shape(0)) + ", not " +
                                     std::to_string(length));
+}
+
+// Raise a ValueError unless an array has the shape that a kernel relies on.
+template <typename Array>
+inline void require_shape(const Array &array, std::initializer_list<std::int64_t> shape, const char *name) {
+    std::string found, wanted;
+    bool same = true;
+    std::size_t axis = 0;
+    for (const std::int64_t n : shape) same &= static_cast<std::int64_t>(array.shape(axis++)) == n;
+    if (same) return;
+    axis = 0;
+    for (const std::int64_t n : shape) {
+        found += (axis ? ", " : "") + std::to_string(array.shape(axis));
+        wanted += (axis ? ", " : "") + std::to_string(n);
+        ++axis;
+    }
+    throw std::invalid_argument(std::string(name) + " has the shape (" + found + "), not (" + wanted + ")");
 }
 
 // Raise a ValueError unless an array has at least so many entries.
