@@ -1,0 +1,2 @@
+#include "propagation.hpp"
+NB_MODULE(trees, m) { m.doc() = "Message passing on junction trees."; }
