@@ -15,6 +15,8 @@
 #include <initializer_list>
 #include <stdexcept>
 #include <string>
+#include <utility>
+#include <vector>
 
 namespace suffice {
 
@@ -30,7 +32,19 @@ using InFloats = In<double, 1>;
 using OutInts = Out<std::int64_t, 1>;
 using OutFloats = Out<double, 1>;
 
+// An array that a kernel makes.
+template <typename T>
+using Made = nb::ndarray<nb::numpy, T, nb::ndim<1>, nb::c_contig, nb::device::cpu>;
+
 using WithoutLock = nb::call_guard<nb::gil_scoped_release>;
+
+// Return an array that owns the values of a vector, without a copy. The caller holds the lock.
+template <typename T>
+inline Made<T> to_array(std::vector<T> &&values) {
+    auto *held = new std::vector<T>(std::move(values));
+    nb::capsule owner(held, [](void *vector) noexcept { delete static_cast<std::vector<T> *>(vector); });
+    return Made<T>(held->data(), {held->size()}, owner);
+}
 
 // Raise a ValueError unless the condition holds.
 inline void require(bool condition, const char *message) {
@@ -79,6 +93,16 @@ inline void require_range(const T *values, std::int64_t n, std::int64_t lo, std:
     if (!inside)
         throw std::out_of_range(std::string(name) + " has values outside of " + std::to_string(lo) + " to " +
                                 std::to_string(hi - 1));
+}
+
+// Raise an IndexError unless all codes are below the number of states; negative ones are missing values.
+template <typename T>
+inline void require_codes(const T *codes, std::int64_t n, std::int64_t n_states, const char *name) {
+    T top = -1;
+    for (std::int64_t i = 0; i < n; ++i) top = codes[i] > top ? codes[i] : top;
+    if (static_cast<std::int64_t>(top) >= n_states)
+        throw std::out_of_range(std::string(name) + " has the code " + std::to_string(top) + " of " +
+                                std::to_string(n_states) + " states");
 }
 
 // Raise an IndexError unless `at` has n + 1 entries that begin with 0 or more, do not fall, and end within `limit`.
