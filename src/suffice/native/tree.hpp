@@ -49,6 +49,7 @@ struct Tree {
     const Int *factor_at, *factor; // the factors of every clique
     const Int *loop_at;
     const Loop *loops;             // innermost first
+    const Int *home;               // the clique of every factor
     const Int *factor_cells;       // the cells of every factor without its observed variables
 
     explicit Tree(TreeParts parts);
@@ -175,8 +176,8 @@ inline Ints offsets_of_tables(const Scopes &scopes, const Ints &sizes) {
 
 inline std::size_t Tree::Arrays::nbytes() const {
     std::size_t entries = 3 * loops.size();
-    for (const Ints *array : {&parts.sizes, &parts.parent, &scope_at, &scope, &part_at, &part, &table_at, &message_at,
-                              &child_at, &child, &factor_at, &factor, &loop_at, &factor_cells})
+    for (const Ints *array : {&parts.sizes, &parts.parent, &parts.homes, &scope_at, &scope, &part_at, &part, &table_at,
+                              &message_at, &child_at, &child, &factor_at, &factor, &loop_at, &factor_cells})
         entries += array->size();
     return entries * sizeof(Int);
 }
@@ -227,7 +228,7 @@ inline Tree::Tree(TreeParts given) : arrays(laid_out(std::move(given))) {
     child_at = held.child_at.data(), child = held.child.data();
     factor_at = held.factor_at.data(), factor = held.factor.data();
     loop_at = held.loop_at.data(), loops = held.loops.data();
-    factor_cells = held.factor_cells.data();
+    home = held.parts.homes.data(), factor_cells = held.factor_cells.data();
     n_cells = table_at[n_cliques], n_message_cells = message_at[n_cliques];
     largest_table = largest_message = 1;
     for (Int c = 0; c < n_cliques; ++c) {
