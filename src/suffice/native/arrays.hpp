@@ -15,6 +15,7 @@
 #include <initializer_list>
 #include <stdexcept>
 #include <string>
+#include <type_traits>
 #include <utility>
 #include <vector>
 
@@ -112,6 +113,27 @@ inline void require_offsets(const InInts &at, std::int64_t n, std::int64_t limit
     for (std::int64_t i = 0; i < n; ++i) rising &= at.data()[i] <= at.data()[i + 1];
     if (!rising)
         throw std::out_of_range(std::string(name) + " must rise from 0 to at most " + std::to_string(limit));
+}
+
+// Raise an IndexError unless n + 1 numbers begin with 0 or more, do not fall, and end within `limit`.
+inline void require_rising(const std::int64_t *at, std::int64_t n, std::int64_t limit, const char *name) {
+    bool rising = at[0] >= 0 && at[n] <= limit;
+    for (std::int64_t i = 0; i < n; ++i) rising &= at[i] <= at[i + 1];
+    if (!rising)
+        throw std::out_of_range(std::string(name) + " must rise from 0 to at most " + std::to_string(limit));
+}
+
+// Raise an IndexError unless all indices lie in 0 <= index < limit: require_range without widening short integers.
+template <typename T>
+inline void require_indices(const T *indices, std::int64_t n, std::int64_t limit, const char *name) {
+    using Bits = std::make_unsigned_t<T>;
+    Bits largest = 0;  // negative indices become the largest of all
+    for (std::int64_t i = 0; i < n; ++i) {
+        const Bits index = static_cast<Bits>(indices[i]);
+        largest = index > largest ? index : largest;
+    }
+    if (n > 0 && static_cast<std::uint64_t>(largest) >= static_cast<std::uint64_t>(limit))
+        throw std::out_of_range(std::string(name) + " has values outside of 0 to " + std::to_string(limit - 1));
 }
 
 }  // namespace suffice
