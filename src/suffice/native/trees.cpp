@@ -1,6 +1,6 @@
 // Junction trees: message passing, and what learning asks of calibrated tables.
 //
-// Slow twins: tests/native/naive_trees.py, and the joint table in tests/conformance/test_inference.py.
+// Slow twins: the joint table, in tests/conformance/test_inference.py and tests/inference/test_clique_family.py.
 #include <nanobind/stl/pair.h>
 #include <nanobind/stl/tuple.h>
 #include <nanobind/stl/vector.h>
