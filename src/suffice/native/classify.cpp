@@ -1,0 +1,347 @@
+// Scores of rows under classes, a few rows at a time, all of them in the cache.
+//
+//     n, p    rows, inputs
+//     K       classes
+//
+// Numbers are transposed, TILE rows at a time, so that the innermost loop runs over rows and needs no sums of neighbours.
+// A NaN, or a negative code, is a missing input: its factor is left out of the product. Twin of all scores: one_row in
+// tests/models/test_class_scoring.py.
+#include <algorithm>
+#include <array>
+#include <cmath>
+#include <limits>
+#include <vector>
+
+#include "arrays.hpp"
+#include "levels.hpp"
+
+namespace suffice {
+
+using Int = std::int64_t;
+using InMatrix = In<double, 2>;
+using OutMatrix = Out<double, 2>;
+
+constexpr Int TILE = 64;
+using Totals = std::array<double, TILE>;
+
+// Sizes, rows and scores of a call.
+struct Job {
+    const double *x, *start;
+    double *out;
+    Int n, p, n_classes;
+};
+
+Job job_of(const InMatrix &x, const InFloats &start, const OutMatrix &out) {
+    const Int n = x.shape(0), p = x.shape(1), n_classes = start.shape(0);
+    require_shape(out, {n, n_classes}, "out");
+    return {x.data(), start.data(), out.data(), n, p, n_classes};
+}
+
+// Write some rows, less a centre if there is one, as columns of a tile, shape (p, TILE); return whether none is NaN.
+template <bool centred>
+SUFFICE_INLINE bool fill_tile(const Job &job, const double *centre, Int low, Int m, double *__restrict tile) {
+    bool whole = true;
+    for (Int r = 0; r < m; ++r) {
+        const double *row = job.x + (low + r) * job.p;
+        for (Int j = 0; j < job.p; ++j) {
+            const double value = centred ? row[j] - centre[j] : row[j];
+            tile[j * TILE + r] = value;
+            if constexpr (!centred) whole &= !std::isnan(value);
+        }
+    }
+    return whole;
+}
+
+// totals += Σ_j weight_j · column_j, four columns at a time, so that totals are read and written less often.
+SUFFICE_INLINE void add_columns(const double *__restrict tile, const double *weights, Int stride, Int n_columns,
+                                Totals &totals) {
+    Int j = 0;
+    for (; j + 4 <= n_columns; j += 4) {
+        const double *a = tile + j * TILE, *b = a + TILE, *c = b + TILE, *d = c + TILE;
+        const double wa = weights[j * stride], wb = weights[(j + 1) * stride];
+        const double wc = weights[(j + 2) * stride], wd = weights[(j + 3) * stride];
+        for (Int r = 0; r < TILE; ++r) totals[r] += (wa * a[r] + wb * b[r]) + (wc * c[r] + wd * d[r]);
+    }
+    for (; j < n_columns; ++j) {
+        const double *a = tile + j * TILE, wa = weights[j * stride];
+        for (Int r = 0; r < TILE; ++r) totals[r] += wa * a[r];
+    }
+}
+
+// Independent normal inputs: start_k + Σ_j (h_kj − a_kj (x_j − μ_kj)² / 2) -----------------------------------------------
+
+SUFFICE_INLINE void score_diagonal(Job job, const double *mean, const double *precision, const double *height,
+                                   double *tile) {
+    Totals totals;
+    for (Int low = 0; low < job.n; low += TILE) {
+        const Int m = std::min(TILE, job.n - low);
+        const bool whole = fill_tile<false>(job, nullptr, low, m, tile);
+        for (Int k = 0; k < job.n_classes; ++k) {
+            totals.fill(0.0);
+            double top = job.start[k];
+            for (Int j = 0; j < job.p; ++j) {
+                const double *__restrict column = tile + j * TILE;
+                const double mu = mean[k * job.p + j], a = -0.5 * precision[k * job.p + j], h = height[k * job.p + j];
+                if (whole) {
+                    top += h;
+                    for (Int r = 0; r < TILE; ++r) {
+                        const double d = column[r] - mu;
+                        totals[r] += d * d * a;
+                    }
+                } else {
+                    for (Int r = 0; r < TILE; ++r) {
+                        const double d = column[r] - mu, sum = totals[r] + (h + d * d * a);
+                        totals[r] = column[r] == column[r] ? sum : totals[r];
+                    }
+                }
+            }
+            for (Int r = 0; r < m; ++r) job.out[(low + r) * job.n_classes + k] = top + totals[r];
+        }
+    }
+}
+
+void fill_diagonal_scores(const InMatrix &x, const InMatrix &mean, const InMatrix &precision, const InMatrix &height,
+                          const InFloats &start, const OutMatrix &out) {
+    const Job job = job_of(x, start, out);
+    require_shape(mean, {job.n_classes, job.p}, "mean");
+    require_shape(precision, {job.n_classes, job.p}, "precision");
+    require_shape(height, {job.n_classes, job.p}, "height");
+    std::vector<double> tile(job.p * TILE);
+    levels::run<score_diagonal>(job, mean.data(), precision.data(), height.data(), tile.data());
+}
+
+// Linear scores: start_k + Σ_j W_jk (x_j − c_j) ------------------------------------------------------------------------
+
+SUFFICE_INLINE void score_linear(Job job, const double *centre, const double *weights, double *tile) {
+    Totals totals;
+    for (Int low = 0; low < job.n; low += TILE) {
+        const Int m = std::min(TILE, job.n - low);
+        fill_tile<true>(job, centre, low, m, tile);
+        for (Int k = 0; k < job.n_classes; ++k) {
+            totals.fill(job.start[k]);
+            add_columns(tile, weights + k, job.n_classes, job.p, totals);
+            for (Int r = 0; r < m; ++r) job.out[(low + r) * job.n_classes + k] = totals[r];
+        }
+    }
+}
+
+void fill_linear_scores(const InMatrix &x, const InFloats &centre, const InMatrix &weights, const InFloats &start,
+                        const OutMatrix &out) {
+    const Job job = job_of(x, start, out);
+    require_length(centre, job.p, "centre");
+    require_shape(weights, {job.p, job.n_classes}, "weights");
+    std::vector<double> tile(job.p * TILE);
+    levels::run<score_linear>(job, centre.data(), weights.data(), tile.data());
+}
+
+// Normal inputs with a covariance per class: start_k − |R_k (x − c) − s_k|² / 2 ----------------------------------------
+
+SUFFICE_INLINE void score_triangular(Job job, const double *centre, const double *factors, const double *shift,
+                                     double *tile) {
+    Totals white, totals;
+    for (Int low = 0; low < job.n; low += TILE) {
+        const Int m = std::min(TILE, job.n - low);
+        fill_tile<true>(job, centre, low, m, tile);
+        for (Int k = 0; k < job.n_classes; ++k) {
+            totals.fill(0.0);
+            for (Int i = 0; i < job.p; ++i) {
+                white.fill(-shift[k * job.p + i]);
+                add_columns(tile, factors + (k * job.p + i) * job.p, 1, i + 1, white);
+                for (Int r = 0; r < TILE; ++r) totals[r] += white[r] * white[r];
+            }
+            for (Int r = 0; r < m; ++r) job.out[(low + r) * job.n_classes + k] = job.start[k] - 0.5 * totals[r];
+        }
+    }
+}
+
+void fill_triangular_scores(const InMatrix &x, const InFloats &centre, const In<double, 3> &factors,
+                            const InMatrix &shift, const InFloats &start, const OutMatrix &out) {
+    const Job job = job_of(x, start, out);
+    require_length(centre, job.p, "centre");
+    require_shape(factors, {job.n_classes, job.p, job.p}, "factors");
+    require_shape(shift, {job.n_classes, job.p}, "shift");
+    std::vector<double> tile(job.p * TILE);
+    levels::run<score_triangular>(job, centre.data(), factors.data(), shift.data(), tile.data());
+}
+
+SUFFICE_INLINE void score_whitened(const double *z, const double *shift, const double *start, double *__restrict totals,
+                                   double *out, Int n, Int p, Int n_classes) {
+    for (Int k = 0; k < n_classes; ++k) {
+        std::fill_n(totals, n, 0.0);
+        for (Int j = 0; j < p; ++j) {
+            const double *__restrict column = z + (k * p + j) * n;
+            const double about = shift[k * p + j];
+            for (Int r = 0; r < n; ++r) {
+                const double d = column[r] - about;
+                totals[r] += d * d;
+            }
+        }
+        for (Int r = 0; r < n; ++r) out[r * n_classes + k] = start[k] - 0.5 * totals[r];
+    }
+}
+
+void fill_whitened_scores(const InMatrix &z, const InMatrix &shift, const InFloats &start, const OutMatrix &out) {
+    const Int n_classes = shift.shape(0), p = shift.shape(1), n = z.shape(1);
+    require_shape(z, {n_classes * p, n}, "z");
+    require_length(start, n_classes, "start");
+    require_shape(out, {n, n_classes}, "out");
+    std::vector<double> totals(n);
+    levels::run<score_whitened>(z.data(), shift.data(), start.data(), totals.data(), out.data(), n, p, n_classes);
+}
+
+// Independent discrete inputs: start_k + Σ_j T[first_j + code_j, k] ----------------------------------------------------
+
+// Fill the scores of one row under some neighbouring classes, whose sums stay in registers.
+template <int width, typename T>
+SUFFICE_INLINE void score_codes(const T *row, const Int *first, Int p, const double *tables, Int n_classes,
+                                const double *start, double *out) {
+    double sums[width];
+    for (int k = 0; k < width; ++k) sums[k] = start[k];
+    for (Int j = 0; j < p; ++j) {
+        if (row[j] < 0) continue;
+        const double *cell = tables + (first[j] + row[j]) * n_classes;
+        for (int k = 0; k < width; ++k) sums[k] += cell[k];
+    }
+    for (int k = 0; k < width; ++k) out[k] = sums[k];
+}
+
+template <typename T>
+SUFFICE_INLINE void score_tables(const T *codes, const Int *first, const double *tables, const double *start,
+                                 double *out, Int n, Int p, Int n_classes) {
+    for (Int i = 0; i < n; ++i) {
+        const T *row = codes + i * p;
+        double *own = out + i * n_classes;
+        Int k = 0;
+        for (; k + 4 <= n_classes; k += 4) score_codes<4>(row, first, p, tables + k, n_classes, start + k, own + k);
+        if (k + 2 <= n_classes) {
+            score_codes<2>(row, first, p, tables + k, n_classes, start + k, own + k);
+            k += 2;
+        }
+        if (k < n_classes) score_codes<1>(row, first, p, tables + k, n_classes, start + k, own + k);
+    }
+}
+
+// Raise an IndexError where a code leads past the end of the tables.
+template <typename T>
+void require_states(const In<T, 2> &codes, const InInts &first, Int n_cells) {
+    const Int n = codes.shape(0), p = codes.shape(1);
+    require_range(first.data(), p, 0, n_cells + 1, "first");
+    std::vector<T> last(p);  // the highest code that is inside
+    for (Int j = 0; j < p; ++j)
+        last[j] = static_cast<T>(std::min<Int>(n_cells - 1 - first.data()[j], std::numeric_limits<T>::max()));
+    bool inside = true;
+    for (Int i = 0; i < n; ++i) {
+        const T *row = codes.data() + i * p;
+        for (Int j = 0; j < p; ++j) inside &= row[j] <= last[j] || row[j] < 0;
+    }
+    if (!inside) throw std::out_of_range("codes lead past the end of tables");
+}
+
+template <typename T>
+void fill_table_scores(const In<T, 2> &codes, const InInts &first, const InMatrix &tables, const InFloats &start,
+                       const OutMatrix &out) {
+    const Int n = codes.shape(0), p = codes.shape(1), n_classes = start.shape(0);
+    require_length(first, p, "first");
+    require_shape(tables, {static_cast<Int>(tables.shape(0)), n_classes}, "tables");
+    require_shape(out, {n, n_classes}, "out");
+    require_states(codes, first, tables.shape(0));
+    levels::run<score_tables<T>>(codes.data(), first.data(), tables.data(), start.data(), out.data(), n, p, n_classes);
+}
+
+// The best class. Twin: argmax of NumPy.
+
+void find_largest(const InMatrix &scores, const OutInts &out) {
+    const Int n = scores.shape(0), n_classes = scores.shape(1);
+    require_length(out, n, "out");
+    require(n == 0 || n_classes > 0, "scores has no columns");
+    for (Int i = 0; i < n; ++i) {
+        const double *row = scores.data() + i * n_classes;
+        double best = row[0];
+        Int place = 0;
+        for (Int k = 1; k < n_classes; ++k)
+            if (row[k] > best) {
+                best = row[k];
+                place = k;
+            }
+        out.data()[i] = place;
+    }
+}
+
+}  // namespace suffice
+
+namespace {
+
+using namespace suffice;
+
+template <typename T>
+void bind_tables(nb::module_ &m) {
+    m.def("fill_table_scores", &fill_table_scores<T>, nb::arg("codes").noconvert(), nb::arg("first").noconvert(),
+          nb::arg("tables").noconvert(), nb::arg("start").noconvert(), nb::arg("out").noconvert(), WithoutLock(),
+          R"(Fill start_k + Σ_j T[first_j + code_j, k]; a negative code adds nothing.
+
+Parameters
+----------
+codes : array of signed integers, shape (n, p)
+first : int64 array, shape (p,)
+    Where the states of each input begin among the rows of ``tables``.
+tables : array, shape (Σ states, K)
+start : array, shape (K,)
+out : array, shape (n, K))");
+}
+
+}  // namespace
+
+NB_MODULE(classify, m) {
+    m.doc() = "Scores of rows under classes, and the best class.";
+    m.def("fill_diagonal_scores", &fill_diagonal_scores, nb::arg("x").noconvert(), nb::arg("mean").noconvert(),
+          nb::arg("precision").noconvert(), nb::arg("height").noconvert(), nb::arg("start").noconvert(),
+          nb::arg("out").noconvert(), WithoutLock(),
+          R"(Fill start_k + Σ_j (h_kj − a_kj (x_j − μ_kj)² / 2), the sum over the inputs that are not NaN.
+
+Parameters
+----------
+x : array, shape (n, p)
+mean, precision, height : arrays, shape (K, p)
+start : array, shape (K,)
+out : array, shape (n, K))");
+    m.def("fill_linear_scores", &fill_linear_scores, nb::arg("x").noconvert(), nb::arg("centre").noconvert(),
+          nb::arg("weights").noconvert(), nb::arg("start").noconvert(), nb::arg("out").noconvert(), WithoutLock(),
+          R"(Fill start_k + Σ_j W_jk (x_j − c_j).
+
+Parameters
+----------
+x : array, shape (n, p)
+centre : array, shape (p,)
+weights : array, shape (p, K)
+start : array, shape (K,)
+out : array, shape (n, K))");
+    m.def("fill_triangular_scores", &fill_triangular_scores, nb::arg("x").noconvert(), nb::arg("centre").noconvert(),
+          nb::arg("factors").noconvert(), nb::arg("shift").noconvert(), nb::arg("start").noconvert(),
+          nb::arg("out").noconvert(), WithoutLock(),
+          R"(Fill start_k − |R_k (x − c) − s_k|² / 2, of whose factors R_k only the lower triangles are read.
+
+Parameters
+----------
+x : array, shape (n, p)
+centre : array, shape (p,)
+factors : array, shape (K, p, p)
+shift : array, shape (K, p)
+start : array, shape (K,)
+out : array, shape (n, K))");
+    m.def("fill_whitened_scores", &fill_whitened_scores, nb::arg("z").noconvert(), nb::arg("shift").noconvert(),
+          nb::arg("start").noconvert(), nb::arg("out").noconvert(), WithoutLock(),
+          R"(Fill start_k − Σ_j (z_kj − s_kj)² / 2 of rows that were whitened already.
+
+Parameters
+----------
+z : array, shape (K · p, n)
+shift : array, shape (K, p)
+start : array, shape (K,)
+out : array, shape (n, K))");
+    bind_tables<std::int8_t>(m);
+    bind_tables<std::int16_t>(m);
+    bind_tables<std::int32_t>(m);
+    bind_tables<std::int64_t>(m);
+    m.def("find_largest", &find_largest, nb::arg("scores").noconvert(), nb::arg("out").noconvert(), WithoutLock(),
+          "Fill ``out``, shape (n,), with the place of each row's largest score, of equal ones the first; none is NaN.");
+}
