@@ -49,30 +49,30 @@ def floats(n: int) -> Any:
 FIT = {
     "visits": np.array([0, 2, 3]), "path_at": np.array([0, 3, 5, 7]), "path": np.array([2, 1, 0, 0, 1, 1, 2]),
     "starts": STARTS, "targets": floats(19), "potentials": np.ones(19), **tables(),
-    "gains": np.empty(3), "totals": np.empty(3), "gaps": np.empty(3),
+    "gains": np.zeros(3), "totals": np.zeros(3), "gaps": np.zeros(3),
 }  # fmt: skip
 CALLS: dict[Callable[..., Any], tuple[dict[str, Any], set[str], set[str]]] = {
     trees.propagate: (
         {"tree": TREE, "semiring": Semiring.SUM, "values": floats(19), "starts": STARTS[:-1].copy(),
-         "floors": floats(4), **tables(), "table_floors": np.empty(3)},
+         "floors": floats(4), **tables(), "table_floors": np.zeros(3)},
         {"tables", "messages", "table_floors"}, {"starts"},
     ),
     trees.follow: ({"tree": TREE, "path": np.array([2, 1, 0]), **tables()}, {"tables", "messages"}, {"path"}),
     trees.marginalise_clique: (
         {"tree": TREE, "semiring": Semiring.MAX, "clique": 1, "wanted": np.array([1, 2]), "tables": floats(16),
-         "part": np.empty(6)},
+         "part": np.zeros(6)},
         {"part"}, {"wanted"},
     ),
     trees.marginalise_factor: (
-        {"tree": TREE, "factor": 2, "tables": floats(16), "part": np.empty(6)}, {"part"}, set()
+        {"tree": TREE, "factor": 2, "tables": floats(16), "part": np.zeros(6)}, {"part"}, set()
     ),
     trees.multiply_factor: ({"tree": TREE, "factor": 2, "tables": floats(16), "part": floats(6)}, {"tables"}, set()),
     trees.marginalise_factors: (
-        {"tree": TREE, "tables": floats(16), "starts": STARTS, "out": np.empty(19)}, {"out"}, {"starts"}
+        {"tree": TREE, "tables": floats(16), "starts": STARTS, "out": np.zeros(19)}, {"out"}, {"starts"}
     ),
     trees.multiply_covariance: (
-        {"tree": TREE, **tables(), "starts": STARTS, "direction": floats(19), "work": np.empty(16), "up": np.empty(6),
-         "down": np.empty(6), "out": np.empty(19)},
+        {"tree": TREE, **tables(), "starts": STARTS, "direction": floats(19), "work": np.zeros(16), "up": np.zeros(6),
+         "down": np.zeros(6), "out": np.zeros(19)},
         {"work", "up", "down", "out"}, {"starts"},
     ),
     trees.fit_in_turn: (
@@ -208,7 +208,7 @@ def test_outcomes_are_told_apart() -> None:
 
 
 def test_log_marginal_of_a_clique_is_the_logarithm_of_the_sum() -> None:
-    table, part, logs = floats(16), np.empty(3), np.empty(3)
+    table, part, logs = floats(16), np.zeros(3), np.zeros(3)
     wanted = np.array([1])
     trees.marginalise_clique(TREE, Semiring.SUM, 1, wanted, table, part)
     trees.marginalise_clique(TREE, Semiring.LOG, 1, wanted, np.log(table), logs)
