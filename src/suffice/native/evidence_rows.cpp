@@ -360,7 +360,7 @@ class RowMessages {
 using Rows = In<Code, 2>;
 
 // Raise an error unless rows have a code for every variable, below its number of states.
-void require_codes(const SlicedTree &tree, const Rows &rows) {
+void require_rows(const SlicedTree &tree, const Rows &rows) {
     const Int n = tree.n_variables();
     if (static_cast<Int>(rows.shape(1)) != n)
         throw std::invalid_argument("rows have " + std::to_string(rows.shape(1)) + " columns, not " + std::to_string(n));
@@ -375,7 +375,7 @@ void require_codes(const SlicedTree &tree, const Rows &rows) {
 
 void count_cells(const SlicedTree &tree, const Rows &rows, const OutFloats &cells, const OutFloats &messages) {
     const Int n = rows.shape(0);
-    require_codes(tree, rows);
+    require_rows(tree, rows);
     require_length(cells, n, "cells");
     require_length(messages, n, "messages");
     for (Int row = 0; row < n; ++row) {
@@ -390,7 +390,7 @@ void count_cells(const SlicedTree &tree, const Rows &rows, const OutFloats &cell
 void add_expected_counts(const SlicedTree &tree, const Rows &rows, const InFloats &weights, const InFloats &tables,
                          const OutFloats &log_p, const OutInts &status, const OutFloats &expected) {
     const Int n = rows.shape(0);
-    require_codes(tree, rows);
+    require_rows(tree, rows);
     require_length(weights, n, "weights");
     require_length(tables, tree.start.back(), "tables");
     require_length(log_p, n, "log_p");
