@@ -10,9 +10,11 @@
 #include <nanobind/nanobind.h>
 #include <nanobind/ndarray.h>
 
+#include <algorithm>
 #include <cstddef>
 #include <cstdint>
 #include <initializer_list>
+#include <limits>
 #include <stdexcept>
 #include <string>
 #include <type_traits>
@@ -127,12 +129,21 @@ inline void require_rising(const std::int64_t *at, std::int64_t n, std::int64_t 
 template <typename T>
 inline void require_indices(const T *indices, std::int64_t n, std::int64_t limit, const char *name) {
     using Bits = std::make_unsigned_t<T>;
-    Bits largest = 0;  // negative indices become the largest of all
-    for (std::int64_t i = 0; i < n; ++i) {
-        const Bits index = static_cast<Bits>(indices[i]);
-        largest = index > largest ? index : largest;
+    bool inside = true;
+    if constexpr (std::is_signed_v<T>) {  // the first bit of either number is set when an index lies outside
+        const std::int64_t largest = std::min<std::int64_t>(limit - 1, std::numeric_limits<T>::max());
+        Bits seen = 0;
+        for (std::int64_t i = 0; i < n; ++i) {
+            const Bits index = static_cast<Bits>(indices[i]);
+            seen |= index | static_cast<Bits>(static_cast<Bits>(largest) - index);
+        }
+        inside = static_cast<T>(seen) >= 0;
+    } else {
+        Bits largest = 0;
+        for (std::int64_t i = 0; i < n; ++i) largest = indices[i] > largest ? indices[i] : largest;
+        inside = n == 0 || static_cast<std::int64_t>(largest) < limit;
     }
-    if (n > 0 && static_cast<std::uint64_t>(largest) >= static_cast<std::uint64_t>(limit))
+    if (!inside)
         throw std::out_of_range(std::string(name) + " has values outside of 0 to " + std::to_string(limit - 1));
 }
 
