@@ -133,8 +133,8 @@ def tree_misuses() -> list[Any]:
 
 def kernel_misuses() -> list[Any]:
     arrays, rows, weights, tables = small()
-    room = {"cells": np.empty(2), "messages": np.empty(2)}
-    counts = {"log_p": np.empty(2), "status": np.empty(2, np.int64), "expected": np.zeros(18)}
+    room = {"cells": np.zeros(2), "messages": np.zeros(2)}
+    counts = {"log_p": np.zeros(2), "status": np.zeros(2, np.int64), "expected": np.zeros(18)}
     calls = (
         ("count_cells", {"tree": SlicedTree(*arrays), "rows": rows, **room}),
         (

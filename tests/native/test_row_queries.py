@@ -101,8 +101,8 @@ def proper(n_rows: int | None) -> dict[str, Any]:
     arguments = (*marginals, codes, soft, np.array([1.0, 0.5, 0.25]), 0, np.array([0, 1]))
     found = dict(zip(NAMES, arguments, strict=True))
     if n_rows is None:
-        return found | {"answer": np.empty(6)}
-    room = {"answers": np.empty((n_rows, 6)), "log_p": np.empty(n_rows), "status": np.empty(n_rows, np.int64)}
+        return found | {"answer": np.zeros(6)}
+    room = {"answers": np.zeros((n_rows, 6)), "log_p": np.zeros(n_rows), "status": np.zeros(n_rows, np.int64)}
     return found | {"codes": np.tile(codes, (n_rows, 1))} | room
 
 

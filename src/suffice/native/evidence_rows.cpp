@@ -1,7 +1,7 @@
 // Rows of evidence, each sent through one junction tree whose tables are sliced by what the row observed.
 //
-// Of a clique's table only the cells that agree with the row are ever made: one cell where all was observed. Messages go
-// to the root and back in linear space, scaled; a row whose values lie too far apart for that is returned as LOST.
+// Of a clique's table only the cells that agree with the row are ever made: one cell where all was observed. Messages
+// go to the root and back in linear space, scaled; a row whose values lie too far apart for that is returned as LOST.
 #include "arrays.hpp"
 
 #include <nanobind/stl/array.h>
@@ -100,7 +100,7 @@ class SlicedTree {
         Ints found(n_cliques, -1);
         for (Int c = 0; c < n_cliques; ++c)
             for (const Int *other = child.begin(c); other < child.end(c); ++other) {
-                require(*other < c && found[*other] == -1, "child must hold cliques that come before their parent, once");
+                require(*other < c && found[*other] == -1, "child must hold cliques before their parent, once");
                 found[*other] = c;
             }
         require(found == parent, "parent and child must agree, and the root, -1, must be last");
@@ -363,7 +363,8 @@ using Rows = In<Code, 2>;
 void require_rows(const SlicedTree &tree, const Rows &rows) {
     const Int n = tree.n_variables();
     if (static_cast<Int>(rows.shape(1)) != n)
-        throw std::invalid_argument("rows have " + std::to_string(rows.shape(1)) + " columns, not " + std::to_string(n));
+        throw std::invalid_argument("rows have " + std::to_string(rows.shape(1)) + " columns, not " +
+                                    std::to_string(n));
     const std::vector<Code> sizes(tree.sizes.begin(), tree.sizes.end());
     bool inside = true;
     for (Int row = 0; row < static_cast<Int>(rows.shape(0)); ++row) {
@@ -424,12 +425,12 @@ Ints copied(const InInts &array) { return Ints(array.data(), array.data() + arra
 void bind_tree(nb::module_ &m) {
     nb::class_<SlicedTree>(m, "SlicedTree",
                            "A junction tree and its factors; cliques come before their parents, the root is last.\n\n"
-                           "``x_at`` arrays have one place more than there are lists of x: list number i is ``x_at[i]`` "
-                           "to ``x_at[i + 1]``.")
+                           "``x_at`` arrays have one place more than there are lists of x: list number i is "
+                           "``x_at[i]`` to ``x_at[i + 1]``.")
         .def(
             "__init__",
-            [](SlicedTree *self, const InInts &sizes, const InInts &scope_at, const InInts &scope, const InInts &part_at,
-               const InInts &part, const InInts &parent, const InInts &child_at, const InInts &child,
+            [](SlicedTree *self, const InInts &sizes, const InInts &scope_at, const InInts &scope,
+               const InInts &part_at, const InInts &part, const InInts &parent, const InInts &child_at, const InInts &child,
                const InInts &factor_at, const InInts &factor, const InInts &member_at, const InInts &member,
                const InInts &stride, const InInts &start) {
                 new (self) SlicedTree(SlicedTree::State{
@@ -490,7 +491,7 @@ NB_MODULE(evidence_rows, m) {
     m.def("add_expected_counts", &add_expected_counts, nb::arg("tree"), nb::arg("rows").noconvert(),
           nb::arg("weights").noconvert(), nb::arg("tables").noconvert(), nb::arg("log_p").noconvert(),
           nb::arg("status").noconvert(), nb::arg("expected").noconvert(), WithoutLock(),
-          "Write log p of every row, and add to the counts that the rows are expected to have in all factors' tables.\n\n"
+          "Write log p of every row, and add to the counts that the rows are expected to have in all tables.\n\n"
           "Parameters\n"
           "----------\n"
           "tree : SlicedTree\n"

@@ -67,7 +67,7 @@ def count_cells(tree: SlicedTree, rows: Annotated[NDArray[numpy.int32], dict(sha
 
 def add_expected_counts(tree: SlicedTree, rows: Annotated[NDArray[numpy.int32], dict(shape=(None, None), order='C', device='cpu', writable=False)], weights: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)], tables: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)], log_p: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu')], status: Annotated[NDArray[numpy.int64], dict(shape=(None,), order='C', device='cpu')], expected: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu')]) -> None:
     """
-    Write log p of every row, and add to the counts that the rows are expected to have in all factors' tables.
+    Write log p of every row, and add to the counts that the rows are expected to have in all tables.
 
     Parameters
     ----------

@@ -12,8 +12,8 @@ namespace suffice {
 
 namespace {
 
-// The marginals of cliques and separators; for every variable the clique nearest to the root that holds it, or −1; and the
-// smallest positive value of every clique's table.
+// The marginals of cliques and separators; for every variable the clique nearest to the root that holds it, or −1; and
+// the smallest positive value of every clique's table.
 struct Marginals {
     const double *tables, *messages;
     const Int *home;
@@ -65,8 +65,8 @@ class Query {
 
     // Write p(wanted | evidence); return log p(evidence).
     //
-    // Every clique that is needed is loaded as the slice that agrees with the evidence, receives messages, and sends one
-    // towards the target: Σ slice / marginal of the separator, scaled to sum to one.
+    // Every clique that is needed is loaded as the slice that agrees with the evidence, receives messages, and sends
+    // one towards the target: Σ slice / marginal of the separator, scaled to sum to one.
     LogTotal answer(const Int *codes, double *answer) {
         observed = codes;
         mark();
@@ -307,13 +307,13 @@ void ask_rows(const Tree &tree, const InFloats &tables, const InFloats &messages
 
 NB_MODULE(row_queries, m) {
     using namespace suffice;
-    m.doc() = "Queries to a calibrated junction tree: only the cliques between the target and the evidence are touched.";
+    m.doc() = "Queries to a calibrated junction tree: only cliques between the target and the evidence are touched.";
     nb::module_::import_("suffice.native.trees");  // defines Tree and Outcome
     m.def("ask", &ask, nb::arg("tree"), nb::arg("tables").noconvert(), nb::arg("messages").noconvert(),
           nb::arg("home").noconvert(), nb::arg("floors").noconvert(), nb::arg("codes").noconvert(),
           nb::arg("soft").noconvert(), nb::arg("weights").noconvert(), nb::arg("clique"), nb::arg("wanted").noconvert(),
           nb::arg("answer").noconvert(), WithoutLock(),
-          R"(Write p(wanted | evidence) from the marginals of a calibrated tree; return log p(evidence) and how it ended.
+          R"(Write p(wanted | evidence) from the marginals of a calibrated tree; return log p(evidence) and the outcome.
 
 Parameters
 ----------

@@ -1,5 +1,5 @@
 """
-Queries to a calibrated junction tree: only the cliques between the target and the evidence are touched.
+Queries to a calibrated junction tree: only cliques between the target and the evidence are touched.
 """
 
 from typing import Annotated
@@ -12,7 +12,7 @@ import suffice.native.trees
 
 def ask(tree: suffice.native.trees.Tree, tables: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)], messages: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)], home: Annotated[NDArray[numpy.int64], dict(shape=(None,), order='C', device='cpu', writable=False)], floors: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)], codes: Annotated[NDArray[numpy.int64], dict(shape=(None,), order='C', device='cpu', writable=False)], soft: Annotated[NDArray[numpy.int64], dict(shape=(None,), order='C', device='cpu', writable=False)], weights: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)], clique: int, wanted: Annotated[NDArray[numpy.int64], dict(shape=(None,), order='C', device='cpu', writable=False)], answer: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu')]) -> tuple[float, suffice.native.trees.Outcome]:
     """
-    Write p(wanted | evidence) from the marginals of a calibrated tree; return log p(evidence) and how it ended.
+    Write p(wanted | evidence) from the marginals of a calibrated tree; return log p(evidence) and the outcome.
 
     Parameters
     ----------
