@@ -430,9 +430,9 @@ void bind_tree(nb::module_ &m) {
         .def(
             "__init__",
             [](SlicedTree *self, const InInts &sizes, const InInts &scope_at, const InInts &scope,
-               const InInts &part_at, const InInts &part, const InInts &parent, const InInts &child_at, const InInts &child,
-               const InInts &factor_at, const InInts &factor, const InInts &member_at, const InInts &member,
-               const InInts &stride, const InInts &start) {
+               const InInts &part_at, const InInts &part, const InInts &parent, const InInts &child_at,
+               const InInts &child, const InInts &factor_at, const InInts &factor, const InInts &member_at,
+               const InInts &member, const InInts &stride, const InInts &start) {
                 new (self) SlicedTree(SlicedTree::State{
                     copied(sizes), copied(scope_at), copied(scope), copied(part_at), copied(part), copied(parent),
                     copied(child_at), copied(child), copied(factor_at), copied(factor), copied(member_at),
