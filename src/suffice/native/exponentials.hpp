@@ -11,8 +11,9 @@ namespace suffice {
 
 // Replace so many numbers of at most zero by their exponentials.
 //
-// With x = q log 2 + r, and q whole, e^x is 2^q times a polynomial of r; adding 1.5 · 2^52 leaves q in the last bits of a
-// float. Every line is a loop over all numbers, of which compilers make vector instructions that do not wait for each other.
+// With x = q log 2 + r, and q whole, e^x is 2^q times a polynomial of r; adding 1.5 · 2^52 leaves q in the last bits of
+// a float. Every line is a loop over all numbers, of which compilers make vector instructions that do not wait for each
+// other.
 template <int n>
 SUFFICE_INLINE void exponentiate_block(double *__restrict x) {
     constexpr double SHIFT = 6755399441055744.0;
@@ -42,18 +43,25 @@ SUFFICE_INLINE void exponentiate_block(double *__restrict x) {
     }
 }
 
+// The same for fewer numbers than a block has.
+template <int n>
+SUFFICE_INLINE void exponentiate_part(double *x, std::int64_t size) {
+    double block[n] = {};
+    std::copy(x, x + size, block);
+    exponentiate_block<n>(block);
+    std::copy(block, block + size, x);
+}
+
 // Replace numbers of at most zero by their exponentials, to the last digit or the one before; e^−708 at least.
 // Twin: np.exp in tests/native/test_label_chains.py.
 SUFFICE_INLINE void exponentiate(double *x, std::int64_t n) {
-    constexpr std::int64_t BLOCK = 32;  // of 16 and fewer, gcc unrolls the loops before it can vectorise them
+    constexpr int LARGE = 48, SMALL = 24;  // loops of 16 and fewer are unrolled by gcc before it can vectorise them
     std::int64_t i = 0;
-    for (; i + BLOCK <= n; i += BLOCK) exponentiate_block<BLOCK>(x + i);
-    if (i < n) {
-        double rest[BLOCK] = {};
-        std::copy(x + i, x + n, rest);
-        exponentiate_block<BLOCK>(rest);
-        std::copy(rest, rest + (n - i), x + i);
-    }
+    for (; i + LARGE <= n; i += LARGE) exponentiate_block<LARGE>(x + i);
+    if (n - i > SMALL)
+        exponentiate_part<LARGE>(x + i, n - i);
+    else if (n > i)
+        exponentiate_part<SMALL>(x + i, n - i);
 }
 
 }  // namespace suffice

@@ -1,16 +1,16 @@
-// Chains of labels in linear space: scores of positions from their attributes, scaled forward and backward passes, and what
-// they add to sums.
+// Chains of labels in linear space: scores of positions from their attributes, scaled forward and backward passes, and
+// what they add to sums.
 //
-// Labels are padded to a multiple of four, `width`; padded labels have potentials of zero. Attributes with many labels have
-// a row of a dense table, the others a list of single weights. `starts` says where the attributes of each position begin;
-// attributes are those of positions lo to hi. Values are empty where all are one. Twins are in
+// Labels are padded to a multiple of four, `width`; padded labels have potentials of zero. Attributes with many labels
+// have a row of a dense table, the others a list of single weights. `starts` says where the attributes of each position
+// begin; attributes are those of positions lo to hi. Values are empty where all are one. Twins are in
 // tests/native/test_label_chains.py.
+#include <algorithm>
+#include <vector>
+
 #include "arrays.hpp"
 #include "exponentials.hpp"
 #include "levels.hpp"
-
-#include <type_traits>
-#include <vector>
 
 namespace suffice {
 
@@ -78,8 +78,8 @@ SUFFICE_INLINE void multiply(const double *__restrict factors, const double *__r
         const double a = factors[i], b = factors[i + 1], c = factors[i + 2], d = factors[i + 3];
         const double *__restrict row = matrix + i * width;
         for (Int k = 0; k < width; k += 4)
-            for (int j = 0; j < 4; ++j)
-            out[k+j] += (a * row[k+j] + b * row[width + k+j]) + (c * row[2 * width + k+j] + d * row[3 * width + k+j]);
+            for (Int j = k; j < k + 4; ++j)
+                out[j] += (a * row[j] + b * row[width + j]) + (c * row[2 * width + j] + d * row[3 * width + j]);
     }
 }
 
@@ -88,7 +88,8 @@ SUFFICE_INLINE void scale_columns(double *values, double factor, Int width) {
         for (int i = 0; i < 4; ++i) values[k + i] *= factor;
 }
 
-// Set the padded labels of some positions to zero. A loop of its own: vectors are not read while a part of them is written.
+// Set the padded labels of some positions to zero. A loop of its own: vectors are not read while a part of them is
+// written.
 SUFFICE_INLINE void clear_padding(double *values, Int n, Int n_labels, Int width) {
     if (n_labels == width) return;
     for (Int t = 0; t < n; ++t)
@@ -142,7 +143,8 @@ SUFFICE_INLINE void backward(double *psi, const double *turned, const Int *offse
     }
 }
 
-// The first of the largest values. Four run side by side; of zeros, which may differ in sign, the first is looked for anew.
+// The first of the largest values. Four run side by side; of zeros, which may differ in sign, the first is looked for
+// anew.
 SUFFICE_INLINE double largest_of(const double *values, Int n) {
     double tops[4] = {values[0], values[0], values[0], values[0]};
     Int k = 0;
@@ -175,8 +177,8 @@ SUFFICE_INLINE void normalise(double *psi, Int n, Int n_labels, Int width, doubl
     }
 }
 
-SUFFICE_INLINE void add_before(double *scores, Int width, const std::int32_t *labels, const Int *offsets, Int n_sequences,
-                               const double *matrix, Int n_labels) {
+SUFFICE_INLINE void add_before(double *scores, Int width, const std::int32_t *labels, const Int *offsets,
+                               Int n_sequences, const double *matrix, Int n_labels) {
     for (Int s = 0; s < n_sequences; ++s)
         for (Int t = offsets[s] + 1; t < offsets[s + 1]; ++t) {
             double *__restrict own = scores + t * width;
@@ -215,10 +217,12 @@ void require_attributes(const InInts &starts, const Codes &codes, const InFloats
     require_indices(codes.data() + first, starts.data()[hi] - first, n_codes, "codes");
 }
 
+Int sequences_of(const InInts &offsets) { return static_cast<Int>(offsets.shape(0)) - 1; }
+
 // Sequences follow each other within so many positions.
 void require_sequences(const InInts &offsets, Int n) {
     require(offsets.shape(0) > 0, "offsets is empty");
-    require_offsets(offsets, static_cast<Int>(offsets.shape(0)) - 1, n, "offsets");
+    require_offsets(offsets, sequences_of(offsets), n, "offsets");
 }
 
 void require_labels(Int n_labels, Int width) {
@@ -247,8 +251,8 @@ void add_rows(const InInts &starts, const Codes &rows, const InFloats &values, I
 
 // Positions lo to hi have single weights, each of a label.
 template <typename Label>
-void require_single_weights(const InInts &starts, const Codes &which, const In<Label, 1> &labels, const InFloats &values,
-                            Int lo, Int hi, Int n_weights, Int width) {
+void require_single_weights(const InInts &starts, const Codes &which, const In<Label, 1> &labels,
+                            const InFloats &values, Int lo, Int hi, Int n_weights, Int width) {
     require_attributes(starts, which, values, lo, hi, n_weights);
     require_length(labels, static_cast<Int>(which.shape(0)), "labels");
     const Int first = starts.data()[lo];
@@ -274,8 +278,8 @@ void add_few_scores(const InInts &starts, const Codes &which, const In<Label, 1>
 }
 
 template <typename Label>
-void add_few(const InInts &starts, const Codes &which, const In<Label, 1> &labels, const InFloats &values, Int lo, Int hi,
-             const InTable &p, const OutFloats &sums) {
+void add_few(const InInts &starts, const Codes &which, const In<Label, 1> &labels, const InFloats &values, Int lo,
+             Int hi, const InTable &p, const OutFloats &sums) {
     const Int width = width_of(p), *start = starts.data();
     require_single_weights(starts, which, labels, values, lo, hi, static_cast<Int>(sums.shape(0)), width);
     require_shape(p, {hi - lo, width}, "p");
@@ -311,8 +315,8 @@ void forward(const OutTable &psi, const InTable &step, const InInts &offsets, In
     require_shape(alpha, {n, width}, "alpha");
     require_length(totals, n, "totals");
     require_sequences(offsets, n);
-    levels::run<chains::forward>(psi.data(), step.data(), offsets.data(), static_cast<Int>(offsets.shape(0)) - 1,
-                                 n_labels, width, alpha.data(), totals.data());
+    levels::run<chains::forward>(psi.data(), step.data(), offsets.data(), sequences_of(offsets), n_labels, width,
+                                 alpha.data(), totals.data());
 }
 
 void backward(const OutTable &psi, const InTable &turned, const InInts &offsets, const InTable &alpha,
@@ -324,7 +328,7 @@ void backward(const OutTable &psi, const InTable &turned, const InInts &offsets,
     require_shape(p, {n, width}, "p");
     require_length(totals, n, "totals");
     require_sequences(offsets, n);
-    const Int n_sequences = static_cast<Int>(offsets.shape(0)) - 1;
+    const Int n_sequences = sequences_of(offsets);
     if (weights.shape(0) != 0) require_length(weights, n_sequences, "weights");
     std::vector<double> beta(width);
     levels::run<chains::backward>(psi.data(), turned.data(), offsets.data(), n_sequences, width, alpha.data(),
@@ -338,7 +342,8 @@ void add_before(const OutTable &scores, const Codes &labels, const InInts &offse
     require_length(labels, n, "labels");
     require_sequences(offsets, n);
     require_indices(labels.data(), n, rows_of(matrix), "labels");
-    levels::run<chains::add_before>(scores.data(), width, labels.data(), offsets.data(), static_cast<Int>(offsets.shape(0)) - 1, matrix.data(), n_labels);
+    levels::run<chains::add_before>(scores.data(), width, labels.data(), offsets.data(), sequences_of(offsets),
+                                    matrix.data(), n_labels);
 }
 
 // Add each position's probabilities to the row of a matrix that the label before has.
@@ -348,7 +353,8 @@ void add_to_before(const InTable &p, const Codes &labels, const InInts &offsets,
     require_length(labels, n, "labels");
     require_sequences(offsets, n);
     require_indices(labels.data(), n, rows_of(matrix), "labels");
-    levels::run<chains::add_to_before>(p.data(), width, labels.data(), offsets.data(), static_cast<Int>(offsets.shape(0)) - 1, matrix.data(), n_labels);
+    levels::run<chains::add_to_before>(p.data(), width, labels.data(), offsets.data(), sequences_of(offsets),
+                                       matrix.data(), n_labels);
 }
 
 void normalise(const OutTable &psi, Int n_labels, const OutFloats &totals, const InFloats &weights) {
@@ -372,7 +378,8 @@ template <typename Label>
 void bind_single_weights(nb::module_ &m) {
     m.def("add_few_scores", &add_few_scores<Label>, array("starts"), array("which"), array("labels"), array("values"),
           array("weights"), nb::arg("lo"), nb::arg("hi"), array("scores"), WithoutLock(),
-          "Add to the scores of positions ``lo`` to ``hi``, (hi − lo, width), single weights: ``which``, and their labels.");
+          "Add to the scores of positions ``lo`` to ``hi``, (hi − lo, width), single weights: ``which``, and their "
+          "labels.");
     m.def("add_few", &add_few<Label>, array("starts"), array("which"), array("labels"), array("values"), nb::arg("lo"),
           nb::arg("hi"), array("p"), array("sums"), WithoutLock(),
           "Add the probabilities of positions ``lo`` to ``hi`` to the sums of single weights.");
@@ -381,8 +388,8 @@ void bind_single_weights(nb::module_ &m) {
 void bind_attributes(nb::module_ &m) {
     m.def("add_scores", &add_scores, array("starts"), array("rows"), array("values"), array("table"), nb::arg("lo"),
           nb::arg("hi"), array("scores"), WithoutLock(),
-          "Add to the scores of positions ``lo`` to ``hi``, (hi − lo, width), the rows of a table that their attributes "
-          "have; ``values`` is empty where all are one.");
+          "Add to the scores of positions ``lo`` to ``hi``, (hi − lo, width), the rows of a table that their "
+          "attributes have; ``values`` is empty where all are one.");
     m.def("add_rows", &add_rows, array("starts"), array("rows"), array("values"), nb::arg("lo"), nb::arg("hi"),
           array("p"), array("table"), WithoutLock(),
           "Add the probabilities of positions ``lo`` to ``hi`` to the rows of a table that their attributes have.");
@@ -390,28 +397,32 @@ void bind_attributes(nb::module_ &m) {
     bind_single_weights<std::uint16_t>(m);
     bind_single_weights<std::int32_t>(m);
     m.def("add_before", &add_before, array("scores"), array("labels"), array("offsets"), array("matrix"), WithoutLock(),
-          "Add to the scores of positions the row of a matrix that the label before them has; first positions have none.");
-    m.def("add_to_before", &add_to_before, array("p"), array("labels"), array("offsets"), array("matrix"), WithoutLock(),
-          "Add the probabilities of positions to the row of a matrix that the label before them has.");
+          "Add to the scores of positions the row of a matrix that the label before them has; first positions have "
+          "none.");
+    m.def("add_to_before", &add_to_before, array("p"), array("labels"), array("offsets"), array("matrix"),
+          WithoutLock(), "Add the probabilities of positions to the row of a matrix that the label before them has.");
 }
 
 void bind_passes(nb::module_ &m) {
     m.def("shift_scores", &shift_scores, array("scores"), nb::arg("n_labels"), array("tops"), WithoutLock(),
           "Subtract from each position's scores, (n, width), the largest, which goes to ``tops``.");
     m.def("exponentiate", &exponentiate_all, array("x"), WithoutLock(),
-          "Replace numbers of at most zero by their exponentials, to the last digit or the one before; e^−708 at least.");
+          "Replace numbers of at most zero by their exponentials, to the last digit or the one before; e^−708 at "
+          "least.");
     m.def("forward", &forward, array("psi"), array("step"), array("offsets"), nb::arg("n_labels"), array("alpha"),
           array("totals"), WithoutLock(),
-          "Fill in p(label | input so far), (n, width), and the totals that were divided by, (n,).\n\n``psi`` and ``step`` "
-          "are exponentials, of the scores of positions and of transitions; those of padded labels become zero.");
+          "Fill in p(label | input so far), (n, width), and the totals that were divided by, (n,).\n\n``psi`` and "
+          "``step`` are exponentials, of the scores of positions and of transitions; those of padded "
+          "labels become zero.");
     m.def("backward", &backward, array("psi"), array("turned"), array("offsets"), array("alpha"), array("totals"),
           array("weights"), array("p"), WithoutLock(),
-          "Fill in the probabilities of labels, times the weights of sequences unless there are none.\n\n``turned`` is the "
-          "transposed matrix of transitions. ``psi`` becomes the part of steps that leads to a position: the expected "
-          "number\nof steps from i to j is the sum over positions of alpha[t − 1, i] · step[i, j] · psi[t, j]; ``psi`` of "
-          "first positions becomes zero.");
+          "Fill in the probabilities of labels, times the weights of sequences unless there are none.\n\n``turned`` is "
+          "the transposed matrix of transitions. ``psi`` becomes the part of steps that leads to a position: the "
+          "expected number\nof steps from i to j is the sum over positions of alpha[t − 1, i] · step[i, j] · "
+          "psi[t, j]; ``psi`` of first positions becomes zero.");
     m.def("normalise", &normalise, array("psi"), nb::arg("n_labels"), array("totals"), array("weights"), WithoutLock(),
-          "Turn exponentials of scores into probabilities, times weights unless there are none; totals were divided by.");
+          "Turn exponentials of scores into probabilities, times weights unless there are none; totals were "
+          "divided by.");
     m.def("level", &levels::name, "Return the level of instructions that was chosen at import: 'avx2' or 'baseline'.");
 }
 

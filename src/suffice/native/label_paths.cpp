@@ -7,10 +7,10 @@
 // E_ij       exp(g_ij − c_j)
 // S_j        Σ_i exp(a_i) E_ij
 //
-// Potentials may be −inf, never +inf or NaN. Sums are made in linear space, where they are sums of products of numbers up to
-// one; a sum so small that terms may have been lost is made again from logarithms. There is a matrix of steps for every
-// position, or one for all. Kernels take the sequences from low to high, and return the first that has no path of positive
-// probability, or −1. Their twin is tests/native/label_paths_twin.py.
+// Potentials may be −inf, never +inf or NaN. Sums are made in linear space, where they are sums of products of numbers
+// up to one; a sum so small that terms may have been lost is made again from logarithms. There is a matrix of steps for
+// every position, or one for all. Kernels take the sequences from low to high, and return the first that has no path of
+// positive probability, or −1. Their twin is tests/native/label_paths_twin.py.
 #include <algorithm>
 #include <cmath>
 #include <limits>
@@ -54,8 +54,8 @@ Room make_room(Int n) { return Room(new double[static_cast<std::size_t>(n)]); }
 
 // Fill after_j = max_i (before_i + g_ij) + s_j (eq viterbi). Four rows at a time, so that what is filled is read and
 // written less often.
-SUFFICE_INLINE void extend(const double *__restrict before, const double *__restrict step, const double *__restrict score,
-                           Int n_labels, double *__restrict after) {
+SUFFICE_INLINE void extend(const double *__restrict before, const double *__restrict step,
+                           const double *__restrict score, Int n_labels, double *__restrict after) {
     std::fill(after, after + n_labels, -INF);
     Int i = 0;
     for (; i + 4 <= n_labels; i += 4) {
@@ -94,8 +94,8 @@ SUFFICE_INLINE Int label_before(const double *before, const double *step, Int n_
     return found;
 }
 
-// The greatest score of paths that end in a label is kept for each position, and on the way back the label before is found
-// anew: pointers would be written for all K labels, and read for one.
+// The greatest score of paths that end in a label is kept for each position, and on the way back the label before is
+// found anew: pointers would be written for all K labels, and read for one.
 SUFFICE_INLINE Int best_paths(const Chains &chains, const double *scores, double *reach, std::int32_t *labels,
                               double *totals) {
     const Int k = chains.n_labels;
@@ -127,8 +127,8 @@ struct Ranked {
     std::vector<Int> counts;
 };
 
-// Fill the n greatest of value_ir + g_i, plus score, smaller i and r first among equals; return how many. `back` tells where
-// they came from: i · n + r.
+// Fill the n greatest of value_ir + g_i, plus score, smaller i and r first among equals; return how many. `back` tells
+// where they came from: i · n + r.
 //
 // The r-th values of each i fall with r, so that none is looked at behind the first that comes too late.
 Int merge(const Ranked &before, const double *step, Int stride, double score, Int n, double *out, std::int32_t *back) {
@@ -151,7 +151,8 @@ Int merge(const Ranked &before, const double *step, Int stride, double score, In
     return size;
 }
 
-Int n_best(const Chains &chains, const double *scores, Int n, std::int32_t *paths, Int row, double *totals, Int *found) {
+Int n_best(const Chains &chains, const double *scores, Int n, std::int32_t *paths, Int row, double *totals,
+           Int *found) {
     const Int k = chains.n_labels;
     Ranked now{std::vector<double>(k * n), std::vector<Int>(k)}, next = now;
     std::unique_ptr<std::int32_t[]> back(new std::int32_t[static_cast<std::size_t>(chains.longest() * k * n)]);
@@ -272,7 +273,8 @@ SUFFICE_INLINE double advance(const double *before, const double *score, const d
     double greatest = -INF;
     for (Int j = 0; j < k; ++j) {
         const double total = sums.total[j];
-        after[j] = (total > TINY ? sums.top[j] + std::log(total) : log_sum(before, step, k, j)) + score[j];  // eq forward
+        const double log_total = total > TINY ? sums.top[j] + std::log(total) : log_sum(before, step, k, j);
+        after[j] = log_total + score[j];  // eq forward
         greatest = std::max(greatest, after[j]);
     }
     if (greatest > -INF)
@@ -422,20 +424,20 @@ using OutPairs = Out<double, 3>;
 using OutCodes = Out<std::int32_t, 1>;
 using OutPaths = Out<std::int32_t, 2>;
 
+Int n_sequences(const InInts &offsets) { return static_cast<Int>(offsets.shape(0)) - 1; }
+
 // Return sequences low to high of n positions, and steps, after a look at them.
 template <typename Table>
 paths::Chains chains_of(const InInts &offsets, Int low, Int high, const Table &table, const InSteps &steps) {
     const Int n = static_cast<Int>(table.shape(0)), k = static_cast<Int>(table.shape(1));
     require(k > 0, "there must be a label at least");
-    require(0 <= low && low <= high && high < static_cast<Int>(offsets.shape(0)), "sequences low to high have no offsets");
+    require(0 <= low && low <= high && high <= n_sequences(offsets), "sequences low to high have no offsets");
     require_rising(offsets.data() + low, high - low, n, "offsets");
     const Int n_steps = static_cast<Int>(steps.shape(0));
     require_shape(steps, {n_steps == 1 ? 1 : n, k, k}, "steps");
     require(n_steps > 0, "there must be a matrix of steps at least");
     return {offsets.data(), low, high, k, n_steps, steps.data()};
 }
-
-Int n_sequences(const InInts &offsets) { return static_cast<Int>(offsets.shape(0)) - 1; }
 
 Int best_paths(const InInts &offsets, Int low, Int high, const InTable &scores, const InSteps &steps,
                const OutCodes &labels, const OutFloats &totals) {
@@ -457,21 +459,24 @@ Int n_best(const InInts &offsets, Int low, Int high, const InTable &scores, cons
     return paths::n_best(chains, scores.data(), n, paths.data(), n_positions, totals.data(), found.data());
 }
 
-Int forward(const InInts &offsets, Int low, Int high, const InTable &scores, const InSteps &steps, const OutTable &reach,
-            const OutFloats &log_z) {
+Int forward(const InInts &offsets, Int low, Int high, const InTable &scores, const InSteps &steps,
+            const OutTable &reach, const OutFloats &log_z) {
     const paths::Chains chains = chains_of(offsets, low, high, scores, steps);
     require_shape(reach, {static_cast<Int>(scores.shape(0)), chains.n_labels}, "reach");
     require_length(log_z, n_sequences(offsets), "log_z");
     const paths::Room room = paths::Sums::make_room(chains.n_labels);
-    return levels::run<paths::forward>(chains, scores.data(), paths::Sums(room, chains.n_labels), reach.data(), log_z.data());
+    const paths::Sums sums(room, chains.n_labels);
+    return levels::run<paths::forward>(chains, scores.data(), sums, reach.data(), log_z.data());
 }
 
-Int backward(const InInts &offsets, Int low, Int high, const InSteps &steps, const OutTable &reach, const OutPairs &pairs) {
+Int backward(const InInts &offsets, Int low, Int high, const InSteps &steps, const OutTable &reach,
+             const OutPairs &pairs) {
     const paths::Chains chains = chains_of(offsets, low, high, reach, steps);
     const bool wanted = pairs.shape(0) > 0;
     require_shape(pairs, {wanted ? static_cast<Int>(reach.shape(0)) : 0, chains.n_labels, chains.n_labels}, "pairs");
     const paths::Room room = paths::Sums::make_room(chains.n_labels);
-    levels::run<paths::backward>(chains, paths::Sums(room, chains.n_labels), reach.data(), wanted ? pairs.data() : nullptr);
+    const paths::Sums sums(room, chains.n_labels);
+    levels::run<paths::backward>(chains, sums, reach.data(), wanted ? pairs.data() : nullptr);
     return -1;
 }
 
@@ -516,8 +521,8 @@ NB_MODULE(label_paths, m) {
     m.doc() =
         "Labels along sequences: the best path, the best few, probabilities and draws, with any potentials.\n\n"
         "Sequences ``low`` to ``high`` are filled. ``offsets`` (S + 1,) says where they begin, ``scores`` (n, K) and "
-        "``steps``\n(n, K, K) or (1, K, K) are log-potentials. Each function returns the first sequence that has no path of "
-        "positive\nprobability, or −1.";
+        "``steps``\n(n, K, K) or (1, K, K) are log-potentials. Each function returns the first sequence that has no "
+        "path of positive\nprobability, or −1.";
     m.def("best_paths", &best_paths, array("offsets"), nb::arg("low"), nb::arg("high"), array("scores"), array("steps"),
           array("labels"), array("totals"), WithoutLock(),
           "Fill the path of greatest score of each sequence, ``labels`` (n,), and its score, ``totals`` (S,).");
@@ -525,8 +530,8 @@ NB_MODULE(label_paths, m) {
           nb::arg("n"), array("paths"), array("totals"), array("found"), WithoutLock(), N_BEST);
     m.def("forward", &forward, array("offsets"), nb::arg("low"), nb::arg("high"), array("scores"), array("steps"),
           array("reach"), array("log_z"), WithoutLock(),
-          "Fill log Σ over the paths up to each position that end in a label, less the greatest of them, ``reach`` (n, K), "
-          "and the logarithm of the sum over all paths, ``log_z`` (S,).");
+          "Fill log Σ over the paths up to each position that end in a label, less the greatest of them, ``reach`` "
+          "(n, K), and the logarithm of the sum over all paths, ``log_z`` (S,).");
     m.def("backward", &backward, array("offsets"), nb::arg("low"), nb::arg("high"), array("steps"), array("reach"),
           array("pairs"), WithoutLock(), BACKWARD);
     m.def("draw_paths", &draw_paths, array("offsets"), nb::arg("low"), nb::arg("high"), array("steps"), array("reach"),
