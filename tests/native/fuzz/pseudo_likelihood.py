@@ -28,7 +28,9 @@ def draw(chance: Generator) -> Drawn:
     """Draw up to five variables, scopes, rows and weights; some cells that no row holds are impossible."""
     n = int(chance.integers(1, 6))
     sizes = chance.integers(1, 5, n)
-    scopes = [chance.permutation(n)[: int(chance.integers(0, min(n, 3) + 1))] for _ in range(int(chance.integers(0, 6)))]
+    scopes = [
+        chance.permutation(n)[: int(chance.integers(0, min(n, 3) + 1))] for _ in range(int(chance.integers(0, 6)))
+    ]
     shapes = [sizes[scope] for scope in scopes]
     n_cells = int(sum(np.prod(shape) for shape in shapes))
     n_rows = int(chance.integers(0, 12) if chance.random() < 0.9 else chance.integers(100, 300))
