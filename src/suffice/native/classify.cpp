@@ -8,8 +8,7 @@
 // tests/models/test_class_scoring.py.
 #include <algorithm>
 #include <array>
-#include <cmath>
-#include <limits>
+#include <cstring>
 #include <vector>
 
 #include "arrays.hpp"
@@ -23,6 +22,7 @@ using OutMatrix = Out<double, 2>;
 
 constexpr Int TILE = 64;
 using Totals = std::array<double, TILE>;
+using Bits = std::uint64_t;
 
 // Sizes, rows and scores of a call.
 struct Job {
@@ -37,22 +37,15 @@ Job job_of(const InMatrix &x, const InFloats &start, const OutMatrix &out) {
     return {x.data(), start.data(), out.data(), n, p, n_classes};
 }
 
-// Write some rows, less a centre if there is one, as columns of a tile, shape (p, TILE); return whether none is NaN.
-template <bool centred>
-SUFFICE_INLINE bool fill_tile(const Job &job, const double *centre, Int low, Int m, double *__restrict tile) {
-    bool whole = true;
+// Write some rows less a centre as columns of a tile, shape (p, TILE).
+SUFFICE_INLINE void fill_tile(const Job &job, const double *centre, Int low, Int m, double *__restrict tile) {
     for (Int r = 0; r < m; ++r) {
         const double *row = job.x + (low + r) * job.p;
-        for (Int j = 0; j < job.p; ++j) {
-            const double value = centred ? row[j] - centre[j] : row[j];
-            tile[j * TILE + r] = value;
-            if constexpr (!centred) whole &= !std::isnan(value);
-        }
+        for (Int j = 0; j < job.p; ++j) tile[j * TILE + r] = row[j] - centre[j];
     }
-    return whole;
 }
 
-// totals += Σ_j weight_j · column_j, four columns at a time, so that totals are read and written less often.
+// totals += Σ_j weight_j · column_j, several columns at a time, so that totals are read and written less often.
 SUFFICE_INLINE void add_columns(const double *__restrict tile, const double *weights, Int stride, Int n_columns,
                                 Totals &totals) {
     Int j = 0;
@@ -70,30 +63,76 @@ SUFFICE_INLINE void add_columns(const double *__restrict tile, const double *wei
 
 // Independent normal inputs: start_k + Σ_j (h_kj − a_kj (x_j − μ_kj)² / 2) -----------------------------------------------
 
+// Write some rows as columns of a tile, and all bits one where they are not NaN; return whether none is.
+SUFFICE_INLINE bool fill_present(const Job &job, Int low, Int m, double *__restrict tile, Bits *__restrict present) {
+    bool whole = true;
+    for (Int r = 0; r < m; ++r) {
+        const double *row = job.x + (low + r) * job.p;
+        for (Int j = 0; j < job.p; ++j) {
+            const bool there = row[j] == row[j];
+            tile[j * TILE + r] = row[j];
+            present[j * TILE + r] = -static_cast<Bits>(there);
+            whole &= there;
+        }
+    }
+    return whole;
+}
+
+// Σ_j −a_j (x_j − μ_j)² / 2, if no input is missing; two columns at a time, added one after the other.
+SUFFICE_INLINE void add_distances(const double *__restrict tile, const double *mean, const double *precision, Int p,
+                                  Totals &totals) {
+    Int j = 0;
+    for (; j + 2 <= p; j += 2) {
+        const double *one = tile + j * TILE, *two = one + TILE;
+        const double mu = mean[j], nu = mean[j + 1], a = -0.5 * precision[j], b = -0.5 * precision[j + 1];
+        for (Int r = 0; r < TILE; ++r) {
+            const double d = one[r] - mu, e = two[r] - nu;
+            totals[r] = (totals[r] + d * d * a) + e * e * b;
+        }
+    }
+    for (; j < p; ++j) {
+        const double *one = tile + j * TILE, mu = mean[j], a = -0.5 * precision[j];
+        for (Int r = 0; r < TILE; ++r) {
+            const double d = one[r] - mu;
+            totals[r] += d * d * a;
+        }
+    }
+}
+
+// Σ_j (h_j − a_j (x_j − μ_j)² / 2) over the inputs that are not NaN. The others add zero, which changes no bit of a sum
+// that began with zero; they are masked, since compilers do not vectorise a choice between sums.
+SUFFICE_INLINE void add_present(const double *__restrict tile, const Bits *__restrict present, const double *mean,
+                                const double *precision, const double *height, Int p, Totals &totals) {
+    for (Int j = 0; j < p; ++j) {
+        const double *column = tile + j * TILE, mu = mean[j], a = -0.5 * precision[j], h = height[j];
+        const Bits *mask = present + j * TILE;
+        for (Int r = 0; r < TILE; ++r) {
+            const double d = column[r] - mu;
+            double term = h + d * d * a;
+            Bits bits;
+            std::memcpy(&bits, &term, sizeof bits);
+            bits &= mask[r];
+            std::memcpy(&term, &bits, sizeof bits);
+            totals[r] += term;
+        }
+    }
+}
+
 SUFFICE_INLINE void score_diagonal(Job job, const double *mean, const double *precision, const double *height,
-                                   double *tile) {
+                                   double *tile, Bits *present) {
     Totals totals;
     for (Int low = 0; low < job.n; low += TILE) {
         const Int m = std::min(TILE, job.n - low);
-        const bool whole = fill_tile<false>(job, nullptr, low, m, tile);
+        const bool whole = fill_present(job, low, m, tile, present);
         for (Int k = 0; k < job.n_classes; ++k) {
-            totals.fill(0.0);
+            const Int at = k * job.p;
             double top = job.start[k];
-            for (Int j = 0; j < job.p; ++j) {
-                const double *__restrict column = tile + j * TILE;
-                const double mu = mean[k * job.p + j], a = -0.5 * precision[k * job.p + j], h = height[k * job.p + j];
-                if (whole) {
-                    top += h;
-                    for (Int r = 0; r < TILE; ++r) {
-                        const double d = column[r] - mu;
-                        totals[r] += d * d * a;
-                    }
-                } else {
-                    for (Int r = 0; r < TILE; ++r) {
-                        const double d = column[r] - mu, sum = totals[r] + (h + d * d * a);
-                        totals[r] = column[r] == column[r] ? sum : totals[r];
-                    }
-                }
+            totals.fill(0.0);
+            if (whole) {
+                for (Int j = 0; j < job.p; ++j) top += height[at + j];
+                add_distances(tile, mean + at, precision + at, job.p, totals);
+            } else {
+                add_present(tile, present, mean + at, precision + at, height + at, job.p, totals);
             }
             for (Int r = 0; r < m; ++r) job.out[(low + r) * job.n_classes + k] = top + totals[r];
         }
@@ -107,7 +146,8 @@ void fill_diagonal_scores(const InMatrix &x, const InMatrix &mean, const InMatri
     require_shape(precision, {job.n_classes, job.p}, "precision");
     require_shape(height, {job.n_classes, job.p}, "height");
     std::vector<double> tile(job.p * TILE);
-    levels::run<score_diagonal>(job, mean.data(), precision.data(), height.data(), tile.data());
+    std::vector<Bits> present(job.p * TILE);
+    levels::run<score_diagonal>(job, mean.data(), precision.data(), height.data(), tile.data(), present.data());
 }
 
 // Linear scores: start_k + Σ_j W_jk (x_j − c_j) ------------------------------------------------------------------------
@@ -116,7 +156,7 @@ SUFFICE_INLINE void score_linear(Job job, const double *centre, const double *we
     Totals totals;
     for (Int low = 0; low < job.n; low += TILE) {
         const Int m = std::min(TILE, job.n - low);
-        fill_tile<true>(job, centre, low, m, tile);
+        fill_tile(job, centre, low, m, tile);
         for (Int k = 0; k < job.n_classes; ++k) {
             totals.fill(job.start[k]);
             add_columns(tile, weights + k, job.n_classes, job.p, totals);
@@ -141,7 +181,7 @@ SUFFICE_INLINE void score_triangular(Job job, const double *centre, const double
     Totals white, totals;
     for (Int low = 0; low < job.n; low += TILE) {
         const Int m = std::min(TILE, job.n - low);
-        fill_tile<true>(job, centre, low, m, tile);
+        fill_tile(job, centre, low, m, tile);
         for (Int k = 0; k < job.n_classes; ++k) {
             totals.fill(0.0);
             for (Int i = 0; i < job.p; ++i) {
@@ -192,60 +232,50 @@ void fill_whitened_scores(const InMatrix &z, const InMatrix &shift, const InFloa
 // Independent discrete inputs: start_k + Σ_j T[first_j + code_j, k] ----------------------------------------------------
 
 // Fill the scores of one row under some neighbouring classes, whose sums stay in registers.
-template <int width, typename T>
-SUFFICE_INLINE void score_codes(const T *row, const Int *first, Int p, const double *tables, Int n_classes,
-                                const double *start, double *out) {
+template <int width>
+SUFFICE_INLINE void add_cells(const Int *cells, Int n, const double *tables, const double *start, double *out) {
     double sums[width];
     for (int k = 0; k < width; ++k) sums[k] = start[k];
-    for (Int j = 0; j < p; ++j) {
-        if (row[j] < 0) continue;
-        const double *cell = tables + (first[j] + row[j]) * n_classes;
-        for (int k = 0; k < width; ++k) sums[k] += cell[k];
-    }
+    for (Int j = 0; j < n; ++j)
+        for (int k = 0; k < width; ++k) sums[k] += tables[cells[j] + k];
     for (int k = 0; k < width; ++k) out[k] = sums[k];
 }
 
+// Return whether all codes are inside of the tables. `cells` is room for p numbers.
 template <typename T>
-SUFFICE_INLINE void score_tables(const T *codes, const Int *first, const double *tables, const double *start,
-                                 double *out, Int n, Int p, Int n_classes) {
-    for (Int i = 0; i < n; ++i) {
-        const T *row = codes + i * p;
-        double *own = out + i * n_classes;
-        Int k = 0;
-        for (; k + 4 <= n_classes; k += 4) score_codes<4>(row, first, p, tables + k, n_classes, start + k, own + k);
-        if (k + 2 <= n_classes) {
-            score_codes<2>(row, first, p, tables + k, n_classes, start + k, own + k);
-            k += 2;
+SUFFICE_INLINE bool score_tables(const T *codes, const Int *first, const double *tables, const double *start, Int *cells,
+                                 double *out, Int n, Int p, Int n_classes, Int n_cells) {
+    for (Int i = 0; i < n; ++i, codes += p, out += n_classes) {
+        Int m = 0;
+        bool inside = true;
+        for (Int j = 0; j < p; ++j) {  // where the cells of the inputs that are not missing begin
+            const Int cell = first[j] + static_cast<Int>(codes[j]);
+            cells[m] = cell * n_classes;
+            m += codes[j] >= 0;
+            inside &= codes[j] < 0 || cell < n_cells;
         }
-        if (k < n_classes) score_codes<1>(row, first, p, tables + k, n_classes, start + k, own + k);
+        if (!inside) return false;
+        Int k = 0;
+        for (; k + 8 <= n_classes; k += 8) add_cells<8>(cells, m, tables + k, start + k, out + k);
+        if (k + 4 <= n_classes) add_cells<4>(cells, m, tables + k, start + k, out + k), k += 4;
+        if (k + 2 <= n_classes) add_cells<2>(cells, m, tables + k, start + k, out + k), k += 2;
+        if (k < n_classes) add_cells<1>(cells, m, tables + k, start + k, out + k);
     }
-}
-
-// Raise an IndexError where a code leads past the end of the tables.
-template <typename T>
-void require_states(const In<T, 2> &codes, const InInts &first, Int n_cells) {
-    const Int n = codes.shape(0), p = codes.shape(1);
-    require_range(first.data(), p, 0, n_cells + 1, "first");
-    std::vector<T> last(p);  // the highest code that is inside
-    for (Int j = 0; j < p; ++j)
-        last[j] = static_cast<T>(std::min<Int>(n_cells - 1 - first.data()[j], std::numeric_limits<T>::max()));
-    bool inside = true;
-    for (Int i = 0; i < n; ++i) {
-        const T *row = codes.data() + i * p;
-        for (Int j = 0; j < p; ++j) inside &= row[j] <= last[j] || row[j] < 0;
-    }
-    if (!inside) throw std::out_of_range("codes lead past the end of tables");
+    return true;
 }
 
 template <typename T>
 void fill_table_scores(const In<T, 2> &codes, const InInts &first, const InMatrix &tables, const InFloats &start,
                        const OutMatrix &out) {
-    const Int n = codes.shape(0), p = codes.shape(1), n_classes = start.shape(0);
+    const Int n = codes.shape(0), p = codes.shape(1), n_classes = start.shape(0), n_cells = tables.shape(0);
     require_length(first, p, "first");
-    require_shape(tables, {static_cast<Int>(tables.shape(0)), n_classes}, "tables");
+    require_shape(tables, {n_cells, n_classes}, "tables");
     require_shape(out, {n, n_classes}, "out");
-    require_states(codes, first, tables.shape(0));
-    levels::run<score_tables<T>>(codes.data(), first.data(), tables.data(), start.data(), out.data(), n, p, n_classes);
+    require_range(first.data(), p, 0, n_cells + 1, "first");
+    std::vector<Int> cells(p);
+    if (!levels::run<score_tables<T>>(codes.data(), first.data(), tables.data(), start.data(), cells.data(), out.data(),
+                                      n, p, n_classes, n_cells))
+        throw std::out_of_range("codes lead past the end of tables");
 }
 
 // The best class. Twin: argmax of NumPy.
@@ -258,11 +288,11 @@ void find_largest(const InMatrix &scores, const OutInts &out) {
         const double *row = scores.data() + i * n_classes;
         double best = row[0];
         Int place = 0;
-        for (Int k = 1; k < n_classes; ++k)
-            if (row[k] > best) {
-                best = row[k];
-                place = k;
-            }
+        for (Int k = 1; k < n_classes; ++k) {
+            const bool better = row[k] > best;
+            best = better ? row[k] : best;
+            place = better ? k : place;
+        }
         out.data()[i] = place;
     }
 }

@@ -23,23 +23,29 @@ SUFFICE_INLINE void add_multiple(double *__restrict to, double factor, const dou
     for (Int i = 0; i < d; ++i) to[i] += factor * row[i];
 }
 
+// One column of the problem: s_j and A_j side by side in memory, and what all columns share.
+struct Column {
+    const double *s, *penalty, *w, *variances;
+    Int j, d;
+};
+
 // Minimise ½ βᵀ W β − βᵀ s_j + Σ A_ij |β_i| over β with β_j = 0, from where it is; `fitted` becomes W β.
-SUFFICE_INLINE void regress(const double *s, const double *penalty, const double *w, double *own, double *fitted, Int j,
-                            Int d, double tol, Int most) {
+SUFFICE_INLINE void regress(Column of, double *own, double *fitted, double tol, Int most) {
+    const Int d = of.d;
     std::fill(fitted, fitted + d, 0.0);
     for (Int t = 0; t < d; ++t)
-        if (own[t] != 0.0) add_multiple(fitted, own[t], w + t * d, d);
+        if (own[t] != 0.0) add_multiple(fitted, own[t], of.w + t * d, d);
     for (Int pass = 0; pass < most; ++pass) {
         double largest = 0.0;
         for (Int i = 0; i < d; ++i) {
-            if (i == j) continue;
-            const double variance = w[i * d + i];
-            const double aim = s[i * d + j] - fitted[i] + variance * own[i];
-            const double value = std::max(std::abs(aim) - penalty[i * d + j], 0.0) / variance;
+            if (i == of.j) continue;
+            const double variance = of.variances[i];
+            const double aim = of.s[i] - fitted[i] + variance * own[i];
+            const double value = std::max(std::abs(aim) - of.penalty[i], 0.0) / variance;
             const double change = (aim > 0 ? value : -value) - own[i];
             if (change != 0.0) {
                 own[i] += change;
-                add_multiple(fitted, change, w + i * d, d);
+                add_multiple(fitted, change, of.w + i * d, d);
                 largest = std::max(largest, std::abs(change) * variance);
             }
         }
@@ -47,13 +53,20 @@ SUFFICE_INLINE void regress(const double *s, const double *penalty, const double
     }
 }
 
-SUFFICE_INLINE double sweep(const double *s, const double *penalty, double *w, double *b, double *fitted, Int d,
+// `room` has 4 d numbers.
+SUFFICE_INLINE double sweep(const double *s, const double *penalty, double *w, double *b, double *room, Int d,
                             Int sweeps, Int most, double tol) {
+    double *fitted = room, *own_s = room + d, *own_penalty = room + 2 * d, *variances = room + 3 * d;
+    for (Int i = 0; i < d; ++i) variances[i] = w[i * d + i];
     double moved = 0.0;
     for (Int sweep = 0; sweep < sweeps; ++sweep) {
         moved = 0.0;
         for (Int j = 0; j < d; ++j) {
-            regress(s, penalty, w, b + j * d, fitted, j, d, tol, most);
+            for (Int i = 0; i < d; ++i) {
+                own_s[i] = s[i * d + j];
+                own_penalty[i] = penalty[i * d + j];
+            }
+            regress({own_s, own_penalty, w, variances, j, d}, b + j * d, fitted, tol, most);
             for (Int i = 0; i < d; ++i) {
                 if (i == j) continue;
                 moved = std::max(moved, std::abs(w[i * d + j] - fitted[i]));
@@ -73,8 +86,8 @@ double sweep_columns(const InMatrix &s, const InMatrix &penalty, const OutMatrix
     require_shape(w, {d, d}, "w");
     require_shape(b, {d, d}, "b");
     for (Int i = 0; i < d; ++i) require(w.data()[i * d + i] != 0.0, "w has a zero on its diagonal");
-    std::vector<double> fitted(d);
-    return levels::run<sweep>(s.data(), penalty.data(), w.data(), b.data(), fitted.data(), d, sweeps, most, tol);
+    std::vector<double> room(4 * d);
+    return levels::run<sweep>(s.data(), penalty.data(), w.data(), b.data(), room.data(), d, sweeps, most, tol);
 }
 
 }  // namespace suffice

@@ -35,24 +35,34 @@ void require_cells(const InInts &cell, const InFloats &weights, Int n, Int n_cel
     if (!inside) throw std::out_of_range("cell has values outside of 0 to " + std::to_string(n_cells - 1));
 }
 
+// Return whether all cells are in range.
+template <bool weighted>
+bool count_rows(const Int *cell, const double *weights, Int n, Int n_cells, Int *first, Int *n_rows, double *weight) {
+    for (Int i = 0; i < n; ++i) {
+        if (weighted && !(weights[i] > 0)) continue;
+        const Int k = cell[i];
+        if (static_cast<std::uint64_t>(k) >= static_cast<std::uint64_t>(n_cells)) return false;
+        if (n_rows[k]++ == 0) first[k] = i;
+        if (weighted) weight[k] += weights[i];
+    }
+    if (!weighted)
+        for (Int k = 0; k < n_cells; ++k) weight[k] = static_cast<double>(n_rows[k]);
+    return true;
+}
+
 void find_first_rows(const InInts &cell, const InFloats &weights, const OutInts &first, const OutInts &n_rows,
                      const OutFloats &weight) {
     const Int n = cell.shape(0), n_cells = first.shape(0);
     require_length(n_rows, n_cells, "n_rows");
     require_length(weight, n_cells, "weight");
-    require_cells(cell, weights, n, n_cells);
+    const bool weighted = weights.shape(0) > 0;
+    if (weighted) require_length(weights, n, "weights");
     std::fill_n(first.data(), n_cells, -1);
     std::fill_n(n_rows.data(), n_cells, 0);
     std::fill_n(weight.data(), n_cells, 0.0);
-    const bool weighted = weights.shape(0) > 0;
-    for (Int i = 0; i < n; ++i) {
-        const double w = weighted ? weights.data()[i] : 1.0;
-        if (!(w > 0)) continue;
-        const Int k = cell.data()[i];
-        if (n_rows.data()[k] == 0) first.data()[k] = i;
-        ++n_rows.data()[k];
-        weight.data()[k] += w;
-    }
+    const auto count = weighted ? count_rows<true> : count_rows<false>;
+    if (!count(cell.data(), weights.data(), n, n_cells, first.data(), n_rows.data(), weight.data()))
+        throw std::out_of_range("cell has values outside of 0 to " + std::to_string(n_cells - 1));
 }
 
 // Add the sums of the last rows to the totals, and begin anew.

@@ -152,9 +152,7 @@ def run_smooth(arguments: tuple[Any, ...]) -> tuple[Any, ...]:
     p, tops = exponentials(scores)
     alpha, scales, gamma = np.zeros(p.shape), np.zeros(len(p)), np.zeros(p.shape)
     first, pairs, totals = np.zeros(len(initial)), np.zeros(steps.shape), np.zeros(len(weights))
-    hidden_chains.smooth(
-        scores, p, tops, offsets, weights, initial, steps, alpha, scales, gamma, first, pairs, totals
-    )
+    hidden_chains.smooth(scores, p, tops, offsets, weights, initial, steps, alpha, scales, gamma, first, pairs, totals)
     return p, tops, alpha, scales, gamma, first, pairs, totals
 
 
