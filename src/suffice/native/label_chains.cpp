@@ -96,7 +96,7 @@ SUFFICE_INLINE void clear_padding(double *values, Int n, Int n_labels, Int width
         for (Int k = n_labels; k < width; ++k) values[t * width + k] = 0.0;
 }
 
-// α_t = (α_{t−1}ᵀ step) ∘ ψ_t / total_t, and α_0 = ψ_0 / total_0 (eq forward).
+// α_t = (α_{t−1}ᵀ step) ∘ ψ_t / total_t, and α_0 = ψ_0 / total_0.
 SUFFICE_INLINE void forward(double *psi, const double *step, const Int *offsets, Int n_sequences, Int n_labels,
                             Int width, double *alpha, double *totals) {
     clear_padding(psi + offsets[0] * width, offsets[n_sequences] - offsets[0], n_labels, width);
@@ -109,14 +109,14 @@ SUFFICE_INLINE void forward(double *psi, const double *step, const Int *offsets,
             } else {
                 multiply(now - width, step, width, now);
                 for (Int k = 0; k < width; k += 4)
-                    for (int i = 0; i < 4; ++i) now[k + i] *= own[k + i];
+                    for (int i = 0; i < 4; ++i) now[k + i] *= own[k + i];  // eq forward
             }
             totals[t] = sum_columns(now, width);
             scale_columns(now, totals[t] > 0 ? 1.0 / totals[t] : 0.0, width);
         }
 }
 
-// p_t = α_t ∘ β_t · weight, and β_{t−1} = step (ψ_t ∘ β_t / total_t) (eq backward).
+// p_t = α_t ∘ β_t · weight, and β_{t−1} = step (ψ_t ∘ β_t / total_t).
 SUFFICE_INLINE void backward(double *psi, const double *turned, const Int *offsets, Int n_sequences, Int width,
                              const double *alpha, const double *totals, const double *weights, double *p,
                              double *__restrict beta) {
@@ -129,7 +129,7 @@ SUFFICE_INLINE void backward(double *psi, const double *turned, const Int *offse
             const double *__restrict now = alpha + t * width;
             double *__restrict out = p + t * width;
             for (Int k = 0; k < width; k += 4)
-                for (int i = 0; i < 4; ++i) out[k + i] = now[k + i] * beta[k + i] * weight;
+                for (int i = 0; i < 4; ++i) out[k + i] = now[k + i] * beta[k + i] * weight;  // eq backward
             if (t == first) {
                 std::fill(own, own + width, 0.0);
                 break;

@@ -52,7 +52,7 @@ Room make_room(Int n) { return Room(new double[static_cast<std::size_t>(n)]); }
 
 // The best path -------------------------------------------------------------------------------------------------------
 
-// Fill after_j = max_i (before_i + g_ij) + s_j (eq viterbi). Four rows at a time, so that what is filled is read and
+// Fill after_j = max_i (before_i + g_ij) + s_j. Four rows at a time, so that what is filled is read and
 // written less often.
 SUFFICE_INLINE void extend(const double *__restrict before, const double *__restrict step,
                            const double *__restrict score, Int n_labels, double *__restrict after) {
@@ -66,7 +66,7 @@ SUFFICE_INLINE void extend(const double *__restrict before, const double *__rest
             const double y = c + row[2 * n_labels + j], z = d + row[3 * n_labels + j];
             const double first = w > x ? w : x, second = y > z ? y : z;
             const double best = first > second ? first : second;
-            after[j] = best > after[j] ? best : after[j];
+            after[j] = best > after[j] ? best : after[j];  // eq viterbi
         }
     }
     for (; i < n_labels; ++i) {
