@@ -4,12 +4,12 @@
 // whatever is done to a variable is done to all lanes in short loops that compilers turn into vector instructions.
 //
 // Randomness is counter-based, Philox4x32-10 (Salmon, Moraes, Dror and Shaw, 2011): the number that decides about
-// (chain, sweep, variable) depends on these and the key alone, never on tiles, threads or how sweeps were shared out. One
-// counter serves four chains.
+// (chain, sweep, variable) depends on these and the key alone, never on tiles, threads or how sweeps were shared out.
+// One counter serves four chains.
 //
 // A draw inverts the distribution function in whole numbers. State k is drawn when exactly k of the *cuts*
-// ⌊2⁵³ P(x_v < 1)⌋, ⌊2⁵³ P(x_v < 2)⌋, … do not exceed a random number of 53 bits. Its upper 32 bits nearly always decide;
-// the others are made only when these equal those of a cut.
+// ⌊2⁵³ P(x_v < 1)⌋, ⌊2⁵³ P(x_v < 2)⌋, … do not exceed a random number of 53 bits. Its upper 32 bits nearly always
+// decide; the others are made only when these equal those of a cut.
 //
 // There are three ways to the cuts, chosen for each variable: TABLE, written down before for every configuration of the
 // neighbours; PAIR, from a field and couplings, for two states and tables of at most two variables; and ANY.
@@ -36,7 +36,7 @@ using Cut = std::uint64_t;
 
 constexpr Int TABLE = 0, PAIR = 1, ANY = 2;
 constexpr Int CHAINS_PER_COUNTER = 4, MOST_CONFIGURATIONS = 256;  // a configuration's number is one byte
-constexpr Int LOW_BITS = 21, SPARE_BITS = 11;                     // of the second word, those that are used, and the others
+constexpr Int LOW_BITS = 21, SPARE_BITS = 11;                     // of the second word: used, and not used
 constexpr Int BLOCK = 64;                                         // variables that are transposed at a time
 constexpr double BITS = 9007199254740992.0;                       // 2⁵³
 constexpr double INF = std::numeric_limits<double>::infinity();
@@ -61,7 +61,8 @@ void require_counters(std::uint64_t chain, Int n, std::uint64_t first, Int sweep
     require(chain % CHAINS_PER_COUNTER == 0, "chain must be a multiple of four");
     require(chain <= chains && static_cast<std::uint64_t>(n) <= chains - chain, "chain must be less than 2**34");
     require(sweeps >= 0, "sweeps must not be negative");
-    require(first <= numbers && static_cast<std::uint64_t>(sweeps) <= numbers - first, "sweeps must be less than 2**63");
+    require(first <= numbers && static_cast<std::uint64_t>(sweeps) <= numbers - first,
+            "numbers of sweeps must be less than 2**63");
 }
 
 void draw_words(const Out<Word, 1> &words, std::uint64_t chain, std::uint64_t sweep, std::uint32_t variable,
@@ -80,7 +81,7 @@ Ints copy_of(const InInts &values) { return Ints(values.data(), values.data() + 
 //
 // `x_at` arrays have one place more than there are x: the range of x number i is x_at[i] to x_at[i + 1].
 struct Net {
-    Ints sizes;  // number of states of every variable
+    Ints sizes;                           // number of states of every variable
     Ints member_at, member, member_step;  // the variables of every table, and how far apart their states are in it
     Ints fixed;                           // the states of variables that are held fixed; others have −1
     Ints order;                           // the variables that are drawn, in this order
@@ -312,8 +313,8 @@ struct Room {
     std::vector<double> odds, log_p;
 
     Room(Int lanes, Int most_states)
-        : words(lanes), more(lanes), upper(lanes), offset(lanes), number(lanes), whole((most_states - 1) * lanes), odds(lanes),
-          log_p(lanes * most_states) {}
+        : words(lanes), more(lanes), upper(lanes), offset(lanes), number(lanes), whole((most_states - 1) * lanes),
+          odds(lanes), log_p(lanes * most_states) {}
 };
 
 // Write the number of the neighbours' configuration in every lane.
@@ -337,7 +338,8 @@ SUFFICE_INLINE void look_up(const T *__restrict table, const std::uint8_t *__res
 
 // Write the cuts of a variable of two states, from its field and couplings.
 template <typename Code>
-SUFFICE_INLINE void cut_pair(const Cuts &cuts, Int v, const Code *tile, Int lanes, double *__restrict odds, Cut *whole) {
+SUFFICE_INLINE void cut_pair(const Cuts &cuts, Int v, const Code *tile, Int lanes, double *__restrict odds,
+                             Cut *whole) {
     const Net &net = *cuts.net;
     std::fill(odds, odds + lanes, cuts.field[v]);
     for (Int j = net.near_at[v]; j < net.near_at[v + 1]; ++j) {
@@ -387,7 +389,8 @@ SUFFICE_INLINE void write_uppers(const Cut *whole, Int lanes, Word *upper) {
 
 // Draw state 0 or 1 by the first cut, or a higher one by a further cut; return whether some lane has a tie.
 template <bool first, typename Code>
-SUFFICE_INLINE Word compare(const Word *__restrict words, const Word *__restrict upper, Int lanes, Code *__restrict row) {
+SUFFICE_INLINE Word compare(const Word *__restrict words, const Word *__restrict upper, Int lanes,
+                            Code *__restrict row) {
     Word tied = 0;
     for (Int i = 0; i < lanes; ++i) {
         row[i] = static_cast<Code>((first ? 0 : row[i]) + (words[i] > upper[i]));
@@ -450,7 +453,8 @@ SUFFICE_INLINE void sweep_tile(const Cuts *cuts, const double *theta, Code *tile
 
 // Count the cell of every table that every chain is in.
 template <typename Code>
-SUFFICE_INLINE void count_cells(const Net *net, const Code *tile, Int lanes, Word *offset, Int n_chains, double *visits) {
+SUFFICE_INLINE void count_cells(const Net *net, const Code *tile, Int lanes, Word *offset, Int n_chains,
+                                double *visits) {
     for (Int table = 0; table < net->n_tables(); ++table) {
         const Int first = net->member_at[table], n = net->member_at[table + 1] - first;
         add_offsets(net->member.data() + first, net->member_step.data() + first, n, tile, lanes, offset);
@@ -554,7 +558,7 @@ most_configurations, most_cuts : int
 }
 
 void bind_cuts(nb::module_ &m) {
-    nb::class_<Cuts> cuts(m, "Cuts", "The distribution functions of all variables of a net, or what they are made from.");
+    nb::class_<Cuts> cuts(m, "Cuts", "The conditional distribution functions of a net, or what they are made from.");
     cuts.def(nb::init<std::shared_ptr<const Net>, const InFloats &>(), nb::arg("net"), nb::arg("theta").noconvert(),
              WithoutLock(), "From the logarithms of all tables, flat.");
     cuts.def(nb::init<std::shared_ptr<const Net>, const InInts &, const In<Word, 1> &, const In<Cut, 1> &,
@@ -608,6 +612,7 @@ visits : array, shape (n_chains, n_cells), optional
 
 NB_MODULE(gibbs, m) {
     m.doc() = "Gibbs sampling in many chains at once, with counter-based random numbers.";
+    nb::set_leak_warnings(false);  // objects that live until the interpreter ends are no fault
     m.attr("TABLE") = TABLE;
     m.attr("PAIR") = PAIR;
     m.attr("ANY") = ANY;

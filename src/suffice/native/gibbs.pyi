@@ -49,7 +49,7 @@ class Net:
 
 class Cuts:
     """
-    The distribution functions of all variables of a net, or what they are made from.
+    The conditional distribution functions of a net, or what they are made from.
     """
 
     @overload

@@ -3,7 +3,9 @@
 // Everything is relative to what was observed. The *turn* r of a variable is the state r places after the observed one,
 // round the circle: turn 0 is the observed state itself. Its logit is
 //
-//     l_vr = Σ_{S∋v} θ_S(x with x_v turned by r) − θ_S(x),    so that l_v0 = 0 and log p(x_v | x_−v) = −log Σ_r exp(l_vr).
+//     l_vr = Σ_{S∋v} θ_S(x with x_v turned by r) − θ_S(x),
+//
+// so that l_v0 = 0 and log p(x_v | x_−v) = −log Σ_r exp(l_vr).
 //
 // Rows go through in tiles, scope by scope, so that the inner loops run along the rows of a tile.
 //
@@ -13,7 +15,8 @@
 //     f_vr    the features (rows of the design D) of all scopes that hold the variable, summed, at a turn
 //     line    where the turns of each variable begin among the lines of a tile's array, shape (Σ sizes, tile rows)
 //
-// All sums are added to what `out` holds. The slow twin of everything is `Case` in tests/inference/test_pseudo_family.py.
+// All sums are added to what `out` holds. The slow twin of all kernels is `Case` in
+// tests/inference/test_pseudo_family.py.
 #include "arrays.hpp"
 #include "levels.hpp"
 
@@ -36,10 +39,10 @@ constexpr double INF = std::numeric_limits<double>::infinity();
 
 // Which variables lie in which scopes, in both directions.
 struct Incidence {
-    Ints sizes, line;                      // numbers of states, and their sums so far
+    Ints sizes, line;                       // numbers of states, and their sums so far
     Ints member_at, member, member_stride;  // the variables of every scope, and their strides in its table
-    Ints starts;                           // where each table begins in θ, and where the last one ends
-    Ints touch_at, touch, touch_stride;    // the scopes that hold each variable, and its strides there
+    Ints starts;                            // where each table begins in θ, and where the last one ends
+    Ints touch_at, touch, touch_stride;     // the scopes that hold each variable, and its strides there
 
     Incidence(const InInts &n_states, const InInts &offsets, const InInts &variables)
         : sizes(n_states.data(), n_states.data() + n_states.size()), line(1, 0),
@@ -209,8 +212,8 @@ SUFFICE_INLINE double normalise(const Incidence &model, const double *weights, I
 
 // Add what `moved` says of every variable and turn to the cells turned to; take it from the observed cells.
 //
-// `out` may hold several copies of all cells, a power of two. Neighbouring rows, which often meet in one cell, then need
-// not wait for each other's sum; the copies are to be added.
+// `out` may hold several copies of all cells, a power of two. Neighbouring rows, which often meet in one cell, then
+// need not wait for each other's sum; the copies are to be added.
 SUFFICE_INLINE void put_back(const Incidence &model, Rows rows, const double *moved, Int copies, Int *__restrict cells,
                              double *__restrict left, double *__restrict out) {
     const Int tile = model.tile_rows();
@@ -425,7 +428,8 @@ class Features {
         f.resize(most * width);
     }
 
-    // Write f_vr of row i into f[r, :], its columns the weights `found`. `place` has −1 for every weight, before and after.
+    // Write f_vr of row i into f[r, :], its columns the weights `found`. `place` has −1 for every weight, before and
+    // after.
     void gather(Int v, Rows rows, Int i) {
         const Int size = model.sizes[v], code = rows.of(v)[i];
         n = 0;
@@ -440,8 +444,9 @@ class Features {
         for (Int a = 0; a < n; ++a) place[found[a]] = -1;
     }
 
-    // Add n_i Cov(f_v), each pair of weights once; `p` has the probabilities of the turns, `step` apart. Features are taken
-    // relative to the likeliest turn, so that nearly certain conditionals do not lose their small variances to rounding.
+    // Add n_i Cov(f_v), each pair of weights once; `p` has the probabilities of the turns, `step` apart. Features are
+    // taken relative to the likeliest turn, so that nearly certain conditionals do not lose their small variances to
+    // rounding.
     void add_covariance(const double *p, Int step, Int size, double weight, double *out) {
         Int top = 0;
         for (Int r = 1; r < size; ++r)
@@ -548,7 +553,7 @@ member_at, member : int64 arrays
                                                                   view_of(of.member, self)));
             },
             reduced);
-    nb::class_<Design>(m, "Design", "A matrix with one row per cell of all tables and one column per weight, compressed.")
+    nb::class_<Design>(m, "Design", "A sparse matrix with one row per cell of all tables and one column per weight.")
         .def(nb::init<const InInts &, const InInts &, const InFloats &, Int>(), nb::arg("at").noconvert(),
              nb::arg("column").noconvert(), nb::arg("value").noconvert(), nb::arg("n_columns"), WithoutLock(),
              "Row c holds ``value[at[c]:at[c + 1]]`` in the columns ``column[at[c]:at[c + 1]]``.")
@@ -569,6 +574,7 @@ NB_MODULE(pseudo_likelihood, m) {
 
 Codes are int32 arrays of shape (n_variables, n_rows), weights n_i have shape (n_rows,), θ is flat with one number per
 cell of all tables. Kernels that take ``low`` and ``high`` visit these rows only. All add to what ``out`` holds.)";
+    nb::set_leak_warnings(false);  // objects that live until the interpreter ends are no fault
     bind_plans(m);
     m.def("count_observed", &count_observed, nb::arg("model"), nb::arg("codes").noconvert(),
           nb::arg("weights").noconvert(), nb::arg("out").noconvert(), WithoutLock(),
@@ -591,5 +597,5 @@ cell of all tables. Kernels that take ``low`` and ``high`` visit these rows only
           nb::arg("weights").noconvert(), nb::arg("low"), nb::arg("high"), nb::arg("theta").noconvert(),
           nb::arg("out").noconvert(), WithoutLock(),
           "Add Σ_i n_i Σ_v Cov(f_v), each pair of weights once; ``out`` has shape (n_columns, n_columns).\n\n"
-          "What is wanted is ``out + out.T`` with the diagonal once. Only the weights that touch a variable are visited.");
+          "The matrix is then ``out + out.T`` with the diagonal once. Only weights that touch a variable are visited.");
 }

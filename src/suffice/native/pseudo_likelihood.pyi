@@ -28,7 +28,7 @@ class Incidence:
 
 class Design:
     """
-    A matrix with one row per cell of all tables and one column per weight, compressed.
+    A sparse matrix with one row per cell of all tables and one column per weight.
     """
 
     def __init__(self, at: Annotated[NDArray[numpy.int64], dict(shape=(None,), order='C', device='cpu', writable=False)], column: Annotated[NDArray[numpy.int64], dict(shape=(None,), order='C', device='cpu', writable=False)], value: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)], n_columns: int) -> None:
@@ -69,5 +69,5 @@ def add_covariances(model: Incidence, design: Design, codes: Annotated[NDArray[n
     """
     Add Σ_i n_i Σ_v Cov(f_v), each pair of weights once; ``out`` has shape (n_columns, n_columns).
 
-    What is wanted is ``out + out.T`` with the diagonal once. Only the weights that touch a variable are visited.
+    The matrix is then ``out + out.T`` with the diagonal once. Only weights that touch a variable are visited.
     """
