@@ -463,24 +463,31 @@ SUFFICE_INLINE void count_cells(const Net *net, const Code *tile, Int lanes, Wor
     }
 }
 
+// Copy one table to another, turned, by blocks, so that what is written stays in the cache.
+template <typename Code>
+void transpose(const Code *from, Int n_rows, Int n_columns, Int stride, Code *to, Int to_stride) {
+    for (Int block = 0; block < n_columns; block += BLOCK) {
+        const Int end = std::min(n_columns, block + BLOCK);
+        for (Int row = 0; row < n_rows; ++row)
+            for (Int column = block; column < end; ++column)
+                to[column * to_stride + row] = from[row * stride + column];
+    }
+}
+
 // Copy the states of all chains to a tile; lanes without a chain repeat the first one.
 template <typename Code>
-std::vector<Code> tile_of(const Net &net, const Out<Code, 2> &states, Int lanes) {
+std::unique_ptr<Code[]> tile_of(const Net &net, const Out<Code, 2> &states, Int lanes) {
     const Int n_chains = states.shape(0), n = net.n_variables();
     require_shape(states, {n_chains, n}, "states");
-    std::vector<Code> tile(n * lanes);
-    bool inside = true;
-    for (Int block = 0; block < n; block += BLOCK) {  // so that what is written stays in the cache
-        const Int end = std::min(n, block + BLOCK);
-        for (Int i = 0; i < lanes; ++i) {
-            const Code *chain = states.data() + (i < n_chains ? i : 0) * n;
-            for (Int v = block; v < end; ++v) {
-                inside &= static_cast<Int>(chain[v]) < net.sizes[v];
-                tile[v * lanes + i] = chain[v];
-            }
-        }
+    std::unique_ptr<Code[]> tile(new Code[n * lanes]);  // not filled with zeros first
+    transpose(states.data(), n_chains, n, n, tile.get(), lanes);
+    for (Int v = 0; v < n; ++v) {
+        Code *row = tile.get() + v * lanes, largest = 0;
+        for (Int i = 0; i < n_chains; ++i) largest = std::max(largest, row[i]);
+        if (static_cast<Int>(largest) >= net.sizes[v])
+            throw std::out_of_range("states has codes that are not below the variables' numbers of states");
+        for (Int i = n_chains; i < lanes; ++i) row[i] = row[0];
     }
-    if (!inside) throw std::out_of_range("states has codes that are not below the variables' numbers of states");
     return tile;
 }
 
@@ -494,17 +501,15 @@ void run_sweeps(const Cuts &cuts, const InFloats &theta, const Out<Code, 2> &sta
     require_counters(chain, lanes, first, sweeps);
     const bool counting = visits.is_valid();
     if (counting) require_shape(visits, {n_chains, net.n_cells()}, "visits");
-    std::vector<Code> tile = tile_of(net, states, lanes);
+    const std::unique_ptr<Code[]> tile = tile_of(net, states, lanes);
     Room room(lanes, net.most_states);
     for (Int sweep = 0; sweep < sweeps; ++sweep) {
         const Stream at = {chain, first + static_cast<std::uint64_t>(sweep), key};
-        levels::run<sweep_tile<Code>>(&cuts, theta.data(), tile.data(), lanes, at, &room);
+        levels::run<sweep_tile<Code>>(&cuts, theta.data(), tile.get(), lanes, at, &room);
         if (counting)
-            levels::run<count_cells<Code>>(&net, tile.data(), lanes, room.offset.data(), n_chains, visits.data());
+            levels::run<count_cells<Code>>(&net, tile.get(), lanes, room.offset.data(), n_chains, visits.data());
     }
-    for (Int block = 0; block < n; block += BLOCK)
-        for (Int i = 0; i < n_chains; ++i)
-            for (Int v = block; v < std::min(n, block + BLOCK); ++v) states.data()[i * n + v] = tile[v * lanes + i];
+    transpose(tile.get(), n, n_chains, lanes, states.data(), n);
 }
 
 }  // namespace suffice
