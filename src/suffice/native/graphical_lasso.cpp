@@ -20,6 +20,9 @@ using OutMatrix = Out<double, 2>;
 
 // to += factor · row.
 SUFFICE_INLINE void add_multiple(double *__restrict to, double factor, const double *__restrict row, Int d) {
+#if defined(__GNUC__)
+#pragma GCC unroll 4
+#endif
     for (Int i = 0; i < d; ++i) to[i] += factor * row[i];
 }
 

@@ -28,12 +28,41 @@ constexpr double NEVER = 1e-290;
 constexpr double LEAST = 1e-200;  // sums below this are taken in log space
 constexpr double HIGHEST = 600.0;
 
+// Loops over few states are unrolled: kernels are compiled for each number of them from 2 to 6, and, as `run<0>`, for any.
+template <typename Kernel, typename... Arguments>
+auto run_for(Int k, Arguments... arguments) {
+    switch (k) {
+        case 2: return levels::run<Kernel::template run<2>>(arguments...);
+        case 3: return levels::run<Kernel::template run<3>>(arguments...);
+        case 4: return levels::run<Kernel::template run<4>>(arguments...);
+        case 5: return levels::run<Kernel::template run<5>>(arguments...);
+        case 6: return levels::run<Kernel::template run<6>>(arguments...);
+        default: return levels::run<Kernel::template run<0>>(arguments...);
+    }
+}
+
 // Emissions ------------------------------------------------------------------------------------------------------------
+
+template <typename T>
+struct LookUp {
+    template <int fixed>
+    static SUFFICE_INLINE void run(const T *codes, const double *__restrict logs, const double *__restrict rows,
+                                   const double *__restrict highest, double *__restrict scores, double *__restrict p,
+                                   double *__restrict tops, Int none, Int n, Int n_states) {
+        const Int k = fixed ? fixed : n_states;
+        for (Int t = 0; t < n; ++t) {
+            const Int code = codes[t] < 0 ? none : static_cast<Int>(codes[t]);
+            tops[t] = highest[code];
+            for (Int i = 0; i < k; ++i) scores[t * k + i] = logs[code * k + i];
+            for (Int i = 0; i < k; ++i) p[t * k + i] = rows[code * k + i];
+        }
+    }
+};
 
 template <typename T>
 void look_up_emissions(const In<T, 1> &codes, const InMatrix &logs, const InMatrix &rows, const InFloats &highest,
                        const OutMatrix &scores, const OutMatrix &p, const OutFloats &tops) {
-    const Int n = codes.shape(0), k = logs.shape(1), none = Int(logs.shape(0)) - 1;
+    const Int n = codes.shape(0), k = logs.shape(1), none = static_cast<Int>(logs.shape(0)) - 1;
     require(none >= 0, "logs has no row for missing codes");
     require_shape(rows, {none + 1, k}, "rows");
     require_length(highest, none + 1, "highest");
@@ -41,28 +70,58 @@ void look_up_emissions(const In<T, 1> &codes, const InMatrix &logs, const InMatr
     require_shape(p, {n, k}, "p");
     require_length(tops, n, "tops");
     require_codes(codes.data(), n, none, "codes");
-    for (Int t = 0; t < n; ++t) {
-        const Int code = codes.data()[t] < 0 ? none : Int(codes.data()[t]);
-        tops.data()[t] = highest.data()[code];
-        for (Int i = 0; i < k; ++i) {
-            scores.data()[t * k + i] = logs.data()[code * k + i];
-            p.data()[t * k + i] = rows.data()[code * k + i];
+    run_for<LookUp<T>>(k, codes.data(), logs.data(), rows.data(), highest.data(), scores.data(), p.data(), tops.data(),
+                       none, n, k);
+}
+
+// Add a row of `from` to one of `to`, for every code that is not missing: the row of the code, from or to that of t.
+template <typename T, bool by_code>
+struct AddRows {
+    template <int fixed>
+    static SUFFICE_INLINE void run(const T *codes, const double *__restrict from, double *__restrict to, Int n,
+                                   Int n_states) {
+        const Int k = fixed ? fixed : n_states;
+        for (Int t = 0; t < n; ++t) {
+            if (codes[t] < 0) continue;
+            const double *row = from + (by_code ? static_cast<Int>(codes[t]) : t) * k;
+            double *own = to + (by_code ? t : static_cast<Int>(codes[t])) * k;
+            for (Int i = 0; i < k; ++i) own[i] += row[i];
         }
     }
-}
+};
 
 template <typename T>
 void add_table(const In<T, 1> &codes, const InMatrix &logs, const OutMatrix &scores) {
     const Int n = codes.shape(0), k = logs.shape(1);
     require_shape(scores, {n, k}, "scores");
     require_codes(codes.data(), n, logs.shape(0), "codes");
-    for (Int t = 0; t < n; ++t) {
-        if (codes.data()[t] < 0) continue;
-        const double *__restrict row = logs.data() + codes.data()[t] * k;
-        double *__restrict own = scores.data() + t * k;
-        for (Int i = 0; i < k; ++i) own[i] += row[i];
-    }
+    run_for<AddRows<T, true>>(k, codes.data(), logs.data(), scores.data(), n, k);
 }
+
+template <typename T>
+void count_codes(const In<T, 1> &codes, const InMatrix &gamma, const OutMatrix &counts) {
+    const Int n = codes.shape(0), k = gamma.shape(1), n_codes = counts.shape(0);
+    require_shape(gamma, {n, k}, "gamma");
+    require_shape(counts, {n_codes, k}, "counts");
+    require_codes(codes.data(), n, n_codes, "codes");
+    run_for<AddRows<T, false>>(k, codes.data(), gamma.data(), counts.data(), n, k);
+}
+
+struct AddNormal {
+    template <int fixed>
+    static SUFFICE_INLINE void run(const double *values, const double *__restrict mean, const double *__restrict constant,
+                                   const double *__restrict half, double *__restrict scores, Int n, Int n_states) {
+        const Int k = fixed ? fixed : n_states;
+        for (Int t = 0; t < n; ++t) {
+            const double x = values[t];
+            if (std::isnan(x)) continue;
+            for (Int i = 0; i < k; ++i) {
+                const double d = x - mean[i];
+                scores[t * k + i] += constant[i] - half[i] * d * d;
+            }
+        }
+    }
+};
 
 void add_normal(const InFloats &values, const InFloats &mean, const InFloats &constant, const InFloats &half,
                 const OutMatrix &scores) {
@@ -70,16 +129,36 @@ void add_normal(const InFloats &values, const InFloats &mean, const InFloats &co
     require_length(constant, k, "constant");
     require_length(half, k, "half");
     require_shape(scores, {n, k}, "scores");
-    const double *mu = mean.data(), *c = constant.data(), *h = half.data();
-    for (Int t = 0; t < n; ++t) {
-        const double x = values.data()[t];
-        if (std::isnan(x)) continue;
-        double *__restrict own = scores.data() + t * k;
-        for (Int i = 0; i < k; ++i) {
-            const double d = x - mu[i];
-            own[i] += c[i] - h[i] * d * d;
+    run_for<AddNormal>(k, values.data(), mean.data(), constant.data(), half.data(), scores.data(), n, k);
+}
+
+// `sums` has shape (3, K), so that the sums of all states run side by side.
+struct SumSquares {
+    template <int fixed>
+    static SUFFICE_INLINE void run(const double *values, double centre, const double *__restrict gamma,
+                                   double *__restrict sums, Int n, Int n_states) {
+        const Int k = fixed ? fixed : n_states;
+        for (Int t = 0; t < n; ++t) {
+            const double x = values[t] - centre;
+            if (std::isnan(x)) continue;
+            for (Int i = 0; i < k; ++i) {
+                const double g = gamma[t * k + i];
+                sums[i] += g;
+                sums[k + i] += g * x;
+                sums[2 * k + i] += g * x * x;
+            }
         }
     }
+};
+
+void sum_squares(const InFloats &values, double centre, const InMatrix &gamma, const OutMatrix &sums) {
+    const Int n = values.shape(0), k = gamma.shape(1);
+    require_shape(gamma, {n, k}, "gamma");
+    require_shape(sums, {k, 3}, "sums");
+    std::vector<double> turned(3 * k);
+    for (Int i = 0; i < 3 * k; ++i) turned[i % 3 * k + i / 3] = sums.data()[i];
+    run_for<SumSquares>(k, values.data(), centre, gamma.data(), turned.data(), n, k);
+    for (Int i = 0; i < 3 * k; ++i) sums.data()[i] = turned[i % 3 * k + i / 3];
 }
 
 void exponentiate(const InMatrix &scores, const OutMatrix &p, const OutFloats &tops) {
@@ -94,38 +173,6 @@ void exponentiate(const InMatrix &scores, const OutMatrix &p, const OutFloats &t
         if (top == -INF) top = 0.0;
         tops.data()[t] = top;
         for (Int i = 0; i < k; ++i) p.data()[t * k + i] = std::exp(row[i] - top);
-    }
-}
-
-template <typename T>
-void count_codes(const In<T, 1> &codes, const InMatrix &gamma, const OutMatrix &counts) {
-    const Int n = codes.shape(0), k = gamma.shape(1), n_codes = counts.shape(0);
-    require_shape(gamma, {n, k}, "gamma");
-    require_shape(counts, {n_codes, k}, "counts");
-    require_codes(codes.data(), n, n_codes, "codes");
-    for (Int t = 0; t < n; ++t) {
-        if (codes.data()[t] < 0) continue;
-        const double *__restrict row = gamma.data() + t * k;
-        double *__restrict own = counts.data() + codes.data()[t] * k;
-        for (Int i = 0; i < k; ++i) own[i] += row[i];
-    }
-}
-
-void sum_squares(const InFloats &values, double centre, const InMatrix &gamma, const OutMatrix &sums) {
-    const Int n = values.shape(0), k = gamma.shape(1);
-    require_shape(gamma, {n, k}, "gamma");
-    require_shape(sums, {k, 3}, "sums");
-    for (Int t = 0; t < n; ++t) {
-        const double x = values.data()[t] - centre;
-        if (std::isnan(x)) continue;
-        const double *__restrict row = gamma.data() + t * k;
-        double *__restrict own = sums.data();
-        for (Int i = 0; i < k; ++i) {
-            const double g = row[i];
-            own[3 * i] += g;
-            own[3 * i + 1] += g * x;
-            own[3 * i + 2] += g * x * x;
-        }
     }
 }
 
@@ -164,18 +211,33 @@ inline double rescale_position(const double *before, const double *scores, doubl
     return total;
 }
 
-// to = rowᵀ matrix, each sum from the first row of the matrix to the last.
+// to = rowᵀ matrix, each sum from the first row of the matrix to the last; `width` columns of k.
+template <int width>
+SUFFICE_INLINE void multiply_block(const double *__restrict row, const double *__restrict matrix, double *__restrict to,
+                                   Int k) {
+    double sums[width] = {};
+    for (Int i = 0; i < k; ++i)
+        for (int j = 0; j < width; ++j) sums[j] += row[i] * matrix[i * k + j];
+    for (int j = 0; j < width; ++j) to[j] = sums[j];
+}
+
+template <int fixed>
 SUFFICE_INLINE void multiply(const double *__restrict row, const double *__restrict matrix, double *__restrict to, Int k) {
-    for (Int j = 0; j < k; ++j) to[j] = 0.0;
-    for (Int i = 0; i < k; ++i) {
-        const double factor = row[i];
-        for (Int j = 0; j < k; ++j) to[j] += factor * matrix[i * k + j];
+    if constexpr (fixed > 0) {
+        multiply_block<fixed>(row, matrix, to, fixed);
+    } else {
+        for (Int j = 0; j < k; ++j) to[j] = 0.0;
+        for (Int i = 0; i < k; ++i) {
+            const double factor = row[i];
+            for (Int j = 0; j < k; ++j) to[j] += factor * matrix[i * k + j];
+        }
     }
 }
 
 // Fill α and the scales; return log p. `before` becomes the distribution of the state after the stretch.
-SUFFICE_INLINE double go_forward(Stretch of, double *__restrict before) {
-    const Int k = of.k;
+template <int fixed>
+SUFFICE_INLINE double go_forward(const Stretch &of, double *__restrict before) {
+    const Int k = fixed ? fixed : of.k;
     double total = 0.0, product = 1.0;
     for (Int t = 0; t < of.n; ++t) {
         double *__restrict alpha = of.alpha + t * k;
@@ -199,12 +261,13 @@ SUFFICE_INLINE double go_forward(Stretch of, double *__restrict before) {
         }
         const double inverse = 1.0 / scale;
         for (Int i = 0; i < k; ++i) alpha[i] *= inverse;
-        multiply(alpha, of.transitions, before, k);
+        multiply<fixed>(alpha, of.transitions, before, k);
     }
     return total + std::log(product);
 }
 
 // Go from what the next position shows to β of the one whose α this is, and add to the expected pairs.
+template <int fixed>
 SUFFICE_INLINE void step_back_once(const double *__restrict turned, const double *__restrict alpha,
                                    const double *__restrict shown, double *__restrict beta, double weight,
                                    double *__restrict pairs, Int k) {
@@ -212,13 +275,14 @@ SUFFICE_INLINE void step_back_once(const double *__restrict turned, const double
         const double a = weight * alpha[i];
         for (Int j = 0; j < k; ++j) pairs[i * k + j] += a * shown[j];  // eq hmm-expected
     }
-    multiply(shown, turned, beta, k);
+    multiply<fixed>(shown, turned, beta, k);
 }
 
 // Fill weight · γ and add to the expected pairs; β becomes that of the first position.
-SUFFICE_INLINE void go_backward(Passed of, double *__restrict beta, double weight, double *gamma, double *pairs,
+template <int fixed>
+SUFFICE_INLINE void go_backward(const Passed &of, double *__restrict beta, double weight, double *gamma, double *pairs,
                                 double *__restrict shown) {
-    const Int k = of.k;
+    const Int k = fixed ? fixed : of.k;
     for (Int t = of.n - 1; t >= 0; --t) {
         const double *alpha = of.alpha + t * k, *p = of.p + t * k;
         const double scale = of.scales[t];
@@ -229,7 +293,7 @@ SUFFICE_INLINE void go_backward(Passed of, double *__restrict beta, double weigh
             own[j] = weight * alpha[j] * b;
             shown[j] = p[j] * b / scale;
         }
-        if (t > 0) step_back_once(of.turned, alpha - k, shown, beta, weight, pairs, k);
+        if (t > 0) step_back_once<fixed>(of.turned, alpha - k, shown, beta, weight, pairs, k);
     }
 }
 
@@ -251,12 +315,26 @@ Stretch stretch_of(const InMatrix &scores, const OutMatrix &p, const OutFloats &
     return {scores.data(), p.data(), tops.data(), alpha.data(), scales.data(), transitions.data(), n, k};
 }
 
+struct Forward {
+    template <int fixed>
+    static SUFFICE_INLINE double run(Stretch of, double *before) {
+        return go_forward<fixed>(of, before);
+    }
+};
+
 double forward(const InMatrix &scores, const OutMatrix &p, const OutFloats &tops, const InMatrix &transitions,
                const OutFloats &before, const OutMatrix &alpha, const OutFloats &scales) {
     const Stretch of = stretch_of(scores, p, tops, transitions, alpha, scales);
     require_length(before, of.k, "before");
-    return levels::run<go_forward>(of, before.data());
+    return run_for<Forward>(of.k, of, before.data());
 }
+
+struct Backward {
+    template <int fixed>
+    static SUFFICE_INLINE void run(Passed of, double *beta, double weight, double *gamma, double *pairs, double *shown) {
+        go_backward<fixed>(of, beta, weight, gamma, pairs, shown);
+    }
+};
 
 void backward(const InMatrix &p, const InMatrix &transitions, const InMatrix &alpha, const InFloats &scales,
               const OutFloats &beta, double weight, const OutMatrix &gamma, const OutMatrix &pairs,
@@ -271,7 +349,7 @@ void backward(const InMatrix &p, const InMatrix &transitions, const InMatrix &al
     require_length(shown, k, "shown");
     const std::vector<double> turned = transpose(transitions.data(), k);
     const Passed of{p.data(), alpha.data(), scales.data(), turned.data(), n, k};
-    levels::run<go_backward>(of, beta.data(), weight, gamma.data(), pairs.data(), shown.data());
+    run_for<Backward>(k, of, beta.data(), weight, gamma.data(), pairs.data(), shown.data());
 }
 
 void step_back(const InMatrix &transitions, const InFloats &alpha, const InFloats &shown, const OutFloats &beta,
@@ -281,8 +359,15 @@ void step_back(const InMatrix &transitions, const InFloats &alpha, const InFloat
     require_length(shown, k, "shown");
     require_length(beta, k, "beta");
     require_shape(pairs, {k, k}, "pairs");
-    const std::vector<double> turned = transpose(transitions.data(), k);
-    step_back_once(turned.data(), alpha.data(), shown.data(), beta.data(), weight, pairs.data(), k);
+    for (Int i = 0; i < k; ++i) {
+        const double a = weight * alpha.data()[i];
+        double total = 0.0;
+        for (Int j = 0; j < k; ++j) {
+            pairs.data()[i * k + j] += a * shown.data()[j];
+            total += transitions.data()[i * k + j] * shown.data()[j];
+        }
+        beta.data()[i] = total;
+    }
 }
 
 Int count_sequences(const InInts &offsets, Int n) {
@@ -297,27 +382,30 @@ struct Sums {
     double *before, *beta, *shown, *gamma, *first, *pairs, *totals;
 };
 
-SUFFICE_INLINE void smooth_all(Stretch all, const double *turned, const Int *offsets, const double *weights,
-                               const double *initial, Int n_sequences, Sums sums) {
-    const Int k = all.k;
-    for (Int s = 0; s < n_sequences; ++s) {
-        const Int low = offsets[s], high = offsets[s + 1];
-        sums.totals[s] = 0.0;
-        if (low == high) continue;
-        const Stretch own = all.part(low, high);
-        double *gamma = sums.gamma + low * k;
-        std::copy_n(initial, k, sums.before);
-        sums.totals[s] = go_forward(own, sums.before);
-        if (sums.totals[s] == -INF) {
-            std::fill_n(gamma, own.n * k, 0.0);
-            continue;
+struct Smooth {
+    template <int fixed>
+    static SUFFICE_INLINE void run(Stretch all, const double *turned, const Int *offsets, const double *weights,
+                                   const double *initial, Int n_sequences, Sums sums) {
+        const Int k = fixed ? fixed : all.k;
+        for (Int s = 0; s < n_sequences; ++s) {
+            const Int low = offsets[s], high = offsets[s + 1];
+            sums.totals[s] = 0.0;
+            if (low == high) continue;
+            const Stretch own = all.part(low, high);
+            double *gamma = sums.gamma + low * k;
+            std::copy_n(initial, k, sums.before);
+            sums.totals[s] = go_forward<fixed>(own, sums.before);
+            if (sums.totals[s] == -INF) {
+                std::fill_n(gamma, own.n * k, 0.0);
+                continue;
+            }
+            std::fill_n(sums.beta, k, 1.0);
+            const Passed passed{own.p, own.alpha, own.scales, turned, own.n, k};
+            go_backward<fixed>(passed, sums.beta, weights[s], gamma, sums.pairs, sums.shown);
+            for (Int i = 0; i < k; ++i) sums.first[i] += gamma[i];
         }
-        std::fill_n(sums.beta, k, 1.0);
-        const Passed passed{own.p, own.alpha, own.scales, turned, own.n, k};
-        go_backward(passed, sums.beta, weights[s], gamma, sums.pairs, sums.shown);
-        for (Int i = 0; i < k; ++i) sums.first[i] += gamma[i];
     }
-}
+};
 
 void smooth(const InMatrix &scores, const OutMatrix &p, const OutFloats &tops, const InInts &offsets,
             const InFloats &weights, const InFloats &initial, const InMatrix &transitions, const OutMatrix &alpha,
@@ -335,16 +423,19 @@ void smooth(const InMatrix &scores, const OutMatrix &p, const OutFloats &tops, c
     std::vector<double> room(3 * k);
     const Sums sums{room.data(),  room.data() + k, room.data() + 2 * k, gamma.data(),
                     first.data(), pairs.data(),    totals.data()};
-    levels::run<smooth_all>(all, turned.data(), offsets.data(), weights.data(), initial.data(), n_sequences, sums);
+    run_for<Smooth>(k, all, turned.data(), offsets.data(), weights.data(), initial.data(), n_sequences, sums);
 }
 
-SUFFICE_INLINE void go_forward_all(Stretch all, const Int *offsets, const double *initial, Int n_sequences,
+struct ForwardAll {
+    template <int fixed>
+    static SUFFICE_INLINE void run(Stretch all, const Int *offsets, const double *initial, Int n_sequences,
                                    double *before, double *totals) {
-    for (Int s = 0; s < n_sequences; ++s) {
-        std::copy_n(initial, all.k, before);
-        totals[s] = go_forward(all.part(offsets[s], offsets[s + 1]), before);
+        for (Int s = 0; s < n_sequences; ++s) {
+            std::copy_n(initial, all.k, before);
+            totals[s] = go_forward<fixed>(all.part(offsets[s], offsets[s + 1]), before);
+        }
     }
-}
+};
 
 void fill_log_likelihoods(const InMatrix &scores, const OutMatrix &p, const OutFloats &tops, const InInts &offsets,
                           const InFloats &initial, const InMatrix &transitions, const OutMatrix &alpha,
@@ -354,36 +445,50 @@ void fill_log_likelihoods(const InMatrix &scores, const OutMatrix &p, const OutF
     require_length(initial, all.k, "initial");
     require_length(totals, n_sequences, "totals");
     std::vector<double> before(all.k);
-    levels::run<go_forward_all>(all, offsets.data(), initial.data(), n_sequences, before.data(), totals.data());
+    run_for<ForwardAll>(all.k, all, offsets.data(), initial.data(), n_sequences, before.data(), totals.data());
 }
 
 // Best paths -----------------------------------------------------------------------------------------------------------
 
+// The best ways into `width` neighbouring states, of equal ones the first: log-probabilities and where they come from.
+template <int width, typename T>
+SUFFICE_INLINE void find_ways(const double *__restrict best, const double *__restrict log_transitions, Int k,
+                              const double *__restrict shown, double *__restrict now, T *__restrict back) {
+    double tops[width];
+    Int came[width] = {};
+    for (int j = 0; j < width; ++j) tops[j] = -INF;
+    for (Int i = 0; i < k; ++i)
+        for (int j = 0; j < width; ++j) {
+            const double value = best[i] + log_transitions[i * k + j];
+            const bool better = value > tops[j];
+            tops[j] = better ? value : tops[j];
+            came[j] = better ? i : came[j];
+        }
+    for (int j = 0; j < width; ++j) {
+        now[j] = tops[j] + shown[j];
+        back[j] = static_cast<T>(came[j]);
+    }
+}
+
 // Carry the best log-probability of a path into every state through n positions; note where each came from.
-template <typename T>
+template <int fixed, typename T>
 SUFFICE_INLINE void extend(const double *scores, const double *log_transitions, double *__restrict best,
-                           double *__restrict now, Int *__restrict came, bool begins, T *back, Int n, Int k) {
-    for (Int t = 0; t < n; ++t) {
+                           double *__restrict now, bool begins, T *back, Int n, Int n_states) {
+    const Int k = fixed ? fixed : n_states;
+    if (begins && n > 0)
+        for (Int j = 0; j < k; ++j) best[j] += scores[j];
+    for (Int t = begins; t < n; ++t) {
         const double *shown = scores + t * k;
-        if (begins && t == 0) {
-            for (Int j = 0; j < k; ++j) best[j] += shown[j];
-            continue;
+        T *own = back + t * k;
+        if constexpr (fixed > 0) {
+            find_ways<fixed>(best, log_transitions, k, shown, now, own);
+        } else {
+            Int j = 0;
+            for (; j + 4 <= k; j += 4) find_ways<4>(best, log_transitions + j, k, shown + j, now + j, own + j);
+            for (; j + 2 <= k; j += 2) find_ways<2>(best, log_transitions + j, k, shown + j, now + j, own + j);
+            for (; j < k; ++j) find_ways<1>(best, log_transitions + j, k, shown + j, now + j, own + j);
         }
-        std::fill_n(now, k, -INF);
-        std::fill_n(came, k, 0);
-        for (Int i = 0; i < k; ++i) {
-            const double *__restrict step = log_transitions + i * k;
-            for (Int j = 0; j < k; ++j) {
-                const double value = best[i] + step[j];
-                const bool better = value > now[j];
-                now[j] = better ? value : now[j];
-                came[j] = better ? i : came[j];
-            }
-        }
-        for (Int j = 0; j < k; ++j) {
-            best[j] = now[j] + shown[j];
-            back[t * k + j] = static_cast<T>(came[j]);
-        }
+        for (Int j = 0; j < k; ++j) best[j] = now[j];
     }
 }
 
@@ -393,11 +498,12 @@ SUFFICE_INLINE bool follow_back(const double *best, const T *back, std::int32_t 
     Int end = 0;
     for (Int i = 0; i < k; ++i)
         if (best[i] > best[end]) end = i;
-    for (Int t = n - 1; t >= 0; --t) {
+    for (Int t = n - 1; t > 0; --t) {
         path[t] = static_cast<std::int32_t>(end);
-        if (t > 0) end = back[t * k + end];
+        end = back[t * k + end];
         if (end >= k) return false;
     }
+    if (n > 0) path[0] = static_cast<std::int32_t>(end);
     return true;
 }
 
@@ -408,6 +514,15 @@ void require_back(const Out<T, 2> &back, Int n, Int k) {
 }
 
 template <typename T>
+struct Extend {
+    template <int fixed>
+    static SUFFICE_INLINE void run(const double *scores, const double *log_transitions, double *best, double *now,
+                                   bool begins, T *back, Int n, Int k) {
+        extend<fixed>(scores, log_transitions, best, now, begins, back, n, k);
+    }
+};
+
+template <typename T>
 void extend_paths(const InMatrix &scores, const InMatrix &log_transitions, const OutFloats &best, bool begins,
                   const Out<T, 2> &back) {
     const Int n = scores.shape(0), k = scores.shape(1);
@@ -415,9 +530,7 @@ void extend_paths(const InMatrix &scores, const InMatrix &log_transitions, const
     require_length(best, k, "best");
     require_back(back, n, k);
     std::vector<double> now(k);
-    std::vector<Int> came(k);
-    levels::run<extend<T>>(scores.data(), log_transitions.data(), best.data(), now.data(), came.data(), begins,
-                           back.data(), n, k);
+    run_for<Extend<T>>(k, scores.data(), log_transitions.data(), best.data(), now.data(), begins, back.data(), n, k);
 }
 
 template <typename T>
@@ -430,17 +543,21 @@ void trace_back(const InFloats &best, const In<T, 2> &back, const Out<std::int32
 }
 
 template <typename T>
-SUFFICE_INLINE void find_all_paths(const double *scores, const Int *offsets, const double *log_initial,
-                                   const double *log_transitions, double *room, Int *came, T *back, std::int32_t *path,
-                                   Int n_sequences, Int k) {
-    double *best = room, *now = room + k;
-    for (Int s = 0; s < n_sequences; ++s) {
-        const Int low = offsets[s], n = offsets[s + 1] - low;
-        std::copy_n(log_initial, k, best);
-        extend(scores + low * k, log_transitions, best, now, came, true, back + low * k, n, k);
-        follow_back(best, back + low * k, path + low, n, k);
+struct FindPaths {
+    template <int fixed>
+    static SUFFICE_INLINE void run(const double *scores, const Int *offsets, const double *log_initial,
+                                   const double *log_transitions, double *room, T *back, std::int32_t *path,
+                                   Int n_sequences, Int n_states) {
+        const Int k = fixed ? fixed : n_states;
+        double *best = room, *now = room + k;
+        for (Int s = 0; s < n_sequences; ++s) {
+            const Int low = offsets[s], n = offsets[s + 1] - low;
+            std::copy_n(log_initial, k, best);
+            extend<fixed>(scores + low * k, log_transitions, best, now, true, back + low * k, n, k);
+            follow_back(best, back + low * k, path + low, n, k);
+        }
     }
-}
+};
 
 template <typename T>
 void find_best_paths(const InMatrix &scores, const InInts &offsets, const InFloats &log_initial,
@@ -452,9 +569,8 @@ void find_best_paths(const InMatrix &scores, const InInts &offsets, const InFloa
     require_back(back, n, k);
     require_length(path, n, "path");
     std::vector<double> room(2 * k);
-    std::vector<Int> came(k);
-    levels::run<find_all_paths<T>>(scores.data(), offsets.data(), log_initial.data(), log_transitions.data(),
-                                   room.data(), came.data(), back.data(), path.data(), n_sequences, k);
+    run_for<FindPaths<T>>(k, scores.data(), offsets.data(), log_initial.data(), log_transitions.data(), room.data(),
+                          back.data(), path.data(), n_sequences, k);
 }
 
 }  // namespace suffice
