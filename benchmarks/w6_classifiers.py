@@ -127,10 +127,8 @@ class Suffice(Classifier):
     def make(self, request: Mapping[str, Any]) -> Any:
         """Return the shell; its kernels are loaded here."""
         import suffice as sf
-        import suffice.kernels.classify
         import suffice.kernels.codes
         import suffice.kernels.counting
-        import suffice.kernels.matrix_moments
 
         if request["kind"] in ("normal", "states"):
             return sf.NaiveBayes()

@@ -16,7 +16,7 @@ from suffice.certify import Certificate, Claim, certify
 from suffice.certify import chain as chain_module
 from suffice.certify.chain import NAME, Recount
 from suffice.data import sequence_positions
-from suffice.kernels import label_chain as kernels
+from suffice.native import label_chains as kernels
 from suffice.priors.elastic import Elastic
 from suffice.stats.needs import Count, Sum
 from suffice.stats.source import BlockSource
@@ -193,7 +193,7 @@ def slightly(at: int) -> Any:
 
 
 FAULTS = {
-    "exponentials": (LabelChain, kernels, "exponentials", slightly(0)),
+    "exponentials": (LabelChain, kernels, "exponentiate", slightly(0)),
     "forward": (LabelChain, kernels, "forward", slightly(4)),
     "backward": (LabelChain, kernels, "backward", slightly(6)),
     "normalise": (LocalChain, kernels, "normalise", slightly(0)),

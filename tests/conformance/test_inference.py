@@ -31,10 +31,9 @@ from suffice.inference.asking import Asker
 from suffice.inference.calibration import Calibrated, Calibrator, Focus, calibrate
 from suffice.inference.drawing import draw
 from suffice.inference.inquiry import Given, Inquiry
-from suffice.inference.maximum import most_likely, most_likely_one_by_one
+from suffice.inference.maximum import most_likely
 from suffice.inference.plan import Plan
 from suffice.inference.product import Factor, Product
-from suffice.kernels import propagation  # noqa: F401  # once it is loaded, answers come from it
 
 TOLERANCE = 1e-10
 DRAWS = 3000
@@ -194,37 +193,6 @@ def check_best(found: Any, oracle: Oracle) -> None:
         same_log(score, oracle.best)
         same_log(oracle.score(chosen), oracle.best)
         assert ties == oracle.tied
-
-
-def check_one_by_one(case: Case, evidence: Given, oracle: Oracle) -> None:
-    if len(oracle.free) <= 10:
-        check_best(most_likely_one_by_one(whole(case.product, evidence), evidence.hard), oracle)
-
-
-def check_log_greatest(case: Case, evidence: Given, oracle: Oracle) -> None:
-    for v in oracle.free[:10]:
-        found = elimination.log_greatest(whole(case.product, evidence), v, evidence.hard)
-        for code in range(oracle.sizes[v]):
-            expected = Oracle(case.product, Given({**evidence.hard, v: code}, soft_without(evidence, v))).best
-            expected += math.log(evidence.soft[v][code] or math.nan) if v in evidence.soft else 0
-            if v in evidence.soft and evidence.soft[v][code] == 0:
-                expected = -math.inf
-            same_log(float(found[code]), expected)
-
-
-def soft_without(evidence: Given, variable: int) -> dict[int, Floats]:
-    return {v: weights for v, weights in evidence.soft.items() if v != variable}
-
-
-def check_without_kernels(case: Case, evidence: Given, oracle: Oracle) -> None:
-    """Before the kernels are loaded, small questions are answered without them, and alike."""
-    if len(oracle.free) > 10:
-        return
-    with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(inquiry, "kernels_are_loaded", lambda: False)
-        check_inquiry_posterior(case, evidence, oracle)
-        check_inquiry_marginals(case, evidence, oracle)
-        check_inquiry_most_likely(case, evidence, oracle)
 
 
 def check_draw(case: Case, evidence: Given, oracle: Oracle) -> None:
@@ -387,9 +355,6 @@ ROUTINES: dict[str, Check] = {
     "asking.Asker.ask": check_ask,
     "asking.Asker.ask_rows": check_ask_rows,
     "maximum.most_likely": check_most_likely,
-    "maximum.most_likely_one_by_one": check_one_by_one,
-    "elimination.log_greatest": check_log_greatest,
-    "inquiry.kernels_are_loaded": check_without_kernels,
     "drawing.draw": check_draw,
     "inquiry.Inquiry.posterior": check_inquiry_posterior,
     "inquiry.Inquiry.log_evidence": check_inquiry_log_evidence,

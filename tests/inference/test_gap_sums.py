@@ -20,7 +20,6 @@ from suffice.stats.gaps import Gaps
 
 WAYS = {
     "enumerated": (2048, 64, 0),
-    "in NumPy": (2048, 64, 0),
     "own trees": (0, 64, 0),
     "forest": (0, 0, 10**6),
     "one tree": (0, 0, 0),
@@ -34,7 +33,6 @@ def way(request: pytest.FixtureRequest) -> Iterator[str]:
         patch.setattr(gap_sums, "ENUMERATED", limit or 0.5)
         patch.setattr(gap_trees, "OWN_TREES", own)
         patch.setattr(gap_trees, "PLANNED", planned)
-        patch.setattr(GapSums, "_is_small", lambda self, gaps, chosen: request.param == "in NumPy")
         yield request.param
 
 

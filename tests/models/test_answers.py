@@ -21,7 +21,6 @@ from tests.conformance.inference_cases import Oracle
 import suffice as sf
 from suffice.inference import inquiry
 from suffice.inference.inquiry import Given
-from suffice.kernels import propagation  # noqa: F401  # once it is loaded, later answers come from a tree
 
 STATES: dict[str, list[Any]] = {
     "season": ["dry", "wet", "cold"],

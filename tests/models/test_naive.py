@@ -28,7 +28,6 @@ from tests.learn.naive_cases import (
 import suffice as sf
 from suffice.data.matrix import MatrixColumns
 from suffice.data.variable import Variable
-from suffice.models import class_scoring
 from suffice.models.cpds import Family
 from suffice.models.cpds.linear_gaussian import LinearGaussianCPD
 from suffice.models.cpds.tabular import TabularCPD
@@ -127,12 +126,8 @@ def test_other_class_probabilities_shift_log_odds_by_a_constant(
 # Fast and slow ------------------------------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize("large", [False, True])
 @pytest.mark.parametrize("held", ["matrix", "columns"])
-def test_scores_of_kernels_and_of_numpy_are_those_of_scipy(
-    large: bool, held: str, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setattr(class_scoring.ClassScores, "_is_large", lambda self, x: large)
+def test_scores_are_those_of_scipy(held: str) -> None:
     rng = np.random.default_rng(2)
     y, names = Variable("y", tuple("abcd")), ("p", "q", "r")
     mean, variance = rng.normal(size=(4, 3)), rng.uniform(0.5, 2, (4, 3))

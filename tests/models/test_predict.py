@@ -26,13 +26,9 @@ WAYS = ("groups", "tree")
 @contextmanager
 def answered_by(way: str) -> Iterator[None]:
     """Have rows answered group by group, or by the calibrated tree."""
-    kept = row_marginals.MANY, row_marginals.FEW_GROUPS, row_marginals.FEW_GROUPS_AT_FIRST
-    few = 10**9 if way == "groups" else -1
-    row_marginals.MANY, row_marginals.FEW_GROUPS, row_marginals.FEW_GROUPS_AT_FIRST = 10**9, few, few
-    try:
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(row_marginals, "FEW_GROUPS", 10**9 if way == "groups" else -1)
         yield
-    finally:
-        row_marginals.MANY, row_marginals.FEW_GROUPS, row_marginals.FEW_GROUPS_AT_FIRST = kept
 
 
 def twin(model: Any, row: dict[str, Any], target: str) -> list[float]:

@@ -8,7 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from suffice.native.vectors import add_then_dot
-from suffice.optimise import vectors
+from suffice.optimise import lbfgs as module
 from suffice.optimise.lbfgs import lbfgs
 from suffice.progress import Watch
 
@@ -22,7 +22,7 @@ def test_it_adds_and_multiplies(n, kind, seed):
     np.testing.assert_allclose(result, expected, atol=1e-12)
 
 
-def test_a_search_takes_the_same_way_with_and_without_the_kernel(monkeypatch):
+def test_a_search_takes_the_same_way_in_single_and_double_precision(monkeypatch):
     chance = np.random.default_rng(5)
     size, target = np.exp(chance.normal(size=400)), chance.normal(size=400)
 
@@ -36,9 +36,10 @@ def test_a_search_takes_the_same_way_with_and_without_the_kernel(monkeypatch):
         return lbfgs(bowl, np.zeros(400), done=small, steps=Watch().steps("L-BFGS", 300))
 
     plain = search()
-    monkeypatch.setattr(vectors, "LARGE", 100)
-    by_kernel = search()
+    monkeypatch.setattr(module, "LONG", 100)
+    single = search()
     assert plain.converged
-    assert by_kernel.converged
-    assert by_kernel.n_steps == plain.n_steps
-    np.testing.assert_allclose(by_kernel.x, target, atol=1e-9)
+    assert single.converged
+    assert abs(single.n_steps - plain.n_steps) <= 2
+    np.testing.assert_allclose(plain.x, target, atol=1e-9)
+    np.testing.assert_allclose(single.x, target, atol=1e-9)

@@ -20,8 +20,6 @@ from suffice.stats import counting, matrix_pieces
 
 NEVER = 1 << 60
 LARGE = {
-    class_scoring: ("LARGE_JOB", "LARGE_JOB_LOADED"),
-    matrix_pieces: ("LARGE_JOB",),
     matrix_codes: ("SMALL_JOB",),
     counting: ("SMALL_JOB", "SMALL_JOB_LOADED"),
 }

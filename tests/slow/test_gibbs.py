@@ -13,7 +13,7 @@ import suffice as sf
 from suffice.inference.chains import effective_size, r_hat
 from suffice.inference.clique_family import family_of
 from suffice.inference.gibbs import Gibbs
-from suffice.kernels.gibbs import draw_words
+from suffice.native.gibbs import draw_words
 
 pytestmark = pytest.mark.slow
 
@@ -107,7 +107,7 @@ def test_words_of_neighbouring_counters_look_independent(axis: str) -> None:
     words = np.empty((1 << 16, 4), np.uint32)
     for i, row in enumerate(words):
         at = {"chain": 0, "sweep": 0, "variable": 0, "key": 0, axis: 4 * i if axis == "chain" else i}
-        draw_words(row, *(np.uint64(at[name]) for name in ("chain", "sweep", "variable", "key")), np.uint64(0))
+        draw_words(row, **at, lower=False)
     bits = np.unpackbits(words.view(np.uint8))
     assert abs(bits.mean() - 0.5) < 4.5 * 0.5 / np.sqrt(bits.size)
     assert stats.chisquare(np.bincount(words.view(np.uint8).reshape(-1), minlength=256)).pvalue > 1e-5

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterator
 from pathlib import Path
 
 import numpy as np
@@ -14,7 +13,6 @@ from hypothesis import strategies as st
 import suffice as sf
 from suffice.data.schema import Schema
 from suffice.data.variable import Variable
-from suffice.stats import gap_lists
 from suffice.stats.gaps import Gaps
 from suffice.stats.needs import Gap
 from suffice.stats.statistics import Statistics
@@ -55,13 +53,6 @@ def listed(gaps: Gaps) -> Counter[Situation]:
 
 
 ROWS = st.lists(st.lists(st.integers(-1, 2), min_size=4, max_size=4), min_size=1, max_size=40).map(np.array)
-
-
-@pytest.fixture(params=["with kernels", "without"], scope="module", autouse=True)
-def way(request: pytest.FixtureRequest) -> Iterator[None]:
-    with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(gap_lists, "is_small", lambda size: request.param == "without")
-        yield
 
 
 @given(ROWS)

@@ -14,7 +14,7 @@ from tests.stats.test_moment_passes import OFFSETS, exact
 import suffice as sf
 from suffice.data.matrix import MatrixTable
 from suffice.data.variable import Variable
-from suffice.kernels import matrix_moments
+from suffice.native import moments
 from suffice.stats import matrix_pieces
 from suffice.stats.matrix_pieces import rows_of_piece, suits
 from suffice.stats.moment_passes import Job, Products, pass_over
@@ -32,7 +32,6 @@ def passed(job: Job, rows: int = 1 << 14, threads: int = 1) -> Any:
     """Pass over a matrix row by row, in small pieces."""
     before = sf.config().threads
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(matrix_pieces, "LARGE_JOB", 0)
         patch.setattr(matrix_pieces, "MIN_ROWS", 1)
         patch.setattr(matrix_pieces, "MAX_ROWS", rows)
         sf.config(threads=threads)
@@ -126,26 +125,26 @@ def test_results_do_not_depend_on_threads() -> None:
 
 
 def test_long_sums_are_taken_in_parts() -> None:
-    n = 64 * matrix_moments.NEAR
+    n = 64 * 1024
     x, cell = np.full((n, 1), 0.1), np.zeros(n, np.int64)
     sums, squares, rows = np.empty((1, 1)), np.empty((1, 1)), np.empty((n, 1))
-    matrix_moments.shifted_squares(x, cell, np.zeros(0), np.zeros((1, 1)), sums, squares)
+    moments.sum_shifted_squares(x, cell, np.zeros(0), np.zeros((1, 1)), sums, squares)
     again = np.empty((1, 1))
-    matrix_moments.shifted_rows(x, cell, np.zeros(0), np.zeros((1, 1)), np.zeros(1, np.int64), rows, np.zeros(0), again)
+    starts = np.zeros(1, np.int64)
+    moments.gather_shifted_rows(x, cell, np.zeros(0), np.zeros((1, 1)), starts, rows, np.zeros(0), again)
     one_by_one = abs(float(np.cumsum(x)[-1]) - math.fsum(x[:, 0]))
     assert abs(sums[0, 0] - math.fsum(x[:, 0])) < one_by_one / 10
     assert abs(again[0, 0] - math.fsum(x[:, 0])) < one_by_one / 10
     assert squares[0, 0] == pytest.approx(math.fsum(x[:, 0] ** 2), rel=1e-13, abs=0)
 
 
-def test_only_large_matrices_with_few_cells_are_read_by_rows() -> None:
+def test_only_matrices_with_few_cells_are_read_by_rows() -> None:
     every, squares = Products.within([range(20)], 20), Products.within([[j] for j in range(20)], 20)
     some = Products.within([(0, 1), *([j] for j in range(2, 20))], 20)
-    assert suits(10**6, every, 5)
-    assert suits(10**6, squares, 5)
-    assert not suits(10**6, some, 5)
-    assert not suits(1000, every, 5)
-    assert not suits(10**6, every, 1000)
+    assert suits(every, 5)
+    assert suits(squares, 5)
+    assert not suits(some, 5)
+    assert not suits(every, 1000)
     assert 1000 < rows_of_piece(20) * 20 <= 1 << 19
     assert not Job((), every, (), None, 10**6).by_rows
 
@@ -157,10 +156,10 @@ def test_a_table_gives_the_same_moments_either_way(n_needs: str, monkeypatch: py
     x, codes = rng.normal(size=(5000, 3)) + 1e5, rng.integers(0, 3, 5000).astype(np.int8)
     table = MatrixTable(x, tuple(map(Variable, names)), {"y": codes}, (cls,))
     needs = [Moment(names, ("y",))] if n_needs == "one" else [Moment((name,), ("y",)) for name in names]
+    after = BlockSource(table, block_rows=700).gather(needs)
+    monkeypatch.setattr(matrix_pieces, "MOST_NUMBERS", 0)
     before = BlockSource(table).gather(needs)
     assert len(before) == len(needs) > 0
-    monkeypatch.setattr(matrix_pieces, "LARGE_JOB", 0)
-    after = BlockSource(table, block_rows=700).gather(needs)
     for need in needs:
         np.testing.assert_allclose(after[need].mean, before[need].mean, rtol=1e-15)
         np.testing.assert_allclose(after[need].scatter, before[need].scatter, rtol=1e-12, atol=1e-9)

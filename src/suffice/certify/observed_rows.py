@@ -24,6 +24,7 @@ from suffice.inference.brute_force import log_joint
 from suffice.inference.calibration import calibrate
 from suffice.inference.plan import Plan
 from suffice.inference.product import Factor, Product
+from suffice.native import evidence_rows
 from suffice.settings import settings
 from suffice.stats.rows import Rows
 from suffice.text import in_bytes
@@ -217,9 +218,7 @@ class ObservedRows:
         return Plan.of(product, rule="min_degree").rooted_at(0)
 
     @cached_property
-    def _tree(self) -> Any:
-        from suffice.kernels.sliced import SlicedTree
-
+    def _tree(self) -> evidence_rows.SlicedTree:
         plan, tree = self._plan, self._plan.tree
         n = len(tree.cliques)
         children: list[list[int]] = [[] for _ in range(n)]
@@ -230,25 +229,22 @@ class ObservedRows:
             held[home].append(factor)
         lists = [*_ragged(tree.cliques), *_ragged(tree.separators), np.array(tree.parents, np.int64)]
         lists += [*_ragged(children), *_ragged(held), *_ragged(self.scopes), _ragged(self._strides)[1], self.starts]
-        return SlicedTree(np.array(self.sizes, np.int64), *lists)
+        return evidence_rows.SlicedTree(np.array(self.sizes, np.int64), *lists)
 
     def _by_tree(self, values: Floats, rows: Seen, expected: Floats) -> Floats:
         """Send every row through the junction tree; ranges of rows are added up in their order."""
-        from suffice.kernels.sliced import LOST, expected_counts, sliced_cells
-
         n, tree = len(rows.weights), self._tree
         cells, messages = np.empty(n), np.empty(n)
-        sliced_cells(tree, rows.codes, cells, messages)
+        evidence_rows.count_cells(tree, rows.codes, cells, messages)
         fits = 8 * (cells + 2 * messages) * settings().threads <= settings().memory
         ordinary = np.flatnonzero(fits)
         if not len(ordinary):
             return self._one_by_one(values, rows, expected)
-        room = int(cells[ordinary].max()), int(messages[ordinary].max())
-        log_p, status = np.full(n, -np.inf), np.full(n, LOST)
+        log_p, status = np.full(n, -np.inf), np.full(n, evidence_rows.LOST)
 
         def part(mine: NDArray[Any]) -> Floats:
             counts, found, how = np.zeros(len(values)), np.empty(len(mine)), np.empty(len(mine), np.int64)
-            expected_counts(tree, rows.codes[mine], rows.weights[mine], values, *room, found, how, counts)
+            evidence_rows.add_expected_counts(tree, rows.codes[mine], rows.weights[mine], values, found, how, counts)
             log_p[mine], status[mine] = found, how
             return counts
 
@@ -261,7 +257,7 @@ class ObservedRows:
         else:
             for mine in ranges:
                 expected += part(mine)
-        again = np.flatnonzero(status == LOST)
+        again = np.flatnonzero(status == evidence_rows.LOST)
         if len(again):
             log_p[again] = self._one_by_one(values, rows.part(again), expected)
         return log_p

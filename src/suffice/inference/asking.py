@@ -11,6 +11,8 @@ from numpy.typing import NDArray
 
 from suffice.inference.calibration import Calibrated, Floats
 from suffice.inference.plan import Ints
+from suffice.native import row_queries
+from suffice.native.trees import Outcome, Tree
 from suffice.settings import settings
 
 RANGE = 256
@@ -26,15 +28,11 @@ class Asker:
         self._targets: dict[tuple[int, ...], tuple[int, Ints, tuple[int, ...]] | None] = {}
 
     @cached_property
-    def _fixed(self) -> tuple[object, ...]:
+    def _fixed(self) -> tuple[Tree, Floats, Floats, Ints, Floats]:
         found, tree = self.calibrated, self.plan.arrays
         lowest = np.minimum.reduceat(np.where(found.tables > 0, found.tables, 1.0), tree.table_at[:-1])
         floors = np.where(found.floors > 0, lowest, 0.0)  # zero where values may have been lost
         return (tree, found.tables, found.separators, self.plan.nearest, floors)
-
-    @cached_property
-    def _largest(self) -> int:
-        return max(self.plan.clique_cells)
 
     def covers(self, targets: Sequence[int]) -> bool:
         """Whether one clique holds all targets."""
@@ -56,9 +54,6 @@ class Asker:
         self, targets: tuple[int, ...], hard: Mapping[int, int], soft: Mapping[int, Floats]
     ) -> tuple[Floats, float] | None:
         """Return p(targets | evidence) and log p(evidence), or None where the tree cannot tell with certainty."""
-        from suffice.kernels.asking import ask
-        from suffice.kernels.propagation import FINE
-
         found = self._target(targets)
         if found is None:
             return None
@@ -67,19 +62,17 @@ class Asker:
         for variable, code in hard.items():
             codes[variable] = code
         answer = np.empty([self.plan.sizes[variable] for variable in wanted.tolist()])
-        work, sent = np.empty(self._largest), np.empty(len(self.calibrated.separators))
         at, weights, log_scale = self._soft(soft)
-        log_p, status = ask(*self._fixed, codes, at, weights, clique, wanted, work, sent, answer.reshape(-1))
-        return (answer.transpose(axes), log_p + log_scale) if status == FINE else None
+        flat = answer.reshape(-1)
+        log_p, outcome = row_queries.ask(*self._fixed, codes, at, weights, clique, wanted, flat)
+        return (answer.transpose(axes), log_p + log_scale) if outcome == Outcome.FINE else None
 
     def ask_rows(self, targets: tuple[int, ...], codes: Ints) -> tuple[Floats, Floats, NDArray[np.bool_]]:
         """Return, for every row of codes, p(targets | row), log p(row), and whether the tree could tell."""
-        from suffice.kernels.asking import ask_rows
-        from suffice.kernels.propagation import FINE
-
         found = self._target(targets)
         assert found is not None
         clique, wanted, axes = found
+        codes = np.ascontiguousarray(codes)
         n, sizes = len(codes), [self.plan.sizes[variable] for variable in wanted.tolist()]
         answers, log_p = np.empty((n, int(np.prod(sizes, dtype=np.int64)))), np.empty(n)
         status = np.empty(n, np.int64)
@@ -87,7 +80,8 @@ class Asker:
 
         def part(start: int) -> None:
             rows = slice(start, start + RANGE)
-            ask_rows(*self._fixed, codes[rows], at, weights, clique, wanted, answers[rows], log_p[rows], status[rows])
+            out = (answers[rows], log_p[rows], status[rows])
+            row_queries.ask_rows(*self._fixed, codes[rows], at, weights, clique, wanted, *out)
 
         starts = range(0, n, RANGE)
         if n > RANGE and settings().threads > 1:
@@ -97,7 +91,7 @@ class Asker:
             for start in starts:
                 part(start)
         shaped = answers.reshape(n, *sizes).transpose(0, *(axis + 1 for axis in axes))
-        return shaped, log_p, status == FINE
+        return shaped, log_p, status == Outcome.FINE
 
     def _soft(self, soft: Mapping[int, Floats]) -> tuple[Ints, Floats, float]:
         """Return where each variable's weights begin, the weights, none above one, and the logarithm of their scale."""

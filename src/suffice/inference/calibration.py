@@ -6,12 +6,13 @@ import math
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
-from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from suffice.inference.plan import TINY, Ints, Packed, Plan
+from suffice.native import trees
+from suffice.native.trees import Outcome, Semiring
 
 Floats = NDArray[np.float64]
 
@@ -61,13 +62,12 @@ class Calibrated:
 
     def shrunk(self, number: int, scope: Sequence[int], greatest: bool = False) -> Floats:
         """Return the sum of a clique's table, or the greatest, over all variables but some; in the order asked for."""
-        from suffice.kernels.propagation import MAX, SUM, shrink
-
         plan = self.plan
         ordered = sorted(scope, key=plan.position.__getitem__)
         part = np.empty([plan.sizes[variable] for variable in ordered])
         wanted = np.array(ordered, np.int64)
-        shrink(plan.arrays, MAX if greatest else SUM, number, wanted, self.tables, part.reshape(-1))
+        semiring = Semiring.MAX if greatest else Semiring.SUM
+        trees.marginalise_clique(plan.arrays, semiring, number, wanted, self.tables, part.reshape(-1))
         return part.transpose([ordered.index(variable) for variable in scope])
 
     def singles(self, greatest: bool = False) -> dict[int, Floats]:
@@ -109,26 +109,17 @@ class Calibrator:
     """
 
     def __init__(self, plan: Plan) -> None:
-        from suffice.kernels.propagation import propagate
-
         plan.require_room()
         self.plan = plan
         tree = plan.arrays
         self._tables = np.empty(tree.table_at[-1])
         self._messages = np.empty(tree.message_at[-1])
-        self._scale = np.ones(len(tree.parent))
-        largest = int(np.diff(tree.message_at).max(initial=1))
-        self._fresh, self._third = np.empty(largest), np.empty(largest)
-        self._floors = np.empty(len(tree.parent))
-        self._room = (self._tables, self._messages, self._scale, self._floors, self._fresh, self._third)
-        self._propagator = propagate
+        self._floors = np.empty(tree.n_cliques)
 
     def run(self, packed: Packed, codes: Ints | None = None) -> Calibrated:
         """Return all marginals. They live in this calibrator's room until it runs again."""
-        from suffice.kernels.propagation import LOST, SUM
-
-        log_z, status = self._propagate(SUM, packed.values, packed, codes)
-        in_logarithms = bool(status == LOST)
+        log_z, outcome = self._propagate(Semiring.SUM, packed.values, packed, codes)
+        in_logarithms = outcome == Outcome.LOST
         root = self.plan.arrays.message_at[-2]  # which has no separator
         if in_logarithms:
             log_z = self._run_in_logarithms(packed, codes)
@@ -141,9 +132,7 @@ class Calibrator:
         )
 
     def _run_in_logarithms(self, packed: Packed, codes: Ints | None) -> float:
-        from suffice.kernels.propagation import LOG
-
-        log_z, _ = self._propagate(LOG, packed.logarithms(), packed, codes)
+        log_z, _ = self._propagate(Semiring.LOG, packed.logarithms(), packed, codes)
         if log_z == -math.inf:
             return log_z
         tree = self.plan.arrays
@@ -156,16 +145,15 @@ class Calibrator:
             np.exp(values, out=values)
         return log_z
 
-    def _propagate(self, way: Any, values: Floats, packed: Packed, codes: Ints | None) -> tuple[float, Any]:
-        tree, starts = self.plan.arrays, packed.at(codes)
-        result: tuple[float, Any] = self._propagator(tree, way, values, starts, packed.floors, *self._room)
-        return result
+    def _propagate(
+        self, semiring: Semiring, values: Floats, packed: Packed, codes: Ints | None
+    ) -> tuple[float, Outcome]:
+        room = (self._tables, self._messages, self._floors)
+        return trees.propagate(self.plan.arrays, semiring, values, packed.at(codes), packed.floors, *room)
 
     def maximise(self, packed: Packed, codes: Ints | None = None) -> Calibrated:
         """Return the logarithms of the max-marginals, max Π φ over all other variables, in place of marginals."""
-        from suffice.kernels.propagation import MAX
-
-        best, _ = self._propagate(MAX, packed.logarithms(), packed, codes)
+        best, _ = self._propagate(Semiring.MAX, packed.logarithms(), packed, codes)
         return Calibrated(self.plan, self._tables, self._messages, best + packed.log_scale, self._floors, True)
 
 
@@ -185,18 +173,14 @@ class Focus:
         self.plan = calibrated.plan
         self._tree = self.plan.arrays
         self._tables, self._messages = calibrated.tables.copy(), calibrated.separators.copy()
-        largest = int(np.diff(self._tree.message_at).max(initial=1))
-        self._fresh, self._third = np.empty(largest), np.empty(largest)
-        self.clique = len(self._tree.parent) - 1
+        self.clique = self._tree.n_cliques - 1
         self._depths = _depths(self.plan.tree.parents)
 
     def move(self, clique: int) -> None:
         """Make the marginals of a clique right."""
-        from suffice.kernels.propagation import follow
-
         if clique != self.clique:
             path = np.array(self.path(self.clique, clique), np.int64)
-            follow(self._tree, path, self._tables, self._messages, self._fresh, self._third)
+            trees.follow(self._tree, path, self._tables, self._messages)
             self.clique = clique
 
     def path(self, start: int, end: int) -> list[int]:
@@ -210,21 +194,17 @@ class Focus:
 
     def marginal(self, factor: int) -> Floats:
         """Return Σ Π φ over all variables outside a factor's scope, relative to the start; in the common order."""
-        from suffice.kernels.propagation import sum_part
-
         self.move(self.plan.homes[factor])
         scope = self.plan.free_scopes[factor]
         part = np.empty(math.prod(self.plan.sizes[variable] for variable in scope))
-        sum_part(self._tree, self.clique, self._pair(factor), self._tables, part)
+        trees.marginalise_factor(self._tree, factor, self._tables, part)
         return part.reshape([self.plan.sizes[variable] for variable in scope])
 
     def multiply(self, factor: int, ratio: Floats) -> None:
         """Multiply a factor, and the marginals of its clique; ``ratio`` is in the common order."""
-        from suffice.kernels.propagation import scale_part
-
         self.move(self.plan.homes[factor])
         flat = np.ascontiguousarray(ratio, np.float64).reshape(-1)
-        scale_part(self._tree, self.clique, self._pair(factor), self._tables, flat)
+        trees.multiply_factor(self._tree, factor, self._tables, flat)
 
     def fit_in_turn(
         self, visits: Ints, path_at: Ints, path: Ints, targets: Floats
@@ -247,21 +227,13 @@ class Focus:
         gains, totals, gaps : arrays, shape (n_visits,)
             Σ t log(t/p), Σ p and max |t − p| of every visit, before its step.
         """
-        from suffice.kernels.learning import fit_in_turn
-
         self.move(int(path[0]))
         starts, n = self.plan.starts, len(visits)
         gains, totals, gaps, ratios = np.empty(n), np.empty(n), np.empty(n), np.ones(starts[-1])
-        room = np.empty(int(np.diff(starts).max(initial=len(self._third))))
-        fit_in_turn(
-            self._tree, visits, path_at, path, starts, targets, ratios, self._tables, self._messages, self._fresh,
-            room, gains, totals, gaps,
-        )  # fmt: skip
+        marginals = (self._tables, self._messages)
+        trees.fit_in_turn(self._tree, visits, path_at, path, starts, targets, ratios, *marginals, gains, totals, gaps)
         self.clique = int(path[-1])
         return ratios, gains, totals, gaps
-
-    def _pair(self, factor: int) -> int:
-        return 2 * len(self._tree.parent) + factor
 
 
 def _depths(parents: Sequence[int]) -> list[int]:

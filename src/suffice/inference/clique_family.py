@@ -1,8 +1,7 @@
 """The exponential family of a set of cliques: p(x) = h(x) exp(Σ_C θ_C(x_C)) / Z, its expectations and their slopes.
 
 Parameters and expectations are flat: the tables of all cliques, one after another. θ may be −inf, a zero potential.
-Two ways to calculate have the same interface: on the joint table while that is small, without compiled code, and
-through a junction tree.
+Two ways to calculate have the same interface: on the joint table while that is small, and through a junction tree.
 """
 
 from __future__ import annotations

@@ -7,7 +7,7 @@ once; what is asked again and again is answered by calibration instead.
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -73,15 +73,6 @@ def posterior(product: Product, targets: Sequence[int], evidence: Evidence) -> N
     return result / total if total > 0 else result
 
 
-def log_greatest(product: Product, variable: int, evidence: Evidence) -> NDArray[np.float64]:
-    """Return the logarithm of max Π φ over all other variables, for each state of one; shape (n_states,)."""
-    result = np.zeros(product.sizes[variable])
-    everything = [v for v in range(len(product.sizes)) if v not in evidence]
-    for group in _parts(product, everything, evidence):
-        result = result + _in_logarithms(group, _order(product, group, {variable}), _maximum).values
-    return result
-
-
 def _parts(product: Product, targets: Sequence[int], evidence: Evidence) -> list[list[Factor]]:
     """Return the factors that matter, with the evidence sliced away, in parts that do not depend on each other."""
     seen = {**{v: 0 for v, size in enumerate(product.sizes) if size == 1 and v not in targets}, **evidence}
@@ -101,7 +92,7 @@ def _summed(product: Product, factors: Sequence[Factor], kept: set[int]) -> Tabl
     try:
         return _run([_started(factor) for factor in factors], order)
     except _Lost:
-        whole = _in_logarithms(factors, order, _log_sum)
+        whole = _in_logarithms(factors, order)
     top = float(whole.values.max())
     if top == -math.inf:
         return Table(whole.scope, np.zeros(whole.values.shape), 0.0, 1.0)
@@ -216,17 +207,14 @@ class _Buckets:
 # In logarithms: for products in which values would be lost ----------------------------------------------------
 
 
-Reduction = Callable[[NDArray[np.float64], int], NDArray[np.float64]]
-
-
-def _in_logarithms(factors: Sequence[Factor], order: Sequence[int], over: Reduction) -> Factor:
-    """Return the logarithm of the product, reduced over the variables in order."""
+def _in_logarithms(factors: Sequence[Factor], order: Sequence[int]) -> Factor:
+    """Return the logarithm of the product, summed over the variables in order."""
     with np.errstate(divide="ignore"):
         buckets = _Buckets(order, [Factor(factor.scope, np.log(factor.values)) for factor in factors])
     for variable in order:
         whole = _added(buckets.take(variable))
         axis = whole.scope.index(variable)
-        buckets.put(Factor(whole.scope[:axis] + whole.scope[axis + 1 :], over(whole.values, axis)))
+        buckets.put(Factor(whole.scope[:axis] + whole.scope[axis + 1 :], _log_sum(whole.values, axis)))
     return _added(buckets.rest)
 
 
@@ -236,10 +224,6 @@ def _added(tables: Sequence[Factor]) -> Factor:
     for table in tables:
         whole = whole + _spread(table.scope, table.values, scope)
     return Factor(scope, whole)
-
-
-def _maximum(values: NDArray[np.float64], axis: int) -> NDArray[np.float64]:
-    return np.asarray(values.max(axis=axis))
 
 
 def _log_sum(values: NDArray[np.float64], axis: int) -> NDArray[np.float64]:

@@ -15,6 +15,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from suffice.native.missing_values import Enumeration
 from suffice.settings import settings
 from suffice.stats.gap_lists import ragged, starts, taken
 from suffice.stats.gaps import Gaps
@@ -25,12 +26,6 @@ ENUMERATED = 2048
 """Missing states that are still enumerated."""
 RANGES = 4
 """Situations are summed in so many ranges, whatever the number of threads, so that the sums have the same bits."""
-SMALL_JOB = 100
-"""Fewer kinds of situations than this are summed without kernels, if they have few states."""
-SMALL_STATES = 1 << 16
-"""So many missing states of all situations are few."""
-LOW, HIGH = 1e-200, 1e200
-"""Sums outside are formed again, in logarithms."""
 FEW = 4096
 """Fewer situations than this are summed on one thread."""
 
@@ -77,24 +72,11 @@ class GapSums:
         few, many = np.flatnonzero(small[gaps.kind]), np.flatnonzero(~small[gaps.kind])
         self._parts: list[tuple[Ints, Callable[[Floats, Floats], Floats]]] = []
         if len(few):
-            enumerated = _InNumPy if self._is_small(gaps, few) else _Enumerated
-            self._parts.append((few, enumerated(self, gaps, few).run))
+            self._parts.append((few, _Enumerated(self, gaps, few).run))
         if len(many):
             from suffice.inference.gap_trees import ByTrees
 
             self._parts.append((many, ByTrees(self, gaps, many).run))
-
-    def _is_small(self, gaps: Gaps, chosen: Ints) -> bool:
-        """Whether there is so little to do that loading kernels takes longer.
-
-        It depends on the situations alone, not on what is loaded already: the same rows give the same bits.
-        """
-        if len(np.unique(gaps.kind[chosen])) >= SMALL_JOB:
-            return False
-        logs = np.log(np.array(self.sizes, np.float64))
-        owner = np.repeat(np.arange(len(gaps.member_at) - 1), np.diff(gaps.member_at))
-        states = np.exp(np.bincount(owner, logs[gaps.members], len(gaps.member_at) - 1))
-        return float(states[gaps.kind[chosen]].sum()) <= SMALL_STATES
 
     @property
     def n_cells(self) -> int:
@@ -117,104 +99,31 @@ class _Enumerated:
     """Situations of which all missing states are gone through."""
 
     def __init__(self, sums: GapSums, gaps: Gaps, chosen: Ints) -> None:
-        from suffice.kernels.gaps import lay_bases, lay_levels
-
         self.weights = np.ascontiguousarray(gaps.weights[chosen])
-        kinds, self.kind = np.unique(gaps.kind[chosen], return_inverse=True)
+        kinds, kind = np.unique(gaps.kind[chosen], return_inverse=True)
         around = gaps.surroundings
         sizes = np.array(sums.sizes, np.int64)
-        self.level_at, member = _by_size(*taken(gaps.member_at, gaps.members, kinds), sizes)
-        touched_at, touched = taken(around.touched_at, around.touched, kinds)
-        edge_at, edge = taken(around.edge_at, around.edge, kinds)
-        scope_at, scope = ragged(sums.scopes)
-        strides = np.array([s for scope in sums.scopes for s in _strides(scope, sums.sizes)], np.int64)
-        self.size = sizes[member]
-        part_at, part = np.zeros(len(member) + 1, np.int64), np.empty(len(touched), np.int64)
-        offset_at, slope_at = np.empty(len(touched) + 1, np.int64), np.empty(len(kinds) + 1, np.int64)
-        given = (self.level_at, member, sizes, touched_at, touched, edge_at, edge, scope_at, scope, strides)
-        none = np.empty(0, np.int64)
-        lay_levels(*given, part_at, part, offset_at, none, slope_at, none)
-        offset, slopes = np.empty(offset_at[-1], np.int64), np.empty(slope_at[-1], np.int64)
-        lay_levels(*given, part_at, part, offset_at, offset, slope_at, slopes)
-        self.tree = (self.level_at, self.size, part_at, part, offset_at, offset)
-        code_at, codes = taken(gaps.code_at, gaps.codes, chosen)
-        self.base_at = starts(np.diff(touched_at)[self.kind])
-        self.base = np.empty(self.base_at[-1], np.int64)
-        lay_bases(
-            self.kind, code_at, codes, touched_at, slope_at, slopes, sums.starts, touched, self.base_at, self.base
-        )
-        leaves = np.multiply.reduceat(self.size, self.level_at[:-1])
-        self.room = int((leaves * np.diff(self.level_at)).max())
-        self.ends = even_ends(leaves[self.kind])
+        level_at, member = _by_size(*taken(gaps.member_at, gaps.members, kinds), sizes)
+        touched = taken(around.touched_at, around.touched, kinds)
+        edge = taken(around.edge_at, around.edge, kinds)
+        codes = taken(gaps.code_at, gaps.codes, chosen)
+        self.plan = Enumeration(sizes, *ragged(sums.scopes), level_at, member, *touched, *edge, kind, *codes)
+        self.ends = even_ends(np.multiply.reduceat(sizes[member], level_at[:-1])[kind])
 
     def run(self, tables: Floats, expected: Floats) -> Floats:
         """Add what is expected, and return the logarithms of the sums."""
-        from suffice.kernels.gaps import sum_situations
-
         with np.errstate(divide="ignore"):
             logs = np.log(tables)
-        n = len(self.kind)
+        n = len(self.weights)
         log_sums = np.empty(n)
 
         def part(lo: int, hi: int) -> Floats:
             out = np.zeros(len(expected))
-            sum_situations(
-                tables, logs, lo, hi, self.kind, self.weights, self.base_at, self.base, *self.tree, out,
-                np.empty(self.room), log_sums,
-            )  # fmt: skip
+            self.plan.sum(tables, logs, self.weights, lo, hi, out, log_sums)
             return out
 
         for found in each_range(part, self.ends, n):
             expected += found
-        return log_sums
-
-
-class _InNumPy:
-    """The same for small jobs: all situations of a kind, and all their states, at once."""
-
-    def __init__(self, sums: GapSums, gaps: Gaps, chosen: Ints) -> None:
-        self.n, around = len(chosen), gaps.surroundings
-        self.kinds: list[tuple[Ints, Floats, list[Ints]]] = []
-        kind = gaps.kind[chosen]
-        for k in np.unique(kind).tolist():
-            places = np.flatnonzero(kind == k)
-            members, touched, edge = (
-                values[at[k] : at[k + 1]].tolist()
-                for at, values in (
-                    (gaps.member_at, gaps.members),
-                    (around.touched_at, around.touched),
-                    (around.edge_at, around.edge),
-                )
-            )
-            sizes = [sums.sizes[v] for v in members]
-            states = np.stack(np.unravel_index(np.arange(math.prod(sizes)), sizes))
-            codes = taken(gaps.code_at, gaps.codes, chosen[places])[1].reshape(len(places), len(edge))
-            cells = []
-            for f in touched:
-                at = np.full((len(places), states.shape[1]), sums.starts[f])
-                for v, stride in zip(sums.scopes[f], _strides(sums.scopes[f], sums.sizes), strict=True):
-                    seen = v in edge
-                    at += stride * (codes[:, edge.index(v), None] if seen else states[members.index(v)])
-                cells.append(at)
-            self.kinds.append((places, gaps.weights[chosen[places]], cells))
-
-    def run(self, tables: Floats, expected: Floats) -> Floats:
-        """Add what is expected, and return the logarithms of the sums."""
-        log_sums = np.empty(self.n)
-        for places, weights, cells in self.kinds:
-            with np.errstate(under="ignore", over="ignore", divide="ignore"):
-                values = np.multiply.reduce([tables[at] for at in cells])
-                total, top = values.sum(axis=1), np.zeros(len(places))
-                if not ((total > LOW) & (total < HIGH)).all():
-                    logs = np.add.reduce([np.log(tables[at]) for at in cells])
-                    top = logs.max(axis=1)
-                    top[top == -math.inf] = 0.0
-                    values = np.exp(logs - top[:, None])
-                    total = values.sum(axis=1)
-                log_sums[places] = np.log(total) + top
-            values *= (weights / np.where(total > 0, total, 1.0))[:, None]
-            for at in cells:
-                np.add.at(expected, at, values)
         return log_sums
 
 
@@ -235,14 +144,6 @@ def even_ends(costs: NDArray[Any]) -> list[int]:
     run = np.cumsum(costs + 4.0)
     ends = np.searchsorted(run, run[-1] * np.arange(1, RANGES) / RANGES).tolist()
     return [*ends, n]
-
-
-def _strides(scope: Sequence[int], sizes: Sequence[int]) -> list[int]:
-    strides, step = [0] * len(scope), 1
-    for axis in range(len(scope) - 1, -1, -1):
-        strides[axis] = step
-        step *= sizes[scope[axis]]
-    return strides
 
 
 def _by_size(at: Ints, member: Ints, sizes: Ints) -> tuple[Ints, Ints]:

@@ -21,6 +21,7 @@ from suffice.errors import ModelError
 from suffice.inference.gap_forest import Forest, fits
 from suffice.inference.plan import TINY, Plan
 from suffice.inference.product import Factor, Product
+from suffice.native.missing_trees import sum_by_tree
 from suffice.settings import settings
 from suffice.stats.gap_lists import taken
 from suffice.stats.gaps import Gaps
@@ -113,7 +114,6 @@ class _Group(ABC):
 
     def run(self, tables: Floats, expected: Floats) -> Floats:
         from suffice.inference.gap_sums import each_range
-        from suffice.kernels.gap_trees import sum_by_tree
 
         values = tables[self.order]
         bounds = self.plan.starts[: self.n_tables]

@@ -9,10 +9,10 @@ from __future__ import annotations
 
 import copy
 import math
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from itertools import accumulate
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -22,11 +22,9 @@ from suffice.graph.undirected import interaction_graph
 from suffice.inference.clique_family import Floats, Layout
 from suffice.inference.inquiry import Given
 from suffice.inference.product import Factor, Product
+from suffice.native.gibbs import Cuts, Net, run_sweeps
 from suffice.settings import settings
 from suffice.text import in_bytes
-
-if TYPE_CHECKING:
-    from suffice.kernels.gibbs import Cuts, Net
 
 States = NDArray[np.unsignedinteger[Any]]
 """Codes, shape (n_chains, n_variables)."""
@@ -35,8 +33,9 @@ TILE = 128
 """Chains that are swept together at most: their states should stay in the cache, and fill vector registers."""
 LEAST_TILE = 64
 CONFIGURATIONS = 256
-"""Configurations of neighbours up to which a variable's conditional distributions are written down."""
+"""Configurations of neighbours up to which a variable's conditional distributions are written down; 256 at most."""
 CUTS = 4096
+"""Numbers up to which they are, one less than there are states for each configuration."""
 START = np.uint64(2**64 - 1)
 PENALTIES = (1.0, 2.0, 4.0, 8.0, 16.0) * 4
 """What a zero potential costs, as a logarithm, while states of positive probability are searched for."""
@@ -73,7 +72,7 @@ class Gibbs:
         self.layout = Layout(tuple(sizes), tuple(map(tuple, scopes)))
         self.fixed = dict(fixed or {})
         self._filling: Sequence[int] = range(len(sizes))
-        self._net = _wired(self.layout, self.fixed)
+        self._net = _net(self.layout, self.fixed)
         self._set(theta)
 
     @classmethod
@@ -103,7 +102,7 @@ class Gibbs:
                 f"an array of shape {self.theta.shape} instead."
             )
         self.theta.flags.writeable = False
-        self._cuts = _cut(self._net, self.theta)
+        self._cuts = Cuts(self._net, self.theta)
 
     # Chains ---------------------------------------------------------------------------------------------------
 
@@ -138,8 +137,7 @@ class Gibbs:
 
         Sweeps 0 to 9, and then 10 to 19 with ``first=10``, are the same as sweeps 0 to 19 at once.
         """
-        nothing = np.empty((0, 0))
-        self._sweep(states, sweeps, key, first, lambda rows: nothing)
+        self._sweep(states, sweeps, key, first, None)
 
     def visits(self, states: States, sweeps: int, key: int, first: int = 0) -> Floats:
         """Sweep all chains, in place; return how often each was in each cell of each table after a sweep.
@@ -151,21 +149,19 @@ class Gibbs:
         """
         _require_room(8 * len(states) * self.layout.n, "The counts of visited cells of", len(states))
         found = np.zeros((len(states), self.layout.n))
-        self._sweep(states, sweeps, key, first, found.__getitem__)
+        self._sweep(states, sweeps, key, first, found)
         return found
 
-    def _sweep(self, states: States, sweeps: int, key: int, first: int, visits: Callable[[slice], Floats]) -> None:
-        from suffice.kernels.gibbs import run_sweeps
-
+    def _sweep(self, states: States, sweeps: int, key: int, first: int, visits: Floats | None) -> None:
         self._check(states)
         threads, n_chains = settings().threads, len(states)
         share = -(-n_chains // (4 * threads)) * 4
         lanes = min(TILE, max(LEAST_TILE, share))
-        numbers = np.uint64(first), np.int64(sweeps), np.uint64(key)
 
         def part(start: int) -> None:
             rows = slice(start, start + lanes)
-            run_sweeps(self._net, self._cuts, self.theta, states[rows], np.uint64(start), *numbers, visits(rows))
+            counts = None if visits is None else visits[rows]
+            run_sweeps(self._cuts, self.theta, states[rows], start, first, sweeps, key, counts)
 
         starts = range(0, n_chains, lanes)
         if len(starts) > 1 and threads > 1:
@@ -280,81 +276,20 @@ def coloured(graph: Mapping[int, set[int]]) -> list[int]:
     return sorted(graph, key=colours.__getitem__)
 
 
-def _wired(layout: Layout, fixed: Mapping[int, int]) -> Net:
+def _net(layout: Layout, fixed: Mapping[int, int]) -> Net:
     """Return variables and tables as the kernels take them."""
-    from suffice.kernels.gibbs import ANY, PAIR, TABLE, Net
-
-    n, sizes = len(layout.sizes), layout.sizes
-    steps = [_steps(shape) for shape in layout.shapes]
-    touching: list[list[tuple[int, int, list[tuple[int, int]]]]] = [[] for _ in range(n)]
-    for scope, step, start in zip(layout.scopes, steps, layout.starts.tolist(), strict=False):
-        at = start + sum(s * fixed[v] for v, s in zip(scope, step, strict=True) if v in fixed)
-        free = [(v, s) for v, s in zip(scope, step, strict=True) if v not in fixed]
-        for v, s in free:
-            touching[v].append((at, s, [pair for pair in free if pair[0] != v]))
-    scopes = [[v for v in scope if v not in fixed] for scope in layout.scopes]
-    graph = interaction_graph(scopes, [v for v in range(n) if v not in fixed])
-    near = [sorted(graph.get(v, ())) for v in range(n)]
-    near_steps, ways, n_cuts = [], [], []
-    for v in range(n):
-        shape = [sizes[other] for other in near[v]]
-        cells = math.prod(shape)
-        tabled = cells <= CONFIGURATIONS and cells * (sizes[v] - 1) <= CUTS
-        paired = {2, sizes[v], *shape} == {2} and all(len(others) < 2 for _, _, others in touching[v])
-        near_steps.append(_steps(shape) if tabled else [0] * len(shape))
-        ways.append(TABLE if tabled else PAIR if paired else ANY)
-        n_cuts.append(cells * (sizes[v] - 1) if tabled and v in graph else 0)
-    touches = [touch for touch_list in touching for touch in touch_list]
-    others = [pairs for _, _, pairs in touches]
+    free = [v for v in range(len(layout.sizes)) if v not in fixed]
+    graph = interaction_graph([[v for v in scope if v not in fixed] for scope in layout.scopes], free)
     return Net(
-        sizes=_ints(sizes),
-        order=_ints(v for v in coloured(graph) if sizes[v] > 1),
-        touch_at=_places(touching),
-        touch=_ints(at for at, _, _ in touches),
-        touch_step=_ints(step for _, step, _ in touches),
-        other_at=_places(others),
-        other=_ints(v for pairs in others for v, _ in pairs),
-        other_step=_ints(step for pairs in others for _, step in pairs),
-        near_at=_places(near),
-        near=_ints(v for members in near for v in members),
-        near_step=_ints(step for members in near_steps for step in members),
-        way=_ints(ways),
-        cut_at=_ints(accumulate(n_cuts, initial=0)),
-        table_at=layout.starts,
-        member_at=_places(layout.scopes),
+        sizes=_ints(layout.sizes),
+        member_at=_ints(accumulate(map(len, layout.scopes), initial=0)),
         member=_ints(v for scope in layout.scopes for v in scope),
-        member_step=_ints(s for step in steps for s in step),
+        fixed=_ints(fixed.get(v, -1) for v in range(len(layout.sizes))),
+        order=_ints(v for v in coloured(graph) if layout.sizes[v] > 1),
+        most_configurations=CONFIGURATIONS,
+        most_cuts=CUTS,
     )
 
 
-def _cut(net: Net, theta: Floats) -> Cuts:
-    """Return what the parameters make of a net."""
-    from suffice.kernels.gibbs import Cuts, write_cuts
-
-    n_cuts = int(net.cut_at[-1])
-    cuts = Cuts(
-        way=net.way.copy(),
-        upper=np.zeros(n_cuts, np.uint32),
-        whole=np.zeros(n_cuts, np.uint64),
-        field=np.zeros(len(net.sizes)),
-        coupling=np.zeros(len(net.near)),
-    )
-    write_cuts(net, theta, cuts)
-    return cuts
-
-
-def _steps(shape: Sequence[int]) -> list[int]:
-    """Return how far apart the states of every axis are in a flat table.
-
-    >>> _steps((4, 3, 2))
-    [6, 2, 1]
-    """
-    return list(accumulate(reversed(shape[1:]), int.__mul__, initial=1))[::-1] if shape else []
-
-
-def _ints(values: Any) -> NDArray[np.int64]:
+def _ints(values: Iterable[int]) -> NDArray[np.int64]:
     return np.array(list(values), np.int64)
-
-
-def _places(lists: Sequence[Sequence[Any]]) -> NDArray[np.int64]:
-    return _ints(accumulate(map(len, lists), initial=0))

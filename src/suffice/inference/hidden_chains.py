@@ -16,6 +16,7 @@ from typing import Any, TypeVar
 import numpy as np
 from numpy.typing import NDArray
 
+from suffice.native import hidden_chains as kernels
 from suffice.settings import settings
 
 Floats = NDArray[np.float64]
@@ -51,9 +52,7 @@ class TableEmission:
 
     def add_scores(self, values: NDArray[Any], scores: Floats) -> None:
         """Add the log-probabilities of codes, −1 where missing."""
-        from suffice.kernels import hidden_chain as kernels
-
-        kernels.add_table(values, self.logs, scores)
+        kernels.add_table(np.ascontiguousarray(values), self.logs, scores)
 
     def zeros(self) -> Floats:
         """Return the sums of no positions."""
@@ -61,9 +60,7 @@ class TableEmission:
 
     def add_sums(self, values: NDArray[Any], gamma: Floats, sums: Floats) -> None:
         """Add the probabilities of states to the counts of codes; shape (n_codes, K)."""
-        from suffice.kernels import hidden_chain as kernels
-
-        kernels.count_codes(values, gamma, sums)
+        kernels.count_codes(np.ascontiguousarray(values), gamma, sums)
 
 
 @dataclass(frozen=True, eq=False)
@@ -77,10 +74,9 @@ class NormalEmission:
 
     def add_scores(self, values: NDArray[Any], scores: Floats) -> None:
         """Add the log-densities of numbers, NaN where missing."""
-        from suffice.kernels import hidden_chain as kernels
-
         constant = -0.5 * np.log(2 * math.pi * self.variance)
-        kernels.add_normal(values, self.mean, constant, 0.5 / self.variance, scores)
+        numbers = np.ascontiguousarray(values, np.float64)
+        kernels.add_normal(numbers, np.ascontiguousarray(self.mean), constant, 0.5 / self.variance, scores)
 
     def zeros(self) -> Floats:
         """Return the sums of no positions."""
@@ -88,9 +84,7 @@ class NormalEmission:
 
     def add_sums(self, values: NDArray[Any], gamma: Floats, sums: Floats) -> None:
         """Add weights, sums and sums of squares about the centre; shape (K, 3)."""
-        from suffice.kernels import hidden_chain as kernels
-
-        kernels.sum_squares(values, self.centre, gamma, sums)
+        kernels.sum_squares(np.ascontiguousarray(values, np.float64), self.centre, gamma, sums)
 
 
 @dataclass(eq=False)
@@ -157,6 +151,10 @@ class HiddenChain:
     transitions: Floats
     emissions: tuple[TableEmission | NormalEmission, ...]
 
+    def __post_init__(self) -> None:
+        for name in ("initial", "transitions"):  # as the kernels take them
+            object.__setattr__(self, name, np.ascontiguousarray(getattr(self, name), np.float64))
+
     @property
     def n_states(self) -> int:
         """K."""
@@ -171,7 +169,8 @@ class HiddenChain:
 
     def expected(self, columns: Columns, offsets: Whole, weights: Floats) -> Expected:
         """Return the log-likelihood of whole sequences and the counts that are expected of them."""
-        parts = self._each(offsets, lambda low, high: self._range(columns, offsets, weights, low, high))
+        each = np.ascontiguousarray(weights, np.float64)
+        parts = self._each(offsets, lambda low, high: self._range(columns, offsets, each, low, high))
         total = next(parts)
         for part in parts:
             total.add(part)
@@ -179,8 +178,6 @@ class HiddenChain:
 
     def log_likelihoods(self, columns: Columns, offsets: Whole) -> Floats:
         """Return log p of every sequence, −inf where it is impossible; shape (n_sequences,)."""
-        from suffice.kernels import hidden_chain as kernels
-
         found = np.zeros(len(offsets) - 1)
 
         def work(low: int, high: int) -> None:
@@ -192,7 +189,9 @@ class HiddenChain:
                     continue
                 scores, p, alpha, _, tops, scales = self._filled(columns, begin, end, room)
                 mine = offsets[first : last + 1] - begin
-                kernels.weigh(scores, p, tops, mine, self.initial, self.transitions, alpha, scales, found[first:last])
+                kernels.fill_log_likelihoods(
+                    scores, p, tops, mine, self.initial, self.transitions, alpha, scales, found[first:last]
+                )
 
         list(self._each(offsets, work))
         return found
@@ -207,8 +206,6 @@ class HiddenChain:
 
     def paths(self, columns: Columns, offsets: Whole) -> NDArray[np.int32]:
         """Return the most probable states of every sequence together; shape (n_positions,)."""
-        from suffice.kernels import hidden_chain as kernels
-
         found = np.empty(int(offsets[-1]), np.int32)
         with np.errstate(divide="ignore"):
             starts, steps = np.log(self.initial), np.log(self.transitions)
@@ -217,18 +214,20 @@ class HiddenChain:
             room = Room(self.piece, self.n_states)
             for first, last in self._groups(offsets, low, high):
                 begin, end = int(offsets[first]), int(offsets[last])
-                back = np.zeros((end - begin, self.n_states), np.uint8 if self.n_states <= 256 else np.uint32)
+                back: NDArray[Any] = np.empty(
+                    (end - begin, self.n_states), np.uint8 if self.n_states <= 256 else np.uint32
+                )
                 if end - begin > self.piece:
                     best = starts.copy()
                     for at in range(begin, end, self.piece):
                         after = min(at + self.piece, end)
                         scores = self._filled(columns, at, after, room)[0]
-                        kernels.best_step(scores, steps, best, at == begin, back[at - begin : after - begin])
+                        kernels.extend_paths(scores, steps, best, at == begin, back[at - begin : after - begin])
                     kernels.trace_back(best, back, found[begin:end])
                     continue
                 scores = self._filled(columns, begin, end, room)[0]
                 mine = offsets[first : last + 1] - begin
-                kernels.best_paths(scores, mine, starts, steps, back, found[begin:end])
+                kernels.find_best_paths(scores, mine, starts, steps, back, found[begin:end])
 
         list(self._each(offsets, work))
         return found
@@ -255,8 +254,6 @@ class HiddenChain:
         self, columns: Columns, offsets: Whole, weights: Floats, low: int, high: int, kept: Floats | None = None
     ) -> Expected:
         """Return the sums of some sequences; ``kept`` is filled with the probabilities of states."""
-        from suffice.kernels import hidden_chain as kernels
-
         k = self.n_states
         total = Expected(0.0, np.zeros(k), np.zeros((k, k)), [emission.zeros() for emission in self.emissions])
         room = Room(self.piece, k)
@@ -293,13 +290,12 @@ class HiddenChain:
         self, columns: Columns, begin: int, end: int, room: Room
     ) -> tuple[Floats, Floats, Floats, Floats, Floats, Floats]:
         """Return the arrays of some positions, with scores, p and tops filled."""
-        from suffice.kernels import hidden_chain as kernels
-
         arrays = room.of(end - begin)
         scores, p, _, _, tops, _ = arrays
         only = self.emissions[0]
         if len(self.emissions) == 1 and isinstance(only, TableEmission):
-            kernels.take_rows(columns[only.name][begin:end], *only.lookup, scores, p, tops)
+            codes = np.ascontiguousarray(columns[only.name][begin:end])
+            kernels.look_up_emissions(codes, *only.lookup, scores, p, tops)
             return arrays
         scores.fill(0.0)
         for emission in self.emissions:
@@ -318,13 +314,11 @@ class HiddenChain:
 
     def _forward(self, columns: Columns, begin: int, end: int, room: Room) -> tuple[list[float], list[Floats]]:
         """Go forward through one sequence: log p of its pieces, and how each is entered."""
-        from suffice.kernels import hidden_chain as kernels
-
         before, worth, entered = self.initial.copy(), [], []
         for low in range(begin, end, self.piece):
             entered.append(before.copy())
             scores, p, alpha, _, tops, scales = self._filled(columns, low, min(low + self.piece, end), room)
-            worth.append(float(kernels.forward(scores, p, tops, self.transitions, before, alpha, scales)))
+            worth.append(kernels.forward(scores, p, tops, self.transitions, before, alpha, scales))
             if worth[-1] == -math.inf:
                 break
         return worth, entered
@@ -340,8 +334,6 @@ class HiddenChain:
         kept: Floats | None,
     ) -> float:
         """Add the sums of one sequence of many pieces, and return its log p."""
-        from suffice.kernels import hidden_chain as kernels
-
         worth, entered = self._forward(columns, begin, end, room)
         if worth[-1] == -math.inf:
             if kept is not None:
@@ -354,7 +346,7 @@ class HiddenChain:
             scores, p, alpha, gamma, tops, scales = self._filled(columns, low, high, room)
             kernels.forward(scores, p, tops, self.transitions, entered[number].copy(), alpha, scales)
             if high < end:
-                kernels.enter(self.transitions, alpha[-1], shown, beta, weight, total.pairs)
+                kernels.step_back(self.transitions, alpha[-1], shown, beta, weight, total.pairs)
             kernels.backward(p, self.transitions, alpha, scales, beta, weight, gamma, total.pairs, shown)
             self._add_emissions(columns, low, high, gamma, total, kept)
             if not number:

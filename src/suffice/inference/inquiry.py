@@ -8,7 +8,6 @@ Both are exact; they differ in rounding only.
 from __future__ import annotations
 
 import math
-import sys
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
@@ -20,24 +19,15 @@ from suffice.inference import elimination
 from suffice.inference.asking import Asker
 from suffice.inference.budget import require_answer
 from suffice.inference.calibration import Calibrated, Calibrator, Floats, calibrate
-from suffice.inference.maximum import most_likely, most_likely_one_by_one
+from suffice.inference.maximum import most_likely
 from suffice.inference.plan import Ints, Plan
 from suffice.inference.product import Factor, Product
 
 PATIENCE = 2
-"""Questions that are answered one by one before the whole is calibrated, once the kernels are loaded."""
-PATIENCE_AT_FIRST = 16
-"""The same before they are loaded: loading them takes half a second, and compiling them, once, some ten."""
-SMALL = 2**17
-"""Cells of a tree times variables to be asked for, below which it is not worth loading the kernels."""
+"""Questions that are answered one by one before the whole is calibrated."""
 MAX_KEPT = 2**22
 """Cells of a calibrated tree that is kept."""
 MAX_PLANS = 32
-
-
-def kernels_are_loaded() -> bool:
-    """Whether this process has the kernels at hand."""
-    return "suffice.kernels.propagation" in sys.modules
 
 
 @dataclass(frozen=True)
@@ -88,7 +78,7 @@ class Inquiry:
 
     def _from_tree(self, targets: tuple[int, ...], given: Given) -> tuple[Floats, float] | None:
         self._asked += 1
-        if self._asked <= (PATIENCE if kernels_are_loaded() else PATIENCE_AT_FIRST):
+        if self._asked <= PATIENCE:
             return None
         asker = self.asker
         return None if asker is None else asker.ask(targets, given.hard, given.soft)
@@ -141,8 +131,6 @@ class Inquiry:
         """Return the most likely codes of what was not seen, log Π φ with soft evidence, and the ties."""
         product = self.product.with_factors(given.factors())
         plan = Plan.of(product, given.hard) if given.soft else self.plan(frozenset(given.hard))
-        if plan.cells * len(product.sizes) <= SMALL and not kernels_are_loaded():
-            return most_likely_one_by_one(product, given.hard)
         return most_likely(product, plan, given.codes(len(product.sizes)))
 
     def entropy(self, given: Given) -> float:
@@ -151,11 +139,6 @@ class Inquiry:
 
     def marginals(self, given: Given) -> dict[int, Floats]:
         """Return p(x_v | evidence) of every variable that was not seen, all zeros when the evidence is impossible."""
-        plan = self.plan(frozenset(given.hard))
-        if plan.cells * len(self.product.sizes) <= SMALL and not kernels_are_loaded():
-            product = self.product.with_factors(given.factors())
-            free = (v for v in range(len(product.sizes)) if v not in given.hard)
-            return {variable: elimination.posterior(product, (variable,), given.hard) for variable in free}
         return self.calibrated(given).singles()
 
     def many(self, targets: tuple[int, ...], given: Given, products: Iterable[Product]) -> NDArray[np.float64]:

@@ -19,6 +19,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from suffice.errors import ArgumentError, ModelError, require_whole, shown
+from suffice.inference import label_chains_scaled as scaled
+from suffice.native import label_paths as kernels
 from suffice.settings import settings
 from suffice.text import in_bytes
 
@@ -27,10 +29,6 @@ Ints = NDArray[np.int64]
 Codes = NDArray[np.int32]
 Path = tuple[Codes, float]
 
-SMALL_JOB = 20_000
-"""Positions times squared labels below which NumPy is quicker than loading Numba and its kernels."""
-LOOP_CELLS = 16
-"""What a position costs in NumPy beside its matrix of labels, in cells of such a matrix."""
 PIECE_CELLS = 1 << 22
 LEAST_POSITIONS, MOST_POSITIONS = 1 << 8, 1 << 14
 """Pieces that threads take have about so many cells, within these limits."""
@@ -75,7 +73,6 @@ class Potentials:
 
     def __post_init__(self) -> None:
         for name, kind in (("offsets", np.int64), ("scores", np.float64), ("steps", np.float64)):
-            # Kernels are compiled for one type of array: a read-only one.
             held = np.ascontiguousarray(getattr(self, name), kind).view()
             held.flags.writeable = False
             object.__setattr__(self, name, held)
@@ -203,8 +200,8 @@ def best_paths(p: Potentials) -> tuple[Codes, Floats]:
         When all paths of a sequence are impossible. So do all functions below.
     """
     labels, totals = np.zeros(p.n_positions, np.int32), np.zeros(p.n_sequences)
-    run, steps = _functions(p), p.matrices
-    _over_pieces(p, lambda low, high: run.best_paths(p.offsets, low, high, p.scores, steps, labels, totals))
+    steps = p.matrices
+    _over_pieces(p, lambda low, high: kernels.best_paths(p.offsets, low, high, p.scores, steps, labels, totals))
     return labels, totals
 
 
@@ -231,14 +228,14 @@ def n_best(p: Potentials, n: int) -> list[list[Path]]:
     asked = require_whole("n", n, 1)
     kept = min(asked, p.n_labels ** min(longest, asked.bit_length()))  # no sequence has more paths
     _require_room_for_paths(p, kept, longest)
-    run, steps = _functions(p, kept), p.matrices
+    steps = p.matrices
     listed: list[list[Path]] = [[] for _ in range(p.n_sequences)]
 
     def fill(low: int, high: int) -> int:
         first, last = int(p.offsets[low]), int(p.offsets[high])
         paths, totals = np.zeros((kept, last - first), np.int32), np.zeros((high - low, kept))
         found = np.zeros(high - low, np.int64)
-        impossible = int(run.n_best(p.offsets, low, high, p.scores, steps, kept, paths, totals, found))
+        impossible = kernels.n_best(p.offsets, low, high, p.scores, steps, kept, paths, totals, found)
         for s in range(low, high):
             begin, end = p.offsets[s] - first, p.offsets[s + 1] - first
             ranks = range(int(found[s - low]))
@@ -256,10 +253,10 @@ def draw_paths(p: Potentials, rng: np.random.Generator) -> Codes:
     -----
     Forward filtering, backward sampling: exact. One number of ``rng`` is used for each position.
     """
-    run, steps = _functions(p), p.matrices
+    steps = p.matrices
     _, reach = _forward(p)
     uniform, labels = rng.random(p.n_positions), np.zeros(p.n_positions, np.int32)
-    _over_pieces(p, lambda low, high: run.draw_paths(p.offsets, low, high, steps, reach, uniform, labels))
+    _over_pieces(p, lambda low, high: kernels.draw_paths(p.offsets, low, high, steps, reach, uniform, labels))
     return labels
 
 
@@ -299,25 +296,23 @@ def expectations(p: Potentials) -> tuple[Floats, Floats, Floats]:
 
 def _forward(p: Potentials) -> tuple[Floats, Floats]:
     """Return log Z, and log Σ over the paths up to each position that end in a label, less the greatest; (n, K)."""
-    run, steps = _functions(p), p.matrices
+    steps = p.matrices
     sums, reach = np.zeros(p.n_sequences), np.zeros((p.n_positions, p.n_labels))
-    _over_pieces(p, lambda low, high: run.forward(p.offsets, low, high, p.scores, steps, reach, sums))
+    _over_pieces(p, lambda low, high: kernels.forward(p.offsets, low, high, p.scores, steps, reach, sums))
     return sums, reach
 
 
 def _backward(p: Potentials, pairs: Floats) -> tuple[Floats, Floats]:
     """Return log Z and the probabilities of labels; fill those of pairs if there is room for them."""
-    run, steps = _functions(p), p.matrices
+    steps = p.matrices
     sums, chances = _forward(p)
-    _over_pieces(p, lambda low, high: run.backward(p.offsets, low, high, steps, chances, pairs))
+    _over_pieces(p, lambda low, high: kernels.backward(p.offsets, low, high, steps, chances, pairs))
     return sums, chances
 
 
 def _scaled(p: Potentials, singles: bool) -> tuple[Floats, Floats] | None:
-    """Return the same in linear space, which is quicker; None where that may lose digits, or for a small job."""
-    from suffice.inference import label_chains_scaled as scaled
-
-    if _is_small(p) or p.steps.ndim == 3 or not scaled.is_safe(p.offsets, p.scores, p.steps):
+    """Return the same in linear space, which is quicker; None where that may lose digits."""
+    if p.steps.ndim == 3 or not scaled.is_safe(p.offsets, p.scores, p.steps):
         return None
     step = scaled.exponentials_of(p.steps)
     sums, chances = np.zeros(p.n_sequences), np.zeros((p.n_positions if singles else 0, p.n_labels))
@@ -326,23 +321,7 @@ def _scaled(p: Potentials, singles: bool) -> tuple[Floats, Floats] | None:
     return sums, chances
 
 
-# Which functions, on which threads ----------------------------------------------------------------------------
-
-
-def _is_small(p: Potentials, n_kept: int = 1) -> bool:
-    """Whether NumPy should do; the size of the job alone decides, so that results are reproducible."""
-    return p.n_positions * (p.n_labels**2 + LOOP_CELLS) * n_kept < SMALL_JOB
-
-
-def _functions(p: Potentials, n_kept: int = 1) -> Any:
-    """Return the module whose functions suit the job."""
-    if _is_small(p, n_kept):
-        from suffice.inference import label_chains_small
-
-        return label_chains_small
-    from suffice.kernels import label_paths
-
-    return label_paths
+# Threads ------------------------------------------------------------------------------------------------------
 
 
 def _over_pieces(p: Potentials, fill: Callable[[int, int], int], most: int = MOST_POSITIONS) -> None:

@@ -14,6 +14,8 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+from suffice.native import label_chains as kernels
+
 Floats = NDArray[np.float64]
 Ints = NDArray[np.int64]
 
@@ -50,21 +52,20 @@ def exponentials_of(steps: Floats) -> Step:
 
 def fill(offsets: Ints, low: int, high: int, scores: Floats, step: Step, log_z: Floats, chances: Floats) -> int:
     """Fill log Z of some sequences, (S,), and the probabilities of labels, (n, K), if there is room for them."""
-    from suffice.kernels import label_chain as kernels
-
     first, last = int(offsets[low]), int(offsets[high])
     n, n_labels = last - first, scores.shape[1]
     own, lengths = offsets[low : high + 1] - first, np.diff(offsets[low : high + 1])
-    psi, alpha, room = np.zeros((n, len(step.values))), np.empty((n, len(step.values))), np.empty((n, len(step.values)))
+    psi, alpha = np.zeros((n, len(step.values))), np.empty((n, len(step.values)))
     tops, totals = np.empty(n), np.empty(n)
     psi[:, :n_labels] = scores[first:last]
     kernels.shift_scores(psi, n_labels, tops)
-    kernels.exponentials(psi.reshape(-1), room.reshape(-1), room.reshape(-1).view(np.int64))
+    kernels.exponentiate(psi)
     kernels.forward(psi, step.values, own, n_labels, alpha, totals)
     logs = np.log(totals) + tops + step.top
     logs[own[:-1][lengths > 0]] -= step.top
     log_z[low:high] = np.bincount(np.repeat(np.arange(high - low), lengths), logs, minlength=high - low)
     if len(chances):
-        kernels.backward(psi, step.turned, own, alpha, totals, np.zeros(0), room)
-        chances[first:last] = room[:, :n_labels]
+        p = np.empty_like(psi)
+        kernels.backward(psi, step.turned, own, alpha, totals, np.zeros(0), p)
+        chances[first:last] = p[:, :n_labels]
     return -1

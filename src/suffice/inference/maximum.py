@@ -7,9 +7,8 @@ import math
 import numpy as np
 
 from suffice.inference.calibration import Calibrated, Calibrator
-from suffice.inference.elimination import joint, log_greatest
 from suffice.inference.plan import Ints, Plan
-from suffice.inference.product import Evidence, Product
+from suffice.inference.product import Product
 
 TIED = 1e-9
 """Log-probabilities closer than this are named as tied: they are equal, as far as round-off lets one tell."""
@@ -37,30 +36,6 @@ def most_likely(
         first = np.unravel_index(int(np.argmax(table >= table.max() - ROUNDING)), table.shape)
         chosen.update(zip(free, map(int, first), strict=True))
     return chosen, found.log_z, _ties(found, best)
-
-
-def most_likely_one_by_one(
-    product: Product, evidence: Evidence
-) -> tuple[dict[int, int], float, dict[int, tuple[int, ...]]] | None:
-    """Return the same by elimination, a variable at a time: for small products, without any kernel."""
-    chosen: dict[int, int] = {}
-    ties: dict[int, tuple[int, ...]] = {}
-    best = 0.0
-    free = [variable for variable in range(len(product.sizes)) if variable not in evidence]
-    for variable in free:
-        greatest = log_greatest(product, variable, evidence)
-        best = float(greatest.max())
-        if best == -math.inf:
-            return None
-        equal = np.flatnonzero(greatest >= best - TIED)
-        if len(equal) > 1:
-            ties[variable] = tuple(map(int, equal))
-            greatest = log_greatest(product, variable, {**evidence, **chosen})
-        chosen[variable] = int(np.argmax(greatest >= greatest.max() - ROUNDING))
-    if not free:
-        best = joint(product, (), evidence)[1]
-        return None if best == -math.inf else ({}, best, {})
-    return chosen, best, ties
 
 
 def _ties(found: Calibrated, best: float) -> dict[int, tuple[int, ...]]:

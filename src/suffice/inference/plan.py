@@ -2,12 +2,10 @@
 
 from __future__ import annotations
 
-import itertools
 import math
 from collections.abc import Collection, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
-from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -16,6 +14,7 @@ from suffice.graph.elimination import BitGraph
 from suffice.graph.junction_tree import JunctionTree, junction_tree
 from suffice.inference.budget import cells_of, require_room
 from suffice.inference.product import Factor, Product
+from suffice.native import trees
 
 Ints = NDArray[np.int64]
 TINY = 1e-280
@@ -117,27 +116,10 @@ class Plan:
         ]
 
     @cached_property
-    def arrays(self) -> Any:
+    def arrays(self) -> trees.Tree:
         """The tree as the kernels take it."""
-        from suffice.kernels.loops import Tree, lay_out
-
-        tree, n = self.tree, len(self.tree.cliques)
-        sizes = np.array(self.sizes, np.int64)
-        scope_at, scope = _ragged(tree.cliques)
-        part_at, part = _ragged(tree.separators)
-        child_at, child = _ragged(_by_owner(tree.parents[:-1], n))
-        factor_at, factor = _ragged(_by_owner(self.homes, n))
-        owners = [*range(n), *tree.parents, *self.homes]
-        pairs_at, pairs = _ragged([*tree.separators, *tree.separators, *self.free_scopes])
-        loop_at = np.zeros(len(owners) + 1, np.int64)
-        loops = np.zeros((sum(len(tree.cliques[owner]) for owner in owners if owner >= 0), 3), np.int64)
-        end = lay_out(scope_at, scope, pairs_at, pairs, np.array(owners, np.int64), sizes, loop_at, loops)
-        return Tree(
-            sizes=sizes, scope_at=scope_at, scope=scope, part_at=part_at, part=part,
-            table_at=_starts(self.clique_cells), message_at=_starts(cells_of(tree.separators, self.sizes)),
-            parent=np.array(tree.parents, np.int64), child_at=child_at, child=child, factor_at=factor_at, factor=factor,
-            loop_at=loop_at, loops=loops[:end].copy(),
-        )  # fmt: skip
+        tree = self.tree
+        return trees.Tree(self.sizes, tree.cliques, tree.separators, tree.parents, self.free_scopes, self.homes)
 
     @cached_property
     def nearest(self) -> Ints:
@@ -251,18 +233,6 @@ def _renamed(tree: JunctionTree, names: Sequence[int]) -> JunctionTree:
     return JunctionTree(
         known(tree.cliques), tree.parents, known(tree.separators), tuple(names[node] for node in tree.order)
     )
-
-
-def _by_owner(owners: Sequence[int], n: int) -> list[list[int]]:
-    lists: list[list[int]] = [[] for _ in range(n)]
-    for number, owner in enumerate(owners):
-        lists[owner].append(number)
-    return lists
-
-
-def _ragged(lists: Sequence[Sequence[int]]) -> tuple[Ints, Ints]:
-    """Return where each list begins in their concatenation (and where the last ends), and the concatenation."""
-    return _starts([len(entries) for entries in lists]), np.array([*itertools.chain.from_iterable(lists)], np.int64)
 
 
 def _starts(lengths: Sequence[int]) -> Ints:

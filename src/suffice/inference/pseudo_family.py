@@ -11,26 +11,31 @@ Analysis of Non-Lattice Data", The Statistician 24.
 
 from __future__ import annotations
 
-import math
 from collections import deque
 from collections.abc import Callable, Iterator
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from functools import cached_property, reduce
-from itertools import pairwise
-from typing import TYPE_CHECKING, Any, TypeVar
+from typing import Any, TypeVar
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from suffice.errors import ArgumentError, EstimationError, listing, shown
 from suffice.inference.clique_family import Floats, Layout
+from suffice.native.pseudo_likelihood import (
+    Design,
+    Incidence,
+    add_covariances,
+    add_curvature,
+    add_expected,
+    add_scores,
+    count_observed,
+    find_impossible,
+)
 from suffice.optimise.vectors import dot
 from suffice.settings import settings
 from suffice.text import in_bytes
-
-if TYPE_CHECKING:
-    from suffice.kernels.pseudo import Design, Incidence
 
 Range = tuple[int, int]
 Result = TypeVar("Result")
@@ -131,15 +136,11 @@ class PseudoFamily:
     @cached_property
     def _observed(self) -> Floats:
         """The share of every cell in the rows, once for each variable of its scope."""
-        from suffice.kernels.pseudo import count_observed
-
         found = np.zeros(self.layout.n)
         count_observed(self.model, *self.rows, found)
         return found / self.total
 
     def _require_possible(self, numbers: NDArray[np.intp]) -> None:
-        from suffice.kernels.pseudo import find_impossible
-
         if (self._observed[self.offset == -np.inf] > 0).any():
             impossible = np.zeros(len(numbers), bool)
             find_impossible(self.model, self.rows[0], self.offset, impossible)
@@ -152,26 +153,24 @@ class PseudoFamily:
     def ranges(self, cells: int) -> list[Range]:
         """Return fixed ranges of rows, each worth a thread; ``cells`` is the size of the result of each."""
         n = len(self.rows[1])
-        steps = n * int((np.diff(self.model.touch_at) * self.model.sizes).sum())
+        steps = n * sum(map(sum, self.layout.shapes))
         return _split(0, n, min(PARTS, steps // max(PART_STEPS, cells), MATRIX_CELLS // max(cells, 1)))
 
     def room(self) -> Floats:
-        """Return zeros for all cells, in several copies while these are small: see ``_put_back`` of the kernels."""
+        """Return zeros for all cells, in several copies while these are small: see ``put_back`` of the kernels."""
         return np.zeros((COPIES if self.layout.n <= SMALL else 1, self.layout.n))
 
     # Second derivatives ---------------------------------------------------------------------------------------
 
     def sensitivity(self, w: Floats) -> Floats:
         """Return the Hessian of −N · PL, Σ_i n_i Σ_v Cov(f | x_i,−v), shape (n_weights, n_weights)."""
-        from suffice.kernels.pseudo import add_covariances
-
         ranges = self.ranges(self.n_weights**2)
         self._require_room("The matrix of second derivatives", SQUARES + len(ranges))
-        theta, design, width = self.at(w).theta, self._kernel_design, self._width
+        theta, design = self.at(w).theta, self._kernel_design
 
         def one(part: Range) -> Floats:
             out = np.zeros((self.n_weights, self.n_weights))
-            add_covariances(self.model, design, *self.rows, *part, theta, width, out)
+            add_covariances(self.model, design, *self.rows, *part, theta, out)
             return out
 
         half = _added(one, ranges)
@@ -180,8 +179,6 @@ class PseudoFamily:
 
     def variability(self, w: Floats) -> Floats:
         """Return Σ_i n_i s_i s_iᵀ, s_i the slope of a row's log pseudo-likelihood, shape (n_weights, n_weights)."""
-        from suffice.kernels.pseudo import score_rows
-
         self._require_room("The matrix of squared scores", SQUARES)
         theta, design = self.at(w).theta, self._kernel_design
         found, n = np.zeros((self.n_weights, self.n_weights)), len(self.rows[1])
@@ -190,7 +187,7 @@ class PseudoFamily:
             scores = np.zeros((min(tall, n - low), self.n_weights))
 
             def one(part: Range, low: int = low, scores: Floats = scores) -> None:
-                score_rows(self.model, design, *self.rows, *part, theta, scores[part[0] - low : part[1] - low])
+                add_scores(self.model, design, self.rows[0], *part, theta, scores[part[0] - low : part[1] - low])
 
             deque(_in_order(one, _split(low, low + len(scores), PARTS)), maxlen=0)
             scores *= np.sqrt(self.rows[1][low : low + tall, None])
@@ -210,16 +207,8 @@ class PseudoFamily:
 
     @cached_property
     def _kernel_design(self) -> Design:
-        from suffice.kernels.pseudo import Design
-
-        return Design(self.design.indptr.astype(np.int64), self.design.indices.astype(np.int64), self.design.data)
-
-    @cached_property
-    def _width(self) -> int:
-        """A bound on the number of weights that touch one variable."""
-        entries, touch = np.diff(self.design.indptr[self.layout.starts]), self.model.touch
-        most = max(int(entries[touch[low:high]].sum()) for low, high in pairwise(self.model.touch_at))
-        return min(most, self.n_weights)
+        at, column = self.design.indptr.astype(np.int64), self.design.indices.astype(np.int64)
+        return Design(at, column, self.design.data, self.n_weights)
 
     def _require_room(self, what: str, squares: int) -> None:
         need, allowed = 8 * squares * self.n_weights**2, settings().memory
@@ -240,13 +229,11 @@ class PseudoPoint:
     @cached_property
     def _sums(self) -> tuple[float, Floats]:
         """PL, and what is expected of every cell beyond what was observed, from one pass over the rows."""
-        from suffice.kernels.pseudo import expect
-
         family = self.family
 
         def one(part: Range) -> tuple[float, Floats]:
             out = family.room()
-            return expect(family.model, *family.rows, *part, self.theta, out.reshape(-1)), out.sum(axis=0)
+            return add_expected(family.model, *family.rows, *part, self.theta, out), out.sum(axis=0)
 
         log_p, excess = 0.0, np.zeros(family.layout.n)
         for value, cells in _in_order(one, family.ranges(family.layout.n)):
@@ -274,14 +261,12 @@ class PseudoPoint:
 
     def curvature(self, direction: Floats) -> Floats:
         """Return the derivative of ``expected`` in a direction of the weights."""
-        from suffice.kernels.pseudo import curve
-
         family = self.family
         along = family.design @ np.asarray(direction, np.float64)
 
         def one(part: Range) -> Floats:
             out = family.room()
-            curve(family.model, *family.rows, *part, self.theta, along, out.reshape(-1))
+            add_curvature(family.model, *family.rows, *part, self.theta, along, out)
             summed: Floats = out.sum(axis=0)
             return summed
 
@@ -362,22 +347,11 @@ def _offset_of(layout: Layout, offset: ArrayLike | None) -> Floats:
 
 
 def _incidence(layout: Layout) -> Incidence:
-    from suffice.kernels.pseudo import Incidence
-
     lengths = [len(scope) for scope in layout.scopes]
-    member = np.array([variable for scope in layout.scopes for variable in scope], np.int64)
-    stride = np.array([math.prod(shape[axis + 1 :]) for shape in layout.shapes for axis in range(len(shape))], np.int64)
-    by_variable = np.argsort(member, kind="stable")
     return Incidence(
         np.array(layout.sizes, np.int64),
-        np.cumsum([0, *layout.sizes], dtype=np.int64),
-        layout.starts[:-1],
         np.cumsum([0, *lengths], dtype=np.int64),
-        member,
-        stride,
-        np.searchsorted(member[by_variable], np.arange(len(layout.sizes) + 1)).astype(np.int64),
-        np.repeat(np.arange(len(lengths)), lengths)[by_variable],
-        stride[by_variable],
+        np.array([variable for scope in layout.scopes for variable in scope], np.int64),
     )
 
 

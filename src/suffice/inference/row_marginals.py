@@ -17,16 +17,12 @@ from suffice.inference import elimination
 from suffice.inference.asking import Asker
 from suffice.inference.blanket import Blanket, distinct, distinct_codes
 from suffice.inference.gap_rows import GapRows
-from suffice.inference.inquiry import Inquiry, kernels_are_loaded
+from suffice.inference.inquiry import Inquiry
 
 Floats = NDArray[np.float64]
 Ints = NDArray[np.int64]
 FEW_GROUPS = 32
-"""Sets of values that are missing together, up to which each is solved by itself, once the kernels are loaded."""
-FEW_GROUPS_AT_FIRST = 1024
-"""The same before they are loaded."""
-MANY = 4096
-"""Different rows that are worth loading the kernels for."""
+"""Sets of values that are missing together, up to which each is solved by itself."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -84,8 +80,7 @@ class RowMarginals:
 
     def _are_few(self, members: NDArray[np.bool_]) -> bool:
         """Whether rows lack so few different sets of values together that each set is best solved by itself."""
-        few = FEW_GROUPS if kernels_are_loaded() or len(members) > MANY else FEW_GROUPS_AT_FIRST
-        return len(distinct(np.packbits(members, axis=1))[0]) <= few
+        return len(distinct(np.packbits(members, axis=1))[0]) <= FEW_GROUPS
 
     def _asked(self, asker: Asker, target: int, codes: Ints) -> Floats:
         """Put each of some rows to the calibrated tree, and by itself where that cannot tell."""

@@ -13,6 +13,7 @@ from suffice.inference.calibration import Calibrated, Calibrator, Focus
 from suffice.inference.clique_family import CliqueFamily, Floats, Layout
 from suffice.inference.plan import TINY, Packed, Plan
 from suffice.inference.product import Factor, Product
+from suffice.native import trees
 
 Ints = NDArray[np.int64]
 
@@ -114,24 +115,20 @@ class TreePoint:
     """A member of a `TreeFamily`."""
 
     def __init__(self, family: TreeFamily, theta: Floats) -> None:
-        from suffice.kernels.learning import factor_sums
-
         self.family, self.theta = family, np.array(theta)
         found, plan = family.calibrated(self), family.plan
         self.log_z = found.log_z
         sums = np.empty(plan.starts[-1])
-        factor_sums(plan.arrays, found.tables, plan.starts, sums)  # eq clique-marginals
+        trees.marginalise_factors(plan.arrays, found.tables, plan.starts, sums)  # eq clique-marginals
         self.expected = family.natural(sums)
 
     def curvature(self, direction: Floats) -> Floats:
         """Return Cov(f) · direction, flat."""
-        from suffice.kernels.learning import curvature
-
         family, plan = self.family, self.family.plan
         found = family.calibrated(self)
         along, out = np.zeros(plan.starts[-1]), np.empty(plan.starts[-1])
         along[: family.layout.n] = direction[family.order]
-        curvature(plan.arrays, found.tables, found.separators, plan.starts, along, *family.room, out)
+        trees.multiply_covariance(plan.arrays, found.tables, found.separators, plan.starts, along, *family.room, out)
         return family.natural(out)
 
     def least(self) -> list[tuple[tuple[int, ...], float]]:

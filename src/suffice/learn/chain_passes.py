@@ -17,9 +17,11 @@ from numpy.typing import NDArray
 from suffice.data.attributes import ends_of
 from suffice.data.block import Block
 from suffice.errors import EstimationError
+from suffice.inference import label_chains
 from suffice.models.chain_design import PIECE_POSITIONS, Ready, Table, ready_of
 from suffice.models.chain_layout import ChainLayout
 from suffice.models.chain_scores import fill_scores, values_of
+from suffice.native import label_chains as kernels
 from suffice.settings import settings
 from suffice.stats.sums import Sums
 from suffice.structures.label_chain import LabelChain
@@ -131,8 +133,6 @@ class ChainPass:
 
     def _add_piece(self, ready: Ready, first: int, last: int, room: Room, total: Total) -> None:
         """Add the sums of a few sequences."""
-        from suffice.kernels import label_chain as kernels
-
         k = self.layout.n_labels
         lo, hi = int(ready.offsets[first]), int(ready.offsets[last])
         if lo == hi:
@@ -144,7 +144,7 @@ class ChainPass:
         psi[begins, :k] += self.layout.start(self.weights)
         psi[ends, :k] += self.layout.end(self.weights)
         kernels.shift_scores(psi, k, tops)
-        kernels.exponentials(psi.reshape(-1), p.reshape(-1), p.reshape(-1).view(np.int64))
+        kernels.exponentiate(psi)
         kernels.forward(psi, self._steps[0], offsets, k, alpha, totals)
         with np.errstate(divide="ignore"):  # totals of zero: out of reach, and so is the value
             logs = np.log(totals) + tops
@@ -163,8 +163,6 @@ class ChainPass:
 
     def add_states(self, ready: Ready, lo: int, hi: int, p: Floats, total: Total) -> None:
         """Add what positions expect of their attributes, given the probabilities of labels."""
-        from suffice.kernels import label_chain as kernels
-
         many, few = ready.many, ready.few
         kernels.add_rows(many.starts, many.codes, values_of(many), lo, hi, p, total.table)
         kernels.add_few(few.starts, few.codes, ready.few_labels, values_of(few), lo, hi, p, total.states)
@@ -191,9 +189,6 @@ class StepPass(ChainPass):
     """The same where steps have attributes, so that every position has transitions of its own; in log space."""
 
     def _add_piece(self, ready: Ready, first: int, last: int, room: Room, total: Total) -> None:
-        from suffice.inference import label_chains
-        from suffice.kernels import label_chain as kernels
-
         k, n = self.layout.n_labels, int(ready.offsets[last] - ready.offsets[first])
         if not n:
             return
@@ -244,15 +239,13 @@ class LocalPass(ChainPass):
     given: ClassVar[bool] = True
 
     def _add_piece(self, ready: Ready, first: int, last: int, room: Room, total: Total) -> None:
-        from suffice.kernels import label_chain as kernels
-
         k, n = self.layout.n_labels, int(ready.offsets[last] - ready.offsets[first])
         if not n:
             return
         lo, offsets = int(ready.offsets[first]), ready.offsets[first : last + 1] - ready.offsets[first]
         assert ready.sequences.labels is not None
         labels = ready.sequences.labels[lo : lo + n]
-        psi, _, room_of_bits, tops, totals = room.of(n)
+        psi, _, _, tops, totals = room.of(n)
         begins, _ = ends_of(offsets)
         self.fill(ready, lo, psi)
         psi[begins, :k] += self.layout.start(self.weights)
@@ -261,8 +254,7 @@ class LocalPass(ChainPass):
         if len(few.codes):
             kernels.add_few_scores(few.starts, few.codes, ready.step_labels, values_of(few), own, lo, lo + n, psi)
         kernels.shift_scores(psi, k, tops)
-        flat = room_of_bits.reshape(-1)
-        kernels.exponentials(psi.reshape(-1), flat, flat.view(np.int64))
+        kernels.exponentiate(psi)
         weights = ready.weights[first:last]
         by_position = np.repeat(weights, np.diff(offsets)) if len(weights) else weights
         kernels.normalise(psi, k, totals, by_position)

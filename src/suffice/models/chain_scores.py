@@ -7,6 +7,7 @@ from numpy.typing import NDArray
 
 from suffice.data.attributes import Attributes
 from suffice.models.chain_design import Ready
+from suffice.native import label_chains as kernels
 
 Floats = NDArray[np.float64]
 NONE = np.zeros(0)
@@ -19,8 +20,6 @@ def values_of(rows: Attributes) -> Floats:
 
 def fill_scores(ready: Ready, rows: Floats, weights: Floats, lo: int, hi: int, out: Floats) -> None:
     """Write the scores of positions ``lo`` to ``hi``; ``rows`` is the dense table of the weights of attributes."""
-    from suffice.kernels import label_chain as kernels
-
     many, few = ready.many, ready.few
     out[:] = 0.0
     kernels.add_scores(many.starts, many.codes, values_of(many), rows, lo, hi, out)

@@ -1,13 +1,12 @@
 """Scores of many rows under every class, and the class with the largest: arrays in, arrays out.
 
 Each form of score is a small class with `scores` and `best`. Rows are taken in pieces that stay in the cache, so that a
-prediction that needs only the best class never writes all scores down. Small jobs go through NumPy, so that a first
-prediction need not load Numba.
+prediction that needs only the best class never writes all scores down. Kernels do the work; many inputs that are
+multiplied by a matrix go through BLAS, which is faster then.
 """
 
 from __future__ import annotations
 
-import sys
 from abc import ABC, abstractmethod
 from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
@@ -18,16 +17,15 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from suffice.native import classify
 from suffice.settings import one_blas_thread, settings
 
-LARGE_JOB, LARGE_JOB_LOADED = 1 << 24, 1 << 17
-"""Rows times inputs times classes from which kernels are worth loading, and from which they are quicker once loaded."""
-PIECE_ROWS, RANGE_ROWS, FEW_ROWS = 1 << 12, 1 << 17, 1 << 11
+PIECE_ROWS, RANGE_ROWS = 1 << 12, 1 << 17
 SMALL_PRODUCT = 800_000
 """Products of matrices with fewer multiplications than this are done without copying them first, in half the time."""
 
 FEW_INPUTS = 64
-"""Up to so many inputs a kernel that skips the zeros of triangular factors is quicker than a product of matrices."""
+"""Up to so many inputs a kernel is quicker than a product of matrices."""
 
 NEAR = 64.0
 """Standard deviations from zero, up to which subtracting a centre first saves no digits worth its time."""
@@ -41,44 +39,36 @@ class ClassScores(ABC):
 
     start: Floats
 
+    def __post_init__(self) -> None:
+        for name, value in vars(self).items():  # as the kernels take them
+            kind = np.int64 if name == "first" else np.float64
+            object.__setattr__(self, name, np.ascontiguousarray(value, kind))
+
     @abstractmethod
-    def _by_numpy(self, x: NDArray[Any], out: Floats) -> None:
+    def _fill(self, x: NDArray[Any], out: Floats) -> None:
         """Fill scores, shape (n, K), of a piece of rows."""
 
-    @abstractmethod
-    def _by_kernel(self, x: NDArray[Any], out: Floats) -> None:
-        """Fill the same by a kernel."""
-
     def _prepared(self, x: NDArray[Any]) -> NDArray[Any]:
-        """Return a piece of rows as the kernels like it."""
+        """Return a piece of rows as the kernels take it."""
         return np.ascontiguousarray(x, np.float64)
 
     def scores(self, x: NDArray[Any]) -> Floats:
         """Return the scores of all rows; shape (n, K)."""
         found = np.empty((len(x), len(self.start)))
-        fill = self._fill(x)
-        self._each_piece(x, lambda low, high: fill(x[low:high], found[low:high]))
+        self._each_piece(x, lambda low, high: self._fill(self._prepared(x[low:high]), found[low:high]))
         return found
 
     def best(self, x: NDArray[Any]) -> Codes:
         """Return the class of the largest score, of equal ones the first; shape (n,)."""
         found = np.zeros(len(x), np.int64)
-        fill = self._fill(x)
 
         def one(low: int, high: int) -> None:
             out = np.empty((high - low, len(self.start)))
-            fill(x[low:high], out)
-            found[low:high] = best_class(out)
+            self._fill(self._prepared(x[low:high]), out)
+            classify.find_largest(out, found[low:high])
 
         self._each_piece(x, one)
         return found
-
-    def _is_large(self, x: NDArray[Any]) -> bool:
-        return x.size * len(self.start) >= (LARGE_JOB_LOADED if "numba" in sys.modules else LARGE_JOB)
-
-    def _fill(self, x: NDArray[Any]) -> Callable[[NDArray[Any], Floats], None]:
-        large = self._is_large(x)
-        return lambda piece, out: (self._by_kernel if large else self._by_numpy)(self._prepared(piece), out)
 
     def _each_piece(self, x: NDArray[Any], one: Callable[[int, int], None]) -> None:
         """Call ``one`` for all pieces; threads take ranges of them, and write to rows of their own."""
@@ -101,24 +91,14 @@ class ClassScores(ABC):
                     pass
 
 
-def expect(n_rows: int, n_inputs: int, n_classes: int) -> None:
-    """Load the kernels before a large job that comes in pieces, each of which is small."""
-    if n_rows * n_inputs * n_classes >= LARGE_JOB:
-        import suffice.kernels.classify  # noqa: F401
-
-
 def best_class(scores: Floats) -> Codes:
     """Return the class of each row's largest score, of equal ones the first; shape (n,).
 
     >>> best_class(np.array([[-1.0, -2.0, -1.0], [-np.inf, -3.0, -4.0]])).tolist()
     [0, 1]
     """
-    if len(scores) < FEW_ROWS or "numba" not in sys.modules:  # the answer is the same
-        return np.asarray(scores.argmax(axis=1), np.int64)
-    from suffice.kernels.classify import largest
-
     found = np.empty(len(scores), np.int64)
-    largest(np.ascontiguousarray(scores), found)
+    classify.find_largest(np.ascontiguousarray(scores, np.float64), found)
     return found
 
 
@@ -147,17 +127,8 @@ class DiagonalScores(ClassScores):
     height: Floats
     start: Floats
 
-    def _by_numpy(self, x: NDArray[Any], out: Floats) -> None:
-        gaps = np.isnan(x)
-        for k, start in enumerate(self.start):
-            terms = self.height[k] - 0.5 * self.precision[k] * (x - self.mean[k]) ** 2
-            terms[gaps] = 0.0
-            out[:, k] = start + terms.sum(axis=1)
-
-    def _by_kernel(self, x: NDArray[Any], out: Floats) -> None:
-        from suffice.kernels.classify import diagonal_scores
-
-        diagonal_scores(x, self.mean, self.precision, self.height, self.start, out)
+    def _fill(self, x: NDArray[Any], out: Floats) -> None:
+        classify.fill_diagonal_scores(x, self.mean, self.precision, self.height, self.start, out)
 
 
 @dataclass(frozen=True, eq=False)
@@ -181,13 +152,11 @@ class LinearScores(ClassScores):
     weights: Floats
     start: Floats
 
-    def _by_numpy(self, x: NDArray[Any], out: Floats) -> None:
-        np.add((x - self.centre) @ self.weights, self.start, out=out)
-
-    def _by_kernel(self, x: NDArray[Any], out: Floats) -> None:
-        from suffice.kernels.classify import linear_scores
-
-        linear_scores(x, self.centre, self.weights, self.start, out)
+    def _fill(self, x: NDArray[Any], out: Floats) -> None:
+        if x.shape[1] <= FEW_INPUTS:
+            classify.fill_linear_scores(x, self.centre, self.weights, self.start, out)
+        else:
+            np.add((x - self.centre) @ self.weights, self.start, out=out)
 
 
 @dataclass(frozen=True, eq=False)
@@ -228,20 +197,11 @@ class WhitenedScores(ClassScores):
     def _is_triangular(self) -> bool:
         return not np.triu(self.factors, 1).any()
 
-    def _by_numpy(self, x: NDArray[Any], out: Floats) -> None:
-        centre, shift = self._around
-        near = x if centre is None else x - centre
-        z = self.factors @ near.T - shift[:, :, None]
-        np.subtract(self.start, 0.5 * (z * z).sum(axis=1).T, out=out)
-
-    def _by_kernel(self, x: NDArray[Any], out: Floats) -> None:
-        from suffice.kernels.classify import sums_of_squares, triangular_scores
-
+    def _fill(self, x: NDArray[Any], out: Floats) -> None:
         centre, shift = self._around
         if self._is_triangular and x.shape[1] <= FEW_INPUTS:
-            triangular_scores(
-                x, np.zeros(x.shape[1]) if centre is None else centre, self.factors, shift, self.start, out
-            )
+            about = np.zeros(x.shape[1]) if centre is None else centre
+            classify.fill_triangular_scores(x, about, self.factors, shift, self.start, out)
             return
         factors = self.factors.reshape(-1, x.shape[1])
         size = int(np.clip(SMALL_PRODUCT // max(factors.size, 1), 256, 1024))
@@ -250,7 +210,8 @@ class WhitenedScores(ClassScores):
             rows = x[low : low + size]
             near = rows if centre is None else rows - centre
             z = white if len(rows) == size else np.empty((len(factors), len(rows)))
-            sums_of_squares(np.dot(factors, near.T, out=z), shift, self.start, out[low : low + size])
+            np.dot(factors, near.T, out=z)
+            classify.fill_whitened_scores(z, shift, self.start, out[low : low + size])
 
 
 @dataclass(frozen=True, eq=False)
@@ -277,17 +238,7 @@ class TableScores(ClassScores):
     start: Floats
 
     def _prepared(self, x: NDArray[Any]) -> NDArray[Any]:
-        return np.ascontiguousarray(x)
+        return np.ascontiguousarray(x, None if x.dtype.kind == "i" else np.int64)
 
-    def _by_numpy(self, x: NDArray[Any], out: Floats) -> None:
-        out[:] = self.start
-        for j, begin in enumerate(self.first.tolist()):
-            codes = x[:, j]
-            term = self.tables[begin + np.maximum(codes, 0).astype(np.int64)]
-            term[codes < 0] = 0.0
-            out += term
-
-    def _by_kernel(self, x: NDArray[Any], out: Floats) -> None:
-        from suffice.kernels.classify import table_scores
-
-        table_scores(x, self.first, self.tables, self.start, out)
+    def _fill(self, x: NDArray[Any], out: Floats) -> None:
+        classify.fill_table_scores(x, self.first, self.tables, self.start, out)

@@ -15,13 +15,12 @@ others, which soon finds the zeros; Newton steps that hold the signs of K then f
 from __future__ import annotations
 
 import math
-import sys
-from collections.abc import Callable
 from dataclasses import dataclass
 
 import numpy as np
 from numpy.typing import NDArray
 
+from suffice.native.graphical_lasso import sweep_columns
 from suffice.settings import one_blas_thread
 
 Floats = NDArray[np.float64]
@@ -29,8 +28,6 @@ ENOUGH = 1e-11
 """Violations of the conditions, in units of the variances, that end the steps."""
 ROUNDING = 1e-10
 """Violations that rounding may leave."""
-SMALL, SMALL_LOADED = 12, 4
-"""Columns up to which regressions go through NumPy, which is quicker than loading Numba; the same once it is loaded."""
 SWEEPS, PASSES = 10, 1000
 """Sweeps over the columns between two attempts of Newton's, and most passes over the coefficients of a regression."""
 SHORTEST, PATIENCE, GIVE_UP = 1e-3, 3, 6
@@ -142,12 +139,11 @@ def violation_of(k: Floats, w: Floats, s: Floats, penalty: Floats) -> float:
 def _minimum(s: Floats, penalty: Floats, max_iter: int) -> tuple[_Point, int]:
     """Go on until the conditions hold; return the best point and the number of steps."""
     w, b, best = _start(s, penalty)
-    sweep = _sweeper(len(s))
     tol = min(1e-3, 0.1 * float(np.median(penalty[~np.eye(len(s), dtype=bool)])))
     step = waited = 0
     while best.violation > ENOUGH and step < max_iter and waited < GIVE_UP:
         before, step = best, step + 1
-        sweep(s, penalty, w, b, SWEEPS, PASSES, tol)
+        sweep_columns(s, penalty, w, b, SWEEPS, PASSES, tol)
         if not np.isfinite(w).all():
             w, b, _ = _start(s, penalty)  # which looser regressions made indefinite
         here = _Point.at(_precision(w, b), s, penalty)
@@ -184,42 +180,6 @@ def _precision(w: Floats, b: Floats) -> Floats:
     k = -b * own[:, None]
     np.fill_diagonal(k, own)
     return np.asarray(np.where((k != 0) & (k.T != 0), (k + k.T) / 2, 0.0), np.float64)
-
-
-def _sweeper(d: int) -> Callable[..., float]:
-    if d <= (SMALL_LOADED if "numba" in sys.modules else SMALL):
-        return sweep_slowly
-    from suffice.kernels.graphical_lasso import sweep_columns
-
-    return sweep_columns
-
-
-def sweep_slowly(s: Floats, penalty: Floats, w: Floats, b: Floats, sweeps: int, most: int, tol: float) -> float:
-    """Do by NumPy what the kernel ``sweep_columns`` does."""
-    moved = 0.0
-    for _ in range(sweeps):
-        moved = 0.0
-        for j, own in enumerate(b):
-            fitted = w @ own
-            for _ in range(most):
-                largest = 0.0
-                for i in range(len(s)):
-                    if i == j:
-                        continue
-                    aim = float(s[i, j] - fitted[i] + w[i, i] * own[i])
-                    change = math.copysign(max(abs(aim) - penalty[i, j], 0.0) / w[i, i], aim) - own[i]
-                    if change:
-                        own[i] += change
-                        fitted += change * w[i]
-                        largest = max(largest, abs(change) * float(w[i, i]))
-                if largest <= tol:
-                    break
-            fitted[j] = w[j, j]
-            moved = max(moved, float(np.abs(w[j] - fitted).max()))
-            w[j] = w[:, j] = fitted
-        if moved <= tol:
-            break
-    return moved
 
 
 # Newton steps -------------------------------------------------------------------------------------------------

@@ -8,10 +8,14 @@ from collections.abc import Iterable, Mapping
 import numpy as np
 from numpy.typing import ArrayLike
 
+from suffice.native.vectors import add_then_dot
 from suffice.optimise.descent import Done, descend
 from suffice.optimise.line_search import EASY, Evaluate, Point
 from suffice.optimise.outcome import Floats, Outcome, start_of
-from suffice.optimise.vectors import LARGE, add_then_dot, dot
+from suffice.optimise.vectors import dot
+
+LONG = 1 << 17
+"""Pairs of longer vectors are kept in single precision."""
 
 
 def lbfgs(
@@ -77,7 +81,7 @@ class PairMemory:
         # Each pair is a row of its own, kept as a list of views: indexing an array costs more than a short product.
         # Long ones are in single precision, which halves their memory. They only tell of curvature: gradients, values
         # and steps keep all their digits.
-        kind = np.float64 if n <= LARGE else np.float32
+        kind = np.float64 if n <= LONG else np.float32
         self._moves = list(np.empty((size + 1, n), kind))
         self._changes = list(np.empty((size + 1, n), kind))
         self._curvatures = [0.0] * (size + 1)
@@ -101,7 +105,7 @@ class PairMemory:
         for i in range(last, -1, -1):
             row = order[i]
             alphas[row] = alpha = product / self._curvatures[row]
-            product = add_then_dot(result, -alpha, changes[row], moves[order[i - 1]], self._work)
+            product = add_then_dot(result, -alpha, changes[row], moves[order[i - 1]])
         if self._gamma != 1:
             result *= self._gamma
         if self.scale is not None:
@@ -109,7 +113,7 @@ class PairMemory:
         product = dot(changes[order[0]], result) if order else 0.0
         for i, row in enumerate(order):
             beta = product / self._curvatures[row]
-            product = add_then_dot(result, alphas[row] - beta, moves[row], changes[order[i - last]], self._work)
+            product = add_then_dot(result, alphas[row] - beta, moves[row], changes[order[i - last]])
         return result
 
     def first_step(self, direction: Floats, slope: float) -> float:

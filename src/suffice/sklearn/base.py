@@ -16,7 +16,7 @@ from suffice.errors import DataError, EstimationError, ModelError, SufficeError
 from suffice.fitting import estimate
 from suffice.fitting import fit as fit_structure
 from suffice.models.class_model import log_normalised, refuse_far
-from suffice.models.class_scoring import best_class, expect
+from suffice.models.class_scoring import best_class
 from suffice.result.fit import Fit
 from suffice.sklearn.cases import Cases, name_of, read_cases
 from suffice.sklearn.inputs import Inputs
@@ -198,7 +198,6 @@ class Shell(ClassifierMixin, BaseEstimator, ABC):
 
     def _scored(self, inputs: Inputs) -> Iterator[tuple[int, Floats]]:
         """Yield where a piece of rows begins, and their scores, in pieces that stay in the cache."""
-        expect(inputs.n_rows, len(inputs.names), len(self.classes_))
         for low in range(0, inputs.n_rows, PIECE_ROWS):
             piece = inputs.rows(slice(low, min(low + PIECE_ROWS, inputs.n_rows)))
             with np.errstate(over="ignore", invalid="ignore"):  # what overflows has no score, and is refused

@@ -20,9 +20,10 @@ from suffice.data.block import Block
 from suffice.data.schema import Schema
 from suffice.data.variable import Variable, unite
 from suffice.errors import StatisticsError, listing
+from suffice.native.missing_values import find_components, find_surroundings, number_lists
 from suffice.settings import settings
 from suffice.stats.counts import require_factor
-from suffice.stats.gap_lists import around, components, distinct, order_of, ragged, starts, taken
+from suffice.stats.gap_lists import order_of, ragged, starts, taken
 from suffice.stats.needs import Gap
 from suffice.text import in_bytes, plural
 
@@ -103,8 +104,8 @@ class Gaps:
         codes = np.ascontiguousarray(rows[kept], np.int32)
         if not len(codes):
             return empty
-        row_of, at, members = components(codes, *empty._near)
-        kind, first = distinct(np.zeros(len(row_of), np.int64), at, members)
+        row_of, at, members = find_components(codes, *empty._near)
+        kind, first = number_lists(np.zeros(len(row_of), np.int64), at, members)
         member_at, members = taken(at, members, first)
         kinds = replace(empty, member_at=member_at, members=members)
         code_at, variable = taken(kinds.surroundings.edge_at, kinds.surroundings.edge, kind)
@@ -158,7 +159,8 @@ class Gaps:
         for number, scope in enumerate(self._scope_lists):
             for v in scope:
                 holding[v].append(number)
-        return Surroundings(*around(self.member_at, self.members, ragged(holding), ragged(self._scope_lists)))
+        lists = (*ragged(holding), *ragged(self._scope_lists))
+        return Surroundings(*find_surroundings(self.member_at, self.members, *lists))
 
     # The monoid -----------------------------------------------------------------------------------------------
 
@@ -179,7 +181,7 @@ class Gaps:
             return other if not self.n else self
         at = starts(np.concatenate([np.diff(self.member_at), np.diff(other.member_at)]))
         both = np.concatenate([self.members, other.members])
-        same, first = distinct(np.zeros(len(at) - 1, np.int64), at, both)
+        same, first = number_lists(np.zeros(len(at) - 1, np.int64), at, both)
         kind = np.concatenate([self.kind, other.kind + len(self.member_at) - 1])
         member_at, members = taken(at, both, first)
         return replace(
@@ -197,7 +199,7 @@ class Gaps:
         kinds = np.argsort(order_of(self.member_at, self.members), kind="stable")
         rank = np.empty(len(kinds), np.int64)
         rank[kinds] = np.arange(len(kinds))
-        group, first = distinct(self.kind, self.code_at, self.codes)
+        group, first = number_lists(self.kind, self.code_at, self.codes)
         weights: Floats = np.bincount(group, self.weights, len(first)).astype(np.float64)
         code_at, codes = taken(self.code_at, self.codes, first)
         kind = rank[self.kind[first]]
@@ -257,8 +259,8 @@ class Gaps:
     def from_arrays(cls, need: Gap, schema: Schema, arrays: Mapping[str, NDArray[Any]]) -> Gaps:
         """Rebuild from `to_arrays`."""
         variables = tuple(schema[name] for name in need.columns)
-        held: Any = {name: np.asarray(arrays[name], np.int64) for name in ARRAYS[:-1]}
-        found = cls(variables, need.scopes, **held, weights=np.asarray(arrays["weights"], np.float64))
+        held: Any = {name: np.asarray(arrays[name], np.int64, order="C") for name in ARRAYS[:-1]}
+        found = cls(variables, need.scopes, **held, weights=np.asarray(arrays["weights"], np.float64, order="C"))
         found._require_proper()
         return found
 

@@ -12,11 +12,11 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
+from suffice.native import moments
+
 if TYPE_CHECKING:
     from suffice.stats.moment_passes import Products
 
-LARGE_JOB = 1 << 22
-"""Numbers from which kernels are worth loading, be they loaded or not: rounding must not depend on that."""
 MOST_NUMBERS = 1 << 16
 """Moments of more numbers than this would not stay in the cache while rows come in any order."""
 PIECE_NUMBERS = 1 << 19
@@ -27,11 +27,11 @@ Indices = NDArray[np.int64]
 UNWEIGHTED = np.zeros(0)
 
 
-def suits(n_rows: int, products: Products, n_cells: int) -> bool:
-    """Whether a matrix is better passed over row by row: it is large, and its cells and products are few."""
+def suits(products: Products, n_cells: int) -> bool:
+    """Whether a matrix is better passed over row by row: its cells are few, and squares or all products are wanted."""
     p, m = products.n_columns, len(products.first)
     every = m in (p, p * (p + 1) // 2)
-    return bool(every and n_rows * p >= LARGE_JOB and n_cells * (p + m) <= MOST_NUMBERS)
+    return bool(every and n_cells * (p + m) <= MOST_NUMBERS)
 
 
 def rows_of_piece(n_columns: int) -> int:
@@ -52,13 +52,11 @@ class MatrixPiece:
     def __init__(
         self, matrix: NDArray[Any], cell: Indices, weights: NDArray[Any] | None, n_cells: int, products: Products
     ) -> None:
-        from suffice.kernels.matrix_moments import first_rows
-
         self._x = np.ascontiguousarray(matrix, np.float64)
         self._cell, self._n_cells, self._products = np.ascontiguousarray(cell, np.int64), n_cells, products
         self._weights = UNWEIGHTED if weights is None else np.ascontiguousarray(weights, np.float64)
         first, n_rows, weight = np.empty(n_cells, np.int64), np.empty(n_cells, np.int64), np.empty(n_cells)
-        first_rows(self._cell, self._weights, first, n_rows, weight)
+        moments.find_first_rows(self._cell, self._weights, first, n_rows, weight)
         self.cells = np.flatnonzero(n_rows)
         self.weight, self._n_rows, self._first = weight[self.cells], n_rows, first[self.cells]
 
@@ -72,21 +70,17 @@ class MatrixPiece:
         whole[self.cells] = centre
         sums = np.empty_like(whole)
         if len(self._products.first) == self._products.n_columns:
-            from suffice.kernels.matrix_moments import shifted_squares
-
             squares = np.empty_like(whole)
-            shifted_squares(self._x, self._cell, self._weights, whole, sums, squares)
+            moments.sum_shifted_squares(self._x, self._cell, self._weights, whole, sums, squares)
             return sums[self.cells], squares[self.cells]
         products = self._multiplied(whole, sums, buffer)
         return sums[self.cells], products
 
     def _multiplied(self, whole: Floats, sums: Floats, buffer: Floats) -> Floats:
         """Fill the sums, and return those of all products."""
-        from suffice.kernels.matrix_moments import shifted_rows
-
         bounds = np.concatenate([[0], np.cumsum(self._n_rows)])
         factors = np.empty(len(self._weights))
-        shifted_rows(self._x, self._cell, self._weights, whole, bounds[:-1].copy(), buffer, factors, sums)
+        moments.gather_shifted_rows(self._x, self._cell, self._weights, whole, bounds[:-1], buffer, factors, sums)
         found = np.empty((len(self.cells), len(self._products.first)))
         stretches = list(pairwise(bounds.tolist()))
         for place, cell in enumerate(self.cells.tolist()):

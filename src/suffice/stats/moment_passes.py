@@ -169,7 +169,7 @@ class Job:
     @property
     def by_rows(self) -> bool:
         """Whether rows are better read as they lie in the matrix."""
-        return self.matrix is not None and suits(self.n_rows, self.products, self.n_cells)
+        return self.matrix is not None and suits(self.products, self.n_cells)
 
     @property
     def piece_rows(self) -> int:

@@ -10,14 +10,14 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from suffice.kernels import label_chain as kernels
+from suffice.native import label_chains as kernels
 
 ULPS = 2
 
 
 def exponentials(x: Any) -> np.ndarray:
-    found, room = np.array(x, float), np.empty(len(x))
-    kernels.exponentials(found, room, room.view(np.int64))
+    found = np.array(x, float)
+    kernels.exponentiate(found)
     return found
 
 
@@ -63,9 +63,9 @@ class Passes:
         step = np.zeros((self.width, self.width))
         step[:k, :k] = np.exp(self.steps)
         self.tops, self.totals = np.empty(n), np.empty(n)
-        self.alpha, self.p, room = np.empty_like(psi), np.empty_like(psi), np.empty_like(psi)
+        self.alpha, self.p = np.empty_like(psi), np.empty_like(psi)
         kernels.shift_scores(psi, k, self.tops)
-        kernels.exponentials(psi.reshape(-1), room.reshape(-1), room.reshape(-1).view(np.int64))
+        kernels.exponentiate(psi)
         kernels.forward(psi, step, self.offsets, k, self.alpha, self.totals)
         turned = np.ascontiguousarray(step.T)
         kernels.backward(psi, turned, self.offsets, self.alpha, self.totals, self.weights, self.p)

@@ -8,9 +8,9 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from tests.native import label_paths_twin as plain
 
-from suffice.inference import label_chains_small as plain
-from suffice.kernels import label_paths as kernels
+from suffice.native import label_paths as kernels
 
 
 def made(n_labels: int, lengths: list[int], shared: bool, forbidden: float, scale: float, seed: int) -> Any:

@@ -3,6 +3,9 @@
 from __future__ import annotations
 
 import math
+import os
+import subprocess
+import sys
 from collections.abc import Mapping, Sequence
 from typing import Any
 
@@ -14,7 +17,7 @@ from hypothesis import strategies as st
 from suffice.inference import gibbs as sampler
 from suffice.inference.clique_family import Layout
 from suffice.inference.gibbs import Gibbs
-from suffice.kernels.gibbs import ANY, PAIR, TABLE, draw_words, philox
+from suffice.native.gibbs import ANY, PAIR, TABLE, Cuts, draw_words
 
 words_of_32 = st.integers(0, 2**32 - 1)
 
@@ -62,6 +65,14 @@ def plain_sweep(layout: Layout, theta: Any, order: Sequence[int], states: Any, s
 # Random words -------------------------------------------------------------------------------------------------
 
 
+def words_of(counter: Sequence[int], key: Sequence[int], n: int) -> Any:
+    """The words of n counters, by the chain, the sweep, the variable and the key that have them."""
+    first, b, c, d = counter
+    words = np.zeros(4 * n, np.uint32)
+    draw_words(words, 4 * first, b + (d // 2 << 32), c, key[0] + (key[1] << 32), bool(d % 2))
+    return words
+
+
 @pytest.mark.parametrize(
     ("counter", "key", "found"),
     [
@@ -77,8 +88,7 @@ def plain_sweep(layout: Layout, theta: Any, order: Sequence[int], states: Any, s
 )
 def test_philox_gives_the_published_words(counter: list[int], key: list[int], found: str) -> None:
     """Known answers of Random123 (Salmon et al., 2011), philox4x32 with ten rounds."""
-    words = np.zeros(4, np.uint32)
-    philox(words, np.uint64(1), *np.array([*counter, *key], np.uint64))
+    words = words_of(counter, key, 1)
     assert " ".join(f"{word:08x}" for word in words) == found
     assert plain_philox(counter, key) == tuple(words.tolist())
 
@@ -90,10 +100,8 @@ def test_philox_gives_the_published_words(counter: list[int], key: list[int], fo
     n=st.integers(0, 40),
 )
 def test_philox_equals_plain_arithmetic(first: int, rest: tuple[int, ...], key: tuple[int, ...], n: int) -> None:
-    words = np.zeros(4 * n + 4, np.uint32)
-    philox(words, np.uint64(n), *np.array([first, *rest, *key], np.uint64))
     expected = [word for i in range(n) for word in plain_philox((first + i, *rest), key)]
-    assert words.tolist() == [*expected, 0, 0, 0, 0]
+    assert words_of((first, *rest), key, n).tolist() == expected
 
 
 @given(
@@ -105,10 +113,27 @@ def test_philox_equals_plain_arithmetic(first: int, rest: tuple[int, ...], key: 
 )
 def test_lanes_get_the_numbers_of_their_chains(tile: int, sweep: int, variable: int, key: int, lanes: int) -> None:
     upper, lower = np.zeros(4 * lanes, np.uint32), np.zeros(4 * lanes, np.uint32)
-    for words, half in ((upper, 0), (lower, 1)):
-        draw_words(words, *map(np.uint64, (4 * tile, sweep, variable, key, half)))
+    for words, half in ((upper, False), (lower, True)):
+        draw_words(words, 4 * tile, sweep, variable, key, half)
     numbers = (upper.astype(np.uint64) << np.uint64(21)) | (lower.astype(np.uint64) >> np.uint64(11))
     assert numbers.tolist() == [plain_number(4 * tile + i, sweep, variable, key) for i in range(4 * lanes)]
+
+
+@pytest.mark.parametrize("level", ["baseline", "avx2", ""], ids=["baseline", "AVX2", "all that there is"])
+def test_all_levels_of_instructions_write_the_same_words(level: str) -> None:
+    """A number of counters that is no multiple of a vector's length, the last of them 2³² − 1."""
+    script = (
+        "import numpy as np\n"
+        "from suffice.native.gibbs import draw_words\n"
+        "words = np.zeros(4 * 37, np.uint32)\n"
+        "draw_words(words, 4 * (2**32 - 37), 2**40 + 3, 2**32 - 1, 2**64 - 5, True)\n"
+        "print(*words.tolist())"
+    )
+    run = subprocess.run([sys.executable, "-c", script], env={**os.environ, "SUFFICE_NATIVE_LEVEL": level},
+                         capture_output=True, text=True, check=True)  # fmt: skip
+    rest, key = (3, 2**32 - 1, 2 * 2**8 + 1), (2**32 - 5, 2**32 - 1)
+    expected = [word for i in range(37) for word in plain_philox((2**32 - 37 + i, *rest), key)]
+    assert [int(word) for word in run.stdout.split()] == expected
 
 
 # Sweeps -------------------------------------------------------------------------------------------------------
@@ -137,6 +162,13 @@ def made(
 
 def ways(chains: Gibbs) -> set[int]:
     return set(chains._cuts.way[chains._net.order].tolist())
+
+
+def change_cuts(chains: Gibbs, **changed: Any) -> None:
+    """Replace attributes of the cuts of some chains."""
+    cuts = chains._cuts
+    names = ("way", "upper", "whole", "field", "coupling")
+    chains._cuts = Cuts(chains._net, **{name: changed.get(name, getattr(cuts, name)) for name in names})
 
 
 @pytest.mark.parametrize(
@@ -169,7 +201,7 @@ def test_tables_and_the_general_way_are_equal_to_the_last_bit(net: Any, key: int
         theta = np.where(np.arange(len(theta)) % 7 == 3, -np.inf, theta)
     with pytest.MonkeyPatch.context() as patch:
         tabled, general = (made(patch, most, sizes, scopes, theta, fixed) for most in (256, 0))
-    general._cuts.way[:] = ANY
+    change_cuts(general, way=np.full(len(sizes), ANY))
     states = np.zeros((70, len(sizes)), np.uint8)
     for v, code in fixed.items():
         states[:, v] = code
@@ -212,7 +244,9 @@ def test_the_lower_bits_decide_when_the_upper_ones_are_equal(away: int, size: in
     number = plain_number(0, 0, 0, key=99)
     cut = number + away
     assert cut >> 21 == number >> 21
-    chains._cuts.whole[0], chains._cuts.upper[0] = cut, cut >> 21
+    whole = chains._cuts.whole.copy()
+    whole[0] = cut
+    change_cuts(chains, whole=whole, upper=(whole >> np.uint64(21)).astype(np.uint32))
     states = chains.start(1, 99)
     chains.run(states, 1, 99)
     above = size == 3 and number >= int(chains._cuts.whole[1])

@@ -1,7 +1,4 @@
-"""Small chains of labels by NumPy, position by position, so that Numba need not be loaded for them.
-
-The functions are those of `suffice.kernels.label_paths`, with the same arguments, and say the same of them.
-"""
+"""The slow twin of `suffice.native.label_paths`: the same functions, with the same arguments, by NumPy."""
 
 from __future__ import annotations
 

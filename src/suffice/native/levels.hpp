@@ -1,0 +1,61 @@
+// Two levels of instructions, chosen once when a module is imported: what every processor has, and AVX2.
+//
+// A kernel that gains from AVX2 is written once, with SUFFICE_INLINE on it and on the helpers that hold its loops, and
+// called as `levels::run<kernel>(arguments…)`: it is compiled for both levels. AVX2 does not imply fused multiplication and
+// addition, so that both levels return the same bits. SUFFICE_NATIVE_LEVEL=baseline, in the environment, refuses AVX2.
+#pragma once
+
+#include <cstdlib>
+#include <cstring>
+
+#if defined(__GNUC__) && defined(__x86_64__)
+#include <cpuid.h>
+#define SUFFICE_HAS_LEVELS 1
+#define SUFFICE_INLINE inline __attribute__((always_inline))
+#define SUFFICE_AVX2 __attribute__((target("avx2,popcnt")))
+#else
+#define SUFFICE_HAS_LEVELS 0
+#define SUFFICE_INLINE inline
+#endif
+
+namespace suffice::levels {
+
+// Whether the processor and the operating system know AVX2, and nobody refuses it.
+inline bool choose_avx2() {
+#if SUFFICE_HAS_LEVELS
+    const char *wanted = std::getenv("SUFFICE_NATIVE_LEVEL");
+    if (wanted != nullptr && std::strcmp(wanted, "baseline") == 0) return false;
+    unsigned a = 0, b = 0, c = 0, d = 0;
+    if (!__get_cpuid(1, &a, &b, &c, &d)) return false;
+    const unsigned needed = bit_POPCNT | bit_OSXSAVE | bit_AVX;
+    if ((c & needed) != needed) return false;
+    unsigned low = 0, high = 0;
+    __asm__("xgetbv" : "=a"(low), "=d"(high) : "c"(0));
+    if ((low & 6u) != 6u) return false;  // registers that the operating system keeps
+    return __get_cpuid_count(7, 0, &a, &b, &c, &d) && (b & bit_AVX2) != 0;
+#else
+    return false;
+#endif
+}
+
+inline const bool has_avx2 = choose_avx2();
+
+inline const char *name() { return has_avx2 ? "avx2" : "baseline"; }
+
+#if SUFFICE_HAS_LEVELS
+template <auto kernel, typename... Arguments>
+SUFFICE_AVX2 auto run_avx2(Arguments... arguments) {
+    return kernel(arguments...);
+}
+#endif
+
+// Call a kernel at the level that was chosen. Arguments are numbers and pointers.
+template <auto kernel, typename... Arguments>
+auto run(Arguments... arguments) {
+#if SUFFICE_HAS_LEVELS
+    if (has_avx2) return run_avx2<kernel>(arguments...);
+#endif
+    return kernel(arguments...);
+}
+
+}  // namespace suffice::levels
