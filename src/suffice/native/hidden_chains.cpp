@@ -7,8 +7,8 @@
 //     α[t, k]      = p(z_t = k | x_1, …, x_t)              γ[t, k]   p(z_t = k | all x)
 //     β[t, k]      = p(x_t+1, … | z_t = k) / p(x_t+1, … | x_1, …, x_t), so that γ = αβ
 //
-// A state that cannot have been reached, or hardly, has α below NEVER. Its β may be beyond what floats hold, and is taken
-// as zero. Twin of all passes: the sums over all paths in tests/models/hidden_twin.py.
+// A state that cannot have been reached, or hardly, has α below NEVER. Its β may be beyond what floats hold, and is
+// taken as zero. Twin of all passes: the sums over all paths in tests/models/hidden_twin.py.
 #include <algorithm>
 #include <cmath>
 #include <limits>
