@@ -10,7 +10,6 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import suffice as sf
-from suffice.data import matrix_codes as module
 from suffice.data.matrix_codes import encoded_matrix, have_whole_states, known_matrix, states_of_matrix, suits_codes
 from suffice.data.schema import Declaration
 from suffice.data.stream import KEEP
@@ -35,18 +34,10 @@ def by_columns(matrix: np.ndarray, schema: Any = None, **more: Any) -> Any:
     return open_table(data, NAMES, schema=schema, missing=KEEP, **more)
 
 
-@pytest.fixture(params=["numpy", "kernels"])
-def way(request: Any, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(module, "SMALL_JOB", 0 if request.param == "kernels" else 1 << 22)
-
-
-@pytest.mark.parametrize("size", [0, 1 << 22])
 @given(matrix=matrices(), declare=st.booleans())
-def test_states_and_codes_are_those_of_the_columns(matrix: np.ndarray, declare: bool, size: int) -> None:
+def test_states_and_codes_are_those_of_the_columns(matrix: np.ndarray, declare: bool) -> None:
     schema = dict.fromkeys(NAMES, Declaration("discrete")) if declare else None
-    with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(module, "SMALL_JOB", size)
-        codes, variables, remarks = states_of_matrix(matrix, NAMES, schema)
+    codes, variables, remarks = states_of_matrix(matrix, NAMES, schema)
     twin = by_columns(matrix, schema)
     assert variables == twin.schema.variables
     assert remarks == twin.remarks
@@ -55,30 +46,27 @@ def test_states_and_codes_are_those_of_the_columns(matrix: np.ndarray, declare: 
     assert codes.dtype.kind == "i"
 
 
-@pytest.mark.parametrize("size", [0, 1 << 22])
 @given(matrix=matrices(), other=matrices(), shuffle=st.randoms())
-def test_known_states_are_found_in_any_order_and_others_are_missing(matrix, other, shuffle, size) -> None:
+def test_known_states_are_found_in_any_order_and_others_are_missing(matrix, other, shuffle) -> None:
     variables = []
     for variable in encoded_matrix(matrix, NAMES)[1]:
         states = [int(state) for state in variable.labels]
         shuffle.shuffle(states)
         variables.append(Variable(variable.name, tuple(states), True))
-    with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(module, "SMALL_JOB", size)
-        own, codes = (known_matrix(x, variables, "missing") for x in (matrix, other))
-        assert len(variables) == own.shape[1] == codes.shape[1] == len(NAMES)
-        for place, variable in enumerate(variables):
-            states = np.array(variable.labels)
-            np.testing.assert_array_equal(states[own[:, place]], matrix[:, place].astype(int))
-            expected = [variable.find_exactly(int(value)) for value in other[:, place]]
-            assert codes[:, place].tolist() == [-1 if code is None else code for code in expected]
-        if (codes < 0).any():
-            row, place = np.argwhere(codes < 0)[0]
-            with pytest.raises(sf.DataError, match=rf"Column '{NAMES[place]}', row {row + 1}: state .* is not one of"):
-                known_matrix(other, variables)
+    own, codes = (known_matrix(x, variables, "missing") for x in (matrix, other))
+    assert len(variables) == own.shape[1] == codes.shape[1] == len(NAMES)
+    for place, variable in enumerate(variables):
+        states = np.array(variable.labels)
+        np.testing.assert_array_equal(states[own[:, place]], matrix[:, place].astype(int))
+        expected = [variable.find_exactly(int(value)) for value in other[:, place]]
+        assert codes[:, place].tolist() == [-1 if code is None else code for code in expected]
+    if (codes < 0).any():
+        row, place = np.argwhere(codes < 0)[0]
+        with pytest.raises(sf.DataError, match=rf"Column '{NAMES[place]}', row {row + 1}: state .* is not one of"):
+            known_matrix(other, variables)
 
 
-def test_an_unknown_state_is_refused_in_the_words_of_a_column(way: None) -> None:
+def test_an_unknown_state_is_refused_in_the_words_of_a_column() -> None:
     schema = {"x": [0, 1], "z": [0, 1]}
     matrix = np.array([[0, 1], [0, 7]])
     with pytest.raises(sf.DataError) as mine:
@@ -88,7 +76,7 @@ def test_an_unknown_state_is_refused_in_the_words_of_a_column(way: None) -> None
     assert str(mine.value) == str(theirs.value)
 
 
-def test_many_states_take_wider_codes(way: None) -> None:
+def test_many_states_take_wider_codes() -> None:
     matrix = np.arange(600).reshape(300, 2) * 7
     codes, variables = encoded_matrix(matrix, NAMES)
     assert codes.dtype == np.int16
@@ -97,13 +85,13 @@ def test_many_states_take_wider_codes(way: None) -> None:
 
 
 @pytest.mark.parametrize("value", [126, 127, -1])
-def test_the_edge_of_small_numbers(value: int, way: None) -> None:
+def test_the_edge_of_small_numbers(value: int) -> None:
     codes, (x, z) = encoded_matrix(np.array([[0, value], [1, 0]]), NAMES)
     assert (x.states, z.states) == ((0, 1), tuple(sorted([0, value])))
     assert codes.tolist() == [[0, int(value > 0)], [1, int(value < 0)]]
 
 
-def test_extreme_numbers_do_not_wrap_around(way: None) -> None:
+def test_extreme_numbers_do_not_wrap_around() -> None:
     low, high = -(2**63), 2**63 - 1
     codes = known_matrix(
         np.array([[low, high], [high, low]]), [Variable("x", (-1, 0)), Variable("z", (0, 1))], "missing"

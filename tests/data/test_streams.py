@@ -670,12 +670,7 @@ def test_dictionaries_that_change_from_batch_to_batch_unite_in_order():
     assert found[PAIR].table().reshape(-1).tolist() == [1, 3, 1]
 
 
-@pytest.mark.parametrize("by_kernels", [False, True])
-def test_codes_beyond_the_dictionary_are_an_error_of_ours(monkeypatch, by_kernels):
-    """Kernels do not check what they are given: masks would count such rows as the last state's, without a word."""
-    if by_kernels:
-        monkeypatch.setattr("suffice.stats.counting.SMALL_JOB", 0)
-        monkeypatch.setattr("suffice.stats.counting.SMALL_JOB_LOADED", 0)
+def test_codes_beyond_the_dictionary_are_an_error_of_ours():
     indices = pa.array([0, 1, 7], pa.int32())
     broken = pa.DictionaryArray.from_arrays(indices, pa.array(["x", "y"]), safe=False)
     batch = pa.record_batch({"a": broken, "b": ["u"] * 3})

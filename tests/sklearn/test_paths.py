@@ -13,16 +13,12 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import suffice as sf
-from suffice.data import matrix_codes
 from suffice.models import class_scoring
 from suffice.sklearn import base
-from suffice.stats import counting, matrix_pieces
+from suffice.stats import matrix_pieces
 
 NEVER = 1 << 60
-LARGE = {
-    matrix_codes: ("SMALL_JOB",),
-    counting: ("SMALL_JOB", "SMALL_JOB_LOADED"),
-}
+LARGE = {}
 """The sizes from which each module goes through kernels."""
 GAUSSIAN = ("full", "tied", "diagonal", "tied_diagonal", "spherical", "tied_spherical")
 NUMBERS: dict[str, Any] = {

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import math
-import sys
 
 import numpy as np
 import pytest
@@ -33,16 +32,8 @@ def patch():
     config(threads=before.threads, memory=before.memory)
 
 
-@pytest.fixture
-def kernels(patch):
-    """Send every block to the kernels, however small."""
-    force_kernels(patch)
-    return patch
-
-
-def force_kernels(patch, range_rows=None, tile_rows=None):
-    patch.setattr(counting, "SMALL_JOB", 0)
-    patch.setattr(counting, "SMALL_JOB_LOADED", 0)
+def cut_small(patch, range_rows=None, tile_rows=None):
+    """Let small blocks have several ranges and tiles, and threads."""
     patch.setattr(counting, "THREAD_WORK", 1)
     if range_rows:
         patch.setattr(counting, "RANGE_ROWS", range_rows)
@@ -109,30 +100,6 @@ def jobs(draw):
 # Against plain loops ------------------------------------------------------------------------------------------
 
 
-def test_small_blocks_do_not_reach_the_kernels_and_forced_ones_do(patch):
-    block, needs = block_of([2, 3], 100), needs_of([0, 1])
-    patch.setattr(counting, "_over_ranges", lambda *arguments: pytest.fail("a kernel was used"))
-    count_block(needs, block)
-    force_kernels(patch)
-    with pytest.raises(pytest.fail.Exception, match="a kernel was used"):
-        count_block(needs, block)
-
-
-def test_the_kernels_are_used_for_smaller_jobs_once_numba_is_loaded(patch):
-    used = []
-    patch.setattr(counting, "_count_dense", lambda needs, block, sizes: used.append(1) or {})
-    patch.setattr(counting, "SMALL_JOB", 1000)
-    patch.setattr(counting, "SMALL_JOB_LOADED", 10)
-    patch.setattr(counting, "_count_sparse", Counts.of_block)
-    block, needs = block_of([2], 100), needs_of([0])
-    patch.delitem(sys.modules, "numba", raising=False)
-    count_block(needs, block)
-    assert not used
-    patch.setitem(sys.modules, "numba", None)
-    count_block(needs, block)
-    assert used
-
-
 @pytest.mark.parametrize("range_rows", [None, 50, 64, 100])
 @settings(max_examples=25)
 @given(job=jobs())
@@ -140,7 +107,7 @@ def test_counts_are_those_of_plain_loops(range_rows, job):
     sizes, scopes, n_rows, seed, weights = job
     block, needs = block_of(sizes, n_rows, seed, weights), list(dict.fromkeys(needs_of(*scopes)))
     with pytest.MonkeyPatch.context() as patch:
-        force_kernels(patch, range_rows, tile_rows=64)
+        cut_small(patch, range_rows, tile_rows=64)
         same_as_plain_loops(count_block(needs, block), block)
 
 
@@ -150,15 +117,15 @@ def test_sparse_counts_are_those_of_plain_loops(job):
     sizes, scopes, n_rows, seed, weights = job
     block, needs = block_of(sizes, n_rows, seed, weights), list(dict.fromkeys(needs_of(*scopes)))
     with pytest.MonkeyPatch.context() as patch:
-        force_kernels(patch)
+        cut_small(patch)
         patch.setattr(counts_module, "DENSE_CELLS", 50)
         same_as_plain_loops(count_block(needs, block), block)
 
 
 @pytest.mark.parametrize("weights", [None, "whole", "real"])
 @pytest.mark.parametrize("n_rows", [1, 1023, 1024, 1025, 2047, 2048, 2049, 16_383, 16_384, 16_385])
-def test_counts_at_tile_boundaries(kernels, n_rows, weights):
-    kernels.setattr(counting, "TILE_BYTES", 1)  # the smallest tiles there are
+def test_counts_at_tile_boundaries(patch, n_rows, weights):
+    patch.setattr(counting, "TILE_BYTES", 1)  # the smallest tiles there are
     block, needs = block_of([3, 2, 50, 1], n_rows, 1, weights), needs_of([0, 1], [2, 0], [3], [3, 1, 0, 2])
     found = count_block(needs, block)
     assert set(found) == set(needs)
@@ -169,7 +136,7 @@ def test_counts_at_tile_boundaries(kernels, n_rows, weights):
 
 @pytest.mark.parametrize("weights", [None, "whole", "real"])
 @pytest.mark.parametrize("scope", [[0], [0, 1], [2], [0, 2, 3], [3, 2]])
-def test_counts_of_no_rows_are_zero(kernels, scope, weights):
+def test_counts_of_no_rows_are_zero(scope, weights):
     block = block_of([3, 2, 200, 8000], 0, 0, weights)
     counted = count_block(needs_of(scope), block)
     same_as_plain_loops(counted, block)
@@ -178,14 +145,14 @@ def test_counts_of_no_rows_are_zero(kernels, scope, weights):
 
 @pytest.mark.parametrize("n_states", [255, 256, 257, 65_537])
 @pytest.mark.parametrize("weights", [None, "whole", "real"])
-def test_counts_of_variables_with_many_states(kernels, n_states, weights):
+def test_counts_of_variables_with_many_states(n_states, weights):
     block = block_of([n_states, 2], 500, n_states, weights)
     same_as_plain_loops(count_block(needs_of([0], [0, 1], [1, 0], [1]), block), block)
 
 
 @pytest.mark.parametrize("weights", [None, "whole", "real"])
 @pytest.mark.parametrize("n_parents", range(1, 13))
-def test_counts_of_families_with_one_to_twelve_parents(kernels, n_parents, weights):
+def test_counts_of_families_with_one_to_twelve_parents(n_parents, weights):
     block = block_of([2, 3, 2, 1, 2, 2, 1, 3, 2, 2, 2, 2, 2], 200, n_parents, weights)
     family = range(n_parents + 1)
     same_as_plain_loops(count_block(needs_of(family, list(family)[::-1]), block), block)
@@ -193,11 +160,11 @@ def test_counts_of_families_with_one_to_twelve_parents(kernels, n_parents, weigh
 
 @pytest.mark.parametrize("n_cells", [counting.MASK_CELLS - 1, counting.MASK_CELLS, counting.MASK_CELLS + 1])
 @pytest.mark.parametrize("weights", [None, "whole"])
-def test_counts_around_the_largest_table_of_masks(kernels, n_cells, weights):
+def test_counts_around_the_largest_table_of_masks(patch, n_cells, weights):
     used = []
     for name in ("_by_masks", "_by_histogram"):
         original = getattr(counting, name)
-        kernels.setattr(counting, name, lambda *a, n=name, f=original: used.append(n) or f(*a))
+        patch.setattr(counting, name, lambda *a, n=name, f=original: used.append(n) or f(*a))
     block = block_of([n_cells, n_cells // 2, 2], 300, 3, weights)
     needs = needs_of([0]) if n_cells % 2 else needs_of([0], [1, 2], [2, 1])
     same_as_plain_loops(count_block(needs, block), block)
@@ -208,7 +175,7 @@ def test_counts_around_the_largest_table_of_masks(kernels, n_cells, weights):
     "sizes", [[2**10 - 1, 2**10], [2**10, 2**10], [2**10 + 1, 2**10], [2**20], [2**20 + 1], [2**20, 1]]
 )
 @pytest.mark.parametrize("weights", [None, "real"])
-def test_counts_around_the_largest_full_table(kernels, sizes, weights):
+def test_counts_around_the_largest_full_table(sizes, weights):
     block = block_of(sizes, 300, 4, weights)
     need = needs_of(range(len(sizes)))
     counted = count_block(need, block)
@@ -217,7 +184,7 @@ def test_counts_around_the_largest_full_table(kernels, sizes, weights):
 
 
 @pytest.mark.parametrize("n_states", [1, 2, 100])
-def test_constant_columns_have_all_rows_in_one_cell(kernels, n_states):
+def test_constant_columns_have_all_rows_in_one_cell(n_states):
     block = block_of([n_states, 1], 200)
     constant = Block(block.schema, {"v0": np.full(200, n_states - 1, np.int8), "v1": np.zeros(200, np.int8)}, None, 200)
     counted = count_block(needs_of([0], [0, 1], [1, 0]), constant)
@@ -225,7 +192,7 @@ def test_constant_columns_have_all_rows_in_one_cell(kernels, n_states):
     assert all(found.values.max() == 200 for found in counted.values())
 
 
-def test_masks_histograms_hash_tables_and_sorting_in_one_block_answer_in_order(kernels):
+def test_masks_histograms_hash_tables_and_sorting_in_one_block_answer_in_order():
     sizes = [2, 3, 100, 1000, 2000, *[60_000] * 5]
     block = block_of(sizes, 400, 5)
     needs = needs_of([3, 4], [0, 1], [], [2, 1], [5, 6, 7, 8, 9], [0], [5, 6, 7], [4])
@@ -235,11 +202,11 @@ def test_masks_histograms_hash_tables_and_sorting_in_one_block_answer_in_order(k
     same_as_plain_loops(counted, block)
 
 
-def test_no_needs_are_answered_by_nothing(kernels):
+def test_no_needs_are_answered_by_nothing():
     assert count_block([], block_of([2], 10)) == {}
 
 
-def test_the_rows_are_left_alone(kernels):
+def test_the_rows_are_left_alone():
     block = block_of([2, 300], 100, 0, "whole")
     before = {name: codes.copy() for name, codes in block.columns.items()}
     for array in (*block.columns.values(), block.weights):
@@ -248,7 +215,7 @@ def test_the_rows_are_left_alone(kernels):
     assert all(np.array_equal(block.columns[name], codes) for name, codes in before.items())
 
 
-def test_columns_that_are_views_with_strides_are_counted(kernels):
+def test_columns_that_are_views_with_strides_are_counted():
     plain = block_of([2, 200], 300, 1)
     doubled = {name: np.repeat(codes, 2) for name, codes in plain.columns.items()}
     block = Block(plain.schema, {name: codes[::2] for name, codes in doubled.items()}, None, 300)
@@ -260,7 +227,7 @@ def test_columns_that_are_views_with_strides_are_counted(kernels):
 
 @pytest.mark.parametrize("over", [-1, 0, 1])
 @pytest.mark.parametrize("weights", [None, "real"])
-def test_keys_up_to_the_limit_of_the_hash_table(kernels, over, weights):
+def test_keys_up_to_the_limit_of_the_hash_table(over, weights):
     sizes = [2**14] * 4 + [2**6]  # 2**62 cells
     sizes[-1] += over
     block = block_of(sizes, 300, 6, weights)
@@ -270,7 +237,7 @@ def test_keys_up_to_the_limit_of_the_hash_table(kernels, over, weights):
 
 
 @pytest.mark.parametrize("n_rows", [5000, 40_000])
-def test_sparse_counts_of_many_configurations_enlarge_the_table(kernels, n_rows):
+def test_sparse_counts_of_many_configurations_enlarge_the_table(n_rows):
     block = block_of([30_000, 30_000], n_rows, 7)
     need = needs_of([0, 1])[0]
     counted = count_block([need], block)[need]
@@ -278,7 +245,7 @@ def test_sparse_counts_of_many_configurations_enlarge_the_table(kernels, n_rows)
     same_bits(counted, Counts.of_block(need, block))
 
 
-def test_zero_weights_leave_no_cells_in_sparse_counts(kernels):
+def test_zero_weights_leave_no_cells_in_sparse_counts():
     plain = block_of([3000, 3000], 100, 8)
     block = Block(plain.schema, plain.columns, np.zeros(100, np.int64), 100)
     need = needs_of([0, 1])[0]
@@ -287,7 +254,7 @@ def test_zero_weights_leave_no_cells_in_sparse_counts(kernels):
     same_bits(counted, Counts.of_block(need, block))
 
 
-def test_real_weights_that_add_up_to_whole_numbers_are_whole_counts(kernels):
+def test_real_weights_that_add_up_to_whole_numbers_are_whole_counts():
     plain = block_of([2, 150], 100, 9)
     block = Block(plain.schema, plain.columns, np.full(100, 0.5), 100)
     even = Block(plain.schema, {name: np.zeros(100, np.int8) for name in plain.columns}, np.full(100, 0.5), 100)
@@ -316,7 +283,7 @@ def all_counts(n_rows, weights, split=None):
 @pytest.mark.parametrize(("range_rows", "tile_rows"), [(64, 64), (100, 128), (777, 64), (10_000, 1024)])
 def test_counts_do_not_depend_on_threads_ranges_or_tiles(patch, weights, threads, range_rows, tile_rows):
     expected = all_counts(3000, weights)
-    force_kernels(patch, range_rows, tile_rows)
+    cut_small(patch, range_rows, tile_rows)
     config(threads=threads)
     found = all_counts(3000, weights)
     assert len(found) == 7
@@ -328,7 +295,7 @@ def test_counts_do_not_depend_on_threads_ranges_or_tiles(patch, weights, threads
 @pytest.mark.parametrize("split", [1, 64, 999, 1000, 1001])
 def test_counts_do_not_depend_on_the_size_of_blocks(patch, weights, split):
     expected = all_counts(1000, weights)
-    force_kernels(patch, 300)
+    cut_small(patch, 300)
     n_rows = 1000 if split > 1 else 30
     expected = expected if split > 1 else all_counts(n_rows, weights)
     found = all_counts(n_rows, weights, split)
@@ -342,7 +309,7 @@ def test_sums_of_inexact_weights_have_the_same_bits_for_any_number_of_threads(pa
     plain = block_of([2, 150], 2000, 12)
     block = Block(plain.schema, plain.columns, np.random.default_rng(0).random(2000), 2000)
     needs = needs_of([0], [0, 1], [1])
-    force_kernels(patch, 70)
+    cut_small(patch, 70)
     config(threads=1)
     expected = count_block(needs, block)
     config(threads=threads)
@@ -357,7 +324,7 @@ def test_no_more_threads_run_than_were_asked_for(patch):
     asked = []
     pool = counting.ThreadPoolExecutor
     patch.setattr(counting, "ThreadPoolExecutor", lambda n: asked.append(n) or pool(n))
-    force_kernels(patch, 100)
+    cut_small(patch, 100)
     block, needs = block_of([2], 1000), needs_of([0])
     for threads in (1, 2, 5, 50):
         config(threads=threads)
@@ -369,7 +336,7 @@ def test_errors_in_a_thread_come_out(patch):
     def fail(*arguments):
         raise MemoryError("no more")
 
-    force_kernels(patch, 10)
+    cut_small(patch, 10)
     config(threads=2)
     patch.setattr(counting, "_by_masks", fail)
     with pytest.raises(MemoryError, match="no more"):
@@ -379,11 +346,8 @@ def test_errors_in_a_thread_come_out(patch):
 # Through the public calls -------------------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize("forced", [False, True])
 @pytest.mark.parametrize("weighted", [False, True])
-def test_family_of_a_million_million_cells_is_fitted_from_what_occurs(patch, forced, weighted):
-    if forced:
-        force_kernels(patch)
+def test_family_of_a_million_million_cells_is_fitted_from_what_occurs(weighted):
     generator = np.random.default_rng(0)
     data = {f"v{j}": generator.integers(0, 10, 500) for j in range(12)}
     for column in data.values():
@@ -402,12 +366,12 @@ def test_family_of_a_million_million_cells_is_fitted_from_what_occurs(patch, for
     assert np.isnan(fit.model.log_prob({**{name: [0] for name in data}})).all()
 
 
-def test_fits_through_kernels_and_through_numpy_are_the_same(patch):
+def test_fits_do_not_depend_on_ranges_and_tiles(patch):
     generator = np.random.default_rng(1)
     data = {name: generator.choice(list("xyz"), 500) for name in "ABCD"}
     dag = sf.DAG("A -> B -> D; A -> C -> D")
     plain = sf.fit(dag, data)
-    force_kernels(patch, 64, 64)
+    cut_small(patch, 64, 64)
     fast = sf.fit(dag, data)
     assert fast.log_likelihood == plain.log_likelihood
     for node in dag.nodes:

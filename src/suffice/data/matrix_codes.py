@@ -14,9 +14,8 @@ from suffice.data.encode import MAX_INTEGER_STATES, above
 from suffice.data.schema import Declaration, SchemaLike, declarations
 from suffice.data.variable import Variable
 from suffice.errors import DataError, listing, suggestion
+from suffice.native.codes import encode_known, encode_small
 
-SMALL_JOB = 1 << 22
-"""Numbers below which NumPy is quicker than loading kernels."""
 WIDTH = 1 << 12
 """States that span no more than this are looked up in tables."""
 
@@ -88,7 +87,7 @@ def encoded_matrix(matrix: NDArray[Any], names: Sequence[str]) -> tuple[Codes, t
     """
     if matrix.dtype.kind == "b":
         return matrix.view(np.int8), tuple(Variable(name, (False, True), True) for name in names)
-    small = _small(matrix, names) if matrix.size >= SMALL_JOB else None
+    small = _small(matrix, names)
     if small is not None:
         return small
     columns = [class_codes(np.ascontiguousarray(column)) for column in matrix.T]
@@ -101,11 +100,9 @@ def encoded_matrix(matrix: NDArray[Any], names: Sequence[str]) -> tuple[Codes, t
 
 def _small(matrix: NDArray[Any], names: Sequence[str]) -> tuple[Codes, tuple[Variable, ...]] | None:
     """Encode numbers from 0 to 126 in one pass over them; None where there are others."""
-    from suffice.kernels.codes import small_codes
-
     x = np.ascontiguousarray(matrix)
     codes, present = np.empty(x.shape, np.int8), np.zeros((x.shape[1], 127), np.bool_)
-    if not small_codes(x, codes, present):
+    if not encode_small(x, codes, present):
         return None
     n_states = present.sum(axis=1)
     gaps = n_states <= 126 - present[:, ::-1].argmax(axis=1)  # some number below the largest never occurs
@@ -116,10 +113,8 @@ def _small(matrix: NDArray[Any], names: Sequence[str]) -> tuple[Codes, tuple[Var
 
 
 def _recoded(codes: Codes, tables: Codes) -> Codes:
-    from suffice.kernels.codes import known_codes
-
     found = np.empty_like(codes)
-    known_codes(codes, np.zeros(codes.shape[1], np.int64), tables, found)
+    encode_known(codes, np.zeros(codes.shape[1], np.int64), tables, found)
     return found
 
 
@@ -141,7 +136,7 @@ def known_matrix(matrix: NDArray[Any], variables: Sequence[Variable], unknown_st
     """
     numbers = [_states(variable) for variable in variables]
     narrow = all(not len(states) or int(states.max()) - int(states.min()) < WIDTH for states in numbers)
-    if narrow and matrix.size >= SMALL_JOB:
+    if narrow:
         codes, n_unknown = _by_tables(matrix, numbers, _dtype_for(variables))
     else:
         codes, n_unknown = _by_search(matrix, numbers, _dtype_for(variables))
@@ -160,8 +155,6 @@ def _states(variable: Variable) -> NDArray[np.int64]:
 
 
 def _by_tables(matrix: NDArray[Any], numbers: Sequence[NDArray[np.int64]], dtype: Any) -> tuple[Codes, int]:
-    from suffice.kernels.codes import known_codes
-
     low = np.array([states.min(initial=2**62) for states in numbers], np.int64)
     width = max((int(states.max()) - int(states.min()) + 1 for states in numbers if len(states)), default=1)
     tables = np.full((len(numbers), width), -1, dtype)
@@ -169,7 +162,7 @@ def _by_tables(matrix: NDArray[Any], numbers: Sequence[NDArray[np.int64]], dtype
         row[states - least] = np.arange(len(states))
     codes = np.empty(matrix.shape, dtype)
     x = np.ascontiguousarray(matrix.view(np.uint8) if matrix.dtype.kind == "b" else matrix)
-    return codes, int(known_codes(x, low, tables, codes))
+    return codes, encode_known(x, low, tables, codes)
 
 
 def _by_search(matrix: NDArray[Any], numbers: Sequence[NDArray[np.int64]], dtype: Any) -> tuple[Codes, int]:

@@ -10,13 +10,12 @@ from numpy.typing import NDArray
 from suffice.data.block import code_dtype
 from suffice.errors import ModelError
 from suffice.models.cpds.tabular import TabularCPD, describe_configuration
+from suffice.native.markov_walks import walk
 
 TOGETHER = 64
 """Sequences that share a random stream."""
 STEPS = 1 << 12
 """Steps that are drawn at once."""
-SHORT = 1 << 12
-"""Walks up to this length go step by step through NumPy, all sequences at once; longer ones through the kernel."""
 
 
 def draw(
@@ -50,7 +49,7 @@ def draw(
         if position < order:
             codes[:, position] = _begin(beginnings[position], codes[:, :position], uniform[0])
         else:
-            _go_on(transitions, codes, position, uniform, length - max(given, order) > SHORT)
+            _go_on(transitions, codes, position, uniform)
         position += n_steps
     return codes
 
@@ -60,7 +59,7 @@ def _begin(cpd: TabularCPD, before: NDArray[Any], uniform: NDArray[np.float64]) 
     return cpd.sample(columns, uniform)
 
 
-def _go_on(cpd: TabularCPD, codes: NDArray[Any], position: int, uniform: NDArray[np.float64], by_kernel: bool) -> None:
+def _go_on(cpd: TabularCPD, codes: NDArray[Any], position: int, uniform: NDArray[np.float64]) -> None:
     """Fill in the next symbols of all sequences."""
     order, r = len(cpd.family.parents), cpd.family.child.n_states
     out = codes[:, position : position + len(uniform)]
@@ -77,42 +76,10 @@ def _go_on(cpd: TabularCPD, codes: NDArray[Any], position: int, uniform: NDArray
     stored = np.zeros(0, np.int64)
     if cpd.configurations is not None:
         stored = cpd.configurations @ (r ** np.arange(order - 1, -1, -1, dtype=np.int64))
-    if by_kernel:
-        from suffice.kernels.walking import walk
-
-        stuck = int(walk(cpd._steps, stored, r ** (order - 1), keys, uniform, out))
-    else:
-        stuck = _walk(cpd._steps, stored, r ** (order - 1), keys, uniform, out)
+    stuck = walk(cpd._steps, stored, r ** (order - 1), keys, uniform, out)
     if stuck >= 0:
         context = np.array(np.unravel_index(int(keys[stuck]), [r] * order))
         raise ModelError(
             f"Cannot go on after {describe_configuration(cpd.family.parents, context)}: what follows is unknown, "
             "because the data had no such case. Fit with unseen_parents='uniform' or with a prior."
         )
-
-
-def _walk(
-    steps: NDArray[np.float64],
-    stored: NDArray[np.int64],
-    wrap: int,
-    keys: NDArray[np.int64],
-    uniform: NDArray[np.float64],
-    out: NDArray[Any],
-) -> int:
-    """Do what `suffice.kernels.walking.walk` does, all sequences at once and one step after the other."""
-    n_states, n_rows = steps.shape
-    for t, u in enumerate(uniform):
-        rows = keys
-        if len(stored):
-            rows = np.searchsorted(stored, keys)
-            found = stored[np.minimum(rows, len(stored) - 1)] == keys
-            rows = np.where(found, rows, n_rows - 1)
-        unknown = np.isnan(steps[-1, rows])
-        if unknown.any():
-            return int(np.argmax(unknown))
-        drawn = np.zeros(len(keys), np.int64)
-        for step in steps[:-1]:
-            drawn += u >= step[rows]
-        out[:, t] = drawn
-        keys[:] = (keys % wrap) * n_states + drawn
-    return -1

@@ -3,9 +3,9 @@
 //     n, p    rows, inputs
 //     K       classes
 //
-// Numbers are transposed, TILE rows at a time, so that the innermost loop runs over rows and needs no sums of neighbours.
-// A NaN, or a negative code, is a missing input: its factor is left out of the product. Twin of all scores: one_row in
-// tests/models/test_class_scoring.py.
+// Numbers are transposed, TILE rows at a time, so that the innermost loop runs over rows and needs no sums of
+// neighbours. A NaN, or a negative code, is a missing input: its factor is left out of the product. Twin of all scores:
+// one_row in tests/models/test_class_scoring.py.
 #include <algorithm>
 #include <array>
 #include <cstring>
@@ -71,7 +71,7 @@ SUFFICE_INLINE void add_columns(const double *__restrict tile, const double *wei
     }
 }
 
-// Independent normal inputs: start_k + Σ_j (h_kj − a_kj (x_j − μ_kj)² / 2) -----------------------------------------------
+// Independent normal inputs: start_k + Σ_j (h_kj − a_kj (x_j − μ_kj)² / 2) --------------------------------------------
 
 // Write some rows as columns of a tile; return whether none of the numbers is NaN.
 SUFFICE_INLINE bool fill_plain_tile(const Job &job, Int low, Int m, double *__restrict tile) {
@@ -103,8 +103,8 @@ SUFFICE_INLINE void sum_distances(const double *__restrict tile, const double *m
     }
 }
 
-// totals = Σ_j (h_j − a_j (x_j − μ_j)² / 2) over the inputs that are not NaN. The others add zero, which changes no bit of
-// a sum that began with zero. Their bits are masked, since compilers do not vectorise a choice between sums.
+// totals = Σ_j (h_j − a_j (x_j − μ_j)² / 2) over the inputs that are not NaN. The others add zero, which changes no bit
+// of a sum that began with zero. Their bits are masked, since compilers do not vectorise a choice between sums.
 SUFFICE_INLINE void sum_present(const double *__restrict tile, const double *mean, const double *precision,
                                 const double *height, Int p, Totals &totals) {
     totals.fill(0.0);
@@ -153,7 +153,7 @@ void fill_diagonal_scores(const InMatrix &x, const InMatrix &mean, const InMatri
     levels::run<score_diagonal>(job, mean.data(), precision.data(), height.data(), tile.data());
 }
 
-// Linear scores: start_k + Σ_j W_jk (x_j − c_j) ------------------------------------------------------------------------
+// Linear scores: start_k + Σ_j W_jk (x_j − c_j) -----------------------------------------------------------------------
 
 SUFFICE_INLINE void score_linear(Job job, const double *centre, const double *weights, double *tile) {
     Totals totals;
@@ -177,7 +177,7 @@ void fill_linear_scores(const InMatrix &x, const InFloats &centre, const InMatri
     levels::run<score_linear>(job, centre.data(), weights.data(), tile.data());
 }
 
-// Normal inputs with a covariance per class: start_k − |R_k (x − c) − s_k|² / 2 ----------------------------------------
+// Normal inputs with a covariance per class: start_k − |R_k (x − c) − s_k|² / 2 ---------------------------------------
 
 // Add the whole fours of columns to the totals of two rows of a factor at once, so that a tile is read half as often.
 SUFFICE_INLINE void add_fours(const double *__restrict tile, const double *v, const double *w, Int n_columns,
@@ -257,7 +257,7 @@ void fill_whitened_scores(const InMatrix &z, const InMatrix &shift, const InFloa
     levels::run<score_whitened>(z.data(), shift.data(), start.data(), totals.data(), out.data(), n, p, n_classes);
 }
 
-// Independent discrete inputs: start_k + Σ_j T[first_j + code_j, k] ----------------------------------------------------
+// Independent discrete inputs: start_k + Σ_j T[first_j + code_j, k] ---------------------------------------------------
 
 // Fill the scores of one row under some neighbouring classes, whose sums stay in registers.
 template <int width>
@@ -271,8 +271,8 @@ SUFFICE_INLINE void add_cells(const Int *cells, Int n, const double *tables, con
 
 // Return whether all codes are inside of the tables. `cells` is room for p numbers.
 template <typename T>
-SUFFICE_INLINE bool score_tables(const T *codes, const Int *first, const double *tables, const double *start, Int *cells,
-                                 double *out, Int n, Int p, Int n_classes, Int n_cells) {
+SUFFICE_INLINE bool score_tables(const T *codes, const Int *first, const double *tables, const double *start,
+                                 Int *cells, double *out, Int n, Int p, Int n_classes, Int n_cells) {
     for (Int i = 0; i < n; ++i, codes += p, out += n_classes) {
         Int m = 0;
         bool inside = true;
@@ -401,5 +401,5 @@ out : array, shape (n, K))");
     bind_tables<std::int32_t>(m);
     bind_tables<std::int64_t>(m);
     m.def("find_largest", &find_largest, nb::arg("scores").noconvert(), nb::arg("out").noconvert(), WithoutLock(),
-          "Fill ``out``, shape (n,), with the place of each row's largest score, of equal ones the first; none is NaN.");
+          "Fill ``out``, shape (n,), with the place of each row's largest score, of equal ones the first.");
 }

@@ -83,5 +83,5 @@ def fill_table_scores(codes: Annotated[NDArray[numpy.int64], dict(shape=(None, N
 
 def find_largest(scores: Annotated[NDArray[numpy.float64], dict(shape=(None, None), order='C', device='cpu', writable=False)], out: Annotated[NDArray[numpy.int64], dict(shape=(None,), order='C', device='cpu')]) -> None:
     """
-    Fill ``out``, shape (n,), with the place of each row's largest score, of equal ones the first; none is NaN.
+    Fill ``out``, shape (n,), with the place of each row's largest score, of equal ones the first.
     """

@@ -100,7 +100,8 @@ NB_MODULE(graphical_lasso, m) {
     m.doc() = "The graphical lasso, column by column.";
     m.def("sweep_columns", &sweep_columns, nb::arg("s").noconvert(), nb::arg("penalty").noconvert(),
           nb::arg("w").noconvert(), nb::arg("b").noconvert(), nb::arg("sweeps"), nb::arg("most"), nb::arg("tol"),
-          WithoutLock(), R"(Regress every column on the others until ``w`` moves by at most ``tol``; return by how much it moved last.
+          WithoutLock(),
+          R"(Regress every column on the others until ``w`` moves by at most ``tol``; return how far it moved last.
 
 Parameters
 ----------

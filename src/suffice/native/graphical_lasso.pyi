@@ -8,7 +8,7 @@ from numpy.typing import NDArray
 
 def sweep_columns(s: Annotated[NDArray[numpy.float64], dict(shape=(None, None), order='C', device='cpu', writable=False)], penalty: Annotated[NDArray[numpy.float64], dict(shape=(None, None), order='C', device='cpu', writable=False)], w: Annotated[NDArray[numpy.float64], dict(shape=(None, None), order='C', device='cpu')], b: Annotated[NDArray[numpy.float64], dict(shape=(None, None), order='C', device='cpu')], sweeps: int, most: int, tol: float) -> float:
     """
-    Regress every column on the others until ``w`` moves by at most ``tol``; return by how much it moved last.
+    Regress every column on the others until ``w`` moves by at most ``tol``; return how far it moved last.
 
     Parameters
     ----------

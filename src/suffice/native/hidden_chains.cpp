@@ -7,8 +7,8 @@
 //     α[t, k]      = p(z_t = k | x_1, …, x_t)              γ[t, k]   p(z_t = k | all x)
 //     β[t, k]      = p(x_t+1, … | z_t = k) / p(x_t+1, … | x_1, …, x_t), so that γ = αβ
 //
-// A state that cannot have been reached, or hardly, has α below NEVER. Its β may be beyond what floats hold, and is taken as
-// zero. Twin of all passes: the sums over all paths in tests/models/hidden_twin.py.
+// A state that cannot have been reached, or hardly, has α below NEVER. Its β may be beyond what floats hold, and is
+// taken as zero. Twin of all passes: the sums over all paths in tests/models/hidden_twin.py.
 #include <algorithm>
 #include <cmath>
 #include <limits>
@@ -28,7 +28,7 @@ constexpr double NEVER = 1e-290;
 constexpr double LEAST = 1e-200;  // sums below this are taken in log space
 constexpr double HIGHEST = 600.0;
 
-// Loops over few states are unrolled: kernels are compiled for each number of them from 2 to 6, and, as `run<0>`, for any.
+// Loops over few states are unrolled: kernels are compiled for each number of them from 2 to 6, and for any (`run<0>`).
 template <typename Kernel, typename... Arguments>
 auto run_for(Int k, Arguments... arguments) {
     switch (k) {
@@ -41,7 +41,7 @@ auto run_for(Int k, Arguments... arguments) {
     }
 }
 
-// Emissions ------------------------------------------------------------------------------------------------------------
+// Emissions -----------------------------------------------------------------------------------------------------------
 
 template <typename T>
 struct LookUp {
@@ -109,8 +109,9 @@ void count_codes(const In<T, 1> &codes, const InMatrix &gamma, const OutMatrix &
 
 struct AddNormal {
     template <int fixed>
-    static SUFFICE_INLINE void run(const double *values, const double *__restrict mean, const double *__restrict constant,
-                                   const double *__restrict half, double *__restrict scores, Int n, Int n_states) {
+    static SUFFICE_INLINE void run(const double *values, const double *__restrict mean,
+                                   const double *__restrict constant, const double *__restrict half,
+                                   double *__restrict scores, Int n, Int n_states) {
         const Int k = fixed ? fixed : n_states;
         for (Int t = 0; t < n; ++t) {
             const double x = values[t];
@@ -176,7 +177,7 @@ void exponentiate(const InMatrix &scores, const OutMatrix &p, const OutFloats &t
     }
 }
 
-// Passes ---------------------------------------------------------------------------------------------------------------
+// Passes --------------------------------------------------------------------------------------------------------------
 
 // Arrays of n positions of which a forward pass is made, and the transitions.
 struct Stretch {
@@ -222,7 +223,8 @@ SUFFICE_INLINE void multiply_block(const double *__restrict row, const double *_
 }
 
 template <int fixed>
-SUFFICE_INLINE void multiply(const double *__restrict row, const double *__restrict matrix, double *__restrict to, Int k) {
+SUFFICE_INLINE void multiply(const double *__restrict row, const double *__restrict matrix, double *__restrict to,
+                             Int k) {
     if constexpr (fixed > 0) {
         multiply_block<fixed>(row, matrix, to, fixed);
     } else {
@@ -331,7 +333,8 @@ double forward(const InMatrix &scores, const OutMatrix &p, const OutFloats &tops
 
 struct Backward {
     template <int fixed>
-    static SUFFICE_INLINE void run(Passed of, double *beta, double weight, double *gamma, double *pairs, double *shown) {
+    static SUFFICE_INLINE void run(Passed of, double *beta, double weight, double *gamma, double *pairs,
+                                   double *shown) {
         go_backward<fixed>(of, beta, weight, gamma, pairs, shown);
     }
 };
@@ -448,7 +451,7 @@ void fill_log_likelihoods(const InMatrix &scores, const OutMatrix &p, const OutF
     run_for<ForwardAll>(all.k, all, offsets.data(), initial.data(), n_sequences, before.data(), totals.data());
 }
 
-// Best paths -----------------------------------------------------------------------------------------------------------
+// Best paths ----------------------------------------------------------------------------------------------------------
 
 // The best ways into `width` neighbouring states, of equal ones the first: log-probabilities and where they come from.
 template <int width, typename T>
@@ -706,7 +709,9 @@ scales : array, shape (n,))");
     m.def("backward", &backward, nb::arg("p").noconvert(), nb::arg("transitions").noconvert(),
           nb::arg("alpha").noconvert(), nb::arg("scales").noconvert(), nb::arg("beta").noconvert(), nb::arg("weight"),
           nb::arg("gamma").noconvert(), nb::arg("pairs").noconvert(), nb::arg("shown").noconvert(), WithoutLock(),
-          R"(Fill weight · γ of a stretch, and add weight · α_t−1 ⊗ p_t β_t / scale_t to ``pairs`` but for its first position.
+          R"(Fill weight · γ of a stretch, and add to the expected ``pairs`` of all its positions but the first.
+
+A position t adds weight · α_t−1 ⊗ p_t β_t / scale_t.
 
 Parameters
 ----------
@@ -733,7 +738,7 @@ weight : float)");
           nb::arg("transitions").noconvert(), nb::arg("alpha").noconvert(), nb::arg("scales").noconvert(),
           nb::arg("gamma").noconvert(), nb::arg("first").noconvert(), nb::arg("pairs").noconvert(),
           nb::arg("totals").noconvert(), WithoutLock(),
-          R"(Run whole sequences: fill log p of each and weight · γ; add to the states of first positions, and to the pairs.
+          R"(Run whole sequences: fill log p of each and weight · γ; add to the first states and to the pairs.
 
 Impossible sequences have log p = −inf and γ = 0.
 

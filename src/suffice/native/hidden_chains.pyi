@@ -123,7 +123,9 @@ def forward(scores: Annotated[NDArray[numpy.float64], dict(shape=(None, None), o
 
 def backward(p: Annotated[NDArray[numpy.float64], dict(shape=(None, None), order='C', device='cpu', writable=False)], transitions: Annotated[NDArray[numpy.float64], dict(shape=(None, None), order='C', device='cpu', writable=False)], alpha: Annotated[NDArray[numpy.float64], dict(shape=(None, None), order='C', device='cpu', writable=False)], scales: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)], beta: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu')], weight: float, gamma: Annotated[NDArray[numpy.float64], dict(shape=(None, None), order='C', device='cpu')], pairs: Annotated[NDArray[numpy.float64], dict(shape=(None, None), order='C', device='cpu')], shown: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu')]) -> None:
     """
-    Fill weight · γ of a stretch, and add weight · α_t−1 ⊗ p_t β_t / scale_t to ``pairs`` but for its first position.
+    Fill weight · γ of a stretch, and add to the expected ``pairs`` of all its positions but the first.
+
+    A position t adds weight · α_t−1 ⊗ p_t β_t / scale_t.
 
     Parameters
     ----------
@@ -150,7 +152,7 @@ def step_back(transitions: Annotated[NDArray[numpy.float64], dict(shape=(None, N
 
 def smooth(scores: Annotated[NDArray[numpy.float64], dict(shape=(None, None), order='C', device='cpu', writable=False)], p: Annotated[NDArray[numpy.float64], dict(shape=(None, None), order='C', device='cpu')], tops: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu')], offsets: Annotated[NDArray[numpy.int64], dict(shape=(None,), order='C', device='cpu', writable=False)], weights: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)], initial: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)], transitions: Annotated[NDArray[numpy.float64], dict(shape=(None, None), order='C', device='cpu', writable=False)], alpha: Annotated[NDArray[numpy.float64], dict(shape=(None, None), order='C', device='cpu')], scales: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu')], gamma: Annotated[NDArray[numpy.float64], dict(shape=(None, None), order='C', device='cpu')], first: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu')], pairs: Annotated[NDArray[numpy.float64], dict(shape=(None, None), order='C', device='cpu')], totals: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu')]) -> None:
     """
-    Run whole sequences: fill log p of each and weight · γ; add to the states of first positions, and to the pairs.
+    Run whole sequences: fill log p of each and weight · γ; add to the first states and to the pairs.
 
     Impossible sequences have log p = −inf and γ = 0.
 

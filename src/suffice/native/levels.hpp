@@ -13,6 +13,7 @@
 #define SUFFICE_HAS_LEVELS 1
 #define SUFFICE_INLINE inline __attribute__((always_inline))
 #define SUFFICE_AVX2 __attribute__((target("avx2,popcnt")))
+#define SUFFICE_AVX512 __attribute__((target("avx512f,avx512bw,avx512vpopcntdq,popcnt")))
 #else
 #define SUFFICE_HAS_LEVELS 0
 #define SUFFICE_INLINE inline
@@ -38,7 +39,24 @@ inline bool choose_avx2() {
 #endif
 }
 
+// Whether AVX-512 is known as well, with its instruction that counts bits; SUFFICE_NATIVE_LEVEL=avx2 refuses it. Only the
+// counting by bit masks has this third level.
+inline bool choose_avx512() {
+#if SUFFICE_HAS_LEVELS
+    const char *wanted = std::getenv("SUFFICE_NATIVE_LEVEL");
+    if (!choose_avx2() || (wanted != nullptr && std::strcmp(wanted, "avx2") == 0)) return false;
+    unsigned a = 0, b = 0, c = 0, d = 0, low = 0, high = 0;
+    __asm__("xgetbv" : "=a"(low), "=d"(high) : "c"(0));
+    if ((low & 0xE6u) != 0xE6u) return false;
+    const unsigned needed = bit_AVX512F | bit_AVX512BW;
+    return __get_cpuid_count(7, 0, &a, &b, &c, &d) && (b & needed) == needed && (c & bit_AVX512VPOPCNTDQ) != 0;
+#else
+    return false;
+#endif
+}
+
 inline const bool has_avx2 = choose_avx2();
+inline const bool has_avx512 = choose_avx512();
 
 inline const char *name() { return has_avx2 ? "avx2" : "baseline"; }
 
@@ -49,7 +67,7 @@ SUFFICE_AVX2 auto run_avx2(Arguments... arguments) {
 }
 #endif
 
-// Call a kernel at the level that was chosen. Arguments are numbers and pointers.
+// Call a kernel at the level that was chosen. Arguments are numbers, pointers and structs of these.
 template <auto kernel, typename... Arguments>
 auto run(Arguments... arguments) {
 #if SUFFICE_HAS_LEVELS

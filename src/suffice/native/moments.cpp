@@ -3,9 +3,9 @@
 //     n, p    rows and columns of a piece of the matrix
 //     K       cells; `cell` has that of every row
 //
-// `weights` has one number per row, or none at all: then every row counts once. Rows without weight are left out, whatever
-// they hold. Sums are taken over NEAR rows at a time first, so that rounding grows with the square root of few. Twins: exact
-// fractions in tests/stats/test_matrix_pieces.py.
+// `weights` has one number per row, or none at all: then every row counts once. Rows without weight are left out,
+// whatever they hold. Sums are taken over NEAR rows at a time first, so that rounding grows with the square root of
+// few. Twins: exact fractions in tests/stats/test_matrix_pieces.py.
 #include <algorithm>
 #include <vector>
 

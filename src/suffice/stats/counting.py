@@ -1,17 +1,16 @@
 """Counting many scopes in one pass over a block: which kernel counts which scope, tile by tile.
 
-Small jobs go through NumPy, one scope at a time, so that a first fit need not load Numba. Larger ones go through the
-kernels: bit masks for small tables, histograms for larger ones, a hash table where only observed configurations are
-kept. Threads take fixed ranges of rows, and their results are added in the order of the ranges.
+Small tables are counted by bit masks, larger ones by histograms, and those of which only what occurs is kept by a hash
+table. Threads take fixed ranges of rows, and their results are added in the order of the ranges.
 """
 
 from __future__ import annotations
 
 import math
-import sys
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
+from itertools import accumulate, pairwise
 from typing import Any
 
 import numpy as np
@@ -20,6 +19,15 @@ from numpy.typing import NDArray
 from suffice.data.block import Block, code_dtype
 from suffice.data.schema import Schema
 from suffice.data.variable import Variable
+from suffice.native.counting import (
+    Families,
+    build_masks,
+    count_histogram,
+    count_keys,
+    count_masks,
+    count_weighted,
+    count_windows,
+)
 from suffice.settings import settings
 from suffice.stats import counts as dense_or_sparse
 from suffice.stats.counts import Counts
@@ -28,10 +36,6 @@ from suffice.stats.ordering import words_of
 from suffice.stats.plan import Plan, plan
 from suffice.stats.sparse_counts import count_stored
 
-SMALL_JOB = 20_000_000
-"""Rows times scopes below which NumPy is quicker than loading Numba and its kernels."""
-SMALL_JOB_LOADED = 200_000
-"""The same, once Numba is loaded."""
 MASK_CELLS = 96
 """Tables up to this size are counted by bit masks: their cost grows with the cells, a histogram's does not."""
 RANGE_ROWS = 1 << 17
@@ -58,9 +62,6 @@ def count_block(needs: Sequence[Count], block: Block) -> dict[Count, Counts]:
         table = count_block([whole], block)[whole]
         held = {frozenset(whole.scope): table.values}
         return {need: table if need == whole else _margin(table, need, held) for need in needs}
-    job = max(block.n_rows, block.n_table) * len(needs)
-    if job < (SMALL_JOB_LOADED if "numba" in sys.modules else SMALL_JOB):
-        return {need: Counts.of_block(need, block) for need in needs}
     dense = [need for need in needs if need.scope and sizes[need] <= dense_or_sparse.DENSE_CELLS]
     counted = _count_dense(dense, block, sizes)
     for need in needs:
@@ -118,10 +119,9 @@ class Layout:
     """Scopes as the kernels see them: columns by number, tables in one flat buffer."""
 
     names: tuple[str, ...]
-    members: NDArray[np.int64]
-    starts: NDArray[np.int64]
-    sizes: NDArray[np.int64]
-    offsets: NDArray[np.int64]
+    most_states: int
+    families: Families
+    offsets: tuple[int, ...]
     tables: tuple[tuple[Count, tuple[Variable, ...], tuple[int, ...]], ...]
 
     @classmethod
@@ -133,22 +133,20 @@ class Layout:
         size = {name: schema[name].n_states for name in names}
         shapes = [tuple(size[name] for name in scope) for scope in scopes]
         variables = [tuple(schema[name] for name in scope) for scope in scopes]
-        return cls(
-            names,
+        families = Families(
             np.array([number[name] for scope in scopes for name in scope], np.int64),
             np.cumsum([0, *map(len, scopes)], dtype=np.int64),
             np.array(list(size.values()), np.int64),
-            np.cumsum([0, *map(math.prod, shapes)], dtype=np.int64),
-            tuple(zip(needs, variables, shapes, strict=True)),
         )
+        offsets = tuple(accumulate(map(math.prod, shapes), initial=0))
+        return cls(names, max(size.values()), families, offsets, tuple(zip(needs, variables, shapes, strict=True)))
 
     def split(self, out: NDArray[Any]) -> dict[Count, Counts]:
         """Cut the flat buffer into the tables of the scopes."""
         out.flags.writeable = False  # so that tables are not copied
-        ends = self.offsets.tolist()
         return {
-            need: Counts.of_table(variables, out[ends[f] : ends[f + 1]].reshape(shape))
-            for f, (need, variables, shape) in enumerate(self.tables)
+            need: Counts.of_table(variables, out[low:high].reshape(shape))
+            for (low, high), (need, variables, shape) in zip(pairwise(self.offsets), self.tables, strict=True)
         }
 
 
@@ -157,8 +155,6 @@ def _count_windows(need: Count, block: Block) -> Counts | None:
     window = getattr(block.columns, "window", None)
     if window is None or window.names != need.scope or block.weights is not None:
         return None
-    from suffice.kernels.counting import count_windows
-
     variables = tuple(block.schema[name] for name in need.scope)
     shape = [variable.n_states for variable in variables]
     if shape != [window.n_states + 1] * (len(shape) - 1) + [window.n_states]:
@@ -186,15 +182,16 @@ def _count_dense(needs: list[Count], block: Block, sizes: Mapping[Count, int]) -
 
 def _over_ranges(layout: Layout, block: Block, count: Any) -> NDArray[Any]:
     """Count fixed ranges of rows on a pool of threads, and add the results in order."""
-    n_rows = max(RANGE_ROWS, ROWS_A_CELL * int(layout.offsets[-1]))
+    n_cells = layout.families.n_cells
+    n_rows = max(RANGE_ROWS, ROWS_A_CELL * n_cells)
     starts = range(0, block.n_rows, n_rows)
 
     def one(start: int) -> NDArray[Any]:
         counted: NDArray[Any] = count(layout, block, start, min(start + n_rows, block.n_rows))
         return counted
 
-    nothing = np.zeros(int(layout.offsets[-1]), np.int64)
-    work = block.n_rows * (len(layout.starts) - 1)
+    nothing = np.zeros(n_cells, np.int64)
+    work = block.n_rows * len(layout.tables)
     threads = min(settings().threads, len(starts), 1 + work // THREAD_WORK)
     if threads <= 1 and block.weights is None and block.n_rows:  # whole numbers add up the same, however they are cut
         return np.asarray(count(layout, block, 0, block.n_rows))
@@ -215,39 +212,39 @@ def _fill(tile: NDArray[Any], layout: Layout, block: Block, start: int, stop: in
         tile[row, : stop - start] = block.columns[name][start:stop]
 
 
-def _by_masks(layout: Layout, block: Block, start: int, stop: int) -> NDArray[np.int64]:
-    from suffice.kernels.counting import build_masks, count_masks
+def _whole_or_real(weights: NDArray[Any] | None) -> NDArray[Any] | None:
+    """Return weights as one of the two types that are counted; those of a table are."""
+    if weights is None:
+        return None
+    return np.ascontiguousarray(weights, np.float64 if weights.dtype.kind == "f" else np.int64)
 
-    rows = _tile_rows(layout, 1)
+
+def _by_masks(layout: Layout, block: Block, start: int, stop: int) -> NDArray[np.int64]:
+    rows, families = _tile_rows(layout, 1), layout.families
     tile = np.zeros((len(layout.names), rows), np.int8)
-    first = np.cumsum([0, *layout.sizes[:-1]], dtype=np.int64)
-    masks = np.zeros((int(layout.sizes.sum()), rows // 64), np.uint64)
-    shared = np.zeros(rows // 64, np.uint64)
-    out = np.zeros(int(layout.offsets[-1]), np.int64)
+    masks = np.zeros((families.n_masks, rows // 64), np.uint64)
+    out = np.zeros(families.n_cells, np.int64)
     for low in range(start, stop, rows):
         high = min(low + rows, stop)
         _fill(tile, layout, block, low, high)
-        build_masks(tile.view(np.uint64), high - low, layout.sizes, first, masks)
-        count_masks(masks, first, layout.members, layout.starts, layout.sizes, out, layout.offsets, shared)
+        build_masks(families, tile, high - low, masks)
+        count_masks(families, masks, high - low, out)
     return out
 
 
 def _by_histogram(layout: Layout, block: Block, start: int, stop: int) -> NDArray[Any]:
-    from suffice.kernels.counting import count_histogram, count_weighted
-
-    kind = np.dtype(np.int8 if int(layout.sizes.max()) <= 127 else np.int32)
+    kind = np.dtype(np.int8 if layout.most_states <= 127 else np.int32)
     rows = _tile_rows(layout, kind.itemsize, HISTOGRAM_ROWS)
-    tile = np.zeros((len(layout.names), rows), kind)
-    weights = block.weights
-    out = np.zeros(int(layout.offsets[-1]), np.int64 if weights is None else weights.dtype)
-    where = (layout.members, layout.starts, layout.sizes, out, layout.offsets)
+    tile: NDArray[Any] = np.zeros((len(layout.names), rows), kind)
+    weights = _whole_or_real(block.weights)
+    out = np.zeros(layout.families.n_cells, np.int64 if weights is None else weights.dtype)
     for low in range(start, stop, rows):
         high = min(low + rows, stop)
         _fill(tile, layout, block, low, high)
         if weights is None:
-            count_histogram(tile, high - low, *where)
+            count_histogram(layout.families, tile, high - low, out)
         else:
-            count_weighted(tile, high - low, weights[low:high], *where)
+            count_weighted(layout.families, tile, weights[low:high], out)
     return out
 
 
@@ -256,7 +253,7 @@ def _by_histogram(layout: Layout, block: Block, start: int, stop: int) -> NDArra
 
 def _count_sparse(need: Count, block: Block) -> Counts:
     """Count the configurations that occur: by a hash table where they fit one whole number, else by sorting."""
-    variables = [block.schema[name] for name in need.scope]
+    variables = tuple(block.schema[name] for name in need.scope)
     sizes = [variable.n_states for variable in variables]
     words, span = words_of([block.columns[name] for name in need.scope], sizes, block.n_rows)
     if span is None:
@@ -265,31 +262,13 @@ def _count_sparse(need: Count, block: Block) -> Counts:
     cells = np.empty((len(found), len(sizes)), code_dtype(max(sizes)))
     for axis in reversed(range(len(sizes))):
         found, cells[:, axis] = np.divmod(found, sizes[axis])
-    return Counts.sparse(variables, cells, values)
+    cells.flags.writeable = values.flags.writeable = False  # so that they are not copied
+    return Counts._of_codes(variables, cells, values)
 
 
 def _count_keys(keys: NDArray[np.int64], weights: NDArray[Any] | None) -> tuple[NDArray[np.int64], NDArray[Any]]:
     """Return the distinct keys in order, and the sum of the weights of each."""
-    from suffice.kernels.counting import count_keys
-
-    dtype = np.dtype(np.int64) if weights is None else weights.dtype
-    each = np.zeros(0, dtype) if weights is None else weights
-    table, values, used, done = np.full(1 << 12, -1, np.int64), np.zeros(1 << 12, dtype), 0, 0
-    while True:
-        went_in, used = count_keys(keys[done:], each[done:], table, values, used)
-        done += went_in
-        if done == len(keys):
-            break
-        table, values, used = _enlarged(table, values)
-    present = table >= 0
-    order = np.argsort(table[present])
-    return table[present][order], values[present][order]
-
-
-def _enlarged(table: NDArray[np.int64], values: NDArray[Any]) -> tuple[NDArray[np.int64], NDArray[Any], int]:
-    from suffice.kernels.counting import count_keys
-
-    present = table >= 0
-    larger, sums = np.full(4 * len(table), -1, np.int64), np.zeros(4 * len(table), values.dtype)
-    _, used = count_keys(table[present], values[present], larger, sums, 0)
-    return larger, sums, used
+    each = _whole_or_real(weights)
+    found, values = count_keys(keys) if each is None else count_keys(keys, each)
+    order = np.argsort(found)
+    return found[order], values[order]

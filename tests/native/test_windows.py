@@ -8,7 +8,7 @@ import numpy as np
 from hypothesis import given
 from hypothesis import strategies as st
 
-from suffice.kernels.counting import count_windows
+from suffice.native.counting import count_windows
 
 
 def naive(sequences: list[list[int]], before: list[int], n_states: int) -> np.ndarray:

@@ -3,18 +3,24 @@
 from __future__ import annotations
 
 import math
+import os
+import subprocess
+import sys
+from collections import Counter
+from pathlib import Path
 
 import numpy as np
 import pytest
-from hypothesis import example, given, settings
+from hypothesis import given, settings
 from hypothesis import strategies as st
 from tests import naive
 
-from suffice.kernels.counting import build_masks, count_histogram, count_keys, count_masks, count_weighted
+from suffice.native.counting import Families, build_masks, count_histogram, count_keys, count_masks, count_weighted
 from suffice.stats import counting
 
 N_ROWS = [0, 1, 2, 63, 64, 65, 127, 128, 129, 200]
 GOLDEN = 0x9E3779B97F4A7C15
+ROOT = Path(__file__).parents[2]
 
 
 def codes_of(sizes, n_rows, seed, n_stored=None):
@@ -23,15 +29,16 @@ def codes_of(sizes, n_rows, seed, n_stored=None):
     return np.stack([generator.integers(0, size, n_stored or n_rows) for size in sizes])
 
 
-def layout_of(scopes, sizes):
-    """Return members, starts, sizes and offsets as the kernels take them."""
-    tables = [math.prod(sizes[c] for c in scope) for scope in scopes]
-    return (
+def families_of(scopes, sizes):
+    """Return families as the kernels take them."""
+    found = Families(
         np.array([c for scope in scopes for c in scope], np.int64),
         np.cumsum([0, *map(len, scopes)], dtype=np.int64),
         np.array(sizes, np.int64),
-        np.cumsum([0, *tables], dtype=np.int64),
     )
+    assert found.n_cells == sum(math.prod(sizes[c] for c in scope) for scope in scopes)
+    assert found.n_masks == sum(sizes)
+    return found
 
 
 def expected(codes, n_rows, scopes, sizes, weights=None):
@@ -62,10 +69,9 @@ def tiles(draw, most_states=3, most_columns=12):
 def masks_of(codes, n_rows, sizes, n_words):
     tile = np.zeros((len(sizes), 64 * n_words), np.int8)
     tile[:, : codes.shape[1]] = codes
-    first = np.cumsum([0, *sizes[:-1]], dtype=np.int64)
     masks = np.full((sum(sizes), n_words), 0xDEADBEEF, np.uint64)  # nothing of what was there before may stay
-    build_masks(tile.view(np.uint64), n_rows, np.array(sizes, np.int64), first, masks)
-    return masks, first
+    build_masks(families_of([], sizes), tile, n_rows, masks)
+    return masks, np.cumsum([0, *sizes[:-1]], dtype=np.int64)
 
 
 @pytest.mark.parametrize("n_rows", [*N_ROWS, 255, 256])
@@ -92,11 +98,11 @@ def test_every_pair_of_code_and_state_within_a_word_is_told_apart():
 
 def by_masks(codes, n_rows, scopes, sizes, times=1):
     n_words = max(1, -(-codes.shape[1] // 64))
-    masks, first = masks_of(codes, n_rows, sizes, n_words)
-    members, starts, states, offsets = layout_of(scopes, sizes)
-    out = np.zeros(offsets[-1], np.int64)
+    masks, _ = masks_of(codes, n_rows, sizes, n_words)
+    families = families_of(scopes, sizes)
+    out = np.zeros(families.n_cells, np.int64)
     for _ in range(times):
-        count_masks(masks, first, members, starts, states, out, offsets, np.zeros(n_words, np.uint64))
+        count_masks(families, masks, n_rows, out)
     return out
 
 
@@ -125,13 +131,13 @@ def test_mask_counts_are_added_to_what_is_there():
 
 
 def by_histogram(codes, n_rows, scopes, sizes, weights=None, out=None):
-    members, starts, states, offsets = layout_of(scopes, sizes)
+    families = families_of(scopes, sizes)
     dtype = np.int64 if weights is None else weights.dtype
-    out = np.zeros(offsets[-1], dtype) if out is None else out
+    out = np.zeros(families.n_cells, dtype) if out is None else out
     if weights is None:
-        count_histogram(codes.astype(np.int32), n_rows, members, starts, states, out, offsets)
+        count_histogram(families, codes.astype(np.int32), n_rows, out)
     else:
-        count_weighted(codes.astype(np.int32), n_rows, weights, members, starts, states, out, offsets)
+        count_weighted(families, codes.astype(np.int32), weights[:n_rows], out)
     return out
 
 
@@ -189,86 +195,51 @@ def test_histograms_are_added_to_what_is_there(weights):
 # Hash tables --------------------------------------------------------------------------------------------------
 
 
-def slot_of(key, n_slots):
-    """Return where a key belongs, in plain Python."""
-    mixed = key * GOLDEN % 2**64
-    return (mixed ^ mixed >> 32) % n_slots
+def as_dict(keys, sums):
+    assert len(set(keys.tolist())) == len(keys)
+    return dict(zip(keys.tolist(), sums.tolist(), strict=True))
 
 
-def tables_of(n_slots, dtype=np.int64):
-    return np.full(n_slots, -1, np.int64), np.zeros(n_slots, dtype)
-
-
-def as_dict(table, values):
-    assert len(set(table[table >= 0].tolist())) == (table >= 0).sum()
-    assert not values[table < 0].any()
-    return {key: value for key, value in zip(table.tolist(), values.tolist(), strict=True) if key >= 0}
-
-
-NO_WEIGHTS = np.zeros(0, np.int64)
 wide_keys = (
     st.integers(0, 20) | st.integers(2**62 - 20, 2**62 - 1) | st.integers(2**63 - 5, 2**63 - 1) | st.integers(0, 2**62)
 )
 
 
 @settings(max_examples=80)
-@given(st.lists(wide_keys, max_size=15))
+@given(st.lists(wide_keys, max_size=300))
 def test_keys_are_counted_like_a_dict(keys):
-    table, values = tables_of(64)
-    went_in, used = count_keys(np.array(keys, np.int64), NO_WEIGHTS, table, values, 0)
-    assert went_in == len(keys)
-    assert used == len(set(keys))
-    assert as_dict(table, values) == {key: keys.count(key) for key in keys}
+    found, counts = count_keys(np.array(keys, np.int64))
+    assert as_dict(found, counts) == Counter(keys)
+    assert counts.dtype == np.int64
 
 
 @settings(max_examples=40)
 @given(st.lists(st.tuples(wide_keys, st.integers(0, 2**40)), max_size=15), st.sampled_from([np.int64, np.float64]))
 def test_weights_of_keys_are_added_up(pairs, dtype):
-    table, values = tables_of(64, dtype)
     keys, weights = [key for key, _ in pairs], [weight for _, weight in pairs]
-    count_keys(np.array(keys, np.int64), np.array(weights, dtype), table, values, 0)
+    found, sums = count_keys(np.array(keys, np.int64), np.array(weights, dtype))
     exact = naive.counts({"key": keys}, ["key"], weights)
-    assert as_dict(table, values) == {key: m for (key,), m in exact.items()}
+    assert as_dict(found, sums) == {key: m for (key,), m in exact.items()}
+    assert sums.dtype == dtype
 
 
 def test_keys_that_want_the_same_slot_stay_apart():
-    n_slots = 16
-    wanted = [key for key in range(10_000) if slot_of(key, n_slots) == n_slots - 1][:7]  # they go on at slot 0
-    keys = np.array(wanted * 3, np.int64)
-    table, values = tables_of(n_slots)
-    assert count_keys(keys, NO_WEIGHTS, table, values, 0) == (21, 7)
-    assert as_dict(table, values) == dict.fromkeys(wanted, 3)
-    assert set(np.flatnonzero(table >= 0).tolist()) == {15, 0, 1, 2, 3, 4, 5}
+    """The first table has 4096 slots, and keys that want the last one go on at the first."""
+    mixed = np.arange(10_000_000, dtype=np.uint64) * np.uint64(GOLDEN)
+    wanted = np.flatnonzero((mixed ^ mixed >> np.uint64(32)) % np.uint64(4096) == 4095)[:200]
+    assert len(wanted) == 200
+    assert as_dict(*count_keys(np.tile(wanted, 3))) == dict.fromkeys(wanted.tolist(), 3)
 
 
-@pytest.mark.parametrize("n_slots", [2, 4, 8, 4096])
-def test_counting_stops_when_half_of_the_slots_are_used_and_can_go_on_elsewhere(n_slots):
-    keys = np.arange(n_slots, dtype=np.int64) * 977
-    table, values = tables_of(n_slots)
-    went_in, used = count_keys(keys, NO_WEIGHTS, table, values, 0)
-    assert went_in == used == n_slots // 2
-    assert as_dict(table, values) == dict.fromkeys(keys[:went_in].tolist(), 1)
-    assert count_keys(keys[went_in:], NO_WEIGHTS, table, values, used) == (0, used)
-    assert as_dict(table, values) == dict.fromkeys(keys[:went_in].tolist(), 1)
+def test_real_weights_are_added_in_the_order_of_the_keys():
+    weights = np.random.default_rng(0).normal(size=500) * 10.0 ** np.arange(500)[::-1].astype(float) ** 0.5
+    total = 0.0
+    for weight in weights.tolist():
+        total += weight
+    assert count_keys(np.full(500, 7), weights)[1].tolist() == [total]
 
 
-def test_the_last_key_may_fill_half_of_the_slots():
-    table, values = tables_of(8)
-    assert count_keys(np.arange(4), NO_WEIGHTS, table, values, 0) == (4, 4)
-
-
-def test_a_table_that_is_enlarged_keeps_its_sums():
-    table, values = tables_of(8, np.float64)
-    keys = np.array([2**62 - 1, 5, 2**62 - 2, 0])
-    _, used = count_keys(keys, np.array([0.5, 1.5, 2.0, 0.0]), table, values, 0)
-    larger, sums, still_used = counting._enlarged(table, values)
-    assert len(larger) == 32
-    assert still_used == used == 4
-    assert sums.dtype == values.dtype
-    assert as_dict(larger, sums) == as_dict(table, values) == {2**62 - 1: 0.5, 5: 1.5, 2**62 - 2: 2.0, 0: 0.0}
-
-
-@pytest.mark.parametrize("n_distinct", [0, 1, 2047, 2048, 2049, 8191, 8192, 8193, 50_000])
+@pytest.mark.parametrize("n_distinct", [0, 1, 1919, 1920, 1921, 2047, 2048, 2049, 8191, 8192, 8193, 50_000])
 @pytest.mark.parametrize("weighted", [False, True])
 def test_distinct_keys_come_sorted_whatever_the_number_of_enlargements(n_distinct, weighted):
     generator = np.random.default_rng(n_distinct)
@@ -285,15 +256,22 @@ def test_distinct_keys_come_sorted_whatever_the_number_of_enlargements(n_distinc
     assert values.dtype == each.dtype
 
 
-@settings(max_examples=30)
-@given(st.integers(0, 2**32), st.integers(1, 400))
-@example(0, 1)
-def test_keys_fed_in_pieces_give_the_same_table(seed, n_rows):
-    keys = np.random.default_rng(seed).integers(0, 60, n_rows)
-    whole, whole_values = tables_of(256)
-    count_keys(keys, NO_WEIGHTS, whole, whole_values, 0)
-    parts, part_values, used = *tables_of(256), 0
-    for piece in np.array_split(keys, 5):
-        _, used = count_keys(piece, NO_WEIGHTS, parts, part_values, used)
-    assert np.array_equal(parts, whole)
-    assert np.array_equal(part_values, whole_values)
+# Levels of instructions -----------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("wanted", ["baseline", "avx2"])
+def test_lower_levels_of_instructions_return_the_same(wanted):
+    lines = [
+        "from suffice.native import counting",
+        "from tests.native.fuzzing import differences",
+        "print(counting.level())",
+        "print(list(differences('counting', lambda n: range(min(n, 2)))))",
+        "print(list(differences('codes', lambda n: range(min(n, 2)))))",
+    ]
+    environment = {**os.environ, "SUFFICE_NATIVE_LEVEL": wanted}
+    run = subprocess.run(
+        [sys.executable, "-c", "\n".join(lines)], env=environment, cwd=ROOT, capture_output=True, text=True, check=True
+    )
+    level, *different = run.stdout.split("\n")[:-1]
+    assert level in ("baseline", wanted)  # not every processor has AVX2
+    assert different == ["[]", "[]"]
