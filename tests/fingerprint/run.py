@@ -71,7 +71,7 @@ def described() -> dict[str, str]:
 
     import suffice as sf
 
-    parts = ("numpy", "scipy", "numba", "pyarrow", "pandas", "polars", "duckdb", "scikit-learn")
+    parts = ("numpy", "scipy", "pyarrow", "pandas", "polars", "duckdb", "scikit-learn")
     library = {"suffice": sf.__version__, "suffice from": str(Path(sf.__file__).parent)}
     return {**library, "python": platform.python_version(), **{part: version(part) for part in parts}}
 

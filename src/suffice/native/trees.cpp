@@ -434,6 +434,7 @@ gains, totals, gaps : arrays, shape (n_visits,)
 NB_MODULE(trees, m) {
     using namespace suffice;
     m.doc() = "Junction trees: message passing, and what learning asks of calibrated tables.";
+    nb::set_leak_warnings(false);  // objects that live until the interpreter ends are no fault
     nb::enum_<Semiring>(m, "Semiring", nb::is_arithmetic(), "How tables are combined and summed.")
         .value("SUM", Semiring::SUM, "Sum–product, scaled.")
         .value("LOG", Semiring::LOG, "Sum–product in logarithms.")

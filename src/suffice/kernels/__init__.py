@@ -1,1 +1,0 @@
-"""Numba kernels: arrays in, arrays out. They know nothing of variables, blocks or models, and load on first use."""
