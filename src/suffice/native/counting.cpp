@@ -805,6 +805,7 @@ weights : array of int64 or float64, shape (n,), optional
 }  // namespace
 
 NB_MODULE(counting, m) {
+    nb::set_leak_warnings(false);  // objects that live until the interpreter ends are no fault
     m.doc() = "Counting many families of columns at once, over one tile of rows.";
     m.def("level", [] { return levels::has_avx512 ? "avx512" : levels::name(); },
           "Return the level of instructions that was chosen: ``baseline``, ``avx2`` or ``avx512``.");
