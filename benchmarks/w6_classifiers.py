@@ -127,10 +127,8 @@ class Suffice(Classifier):
     """Ours."""
 
     def make(self, request: Mapping[str, Any]) -> Any:
-        """Return the shell; its kernels are loaded here."""
+        """Return the shell."""
         import suffice as sf
-        import suffice.kernels.codes
-        import suffice.kernels.counting
 
         if request["kind"] in ("normal", "states"):
             return sf.NaiveBayes()

@@ -9,12 +9,11 @@ from common import Answer, Context, Entry, contestant_main, first_compilation, r
 
 TITLE = "W8: Markov chain of order 2, 5,000 × 1,000 symbols, alphabet of 27"
 SEED, N_STATES = 8, 27
-OURS = Entry("suffice, array of bytes", "suffice", "ours", {"kernels": True})
+OURS = Entry("suffice, array of bytes", "suffice", "ours")
 ENTRIES = (
     OURS,
-    Entry("suffice, list of bytes", "suffice", "ours", {"kernels": True, "form": "list"}),
-    Entry("suffice, statistics alone", "statistics", "ours", {"kernels": True}),
-    Entry("suffice, Numba not loaded", "suffice", "ours"),
+    Entry("suffice, list of bytes", "suffice", "ours", {"form": "list"}),
+    Entry("suffice, statistics alone", "statistics", "ours"),
     Entry("pomegranate, array of bytes", "pomegranate"),
     Entry("pomegranate, tensor made before", "pomegranate", options={"tensor": True}),
     Entry("Numba loop by hand, one thread", "control", "ours"),
@@ -29,9 +28,8 @@ def run(context: Context) -> str:
     return (
         f"{ratio_table(outcomes, {'transitions': N_STATES})}\n\n{request['n']:,} sequences of {request['length']:,} "
         "independent symbols, the k-th in proportion to 1/(k + 3). Ours include the distribution of the first two "
-        "symbols, the certificate and finding the alphabet. In a process that has not loaded Numba yet, jobs of this "
-        "size go through NumPy, since loading it takes longer. pomegranate takes a tensor of whole numbers, made from "
-        f"the array in the first of its rows, and computes in single precision. {first}"
+        "symbols, the certificate and finding the alphabet. pomegranate takes a tensor of whole numbers, made from the "
+        f"array in the first of its rows, and computes in single precision. {first}"
     )
 
 
@@ -54,8 +52,6 @@ class Suffice:
         """Make the array, or a list of ASCII bytes."""
         import suffice as sf
 
-        if request.get("kernels"):
-            import suffice.kernels.counting
         data = symbols(request)
         if request.get("form") == "list":
             data = [(row + ord("A")).tobytes() for row in data]
