@@ -12,7 +12,7 @@ using Int = std::int64_t;
 constexpr Int SMALL = 127;      // numbers below this have codes of eight bits
 constexpr Int BLOCK_ROWS = 16;  // rows that stay in the first cache
 
-// Copy numbers into codes; return whether all lie between 0 and 126: then neither they nor their successors have any bit
+// Copy numbers into codes; return whether all lie between 0 and 126: then neither they nor their successors have a bit
 // beyond the seventh.
 template <typename T>
 SUFFICE_INLINE bool copy_small(const T *__restrict numbers, std::int8_t *__restrict codes, Int n) {

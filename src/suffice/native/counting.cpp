@@ -3,9 +3,9 @@
 // A tile holds the codes of some columns, one column per row of the array. A family is a list of columns; its table is
 // laid out in C order, the last column fastest, in a range of one flat buffer.
 //
-// Small tables are counted by bit masks: one mask per column and state, with one bit per row; a count is the number of bits
-// that some masks share. The cost grows with the cells, so larger tables use a histogram, and tables too large to be held
-// a hash table of the configurations that occur.
+// Small tables are counted by bit masks: one mask per column and state, with one bit per row; a count is the number of
+// bits that some masks share. The cost grows with the cells, so larger tables use a histogram, and tables too large to be
+// held a hash table of the configurations that occur.
 #include "arrays.hpp"
 #include "levels.hpp"
 
@@ -148,7 +148,9 @@ inline void match_state(const std::int8_t *codes, Word state, Word *bits, Int n_
 #if SUFFICE_HAS_LEVELS
 namespace avx2 {
 
-SUFFICE_AVX2 SUFFICE_INLINE __m256i load(const void *at) { return _mm256_loadu_si256(static_cast<const __m256i *>(at)); }
+SUFFICE_AVX2 SUFFICE_INLINE __m256i load(const void *at) {
+    return _mm256_loadu_si256(static_cast<const __m256i *>(at));
+}
 
 // A table of the 16 half bytes gives the bits of 32 bytes at once.
 template <Take take>
@@ -185,9 +187,9 @@ SUFFICE_AVX2 Int count_bits(const Word *a, const Word *b, Word *written, Int n) 
 SUFFICE_AVX2 inline void match_state(const std::int8_t *codes, Word state, Word *bits, Int n_words) {
     const __m256i wanted = _mm256_set1_epi8(static_cast<char>(state));
     for (Int w = 0; w < n_words; ++w, codes += 64) {
-        const auto lower = static_cast<std::uint32_t>(_mm256_movemask_epi8(_mm256_cmpeq_epi8(load(codes), wanted)));
-        const auto upper = static_cast<std::uint32_t>(_mm256_movemask_epi8(_mm256_cmpeq_epi8(load(codes + 32), wanted)));
-        bits[w] = static_cast<Word>(upper) << 32 | lower;
+        const int lower = _mm256_movemask_epi8(_mm256_cmpeq_epi8(load(codes), wanted));
+        const int upper = _mm256_movemask_epi8(_mm256_cmpeq_epi8(load(codes + 32), wanted));
+        bits[w] = static_cast<Word>(static_cast<std::uint32_t>(upper)) << 32 | static_cast<std::uint32_t>(lower);
     }
 }
 
@@ -270,9 +272,9 @@ void build_masks(const Families &families, const In<std::int8_t, 2> &tile, Int n
 
 // Counts of one family from the masks of its columns.
 //
-// A variable of a configuration has one of its states but the last, or may have any: n(x, any) stands in the table's place
-// of n(x, last), and needs no mask. Afterwards n(x, last) = n(x, any) − Σ_s n(x, s), one variable after the other. So single
-// variables, which are counted once for all families, need no more work, and two binary ones share one count of bits.
+// Each variable has one of its states but the last, or any state: n(x, any) stands in the table's place of n(x, last), and
+// needs no mask. Afterwards n(x, last) = n(x, any) − Σ_s n(x, s), one variable after the other. Single variables are
+// counted once for all families, so that a table of two binary variables takes one more count of bits instead of four.
 class MaskCounter {
   public:
     MaskCounter(const Families &families, const Word *masks, Int n_words, Int n_rows)
@@ -357,8 +359,8 @@ void count_masks(const Families &families, const InWords &masks, Int n_rows, con
 
 constexpr int TOGETHER = 4;  // columns that are read in one pass
 
-// Append the codes of k columns to the cells from `start` on, as digits of a mixed-radix number; before the first column
-// there are none.
+// Append the codes of k columns to the cells from `start` on, as digits of a mixed-radix number; before the first
+// column there are none.
 template <typename T, int k, bool first>
 SUFFICE_INLINE void append_digits(const T *const *columns, const std::int32_t *sizes, std::int32_t *cells, Int start,
                                   Int n) {
@@ -389,7 +391,8 @@ SUFFICE_AVX2 void append_digits(const T *const *columns, const std::int32_t *siz
     Int i = 0;
     for (; i + 8 <= n; i += 8) {
         __m256i cell = first ? widen(column[0] + i) : load(cells + i);
-        for (int j = first; j < k; ++j) cell = _mm256_add_epi32(_mm256_mullo_epi32(cell, size[j]), widen(column[j] + i));
+        for (int j = first; j < k; ++j)
+            cell = _mm256_add_epi32(_mm256_mullo_epi32(cell, size[j]), widen(column[j] + i));
         _mm256_storeu_si256(reinterpret_cast<__m256i *>(cells + i), cell);
     }
     suffice::append_digits<T, k, first>(columns, sizes, cells, i, n);
@@ -447,8 +450,8 @@ class CellFinder {
     std::vector<std::int32_t> sizes, cells;
 };
 
-// A histogram that is added to a table. Rows take two copies by turns, unless these are large: equal neighbours need not
-// wait for each other's sum.
+// A histogram that is added to a table. Rows take two copies by turns, unless these are large: equal neighbours need
+// not wait for each other's sum.
 class Histogram {
   public:
     explicit Histogram(Int most_cells) : second(std::min(most_cells, COPIED_CELLS)) {}
@@ -622,7 +625,8 @@ class Sums {
 
     Int size() const { return n_used; }
 
-    // Write what is held, with room for one more. Whether a slot is used cannot be foreseen, so that nothing is skipped.
+    // Call write(n, slot) for the n-th slot that is used. Whether one is used cannot be foreseen, so that none is skipped:
+    // what a free slot wrote is overwritten by the next one, and there has to be room for one more than is held.
     template <typename Write>
     void list(Write write) const {
         Int n = 0;
@@ -805,6 +809,7 @@ weights : array of int64 or float64, shape (n,), optional
 }  // namespace
 
 NB_MODULE(counting, m) {
+    nb::set_leak_warnings(false);  // objects that live until the interpreter ends are no fault
     m.doc() = "Counting many families of columns at once, over one tile of rows.";
     m.def("level", [] { return levels::has_avx512 ? "avx512" : levels::name(); },
           "Return the level of instructions that was chosen: ``baseline``, ``avx2`` or ``avx512``.");

@@ -39,8 +39,8 @@ inline bool choose_avx2() {
 #endif
 }
 
-// Whether AVX-512 is known as well, with its instruction that counts bits; SUFFICE_NATIVE_LEVEL=avx2 refuses it. Only the
-// counting by bit masks has this third level.
+// Whether AVX-512 is known as well, with its instruction that counts bits; SUFFICE_NATIVE_LEVEL=avx2 refuses it. Only
+// the counting by bit masks has this third level.
 inline bool choose_avx512() {
 #if SUFFICE_HAS_LEVELS
     const char *wanted = std::getenv("SUFFICE_NATIVE_LEVEL");

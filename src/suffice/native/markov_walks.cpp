@@ -1,7 +1,7 @@
 // Drawing sequences from a Markov chain: one symbol after the other, each from the row of the symbols before it.
 //
-// The key of a context is its symbols' codes as the digits of one number, the newest last. A context without a row of its
-// own has the last row.
+// The key of a context is its symbols' codes as the digits of one number, the newest last. A context without a row of
+// its own has the last row.
 #include "arrays.hpp"
 
 #include <algorithm>
