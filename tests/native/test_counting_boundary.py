@@ -106,14 +106,9 @@ def test_every_kernel_is_called() -> None:
     assert found - {"counting.level"} == set(CALLS)
 
 
-@pytest.mark.parametrize("name", CALLS)
-def test_proper_calls_are_taken(name: str) -> None:
-    call(name, CALLS[name])
-
-
 @pytest.mark.parametrize(("name", "arguments"), WRONG)
 def test_wrong_arrays_are_refused(name: str, arguments: dict[str, Any]) -> None:
-    call(name, CALLS[name])
+    call(name, CALLS[name])  # a proper call is answered
     with pytest.raises(REFUSALS):
         call(name, arguments)
 

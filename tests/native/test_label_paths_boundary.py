@@ -103,4 +103,4 @@ def test_potentials_that_are_no_numbers_crash_nothing(name: str, wrong: float) -
         arguments[key] = np.full_like(arguments[key], wrong)
     if "labels" in arguments:
         arguments["labels"] = np.full(N, 1 << 30, np.int32)
-    call(name, arguments)
+    assert call(name, arguments) in range(-1, S)

@@ -143,11 +143,6 @@ def test_every_kernel_is_called() -> None:
 
 
 @pytest.mark.parametrize("name", CALLS)
-def test_proper_calls_are_answered(name: str) -> None:
-    call(name, CALLS[name])
-
-
-@pytest.mark.parametrize("name", CALLS)
 def test_inputs_may_be_read_only(name: str) -> None:
     arguments = dict(CALLS[name])
     inputs = [key for key, value in arguments.items() if isinstance(value, np.ndarray) and key not in outputs(name)]
@@ -160,6 +155,7 @@ def test_inputs_may_be_read_only(name: str) -> None:
 
 @pytest.mark.parametrize(("name", "arguments"), WRONG)
 def test_arrays_that_do_not_fit_are_refused(name: str, arguments: dict[str, Any]) -> None:
+    call(name, CALLS[name])  # a proper call is answered
     with pytest.raises(REFUSALS):
         call(name, arguments)
 

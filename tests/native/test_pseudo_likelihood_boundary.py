@@ -57,13 +57,9 @@ def test_every_kernel_is_called() -> None:
     assert {name for name in dir(pseudo_likelihood) if not name.startswith("_")} == set(CALLS)
 
 
-@pytest.mark.parametrize("name", CALLS)
-def test_proper_calls_are_answered(name: str) -> None:
-    call(name, CALLS[name])
-
-
 @pytest.mark.parametrize(("name", "arguments"), WRONG)
 def test_arrays_that_do_not_fit_are_refused(name: str, arguments: dict[str, Any]) -> None:
+    call(name, CALLS[name])  # a proper call is answered
     with pytest.raises(REFUSALS):
         call(name, arguments)
 

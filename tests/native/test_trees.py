@@ -91,13 +91,9 @@ MISUSES = [
 ]
 
 
-@pytest.mark.parametrize("kernel", CALLS, ids=lambda kernel: kernel.__name__)
-def test_proper_calls_are_taken(kernel: Callable[..., Any]) -> None:
-    kernel(**copy.deepcopy(CALLS[kernel][0]))
-
-
 @pytest.mark.parametrize(("kernel", "wrong"), MISUSES)
 def test_wrong_arrays_are_refused(kernel: Callable[..., Any], wrong: dict[str, Any]) -> None:
+    kernel(**copy.deepcopy(CALLS[kernel][0]))  # a proper call is answered
     with pytest.raises(REFUSALS):
         kernel(**wrong)
 
@@ -189,9 +185,8 @@ def test_threads_share_a_tree() -> None:
     questions = [draw_question(np.random.default_rng(3)) for _ in range(64)]
     with ThreadPoolExecutor(4) as pool:
         found = list(pool.map(run_propagate, questions))
-    for other in found[1:]:
-        for mine, theirs in zip(found[0], other, strict=True):
-            np.testing.assert_array_equal(mine, theirs)
+    bits = {b"".join(np.asarray(part).tobytes() for part in parts) for parts in found}
+    assert len(bits) == 1
 
 
 def test_outcomes_are_told_apart() -> None:
