@@ -34,6 +34,7 @@ def main() -> int:
         warnings.simplefilter("ignore")
         for family in chosen:
             found[family.name] = audit_family(family, each, changes, asked.seed)
+            print(f"{len(found)} of {len(chosen)}: {family.name}", file=sys.stderr, flush=True)
     rows = [[name, *(f"{n}" for n in _numbers(tally))] for name, tally in found.items()]
     rows.append(["all", *(f"{sum(column)}" for column in zip(*map(_numbers, found.values()), strict=True))])
     print(plain_table(HEADER, rows, "<>>>>>>"))

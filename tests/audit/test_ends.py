@@ -25,6 +25,13 @@ from tests.audit.family import audit_family, drawn, has_converged
         ("MEMM", 303, 55),
         ("chain CRF, L1", 303, 42),
         ("graph CRF, L1", 303, 86),
+        ("features, Laplace prior", 404, 95),  # along a relation between features only the prior changes
+        ("features, Laplace prior", 404, 110),
+        ("features, Laplace prior", 303, 145),  # of which one Newton step does not see the end
+        ("softmax regression, L1", 404, 236),
+        ("softmax regression, L1", 505, 56),
+        ("graph CRF, L1", 404, 7),
+        ("graph CRF, L1", 404, 51),
     ],
 )
 @pytest.mark.filterwarnings("ignore")

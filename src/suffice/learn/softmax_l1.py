@@ -15,8 +15,8 @@ from numpy.typing import NDArray
 from suffice.learn.softmax_objective import Objective
 from suffice.learn.softmax_passes import Point
 from suffice.learn.softmax_search import null_point
-from suffice.optimise.decrement import LEFT, decrement_of
-from suffice.optimise.kinks import Kinks, up_to_zero
+from suffice.optimise.decrement import LEFT
+from suffice.optimise.kinks import MOST_WRITTEN, Kinks
 from suffice.optimise.outcome import NO_BETTER, OUT_OF_STEPS, Outcome, outcome_of
 from suffice.optimise.proximal import proximal
 
@@ -25,8 +25,10 @@ FIRST, AGAIN = 60, 20
 """Proximal steps before the first Newton steps, and before others."""
 MOST_CUTS = 12
 MOST_IDLE = 5
-MOST_WRITTEN, MOST_EXACT = 100, 50
-"""Numbers up to which the Hessian is written out at the end, and Newton steps with it."""
+NOW_AND_THEN = 10
+"""Turns after which a Hessian is written out, where conjugate gradients creep along a narrow valley."""
+MOST_ROWS = 10_000_000
+"""Rows times numbers up to which a Hessian is written out at the end."""
 
 
 class Kinked:
@@ -106,44 +108,19 @@ class Kinked:
         reached = self._as_far(vector, after)
         if not (is_end and np.array_equal(reached, after) and self._is_held(reached)):
             return reached, False
-        return self._finished(reached)
+        return self.finished(reached) if self.can_be_written else (reached, True)
 
-    def _finished(self, vector: Floats) -> tuple[Floats, bool]:
-        """Return the optimum with the zeros and the signs held, by a Hessian that is written out; and if it is one.
+    @property
+    def can_be_written(self) -> bool:
+        """Whether the Hessian can be written out quickly."""
+        table, n = self.objective.held, self.n_intercepts + self.units.size
+        return table is not None and n <= MOST_WRITTEN and n * table.n_expected <= MOST_ROWS
 
-        Conjugate gradients do not see a direction that a few rows of very many determine, and values are rounded to
-        more than what is left to gain there. So steps are judged by the decrement, which is what a certificate asks.
-        """
-        if int(self.kinks.free(vector).sum()) > MOST_WRITTEN:
-            return vector, True
-        left, step = self._newton_step(vector)
-        for _ in range(MOST_EXACT):
-            if left <= LEFT:
-                return vector, True
-            for cut in range(MOST_CUTS):
-                trial = up_to_zero(vector, vector + 0.5**cut * step, self.kinks.prices > 0)
-                if not np.array_equal(self.kinks.free(trial), self.kinks.free(vector)):
-                    return trial, False
-                trial_left, trial_step = self._newton_step(trial)
-                if trial_left < left:
-                    break
-            else:
-                return vector, False
-            vector, left, step = trial, trial_left, trial_step
-        return vector, False
-
-    def _newton_step(self, vector: Floats) -> tuple[float, Floats]:
-        """Return what a Newton step would gain, in nats, zeros and signs held; and the step."""
-        free = np.flatnonzero(self.kinks.free(vector))
-        _, slope, product = self.smooth_twice(vector)
-        slope = slope + np.sign(vector) * self.kinks.prices
-        units = np.eye(len(vector))[free]
-        hessian = np.array([product(unit)[free] for unit in units]).reshape(len(free), len(free))
-        found = decrement_of(self.objective.total * slope[free], self.objective.total * (hessian + hessian.T) / 2)
-        step = np.zeros(len(vector))
-        if found.solved is not None:
-            step[free] = -found.solved
-        return found.size, self._apart(step, self.kinks.free(vector))
+    def finished(self, vector: Floats) -> tuple[Floats, bool]:
+        """Return the optimum near a point, by a Hessian that is written out; and whether it is one."""
+        return self.kinks.finished(
+            self.smooth_twice, vector, total=self.objective.total, gain=LEFT, project=self._apart
+        )
 
     def _apart(self, step: Floats, free: NDArray[np.bool_]) -> Floats:
         """Return a step without what all classes share, where all are free: the objective does not know of it."""
@@ -192,6 +169,8 @@ def sparse_search(objective: Objective, width: float, enough: float, steps: Iter
         )
         before = value + problem.kinks.value(x)
         x, is_end = problem.on_support(problem.levelled(found.x), enough / 4)
+        if not is_end and number % NOW_AND_THEN == 0 and problem.can_be_written:
+            x, is_end = problem.finished(x)
         value, gradient = problem.smooth(x)
         n_evaluations += found.n_evaluations + 1
         values.append(value + problem.kinks.value(x))
@@ -204,4 +183,8 @@ def sparse_search(objective: Objective, width: float, enough: float, steps: Iter
         if n_idle >= MOST_IDLE:
             trouble = NO_BETTER
             break
+    if trouble == NO_BETTER and problem.can_be_written:
+        x, is_end = problem.finished(x)
+        value, gradient = problem.smooth(x)
+        trouble = "" if is_end and problem.residual(x, gradient) <= enough else trouble
     return problem.point(x), outcome_of(x, value + problem.kinks.value(x), gradient, values, n_evaluations, trouble)

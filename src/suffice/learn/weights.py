@@ -18,10 +18,10 @@ from suffice.learn.feature_matching import FeatureMatching, Floats
 from suffice.optimise.conjugate_gradient import conjugate_gradient
 from suffice.optimise.decrement import LEFT, decrement_by_products
 from suffice.optimise.gradient import gradient_descent
-from suffice.optimise.kinks import Kinks, up_to_zero
+from suffice.optimise.kinks import MOST_WRITTEN, Kinks, up_to_zero
 from suffice.optimise.lbfgs import lbfgs as minimise_by_lbfgs
 from suffice.optimise.newton_cg import newton_cg
-from suffice.optimise.outcome import Outcome
+from suffice.optimise.outcome import NO_BETTER, Outcome
 from suffice.optimise.proximal import proximal as minimise_by_proximal
 
 FLAT = 1e-13
@@ -264,7 +264,8 @@ def proximal(matching: FeatureMatching) -> FoundWeights:
             if len(objectives) < matching.problem.max_iter:
                 objectives.append(matching.gain(priced.evaluate(x)[0] + priced.kinks.value(x)))
         if outcome.converged or priced.done(x, priced.evaluate(x)[1]):
-            return FoundWeights(matching.weights(x), tuple(objectives), True)
+            x, is_end = priced.settled(x)
+            return FoundWeights(matching.weights(x), tuple(objectives), is_end, "" if is_end else NO_BETTER)
         if next(steps, None) is None:
             return FoundWeights(matching.weights(x), tuple(objectives), False, "allow more by max_iter=…")
 
@@ -294,6 +295,19 @@ class Priced:
         """Return what a Newton step would gain, in nats; weights leave zero only in the direction of their slopes."""
         _, slope, product = self.evaluate_twice(x)
         return self.kinks.decrement(x, slope, product, self.matching.curvature, self.matching.total)
+
+    def settled(self, x: Floats) -> tuple[Floats, bool]:
+        """Return the optimum near a point that is done, where weights are few; and whether it is one."""
+        if len(x) > MOST_WRITTEN:
+            return x, True
+        tol = self.matching.problem.tol / 2
+        return self.kinks.finished(
+            self.evaluate_twice,
+            x,
+            total=self.matching.total,
+            gain=LEFT,
+            done=lambda slopes: self.matching.gap(slopes) <= tol,
+        )
 
     def finished(self, x: Floats, steps: Iterator[int]) -> Floats:
         """Return the optimum among weights with zeros and signs like those of x.
