@@ -32,6 +32,8 @@ from tests.audit.family import audit_family, drawn, has_converged
         ("softmax regression, L1", 505, 56),
         ("graph CRF, L1", 404, 7),
         ("graph CRF, L1", 404, 51),
+        ("graph CRF, L1", 606, 21),
+        ("graph CRF, L1", 606, 65),
     ],
 )
 @pytest.mark.filterwarnings("ignore")

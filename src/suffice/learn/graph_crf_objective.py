@@ -172,11 +172,11 @@ def sparse_search(objective: Objective, c1: float, enough: float, steps: Iterabl
         elif (found.n_steps < IN_TURN and not found.converged) or n_idle >= MOST_IDLE:
             trouble = NO_BETTER if n_idle >= MOST_IDLE or found.reason == NO_BETTER else trouble
             break
-    if trouble == NO_BETTER and len(x) <= MOST_WRITTEN:
+    if trouble != OUT_OF_STEPS and 0 < len(x) <= MOST_WRITTEN:
         asked = replace(problem, enough=enough)
         x, is_end = problem.kinks.finished(
             plain.twice_at, x, total=objective.total, gain=LEFT, done=lambda slopes: asked.done(x, 0.0, slopes)
         )
-        trouble = "" if is_end else trouble
+        trouble = "" if is_end else NO_BETTER
     value, gradient = plain.at(x)
     return outcome_of(x * objective.units, value + problem.kinks.value(x), gradient, values, n_evaluations + 1, trouble)
