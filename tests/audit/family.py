@@ -13,6 +13,7 @@ import numpy as np
 
 import suffice.solving
 from suffice.certify import Certificate, Claim, certify, examined
+from suffice.result.fit import Fit
 
 NATS, SDS = 1e-3, 0.1
 """What a certified fit may cost at most: nats of its objective, or standard deviations of its posterior."""
@@ -44,27 +45,60 @@ class AuditFamily:
 
 @dataclass
 class Tally:
-    """What came out for one family."""
+    """What came out for one family.
+
+    Attributes
+    ----------
+    fits : int
+    refused : int
+        Correct fits that were not certified although their search had converged: a fault.
+    unfinished : int
+        Fits that were not certified, and say themselves that their search did not converge.
+    tried, costly, certified : int
+        Changes, those that cost more than they may, and those among them that were certified: a fault.
+    faults, remarks : list of str
+        What was wrong; and which fits were unfinished.
+    """
 
     fits: int = 0
     refused: int = 0
+    unfinished: int = 0
     tried: int = 0
     costly: int = 0
     certified: int = 0
     faults: list[str] = dataclasses.field(default_factory=list)
+    remarks: list[str] = dataclasses.field(default_factory=list)
 
 
 @contextmanager
-def claims_kept() -> Iterator[list[Claim]]:
-    """Keep the claims that fits make of themselves."""
-    held: list[Claim] = []
+def fits_kept() -> Iterator[list[tuple[Claim, Fit]]]:
+    """Keep fits and the claims that they make of themselves, also where an estimator returns itself."""
+    claims: list[Claim] = []
+    held: list[tuple[Claim, Fit]] = []
 
-    def keep(claim: Claim, *, keep: bool) -> Certificate:
-        held.append(claim)
+    def examine(claim: Claim, *, keep: bool) -> Certificate:
+        claims.append(claim)
         return examined(claim, keep=keep)
 
-    with mock.patch.object(suffice.solving, "examined", keep):
+    def make(**parts: Any) -> Fit:
+        held.append((claims[-1], Fit(**parts)))
+        return held[-1][1]
+
+    with mock.patch.object(suffice.solving, "examined", examine), mock.patch.object(suffice.solving, "Fit", make):
         yield held
+
+
+def has_converged(fit: Fit) -> bool:
+    """Whether no note of a fit says that its search did not converge."""
+    return not any("Not converged" in note.text for note in fit.notes)
+
+
+def drawn(family: AuditFamily, seed: int, number: int) -> tuple[Claim, Fit, np.random.Generator]:
+    """Return a fit, which is drawn from the seed, the family's name and its number; and the generator after that."""
+    rng = np.random.default_rng([seed, number, *family.name.encode()])
+    with fits_kept() as held:
+        family.draw(rng)()
+    return *held[-1], rng
 
 
 def limit_of(claim: Claim) -> float:
@@ -79,19 +113,20 @@ def certify_as_claimed(claim: Claim, model: Any) -> Certificate:
 
 
 def audit_family(family: AuditFamily, n_fits: int, n_perturbations: int, seed: int) -> Tally:
-    """Draw fits and change them; every fit is drawn from the seed, the family's name and its number."""
+    """Draw fits and change them."""
     tally = Tally()
     for number in range(n_fits):
-        rng = np.random.default_rng([seed, number, *family.name.encode()])
         where = f"{family.name}, seed {seed}, fit {number}"
-        with claims_kept() as held:
-            family.draw(rng)()
-        claim = held[-1]
+        claim, fit, rng = drawn(family, seed, number)
         tally.fits += 1
         found = certify(claim)
-        if not found.ok:
+        if not found.ok and has_converged(fit):
             tally.refused += 1
             tally.faults.append(f"{where}: refused. {found.verdict}")
+            continue
+        if not found.ok:
+            tally.unfinished += 1
+            tally.remarks.append(f"{where}: did not converge, and says so. {found.verdict}")
             continue
         for _ in range(n_perturbations):
             changed = family.perturb(rng, claim)

@@ -174,7 +174,8 @@ def cost_of_mixed(claim: Claim, model: Any) -> float:
     for a, x, weight in zip(data["a"], data["x"], weights, strict=True):
         density = p.copy() if a is None else np.array([label == a for label in labels], wide)
         if x is not None and a is None:
-            density = density * np.exp(-((wide(x) - mean) ** 2) / v / 2) / np.sqrt(v)
+            logs = np.log(p) - (wide(x) - mean) ** 2 / v / 2 - np.log(v) / 2
+            density = np.exp(logs - logs.max())  # both may be less than any float
         share = wide(weight) * density / density.sum()
         m += share
         first += share * (0 if x is None else wide(x) - mean)

@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 import pytest
-from tests.audit.family import certify_as_claimed, claims_kept
+from tests.audit.family import certify_as_claimed, fits_kept
 from tests.models.chain_twin import Toy
 
 import suffice as sf
@@ -21,9 +21,9 @@ WEIGHTS = np.array([5e8, 4e8, 6e8, 5e8, 2, 3.0])
 
 def claim_of(call: Any, *args: Any, **keywords: Any) -> tuple[Claim, Any]:
     """Return what a fit claims, and what the call returned."""
-    with claims_kept() as held:
+    with fits_kept() as held:
         found = call(*args, **keywords)
-    return held[-1], found
+    return held[-1][0], found
 
 
 def assert_refused(claim: Claim, model: Any, where: str) -> None:

@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 import pytest
-from tests.audit.family import certify_as_claimed, claims_kept
+from tests.audit.family import certify_as_claimed, fits_kept
 
 import suffice as sf
 from suffice.certify import Claim
@@ -17,10 +17,10 @@ from suffice.models.cpds.tabular import TabularCPD
 
 def fitted(structure: Any, data: Any, **keywords: Any) -> tuple[sf.Fit, Claim]:
     """Return a certified fit and what it claims."""
-    with claims_kept() as held:
+    with fits_kept() as held:
         fit = sf.fit(structure, data, **keywords)
     assert fit.certificate.ok, fit.certificate.verdict
-    return fit, held[-1]
+    return fit, held[-1][0]
 
 
 def with_nodes(fit: sf.Fit, **cpds: Any) -> sf.BayesianNetwork:

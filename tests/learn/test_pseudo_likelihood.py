@@ -4,14 +4,17 @@ from __future__ import annotations
 
 import itertools
 import math
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
 import pytest
 from hypothesis import given, settings
+from tests.audit.family import fits_kept
 from tests.learn.feature_cases import Case, cases
 
 import suffice as sf
+from suffice.certify import certify
 
 
 def conditionals(case: Case) -> tuple[Any, Any, Any]:
@@ -138,6 +141,14 @@ def test_a_mean_at_its_end_takes_the_weight_along() -> None:
     assert fit.certificate.exists == "no"
     assert fit.model.weights["n"] == -math.inf
     assert fit.model.weights["A=x"] == pytest.approx(math.log(2))
+
+
+def test_probabilities_less_than_any_float_have_logarithms() -> None:
+    structure = sf.Features([sf.product("n")])
+    with fits_kept() as held:
+        fit = sf.fit(structure, {"n": [0, 0, 0, 1000]}, schema={"n": [0, 1000]}, method="pseudo_likelihood")
+    model = sf.LogLinear(fit.structure, [-1.0], schema=fit.model.schema)
+    assert certify(replace(held[-1][0], model=model)).log_likelihood == pytest.approx(-1000)
 
 
 def test_too_few_steps_are_said_and_not_certified() -> None:

@@ -93,6 +93,11 @@ def test_large_weights_do_not_overflow(scale: float) -> None:
     np.testing.assert_allclose(found, [[0, 0, 0], [1, 0, 0]], atol=1e-12)
 
 
+def test_log_probabilities_are_finite_where_probabilities_are_less_than_any_float() -> None:
+    found = model(-1000.0, 0.0, 0.0, 0.0).log_prob({"u": ["a", "b"], "v": [0, 0], "x": [0.0, 0.0], "g": ["r", "r"]})
+    np.testing.assert_allclose(found, [-math.log(3), -1000 - math.log(3)])
+
+
 # Text ---------------------------------------------------------------------------------------------------------
 
 

@@ -364,3 +364,36 @@ def test_a_function_without_a_minimum_ends_with_the_steps(name):
     assert not found.converged
     assert found.n_steps == 5
     assert found.value < -5
+
+
+@pytest.mark.parametrize("name", ["lbfgs", "conjugate_gradient", "gradient_descent"])
+def test_a_search_goes_on_until_its_end_is_confirmed(name):
+    curvature, asked = np.array([1.0, 1e-2, 1.0]), []
+
+    def confirm(x):
+        asked.append(x)
+        return bool(abs(x).max() < 1e-6)
+
+    found = OPTIMISERS[name](
+        lambda x: (float(x @ (curvature * x)) / 2, curvature * x),
+        [3.0, -2.0, 1.0],
+        done=lambda value, gradient: bool(abs(gradient).max() < 1e-3),
+        steps=Watch().steps(name, 10_000),
+        confirm=confirm,
+    )
+    assert found.converged
+    assert abs(found.x).max() < 1e-6
+    assert np.array_equal(asked[-1], found.x)
+    assert len(asked) < max(found.n_steps, 10)
+
+
+@pytest.mark.parametrize("name", ["lbfgs", "conjugate_gradient", "gradient_descent"])
+def test_an_end_that_is_never_confirmed_is_not_called_converged(name):
+    found = OPTIMISERS[name](
+        lambda x: (float(x @ x), 2 * x),
+        [3.0, -2.0],
+        done=lambda value, gradient: bool(abs(gradient).max() < 1e-3),
+        steps=Watch().steps(name, 300),
+        confirm=lambda x: False,
+    )
+    assert not found.converged

@@ -15,6 +15,7 @@ from numpy.typing import NDArray
 from scipy.optimize import minimize, nnls
 
 from suffice.errors import EstimationError
+from suffice.optimise.kinks import Kinks
 from suffice.optimise.outcome import Outcome
 from suffice.optimise.proximal import proximal
 from suffice.progress import Watch
@@ -193,3 +194,45 @@ def test_the_number_of_evaluations_is_counted() -> None:
         return f(x)
 
     assert lasso(a, b, 0.1, evaluate=counted).n_evaluations == len(calls)
+
+
+# Kinks --------------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("seed", range(5))
+def test_along_a_relation_the_price_alone_finds_the_middle(seed: int) -> None:
+    rng = np.random.default_rng(seed)
+    start = rng.normal(size=5) + 1.0
+    wanted, kinks = start - start.mean(), Kinks(np.full(5, 1e-12))
+
+    def evaluate(x: Floats) -> tuple[float, Floats, Callable[[Floats], Floats]]:
+        off = x - x.mean() - wanted  # the same for all x + t
+        return float(off @ off) / 2, off - off.mean(), lambda v: v - v.mean()
+
+    found, is_end = kinks.finished(evaluate, start, total=1e12, gain=1e-5)
+    assert is_end
+    np.testing.assert_allclose(found, start - np.median(start), atol=1e-9)
+    assert (found == 0).sum() == 1
+
+
+@pytest.mark.parametrize("seed", range(5))
+def test_newton_steps_finish_a_lasso(seed: int) -> None:
+    a, b = drawn(seed)
+    kinks = Kinks(np.full(4, 1.0))
+
+    def evaluate(x: Floats) -> tuple[float, Floats, Callable[[Floats], Floats]]:
+        return *least_squares(a, b)(x), lambda v: a.T @ (a @ v)
+
+    exact = lasso(a, b, 1.0).x
+    found, is_end = kinks.finished(evaluate, exact + 0.01 * (exact != 0), total=1.0, gain=1e-16)
+    assert is_end
+    np.testing.assert_allclose(found, exact, atol=1e-7)
+
+
+def test_an_end_that_is_not_reached_is_not_called_one() -> None:
+    kinks = Kinks(np.ones(1))
+    found, is_end = kinks.finished(
+        lambda x: (float(x @ x) / 2, x, lambda v: v), np.array([3.0]), total=1.0, gain=1e-9, done=lambda _: False
+    )
+    assert not is_end
+    assert found[0] == 0

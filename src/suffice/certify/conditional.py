@@ -126,9 +126,9 @@ class _Sums:
             n = len(shares)
             own = values[np.arange(n), chosen]
             self.normalisation = max(self.normalisation, float(np.abs(p.sum(axis=1) - 1).max(initial=0.0)))
-            self.normalisation = max(self.normalisation, self._against(claim, values, p))
-            with np.errstate(divide="ignore"):
-                self.log_likelihood += total * float(shares.dot(np.log(p[np.arange(n), chosen])))
+            log_p = _log_probabilities(claim.model.weights.to_numpy(), values)
+            self.normalisation = max(self.normalisation, float(np.abs(np.exp(log_p) - p).max(initial=0.0)))
+            self.log_likelihood += total * float(shares.dot(log_p[np.arange(n), chosen]))
             self.least = min(self.least, float(p.min(initial=1.0)))
             mean = np.einsum("ny,nyk->nk", p, values)
             self.gaps += shares @ (mean - own)
@@ -211,15 +211,19 @@ class _Sums:
         variance = np.maximum(np.diag(covariance), 1e-300)
         return is_near_interior(-self.gaps, lambda v: covariance @ v, lambda gap: gap / variance, self.spread)
 
-    @staticmethod
-    def _against(claim: Claim, values: Floats, p: Floats) -> float:
-        """Return how far the model's probabilities are from those of its weights; outputs ruled out stay so."""
-        weights = claim.model.weights.to_numpy()
-        scores = values @ np.where(np.isfinite(weights), weights, 0.0)
-        scores = np.where(p > 0, scores, -np.inf) if np.isinf(weights).any() else scores
-        scores = scores - scores.max(axis=1, keepdims=True)
-        own = np.exp(scores)
-        return float(np.abs(own / own.sum(axis=1, keepdims=True) - p).max(initial=0.0))
+
+def _log_probabilities(weights: Floats, values: Floats) -> Floats:
+    """Return log p of every output from the weights, which may be infinite; shape (n_rows, n_outputs).
+
+    The likelihood is a sum of these logarithms: a probability may be less than the smallest float.
+    """
+    scores = values @ np.where(np.isfinite(weights), weights, 0.0)
+    for number in np.flatnonzero(np.isinf(weights)):
+        side = values[:, :, number] * np.sign(weights[number])
+        best = np.where(scores > -np.inf, side, -np.inf).max(axis=1, keepdims=True)
+        scores = np.where(side >= best, scores, -np.inf)
+    scores = scores - scores.max(axis=1, keepdims=True)
+    return np.asarray(scores - np.log(np.exp(scores).sum(axis=1, keepdims=True)), np.float64)
 
 
 def _factor(covariance: Floats) -> Floats:

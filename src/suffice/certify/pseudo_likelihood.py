@@ -78,10 +78,10 @@ class _Conditionals:
         self.total = claim.statistics.weight or 1.0
         self.gaps, self.variance, self.size = (np.zeros(len(features)) for _ in range(3))
         self.log_likelihood, self.off = 0.0, 0.0
-        for shares, p, own, values in self._blocks():
-            rows = np.arange(len(shares)), own
+        for shares, log_p, own, values in self._blocks():
+            rows, p = (np.arange(len(shares)), own), np.exp(log_p)
             self.off = max(self.off, float(np.abs(p.sum(axis=1) - 1).max(initial=0.0)))
-            self.log_likelihood += self.total * float(shares.dot(np.log(p[rows])))
+            self.log_likelihood += self.total * float(shares.dot(log_p[rows]))
             for number, f in values:
                 mean = (p * f).sum(axis=1)
                 self.gaps[number] += float(shares.dot(mean - f[rows]))
@@ -89,7 +89,7 @@ class _Conditionals:
                 self.size[number] += float(shares.dot((p * np.abs(f)).sum(axis=1)))
 
     def _blocks(self) -> Iterator[tuple[Floats, Floats, NDArray[np.int64], list[tuple[int, Floats]]]]:
-        """Yield by variable and some rows: shares, p of its states, its own state, and terms of features by state."""
+        """Yield by variable and some rows: shares, log p of its states, its own, and terms of features by state."""
         claim, weights = self.claim, self.weights
         schema, names = claim.statistics.schema, claim.structure.variables
         rows = claim.statistics[Distinct(names)]
@@ -114,14 +114,13 @@ class _Conditionals:
                     values.append((number, term.at(columns).reshape(n, m)))
                     scores = scores + weights[number] * values[-1][1]
                 scores = scores - scores.max(axis=1, keepdims=True)
-                p = np.exp(scores)
-                p /= p.sum(axis=1, keepdims=True)
-                yield shares, p, part[name], values
+                yield shares, scores - np.log(np.exp(scores).sum(axis=1, keepdims=True)), part[name], values
 
     def curvature(self, direction: Floats) -> Floats:
         """Return the sum of the mean covariances of all variables times a direction."""
         found = np.zeros(len(direction))
-        for shares, p, _, values in self._blocks():
+        for shares, log_p, _, values in self._blocks():
+            p = np.exp(log_p)
             along = sum((direction[number] * f for number, f in values), start=np.zeros_like(p))
             change = p * (along - (p * along).sum(axis=1, keepdims=True)) * shares[:, None]
             for number, f in values:

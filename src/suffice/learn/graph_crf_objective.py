@@ -19,7 +19,7 @@ from numpy.typing import NDArray
 from suffice.learn.graph_crf_passes import Gradient, GradientAlong, PseudoGradient, PseudoGradientAlong, run
 from suffice.models.graph_layout import GraphLayout
 from suffice.optimise.decrement import LEFT
-from suffice.optimise.kinks import Kinks
+from suffice.optimise.kinks import MOST_WRITTEN, Kinks
 from suffice.optimise.lbfgs import lbfgs
 from suffice.optimise.newton_cg import newton_cg
 from suffice.optimise.outcome import NO_BETTER, OUT_OF_STEPS, Outcome, outcome_of
@@ -170,7 +170,13 @@ def sparse_search(objective: Objective, c1: float, enough: float, steps: Iterabl
                 break
             problem = replace(problem, enough=problem.enough / 10)
         elif (found.n_steps < IN_TURN and not found.converged) or n_idle >= MOST_IDLE:
-            trouble = NO_BETTER if n_idle >= MOST_IDLE else trouble
+            trouble = NO_BETTER if n_idle >= MOST_IDLE or found.reason == NO_BETTER else trouble
             break
+    if trouble != OUT_OF_STEPS and 0 < len(x) <= MOST_WRITTEN:
+        asked = replace(problem, enough=enough)
+        x, is_end = problem.kinks.finished(
+            plain.twice_at, x, total=objective.total, gain=LEFT, done=lambda slopes: asked.done(x, 0.0, slopes)
+        )
+        trouble = "" if is_end else NO_BETTER
     value, gradient = plain.at(x)
     return outcome_of(x * objective.units, value + problem.kinks.value(x), gradient, values, n_evaluations + 1, trouble)

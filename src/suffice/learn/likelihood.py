@@ -39,7 +39,10 @@ def conjugate(matching: Matching) -> Found:
     steps = problem.watch.steps("conjugate gradients", problem.max_iter)
     x = matching.start[matching.free]
     return found_by(
-        matching, conjugate_gradient(matching.evaluate, x, done=matching.done, steps=steps, scale=matching.scale)
+        matching,
+        conjugate_gradient(
+            matching.evaluate, x, done=matching.done, steps=steps, scale=matching.scale, confirm=matching.is_near
+        ),
     )
 
 
@@ -65,7 +68,12 @@ def gradient(matching: Matching) -> Found:
     steps = problem.watch.steps("gradient ascent", problem.max_iter)
     x = matching.start[matching.free]
     if space == "log":
-        return found_by(matching, gradient_descent(matching.evaluate, x, done=matching.done, steps=steps, step=step))
+        return found_by(
+            matching,
+            gradient_descent(
+                matching.evaluate, x, done=matching.done, steps=steps, step=step, confirm=matching.is_near
+            ),
+        )
     if matching.penalty is not None:
         raise ArgumentError("A penalty is on u-terms, sums of log ψ. Use options={'space': 'log'} with it.")
 
@@ -84,7 +92,10 @@ def gradient(matching: Matching) -> Found:
         latest[0] = psi
         return in_psi(psi)
 
-    outcome = gradient_descent(followed, np.exp(x), done=done, steps=steps, step=step)
+    def is_near(psi: Floats) -> bool:
+        return matching.is_near(np.log(psi))
+
+    outcome = gradient_descent(followed, np.exp(x), done=done, steps=steps, step=step, confirm=is_near)
     objectives = tuple(matching.gain(value) for value in outcome.values)
     return Found(matching.theta(np.log(outcome.x)), objectives, outcome.converged, outcome.reason)
 

@@ -29,7 +29,7 @@ from suffice.learn.clique_start import start_of
 from suffice.learn.method import Problem
 from suffice.models.clique_layout import factors_over, layout_of
 from suffice.models.cpds.tabular import describe_configuration
-from suffice.optimise.decrement import LEFT
+from suffice.optimise.decrement import LEFT, decrement_by_products
 from suffice.priors.dirichlet import DirichletPrior
 from suffice.priors.penalty import Penalty
 from suffice.priors.pseudo_margins import pseudo_margin
@@ -212,6 +212,16 @@ class Matching:
         targets = self.targets if len(gradient) == self.layout.n else self.targets[self.free]
         expected = np.maximum(targets, 1 / max(self.total, 1.0))
         return self.total * float((gradient**2 / expected).sum()) / 2
+
+    def is_near(self, x: Floats) -> bool:
+        """Whether a Newton step would gain little, by the Hessian at the point itself: the certificate's measure."""
+        _, gradient, product = self.evaluate_twice(x)
+        t = self.targets[self.free]
+        diagonal = np.maximum(t * (1 - t), 1 / max(self.total, 1.0))
+        left = decrement_by_products(
+            self.total * gradient, lambda v: self.total * product(v), self.total * diagonal, limit=LEFT
+        )
+        return left.size <= LEFT
 
     def gap(self, gradient: Floats) -> float:
         """Return the largest gap of a free cell's margin, where rare cells count more: see `scaled_gaps`."""

@@ -16,7 +16,7 @@ from suffice.learn.softmax_objective import Objective
 from suffice.learn.softmax_passes import Point
 from suffice.learn.softmax_search import null_point
 from suffice.optimise.decrement import LEFT
-from suffice.optimise.kinks import Kinks
+from suffice.optimise.kinks import MOST_WRITTEN, Kinks
 from suffice.optimise.outcome import NO_BETTER, OUT_OF_STEPS, Outcome, outcome_of
 from suffice.optimise.proximal import proximal
 
@@ -25,6 +25,10 @@ FIRST, AGAIN = 60, 20
 """Proximal steps before the first Newton steps, and before others."""
 MOST_CUTS = 12
 MOST_IDLE = 5
+NOW_AND_THEN = 10
+"""Turns after which a Hessian is written out, where conjugate gradients creep along a narrow valley."""
+MOST_ROWS = 10_000_000
+"""Rows times numbers up to which a Hessian is written out at the end."""
 
 
 class Kinked:
@@ -102,7 +106,32 @@ class Kinked:
         gain = LEFT / self.objective.total
         after, is_end = self.kinks.on_support(self.smooth_twice, vector, done=done, steps=range(1, 20), gain=gain)
         reached = self._as_far(vector, after)
-        return reached, is_end and np.array_equal(reached, after) and self._is_held(reached)
+        if not (is_end and np.array_equal(reached, after) and self._is_held(reached)):
+            return reached, False
+        return self.finished(reached) if self.can_be_written else (reached, True)
+
+    @property
+    def can_be_written(self) -> bool:
+        """Whether the Hessian can be written out quickly."""
+        table, n = self.objective.held, self.n_intercepts + self.units.size
+        return table is not None and n <= MOST_WRITTEN and n * table.n_expected <= MOST_ROWS
+
+    def finished(self, vector: Floats) -> tuple[Floats, bool]:
+        """Return the optimum near a point, by a Hessian that is written out; and whether it is one."""
+        return self.kinks.finished(
+            self.smooth_twice, vector, total=self.objective.total, gain=LEFT, project=self._apart
+        )
+
+    def _apart(self, step: Floats, free: NDArray[np.bool_]) -> Floats:
+        """Return a step without what all classes share, where all are free: the objective does not know of it."""
+
+        def centred(part: Floats, is_free: NDArray[np.bool_]) -> Floats:
+            moves = part.reshape(self.shape[0], -1) / self.roots[:, None]
+            shared = np.where(is_free.reshape(moves.shape).all(axis=0), moves.mean(axis=0), 0.0)
+            return np.asarray(((moves - shared) * self.roots[:, None]).reshape(-1), np.float64)
+
+        n = self.n_intercepts
+        return np.concatenate([centred(step[:n], free[:n]), centred(step[n:], free[n:])])
 
     def _is_held(self, vector: Floats) -> bool:
         """Whether numbers at zero have little to gain by leaving it."""
@@ -140,6 +169,8 @@ def sparse_search(objective: Objective, width: float, enough: float, steps: Iter
         )
         before = value + problem.kinks.value(x)
         x, is_end = problem.on_support(problem.levelled(found.x), enough / 4)
+        if not is_end and number % NOW_AND_THEN == 0 and problem.can_be_written:
+            x, is_end = problem.finished(x)
         value, gradient = problem.smooth(x)
         n_evaluations += found.n_evaluations + 1
         values.append(value + problem.kinks.value(x))
@@ -152,4 +183,8 @@ def sparse_search(objective: Objective, width: float, enough: float, steps: Iter
         if n_idle >= MOST_IDLE:
             trouble = NO_BETTER
             break
+    if trouble == NO_BETTER and problem.can_be_written:
+        x, is_end = problem.finished(x)
+        value, gradient = problem.smooth(x)
+        trouble = "" if is_end and problem.residual(x, gradient) <= enough else trouble
     return problem.point(x), outcome_of(x, value + problem.kinks.value(x), gradient, values, n_evaluations, trouble)

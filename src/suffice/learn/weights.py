@@ -16,12 +16,12 @@ from suffice.errors import ArgumentError, require_number, shown
 from suffice.inference.scaled_gaps import STANDARD_ERRORS
 from suffice.learn.feature_matching import FeatureMatching, Floats
 from suffice.optimise.conjugate_gradient import conjugate_gradient
-from suffice.optimise.decrement import LEFT
+from suffice.optimise.decrement import LEFT, decrement_by_products
 from suffice.optimise.gradient import gradient_descent
-from suffice.optimise.kinks import Kinks, up_to_zero
+from suffice.optimise.kinks import MOST_WRITTEN, Kinks, up_to_zero
 from suffice.optimise.lbfgs import lbfgs as minimise_by_lbfgs
 from suffice.optimise.newton_cg import newton_cg
-from suffice.optimise.outcome import Outcome
+from suffice.optimise.outcome import NO_BETTER, Outcome
 from suffice.optimise.proximal import proximal as minimise_by_proximal
 
 FLAT = 1e-13
@@ -29,6 +29,8 @@ FLAT = 1e-13
 SUSPECT = 1e-8
 """Columns of which combinations of others leave less than this, relatively, are looked at again."""
 EPS = float(np.finfo(np.float64).eps)
+NEGLIGIBLE = 1e-9
+"""The part of what a step may still gain that is not looked at any closer."""
 ROUND, SMOOTH = 40, 50
 """Proximal steps between attempts to finish on the weights that are not zero, and steps of such an attempt."""
 
@@ -74,13 +76,14 @@ def quietly(search: WeightSearch, matching: FeatureMatching) -> FoundWeights:
 def lbfgs(matching: FeatureMatching) -> FoundWeights:
     """Climb by L-BFGS."""
     space = Space(matching)
-    return space.climbed("L-BFGS", partial(minimise_by_lbfgs, gain=space.gain), space.evaluate)
+    confirm = space.is_near if matching.root is not None else None
+    return space.climbed("L-BFGS", partial(minimise_by_lbfgs, gain=space.gain, confirm=confirm), space.evaluate)
 
 
 def conjugate(matching: FeatureMatching) -> FoundWeights:
     """Climb by conjugate gradients."""
     space = Space(matching)
-    return space.climbed("conjugate gradients", conjugate_gradient, space.evaluate)
+    return space.climbed("conjugate gradients", partial(conjugate_gradient, confirm=space.is_near), space.evaluate)
 
 
 def newton(matching: FeatureMatching) -> FoundWeights:
@@ -177,6 +180,26 @@ class Space:
         """Whether the expectations match, given the gradient by the weights themselves."""
         return self.done(value, gradient if self._t is None else self._t.T @ gradient)
 
+    def is_near(self, y: Floats) -> bool:
+        """Whether a Newton step would gain little, by the Hessian at the point itself: the certificate's measure."""
+        gain, total = self.gain, self.matching.total
+        if gain == math.inf:
+            return True
+        _, gradient, product = self.evaluate_twice(y)
+        diagonal = self.matching.curvature if self._t is None else np.ones(len(y))
+        left = decrement_by_products(
+            total * gradient,
+            lambda v: total * product(v),
+            total * diagonal,
+            negligible=NEGLIGIBLE * gain * total,
+            limit=gain * total,
+        )
+        return left.size <= gain * total
+
+    def is_near_by_weights(self, x: Floats) -> bool:
+        """Whether a Newton step would gain little, given the weights themselves."""
+        return self.is_near(x if self._t is None else self._root @ x)
+
     def _is_close(self, gradient: Floats) -> bool:
         """Whether the optimum is within a small part of a standard error, in whatever direction."""
         distance = math.sqrt(self.matching.total * float(gradient.dot(gradient)))
@@ -210,8 +233,15 @@ def gradient(matching: FeatureMatching) -> FoundWeights:
     if step is not None and not 0 < require_number("step", step) < math.inf:
         raise ArgumentError(f"The option 'step' must be a positive number. Got {shown(step)} instead.")
     steps = problem.watch.steps("gradient ascent", problem.max_iter)
-    done = Space(matching).done_by_weights
-    outcome = gradient_descent(matching.evaluate, matching.start, done=done, steps=steps, step=step)
+    space = Space(matching)
+    outcome = gradient_descent(
+        matching.evaluate,
+        matching.start,
+        done=space.done_by_weights,
+        steps=steps,
+        step=step,
+        confirm=space.is_near_by_weights,
+    )
     return found_by(matching, outcome)
 
 
@@ -234,7 +264,8 @@ def proximal(matching: FeatureMatching) -> FoundWeights:
             if len(objectives) < matching.problem.max_iter:
                 objectives.append(matching.gain(priced.evaluate(x)[0] + priced.kinks.value(x)))
         if outcome.converged or priced.done(x, priced.evaluate(x)[1]):
-            return FoundWeights(matching.weights(x), tuple(objectives), True)
+            x, is_end = priced.settled(x)
+            return FoundWeights(matching.weights(x), tuple(objectives), is_end, "" if is_end else NO_BETTER)
         if next(steps, None) is None:
             return FoundWeights(matching.weights(x), tuple(objectives), False, "allow more by max_iter=…")
 
@@ -264,6 +295,19 @@ class Priced:
         """Return what a Newton step would gain, in nats; weights leave zero only in the direction of their slopes."""
         _, slope, product = self.evaluate_twice(x)
         return self.kinks.decrement(x, slope, product, self.matching.curvature, self.matching.total)
+
+    def settled(self, x: Floats) -> tuple[Floats, bool]:
+        """Return the optimum near a point that is done, where weights are few; and whether it is one."""
+        if len(x) > MOST_WRITTEN:
+            return x, True
+        tol = self.matching.problem.tol / 2
+        return self.kinks.finished(
+            self.evaluate_twice,
+            x,
+            total=self.matching.total,
+            gain=LEFT,
+            done=lambda slopes: self.matching.gap(slopes) <= tol,
+        )
 
     def finished(self, x: Floats, steps: Iterator[int]) -> Floats:
         """Return the optimum among weights with zeros and signs like those of x.

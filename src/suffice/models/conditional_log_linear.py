@@ -101,6 +101,13 @@ class ConditionalLogLinear(Prediction):
 
     def probabilities(self, inputs: Mapping[str, NDArray[Any]], n: int) -> Floats:
         """Return p(y | x) for n rows of inputs, codes or numbers; shape (n, configurations of the outputs)."""
+        scores = self._scores(inputs, n)
+        np.exp(scores, out=scores)
+        scores /= scores.sum(axis=1, keepdims=True)
+        return scores
+
+    def _scores(self, inputs: Mapping[str, NDArray[Any]], n: int) -> Floats:
+        """Return Σ θᵢ fᵢ(x, y) less that of the most likely output, and −inf for outputs that are ruled out."""
         design: ConditionalDesign = self._design  # type: ignore[attr-defined]
         matrix, values = design.at(inputs, n), self.weights.to_numpy()
         scores = (matrix @ np.where(np.isfinite(values), values, 0.0)).reshape(n, design.n_outputs)
@@ -110,8 +117,6 @@ class ConditionalLogLinear(Prediction):
             reachable = np.where(scores > -np.inf, column, -np.inf)
             scores = np.where(column >= reachable.max(axis=1, keepdims=True), scores, -np.inf)
         scores -= scores.max(axis=1, keepdims=True)
-        np.exp(scores, out=scores)
-        scores /= scores.sum(axis=1, keepdims=True)
         return np.asarray(scores, np.float64)
 
     def query(self, targets: Any, given: Mapping[str, Any] | None = None) -> LabelledTable:
@@ -241,10 +246,10 @@ class ConditionalLogLinear(Prediction):
     def log_prob_of(self, columns: Mapping[str, NDArray[Any]], n_rows: int) -> Floats:
         """Return log p(y | x) of every row of codes and numbers; shape (n_rows,)."""
         design: ConditionalDesign = self._design  # type: ignore[attr-defined]
-        p = self.probabilities(columns, n_rows)
+        scores = self._scores(columns, n_rows)
         codes = [np.asarray(columns[name], np.int64) for name in design.outputs]
-        with np.errstate(divide="ignore"):
-            return np.asarray(np.log(p[np.arange(n_rows), np.ravel_multi_index(codes, design.sizes)]), np.float64)
+        own = scores[np.arange(n_rows), np.ravel_multi_index(codes, design.sizes)]
+        return np.asarray(own - np.log(np.exp(scores).sum(axis=1)), np.float64)  # p itself may be less than any float
 
     def _blocks(self, names: Sequence[str], data: Any, unknown_states: str) -> Any:
         """Read rows; where unknown states are allowed, they are told from missing values, which are not."""

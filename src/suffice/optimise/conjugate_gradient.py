@@ -8,14 +8,20 @@ from collections.abc import Iterable
 import numpy as np
 from numpy.typing import ArrayLike
 
-from suffice.optimise.descent import Done, descend
+from suffice.optimise.descent import Confirm, Done, descend
 from suffice.optimise.line_search import Evaluate, Point
 from suffice.optimise.outcome import Floats, Outcome, start_of
 from suffice.optimise.vectors import dot
 
 
 def conjugate_gradient(
-    evaluate: Evaluate, start: ArrayLike, *, done: Done, steps: Iterable[int], scale: Floats | None = None
+    evaluate: Evaluate,
+    start: ArrayLike,
+    *,
+    done: Done,
+    steps: Iterable[int],
+    scale: Floats | None = None,
+    confirm: Confirm | None = None,
 ) -> Outcome:
     """Minimise a smooth function by nonlinear conjugate gradients.
 
@@ -31,6 +37,8 @@ def conjugate_gradient(
         The numbers of the steps; when it ends, so does the search.
     scale : ndarray of shape (n,), optional
         Positive, the preconditioner P: about the diagonal of the inverse Hessian.
+    confirm : callable, optional
+        Asked of a point at which ``done`` holds: whether the search may end there.
 
     Returns
     -------
@@ -52,7 +60,7 @@ def conjugate_gradient(
     (True, True)
     """
     start = start_of(start)
-    return descend(evaluate, start, _Conjugate(start.size, scale), done, steps)
+    return descend(evaluate, start, _Conjugate(start.size, scale), done, steps, confirm=confirm)
 
 
 class _Conjugate:

@@ -24,8 +24,35 @@ from suffice.optimise.vectors import dot
 # Steps that lower neither the value nor the gradient follow rounding errors, once there are this many of them and as
 # many as half of all.
 MOST_IDLE = 200
+PATIENCE = 20
+"""Steps after which a costly question is asked again although the gradient has not become much smaller."""
 
 Done = Callable[[float, Floats], bool]
+Confirm = Callable[[Floats], bool]
+
+
+class Confirmation:
+    """A second opinion about points that are ``done``, as of a measure that costs more than a step.
+
+    Once it was no, the question is put again when the gradient has halved, or after some steps.
+    """
+
+    def __init__(self, confirm: Confirm | None) -> None:
+        self._confirm = confirm
+        self._limit, self._n_waited = math.inf, 0
+
+    def __call__(self, x: Floats, gradient: Floats) -> bool:
+        """Whether the search may end here."""
+        size = dot(gradient, gradient)
+        self._n_waited += 1
+        if size > self._limit and self._n_waited < PATIENCE:
+            return False
+        self._limit, self._n_waited = size / 4, 0
+        return self.at_last(x)
+
+    def at_last(self, x: Floats) -> bool:
+        """Whether the search may end here, from where it cannot go on."""
+        return self._confirm is None or self._confirm(x)
 
 
 class Directions(Protocol):
@@ -53,17 +80,19 @@ def descend(
     done: Done,
     steps: Iterable[int],
     gain: float = math.inf,
+    confirm: Confirm | None = None,
 ) -> Outcome:
     """Follow the directions downwards until ``done``, or until the steps or the directions end.
 
     Where ``gain`` is finite the search goes on after ``done`` as long as the next direction, taken for a Newton step,
-    promises more than that.
+    promises more than that; and as long as ``confirm``, asked of the point, says no.
     """
+    is_end = Confirmation(confirm)
     x = start_of(start)
     value, gradient = evaluate(x)
     point = Point(0.0, x, require_inside(value), gradient, 0.0)
     is_done = done(point.value, point.gradient)
-    if is_done and promised(directions, point.gradient, gain) <= gain:
+    if is_done and promised(directions, point.gradient, gain) <= gain and is_end(point.x, point.gradient):
         return outcome_of(x, point.value, gradient, (), 1)
     values: list[float] = []
     best, least, n_idle = point, dot(gradient, gradient), 0
@@ -73,12 +102,12 @@ def descend(
         after, n_more = next_point(evaluate, point, directions, noise)
         n_evaluations += n_more
         if after is None:
-            trouble = "" if is_done else NO_BETTER
+            trouble = "" if is_done and is_end.at_last(point.x) else NO_BETTER
             break
         point = after
         values.append(point.value)
         is_done = done(point.value, point.gradient)
-        if is_done and promised(directions, point.gradient, gain) <= gain:
+        if is_done and promised(directions, point.gradient, gain) <= gain and is_end(point.x, point.gradient):
             return outcome_of(point.x, point.value, point.gradient, values, n_evaluations)
         size, lower = dot(point.gradient, point.gradient), point.value < best.value - noise
         n_idle = 0 if lower or size < 0.8 * least else n_idle + 1

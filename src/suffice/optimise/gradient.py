@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 
 from numpy.typing import ArrayLike
 
 from suffice.errors import ArgumentError, EstimationError, require_number, shown
-from suffice.optimise.descent import Done
+from suffice.optimise.descent import Confirm, Confirmation, Done
 from suffice.optimise.line_search import Evaluate
 from suffice.optimise.outcome import (
     NO_BETTER,
@@ -24,10 +24,17 @@ from suffice.optimise.vectors import dot
 
 MOST_RISES = 5
 MOST_HALVINGS = 50
+_IsEnd = Callable[[Floats, float, Floats], bool]
 
 
 def gradient_descent(
-    evaluate: Evaluate, start: ArrayLike, *, done: Done, steps: Iterable[int], step: float | None = None
+    evaluate: Evaluate,
+    start: ArrayLike,
+    *,
+    done: Done,
+    steps: Iterable[int],
+    step: float | None = None,
+    confirm: Confirm | None = None,
 ) -> Outcome:
     """Minimise a smooth function by steps along the gradient.
 
@@ -44,6 +51,8 @@ def gradient_descent(
     step : float, optional
         The step size ρ of x ← x − ρ g. Without it, each step tries twice the size of the last one, and halves it
         until the value falls enough.
+    confirm : callable, optional
+        Asked of a point at which ``done`` holds: whether the search may end there.
 
     Returns
     -------
@@ -70,21 +79,26 @@ def gradient_descent(
     x = start_of(start)
     value, gradient = evaluate(x)
     value = require_inside(value)
-    if done(value, gradient):
+    agreed = Confirmation(confirm)
+
+    def is_end(x: Floats, value: float, gradient: Floats) -> bool:
+        return done(value, gradient) and agreed(x, gradient)
+
+    if is_end(x, value, gradient):
         return outcome_of(x, value, gradient, (), 1)
     if step is None:
-        return _with_found_steps(evaluate, x, value, gradient, done, steps)
+        return _with_found_steps(evaluate, x, value, gradient, is_end, steps)
     size = require_number("step", step)
     if not 0 < size < math.inf:
         raise ArgumentError(f"The 'step' argument must be positive and finite, or None. Got {shown(step)} instead.")
-    return _with_fixed_step(evaluate, x, value, gradient, done, steps, size)
+    return _with_fixed_step(evaluate, x, value, gradient, is_end, steps, size)
 
 
 # A fixed step -------------------------------------------------------------------------------------------------
 
 
 def _with_fixed_step(
-    evaluate: Evaluate, x: Floats, value: float, gradient: Floats, done: Done, steps: Iterable[int], step: float
+    evaluate: Evaluate, x: Floats, value: float, gradient: Floats, is_end: _IsEnd, steps: Iterable[int], step: float
 ) -> Outcome:
     at_start, n_rises = value, 0
     values: list[float] = []
@@ -102,7 +116,7 @@ def _with_fixed_step(
                 f"Gradient descent with the step size {step:g} moved away from the optimum at step {len(values)}. "
                 f"Use a smaller step size such as {step / 10:g}, or step=None, which finds one at every step."
             )
-        if done(value, gradient):
+        if is_end(x, value, gradient):
             return outcome_of(x, value, gradient, values, len(values) + 1)
         if value <= best[1] + noise:
             best = x, value, gradient
@@ -113,7 +127,7 @@ def _with_fixed_step(
 
 
 def _with_found_steps(
-    evaluate: Evaluate, x: Floats, value: float, gradient: Floats, done: Done, steps: Iterable[int]
+    evaluate: Evaluate, x: Floats, value: float, gradient: Floats, is_end: _IsEnd, steps: Iterable[int]
 ) -> Outcome:
     values: list[float] = []
     n_evaluations, trouble, at_start, slack = 1, OUT_OF_STEPS, value, 1.0
@@ -135,7 +149,7 @@ def _with_found_steps(
         x, value, gradient = new_x, float(new_value), new_gradient
         step *= 2
         values.append(value)
-        if done(value, gradient):
+        if is_end(x, value, gradient):
             trouble = ""
             break
     return outcome_of(x, value, gradient, values, n_evaluations, trouble)

@@ -3,18 +3,34 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass
+from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
-from suffice.optimise.decrement import LITTLE, Decrement, decrement_at_kinks, decrement_by_products
+from suffice.optimise.decrement import LITTLE, Decrement, decrement_at_kinks, decrement_by_products, decrement_of
 from suffice.optimise.descent import Done
 from suffice.optimise.newton_cg import EvaluateTwice, Product, newton_cg
 from suffice.optimise.outcome import Floats
 
 Bools = NDArray[np.bool_]
+MOST_WRITTEN = 100
+"""Numbers up to which a Hessian is worth writing out at the end of a search."""
+MOST_FINISHING, MOST_CUTS = 50, 12
+ROUNDED = 1e-14
+"""Relative rises of the sum that rounding explains."""
+
+
+class _Place(NamedTuple):
+    """A point, the sum and the slopes there, what a Newton step would gain, and that step."""
+
+    x: Floats
+    value: float
+    slopes: Floats
+    left: float
+    step: Floats
 
 
 @dataclass(frozen=True, eq=False)
@@ -89,6 +105,100 @@ class Kinks:
             return decrement_by_products(total * left[kept], multiply, total * diagonal[kept], little=little)
 
         return decrement_at_kinks(left, at_kink & (left == 0), at_kink, solve).size
+
+    def finished(
+        self,
+        evaluate: EvaluateTwice,
+        x: Floats,
+        *,
+        total: float,
+        gain: float,
+        done: Callable[[Floats], bool] = lambda _: True,
+        project: Callable[[Floats, Bools], Floats] = lambda step, _: step,
+    ) -> tuple[Floats, bool]:
+        """Return the optimum by Newton steps with a Hessian that is written out, for a few numbers; and if it is one.
+
+        Conjugate gradients do not see a direction that a few rows of very many determine, nor one along which only the
+        prices change; and values are rounded to more than what is left to gain there. So steps are judged by the
+        decrement, the measure of certificates. A number that would change its sign stops at zero.
+
+        Parameters
+        ----------
+        evaluate : callable
+            Value, gradient and products with the Hessian of the smooth function, divided by ``total``.
+        x : array, shape (n,)
+            A point near the optimum.
+        total, gain : float
+            The point is an optimum where a Newton step would lower ``total`` times the sum by at most ``gain``.
+        done : callable, optional
+            And where this holds of the slopes that are `left`.
+        project : callable, optional
+            From a step, and which numbers are `free`, to an equivalent one of which rounding has made less.
+
+        Examples
+        --------
+        >>> kinks = Kinks(np.array([1e-9, 1e-9, 1e-9]))
+        >>> along = np.array([1.0, 1.0, -1.0])  # x and x + t (1, -1, 0) have the same value, but for the prices
+        >>> def evaluate(x):
+        ...     off = float(along @ x) - 3
+        ...     return off**2 / 2, off * along, lambda v: along * float(along @ v)
+        >>> x, is_end = kinks.finished(evaluate, np.array([4.0, -0.5, 0.5]), total=1e10, gain=1e-5)
+        >>> is_end, bool((x[1:] <= 0).all())
+        (True, True)
+        """
+        place = self._newton(evaluate, x, total)
+        for _ in range(MOST_FINISHING):
+            step = project(place.step, self.free(place.x))
+            if place.left <= gain and done(place.slopes):
+                # only where slopes agree with the prices do numbers at zero show that they would leave it
+                trial = up_to_zero(place.x, place.x + step, (self.prices > 0) & (place.x != 0))
+                after = self._newton(evaluate, trial, total)
+                if after.left <= gain or not self._has_not_risen(place, after):
+                    return place.x, True
+                place = after
+                continue
+            for cut in range(MOST_CUTS):
+                trial = up_to_zero(place.x, place.x + 0.5**cut * step, (self.prices > 0) & (place.x != 0))
+                after = self._newton(evaluate, trial, total)
+                if self._is_better(place, after):
+                    break
+            else:
+                return place.x, False
+            place = after
+        return place.x, place.left <= gain and done(place.slopes)
+
+    def _is_better(self, before: _Place, after: _Place) -> bool:
+        """Whether a step is worth taking: less is left to gain, numbers have come to zero, or the sum has fallen.
+
+        Along a direction in which only prices change, as much is left after a step as before.
+        """
+        if not self._has_not_risen(before, after):
+            return False
+        has_fallen = after.value < before.value and after.left <= 2 * before.left
+        return after.left < before.left or has_fallen or not np.array_equal(self.free(after.x), self.free(before.x))
+
+    @staticmethod
+    def _has_not_risen(before: _Place, after: _Place) -> bool:
+        return after.value <= before.value + ROUNDED * abs(before.value)
+
+    def _newton(self, evaluate: EvaluateTwice, x: Floats, total: float) -> _Place:
+        """Return the sum at a point, and the Newton step there; numbers leave zero in the direction of their slopes."""
+        value, slope, product = evaluate(x)
+        at_kink = ~self.free(x)
+        left = np.where(at_kink, np.sign(slope), 1.0) * self.left(x, slope)
+        hessian = np.array([product(unit) for unit in np.eye(len(x))]).reshape(len(x), len(x))
+        hessian = (hessian + hessian.T) / 2
+        step = np.zeros(len(x))
+
+        def solve(kept: NDArray[np.intp]) -> Decrement:
+            found = decrement_of(total * left[kept], total * hessian[np.ix_(kept, kept)])
+            step[:] = 0.0
+            if found.solved is not None:
+                step[kept] = -found.solved
+            return found
+
+        size = decrement_at_kinks(left, at_kink & (left == 0), at_kink, solve).size
+        return _Place(x, value + self.value(x), left, size, step)
 
     def on_support(
         self,

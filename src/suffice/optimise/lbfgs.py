@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from suffice.native.vectors import add_then_dot
-from suffice.optimise.descent import Done, descend
+from suffice.optimise.descent import Confirm, Done, descend
 from suffice.optimise.line_search import EASY, Evaluate, Point
 from suffice.optimise.outcome import Floats, Outcome, start_of
 from suffice.optimise.vectors import dot
@@ -27,6 +27,7 @@ def lbfgs(
     memory: int = 10,
     scale: Floats | None = None,
     gain: float = math.inf,
+    confirm: Confirm | None = None,
 ) -> Outcome:
     """Minimise a smooth function by L-BFGS.
 
@@ -46,6 +47,8 @@ def lbfgs(
         Positive: about the diagonal of the inverse Hessian.
     gain : float
         The search goes on after ``done`` while the next step promises to lower the value by more than this.
+    confirm : callable, optional
+        Asked of a point at which ``done`` holds: whether the search may end there.
 
     Returns
     -------
@@ -68,7 +71,7 @@ def lbfgs(
     (True, True)
     """
     start = start_of(start)
-    return descend(evaluate, start, PairMemory(start.size, memory, scale), done, steps, gain)
+    return descend(evaluate, start, PairMemory(start.size, memory, scale), done, steps, gain, confirm)
 
 
 class PairMemory:

@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 from tests.audit.cases import Case
-from tests.audit.family import certify_as_claimed, claims_kept
+from tests.audit.family import certify_as_claimed, fits_kept
 
 import suffice as sf
 from suffice.certify import certify
@@ -20,9 +20,9 @@ N = 200
 
 def claimed(fit: Callable[[], Any]) -> tuple[Any, Any]:
     """Run a fit, and return it with the claim that its certificate examined."""
-    with claims_kept() as claims:
+    with fits_kept() as held:
         found = fit()
-    return found, claims[-1]
+    return found, held[-1][0]
 
 
 def judge(claim: Any, wrong: Any) -> tuple[bool, bool]:
