@@ -21,6 +21,8 @@ MOST_WRITTEN = 100
 MOST_FINISHING, MOST_CUTS = 50, 12
 ROUNDED = 1e-14
 """Relative rises of the sum that rounding explains."""
+ROUGHLY = 10
+"""Where rounding allows no better point, so many times the gain may be left."""
 
 
 class _Place(NamedTuple):
@@ -162,8 +164,8 @@ class Kinks:
                 after = self._newton(evaluate, trial, total)
                 if self._is_better(place, after):
                     break
-            else:
-                return place.x, False
+            else:  # rounding allows no better point
+                return place.x, place.left <= ROUGHLY * gain and done(place.slopes)
             place = after
         return place.x, place.left <= gain and done(place.slopes)
 
