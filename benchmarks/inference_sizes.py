@@ -162,7 +162,7 @@ def page(names: list[str], folder: Path) -> str:
         [
             "# How large exact inference is",
             "Made by `benchmarks/inference_sizes.py` from the discrete networks of the bnlearn repository, on "
-            f"{machine()}. Times are CPU time of one call with kernels compiled, by a model that was never asked, in a "
+            f"{machine()}. Times are CPU time of one call, by a model that was never asked, in a "
             f'process of its own, with `sf.config(memory="{MEMORY}")`; `peak` is the most memory that process held, in '
             "MiB, of which the interpreter, the library and the model are the part that asia shows.",
             "Width, cliques, cells and memory are those of `model.complexity()`: the junction tree of the whole "
