@@ -87,15 +87,16 @@ def _gain_along(relations: Any, theta: Any, price: Any) -> float:
     n, m = relations.shape
     if not m:
         return 0.0
+    relations, scale = np.linalg.qr(relations)[0], max(float(np.abs(theta).max()), 1e-300)
     limits = np.block([[relations, -np.eye(n)], [-relations, -np.eye(n)]])
-    found = linprog(
-        np.concatenate([np.zeros(m), price / price.max()]),
-        limits,
-        np.concatenate([-theta, theta]),
-        bounds=[(None, None)] * m + [(0, None)] * n,
-    )
-    assert found.x is not None, found.message
-    return float(price @ np.abs(theta) - price @ np.abs(theta + relations @ found.x[:m]))
+    costs = np.concatenate([np.zeros(m), price / price.max()])
+    bounds = [(None, None)] * m + [(0, None)] * n
+    for method in ("highs-ds", "highs-ipm"):
+        found = linprog(costs, limits, np.concatenate([-theta, theta]) / scale, bounds=bounds, method=method)
+        if found.x is not None:
+            moved = theta + scale * (relations @ found.x[:m])
+            return float(price @ np.abs(theta) - price @ np.abs(moved))
+    raise AssertionError(found.message)
 
 
 def _solved(gradient: Any, hessian: Any) -> tuple[float, Any]:

@@ -15,6 +15,8 @@ from numpy.typing import NDArray
 from suffice.certify.claim import Claim
 from suffice.certify.softmax_rows import Recomputed, curvature_along, own_curvature, second_derivatives
 from suffice.optimise.decrement import (
+    LEAST,
+    LITTLE,
     NEGLIGIBLE,
     Decrement,
     decrement_at_kinks,
@@ -61,7 +63,8 @@ def decrement(claim: Claim, found: Recomputed, slopes: Floats, smooth: Floats) -
 
     def solve(part: Floats, places: NDArray[np.intp]) -> Decrement:
         if second.matrix is not None:
-            return decrement_of(part, second.matrix[np.ix_(places, places)], noise[places])
+            little = LEAST if price else LITTLE
+            return decrement_of(part, second.matrix[np.ix_(places, places)], noise[places], little)
 
         def along(direction: Floats) -> Floats:
             whole = np.zeros(len(noise))

@@ -12,6 +12,8 @@ from numpy.typing import NDArray
 from suffice.certify.claim import Claim
 from suffice.certify.weight_residual import slopes_under
 from suffice.optimise.decrement import (
+    LEAST,
+    LITTLE,
     NEGLIGIBLE,
     Decrement,
     decrement_at_kinks,
@@ -89,7 +91,7 @@ def decrement_at(
     def solve(gradient: Floats, kept: NDArray[np.intp]) -> Decrement:
         if curvature.matrix is not None:
             matrix = total * curvature.matrix[np.ix_(kept, kept)] + np.diag(ridge[kept])
-            return decrement_of(gradient, matrix, noise[kept])
+            return decrement_of(gradient, matrix, noise[kept], LEAST if prices.any() else LITTLE)
 
         def along(part: Floats) -> Floats:
             direction = np.zeros(len(weights))

@@ -24,6 +24,8 @@ LEFT = 1e-5
 """The nats that a search may leave to be gained: a hundredth of what a certificate lets pass."""
 LITTLE = 1e-12
 """The part of the diagonal that is added to a Hessian written out, or to exact products with it."""
+LEAST = 1e-14
+"""The part where a prior has kinks and rounding errors are known: along relations its price is all there is."""
 BLURRED = 3e-6
 """The part that is added where products with the Hessian are differences of gradients."""
 MANY = 10.0
