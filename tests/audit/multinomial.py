@@ -90,7 +90,7 @@ def _gain_along(relations: Any, theta: Any, price: Any) -> float:
     relations, scale = np.linalg.qr(relations)[0], max(float(np.abs(theta).max()), 1e-300)
     limits = np.block([[relations, -np.eye(n)], [-relations, -np.eye(n)]])
     costs = np.concatenate([np.zeros(m), price / price.max()])
-    bounds = [(None, None)] * m + [(0, None)] * n
+    bounds = [(-100, 100)] * m + [(0, None)] * n  # no further: relations are known to rounding only
     for method in ("highs-ds", "highs-ipm"):
         found = linprog(costs, limits, np.concatenate([-theta, theta]) / scale, bounds=bounds, method=method)
         if found.x is not None:
