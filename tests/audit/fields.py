@@ -185,7 +185,13 @@ def cost_of_features(claim: Claim, model: Any) -> float:
     return newton_decrement(cases_of(claim, features), feature_weights(model), ridge=ridge, price=price)
 
 
+def feature_cases(claim: Claim) -> Iterator[tuple[Any, Any]]:
+    """Yield the cases of a claim."""
+    return cases_of(claim, claim.structure.resolved(claim.statistics.schema))
+
+
 MOVE = perturb_by(feature_weights, with_feature_weights)
+SHIFT = perturb_by(feature_weights, with_feature_weights, feature_cases)
 FIELDS = (
     AuditFamily(
         "cliques, decomposable", partial(draw_cliques, text=CHAIN, kind=None), perturb_cliques, cost_of_cliques
@@ -199,10 +205,11 @@ FIELDS = (
     ),
     AuditFamily("features", partial(draw_features, kind=None), MOVE, cost_of_features),
     AuditFamily("features, normal prior", partial(draw_features, kind="Gaussian"), MOVE, cost_of_features),
-    AuditFamily("features, Laplace prior", partial(draw_features, kind="Laplace"), MOVE, cost_of_features),
+    AuditFamily("features, Laplace prior", partial(draw_features, kind="Laplace"), SHIFT, cost_of_features),
     AuditFamily(
         "pseudo-likelihood", partial(draw_features, kind=None, method="pseudo_likelihood"), MOVE, cost_of_features
     ),
     AuditFamily("features given inputs", partial(draw_given, kind=None), MOVE, cost_of_features),
     AuditFamily("features given inputs, normal prior", partial(draw_given, kind="Gaussian"), MOVE, cost_of_features),
+    AuditFamily("features given inputs, Laplace prior", partial(draw_given, kind="Laplace"), SHIFT, cost_of_features),
 )

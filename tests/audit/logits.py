@@ -63,18 +63,23 @@ def logit_cases(x: Any, y: Any, w: Any, k: int) -> Iterator[tuple[Any, Any]]:
         yield features.reshape(k, -1), weight * (np.arange(k) == own)
 
 
-def cost_of_regression(claim: Claim, model: Any) -> float:
-    """Return the decrement of a softmax regression, term by term and class by class."""
+def regression_cases(claim: Claim) -> Iterator[tuple[Any, Any]]:
+    """Yield the cases of a claim."""
+    model = claim.model
     blocks = list(claim.source.each(lambda block: block))  # type: ignore[union-attr]
     columns = [np.concatenate([np.asarray(block.columns[v.name], float) for block in blocks]) for v in model.inputs]
     x = np.stack(columns, axis=1) - [model.centre.get(v.name, 0.0) for v in model.inputs]
     y = np.concatenate([block.columns[model.target.name] for block in blocks])
     w = np.concatenate([np.ones(block.n_rows) if block.weights is None else block.weights for block in blocks])
-    free = (np.arange(1 + x.shape[1]) > 0)[:, None] * np.ones(model.target.n_states)
+    return logit_cases(x, y, np.asarray(w, float), model.target.n_states)
+
+
+def cost_of_regression(claim: Claim, model: Any) -> float:
+    """Return the decrement of a softmax regression, term by term and class by class."""
+    free = (np.arange(1 + len(model.weights)) > 0)[:, None] * np.ones(model.target.n_states)
     ridge = free.reshape(-1) / claim.prior.width**2 if isinstance(claim.prior, Gaussian) else 0.0
     price = free.reshape(-1) / claim.prior.width if isinstance(claim.prior, Laplace) else 0.0
-    cases = logit_cases(x, y, np.asarray(w, float), model.target.n_states)
-    return newton_decrement(cases, regression_weights(model).reshape(-1), ridge=ridge, price=price)
+    return newton_decrement(regression_cases(claim), regression_weights(model).reshape(-1), ridge=ridge, price=price)
 
 
 # Nodes --------------------------------------------------------------------------------------------------------
@@ -159,10 +164,11 @@ def _node_cases(terms: Any, y: Any, w: Any, k: int) -> Iterator[tuple[Any, Any]]
 
 
 MOVE = perturb_by(regression_weights, with_regression_weights)
+SHIFT = perturb_by(regression_weights, with_regression_weights, regression_cases)
 LOGITS = (
     AuditFamily("softmax regression", partial(draw_regression, penalty=None), MOVE, cost_of_regression),
     AuditFamily("softmax regression, L2", partial(draw_regression, penalty="l2"), MOVE, cost_of_regression),
-    AuditFamily("softmax regression, L1", partial(draw_regression, penalty="l1"), MOVE, cost_of_regression),
+    AuditFamily("softmax regression, L1", partial(draw_regression, penalty="l1"), SHIFT, cost_of_regression),
     AuditFamily("softmax nodes", partial(draw_node, prior=False), perturb_node, cost_of_node),
     AuditFamily("softmax nodes, posterior mode", partial(draw_node, prior=True), perturb_node, cost_of_node),
 )

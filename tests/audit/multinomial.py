@@ -8,23 +8,30 @@ from functools import partial
 from typing import Any
 
 import numpy as np
+from scipy.optimize import linprog
 
 from suffice.certify import Claim
 
 Long = np.longdouble
 FLAT = 1e-11
 """Directions of less curvature than this, relatively, are taken for none."""
+RELATED = 1e-13
+"""Features are related where their squares vary by less than this, relatively."""
+ROUNDED = 1e-9
+"""Slopes equal a price within this part of it."""
+MOST_RELEASES, MOST_TRIES = 20, 10
 
 
 def newton_decrement(cases: Iterable[tuple[Any, Any]], theta: Any, *, ridge: Any = 0.0, price: Any = 0.0) -> float:
-    """Return ½ gᵀH⁻¹g of −Σ log p and a penalty, in nats.
+    """Return ½ gᵀH⁻¹g of −Σ log p and a penalty, in nats; or what a shift along relations gains, if that is more.
 
     Each case is the features of all its outcomes, shape (outcomes, parameters), and how often each was seen. ``ridge``
     and ``price`` multiply half the squares, and the absolute values, of the parameters; those at a kink that nothing
-    pulls off stay there.
+    pulls off, neither before the step nor after it, stay there.
     """
     theta = np.asarray(theta, Long)
     gradient, hessian = np.zeros(len(theta), Long), np.zeros((len(theta), len(theta)))
+    cases = list(cases)
     for features, counts in cases:
         n = counts.sum(dtype=Long)
         middle = features[int(np.argmax(counts))]
@@ -37,16 +44,59 @@ def newton_decrement(cases: Iterable[tuple[Any, Any]], theta: Any, *, ridge: Any
         hessian += around.T @ around
     gradient = gradient + ridge * theta
     hessian = hessian + np.diag(np.broadcast_to(ridge, len(theta)))
-    beyond = np.sign(gradient) * np.maximum(np.abs(gradient) - price, 0)
-    left = np.where(theta == 0, beyond, gradient + price * np.sign(theta)).astype(np.float64)
-    at_kink = (np.broadcast_to(price, len(theta)) > 0) & (theta == 0)
-    free = ~at_kink | (left != 0)
+    price = np.broadcast_to(price, len(theta))
+    at_kink = (price > 0) & (theta == 0)
+    side = np.where(at_kink & (np.abs(gradient) > price), np.sign(gradient), 0).astype(np.float64)
+    cost = 0.0
+    for _ in range(MOST_RELEASES):
+        found, step = _to_one_side(gradient + price * np.sign(theta), hessian, price, at_kink, side)
+        cost = max(cost, found)
+        after = gradient + hessian @ step
+        beyond = at_kink & (side == 0) & (np.abs(after) > price * (1 + ROUNDED))
+        if not beyond.any():
+            break
+        side[beyond] = np.sign(after[beyond])
+    return max(cost, 0.0 if np.any(ridge) or not price.any() else _gain_along(relations_of(cases), theta, price))
+
+
+def _to_one_side(slopes: Any, hessian: Any, price: Any, at_kink: Any, side: Any) -> tuple[float, Any]:
+    """Return the gain and the step; parameters leave kinks against ``side``, which is made zero of those that stay."""
     while True:
-        cost, step = _solved(left[free], hessian[np.ix_(free, free)])
-        wrong = at_kink[free] & (step * left[free] < 0)  # a kink can be left against its slope only
+        free = ~at_kink | (side != 0)
+        step = np.zeros(len(slopes))
+        cost, solved = _solved((slopes - side * price).astype(np.float64)[free], hessian[np.ix_(free, free)])
+        step[free] = -solved
+        wrong = step * side > 0
         if not wrong.any():
-            return cost
-        free[np.flatnonzero(free)[wrong]] = False
+            return cost, step
+        side[wrong] = 0.0
+
+
+def relations_of(cases: Iterable[tuple[Any, Any]]) -> Any:
+    """Return a basis of the directions in which no case notices a change of parameters; shape (parameters, n)."""
+    gram: Any = sum((features - features[0]).T @ (features - features[0]) for features, _ in cases)
+    units = np.sqrt(np.diag(gram))
+    units = np.where(units > 0, units, 1.0)
+    values, vectors = np.linalg.eigh(gram / units / units[:, None])
+    return vectors[:, values <= RELATED * max(values[-1], 1e-300)] / units[:, None]
+
+
+def _gain_along(relations: Any, theta: Any, price: Any) -> float:
+    """Return by how much Σ price |θ| can fall along relations: a linear programme."""
+    theta = theta.astype(np.float64)
+    n, m = relations.shape
+    if not m:
+        return 0.0
+    relations, scale = np.linalg.qr(relations)[0], max(float(np.abs(theta).max()), 1e-300)
+    limits = np.block([[relations, -np.eye(n)], [-relations, -np.eye(n)]])
+    costs = np.concatenate([np.zeros(m), price / price.max()])
+    bounds = [(-100, 100)] * m + [(0, None)] * n  # no further: relations are known to rounding only
+    for method in ("highs-ds", "highs-ipm"):
+        found = linprog(costs, limits, np.concatenate([-theta, theta]) / scale, bounds=bounds, method=method)
+        if found.x is not None:
+            moved = theta + scale * (relations @ found.x[:m])
+            return float(price @ np.abs(theta) - price @ np.abs(moved))
+    raise AssertionError(found.message)
 
 
 def _solved(gradient: Any, hessian: Any) -> tuple[float, Any]:
@@ -71,14 +121,42 @@ def moved_weight(rng: np.random.Generator, weights: Any) -> tuple[Any, str]:
     return moved, f"weight {place}: {before} to {moved.flat[place]}"
 
 
+def shifted(rng: np.random.Generator, relations: Any, weights: Any) -> tuple[Any, str] | None:
+    """Shift all weights of a relation so that another one of them is at zero; None where there is none."""
+    before = np.array(weights, np.float64).reshape(-1)
+    if not relations.shape[1]:
+        return None
+    basis = np.linalg.qr(relations)[0]
+    for _ in range(MOST_TRIES):
+        along = basis @ basis[int(rng.integers(len(basis)))]  # of one weight, and all that must move with it
+        if rng.random() < 0.2:
+            along = basis @ rng.normal(size=basis.shape[1])
+        along[np.abs(along) < 1e-9 * np.abs(along).max()] = 0.0
+        places = np.flatnonzero((along != 0) & (before != 0))
+        if len(places):
+            place = int(rng.choice(places))
+            moved = before - before[place] / along[place] * along
+            moved[place] = 0.0
+            return moved.reshape(np.shape(weights)), f"along a relation, until weight {place} is zero"
+    return None
+
+
 def perturb_by(
-    weights_of: Callable[[Any], Any], with_weights: Callable[[Any, Any], Any]
+    weights_of: Callable[[Any], Any],
+    with_weights: Callable[[Any, Any], Any],
+    cases_of: Callable[[Claim], Iterable[tuple[Any, Any]]] | None = None,
 ) -> Callable[[np.random.Generator, Claim], tuple[Any, str] | None]:
-    """Return the function that changes one finite weight of a model."""
-    return partial(_perturb, weights_of, with_weights)
+    """Return the function that changes one finite weight of a model; with cases, also all weights of a relation."""
+    return partial(_perturb, weights_of, with_weights, cases_of)
 
 
-def _perturb(weights_of: Any, with_weights: Any, rng: np.random.Generator, claim: Claim) -> tuple[Any, str] | None:
+def _perturb(
+    weights_of: Any, with_weights: Any, cases_of: Any, rng: np.random.Generator, claim: Claim
+) -> tuple[Any, str] | None:
     before = np.asarray(weights_of(claim.model), np.float64)
-    moved, said = moved_weight(rng, before)
-    return (with_weights(claim.model, moved), said) if np.isfinite(before).all() else None
+    if not np.isfinite(before).all():
+        return None
+    shift = cases_of is not None and rng.random() < 0.4
+    changed = shifted(rng, relations_of(cases_of(claim)), before) if shift else None
+    moved, said = moved_weight(rng, before) if changed is None else changed
+    return with_weights(claim.model, moved), said

@@ -91,10 +91,14 @@ def _matrix(found: list[dict[Any, float]], place: dict[Any, int]) -> Any:
     return whole
 
 
+def claimed_chain_cases(claim: Claim) -> Iterator[tuple[Any, Any]]:
+    """Yield the cases of a claim."""
+    return chain_cases(toy_of(claim), named(claim.model.layout), isinstance(claim.structure, LocalChain))
+
+
 def cost_of_chain(claim: Claim, model: Any) -> float:
     """Return the decrement of a chain's weights."""
-    cases = chain_cases(toy_of(claim), named(model.layout), isinstance(claim.structure, LocalChain))
-    return newton_decrement(cases, model.weights, ridge=2 * claim.prior.c2, price=claim.prior.c1)
+    return newton_decrement(claimed_chain_cases(claim), model.weights, ridge=2 * claim.prior.c2, price=claim.prior.c1)
 
 
 # Graphs -------------------------------------------------------------------------------------------------------
@@ -173,12 +177,14 @@ def with_weights(model: Any, weights: Any) -> Any:
 
 
 MOVE = perturb_by(weights_of_model, with_weights)
+SHIFT_CHAIN = perturb_by(weights_of_model, with_weights, claimed_chain_cases)
+SHIFT_GRAPH = perturb_by(weights_of_model, with_weights, graph_cases)
 SEQUENCES = (
     AuditFamily("chain CRF", partial(draw_chain, structure=LabelChain, penalty="L2"), MOVE, cost_of_chain),
-    AuditFamily("chain CRF, L1", partial(draw_chain, structure=LabelChain, penalty="L1"), MOVE, cost_of_chain),
+    AuditFamily("chain CRF, L1", partial(draw_chain, structure=LabelChain, penalty="L1"), SHIFT_CHAIN, cost_of_chain),
     AuditFamily("MEMM", partial(draw_chain, structure=LocalChain, penalty="L2"), MOVE, cost_of_chain),
     AuditFamily("graph CRF", partial(draw_graph, method="auto", penalty="L2"), MOVE, cost_of_graph),
-    AuditFamily("graph CRF, L1", partial(draw_graph, method="auto", penalty="L1"), MOVE, cost_of_graph),
+    AuditFamily("graph CRF, L1", partial(draw_graph, method="auto", penalty="L1"), SHIFT_GRAPH, cost_of_graph),
     AuditFamily(
         "graph CRF, pseudo-likelihood",
         partial(draw_graph, method="pseudo_likelihood", penalty="L2"),

@@ -34,6 +34,8 @@ from tests.audit.family import audit_family, drawn, has_converged
         ("graph CRF, L1", 404, 51),
         ("graph CRF, L1", 606, 21),
         ("graph CRF, L1", 606, 65),
+        ("chain CRF, L1", 606, 107),
+        ("chain CRF, L1", 909, 30),  # values that are differences of much larger numbers
     ],
 )
 @pytest.mark.filterwarnings("ignore")

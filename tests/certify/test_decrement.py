@@ -7,7 +7,8 @@ from typing import Any
 
 import numpy as np
 import pytest
-from tests.audit.family import certify_as_claimed, fits_kept
+from tests.audit.families import FAMILIES
+from tests.audit.family import audit_family, certify_as_claimed, fits_kept
 from tests.models.chain_twin import Toy
 
 import suffice as sf
@@ -145,3 +146,46 @@ def test_nearly_collinear_columns_of_a_gaussian_field_have_an_estimate() -> None
     fit = sf.fit(sf.GaussianMarkov("x:z + z:y + y:w + w:x"), data)  # 1 − r² of x and z is 1e-12
     assert fit.certificate.exists == "yes"
     assert not any("does not exist" in note.text for note in fit.notes)
+
+
+def test_weights_along_a_relation_are_where_the_prior_wants_them() -> None:
+    """A weight at zero whose own slope is within its price moves with the others, where all may move together."""
+    counts = np.array([2e11, 3e11, 1e11, 5e11, 4e11])
+    data = {"C": list("abcde")}
+    claim, fit = claim_of(
+        sf.fit, sf.Features([sf.indicators("C")]), data, weights=counts, prior=sf.Laplace(0.1), tol=1e-8
+    )
+    assert fit.certificate.ok
+    weights, model = fit.model.weights.to_numpy(), fit.model
+    for place in range(5):
+        moved = weights - weights[place]
+        moved[place] = 0.0
+        other = type(model)(model.features, moved, schema=model.schema, base=model.base, support=model.support)
+        cost = 10 * (np.abs(moved).sum() - np.abs(weights).sum())
+        found = certify_as_claimed(claim, other)
+        assert found.ok == (cost < 1e-3)
+        assert found.decrement is not None
+        assert found.ok or found.decrement > cost
+
+
+def test_weights_of_all_classes_are_where_the_prior_wants_them() -> None:
+    rng = np.random.default_rng(3)
+    x, y = rng.normal(size=(60, 1)), np.tile(np.arange(5), 12)
+    x[:, 0] += 0.6 * y
+    shell = sf.SoftmaxRegression("l1", strength=0.5, tol=1e-8)
+    claim, _ = claim_of(shell.fit, x, y, sample_weight=np.full(60, 1e8))
+    weights = claim.model.weights
+    verdicts = []
+    for value in np.sort(weights[0]):
+        other = dataclasses.replace(claim.model, weights=np.where(weights == value, 0.0, weights - value))
+        verdicts.append(certify_as_claimed(claim, dataclasses.replace(other, information=None)).ok)
+    assert verdicts == [False, False, True, False, False]
+
+
+@pytest.mark.parametrize("name", ["chain CRF, L1", "graph CRF, L1", "features given inputs, Laplace prior"])
+@pytest.mark.filterwarnings("ignore")
+def test_relations_of_other_models_are_seen(name: str) -> None:
+    family = next(family for family in FAMILIES if family.name == name)
+    tally = audit_family(family, 6, 20, seed=17)
+    assert (tally.refused, tally.unfinished, tally.certified) == (0, 0, 0)
+    assert tally.costly > 30

@@ -384,27 +384,36 @@ def _decrement(claim: Claim, found: Recounted, left: Floats, units: Floats) -> D
     seen = np.abs(model.layout.gathered(_counts_of(claim))) + np.abs(found.gap) + found.variance / units
     noise = ROUNDING * seen * max(1.0, float(np.abs(model.weights * units).max(initial=0.0)))
 
-    def solve(kept: NDArray[np.intp]) -> Decrement:
-        def product(vector: Floats) -> Floats:
+    added = 2 * penalty.c2 + noise * units / DIFFERENCE
+    diagonal = found.variance + added
+
+    def product(direction: Floats) -> Floats:
+        largest = float(np.abs(direction * units).max(initial=0.0))
+        if not largest:
+            return np.zeros(len(direction))
+        step = DIFFERENCE / largest
+        ends = [model.weights + sign * step * direction for sign in (-1, 1)]
+        sides = [Recount(replace(model, weights=weights)).over(claim).gap for weights in ends]
+        return np.asarray((sides[0] - sides[1]) / (2 * step) + added * direction)
+
+    def solve(gradient: Floats, kept: NDArray[np.intp]) -> Decrement:
+        def along(part: Floats) -> Floats:
             direction = np.zeros(len(left))
-            direction[kept] = vector
-            step = DIFFERENCE / float(np.abs(direction * units).max())
-            ends = [model.weights + sign * step * direction for sign in (-1, 1)]
-            sides = [Recount(replace(model, weights=weights)).over(claim).gap for weights in ends]
-            slopes_along = (sides[0] - sides[1])[kept] / (2 * step)
-            return np.asarray(slopes_along + (2 * penalty.c2 + noise * units / DIFFERENCE)[kept] * vector)
+            direction[kept] = part
+            return product(direction)[kept]
 
         return decrement_by_products(
-            -left[kept],
-            product,
-            (found.variance + 2 * penalty.c2 + noise * units / DIFFERENCE)[kept],
+            gradient,
+            along,
+            diagonal[kept],
             noise=noise[kept],
             least=2 * penalty.c2,
             little=BLURRED,
             negligible=FEW_NATS if len(kept) > MANY_WEIGHTS else FEWER_NATS,
         )
 
-    return decrement_at_kinks(-left, at_kink & (left == 0), at_kink, solve)
+    slopes = -np.where(at_kink, found.gap, left)
+    return decrement_at_kinks(slopes, np.full(len(left), penalty.c1), at_kink, solve, product, diagonal)
 
 
 def _counts_of(claim: Claim) -> ChainCounts:

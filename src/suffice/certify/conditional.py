@@ -14,7 +14,7 @@ from suffice.certify.claim import Claim
 from suffice.certify.judgement import judged, unfit
 from suffice.certify.near_interior import is_near_interior
 from suffice.certify.weight_decrement import Curvature, decrement_at
-from suffice.certify.weight_residual import newton_distance, prior_slopes, residual_of, slopes_under
+from suffice.certify.weight_residual import newton_distance, prior_slopes, residual_of
 from suffice.inference.moment_hull import face
 from suffice.priors.penalty import Laplace
 from suffice.stats.needs import Distinct
@@ -43,13 +43,12 @@ def certify(claim: Claim) -> Certificate:
     limits = ~np.isfinite(model.weights.to_numpy())
     weights = np.where(limits, 0.0, model.weights.to_numpy())
     main = main_effects(features, structure.given)
-    slopes = slopes_under(claim, weights, seen.gaps, main)
     residual, worst = residual_of(claim, names, weights, seen.gaps, seen.spread, seen.variance, main)
     distance = 0.0 if isinstance(claim.prior, Laplace) else seen.distance(claim, weights, limits, main)
     if distance > residual:
         residual, worst = distance, "a combination of features that vary little"
     curvature = Curvature(seen.reach, seen.covariance, seen.curvature, seen.variance)
-    decrement, decrement_worst = decrement_at(claim, names, weights, limits, slopes, main, curvature)
+    decrement, decrement_worst = decrement_at(claim, names, weights, limits, seen.gaps, main, curvature)
     exists = "no" if limits.any() else "yes" if claim.prior is not None else "undecided"
     if exists == "undecided" and residual <= claim.tol:
         is_plain = seen.least > LEAST and seen.is_near_interior()

@@ -14,7 +14,7 @@ from suffice.certify.claim import Claim
 from suffice.certify.feature_values import data_moments, matrix_at, on_grid
 from suffice.certify.judgement import judged, unfit
 from suffice.certify.weight_decrement import Curvature, decrement_at
-from suffice.certify.weight_residual import residual_of, slopes_under
+from suffice.certify.weight_residual import residual_of
 from suffice.errors import ModelError
 from suffice.models.feature_base import BaseTerm
 from suffice.structures.feature_rules import main_effects
@@ -41,12 +41,11 @@ def certify(claim: Claim) -> Certificate:
     variance = p @ (values - expected) ** 2
     unit = np.sqrt(variance)
     main = main_effects(features)
-    slopes = slopes_under(claim, weights, expected - means, main)
     residual, worst = residual_of(claim, names, weights, expected - means, unit, variance, main)
     deviations = (values - expected) * np.sqrt(p)[:, None]
     curvature = Curvature(p @ np.abs(values), deviations.T @ deviations)
     none = np.zeros(len(names), bool)
-    decrement, decrement_worst = decrement_at(claim, names, weights, none, slopes, main, curvature)
+    decrement, decrement_worst = decrement_at(claim, names, weights, none, expected - means, main, curvature)
     total = claim.statistics.weight
     off = _off(claim, columns, volume, p)
     value = float(weights.dot(means)) - log_z

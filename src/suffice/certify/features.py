@@ -24,7 +24,7 @@ from suffice.certify.feature_values import matrix_at
 from suffice.certify.judgement import judged
 from suffice.certify.near_interior import is_near_interior
 from suffice.certify.weight_decrement import Curvature, decrement_at
-from suffice.certify.weight_residual import newton_distance, prior_slopes, residual_of, slopes_under
+from suffice.certify.weight_residual import newton_distance, prior_slopes, residual_of
 from suffice.inference.moment_hull import face
 from suffice.priors.penalty import Laplace, Penalty
 from suffice.stats.needs import Count
@@ -171,11 +171,6 @@ class Examined:
         return tuple(feature.name for feature in self.features)
 
     @cached_property
-    def _slopes(self) -> Floats:
-        """The derivatives of one row's objective."""
-        return slopes_under(self.claim, self.weights, self.expected - self.targets, main_effects(self.features))
-
-    @cached_property
     def _deviations(self) -> Floats | None:
         """Rows whose squares sum to the covariance of the features, where they are few."""
         member, n = self.member, len(self.features)
@@ -186,14 +181,14 @@ class Examined:
     @property
     def decrement(self) -> tuple[float, str]:
         """How much a Newton step would gain, in nats, and where."""
-        return self.decrement_of(self._slopes, self.moments[1])
+        return self.decrement_of(self.expected - self.targets, self.moments[1])
 
-    def decrement_of(self, slopes: Floats, variance: Floats) -> tuple[float, str]:
-        """Return how much a Newton step along some slopes would gain, in nats, and where."""
+    def decrement_of(self, gaps: Floats, variance: Floats) -> tuple[float, str]:
+        """Return how much a Newton step would gain where expectations have some gaps, in nats, and where."""
         member, rows = self.member, self._deviations
         curvature = Curvature(member.size, None if rows is None else rows.T @ rows, member.curvature, variance)
         main = main_effects(self.features)
-        return decrement_at(self.claim, self.names, self.weights, self.limits, slopes, main, curvature)
+        return decrement_at(self.claim, self.names, self.weights, self.limits, gaps, main, curvature)
 
     def _distance(self, gaps: Floats, main: NDArray[np.bool_]) -> float:
         """Return how far the optimum is, in whatever direction, where all features are written out."""

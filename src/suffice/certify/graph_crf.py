@@ -190,27 +190,36 @@ def _decrement(claim: Claim, found: Found, slopes: Floats, units: Floats) -> Dec
     seen = np.abs(found.seen) + np.abs(found.gap) + found.variance / units
     noise = ROUNDING * seen * max(1.0, float(np.abs(model.weights * units).max(initial=0.0)))
 
-    def solve(kept: NDArray[np.intp]) -> Decrement:
-        def product(vector: Floats) -> Floats:
+    added = 2 * c2 + noise * units / DIFFERENCE
+    diagonal = found.variance + added
+
+    def product(direction: Floats) -> Floats:
+        largest = float(np.abs(direction * units).max(initial=0.0))
+        if not largest:
+            return np.zeros(len(direction))
+        step = DIFFERENCE / largest
+        ends = [model.weights + sign * step * direction for sign in (1, -1)]
+        sides = [Recount(model, weights, is_pseudo).over(claim).gap for weights in ends]
+        return np.asarray((sides[0] - sides[1]) / (2 * step) + added * direction)
+
+    def solve(gradient: Floats, kept: NDArray[np.intp]) -> Decrement:
+        def along(part: Floats) -> Floats:
             direction = np.zeros(len(slopes))
-            direction[kept] = vector
-            step = DIFFERENCE / float(np.abs(direction * units).max())
-            ends = [model.weights + sign * step * direction for sign in (1, -1)]
-            sides = [Recount(model, weights, is_pseudo).over(claim).gap for weights in ends]
-            changed = (sides[0] - sides[1])[kept] / (2 * step)
-            return np.asarray(changed + (2 * c2 + noise * units / DIFFERENCE)[kept] * vector)
+            direction[kept] = part
+            return product(direction)[kept]
 
         return decrement_by_products(
-            slopes[kept],
-            product,
-            (found.variance + 2 * c2 + noise * units / DIFFERENCE)[kept],
+            gradient,
+            along,
+            diagonal[kept],
             noise=noise[kept],
             least=2 * c2,
             little=BLURRED,
             negligible=FEW_NATS if len(kept) > MANY_WEIGHTS else FEWER_NATS,
         )
 
-    return decrement_at_kinks(slopes, at_kink & (slopes == 0), at_kink, solve)
+    smooth = np.where(at_kink, found.gap, slopes)
+    return decrement_at_kinks(smooth, np.full(len(slopes), c1), at_kink, solve, product, diagonal)
 
 
 def _existence(claim: Claim, found: Found, units: Floats) -> tuple[str, str]:

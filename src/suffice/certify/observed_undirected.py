@@ -21,7 +21,7 @@ from suffice.certify.feature_members import ByTree
 from suffice.certify.observed_discrete import Expected, Observed, Tally
 from suffice.certify.observed_rows import ObservedRows
 from suffice.certify.subgradient import decrement_under_penalty, residual_under_penalty
-from suffice.certify.weight_residual import residual_of, slopes_under
+from suffice.certify.weight_residual import residual_of
 from suffice.data.variable import Variable
 from suffice.errors import StatisticsError
 from suffice.inference.clique_family import Layout, family_of
@@ -284,6 +284,5 @@ class _Features:
         names, unit = [feature.name for feature in seen.features], seen.member.unit
         size, where = residual_of(self.claim, names, seen.weights, gaps, unit, unit**2, main_effects(seen.features))
         log_likelihood = tally.log_likelihood - tally.weight * seen.member.log_z
-        slopes = slopes_under(self.claim, seen.weights, gaps, main_effects(seen.features))
-        distance = Distance.in_nats(*seen.decrement_of(slopes, unit**2)) if math.isfinite(size) else Distance()
+        distance = Distance.in_nats(*seen.decrement_of(gaps, unit**2)) if math.isfinite(size) else Distance()
         return Observed(log_likelihood, size, where, tuple(self.tables.remarks()), distance=distance)

@@ -6,14 +6,23 @@ hardly tied to those of the others, and what all classes share is flat, or has t
 
 from __future__ import annotations
 
-from functools import partial
+from dataclasses import dataclass
+from functools import cached_property
 
 import numpy as np
 from numpy.typing import NDArray
 
 from suffice.certify.claim import Claim
 from suffice.certify.softmax_rows import Recomputed, curvature_along, own_curvature, second_derivatives
-from suffice.optimise.decrement import Decrement, decrement_at_kinks, decrement_by_products, decrement_of
+from suffice.optimise.decrement import (
+    LEAST,
+    LITTLE,
+    NEGLIGIBLE,
+    Decrement,
+    decrement_at_kinks,
+    decrement_by_products,
+    decrement_of,
+)
 from suffice.priors.penalty import Gaussian, Laplace
 
 Floats = NDArray[np.float64]
@@ -22,7 +31,7 @@ MOST_SIDE, MOST_PRODUCTS = 400, 3e8
 ROUNDING = 4e-16
 
 
-def decrement(claim: Claim, found: Recomputed, slopes: Floats) -> tuple[float, int, int]:
+def decrement(claim: Claim, found: Recomputed, slopes: Floats, smooth: Floats) -> tuple[float, int, int]:
     """Return the decrement, and the term and the class that have the largest part in it; term 0 is the intercept.
 
     Parameters
@@ -32,46 +41,83 @@ def decrement(claim: Claim, found: Recomputed, slopes: Floats) -> tuple[float, i
     slopes : array, shape (T, K)
         The derivatives by weights with the prior's, over N, scores at the means being held; what is left of them at
         kinks.
+    smooth : array, shape (T, K)
+        Those without the prior's.
     """
     first = 0 if claim.structure.intercept else 1
-    gradient = (np.concatenate([found.by_intercept[None], slopes]) * found.total)[first:]
-    at_kink = np.zeros(gradient.shape, bool)
+    at_kink, ridge = np.zeros(slopes.shape, bool), np.zeros(slopes.shape)
+    price = 0.0
     if isinstance(claim.prior, Laplace):
-        at_kink[1 - first :] = claim.model.weights == 0
-    ridge = np.zeros(gradient.shape)
+        at_kink, price = claim.model.weights == 0, 1 / claim.prior.width
     if isinstance(claim.prior, Gaussian):
-        ridge[1 - first :] = 1 / claim.prior.width**2
+        ridge += 1 / claim.prior.width**2
     expected = np.maximum(found.counts + found.by_intercept * found.total, found.counts)
-    noise = ROUNDING * found.extents[:, None] * expected
-    flat = [part.T.reshape(-1) for part in (gradient, ridge, noise)]  # class by class, as second derivatives are
-    kinks = at_kink.T.reshape(-1)
-    solve = partial(_solved, claim, found, flat[0], flat[1], flat[2])
-    size, place, _ = decrement_at_kinks(flat[0], kinks & (flat[0] == 0), kinks, solve)
-    code, term = divmod(place, max(len(gradient), 1))
+    own = np.where(at_kink, smooth, slopes)
+    gradient = np.concatenate([found.by_intercept[None], own]) * found.total
+    none = np.zeros((1, gradient.shape[1]))
+    # class by class, as second derivatives are
+    flat, flat_ridge = (part[first:].T.reshape(-1) for part in (gradient, np.concatenate([none, ridge])))
+    kinks = np.concatenate([none > 0, at_kink])[first:].T.reshape(-1)
+    noise = (ROUNDING * found.extents[:, None] * expected).T.reshape(-1)
+    second = _SecondDerivatives(claim, len(found.counts), found.mean, flat_ridge)
+
+    def solve(part: Floats, places: NDArray[np.intp]) -> Decrement:
+        if second.matrix is not None:
+            little = LEAST if price else LITTLE
+            return decrement_of(part, second.matrix[np.ix_(places, places)], noise[places], little)
+
+        def along(direction: Floats) -> Floats:
+            whole = np.zeros(len(noise))
+            whole[places] = direction
+            return second.times(whole)[places]
+
+        negligible = 0.0 if kinks.any() else NEGLIGIBLE  # small steps tell what relations would gain
+        return decrement_by_products(part, along, second.diagonal[places], noise=noise[places], negligible=negligible)
+
+    prices = np.full(len(noise), price)
+    size, place, _ = decrement_at_kinks(flat, prices, kinks, solve, second.times, second.diagonal)
+    code, term = divmod(place, max(len(gradient) - first, 1))
     return size, term + first, code
 
 
-def _solved(
-    claim: Claim, found: Recomputed, gradient: Floats, ridge: Floats, noise: Floats, places: NDArray[np.intp]
-) -> Decrement:
-    """Return the decrement in the parameters at some places of an array of shape (K, T + 1) or (K, T)."""
-    gradient, ridge, noise = gradient[places], ridge[places], noise[places]
-    k, has_intercept = len(found.counts), claim.structure.intercept
-    centre = found.mean if has_intercept else np.zeros_like(found.mean)
-    width = len(centre) + int(has_intercept)
-    if k * width <= MOST_SIDE and claim.statistics.n_read * float(k * width) ** 2 <= MOST_PRODUCTS:
-        hessian = second_derivatives(claim, k, centre)[np.ix_(places, places)]
-        return decrement_of(gradient, hessian + np.diag(ridge), noise)
+@dataclass(frozen=True, eq=False)
+class _SecondDerivatives:
+    """Second derivatives by the parameters of all classes, an array of shape (K, T + 1) or (K, T) made flat."""
 
-    def product(vector: Floats) -> Floats:
-        flat = np.zeros(k * width)
-        flat[places] = vector
-        along = np.zeros((1 + len(centre), k))
-        along[int(not has_intercept) :] = flat.reshape(k, width).T
+    claim: Claim
+    n_classes: int
+    mean: Floats
+    ridge: Floats
+
+    @property
+    def centre(self) -> Floats:
+        """What terms are less of."""
+        return self.mean if self.claim.structure.intercept else np.zeros_like(self.mean)
+
+    @cached_property
+    def matrix(self) -> Floats | None:
+        """All of them, where they are few."""
+        side = len(self.ridge)
+        if side > MOST_SIDE or self.claim.statistics.n_read * float(side) ** 2 > MOST_PRODUCTS:
+            return None
+        return second_derivatives(self.claim, self.n_classes, self.centre) + np.diag(self.ridge)
+
+    @cached_property
+    def diagonal(self) -> Floats:
+        """Those by every parameter alone."""
+        if self.matrix is not None:
+            return np.diag(self.matrix)
+        own = own_curvature(self.claim, self.centre)[int(not self.claim.structure.intercept) :]
+        return np.asarray(own.T.reshape(-1) + self.ridge)
+
+    def times(self, direction: Floats) -> Floats:
+        """Return the product with a direction."""
+        if self.matrix is not None:
+            return np.asarray(self.matrix @ direction)
+        first, centre = int(not self.claim.structure.intercept), self.centre
+        along = np.zeros((1 + len(centre), self.n_classes))
+        along[first:] = direction.reshape(self.n_classes, -1).T
         along[0] -= centre @ along[1:]
-        image = curvature_along(claim, along)
+        image = curvature_along(self.claim, along)
         image[1:] -= np.outer(centre, image[0])
-        return np.asarray(image[int(not has_intercept) :].T.reshape(-1)[places] + ridge * vector)
-
-    diagonal = own_curvature(claim, centre)[int(not has_intercept) :].T.reshape(-1)[places]
-    return decrement_by_products(gradient, product, diagonal + ridge, noise=noise)
+        return np.asarray(image[first:].T.reshape(-1) + self.ridge * direction)

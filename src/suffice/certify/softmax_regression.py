@@ -27,7 +27,7 @@ def certify(claim: Claim) -> Certificate:
         by_weights = _under_prior(claim, by_weights, found)
     scaled = by_weights / found.units[:, None]
     residual, worst = _largest(claim, scaled, by_intercept)
-    left, term, code = decrement(claim, found, by_weights)
+    left, term, code = decrement(claim, found, by_weights, found.by_weights)
     exists, boundary = Existence("yes") if claim.prior is not None else existence(claim, found)
     kind = (
         "maximum conditional likelihood" if claim.point == "mle" else "posterior mode of the weights, given the inputs"

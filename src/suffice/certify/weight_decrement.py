@@ -10,7 +10,16 @@ import numpy as np
 from numpy.typing import NDArray
 
 from suffice.certify.claim import Claim
-from suffice.optimise.decrement import Decrement, decrement_at_kinks, decrement_by_products, decrement_of
+from suffice.certify.weight_residual import slopes_under
+from suffice.optimise.decrement import (
+    LEAST,
+    LITTLE,
+    NEGLIGIBLE,
+    Decrement,
+    decrement_at_kinks,
+    decrement_by_products,
+    decrement_of,
+)
 from suffice.priors.penalty import Gaussian, Laplace
 
 Floats = NDArray[np.float64]
@@ -45,7 +54,7 @@ def decrement_at(
     names: Sequence[str],
     weights: Floats,
     limits: NDArray[np.bool_],
-    slopes: Floats,
+    gaps: Floats,
     main: NDArray[np.bool_],
     curvature: Curvature,
 ) -> tuple[float, str]:
@@ -58,36 +67,45 @@ def decrement_at(
     weights : array, shape (n_weights,)
     limits : array of bool
         The weights that ran away, which are left out.
-    slopes : array
-        Derivatives of the mean of −log p and the prior; what is left of them at kinks.
+    gaps : array
+        Derivatives of the mean of −log p.
     main : array of bool
         The main effects, which may have another prior.
     curvature : Curvature
     """
     total = claim.statistics.weight or 1.0
-    at_kink = (weights == 0) & isinstance(claim.prior, Laplace)
-    ridge = np.zeros(len(weights))
+    ridge, prices, at_kink = np.zeros(len(weights)), np.zeros(len(weights)), np.zeros(len(weights), bool)
     if isinstance(claim.prior, Gaussian):
         ridge = 1 / claim.prior.widths_of(main) ** 2
-    gradient, noise = total * slopes, ROUNDING * total * curvature.size
+    if isinstance(claim.prior, Laplace):
+        at_kink, prices = weights == 0, np.asarray(1 / claim.prior.widths_of(main), np.float64)
+    slopes = total * np.where(at_kink, gaps, slopes_under(claim, weights, gaps, main))
+    noise = ROUNDING * total * curvature.size
 
-    def solve(kept: NDArray[np.intp]) -> Decrement:
+    def multiply(direction: Floats) -> Floats:
+        if curvature.matrix is not None:
+            return np.asarray(total * (curvature.matrix @ direction) + ridge * direction)
+        assert curvature.product is not None
+        return np.asarray(total * curvature.product(direction) + ridge * direction)
+
+    def solve(gradient: Floats, kept: NDArray[np.intp]) -> Decrement:
         if curvature.matrix is not None:
             matrix = total * curvature.matrix[np.ix_(kept, kept)] + np.diag(ridge[kept])
-            return decrement_of(gradient[kept], matrix, noise[kept])
-        assert curvature.product is not None
-        assert curvature.diagonal is not None
-        product = curvature.product
+            return decrement_of(gradient, matrix, noise[kept], LEAST if prices.any() else LITTLE)
 
-        def multiply(vector: Floats) -> Floats:
+        def along(part: Floats) -> Floats:
             direction = np.zeros(len(weights))
-            direction[kept] = vector
-            return np.asarray((total * product(direction) + ridge * direction)[kept])
+            direction[kept] = part
+            return multiply(direction)[kept]
 
-        diagonal, least = (total * curvature.diagonal + ridge)[kept], float(ridge[kept].min(initial=math.inf))
+        least = float(ridge[kept].min(initial=math.inf)) if len(kept) else 0.0
+        negligible = 0.0 if at_kink.any() else NEGLIGIBLE  # small steps tell what relations would gain
         return decrement_by_products(
-            gradient[kept], multiply, diagonal, noise=noise[kept], least=least if len(kept) else 0.0
+            gradient, along, diagonal[kept], noise=noise[kept], least=least, negligible=negligible
         )
 
-    found = decrement_at_kinks(gradient, limits | (at_kink & (slopes == 0)), at_kink, solve)
+    own = curvature.diagonal if curvature.matrix is None else np.diag(curvature.matrix)
+    assert own is not None
+    diagonal = total * own + ridge
+    found = decrement_at_kinks(slopes, prices, at_kink, solve, multiply, diagonal, limits)
     return found.size, f"the feature {names[found.place]!r}" if len(names) else "no feature"

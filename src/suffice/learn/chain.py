@@ -19,10 +19,10 @@ from suffice.models.chain_layout import layout_of
 from suffice.models.chain_model import ChainModel
 from suffice.models.chain_units import units_of
 from suffice.optimise.decrement import BLURRED, LEFT
-from suffice.optimise.kinks import Bools, Kinks, up_to_zero
+from suffice.optimise.kinks import MOST_WRITTEN, Bools, Kinks, up_to_zero
 from suffice.optimise.lbfgs import lbfgs
 from suffice.optimise.newton_cg import by_differences
-from suffice.optimise.outcome import Outcome, rounding_error
+from suffice.optimise.outcome import NO_BETTER, Outcome, rounding_error
 from suffice.optimise.owlqn import owlqn
 from suffice.priors.elastic import Elastic, penalty_of
 from suffice.priors.penalty import Laplace
@@ -192,7 +192,8 @@ def _searched(problem: Problem, label: str) -> Solution:
     else:
         scale = None if (units == 1).all() else units**-2 / max(problem.statistics.weight, 1.0)
         outcome = lbfgs(evaluate, start, done=done, steps=steps, memory=memory, scale=scale, gain=LEFT)
-    for _ in range(MOST_TURNS if outcome.converged else 0):
+    is_near, asked = outcome.converged, limit
+    for _ in range(MOST_TURNS if is_near else 0):
         outcome, is_end = _ended(outcome, objective, units, c1, limit, steps)
         if is_end and not (c1 and _is_pulled_off_zero(outcome, objective, units, c1)):
             break
@@ -201,6 +202,8 @@ def _searched(problem: Problem, label: str) -> Solution:
         if is_end and not more.converged:
             break
         outcome = replace(more, values=(*outcome.values, *more.values))
+    if c1 and is_near and not follower.is_early and not problem.watch.interrupted:
+        outcome = _finished(outcome, objective, units, c1, asked)
     return solution_of(problem, objective, outcome, follower)
 
 
@@ -232,6 +235,34 @@ def _ended(
         return outcome, True
     is_end = np.array_equal(reached, x)
     return replace(outcome, x=reached, value=value, gradient=gradient, values=(*outcome.values, value)), is_end
+
+
+def _finished(outcome: Outcome, objective: Objective, units: Floats, c1: float, limit: float) -> Outcome:
+    """Go to the optimum by a Hessian that is written out, where weights are few and something is left to gain.
+
+    Zeros that hold each other are left only together: orthant-wise steps and steps on a support do not see that.
+    """
+    kinks, twice = Kinks(np.full(objective.layout.size, c1)), by_differences(objective, units)
+    if not 0 < objective.layout.size <= MOST_WRITTEN:
+        return outcome
+    _, slopes, product = twice(outcome.x)
+    seen = _diagonal(objective, units, outcome.x, np.ones(len(units), bool))
+    if outcome.converged and kinks.decrement(outcome.x, slopes, product, seen, 1.0, BLURRED) <= LEFT:
+        return outcome
+    x, is_end = kinks.finished(
+        twice,
+        outcome.x,
+        total=1.0,
+        gain=LEFT,
+        done=lambda left: bool(np.abs(left / units).max() <= limit),
+        little=BLURRED,
+        rounding=1e-15 * float(np.abs(objective.counts) @ np.abs(outcome.x)),
+    )
+    value, gradient = objective(x)
+    value += kinks.value(x)
+    reason = outcome.reason if is_end and outcome.converged else "" if is_end else NO_BETTER
+    values = (*outcome.values, value)
+    return replace(outcome, x=x, value=value, gradient=gradient, values=values, converged=is_end, reason=reason)
 
 
 def _diagonal(objective: Objective, units: Floats, x: Floats, wanted: Bools) -> Floats:

@@ -19,15 +19,26 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 Floats = NDArray[np.float64]
+Bools = NDArray[np.bool_]
 LEFT = 1e-5
 """The nats that a search may leave to be gained: a hundredth of what a certificate lets pass."""
 LITTLE = 1e-12
 """The part of the diagonal that is added to a Hessian written out, or to exact products with it."""
+LEAST = 1e-14
+"""The part where a prior has kinks and rounding errors are known: along relations its price is all there is."""
 BLURRED = 3e-6
 """The part that is added where products with the Hessian are differences of gradients."""
 MANY = 10.0
 """From so many times the limit on it does not matter how many."""
+NEGLIGIBLE = 1e-9
+"""Nats for which no system is solved by conjugate gradients."""
 MOST_STEPS = 60
+MOST_RELEASES = 20
+"""How often parameters are let go from their kinks."""
+SAFE = 200.0
+"""A hundred times 2, since what is found is not less than a hundredth of what there is."""
+ROUNDED = 1e-12
+"""Slopes equal a price within this part of it."""
 CLOSE = 1e-6
 """Conjugate gradients end when what is left of the system is worth less than this part of what was found."""
 
@@ -43,7 +54,7 @@ class Decrement(NamedTuple):
     solved: Floats | None = None
 
 
-def decrement_of(gradient: Floats, hessian: Floats, noise: ArrayLike = 0.0) -> Decrement:
+def decrement_of(gradient: Floats, hessian: Floats, noise: ArrayLike = 0.0, little: float = LITTLE) -> Decrement:
     """Return the decrement from a Hessian that is written out.
 
     Parameters
@@ -53,6 +64,8 @@ def decrement_of(gradient: Floats, hessian: Floats, noise: ArrayLike = 0.0) -> D
         Positive semidefinite but for rounding errors.
     noise : float or array, shape (n,)
         About the rounding error of the gradient.
+    little : float
+        The part of the diagonal that is added to the Hessian.
 
     Examples
     --------
@@ -72,15 +85,15 @@ def decrement_of(gradient: Floats, hessian: Floats, noise: ArrayLike = 0.0) -> D
     scaled, slopes = hessian / unit / unit[:, None], gradient / unit
     if (slopes[none] != 0).any():
         return Decrement(math.inf, int(np.argmax(none & (slopes != 0))))
-    added = added / unit**2 + np.where(none, 1.0, LITTLE)
+    added = added / unit**2 + np.where(none, 1.0, little)
     try:
         root = np.linalg.cholesky(scaled + np.diag(added))
         half = np.linalg.solve(root, slopes)
         step = np.linalg.solve(root.T, half)
     except np.linalg.LinAlgError:  # rounding errors are larger than what was added
         values, vectors = np.linalg.eigh(scaled + np.diag(added))
-        half = (vectors.T @ slopes) / np.sqrt(np.maximum(values, LITTLE - float(values.min())))
-        step = vectors @ (half / np.sqrt(np.maximum(values, LITTLE - float(values.min()))))
+        half = (vectors.T @ slopes) / np.sqrt(np.maximum(values, little - float(values.min())))
+        step = vectors @ (half / np.sqrt(np.maximum(values, little - float(values.min()))))
     return Decrement(float(half.dot(half)) / 2, int(np.argmax(step * slopes)), step / unit)
 
 
@@ -92,7 +105,7 @@ def decrement_by_products(
     noise: ArrayLike = 0.0,
     least: float = 0.0,
     little: float = LITTLE,
-    negligible: float = 1e-9,
+    negligible: float = NEGLIGIBLE,
     limit: float = 1e-3,
 ) -> Decrement:
     """Return the decrement by conjugate gradients, for Hessians too large to be written out.
@@ -161,42 +174,108 @@ def decrement_by_products(
 
 
 def decrement_at_kinks(
-    gradient: Floats,
-    held: NDArray[np.bool_],
-    at_kink: NDArray[np.bool_],
-    solve: Callable[[NDArray[np.intp]], Decrement],
+    slopes: Floats,
+    prices: Floats,
+    at_kink: Bools,
+    solve: Callable[[Floats, NDArray[np.intp]], Decrement],
+    product: Callable[[Floats], Floats],
+    diagonal: Floats,
+    left_out: Bools | None = None,
 ) -> Decrement:
-    """Return the decrement where some parameters are held at a kink, and others may leave theirs in one direction only.
+    """Return the decrement where parameters at a kink leave it only if that gains, and in one direction only.
+
+    A parameter stays at its kink while its slope is within its price. That is asked of the slope after the step of the
+    others: where parameters are related, a step that is worth nothing in nats may change slopes by whole prices, and
+    then all that are related move. So sets of parameters that move are tried, each solved for as if it had no kinks: a
+    parameter that would leave its kink to the wrong side goes back, and one whose slope comes to be beyond its price is
+    let go. Each set gains more than the one before.
 
     Parameters
     ----------
-    gradient : array, shape (n,)
-        At a kink, what is beyond its reach: against that the parameter may move.
-    held : array of bool, shape (n,)
-        The parameters that stay where they are.
+    slopes : array, shape (n,)
+        The gradient; at a kink that of the smooth function alone.
+    prices : array, shape (n,)
+        What a parameter pays for leaving its kink, to either side.
     at_kink : array of bool, shape (n,)
     solve : callable
-        The decrement in the parameters at some places.
+        From a gradient of the parameters at some places, and these places, to the decrement in them.
+    product : callable
+        The Hessian times a direction, both of shape (n,).
+    diagonal : array, shape (n,)
+        About the diagonal of the Hessian.
+    left_out : array of bool, shape (n,), optional
+        Parameters that do not move at all.
 
     Examples
     --------
+    Of two parameters that do much the same, the first moves, and then nothing pulls at the second:
+
     >>> matrix = np.array([[2.0, 1.9], [1.9, 2.0]])
-    >>> slopes, kinks = np.array([1.0, 0.1]), np.array([False, True])
-    >>> solve = lambda kept: decrement_of(slopes[kept], matrix[np.ix_(kept, kept)])
-    >>> found = decrement_at_kinks(slopes, np.zeros(2, bool), kinks, solve)
+    >>> solve = lambda gradient, kept: decrement_of(gradient, matrix[np.ix_(kept, kept)])
+    >>> slopes, prices, kinks = np.array([1.0, 1.1]), np.ones(2), np.array([False, True])
+    >>> found = decrement_at_kinks(slopes, prices, kinks, solve, lambda v: matrix @ v, np.diag(matrix))
     >>> round(found.size, 9), found.place
     (0.25, 0)
+
+    Here nothing pulls at the second until the first has moved:
+
+    >>> slopes = np.array([4.0, -0.5])
+    >>> found = decrement_at_kinks(slopes, prices, kinks, solve, lambda v: matrix @ v, np.diag(matrix))
+    >>> round(found.size, 2), round(4.0**2 / 2 / 2.0, 2)
+    (31.92, 4.0)
     """
-    kept = np.flatnonzero(~held)
+    moving = ~at_kink if left_out is None else ~at_kink & ~left_out
+    may_move = at_kink if left_out is None else at_kink & ~left_out
+    side = np.where(may_move & ~(np.abs(slopes) <= prices), np.sign(slopes), 0.0)
+    at, best = np.zeros(len(slopes)), Decrement(0.0)
+    for _ in range(MOST_RELEASES):
+        found, to = _to_one_side(slopes, prices, moving, side, at, solve)
+        if not found.size >= best.size and best.solved is not None:  # rounding errors decide
+            break
+        best = found
+        held = may_move & (side == 0)
+        if found.solved is None or not held.any():
+            break
+        reach = np.sqrt(SAFE * found.size * np.maximum(diagonal, 0.0))
+        if (np.abs(slopes) + reach <= prices)[held].all():  # |H step| is at most √(2 H · size)
+            break
+        after = slopes - side * prices + product(to)
+        kept = (moving | (side != 0)) & (diagonal > 0)
+        doubt = math.sqrt(float((after[kept] ** 2 / diagonal[kept]).sum())) * np.sqrt(np.maximum(diagonal, 0.0))
+        beyond = held & (np.abs(after) > prices * (1 + ROUNDED) + doubt)
+        if not beyond.any():
+            break
+        at, side = to, np.where(beyond, np.sign(after), side)
+    return best
+
+
+def _to_one_side(
+    slopes: Floats,
+    prices: Floats,
+    moving: Bools,
+    side: Floats,
+    at: Floats,
+    solve: Callable[[Floats, NDArray[np.intp]], Decrement],
+) -> tuple[Decrement, Floats]:
+    """Return the decrement and the step of what moves, starting from another step; ``side`` is zero of what does not.
+
+    Slopes have the sign ``side`` where a parameter may leave its kink, so that it moves against that. One that would
+    not is held from where it comes back to its kink: its side is set to zero.
+    """
     while True:
-        found = solve(kept)
+        kept = np.flatnonzero(moving | (side != 0))
+        found = solve((slopes - side * prices)[kept], kept)
+        to = np.zeros(len(slopes))
         if found.solved is None or not len(kept):
-            break
-        wrong = at_kink[kept] & (found.solved * gradient[kept] < 0)
-        if not wrong.any():
-            break
-        kept = kept[~wrong]
-    return found._replace(place=int(kept[found.place]) if len(kept) else 0)
+            return found._replace(place=int(kept[found.place]) if len(kept) else 0), to
+        to[kept] = -found.solved
+        wrong = np.flatnonzero(to * side > 0)
+        if not len(wrong):
+            return found._replace(place=int(kept[found.place]), solved=-to), to
+        shares = at[wrong] / (at[wrong] - to[wrong])
+        back = wrong[shares <= shares.min()]
+        at = at + shares.min() * (to - at)
+        at[back] = side[back] = 0.0
 
 
 def _doubt(noise: ArrayLike, n: int) -> Floats:

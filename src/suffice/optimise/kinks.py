@@ -10,7 +10,14 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from suffice.optimise.decrement import LITTLE, Decrement, decrement_at_kinks, decrement_by_products, decrement_of
+from suffice.optimise.decrement import (
+    LITTLE,
+    NEGLIGIBLE,
+    Decrement,
+    decrement_at_kinks,
+    decrement_by_products,
+    decrement_of,
+)
 from suffice.optimise.descent import Done
 from suffice.optimise.newton_cg import EvaluateTwice, Product, newton_cg
 from suffice.optimise.outcome import Floats
@@ -19,6 +26,8 @@ Bools = NDArray[np.bool_]
 MOST_WRITTEN = 100
 """Numbers up to which a Hessian is worth writing out at the end of a search."""
 MOST_FINISHING, MOST_CUTS = 50, 12
+ROUNDED_SLOPES = 3e-15
+"""Slopes are known to this part of how much a function varies by a number: the root of their own derivative."""
 ROUNDED = 1e-14
 """Relative rises of the sum that rounding explains."""
 ROUGHLY = 10
@@ -95,18 +104,24 @@ class Kinks:
         >>> round(size, 9)
         0.1
         """
-        at_kink = ~self.free(x)
-        left = np.where(at_kink, np.sign(slope), 1.0) * self.left(x, slope)
+        # small steps tell what relations would gain; where numbers are few, `finished` looks at that
+        negligible = 0.0 if little == LITTLE and len(x) > MOST_WRITTEN else NEGLIGIBLE
+        noise = ROUNDED_SLOPES * total * np.sqrt(np.maximum(diagonal, 0.0))
 
-        def solve(kept: NDArray[np.intp]) -> Decrement:
-            def multiply(direction: Floats) -> Floats:
+        def multiply(direction: Floats) -> Floats:
+            return np.asarray(total * product(direction), np.float64)
+
+        def solve(gradient: Floats, kept: NDArray[np.intp]) -> Decrement:
+            def along(part: Floats) -> Floats:
                 whole = np.zeros(len(x))
-                whole[kept] = direction
-                return np.asarray(total * product(whole)[kept], np.float64)
+                whole[kept] = part
+                return multiply(whole)[kept]
 
-            return decrement_by_products(total * left[kept], multiply, total * diagonal[kept], little=little)
+            own = total * diagonal[kept]
+            return decrement_by_products(gradient, along, own, noise=noise[kept], little=little, negligible=negligible)
 
-        return decrement_at_kinks(left, at_kink & (left == 0), at_kink, solve).size
+        slopes = total * (slope + np.sign(x) * self.prices)
+        return decrement_at_kinks(slopes, total * self.prices, ~self.free(x), solve, multiply, total * diagonal).size
 
     def finished(
         self,
@@ -117,6 +132,8 @@ class Kinks:
         gain: float,
         done: Callable[[Floats], bool] = lambda _: True,
         project: Callable[[Floats, Bools], Floats] = lambda step, _: step,
+        little: float = LITTLE,
+        rounding: float = 0.0,
     ) -> tuple[Floats, bool]:
         """Return the optimum by Newton steps with a Hessian that is written out, for a few numbers; and if it is one.
 
@@ -136,6 +153,10 @@ class Kinks:
             And where this holds of the slopes that are `left`.
         project : callable, optional
             From a step, and which numbers are `free`, to an equivalent one of which rounding has made less.
+        little : float
+            The part of the diagonal that is added to the Hessian, since products are known to rounding only.
+        rounding : float
+            Rises of the sum that rounding explains, where that is the difference of larger numbers.
 
         Examples
         --------
@@ -148,59 +169,60 @@ class Kinks:
         >>> is_end, bool((x[1:] <= 0).all())
         (True, True)
         """
-        place = self._newton(evaluate, x, total)
+        place = self._newton(evaluate, x, total, little)
         for _ in range(MOST_FINISHING):
             step = project(place.step, self.free(place.x))
             if place.left <= gain and done(place.slopes):
                 # only where slopes agree with the prices do numbers at zero show that they would leave it
                 trial = up_to_zero(place.x, place.x + step, (self.prices > 0) & (place.x != 0))
-                after = self._newton(evaluate, trial, total)
-                if after.left <= gain or not self._has_not_risen(place, after):
+                after = self._newton(evaluate, trial, total, little)
+                if after.left <= gain or not self._has_not_risen(place, after, rounding):
                     return place.x, True
                 place = after
                 continue
             for cut in range(MOST_CUTS):
                 trial = up_to_zero(place.x, place.x + 0.5**cut * step, (self.prices > 0) & (place.x != 0))
-                after = self._newton(evaluate, trial, total)
-                if self._is_better(place, after):
+                after = self._newton(evaluate, trial, total, little)
+                if self._is_better(place, after, rounding):
                     break
             else:  # rounding allows no better point
                 return place.x, place.left <= ROUGHLY * gain and done(place.slopes)
             place = after
         return place.x, place.left <= gain and done(place.slopes)
 
-    def _is_better(self, before: _Place, after: _Place) -> bool:
+    def _is_better(self, before: _Place, after: _Place, rounding: float) -> bool:
         """Whether a step is worth taking: less is left to gain, numbers have come to zero, or the sum has fallen.
 
         Along a direction in which only prices change, as much is left after a step as before.
         """
-        if not self._has_not_risen(before, after):
+        if not self._has_not_risen(before, after, rounding):
             return False
         has_fallen = after.value < before.value and after.left <= 2 * before.left
         return after.left < before.left or has_fallen or not np.array_equal(self.free(after.x), self.free(before.x))
 
     @staticmethod
-    def _has_not_risen(before: _Place, after: _Place) -> bool:
-        return after.value <= before.value + ROUNDED * abs(before.value)
+    def _has_not_risen(before: _Place, after: _Place, rounding: float) -> bool:
+        return after.value <= before.value + max(rounding, ROUNDED * abs(before.value))
 
-    def _newton(self, evaluate: EvaluateTwice, x: Floats, total: float) -> _Place:
+    def _newton(self, evaluate: EvaluateTwice, x: Floats, total: float, little: float) -> _Place:
         """Return the sum at a point, and the Newton step there; numbers leave zero in the direction of their slopes."""
         value, slope, product = evaluate(x)
         at_kink = ~self.free(x)
         left = np.where(at_kink, np.sign(slope), 1.0) * self.left(x, slope)
         hessian = np.array([product(unit) for unit in np.eye(len(x))]).reshape(len(x), len(x))
-        hessian = (hessian + hessian.T) / 2
-        step = np.zeros(len(x))
+        hessian = total * (hessian + hessian.T) / 2
 
-        def solve(kept: NDArray[np.intp]) -> Decrement:
-            found = decrement_of(total * left[kept], total * hessian[np.ix_(kept, kept)])
-            step[:] = 0.0
-            if found.solved is not None:
-                step[kept] = -found.solved
-            return found
+        noise = ROUNDED_SLOPES * np.sqrt(total * np.maximum(np.diag(hessian), 0.0))
 
-        size = decrement_at_kinks(left, at_kink & (left == 0), at_kink, solve).size
-        return _Place(x, value + self.value(x), left, size, step)
+        def solve(gradient: Floats, kept: NDArray[np.intp]) -> Decrement:
+            return decrement_of(gradient, hessian[np.ix_(kept, kept)], noise[kept], little)
+
+        slopes = total * (slope + np.sign(x) * self.prices)
+        found = decrement_at_kinks(
+            slopes, total * self.prices, at_kink, solve, lambda v: np.asarray(hessian @ v), np.diag(hessian)
+        )
+        step = np.zeros(len(x)) if found.solved is None else -found.solved
+        return _Place(x, value + self.value(x), left, found.size, step)
 
     def on_support(
         self,
