@@ -108,6 +108,10 @@ sanitize: $(READY_DEV)  ## Run the tests of kernels and of conformance with kern
 	cp -r CMakeLists.txt build_tools src $(SANITIZED) && rm -f $(SANITIZED)/src/suffice/native/*.so
 	CXXFLAGS="-g -fsanitize=address,undefined -fno-sanitize-recover=all -fno-omit-frame-pointer" \
 		$(BIN)/python $(SANITIZED)/build_tools/backend.py
+	@# An editable installation has a finder of its own, which comes before PYTHONPATH.
+	echo 'import sys; sys.meta_path[:] = [f for f in sys.meta_path if type(f).__name__ != "ScikitBuildInplaceFinder"]' \
+		> $(SANITIZED)/src/sitecustomize.py
+	PYTHONPATH=$(SANITIZED)/src $(BIN)/python -c 'import sys, suffice; sys.exit("$(SANITIZED)" not in suffice.__file__)'
 	PYTHONPATH=$(SANITIZED)/src $(SANITIZERS) $(PYTEST) $(QUICK) -p no:cacheprovider \
 		$(or $(TESTS),tests/native tests/conformance)
 

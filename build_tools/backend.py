@@ -14,7 +14,6 @@ import stat
 import subprocess
 import sys
 import sysconfig
-import tempfile
 from collections.abc import Iterator
 from importlib import util
 from pathlib import Path
@@ -60,23 +59,25 @@ def compiler() -> Iterator[None]:
     if has_compiler():
         yield
         return
-    with tempfile.TemporaryDirectory(prefix="suffice-compiler-") as folder:
-        tools = {name: _wrapper(Path(folder), name) for name in ("cc", "c++", "ar", "ranlib")}
-        names = {"CC": "cc", "CXX": "c++", "AR": "ar", "RANLIB": "ranlib"}
-        before = {name: os.environ.get(name) for name in [*names, "CMAKE_ARGS"]}
-        os.environ.update({name: str(tools[tool]) for name, tool in names.items()})
-        # CMake asks the environment for compilers only.
-        given = [f"-DCMAKE_AR={tools['ar']}", f"-DCMAKE_RANLIB={tools['ranlib']}", "-DSUFFICE_ZIG=ON"]
-        os.environ["CMAKE_ARGS"] = shlex.join([*shlex.split(before["CMAKE_ARGS"] or ""), *given])
-        print("suffice: no C++ compiler was found, so the kernels are compiled by zig (about two minutes).", flush=True)
-        try:
-            yield
-        finally:
-            for name, value in before.items():
-                if value is None:
-                    os.environ.pop(name, None)
-                else:
-                    os.environ[name] = value
+    # CMake remembers where its compiler is, so that this folder has to outlive the build.
+    folder = ROOT / "build" / "zig"
+    folder.mkdir(parents=True, exist_ok=True)
+    tools = {name: _wrapper(folder, name) for name in ("cc", "c++", "ar", "ranlib")}
+    names = {"CC": "cc", "CXX": "c++", "AR": "ar", "RANLIB": "ranlib"}
+    before = {name: os.environ.get(name) for name in [*names, "CMAKE_ARGS"]}
+    os.environ.update({name: str(tools[tool]) for name, tool in names.items()})
+    # CMake asks the environment for compilers only.
+    given = [f"-DCMAKE_AR={tools['ar']}", f"-DCMAKE_RANLIB={tools['ranlib']}", "-DSUFFICE_ZIG=ON"]
+    os.environ["CMAKE_ARGS"] = shlex.join([*shlex.split(before["CMAKE_ARGS"] or ""), *given])
+    print("suffice: no C++ compiler was found, so the kernels are compiled by zig (about two minutes).", flush=True)
+    try:
+        yield
+    finally:
+        for name, value in before.items():
+            if value is None:
+                os.environ.pop(name, None)
+            else:
+                os.environ[name] = value
 
 
 def _wrapper(folder: Path, name: str) -> Path:
@@ -84,8 +85,10 @@ def _wrapper(folder: Path, name: str) -> Path:
     windows = sys.platform == "win32"
     path = folder / f"zig-{name}{'.bat' if windows else ''}"
     call = f'"{sys.executable}" -m ziglang {name}'
-    path.write_text(f"@{call} %*\r\n" if windows else f'#!/bin/sh\nexec {call} "$@"\n', encoding="utf-8")
-    path.chmod(path.stat().st_mode | stat.S_IXUSR)
+    fresh = folder / f"{path.name}.{os.getpid()}"  # another build may be reading the old one
+    fresh.write_text(f"@{call} %*\r\n" if windows else f'#!/bin/sh\nexec {call} "$@"\n', encoding="utf-8")
+    fresh.chmod(fresh.stat().st_mode | stat.S_IXUSR)
+    fresh.replace(path)
     return path
 
 
@@ -115,13 +118,16 @@ def _one_at_a_time(folder: Path) -> Iterator[None]:
 
 def _is_configured(folder: Path) -> bool:
     cache = folder / "CMakeCache.txt"
-    return has_compiler() and cache.exists() and f"={_tools()}\n" in cache.read_text(encoding="utf-8")
+    return cache.exists() and f"={_tools()}\n" in cache.read_text(encoding="utf-8")
 
 
 def _tools() -> str:
-    """Return where Python and nanobind are; installers put nanobind into a new folder every time."""
+    """Return where Python and nanobind are, and which compiler was asked for.
+
+    Installers put nanobind into a new folder every time.
+    """
     found = util.find_spec("nanobind")
-    return f"{sys.prefix}:{found.origin if found else None}"
+    return f"{sys.prefix}:{found.origin if found else None}:{os.environ.get('CXX', '')}"
 
 
 def _generator() -> list[str]:

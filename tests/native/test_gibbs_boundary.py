@@ -138,3 +138,24 @@ def test_copies_draw_the_same(copied: Callable[[Any], Any]) -> None:
     call("run_sweeps", SWEEPS | {"states": states})
     call("run_sweeps", SWEEPS | {"states": again, "cuts": copied(CUTS)})
     assert states.tolist() == again.tolist()
+
+
+def test_states_that_the_type_cannot_hold_are_refused() -> None:
+    net = Net(np.array([257]), np.array([0, 1]), np.array([0]), np.array([-1]), np.array([0]), 256, 4096)
+    theta = np.full(257, -np.inf)
+    theta[-1] = 0.0
+    cuts, states = Cuts(net, theta), np.zeros((4, 1), np.uint16)
+    gibbs.run_sweeps(cuts, theta, states, 0, 0, 1, 7)
+    assert states.tolist() == [[256]] * 4
+    with pytest.raises(ValueError, match="too short"):
+        gibbs.run_sweeps(cuts, theta, np.zeros((4, 1), np.uint8), 0, 0, 1, 7)
+
+
+def test_a_variable_that_is_drawn_twice_has_the_same_field() -> None:
+    def cuts(order: list[int]) -> Cuts:
+        net = Net(np.array([2, 2]), np.array([0, 2]), np.array([0, 1]), np.array([-1, -1]), np.array(order), 0, 0)
+        return Cuts(net, np.array([0.0, 1.0, 0.5, -2.0]))
+
+    once, twice = cuts([0, 1]), cuts([0, 1, 0])
+    np.testing.assert_array_equal(twice.field, once.field)
+    np.testing.assert_array_equal(twice.coupling, once.coupling)

@@ -196,3 +196,31 @@ def test_cells_of_rows_without_weight_may_be_anything() -> None:
     assert (first[0], n_rows[0], weight[0]) == (2, 1, 2.0)
     moments.sum_shifted_squares(floats(3, 1), cell, weights, np.zeros((1, 1)), found, np.empty((1, 1)))
     assert found[0, 0] == 2.0
+
+
+@pytest.mark.parametrize("code", [2**63 - 1, 2**63 - 2, 6])
+def test_codes_beyond_all_tables_are_refused(code: int) -> None:
+    codes, first = np.array([[code]]), np.array([2])
+    with pytest.raises(IndexError, match="past the end"):
+        classify.fill_table_scores(codes, first, floats(6, K), START, np.zeros((1, K)))
+
+
+def test_the_least_code_is_a_missing_one() -> None:
+    out = np.zeros((1, K))
+    classify.fill_table_scores(np.array([[-(2**63)]]), np.array([2]), floats(6, K), START, out)
+    np.testing.assert_array_equal(out[0], START)
+
+
+def test_weights_are_not_overwritten_by_factors() -> None:
+    weights, cell = np.array([1.0, 0.0]), np.array([0, 10**12])  # a row without weight may have any cell
+    with pytest.raises(ValueError, match="share memory"):
+        moments.gather_shifted_rows(
+            np.zeros((2, 1)),
+            cell,
+            weights,
+            np.zeros((1, 1)),
+            np.array([1]),
+            np.zeros((2, 1)),
+            weights,
+            np.zeros((1, 1)),
+        )

@@ -158,3 +158,13 @@ def test_evidence_on_what_is_wanted_is_refused(kernel: str, variable: int) -> No
 
 def test_no_rows_are_no_answers() -> None:
     row_queries.ask_rows(**proper(0))
+
+
+@pytest.mark.parametrize("code", [-1, 0, 1])
+def test_what_was_seen_clearly_has_one_of_the_weights(code: int) -> None:
+    table, weights = np.array([0.3, 0.7]), np.array([0.5, 0.9])
+    tree, tables, messages, home, floors = calibrated([2], [[0]], [[]], [-1], [table])
+    none, codes, soft = np.zeros(0, np.int64), np.array([code]), np.array([0])
+    log_p, _ = row_queries.ask(tree, tables, messages, home, floors, codes, soft, weights, 0, none, np.zeros(1))
+    both = table * weights
+    assert math.exp(log_p) == pytest.approx(both.sum() if code < 0 else both[code])

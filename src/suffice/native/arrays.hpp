@@ -87,6 +87,15 @@ inline void require_room(const Array &array, std::int64_t length, const char *na
                                     " entries and needs at least " + std::to_string(length));
 }
 
+// Raise a ValueError if what is written would change what was checked before.
+template <typename Input, typename Output>
+inline void require_apart(const Input &input, const Output &output, const char *names) {
+    const auto from = reinterpret_cast<std::uintptr_t>(input.data());
+    const auto to = reinterpret_cast<std::uintptr_t>(output.data());
+    if (input.size() > 0 && output.size() > 0 && from < to + output.nbytes() && to < from + input.nbytes())
+        throw std::invalid_argument(std::string(names) + " must not share memory");
+}
+
 // Raise an IndexError unless all values lie in lo <= value < hi.
 template <typename T>
 inline void require_range(const T *values, std::int64_t n, std::int64_t lo, std::int64_t hi, const char *name) {

@@ -273,14 +273,16 @@ SUFFICE_INLINE void add_cells(const Int *cells, Int n, const double *tables, con
 template <typename T>
 SUFFICE_INLINE bool score_tables(const T *codes, const Int *first, const double *tables, const double *start,
                                  Int *cells, double *out, Int n, Int p, Int n_classes, Int n_cells) {
+    const auto width = static_cast<Bits>(n_classes);
     for (Int i = 0; i < n; ++i, codes += p, out += n_classes) {
         Int m = 0;
         bool inside = true;
         for (Int j = 0; j < p; ++j) {  // where the cells of the inputs that are not missing begin
-            const Int cell = first[j] + static_cast<Int>(codes[j]);
-            cells[m] = cell * n_classes;
-            m += codes[j] >= 0;
-            inside &= codes[j] < 0 || cell < n_cells;
+            const Int code = static_cast<Int>(codes[j]);
+            // Without signs: codes that are left out, or refused below, may lead anywhere.
+            cells[m] = static_cast<Int>((static_cast<Bits>(first[j]) + static_cast<Bits>(code)) * width);
+            m += code >= 0;
+            inside &= code < n_cells - first[j] || code < 0;
         }
         if (!inside) return false;
         Int k = 0;

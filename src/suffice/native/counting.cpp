@@ -576,6 +576,7 @@ void count_windows(const In<std::int8_t, 1> &values, const InInts &starts, const
     Int n_cells = n_states;
     for (Int j = 0; j < order; ++j) n_cells *= n_states + 1;
     require_length(out, n_cells, "out");
+    require_apart(starts, out, "starts and out");
     require_range(before.data(), order, 0, n_states + 1, "before");
     if (n > 0 && levels::run<find_largest<std::int8_t>>(values.data(), n) >= n_states)
         throw std::out_of_range("values has codes outside of 0 to " + std::to_string(n_states - 1));

@@ -286,6 +286,8 @@ struct Cuts {
 
     // Write the field and the couplings of a variable; return whether they are finite.
     bool write_pair(const double *theta, Int v, Ints &place) {
+        field[v] = 0.0;  // a variable that is drawn twice in a sweep comes here twice
+        std::fill(coupling.begin() + net->near_at[v], coupling.begin() + net->near_at[v + 1], 0.0);
         for (Int j = net->near_at[v]; j < net->near_at[v + 1]; ++j) place[net->near[j]] = j;
         for (Int t = net->touch_at[v]; t < net->touch_at[v + 1]; ++t) {
             Int at = net->touch[t];
@@ -497,6 +499,7 @@ void run_sweeps(const Cuts &cuts, const InFloats &theta, const Out<Code, 2> &sta
     const Net &net = *cuts.net;
     const Int n_chains = states.shape(0), n = net.n_variables();
     const Int lanes = (n_chains + CHAINS_PER_COUNTER - 1) / CHAINS_PER_COUNTER * CHAINS_PER_COUNTER;
+    require(net.most_states - 1 <= Int{std::numeric_limits<Code>::max()}, "the type of states is too short");
     require_length(theta, net.n_cells(), "theta");
     require_counters(chain, lanes, first, sweeps);
     const bool counting = visits.is_valid();

@@ -456,6 +456,7 @@ Int n_best(const InInts &offsets, Int low, Int high, const InTable &scores, cons
     require_shape(paths, {n, n_positions}, "paths");
     require_shape(totals, {high - low, n}, "totals");
     require_length(found, high - low, "found");
+    require_apart(offsets, found, "offsets and found");
     return paths::n_best(chains, scores.data(), n, paths.data(), n_positions, totals.data(), found.data());
 }
 

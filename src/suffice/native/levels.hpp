@@ -39,17 +39,30 @@ inline bool choose_avx2() {
 #endif
 }
 
-// Whether AVX-512 is known as well, with its instruction that counts bits; SUFFICE_NATIVE_LEVEL=avx2 refuses it. Only
-// the counting by bit masks has this third level.
-inline bool choose_avx512() {
+// What the processor says of AVX-512, two words of bits; zeros where the system does not keep its registers, or
+// SUFFICE_NATIVE_LEVEL=avx2 refuses it. Not __builtin_cpu_supports: modules that zig links do not find what it reads.
+struct Avx512 {
+    unsigned b = 0, c = 0;
+};
+
+inline Avx512 find_avx512() {
+    Avx512 found;
 #if SUFFICE_HAS_LEVELS
     const char *wanted = std::getenv("SUFFICE_NATIVE_LEVEL");
-    if (!choose_avx2() || (wanted != nullptr && std::strcmp(wanted, "avx2") == 0)) return false;
-    unsigned a = 0, b = 0, c = 0, d = 0, low = 0, high = 0;
+    if (!choose_avx2() || (wanted != nullptr && std::strcmp(wanted, "avx2") == 0)) return found;
+    unsigned a = 0, d = 0, low = 0, high = 0;
     __asm__("xgetbv" : "=a"(low), "=d"(high) : "c"(0));
-    if ((low & 0xE6u) != 0xE6u) return false;
+    if ((low & 0xE6u) == 0xE6u) __get_cpuid_count(7, 0, &a, &found.b, &found.c, &d);
+#endif
+    return found;
+}
+
+// Whether AVX-512 is known, with its instruction that counts bits; the counting by bit masks has this third level.
+inline bool choose_avx512() {
+#if SUFFICE_HAS_LEVELS
     const unsigned needed = bit_AVX512F | bit_AVX512BW;
-    return __get_cpuid_count(7, 0, &a, &b, &c, &d) && (b & needed) == needed && (c & bit_AVX512VPOPCNTDQ) != 0;
+    const Avx512 found = find_avx512();
+    return (found.b & needed) == needed && (found.c & bit_AVX512VPOPCNTDQ) != 0;
 #else
     return false;
 #endif

@@ -171,6 +171,7 @@ void gather_shifted_rows(const InMatrix &x, const InInts &cell, const InFloats &
     require_length(starts, rows.n_cells, "starts");
     const Int room = gathered.shape(0);
     if (rows.weights) require_room(factors, std::min(room, rows.n), "factors");
+    require_apart(weights, factors, "weights and factors");
     require_range(starts.data(), rows.n_cells, 0, room + 1, "starts");
     std::vector<Int> place(starts.data(), starts.data() + rows.n_cells);
     std::vector<double> near(rows.n_cells * rows.p);

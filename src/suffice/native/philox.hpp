@@ -93,11 +93,10 @@ SUFFICE_AVX2 inline void write_avx2(std::uint32_t *words, std::int64_t n, Counte
     write_plain(words + 4 * i, n - i, counter, key);
 }
 
-// Whether the processor knows AVX-512; SUFFICE_NATIVE_LEVEL=avx2, in the environment, refuses it.
+// Whether the processor knows AVX-512, with the products of 64 bits.
 inline bool choose_avx512() {
-    const char *wanted = std::getenv("SUFFICE_NATIVE_LEVEL");
-    if (!levels::has_avx2 || (wanted != nullptr && std::strcmp(wanted, "avx2") == 0)) return false;
-    return __builtin_cpu_supports("avx512f") && __builtin_cpu_supports("avx512dq");
+    const unsigned needed = bit_AVX512F | bit_AVX512DQ;
+    return (levels::find_avx512().b & needed) == needed;
 }
 
 inline const bool has_avx512 = choose_avx512();

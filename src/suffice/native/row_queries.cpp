@@ -156,7 +156,8 @@ class Query {
             const Int variable = tree.scope[i];
             if (entry[variable] != c || soft.at[variable] < 0) continue;
             const double *weights = soft.weights + soft.at[variable];
-            combine<Op::multiply>(c, tree.scope + i, 1, weights);
+            const Int code = std::max<Int>(observed[variable], 0);  // what was observed has no loop, but one weight
+            combine<Op::multiply>(c, tree.scope + i, 1, weights + code);
             for (Int k = 0; k < tree.sizes[variable]; ++k)
                 if (0 < weights[k] && weights[k] < 1) floor *= weights[k];
         }
