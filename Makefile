@@ -137,12 +137,15 @@ $(VENV)/kernels: $(VENV)/build-tools $(KERNELS)
 	@$(BIN)/python build_tools/backend.py
 	@touch $@
 
+# The library is built by the tools of the environment, what it requires as its authors want it.
 $(VENV)/installed: pyproject.toml constraints.txt | $(VENV)/kernels
-	$(PIP) install -q -c constraints.txt --no-build-isolation -e .
+	$(PIP) install -q --no-build-isolation --no-deps -e .
+	$(PIP) install -q -c constraints.txt suffice
 	@touch $@
 
 $(VENV)/installed-dev: pyproject.toml constraints.txt | $(VENV)/kernels
-	$(PIP) install -q -c constraints.txt --no-build-isolation -e '.[dev]'
+	$(PIP) install -q --no-build-isolation --no-deps -e .
+	$(PIP) install -q -c constraints.txt 'suffice[dev]'
 	@touch $@ $(VENV)/installed
 
 clean:  ## Remove the environment and everything that was built.
