@@ -17,6 +17,7 @@ LOADED = {("script", "src"), ("link", "href"), ("img", "src"), ("iframe", "src")
 """What a browser fetches by itself, unlike the ``href`` of an anchor."""
 STYLES = re.compile(r"@import|url\(\s*['\"]?(?:https?:)?//")
 pytestmark = pytest.mark.site
+TAG = re.compile(r"(?:#|//) eq [a-z0-9-]+")
 EQUATION = re.compile(r'<p class="computed-in">(.*?)</p>', re.DOTALL)
 
 
@@ -106,11 +107,12 @@ def test_equations_lead_to_the_lines_that_compute_them(pages: dict[Path, Page]) 
             for link, file, number in named:
                 path, anchor = target(page, link)
                 line = (ROOT / "src" / "suffice" / file).read_text().splitlines()[int(number) - 2 : int(number)]
-                assert path == SITE / "source" / "suffice" / Path(file).with_suffix(".html")
+                assert path == SITE / "source" / "suffice" / f"{file.removesuffix('.py')}.html"
                 assert anchor == f"L-{number}"
-                assert "# eq " in "".join(line)
+                assert TAG.search("".join(line)) or TAG.search(line[0])
                 n_lines += 1
-    tags = [line for path in (ROOT / "src").rglob("*.py") for line in path.read_text().splitlines() if "# eq " in line]
+    sources = [path for path in (ROOT / "src").rglob("*") if path.suffix in (".py", ".cpp", ".hpp")]
+    tags = [line for path in sources for line in path.read_text().splitlines() if TAG.search(line)]
     assert n_lines == len(tags) > 0
 
 
