@@ -251,11 +251,13 @@ class RowMessages {
     // Write the strides of a separator's variables that were not observed; return its number of cells.
     Int lay_part(Int c, const Code *codes) {
         Int size = 1;
-        for (const Int *v = tree.part.end(c); v-- > tree.part.begin(c);)
+        for (const Int *v = tree.part.end(c); v > tree.part.begin(c);) {
+            --v;
             if (codes[*v] < 0) {
                 strides[*v] = size;
                 size *= tree.sizes[*v];
             }
+        }
         return size;
     }
 
