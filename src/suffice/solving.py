@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import Any
 
 from suffice.certify import Certificate, Claim, examined
@@ -21,6 +22,7 @@ from suffice.progress import Watch
 from suffice.result.fit import Fit
 from suffice.result.notes import Note, notes_on
 from suffice.settings import one_blas_thread
+from suffice.stats.missing import missing_values
 from suffice.stats.source import Source
 from suffice.stats.statistics import Statistics
 from suffice.text import plural
@@ -106,7 +108,7 @@ def finish(
     return Fit(
         model=solution.model,
         structure=structure,
-        statistics=solution.statistics or statistics,
+        statistics=_kept(solution.statistics or statistics, statistics, method.incomplete),
         method=name,
         point=problem.point,
         prior=problem.prior,
@@ -121,6 +123,12 @@ def finish(
         notes=_notes(statistics, solution, certificate, method.remarks(structure, statistics)),
         starts=solution.starts,
     )
+
+
+def _kept(kept: Statistics, seen: Statistics, incomplete: bool) -> Statistics:
+    """Add to the statistics that a fit keeps how many values of each variable were missing."""
+    missing = missing_values(seen) if incomplete and kept.schema == seen.schema else None
+    return kept if missing is None else replace(kept, items_={**kept.items_, missing.need: missing})
 
 
 def _require_rows(structure: Any, statistics: Statistics, prior: Any) -> None:

@@ -37,7 +37,7 @@ Floats = NDArray[np.float64]
 MOST = 4  # variables
 GAPS = (0.035, 0.035, 0.014, 0.014)  # between the tiles of each variable in turn, parts of the side
 STEPS = (2.0, 4.0)  # residuals beyond which a tile is shaded, and shaded more (Friendly, 1994)
-SHADES = ("#2166AC", "#92C5DE", "#FFFFFF", "#F4A582", "#B2182B")  # of RdBu
+SHADES = ("#B2182B", "#F4A582", "#FFFFFF", "#92C5DE", "#2166AC")  # of RdBu: red for fewer, as in Friendly's and vcd's
 NAMES = ("< −4", "−4 to −2", "−2 to 2", "2 to 4", "> 4")
 MOST_TILES = 4000
 NAME = 0.62  # room for the name of a state that stands at the side, in inches
@@ -68,7 +68,7 @@ def mosaic_plot(
     """Draw the observed counts as areas, and shade the cells that the model does not explain.
 
     The variables split the square in turn, from top to bottom and from left to right: each tile's area is its count.
-    Red tiles have more rows than the model expects, blue tiles fewer.
+    Blue tiles have more rows than the model expects, red tiles fewer.
 
     Parameters
     ----------
@@ -207,7 +207,7 @@ def shade(residual: float) -> str:
     """Return the colour of a residual; grey where there is none.
 
     >>> shade(-5.0), shade(1.9), shade(3.0)
-    ('#2166AC', '#FFFFFF', '#F4A582')
+    ('#B2182B', '#FFFFFF', '#92C5DE')
     """
     if np.isnan(residual):
         return NOTHING

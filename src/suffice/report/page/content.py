@@ -13,6 +13,7 @@ from suffice.report.page.parts import PARTS
 from suffice.report.page.scores import Score, score
 from suffice.result.fit import Fit
 from suffice.result.summary import facts
+from suffice.stats.missing import missing_by_variable
 from suffice.text import fixed, number, plural, shorten
 from suffice.version import __version__
 
@@ -66,7 +67,9 @@ class Content:
         The weight of the rows behind them.
     notes : list of (str, str)
         Topic and text.
-    variables : (header, rows) or None
+    variables : list of list of str
+    missing : list of (str, float)
+        Variables with the weight of the rows that lack them, of a fit to incomplete rows.
     """
 
     title: str
@@ -80,6 +83,7 @@ class Content:
     notes: list[tuple[str, str]] = field(default_factory=list)
     variables: list[list[str]] = field(default_factory=list)
     proof: Proof | None = None
+    missing: list[tuple[str, float]] = field(default_factory=list)
 
 
 def content_of(thing: Any, data: Any = None, title: str | None = None, **policies: Any) -> Content:
@@ -125,6 +129,7 @@ def content_of(thing: Any, data: Any = None, title: str | None = None, **policie
         notes=_notes(fit, proof),
         variables=_variables(model),
         proof=proof,
+        missing=_missing(fit),
     )
 
 
@@ -184,6 +189,16 @@ def _families(fit: Fit | None, scored: Score | None, parts: Parts) -> tuple[list
     place = {entry.part or entry.name: index for index, entry in reversed(list(enumerate(parts.entries)))}
     known = [(name, float(value), place.get(name, -1)) for name, value in local.items() if math.isfinite(value)]
     return known, n
+
+
+def _missing(fit: Fit | None) -> list[tuple[str, float]]:
+    """List the variables with how many of their values were missing, those that were never observed left out."""
+    if fit is None:
+        return []
+    latent = dict(getattr(fit.structure, "latent", ()))
+    found = missing_by_variable(fit.statistics)
+    observed = [(name, weight) for name, weight in found.items() if name not in latent]
+    return observed if any(weight for _, weight in observed) else []
 
 
 def _variables(model: Any) -> list[list[str]]:

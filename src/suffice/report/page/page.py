@@ -14,19 +14,22 @@ import os
 from collections.abc import Sequence
 from importlib import resources
 from typing import Any
+from urllib.parse import quote
 
 from suffice.errors import ArgumentError, require_text, shown
 from suffice.files import atomic_write
 from suffice.report.page.chart import convergence_chart
 from suffice.report.page.content import NO_CERTIFICATE, VERDICT_ALONE, Content, content_of
 from suffice.report.page.graph import Picture, draw_graph
+from suffice.report.page.paper import find_browser, pdf_of
 from suffice.report.page.plots import figures
 from suffice.text import fixed, number, plural, visible
 from suffice.version import __version__
 
-ENDINGS = (".html", ".htm", "")
+ENDINGS, PDF = (".html", ".htm", ""), ".pdf"
 FEW_NODES = 20  # whose graph stands beside the details; a larger one takes the whole width
 SCRIPTS = ("tables.js", "graph.js", "report.js")  # one scope, in this order
+UNQUOTED = " /:;,.=()'!?@$*+&~_->[]{}^|"  # characters that a picture's address may hold as they are
 ESCAPES = {"<": "\\u003c", ">": "\\u003e", "&": "\\u0026", "\u2028": "\\u2028", "\u2029": "\\u2029"}
 
 
@@ -39,13 +42,13 @@ def write_report(
     plots: bool = True,
     **policies: Any,
 ) -> None:
-    """Write the report of a fit, or of a model alone, to one HTML file.
+    """Write the report of a fit, or of a model alone, to one HTML file, or to a PDF file where Chromium is installed.
 
     Parameters
     ----------
     thing : Fit, model or ChainFile
     path : str or path
-        Ends in .html or .htm, or has no ending. Written whole or not at all.
+        Ends in .html or .htm, or has no ending; in .pdf for a PDF file. Written whole or not at all.
     data : table, optional
         Rows to score under the model.
     title : str, optional
@@ -67,18 +70,28 @@ def write_report(
     if not isinstance(path, str | os.PathLike) or not os.fspath(path):
         raise ArgumentError(f"The 'path' argument must be the path of an HTML file. Got {shown(path)} instead.")
     stem, ending = os.path.splitext(os.fspath(path))
-    if ending.lower() not in ENDINGS:
+    if ending.lower() not in (*ENDINGS, PDF):
         raise ArgumentError(
-            f"A report is an HTML file: its path ends in .html or .htm, such as {stem + '.html'!r}. Got "
+            f"A report is an HTML file: its path ends in .html or .htm, such as {stem + '.html'!r}, or in .pdf. Got "
             f"{os.fspath(path)!r} instead."
         )
-    text = report_html(thing, data=data, title=title, plots=plots, **policies)
+    browser = find_browser(os.fspath(path)) if ending.lower() == PDF else ""
+    page = report_html(thing, data=data, title=title, plots=plots, unfolded=bool(browser), **policies)
+    content = pdf_of(page, browser) if browser else page.encode("utf-8", "replace")
     with atomic_write(path, binary=True) as file:
-        file.write(text.encode("utf-8", "replace"))
+        file.write(content)
 
 
-def report_html(thing: Any, *, data: Any = None, title: str | None = None, plots: bool = True, **policies: Any) -> str:
-    """Return the page as text; see `write_report`."""
+def report_html(
+    thing: Any,
+    *,
+    data: Any = None,
+    title: str | None = None,
+    plots: bool = True,
+    unfolded: bool = False,
+    **policies: Any,
+) -> str:
+    """Return the page as text, with its details open if wanted; see `write_report`."""
     if title is not None:
         require_text("title", title)
     content = content_of(thing, data, title, **policies)
@@ -90,10 +103,10 @@ def report_html(thing: Any, *, data: Any = None, title: str | None = None, plots
     sections = [
         section
         for section in (
-            _certificate(content),
-            _fitted(content),
-            _notes(content),
             _graph(content, picture),
+            _notes(content),
+            _fitted(content),
+            _missing(content),
             _tables(content),
             _families(content),
             _convergence(content),
@@ -108,12 +121,16 @@ def report_html(thing: Any, *, data: Any = None, title: str | None = None, plots
         "base-uri 'none'; form-action 'none'"
     )
     heading = _text(content.title)
+    badge = _badge(content)
+    if unfolded:
+        badge, body = (text.replace("<details", "<details open") for text in (badge, body))
     return (
         f'<!DOCTYPE html>\n<html lang="en"><head><meta charset="utf-8">'
         f'<meta http-equiv="Content-Security-Policy" content="{policy}">'
         f'<meta name="viewport" content="width=device-width, initial-scale=1">'
         f'<meta name="generator" content="suffice {__version__}"><title>{heading}</title><style>{style}</style></head>'
-        f'<body><header><h1>{heading}</h1><p class="sub">{_text(content.subtitle)}</p></header>'
+        f'<body><header><div class="headline"><h1>{heading}</h1>{badge}</div>'
+        f'<p class="sub">{_text(content.subtitle)}</p></header>'
         f'<nav aria-label="Sections"><div>{links}</div></nav><main>{body}</main>'
         f"<footer>Written by suffice {__version__}. The page needs no network and loads nothing.</footer>"
         f'<script id="content" type="application/json">{_json(content, picture)}</script>'
@@ -126,26 +143,31 @@ def report_html(thing: Any, *, data: Any = None, title: str | None = None, plots
 Section = tuple[str, str, str]
 
 
-def _certificate(content: Content) -> Section:
-    head = "<h2>Certificate</h2>"
+def _badge(content: Content) -> str:
+    """Return the certificate: a badge beside the title, which unfolds."""
     if content.proof is not None:
-        verdict = _verdict(content.proof.ok, content.proof.verdict)
-        return "certificate", "Certificate", f'{head}{verdict}<p class="quiet">{_text(VERDICT_ALONE)}</p>'
-    if content.fit is None:
-        said = f'<div class="verdict none"><span class="mark">–</span><p>{_text(NO_CERTIFICATE)}</p></div>'
-        return "certificate", "Certificate", head + said
-    certificate = content.fit.certificate
-    verdict = _verdict(certificate.ok, certificate.verdict)
-    names, rows, align = certificate._cells()
-    table = _table(names, rows, align, wrap=True)
-    worst = [f"The largest residual is at {certificate.worst}."] if certificate.gradient_norm > 0 else []
-    foot = "".join(f'<p class="quiet">{_text(line)}</p>' for line in [*worst, *certificate._foot])
-    return "certificate", "Certificate", f"{head}{verdict}{table}{foot}"
+        word, label = _label(content.proof.ok)
+        verdict = content.proof.verdict
+        inner = f'<p class="quiet">{_text(VERDICT_ALONE)}</p>'
+    elif content.fit is not None:
+        certificate = content.fit.certificate
+        word, label = _label(certificate.ok)
+        verdict = certificate.verdict
+        worst = [f"The largest residual is at {certificate.worst}."] if certificate.gradient_norm > 0 else []
+        inner = _table(*certificate._cells(), wrap=True)
+        inner += "".join(f'<p class="quiet">{_text(line)}</p>' for line in [*worst, *certificate._foot])
+    else:
+        word, label, inner = "none", "no certificate", ""
+        verdict = NO_CERTIFICATE
+    said = f'<div class="verdict {word}"><p>{_text(verdict)}</p></div>'
+    return (
+        f'<details class="badge {word}" id="certificate"><summary>{label}</summary>'
+        f'<div class="unfolded">{said}{inner}</div></details>'
+    )
 
 
-def _verdict(ok: bool, said: str) -> str:
-    mark, word = ("✓", "ok") if ok else ("✗", "no")
-    return f'<div class="verdict {word}"><span class="mark">{mark}</span><p>{_text(said)}</p></div>'
+def _label(ok: bool) -> tuple[str, str]:
+    return ("ok", "✓ certified") if ok else ("no", "✗ not certified")
 
 
 def _fitted(content: Content) -> Section:
@@ -158,13 +180,23 @@ def _fitted(content: Content) -> Section:
 
 
 def _notes(content: Content) -> Section | None:
-    if content.fit is None and content.proof is None:
+    if not content.notes:
         return None
     items = "".join(
         f"<li>{_text(text)} <span class='quiet'>({_text(topic)})</span></li>" for topic, text in content.notes
     )
-    inner = f'<ul class="notes">{items}</ul>' if items else '<p class="quiet">There is nothing to note.</p>'
-    return "notes", "Notes", f"<h2>Notes</h2>{inner}"
+    return "notes", "Notes", f'<h2>Notes</h2><ul class="notes">{items}</ul>'
+
+
+def _missing(content: Content) -> Section | None:
+    """Return the section of missing values, of a fit to incomplete rows."""
+    if not content.missing:
+        return None
+    assert content.fit is not None
+    total = content.fit.n
+    rows = [[name, number(n, 10), f"{100 * n / total:.4g} %"] for name, n in content.missing]
+    table = _table(["variable", "missing", "of the rows"], rows, "<>>")
+    return "missing", "Missing values", f"<h2>Missing values</h2>{table}"
 
 
 def _graph(content: Content, picture: Picture | None) -> Section | None:
@@ -188,7 +220,9 @@ def _graph(content: Content, picture: Picture | None) -> Section | None:
     return "graph-section", "Graph", inner
 
 
-def _tables(content: Content) -> Section:
+def _tables(content: Content) -> Section | None:
+    if not content.parts.entries:
+        return None
     inner = (
         '<h2>Tables</h2><div class="search"><input id="search" type="search" autocomplete="off" '
         'placeholder="Search names and states" aria-label="Search names and states">'
@@ -201,7 +235,7 @@ def _families(content: Content) -> Section | None:
     if len(content.families) < 2:
         return None
     total = sum(value for _, value, _ in content.families)
-    options = (("least", "least first"), ("most", "largest first"), ("name", "by name"), ("order", "as in the model"))
+    options = (("least", "lowest first"), ("most", "highest first"), ("name", "by name"), ("order", "as in the model"))
     choice = "".join(f'<option value="{value}">{text}</option>' for value, text in options)
     inner = (
         f'<h2>Log-likelihood by family</h2><p class="quiet">The parts add up to {fixed(total)}. '
@@ -238,14 +272,18 @@ def _plots(content: Content, wanted: bool) -> Section | None:
     if not found:
         return None
     shapes = "".join(
-        f'<figure><img alt="{_text(title)}" src="data:image/svg+xml;base64,{base64.b64encode(svg).decode()}">'
-        f"<figcaption>{_text(title)}</figcaption></figure>"
-        for title, svg in found
+        f'<figure><img alt="{_text(caption)}" src="{_picture(svg)}"><figcaption>{_text(caption)}</figcaption></figure>'
+        for caption, svg in found
     )
     return "plots", "Plots", f'<h2>Plots</h2><div class="plots">{shapes}</div>'
 
 
 # Pieces -------------------------------------------------------------------------------------------------------
+
+
+def _picture(svg: str) -> str:
+    """Return the address of a picture that holds the picture itself."""
+    return "data:image/svg+xml," + html.escape(quote(svg, safe=UNQUOTED), quote=False)
 
 
 def _text(text: str) -> str:

@@ -16,40 +16,44 @@ from suffice.models.markov_chain import MarkovChainModel
 from suffice.models.markov_net import MarkovNetwork
 from suffice.models.softmax_model import SoftmaxModel
 from suffice.report.page.entries import is_quick
+from suffice.report.page.small_svg import small_svg
+from suffice.text import fixed, shorten
 
 MOST_VARIABLES = 200  # of a model whose moments are compared
 MOST_CELLS = 20_000  # of the statistics behind them
+MOST_BARS = 24  # entries of a table that is drawn
 
 
-def figures(fit: Any) -> list[tuple[str, bytes]] | None:
-    """Return titles and SVG files of the plots that suit a fit; None where matplotlib is absent."""
+def figures(fit: Any) -> list[tuple[str, str]] | None:
+    """Return captions and SVG files of the plots that suit a fit; None where matplotlib is absent."""
     if importlib.util.find_spec("matplotlib") is None:
         return None
     import matplotlib as mpl
 
     found = []
-    for title, draw in PLOTS.get(type(fit.model), ()):
-        with mpl.rc_context({"svg.hashsalt": "suffice", "svg.fonttype": "path"}):
-            svg = _drawn(draw, fit)
-        if svg is not None:
-            found.append((title, svg))
+    for caption, draw in PLOTS.get(type(fit.model), ()):
+        with mpl.rc_context({"svg.hashsalt": "suffice", "svg.fonttype": "none"}):
+            drawn = _drawn(draw, fit)
+        if drawn is not None:
+            found.append((drawn[0] or caption, drawn[1]))
     return found
 
 
-def _drawn(draw: Callable[[Any], Any], fit: Any) -> bytes | None:
-    """Return one plot as an SVG file; None where it does not suit this fit."""
+def _drawn(draw: Callable[[Any], Any], fit: Any) -> tuple[str, str] | None:
+    """Return one plot as a caption of its own, if it has one, and an SVG file; None where it does not suit this fit."""
     from matplotlib import pyplot as plt
 
     try:
-        ax = draw(fit)
+        drawn = draw(fit)
     except SufficeError:  # a plot may need a posterior, counts of all cells, or fewer variables
         return None
-    if ax is None:
+    if drawn is None:
         return None
-    file = io.BytesIO()
+    caption, ax = drawn if isinstance(drawn, tuple) else ("", drawn)
+    file = io.StringIO()
     ax.figure.savefig(file, format="svg", metadata={"Date": None, "Creator": None})
     plt.close(ax.figure)
-    return file.getvalue()
+    return caption, small_svg(file.getvalue())
 
 
 def _moments(fit: Any) -> Any:
@@ -63,16 +67,29 @@ def _moments(fit: Any) -> Any:
 
 
 def _bars(fit: Any) -> Any:
-    """Draw the table of the node with the least log-likelihood of those that a picture has room for."""
+    """Draw the table of the node with the lowest log-likelihood of those that a picture has room for."""
     from suffice.report.table_bars import cpt_bars
 
     if fit.posterior is None:
         return None
+    lowest = min(fit.local, key=lambda node: fit.local[node], default="")
     for node in sorted(fit.local, key=lambda node: fit.local[node]):
         values = getattr(fit.model.cpd(node), "values", None)
-        if values is not None and len(values) > 1 and values.size <= 24:
-            return cpt_bars(fit, node)
+        if values is not None and len(values) > 1 and values.size <= MOST_BARS:
+            return _bars_caption(fit, node, lowest), cpt_bars(fit, node)
     return None
+
+
+def _bars_caption(fit: Any, node: str, lowest: str) -> str:
+    """Name the node that is drawn, and the one with the lowest log-likelihood where that is another."""
+    shown = f"{shorten(node)} with 95 % credible intervals"
+    if node == lowest:
+        return f"The table of {shown}: the node with the lowest log-likelihood, {fixed(fit.local[node], 1)}"
+    return (
+        f"The table of {shown}: the node with the lowest log-likelihood, {fixed(fit.local[node], 1)}, of those with "
+        f"parents and at most {MOST_BARS} entries. {shorten(lowest)} has the lowest of all, "
+        f"{fixed(fit.local[lowest], 1)}"
+    )
 
 
 def _mosaic(fit: Any) -> Any:
@@ -108,10 +125,10 @@ STEPS = ("From each label or symbol to the next", _transitions)
 PLOTS: dict[type[Any], tuple[tuple[str, Callable[[Any], Any]], ...]] = {
     BayesianNetwork: (
         MATCH,
-        ("The table of the node with the least log-likelihood, with credible intervals", _bars),
+        ("The table of one node, with credible intervals", _bars),
         ("Coefficients of the node with most parents", _coefficients),
     ),
-    MarkovNetwork: (MATCH, ("Residuals: red tiles have more rows than the model expects, blue ones fewer", _mosaic)),
+    MarkovNetwork: (MATCH, ("Residuals: blue tiles have more rows than the model expects, red ones fewer", _mosaic)),
     LogLinear: (MATCH, LARGEST),
     JointNormal: (MATCH,),
     SoftmaxModel: (LARGEST,),
