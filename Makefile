@@ -16,7 +16,7 @@ QUICK := -m "not slow and not site"
 unexport PYTHONDONTWRITEBYTECODE
 
 .PHONY: demo test checks unit docs coverage test-full test-slow mutants test-peers wheel-test bench clean help
-.PHONY: fingerprint fingerprint-check sanitize stubs
+.PHONY: fingerprint fingerprint-check sanitize stubs web
 
 help:  ## Show what can be made.
 	@grep -hE '^[a-z-]+:.*## ' Makefile | sed -E 's/:.*## /\t/' | expand -t 14
@@ -79,6 +79,14 @@ fingerprint-check: $(READY_DEV)  ## Compare these answers with those of another 
 
 stubs: $(READY_DEV)  ## Write the types of the kernels anew, after an edit of their signatures.
 	$(BIN)/python -m nanobind.stubgen -q $(patsubst %,-m suffice.native.%,$(shell cat src/suffice/native/subjects.txt)) -O src/suffice/native
+
+TYPESCRIPT := build/web/node_modules/typescript/bin/tsc
+web: $(TYPESCRIPT)  ## Check the types of the page's modules and run their tests, with Node.js.
+	node $(TYPESCRIPT) -p tests/web
+	node --test tests/web/*.test.mjs
+
+$(TYPESCRIPT):
+	npm install --silent --no-audit --no-fund --no-save --prefix build/web typescript@5.9.3
 
 test-peers: build/test-peers/installed  ## Run the tests against other libraries, in an environment with them.
 	SUFFICE_REQUIRE=peers build/test-peers/bin/python -m pytest tests/peers

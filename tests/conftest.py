@@ -52,6 +52,10 @@ def _java() -> str | None:
     return "java is not installed" if shutil.which("java") is None else _module("pyspark")
 
 
+def _node() -> str | None:
+    return None if shutil.which("node") else "node is not installed"
+
+
 def _module(name: str) -> str | None:
     return None if importlib.util.find_spec(name) else f"the package {name} is not installed"
 
@@ -63,7 +67,7 @@ def postgres_programs() -> Path | None:
     return folders[-1] if folders and (folders[-1] / "initdb").exists() else None
 
 
-COMPONENTS = {"data": _data, "chromium": _chromium, "postgres": _postgres, "java": _java}
+COMPONENTS = {"data": _data, "chromium": _chromium, "postgres": _postgres, "java": _java, "node": _node}
 """What tests may need: each says why it is absent, or None when it is there."""
 
 

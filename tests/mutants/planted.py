@@ -83,8 +83,8 @@ class _Chosen:
 
 
 def _needs_a_server(item: pytest.Item) -> bool:
-    """Tell whether a test starts a browser, a database or a JVM, none of which fits into the memory of a trial."""
-    return any(item.get_closest_marker(name) for name in ("chromium", "postgres", "java"))
+    """Tell whether a test starts a browser, a database, a JVM or Node: none fits into the memory of a trial."""
+    return any(item.get_closest_marker(name) for name in ("chromium", "postgres", "java", "node"))
 
 
 def start(package: Path, mutant: Mutant | None, tests: Sequence[str], log: Path) -> int:

@@ -126,10 +126,13 @@ export function conflict(prior, question, logEvidence) {
  * @returns {number}
  */
 export function mutualInformation(weights, conditionals, whole) {
-  return conditionals.reduce(
-    (sum, given, t) => sum + (given && weights[t] > 0 ? weights[t] * discreteDivergence(whole, given) : 0),
-    0,
+  let sum = 0;
+  conditionals.forEach((given, t) =>
+    given?.forEach((p, x) => {
+      if (p > 0 && whole[x] > 0) sum += weights[t] * p * Math.log(p / whole[x]); // p(x) ≥ p(t) p(x | t) may underflow
+    }),
   );
+  return Math.max(0, sum);
 }
 
 /**
