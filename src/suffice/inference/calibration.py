@@ -72,12 +72,9 @@ class Calibrated:
 
     def singles(self, greatest: bool = False) -> dict[int, Floats]:
         """Return what the smallest clique of every variable says of it, the sum or the greatest."""
-        cells, smallest = self.plan.clique_cells, dict[int, int]()
-        for clique, members in enumerate(self.plan.tree.cliques):
-            for variable in members:
-                if variable not in smallest or cells[clique] < cells[smallest[variable]]:
-                    smallest[variable] = clique
-        return {variable: self.shrunk(clique, (variable,), greatest) for variable, clique in smallest.items()}
+        return {
+            variable: self.shrunk(clique, (variable,), greatest) for variable, clique in self.plan.smallest.items()
+        }
 
     @cached_property
     def entropy(self) -> float:

@@ -8,7 +8,7 @@ Both are exact; they differ in rounding only.
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
 
@@ -143,14 +143,29 @@ class Inquiry:
 
     def many(self, targets: tuple[int, ...], given: Given, products: Iterable[Product]) -> NDArray[np.float64]:
         """Return the same answer for other tables over the same scopes; shape (n, …targets)."""
+        answers = []
+        for found in self._repeated(given, products, [targets]):
+            answer = found.marginal(targets)
+            assert answer is not None
+            answers.append(answer.copy())
+        return np.stack(answers)
+
+    def many_marginals(self, given: Given, products: Iterable[Product]) -> dict[int, NDArray[np.float64]]:
+        """Return all marginals for other tables over the same scopes, by variable; shapes (n, n_states)."""
+        answers: dict[int, list[Floats]] = {}
+        for found in self._repeated(given, products):
+            for variable, values in found.singles().items():
+                answers.setdefault(variable, []).append(values)
+        return {variable: np.stack(values) for variable, values in answers.items()}
+
+    def _repeated(
+        self, given: Given, products: Iterable[Product], extra: Sequence[Sequence[int]] = ()
+    ) -> Iterator[Calibrated]:
+        """Calibrate other tables over the same scopes, one after another, in the same memory."""
         first = self.product.with_factors(given.factors())
-        plan = Plan.of(first, given.hard, [targets])
+        plan = Plan.of(first, given.hard, extra)
         calibrator = Calibrator(plan)
         codes = given.codes(len(first.sizes))
-        answers = []
         for product in products:
             whole = product.with_factors(given.factors())
-            found = calibrator.run(plan.packed(whole.factors), codes).marginal(targets)
-            assert found is not None
-            answers.append(found.copy())
-        return np.stack(answers)
+            yield calibrator.run(plan.packed(whole.factors), codes)

@@ -129,6 +129,16 @@ class Plan:
             homes[list(members)] = clique
         return homes
 
+    @cached_property
+    def smallest(self) -> dict[int, int]:
+        """The clique with the fewest cells that holds each variable; those observed have none."""
+        cells, found = self.clique_cells, dict[int, int]()
+        for clique, members in enumerate(self.tree.cliques):
+            for variable in members:
+                if variable not in found or cells[clique] < cells[found[variable]]:
+                    found[variable] = clique
+        return found
+
     # Numbers --------------------------------------------------------------------------------------------------
 
     @cached_property

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Collection, Iterator, Mapping
+from collections.abc import Callable, Collection, Iterator, Mapping
 from dataclasses import replace
 from typing import Any
 
@@ -104,7 +104,68 @@ def _by_draws(
     draws: int,
     seed: int | None,
 ) -> tuple[Floats, Floats]:
-    nodes = _relevant(product, wanted, given)
+    base, products = _products(posterior, product, _relevant(product, wanted, given), draws, seed)
+    answers = Inquiry(base).many(wanted, given, products)
+    _require_positive(answers)
+    return _quantiles(answers, level)
+
+
+def credible_marginals(
+    model: BayesianNetwork,
+    posterior: NetworkPosterior,
+    given: Given,
+    level: float = 0.95,
+    draws: int = 1000,
+    seed: int | None = 0,
+    before_each: Callable[[], object] = lambda: None,
+) -> dict[int, tuple[Floats, Floats]]:
+    """Return the ends of the credible intervals of every marginal, from one calibration per draw.
+
+    Parameters
+    ----------
+    model : BayesianNetwork
+        Of tables.
+    posterior : NetworkPosterior
+    given : Given
+        Evidence that is possible.
+    level, draws, seed
+        As in `suffice.Fit.query`, whose intervals these are, up to rounding.
+    before_each : callable
+        Called before each draw; it may raise to end the computation.
+
+    Returns
+    -------
+    dict of int to pair of array, shape (n_states,)
+        By variable, without those observed.
+
+    Examples
+    --------
+    >>> import suffice as sf
+    >>> fit = sf.fit(sf.DAG("A -> B"), {"A": ["x", "x", "y"], "B": ["u", "v", "v"]}, prior=sf.K2())
+    >>> lower, upper = credible_marginals(fit.model, fit.posterior, Given({1: 1}), 0.9)[0]
+    >>> same = fit.query("A", {"B": "v"}, interval=0.9)
+    >>> bool(np.allclose(lower, same.lower.to_numpy(), rtol=0, atol=1e-12))
+    True
+    """
+    _require_tables(model, posterior)
+    product = model._inquiry.product
+    base, products = _products(posterior, product, list(range(len(product.sizes))), draws, seed)
+
+    def watched() -> Iterator[Product]:
+        for drawn in products:
+            before_each()
+            yield drawn
+
+    found = Inquiry(base).many_marginals(given, watched())
+    for answers in found.values():
+        _require_positive(answers)
+    return {variable: _quantiles(answers, level) for variable, answers in found.items()}
+
+
+def _products(
+    posterior: NetworkPosterior, product: Product, nodes: list[int], draws: int, seed: int | None
+) -> tuple[Product, Iterator[Product]]:
+    """Return the tables of some nodes, and the same with numbers drawn from the posterior, again and again."""
     tables = _drawn(posterior, [posterior.dag.nodes[node] for node in nodes], draws, seed)
     base = replace(product, factors=tuple(product.factors[node] for node in nodes), parents=None)
 
@@ -115,7 +176,12 @@ def _by_draws(
             factors.append(Factor(factor.scope, values.reshape(factor.values.shape)))
         return replace(base, factors=tuple(factors))
 
-    answers = Inquiry(base).many(wanted, given, map(with_tables, tables))
+    return base, map(with_tables, tables)
+
+
+def _require_positive(answers: Floats) -> None:
+    """Refuse answers that vanished; draws are the first axis."""
+    draws = len(answers)
     vanished = int((~answers.reshape(draws, -1).any(axis=1)).sum())
     if vanished:  # rows that are drawn are positive, as the model's are; floats may not hold it
         raise ModelError(
@@ -123,6 +189,9 @@ def _by_draws(
             "for floats, since some pseudo-counts are close to zero. Fit with a prior of larger ones, or use "
             "interval_method='delta'."
         )
+
+
+def _quantiles(answers: Floats, level: float) -> tuple[Floats, Floats]:
     tail = (1 - level) / 2
     return np.quantile(answers, tail, axis=0), np.quantile(answers, 1 - tail, axis=0)
 
