@@ -114,7 +114,8 @@ export function conflict(prior, question, logEvidence) {
     if (found === null || Array.isArray(found)) return null;
     logs.push(logDensityAt(found, value));
   }
-  return logs.length < 2 ? null : logs.reduce((sum, log) => sum + log, 0) - logEvidence;
+  const found = logs.reduce((sum, log) => sum + log, 0) - logEvidence;
+  return logs.length > 1 && Number.isFinite(found) ? found : null;
 }
 
 /**

@@ -85,6 +85,6 @@ export class ConditionedNormal {
    */
   information(i, j) {
     const scale = this.sd[i] * this.sd[j];
-    return scale > 0 ? -0.5 * Math.log1p(-((this.covariance(i, j) / scale) ** 2)) : 0;
+    return scale > 0 ? -0.5 * Math.log1p(-Math.min((this.covariance(i, j) / scale) ** 2, 1 - 1e-16)) : 0;
   }
 }
