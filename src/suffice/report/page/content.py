@@ -70,6 +70,8 @@ class Content:
     variables : list of list of str
     missing : list of (str, float)
         Variables with the weight of the rows that lack them, of a fit to incomplete rows.
+    name : str
+        The name of the model's file, as in a command.
     """
 
     title: str
@@ -84,6 +86,7 @@ class Content:
     variables: list[list[str]] = field(default_factory=list)
     proof: Proof | None = None
     missing: list[tuple[str, float]] = field(default_factory=list)
+    name: str = "model.json"
 
 
 def content_of(thing: Any, data: Any = None, title: str | None = None, **policies: Any) -> Content:

@@ -12,24 +12,23 @@ import html
 import json
 import os
 from collections.abc import Sequence
-from importlib import resources
 from typing import Any
 from urllib.parse import quote
 
 from suffice.errors import ArgumentError, require_text, shown
 from suffice.files import atomic_write
+from suffice.report.page.bundle import page_script, page_style
 from suffice.report.page.chart import convergence_chart
 from suffice.report.page.content import NO_CERTIFICATE, VERDICT_ALONE, Content, content_of
-from suffice.report.page.graph import Picture, draw_graph
+from suffice.report.page.explorer import graph_spec, literals_of, local_specs, size_in_words
 from suffice.report.page.paper import find_browser, pdf_of
 from suffice.report.page.plots import figures
 from suffice.text import fixed, number, plural, visible
 from suffice.version import __version__
 
 ENDINGS, PDF = (".html", ".htm", ""), ".pdf"
-FEW_NODES = 20  # whose graph stands beside the details; a larger one takes the whole width
-SCRIPTS = ("tables.js", "graph.js", "report.js")  # one scope, in this order
 UNQUOTED = " /:;,.=()'!?@$*+&~_->[]{}^|"  # characters that a picture's address may hold as they are
+LARGE = "The model is too large to be asked within the page: suffice explore, or fit.explore(), serves it."
 ESCAPES = {"<": "\\u003c", ">": "\\u003e", "&": "\\u0026", "\u2028": "\\u2028", "\u2029": "\\u2029"}
 
 
@@ -95,15 +94,11 @@ def report_html(
     if title is not None:
         require_text("title", title)
     content = content_of(thing, data, title, **policies)
-    names = [entry.name for entry in content.parts.entries]
-    graph = content.parts.graph
-    picture = draw_graph(graph, names[: len(graph.colours)]) if graph is not None and graph.colours else None
-    style = _own("report.css")
-    script = f'(function () {{\n"use strict";\n{"".join(map(_own, SCRIPTS))}}})();'
+    held = page_data(content)
     sections = [
         section
         for section in (
-            _graph(content, picture),
+            _explorer(held),
             _notes(content),
             _fitted(content),
             _missing(content),
@@ -114,26 +109,46 @@ def report_html(
         )
         if section is not None
     ]
+    return assemble(content, sections, held, unfolded)
+
+
+def assemble(content: Content, sections: Sequence[Section], data: dict[str, Any], unfolded: bool = False) -> str:
+    """Return a page that needs nothing else: its sections, its script and style, and what the script shows.
+
+    Parameters
+    ----------
+    content : Content
+    sections : sequence of (str, str, str)
+        Anchor, name in the navigation, and HTML of each.
+    data : dict
+        The ``Content`` of ``web/types.js``.
+    unfolded : bool
+        Whether everything that unfolds is open, as on paper.
+    """
+    served = data["served"] is not None
+    script, style = page_script(served), page_style()
     links = "".join(f'<a href="#{name}">{html.escape(short)}</a>' for name, short, _ in sections)
     body = "".join(f'<section id="{name}">{inner}</section>' for name, _, inner in sections)
+    connect = "connect-src 'self'; " if served else ""
     policy = (
-        f"default-src 'none'; script-src '{_digest(script)}'; style-src '{_digest(style)}'; img-src data:; "
+        f"default-src 'none'; script-src '{_digest(script)}'; style-src '{_digest(style)}'; img-src data:; {connect}"
         "base-uri 'none'; form-action 'none'"
     )
     heading = _text(content.title)
     badge = _badge(content)
     if unfolded:
         badge, body = (text.replace("<details", "<details open") for text in (badge, body))
+    navigation = f'<nav aria-label="Sections"><div>{links}</div></nav>' if len(sections) > 1 else ""
     return (
         f'<!DOCTYPE html>\n<html lang="en"><head><meta charset="utf-8">'
         f'<meta http-equiv="Content-Security-Policy" content="{policy}">'
         f'<meta name="viewport" content="width=device-width, initial-scale=1">'
         f'<meta name="generator" content="suffice {__version__}"><title>{heading}</title><style>{style}</style></head>'
-        f'<body><header><div class="headline"><h1>{heading}</h1>{badge}</div>'
+        f'<body{" class=served" if served else ""}><header><div class="headline"><h1>{heading}</h1>{badge}</div>'
         f'<p class="sub">{_text(content.subtitle)}</p></header>'
-        f'<nav aria-label="Sections"><div>{links}</div></nav><main>{body}</main>'
+        f"{navigation}<main>{body}</main>"
         f"<footer>Written by suffice {__version__}. The page needs no network and loads nothing.</footer>"
-        f'<script id="content" type="application/json">{_json(content, picture)}</script>'
+        f'<script id="content" type="application/json">{_json(data)}</script>'
         f"<script>{script}</script></body></html>\n"
     )
 
@@ -199,25 +214,13 @@ def _missing(content: Content) -> Section | None:
     return "missing", "Missing values", f"<h2>Missing values</h2>{table}"
 
 
-def _graph(content: Content, picture: Picture | None) -> Section | None:
-    graph = content.parts.graph
-    if graph is None or picture is None:
+def _explorer(data: dict[str, Any]) -> Section | None:
+    if data["graph"] is None:
         return None
-    keys = "Click a node, or use the arrow keys and Enter. Drag to move; Ctrl and the wheel, or two fingers, zoom."
-    buttons = "".join(
-        f'<button type="button" id="zoom-{name}" aria-label="{label}" title="{label}">{sign}</button>'
-        for name, label, sign in (("in", "Zoom in", "+"), ("out", "Zoom out", "−"), ("fit", "Fit", "⤢"))
-    )
-    flat = picture.width > 2.2 * picture.height and len(graph.colours) > FEW_NODES
-    tall = picture.height > 600 and not flat
-    size = " low" if flat or picture.height * 1.25 < 300 else " tall" if tall else ""
-    wide = " wide" if len(graph.colours) > FEW_NODES else ""
-    inner = (
-        f'<h2>Graph</h2><p class="quiet">{_text(graph.what)} {keys}</p><div class="desk{wide}">'
-        f'<div class="picture{size}"><div class="buttons">{buttons}</div>{picture.svg}</div>'
-        f'<div id="detail" aria-live="polite"><p class="quiet">Choose a node to see its table.</p></div></div>'
-    )
-    return "graph-section", "Graph", inner
+    can_be_asked = any(data[name] is not None for name in ("tree", "normal", "served"))
+    large = "" if can_be_asked or data["prior"] is None else f" {LARGE}"
+    what = f'<p class="quiet">{_text(data["graph"]["what"])}{large}</p>'
+    return "explorer", "Explore" if can_be_asked else "Graph", f'<h2 class="sr">Graph</h2>{what}'
 
 
 def _tables(content: Content) -> Section | None:
@@ -308,25 +311,37 @@ def _table(head: Sequence[str], rows: Sequence[Sequence[str]], align: str, wrap:
     return f'<div class="scroll"><table><thead><tr>{line("th", head)}</tr></thead><tbody>{body}</tbody></table></div>'
 
 
-def _json(content: Content, picture: Picture | None) -> str:
-    """Return what the script shows, as JSON that cannot end the element it stands in."""
-    entries = [entry.to_dict() for entry in content.parts.entries]
+def page_data(content: Content, served: dict[str, Any] | None = None) -> dict[str, Any]:
+    """Return what the script shows: the ``Content`` of ``web/types.js``."""
+    parts = content.parts
+    entries = [entry.to_dict() for entry in parts.entries]
     for _, value, place in content.families:
         if place >= 0:
             entries[place]["l"] = round(value, 6)
-    graph = content.parts.graph
-    has_graph = graph is not None and picture is not None
-    said = {
+    specs: dict[str, Any] = {"tree": None, "normal": None, "prior": None}
+    if served is None:
+        specs = local_specs(content.model, parts)
+    has_monitors = served is not None or any(spec is not None for spec in specs.values())
+    graph = graph_spec(parts, has_monitors)
+    names = [] if graph is None else [entry.name for entry in parts.entries[: graph["n"]]]
+    return {
+        "name": content.name,
         "entries": entries,
-        "n_nodes": len(graph.colours) if has_graph and graph is not None else 0,
-        "edges": graph.edges if has_graph and graph is not None else [],
-        "at": [] if picture is None else picture.centres,
-        "size": [1, 1] if picture is None else [picture.width, picture.height],
+        "graph": graph,
+        **specs,
+        "whiskers": None,
+        "served": served,
+        "size": size_in_words(content.model, specs) if has_monitors else "",
+        "literals": literals_of(content.model, names) if has_monitors else {},
+        "first": -1 if graph is None else _first(content),
         "families": [[name, round(value, 6), place] for name, value, place in content.families],
         "rows": content.n,
-        "first": _first(content) if has_graph else -1,
     }
-    return escaped(json.dumps(said, ensure_ascii=False, allow_nan=False, separators=(",", ":")))
+
+
+def _json(data: dict[str, Any]) -> str:
+    """Return what the script shows, as JSON that cannot end the element it stands in."""
+    return escaped(json.dumps(data, ensure_ascii=False, allow_nan=False, separators=(",", ":")))
 
 
 def _first(content: Content) -> int:
@@ -347,11 +362,6 @@ def escaped(text: str) -> str:
     for char, code in ESCAPES.items():
         text = text.replace(char, code)
     return text
-
-
-def _own(name: str) -> str:
-    """Return a file of this package."""
-    return resources.files("suffice.report.page").joinpath(name).read_text(encoding="utf-8")
 
 
 def _digest(text: str) -> str:

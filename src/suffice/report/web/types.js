@@ -151,6 +151,8 @@
  * @property {(number[][] | null)[] | null} whiskers  Credible intervals without evidence.
  * @property {{token: string, rows: number, intervals: boolean} | null} served
  * @property {string} size  The size of the computation, in words.
+ * @property {Record<number, string[]>} [literals]  Of nodes whose states are no text in Python: how Python writes them.
+ * @property {number} first  The node to begin with where nothing can be asked; −1 for none.
  * @property {[string, number, number][]} families
  * @property {number} rows
  */

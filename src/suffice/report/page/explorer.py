@@ -1,0 +1,92 @@
+"""What the page's explorer needs of a model: the graph with its layout, and tables for inference."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+from suffice.report.page.entries import QUICK_VARIABLES, Parts, tried
+from suffice.report.page.inference import normal_spec, tree_spec
+from suffice.report.page.monitors import layout_of
+
+MOST_NODES, MOST_CELLS = 2_000, 20_000_000  # of a model whose distributions are shown although it cannot be asked
+Spec = dict[str, Any]
+
+
+def graph_spec(parts: Parts, has_monitors: bool) -> Spec | None:
+    """Return the graph as the page takes it; none where there is no graph."""
+    graph = parts.graph
+    if graph is None or not graph.colours:
+        return None
+    entries = parts.entries[: len(graph.colours)]
+    states = [entry.states for entry in entries] if has_monitors else None
+    layout = layout_of(graph, [entry.name for entry in entries], states)
+    n_nodes = len(entries)
+    return {"n": n_nodes, "kinds": graph.colours, "directed": graph.directed, "what": graph.what, "layout": layout}
+
+
+def local_specs(model: Any, parts: Parts) -> Spec:
+    """Return what inference in the page needs, or the distributions without evidence where it is too large for that."""
+    found: Spec = {"tree": None, "normal": None, "prior": None}
+    if parts.graph is None or not parts.graph.colours:
+        return found
+    names = [entry.name for entry in parts.entries[: len(parts.graph.colours)]]
+    found["tree"] = tree_spec(model, names)
+    found["normal"] = None if found["tree"] else normal_spec(model, names)
+    if found["tree"] is None and found["normal"] is None:
+        found["prior"] = prior_of(model, names)
+    return found
+
+
+def prior_of(model: Any, names: Sequence[str]) -> Spec | None:
+    """Return the distributions of all variables without evidence, to six digits; none where that would take long."""
+    if not hasattr(model, "marginals") or len(names) > MOST_NODES or not _is_quick(model):
+        return None
+    marginals = tried(model.marginals)
+    if marginals is None:
+        return None
+    listed = [marginal_of(marginals.get(name)) for name in names]
+    return None if all(marginal is None for marginal in listed) else {"logEvidence": 0, "marginals": listed}
+
+
+def _is_quick(model: Any) -> bool:
+    """Whether one calibration takes about a second at most."""
+    size = tried(model.complexity) if hasattr(model, "complexity") else None
+    return len(model.variables) <= QUICK_VARIABLES if size is None else size.cells <= MOST_CELLS
+
+
+def marginal_of(answer: Any, digits: int | None = 6) -> Any:
+    """Return a distribution of one variable as the page's ``Marginal``."""
+    if answer is None:
+        return None
+
+    def short(values: Any) -> list[float]:
+        listed = [float(value) for value in values]
+        return listed if digits is None else [float(f"{value:.{digits}g}") for value in listed]
+
+    if hasattr(answer, "values"):
+        return short(answer.values.reshape(-1))
+    if hasattr(answer, "weights"):
+        means, spreads = answer.means.reshape(-1), answer.covariances.reshape(-1) ** 0.5
+        return {"w": short(answer.weights), "m": short(means), "s": short(spreads)}
+    return {"w": [1.0], "m": short(answer.mean), "s": short(answer.sd)}
+
+
+def size_in_words(model: Any, specs: Spec) -> str:
+    """Say that answers are exact, and how large the computation is."""
+    if specs.get("normal") is not None:
+        return f"✓ exact · normal distribution of {len(specs['normal']['mean']):,} variables"
+    size = tried(model.complexity) if hasattr(model, "complexity") else None
+    if size is None:
+        return "✓ exact" if hasattr(model, "marginals") else ""
+    return f"✓ exact · {size.n_cliques:,} cliques, {size.cells:,} cells"
+
+
+def literals_of(model: Any, names: Sequence[str]) -> dict[int, list[str]]:
+    """Return, by node, how Python writes the states that are no text there."""
+    found = {}
+    for place, name in enumerate(names):
+        variable = model.schema.get(name)
+        if variable is not None and variable.is_discrete and not all(isinstance(x, str) for x in variable.labels):
+            found[place] = [repr(label) for label in variable.labels]
+    return found
