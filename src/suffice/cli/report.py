@@ -24,13 +24,13 @@ from suffice.cli.shared import (
     require_other_file,
     table,
 )
-from suffice.errors import ArgumentError, FileAccessError
+from suffice.errors import ArgumentError, FileAccessError, FileFormatError
 
 
 def report(
     model: Annotated[str, typer.Argument(metavar="MODEL", help="A whole fit (.json), or a model file.")],
     data: Annotated[str | None, typer.Argument(metavar="DATA", help=f"Rows to score. {DATA}")] = None,
-    out: Annotated[str, typer.Option("--out", metavar="FILE", help="The HTML file to write.")] = "report.html",
+    out: Annotated[str, typer.Option("--out", metavar="FILE", help="The HTML file to write, or a PDF file.")] = "report.html",
     title: Annotated[str | None, typer.Option("--title", help="The title of the page.")] = None,
     plots: Annotated[bool, typer.Option("--plots/--no-plots", help="Whether to draw plots.")] = True,
     weights: WeightsOption = None,
@@ -46,7 +46,8 @@ def report(
     """Write a page about MODEL for people: what was fitted, its certificate, its graph and its tables.
 
     A model file has no certificate, and the page says so; `suffice fit --out-fit` writes whole fits, which have one.
-    Files of `suffice crf fit` keep the verdict of their fit.
+    Files of `suffice crf fit`, and those of ChainCRF.save and GraphCRF.save, keep the verdict of their fit. A PDF file
+    is printed by Chromium, Chrome or Edge, which must be installed.
     """
     with reported(as_json), words_of_scores():
         from suffice.report.page import write_report
@@ -68,17 +69,33 @@ def report(
 
 
 def _read(path: str) -> Any:
-    """Return the fit or model of a file; of labels of sequences also what their fit proved."""
+    """Return the fit or model of a file; of labels of sequences and graphs also what their fit proved."""
     from suffice.io import read
     from suffice.io.chain_file import load_chain
+    from suffice.io.graph_file import KIND, load_graph
 
-    return load_chain(path) if path.lower().endswith(".crf") else read(path)
+    if path.lower().endswith(".graph"):
+        return load_graph(path)
+    if not path.lower().endswith(".crf"):
+        return read(path)
+    try:
+        return load_chain(path)
+    except FileFormatError as error:
+        if repr(KIND) not in str(error):
+            raise
+        return load_graph(path)
 
 
 def require_page(path: str) -> None:
-    """Refuse a file that no browser would open, and a folder that is not there, before anything is written."""
-    if not path.lower().endswith((".html", ".htm")):
-        raise ArgumentError(f"A report is an HTML file, such as report.html. Got {path!r} instead.")
+    """Refuse a file that is no page, one that no program prints, and a folder that is not there, before all else."""
+    if not path.lower().endswith((".html", ".htm", ".pdf")):
+        raise ArgumentError(
+            f"A report is an HTML file, such as report.html, or a PDF file, such as report.pdf. Got {path!r} instead."
+        )
+    if path.lower().endswith(".pdf"):
+        from suffice.report.page.paper import find_browser
+
+        find_browser(path)
     folder = os.path.dirname(os.path.abspath(path))
     if not os.path.isdir(folder):
         raise FileAccessError(f"Cannot write {path!r}: there is no folder {folder!r}. Make it, or choose another.")

@@ -380,11 +380,12 @@ class Fit:
     def report(
         self, path: str | os.PathLike[str], *, data: Any = None, title: str | None = None, **settings: Any
     ) -> None:
-        """Write one HTML page that shows the fit to people: certificate, notes, graph and tables, offline too.
+        """Write one HTML page that shows the fit to people: graph, certificate, notes and tables, offline too.
 
         Parameters
         ----------
         path : str or path
+            Ends in .html; or in .pdf, for a PDF file, which needs Chromium, Chrome or Edge.
         data : table, optional
             Rows to score under the model.
         title : str, optional

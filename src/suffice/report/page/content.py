@@ -8,6 +8,7 @@ from typing import Any
 
 from suffice.errors import ArgumentError, listing, shown
 from suffice.io.chain_file import ChainFile, Proof
+from suffice.io.graph_file import GraphFile
 from suffice.report.page.entries import Entry, Parts, table_from
 from suffice.report.page.parts import PARTS
 from suffice.report.page.scores import Score, score
@@ -94,7 +95,7 @@ def content_of(thing: Any, data: Any = None, title: str | None = None, **policie
 
     Parameters
     ----------
-    thing : Fit, model or ChainFile
+    thing : Fit, model, ChainFile or GraphFile
     data : table, optional
         Rows to score under the model.
     title : str, optional
@@ -107,8 +108,8 @@ def content_of(thing: Any, data: Any = None, title: str | None = None, **policie
         For anything that is no fit and no model, and for data that the model cannot score.
     """
     fit = thing if isinstance(thing, Fit) else None
-    proof = thing.proof if isinstance(thing, ChainFile) else None
-    model = thing.model if isinstance(thing, Fit | ChainFile) else thing
+    proof = thing.proof if isinstance(thing, ChainFile | GraphFile) else None
+    model = thing.model if isinstance(thing, Fit | ChainFile | GraphFile) else thing
     if type(model) not in PARTS:
         kinds = listing(sorted(kind.__name__ for kind in PARTS), 20)
         raise ArgumentError(f"A report is of a fit, or of a model: one of {kinds}. Got {shown(thing)} instead.")
