@@ -40,7 +40,9 @@ def local_specs(model: Any, parts: Parts) -> Spec:
 
 def prior_of(model: Any, names: Sequence[str]) -> Spec | None:
     """Return the distributions of all variables without evidence, to six digits; none where that would take long."""
-    if not hasattr(model, "marginals") or len(names) > MOST_NODES or not _is_quick(model):
+    if not hasattr(model, "marginals") or not set(names) <= set(model.variables) or len(names) > MOST_NODES:
+        return None  # nodes that are no variables, such as the labels of a chain, have no distributions of their own
+    if not _is_quick(model):
         return None
     marginals = tried(model.marginals)
     if marginals is None:
