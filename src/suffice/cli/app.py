@@ -15,6 +15,7 @@ from suffice.cli.convert import convert
 from suffice.cli.crf import crf
 from suffice.cli.demo import demo
 from suffice.cli.estimate import estimate
+from suffice.cli.explore import explore
 from suffice.cli.fit import fit
 from suffice.cli.impute import impute
 from suffice.cli.info import info
@@ -59,6 +60,7 @@ app.command()(impute)
 app.command()(check)
 app.command()(convert)
 app.command()(info)
+app.command()(explore)
 app.command()(report)
 app.command()(collect)
 app.command()(merge)

@@ -53,7 +53,12 @@ def conflict(prior: Sequence[Marginal], question: Question, log_evidence: float)
 
 
 def expected_gains(
-    solver: Any, question: Question, target: int, base: Solution, solve: Callable[[Question], Solution], remarks: Remarks
+    solver: Any,
+    question: Question,
+    target: int,
+    base: Solution,
+    solve: Callable[[Question], Solution],
+    remarks: Remarks,
 ) -> Gains | None:
     """Return I(target; X | evidence) of every node X that is not known, in nats, the largest first.
 

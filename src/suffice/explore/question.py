@@ -18,7 +18,7 @@ class RequestError(Exception):
         self.status = status
 
 
-class Superseded(RequestError):
+class SupersededError(RequestError):
     """A request that the same page has replaced by a newer one."""
 
     def __init__(self) -> None:

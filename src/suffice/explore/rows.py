@@ -84,7 +84,7 @@ class EvidenceRows:
         for node, column in self.columns.items():
             part = "values" if column.dtype.kind == "f" else "hard"
             for row, value in zip(rows, column[start:end].tolist(), strict=True):
-                if value == UNKNOWN and part == "hard" or math.isinf(value):
+                if (value == UNKNOWN and part == "hard") or math.isinf(value):
                     row.setdefault("unknown", []).append(node)
                 elif value == value and (part == "values" or value >= 0):  # noqa: PLR0124, not NaN
                     row[part][node] = value

@@ -17,6 +17,7 @@ from suffice.inference.inquiry import Given
 from suffice.models.assignment import Assignment
 from suffice.models.complexity import Complexity
 from suffice.models.evidence import given_of
+from suffice.models.explorable import Explorable
 from suffice.models.questions import Questions
 from suffice.models.sampling import (
     METHODS,
@@ -29,7 +30,7 @@ from suffice.models.sampling import (
 )
 
 
-class Answers(Questions):
+class Answers(Explorable, Questions):
     """What a discrete model answers; a model provides ``schema``, ``variables`` and `_product`."""
 
     # The whole ------------------------------------------------------------------------------------------------

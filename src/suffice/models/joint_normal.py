@@ -28,6 +28,7 @@ from suffice.errors import (
     shown,
     suggestion,
 )
+from suffice.models.explorable import Explorable
 from suffice.models.incomplete_rows import Gaps
 from suffice.models.normal_arrays import alone, checked_array, checked_names, checked_numbers, frozen, scaled, symmetric
 from suffice.models.normal_gaps import NormalGaps
@@ -40,7 +41,7 @@ Floats = NDArray[np.float64]
 
 
 @dataclass(frozen=True, init=False, eq=False)
-class JointNormal(GapPrediction):
+class JointNormal(Explorable, GapPrediction):
     """The normal distribution N(mean, covariance) of some named variables.
 
     Parameters

@@ -397,6 +397,34 @@ class Fit:
 
         write_report(self, path, data=data, title=title, **settings)
 
+    def explore(self, data: Any = None, *, browser: bool = True, port: int = 0, wait: bool | None = None) -> Any:
+        """Serve a page on this machine on which the fit is asked by clicking, and open it in the browser.
+
+        Parameters
+        ----------
+        data : table, optional
+            Rows to step through as evidence.
+        browser : bool
+            Whether to open the browser; the address is printed in any case.
+        port : int
+            0 for one that is free.
+        wait : bool, optional
+            Whether to serve until Ctrl-C, as in scripts, or in the background, as at a prompt and in notebooks.
+
+        Returns
+        -------
+        Served, Shown or None
+            What serves in the background, to be closed; in a notebook on another machine, an explorer for the cell.
+
+        Raises
+        ------
+        ArgumentError
+            For models that cannot be asked about all of their variables, such as classifiers; they have reports.
+        """
+        from suffice.explore import explore
+
+        return explore(self, data, browser=browser, port=port, wait=wait)
+
     def __str__(self) -> str:
         return plain_summary(self)
 

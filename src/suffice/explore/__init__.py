@@ -1,0 +1,86 @@
+"""Explore: a model that people ask by clicking, on a page that this machine serves to its own browser."""
+
+from __future__ import annotations
+
+import sys
+from typing import Any
+
+from suffice.errors import ArgumentError, is_number, shown
+from suffice.explore.answers import Answering, require_explorable
+from suffice.explore.served import Served, Shown, forwarding, in_notebook, is_interactive, is_remote
+
+
+def explore(
+    thing: Any, data: Any = None, *, browser: bool = True, port: int = 0, wait: bool | None = None
+) -> Served | Shown | None:
+    """Serve a page on which a fit or a model is asked by clicking, and open it in the browser.
+
+    The page is served on this machine alone, to whoever has its address; nothing is written. In a notebook on another
+    machine, whose browser cannot reach the page, an explorer that answers by itself is shown in the cell.
+
+    Parameters
+    ----------
+    thing : Fit, BayesianNetwork, MarkovNetwork, LogLinear or JointNormal
+    data : table, optional
+        Rows to step through as evidence.
+    browser : bool
+        Whether to open the browser; the address is printed in any case.
+    port : int
+        0 for one that is free.
+    wait : bool, optional
+        Whether to serve until Ctrl-C, as in scripts, or in the background, as at a prompt and in notebooks.
+
+    Returns
+    -------
+    Served, Shown or None
+        What serves in the background, or the explorer of a cell; None once Ctrl-C has ended it.
+
+    Raises
+    ------
+    ArgumentError
+        For models that cannot be asked about all of their variables, such as classifiers.
+
+    Examples
+    --------
+    >>> import suffice as sf
+    >>> fit = sf.fit(sf.DAG("A -> B"), {"A": ["x", "x", "y"], "B": ["u", "v", "v"]})
+    >>> served = explore(fit, browser=False, wait=False)  # doctest: +ELLIPSIS
+    http://127.0.0.1:.../?token=...
+    >>> served.close()
+    """
+    if in_notebook() and is_remote() and wait is None:
+        shown_here = _shown(thing)
+        if shown_here is not None:
+            return shown_here
+    served = open_explorer(thing, data, port)
+    print(served.url, flush=True)
+    if is_remote():
+        print(forwarding(served.port), file=sys.stderr)
+    if browser:
+        served.show()
+    if not (not is_interactive() if wait is None else wait):
+        return served
+    served.wait()
+    return None
+
+
+def open_explorer(thing: Any, data: Any = None, port: int = 0) -> Served:
+    """Serve the explorer in the background; arguments as in `explore`."""
+    if not is_number(port) or int(port) != port or not 0 <= port <= 65535:
+        raise ArgumentError(f"The 'port' argument must be a whole number from 0 to 65535. Got {shown(port)} instead.")
+    return Served(Answering(*require_explorable(thing), data), int(port))
+
+
+def _shown(thing: Any) -> Shown | None:
+    """Return the explorer that answers inside the page, or None where the model is too large for it."""
+    from suffice.report.page import report_html
+    from suffice.report.page.inference import normal_spec, tree_spec
+
+    model, _ = require_explorable(thing)
+    nodes = list(model.variables)
+    if tree_spec(model, nodes) is None and normal_spec(model, nodes) is None:
+        return None
+    return Shown(report_html(thing, plots=False))
+
+
+__all__ = ["Answering", "Served", "Shown", "explore", "open_explorer"]

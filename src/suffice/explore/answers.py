@@ -1,0 +1,339 @@
+"""Answering: a model that answers the page's questions, as plain values that become JSON.
+
+The values are those of ``report/web/types.js``; JSON has no −Infinity and no NaN, in whose place stands null.
+"""
+
+from __future__ import annotations
+
+import math
+import threading
+from collections import OrderedDict
+from collections.abc import Callable
+from contextlib import suppress
+from functools import cached_property
+from typing import Any
+
+from suffice.errors import ArgumentError, SufficeError, shown
+from suffice.explore.insights import conflict, expected_gains, steepest
+from suffice.explore.question import Question, RequestError, is_whole, node_of, question_of
+from suffice.explore.rows import EvidenceRows
+from suffice.explore.solvers import Density, DiscreteSolver, Marginal, Solution, solver_of
+from suffice.models.bayes_net import BayesianNetwork
+from suffice.models.joint_normal import JointNormal
+from suffice.models.markov_net import MarkovNetwork
+from suffice.priors.credible import credible_marginals
+from suffice.priors.network_posterior import NetworkPosterior
+from suffice.report.page.entries import Graph
+from suffice.report.page.monitors import layout_of
+from suffice.report.page.parts import PARTS
+from suffice.result.fit import Fit
+from suffice.text import plural
+
+LEVEL = 0.95
+KEPT = 16
+"""Solutions that are kept."""
+QUICK = 0.005
+"""Seconds of a calibration up to which credible intervals, from a thousand of them, are computed."""
+SLOW = 0.2
+FARTHEST = 3
+"""Edges from a node that a neighbourhood reaches at most."""
+IMPOSSIBLE = "The evidence is impossible."
+Check = Callable[[], None]
+
+
+def require_explorable(thing: Any) -> tuple[Any, Fit | None]:
+    """Return the model and, if there is one, the fit; raise for what cannot be asked by clicking."""
+    fit = thing if isinstance(thing, Fit) else None
+    model = thing.model if fit is not None else thing
+    if isinstance(model, BayesianNetwork | MarkovNetwork | JointNormal) and type(model) in PARTS:
+        return model, fit
+    inner = getattr(thing, "model", thing)
+    if type(inner) in PARTS:
+        raise ArgumentError(
+            f"A {type(inner).__name__} cannot be explored: Bayesian networks, Markov random fields, log-linear models "
+            "and joint normal distributions can. Write a report of it instead: report('report.html'), or suffice "
+            "report."
+        )
+    raise ArgumentError(
+        "What is explored is a fit or a model: a Bayesian network, a Markov random field, a log-linear model or a "
+        f"joint normal distribution. Got {shown(thing)} instead."
+    )
+
+
+def _nothing() -> None:
+    """Go on."""
+
+
+class Answering:
+    """A model that answers the page's questions.
+
+    Parameters
+    ----------
+    model : BayesianNetwork, MarkovNetwork, LogLinear or JointNormal
+    fit : Fit, optional
+        Of the model; its posterior gives credible intervals.
+    data : table, optional
+        Rows to step through as evidence.
+
+    Examples
+    --------
+    >>> import suffice as sf
+    >>> fit = sf.fit(sf.DAG("A -> B"), {"A": ["x", "x", "y", "y"], "B": ["u", "v", "v", "v"]})
+    >>> Answering(fit.model).answer({"hard": {"1": 0}})
+    {'logEvidence': -1.3862943611198906, 'marginals': [[1.0, 0.0], [1.0, 0.0]]}
+    """
+
+    def __init__(self, model: Any, fit: Fit | None = None, data: Any = None) -> None:
+        self.model, self.fit = model, fit
+        parts = PARTS[type(model)](model, fit)
+        if parts.graph is None or not parts.graph.colours:
+            raise ArgumentError("The model has no variables, so that there is nothing to explore.")
+        self.entries, self.graph = parts.entries, parts.graph
+        self.names = [entry.name for entry in self.entries[: len(self.graph.colours)]]
+        self.solver = solver_of(model, self.names)
+        self.variables = self.solver.variables
+        self.rows_held = None if data is None else EvidenceRows.read(data, model.schema, self.names)
+        self._lock = threading.Lock()  # models keep plans and trees from one question to the next
+        self._kept: OrderedDict[tuple[Any, ...], Solution] = OrderedDict()
+
+    # Answers --------------------------------------------------------------------------------------------------
+
+    def answer(self, document: Any, check: Check = _nothing) -> dict[str, Any]:
+        """Return the ``Answer`` to a question: log p(evidence), and the distribution of every node.
+
+        Parameters
+        ----------
+        document : JSON value
+            A ``Question``.
+        check : callable
+            Called between steps; it raises when the answer is no longer wanted.
+
+        Raises
+        ------
+        RequestError
+            When the question is malformed.
+        """
+        question = question_of(document, self.variables)
+        try:
+            found = self._solve(question, check)
+        except SufficeError as error:
+            return {"logEvidence": None, "marginals": [None] * len(self.names), "refusal": str(error)}
+        answer: dict[str, Any] = {
+            "logEvidence": _finite(found.log_evidence),
+            "marginals": [_plain(marginal) for marginal in found.marginals],
+        }
+        if found.is_impossible:
+            answer["clash"] = self._clash(question, check)
+        if found.refusal:
+            answer["refusal"] = found.refusal
+        return answer
+
+    def _solve(self, question: Question, check: Check) -> Solution:
+        """Solve a question, one at a time, and keep the solution."""
+        key = question.key
+        with self._lock:
+            check()
+            if key not in self._kept:
+                self._kept[key] = self.solver.solve(question)
+            self._kept.move_to_end(key)
+            while len(self._kept) > KEPT:
+                self._kept.popitem(last=False)
+            return self._kept[key]
+
+    def prepare(self) -> None:
+        """Solve the question without evidence, so that the first ones that follow are answered as fast as all others.
+
+        Where that takes long it is done again: memory that is new to the process takes much of the time.
+        """
+        question = Question()
+        with suppress(SufficeError):  # which the page will show
+            if self._solve(question, _nothing).seconds > SLOW:
+                with self._lock:
+                    self._kept[question.key] = self.solver.solve(question)
+
+    def _clash(self, question: Question, check: Check) -> list[int]:
+        """Return findings that exclude each other, none of which can be left out."""
+        kept = question.nodes
+        for node in question.nodes:
+            rest = [other for other in kept if other != node]
+            with self._lock:
+                check()
+                if not self.solver.is_possible(question.only(rest)):
+                    kept = rest
+        return kept
+
+    # Insights -------------------------------------------------------------------------------------------------
+
+    def insights(self, document: Any, target: Any = None, check: Check = _nothing) -> dict[str, Any]:
+        """Return the ``Insights`` for a question, and for a target, ``{"node": …, "state": …}`` or None."""
+        question = question_of(document, self.variables)
+        wanted = self._target(target)
+        found: dict[str, Any] = {"explanation": None, "conflict": None, "gains": None, "slopes": None}
+        remarks: list[str] = []
+        try:
+            base = self._solve(question, check)
+        except SufficeError as error:
+            return {**found, "refusal": str(error)}
+        if base.is_impossible:
+            return {**found, "refusal": IMPOSSIBLE}
+        found["explanation"] = self._tried(remarks, check, self._explanation, question)
+        found["conflict"] = self._conflict(question, base, check)
+        if wanted is not None and wanted[0] not in question.hard and wanted[0] not in question.values:
+            node, state = wanted
+            found["gains"] = self._gains(question, node, base, check, remarks)
+            if isinstance(self.model, BayesianNetwork) and isinstance(self.solver, DiscreteSolver):
+                asked = (self.solver, question, node, state, base.seconds, remarks)
+                found["slopes"] = self._tried(remarks, check, steepest, *asked)
+        if remarks:
+            found["refusal"] = " ".join(dict.fromkeys(remarks))
+        return found
+
+    def _target(self, target: Any) -> tuple[int, int] | None:
+        if target is None:
+            return None
+        if not isinstance(target, dict):
+            raise RequestError("A target has a 'node' and a 'state'.")
+        node, state = node_of(target.get("node"), len(self.names)), target.get("state", 0)
+        variable = self.variables[node]
+        if variable.is_discrete and not (is_whole(state) and 0 <= state < variable.n_states):
+            raise RequestError(f"A state of {variable.name!r} is a whole number from 0 to {variable.n_states - 1}.")
+        return node, state
+
+    def _tried(self, remarks: list[str], check: Check, call: Callable[..., Any], *arguments: Any) -> Any:
+        """Return what a call gives, or None where it has a reason to refuse, which is a remark."""
+        try:
+            with self._lock:
+                check()
+                return call(*arguments)
+        except SufficeError as error:
+            remarks.append(str(error))
+            return None
+
+    def _explanation(self, question: Question) -> dict[str, Any]:
+        found = self.solver.explain(question)
+        return {"states": found.states, "ties": found.ties, "logGiven": _finite(found.log_given)}
+
+    def _conflict(self, question: Question, base: Solution, check: Check) -> float | None:
+        if len(question.nodes) < 2 or math.isnan(base.log_evidence):
+            return None
+        return conflict(self._solve(Question(), check).marginals, question, base.log_evidence)
+
+    def _gains(
+        self, question: Question, node: int, base: Solution, check: Check, remarks: list[str]
+    ) -> list[tuple[int, float]] | None:
+        if base.marginals[node] is None:
+            return None
+        try:
+            solve = lambda other: self._solve(other, check)  # noqa: E731
+            return expected_gains(self.solver, question, node, base, solve, remarks)
+        except SufficeError as error:
+            remarks.append(str(error))
+            return None
+
+    # Credible intervals ---------------------------------------------------------------------------------------
+
+    @cached_property
+    def has_intervals(self) -> bool:
+        """Whether the fit has a posterior of tables, and calibrations are quick."""
+        posterior = None if self.fit is None else self.fit.posterior
+        if not isinstance(posterior, NetworkPosterior) or not isinstance(self.solver, DiscreteSolver):
+            return False
+        if any(cpd.kind != "tabular" for cpd in self.model.cpds):
+            return False
+        try:
+            self._solve(Question(), _nothing)  # makes the plan
+            return self.solver.solve(Question()).seconds <= QUICK
+        except SufficeError:
+            return False
+
+    def intervals(self, document: Any, check: Check = _nothing) -> list[list[list[float]] | None] | None:
+        """Return 95 % credible intervals, [lower, upper] for every state, by node; those of ``fit.query``."""
+        question = question_of(document, self.variables)
+        if not self.has_intervals or question.is_void:
+            return None
+        assert isinstance(self.solver, DiscreteSolver)
+        assert self.fit is not None
+        try:
+            if self._solve(question, check).is_impossible:
+                return None
+            given = self.solver.given(question)
+            found = credible_marginals(self.model, self.fit.posterior, given, LEVEL, before_each=check)
+        except SufficeError:
+            return None
+        by_node = {self.solver.node[place]: ends for place, ends in found.items()}
+        return [
+            [list(pair) for pair in zip(*(end.tolist() for end in by_node[node]), strict=True)]
+            if node in by_node
+            else None
+            for node in range(len(self.names))
+        ]
+
+    # Parts of the page ----------------------------------------------------------------------------------------
+
+    def neighbourhood(self, node: Any, radius: Any = 1) -> dict[str, Any]:
+        """Return the ``Layout`` of a node with its surroundings, up to three edges away."""
+        centre = node_of(node, len(self.names))
+        if not is_whole(radius) or not 1 <= radius <= FARTHEST:
+            raise RequestError(f"A radius is a whole number from 1 to {FARTHEST}.")
+        return layout_of(self.graph, self.names, self.states, nodes=within(self.graph, centre, radius))
+
+    @property
+    def states(self) -> list[list[str]]:
+        """The states of every node, none for a continuous one."""
+        return [entry.states for entry in self.entries[: len(self.names)]]
+
+    def entry(self, node: Any) -> dict[str, Any]:
+        """Return the ``Entry`` of a node, or of another table, with all that it shows."""
+        return self.entries[node_of(node, len(self.entries))].to_dict()
+
+    def rows(self, start: Any = 0, count: Any = 1) -> dict[str, Any]:
+        """Return rows of the data as evidence, how many there are in all, and what was left out."""
+        if not is_whole(start) or not is_whole(count) or start < 0 or count < 1:
+            raise RequestError("Rows are counted from 0, and at least one is asked for.")
+        held = self.rows_held
+        if held is None:
+            return {"rows": [], "total": 0, "notes": []}
+        return {"rows": held.some(start, count), "total": held.n_rows, "notes": held.notes}
+
+    @cached_property
+    def size(self) -> str:
+        """The size of the computation, in words."""
+        if isinstance(self.solver, DiscreteSolver):
+            found = self.model.complexity()
+            return f"{plural(found.n_cliques, 'clique')}, {plural(found.cells, 'cell')}"
+        n_numbers = sum(not variable.is_discrete for variable in self.variables)
+        n_states = len(self.names) - n_numbers
+        discrete = f"{plural(n_states, 'discrete variable')}, " if n_states else ""
+        return f"{discrete}{plural(n_numbers, 'continuous variable')}"
+
+
+def within(graph: Graph, node: int, radius: int) -> list[int]:
+    """Return the nodes that are at most so many edges away from one of them.
+
+    >>> within(Graph(["discrete"] * 4, [(0, 1), (1, 2), (2, 3)], True), 0, 2)
+    [0, 1, 2]
+    """
+    near: dict[int, set[int]] = {}
+    for a, b in graph.edges:
+        near.setdefault(a, set()).add(b)
+        near.setdefault(b, set()).add(a)
+    found = ring = {node}
+    for _ in range(radius):
+        ring = {other for inner in ring for other in near.get(inner, ())} - found
+        found = found | ring
+    return sorted(found)
+
+
+# JSON ---------------------------------------------------------------------------------------------------------
+
+
+def _plain(marginal: Marginal) -> Any:
+    if marginal is None:
+        return None
+    if isinstance(marginal, Density):
+        return {"w": marginal.weights.tolist(), "m": marginal.means.tolist(), "s": marginal.sds.tolist()}
+    return marginal.tolist()
+
+
+def _finite(value: float) -> float | None:
+    return float(value) if math.isfinite(value) else None
