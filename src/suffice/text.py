@@ -46,7 +46,7 @@ def shorten(text: str, limit: int = 40) -> str:
     return whole if len(whole) <= limit else whole[: limit - 1] + "…"
 
 
-def plain_table(header: Row, rows: Sequence[Row], align: str) -> str:
+def plain_table(header: Row, rows: Sequence[Row], align: str, above: tuple[int, str] | None = None) -> str:
     """Lay out rows under a header, a rule between them.
 
     Parameters
@@ -55,6 +55,8 @@ def plain_table(header: Row, rows: Sequence[Row], align: str) -> str:
     rows : sequence of sequence of str
     align : str
         One character a column, ``<`` or ``>``.
+    above : (int, str), optional
+        A column, and what stands above it and those that follow: the name of the variable whose states they are.
 
     Examples
     --------
@@ -68,6 +70,8 @@ def plain_table(header: Row, rows: Sequence[Row], align: str) -> str:
     sizes = [max(width(row[j]) for row in cells) for j in range(len(header))]
     lines = ["  ".join(pad(cell, sizes[j], align[j]) for j, cell in enumerate(row)).rstrip() for row in cells]
     lines.insert(1, "  ".join("-" * size for size in sizes))
+    if above is not None:
+        lines.insert(0, " " * (sum(sizes[: above[0]]) + 2 * above[0]) + shorten(above[1]))
     return "\n".join(lines)
 
 
@@ -82,18 +86,52 @@ def plain_facts(facts: Sequence[tuple[str, str]]) -> str:
     return "\n".join(f"{name:<{size}}  {value}" for name, value in facts)
 
 
-def html_table(header: Row, rows: Sequence[Row], align: str, caption: str = "") -> str:
-    """Return the same table as HTML, every cell escaped."""
+def html_table(
+    header: Row,
+    rows: Sequence[Row],
+    align: str,
+    caption: str = "",
+    above: tuple[int, str] | None = None,
+    shares: Sequence[Sequence[float | None]] | None = None,
+) -> str:
+    """Return the same table as HTML, every cell escaped.
 
-    def line(tag: str, row: Row) -> str:
-        style = {"<": "left", ">": "right"}
+    Parameters
+    ----------
+    header, rows, align, above
+        As in `plain_table`.
+    caption : str
+    shares : sequence of sequence of float or None, optional
+        One per cell: how much of it a bar fills, from 0 to 1; none where it is None.
+    """
+    style = {"<": "left", ">": "right"}
+
+    def line(tag: str, row: Row, filled: Sequence[float | None] = ()) -> str:
+        bars = [*filled, *[None] * (len(row) - len(filled))]
         return "".join(
-            f'<{tag} style="text-align:{style[align[j]]}">{html.escape(cell)}</{tag}>' for j, cell in enumerate(row)
+            f'<{tag} style="text-align:{style[align[j]]}{_bar(bars[j])}">{html.escape(cell)}</{tag}>'
+            for j, cell in enumerate(row)
         )
 
     head = f"<caption>{html.escape(caption)}</caption>" if caption else ""
-    body = "".join(f"<tr>{line('td', row)}</tr>" for row in rows)
-    return f"<table>{head}<thead><tr>{line('th', header)}</tr></thead><tbody>{body}</tbody></table>"
+    over = ""
+    if above is not None:
+        span = len(header) - above[0]
+        over = f'<tr><th colspan="{above[0]}"></th><th colspan="{span}" style="text-align:left">'
+        over += f"{html.escape(above[1])}</th></tr>"
+    filled = [()] * len(rows) if shares is None else [*shares, *[()] * (len(rows) - len(shares))]
+    body = "".join(f"<tr>{line('td', row, bars)}</tr>" for row, bars in zip(rows, filled, strict=True))
+    return f"<table>{head}<thead>{over}<tr>{line('th', header)}</tr></thead><tbody>{body}</tbody></table>"
+
+
+def _bar(share: float | None) -> str:
+    """Return the style of a cell that a bar fills in part; readable on light and on dark pages."""
+    if share is None or not math.isfinite(share):
+        return ""
+    end = f"{100 * min(max(share, 0.0), 1.0):.4g}%"
+    return (
+        f";min-width:6em;background:linear-gradient(to right,rgba(48,125,209,.38) {end},rgba(128,128,128,.12) {end})"
+    )
 
 
 def html_text(text: str) -> str:

@@ -15,7 +15,7 @@ from suffice.data.variable import Label, Variable
 from suffice.errors import ModelError, UnknownNameError, listing, require_mapping, suggestion
 from suffice.text import html_table, number, plain_table, probability
 
-SHOWN_ROWS = 60
+SHOWN_ROWS, MOST_ACROSS = 60, 8
 
 
 @dataclass(frozen=True, eq=False)
@@ -34,6 +34,7 @@ class LabelledTable:
     --------
     >>> table = LabelledTable((Variable("A", ("no", "yes")), Variable("B", ("u", "v"))), np.array([[.1, .9], [.5, .5]]))
     >>> print(table)
+         B
     A         u       v
     ---  ------  ------
     no   0.1000  0.9000
@@ -121,11 +122,33 @@ class LabelledTable:
         configurations = itertools.product(*(variable.labels for variable in rows))
         return row_cells(tuple(rows), last, configurations, count, self.name)
 
+    @property
+    def _above(self) -> tuple[int, str] | None:
+        """Where the name of the last variable stands, if its states go across."""
+        n_before = len(self.variables) - 1
+        return (n_before, self.variables[-1].name) if n_before > 0 and goes_across(self.variables[-1]) else None
+
+    def _shares(self, rows: list[list[str]]) -> list[list[float | None]] | None:
+        """Return how much of every cell a bar fills: the probabilities themselves; None for other numbers."""
+        if self.name != "p" or not self.variables:
+            return None
+        across = self._above is not None
+        n_across = self.variables[-1].n_states if across else 1
+        values = self.values.reshape(-1, n_across)[:SHOWN_ROWS].tolist()
+        before: list[float | None] = [None] * (len(self.variables) - across)
+        return [[*before, *row] for row in values[: len(rows)]]
+
     def __str__(self) -> str:
-        return plain_table(*self._cells()) if self.variables else number(self.values.item())
+        return plain_table(*self._cells(), above=self._above) if self.variables else number(self.values.item())
 
     def _repr_html_(self) -> str:
-        return html_table(*self._cells())
+        header, rows, align = self._cells()
+        return html_table(header, rows, align, above=self._above, shares=self._shares(rows))
+
+
+def goes_across(variable: Variable) -> bool:
+    """Whether the states of the last variable of a table are columns; many of them are rows."""
+    return variable.n_states <= MOST_ACROSS
 
 
 def row_cells(
@@ -144,7 +167,7 @@ def row_cells(
         cells = [[str(label), form(value)] for label, value in zip(child.labels, values[0], strict=True)]
         return [child.name, name], _cut(cells, len(cells)), "<>"
     head = [variable.name for variable in parents]
-    if child.n_states > 8:
+    if not goes_across(child):
         cells = [
             [*map(str, labels), str(label), form(value)]
             for labels, row in zip(itertools.islice(configurations, SHOWN_ROWS), values, strict=False)

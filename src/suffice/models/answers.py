@@ -18,6 +18,7 @@ from suffice.models.assignment import Assignment
 from suffice.models.complexity import Complexity
 from suffice.models.evidence import given_of
 from suffice.models.explorable import Explorable
+from suffice.models.marginals import Marginals
 from suffice.models.questions import Questions
 from suffice.models.sampling import (
     METHODS,
@@ -35,8 +36,8 @@ class Answers(Explorable, Questions):
 
     # The whole ------------------------------------------------------------------------------------------------
 
-    def marginals(self, given: Mapping[str, Any] | None = None) -> dict[str, LabelledTable]:
-        """Return p(v | given) of every variable that is not given, from one calibration."""
+    def marginals(self, given: Mapping[str, Any] | None = None) -> Marginals:
+        """Return p(v | given) of every variable that is not given, from one calibration: a dict of tables."""
         evidence = given_of(self.schema, given)
         self._check_known(None, evidence)
         found = self._inquiry.marginals(evidence)
@@ -44,7 +45,7 @@ class Answers(Explorable, Questions):
         if impossible or any(not values.any() for values in found.values()):
             raise self._impossible(evidence)
         variables = self.schema.variables
-        return {variables[v].name: LabelledTable((variables[v],), found[v]) for v in sorted(found)}
+        return Marginals({variables[v].name: LabelledTable((variables[v],), found[v]) for v in sorted(found)})
 
     def map(self, given: Mapping[str, Any] | None = None) -> Assignment:
         """Return the most likely states of all variables that are not given, exactly.

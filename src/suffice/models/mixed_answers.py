@@ -21,6 +21,7 @@ from suffice.models.complexity import Complexity
 from suffice.models.evidence import describe, seen_of, targets_of
 from suffice.models.incomplete_rows import Gaps
 from suffice.models.joint_normal import JointNormal
+from suffice.models.marginals import Marginals
 from suffice.models.mixed_gaps import MixedGaps
 from suffice.models.mixed_network import answer_of, mixed_network
 from suffice.models.mixed_rows import evidence_rows, mixed_rows
@@ -165,16 +166,16 @@ class MixedAnswers(Answers):
 
     # The whole ------------------------------------------------------------------------------------------------
 
-    def marginals(self, given: Mapping[str, Any] | None = None) -> dict[str, Any]:
+    def marginals(self, given: Mapping[str, Any] | None = None) -> Marginals:
         """Return p(v | given) of every variable that is not given: tables, normal distributions and mixtures."""
         if not self._continuous:
-            return dict(super().marginals(given))
+            return super().marginals(given)
         seen = seen_of(self.schema, given)
         found = each_marginal(self._mixed, seen)
         if found is None:
             raise self._not_seen(seen)
         tables, mixtures = found
-        answers: dict[str, Any] = {}
+        answers = Marginals()
         for place, variable in enumerate(self.schema.variables):
             if place in tables:
                 answers[variable.name] = LabelledTable((variable,), tables[place])
