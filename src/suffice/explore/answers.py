@@ -124,8 +124,8 @@ class Answering:
         }
         if found.is_impossible:
             answer["clash"] = self._clash(question, check)
-        if found.refusal:
-            answer["refusal"] = found.refusal
+        if found.note:
+            answer["note"] = found.note
         return answer
 
     def _solve(self, question: Question, check: Check) -> Solution:

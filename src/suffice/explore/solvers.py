@@ -89,7 +89,7 @@ class Solution:
         −inf where the evidence is impossible, NaN where it is not known.
     marginals : list
         By node, None where the distribution is not known.
-    refusal : str
+    note : str
         Why some of it is not known.
     seconds : float
         How long it took.
@@ -97,7 +97,7 @@ class Solution:
 
     log_evidence: float
     marginals: list[Marginal]
-    refusal: str = ""
+    note: str = ""
     seconds: float = 0.0
 
     @property
@@ -259,19 +259,19 @@ class MixedSolver(_Places):
         log_evidence = float(Conditioned(self.network, seen, ()).log_evidence()[0])
         if log_evidence == -math.inf:
             return Solution(-math.inf, marginals, seconds=time.perf_counter() - began)
-        refusals: list[str] = []
-        for place, found in self._each(seen, refusals).items():
+        notes: list[str] = []
+        for place, found in self._each(seen, notes).items():
             marginals[self.node[place]] = found
         _observed(marginals, question, self.sizes)
-        refusals += _too_many(marginals, self.names)
-        return Solution(log_evidence, marginals, " ".join(dict.fromkeys(refusals)), time.perf_counter() - began)
+        notes += _too_many(marginals, self.names)
+        return Solution(log_evidence, marginals, " ".join(dict.fromkeys(notes)), time.perf_counter() - began)
 
-    def _each(self, seen: Seen, refusals: list[str]) -> dict[int, Floats | Density]:
+    def _each(self, seen: Seen, notes: list[str]) -> dict[int, Floats | Density]:
         """Return the marginals by place; where some have no closed form, those that have one."""
         try:
             found = each_marginal(self.network, seen)
         except ModelError as error:
-            refusals.append(str(error))
+            notes.append(str(error))
             return self._one_by_one(seen)
         assert found is not None  # since the evidence is possible
         tables, mixtures = found
@@ -319,15 +319,15 @@ class MixedSolver(_Places):
 
 def _too_many(marginals: list[Marginal], names: Sequence[str]) -> list[str]:
     """Take out mixtures that are too long to send, and say what is known of them."""
-    refusals = []
+    notes = []
     for node, found in enumerate(marginals):
         if isinstance(found, Density) and len(found.weights) > MOST_COMPONENTS:
             marginals[node] = None
-            refusals.append(
+            notes.append(
                 f"The distribution of {names[node]!r} is a mixture of {len(found.weights):,} normal distributions, too "
                 f"many to draw; its mean is {number(found.mean)} and its standard deviation {number(found.sd)}."
             )
-    return refusals
+    return notes
 
 
 class NormalSolver(_Places):

@@ -30,6 +30,7 @@
  * @property {Marginal[]} marginals  By node. An observed node has all its probability on what was observed.
  * @property {number[]} [clash]  Where the evidence is impossible: nodes whose findings exclude each other, as few as suffice.
  * @property {string} [refusal]  Why there is no answer, in a sentence.
+ * @property {string} [note]  Why some of the distributions are not known, where there is an answer.
  */
 
 /**
