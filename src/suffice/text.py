@@ -8,7 +8,7 @@ from __future__ import annotations
 import html
 import math
 import unicodedata
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 
 Row = Sequence[str]
 
@@ -75,6 +75,37 @@ def plain_table(header: Row, rows: Sequence[Row], align: str, above: tuple[int, 
     return "\n".join(lines)
 
 
+def plain_tables(tables: Iterable[str], n_tables: int, more: str, lines: int = 60) -> str:
+    """Join tables, as many as one screen has room for and the first in any case, and say how many are left out.
+
+    Parameters
+    ----------
+    tables : iterable of str
+        Laid out only as far as they are shown.
+    n_tables : int
+        How many there are.
+    more : str
+        What shows the others.
+    lines : int
+        As many as one screen has room for.
+
+    Examples
+    --------
+    >>> print(plain_tables(("p", "q", "r"), 3, "tables[k] shows one", lines=4))
+    p
+    <BLANKLINE>
+    … 2 more tables; tables[k] shows one
+    """
+    shown: list[str] = []
+    used = 0
+    for table in tables:
+        used += table.count("\n") + 2
+        if shown and used > lines + (2 if len(shown) == n_tables - 1 else 0):
+            return "\n\n".join([*shown, f"… {plural(n_tables - len(shown), 'more table')}; {more}"])
+        shown.append(table)
+    return "\n\n".join(shown)
+
+
 def plain_facts(facts: Sequence[tuple[str, str]]) -> str:
     """Lay out names and values side by side.
 
@@ -129,9 +160,7 @@ def _bar(share: float | None) -> str:
     if share is None or not math.isfinite(share):
         return ""
     end = f"{100 * min(max(share, 0.0), 1.0):.4g}%"
-    return (
-        f";min-width:6em;background:linear-gradient(to right,rgba(48,125,209,.38) {end},rgba(128,128,128,.12) {end})"
-    )
+    return f";min-width:6em;background:linear-gradient(to right,rgba(48,125,209,.38) {end},rgba(128,128,128,.12) {end})"
 
 
 def html_text(text: str) -> str:
@@ -141,6 +170,15 @@ def html_text(text: str) -> str:
     '<pre>&lt;A&gt; -&gt; B</pre>'
     """
     return f"<pre>{html.escape(text)}</pre>"
+
+
+def html_folded(summary: str, inner: str) -> str:
+    """Return HTML that unfolds.
+
+    >>> html_folded("2 tables", "<p>x</p>")
+    '<details><summary>2 tables</summary><p>x</p></details>'
+    """
+    return f"<details><summary>{html.escape(summary)}</summary>{inner}</details>"
 
 
 def number(value: float | None, digits: int = 6) -> str:

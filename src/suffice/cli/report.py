@@ -30,7 +30,9 @@ from suffice.errors import ArgumentError, FileAccessError, FileFormatError
 def report(
     model: Annotated[str, typer.Argument(metavar="MODEL", help="A whole fit (.json), or a model file.")],
     data: Annotated[str | None, typer.Argument(metavar="DATA", help=f"Rows to score. {DATA}")] = None,
-    out: Annotated[str, typer.Option("--out", metavar="FILE", help="The HTML file to write, or a PDF file.")] = "report.html",
+    out: Annotated[
+        str, typer.Option("--out", metavar="FILE", help="The HTML file to write, or a PDF file.")
+    ] = "report.html",
     title: Annotated[str | None, typer.Option("--title", help="The title of the page.")] = None,
     plots: Annotated[bool, typer.Option("--plots/--no-plots", help="Whether to draw plots.")] = True,
     weights: WeightsOption = None,

@@ -31,12 +31,12 @@ from suffice.models.mixed_answers import MixedAnswers
 from suffice.models.sampling import Draw
 from suffice.models.sensitivity import Sensitivity, event_text, in_proportion
 from suffice.structures.dag import DAG
-from suffice.text import html_text, plural
+from suffice.text import html_folded, html_text, plain_tables, plural
 
 if TYPE_CHECKING:
     from suffice.models.markov_net import MarkovNetwork
 
-SHOWN_TABLES = 40
+SHOWN_TABLES = 20
 """Tables that a notebook shows."""
 
 
@@ -129,12 +129,15 @@ class BayesianNetwork(MixedAnswers):
         return f"BayesianNetwork({plural(len(self.cpds), 'node')}, {plural(len(self.dag.edges), 'edge')})"
 
     def __str__(self) -> str:
-        return "\n\n".join(str(cpd) for cpd in self.cpds)
+        return plain_tables(map(str, self.cpds), len(self.cpds), "model.cpd(name) shows one")
 
     def _repr_html_(self) -> str:
+        from suffice.report.static_graph import graph_html
+
         shown = [cpd._repr_html_() for cpd in self.cpds[:SHOWN_TABLES] if hasattr(cpd, "_repr_html_")]
         more = len(self.cpds) - len(shown)
-        return "".join([*shown, html_text(f"… {plural(more, 'more table')}: model.cpd(name)") if more else ""])
+        rest = html_text(f"… {plural(more, 'more table')}; model.cpd(name) shows one") if more else ""
+        return graph_html(self) + html_folded(plural(len(self.cpds), "table"), "".join([*shown, rest]))
 
     # What it computes -----------------------------------------------------------------------------------------
 

@@ -81,12 +81,14 @@ class ChainModel:
         return f"{kind}({self.label.n_states:,} labels, {self.layout.size:,} weights)"
 
     def _repr_html_(self) -> str:
+        from suffice.report.static_graph import graph_html
+
         facts = [
             ["labels", listing(self.label.labels, 12)],
             ["weights", f"{self.layout.size:,}"],
             ["weights that are not zero", f"{np.count_nonzero(self.weights):,}"],
         ]
-        return html_table([self.label.name, ""], facts, "<<", caption=repr(self))
+        return graph_html(self) + html_table([self.label.name, ""], facts, "<<", caption=repr(self))
 
     # Answers --------------------------------------------------------------------------------------------------
 

@@ -367,7 +367,9 @@ class JointNormal(Explorable, GapPrediction):
         return plain_normal(self)
 
     def _repr_html_(self) -> str:
-        return html_normal(self)
+        from suffice.report.static_graph import graph_html
+
+        return graph_html(self) + html_normal(self)
 
     def to_frame(self, what: str = "covariance", backend: str | None = None) -> Any:
         """Return a matrix as a frame: a column of names, then a column a variable.

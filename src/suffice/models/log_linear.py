@@ -18,7 +18,7 @@ from suffice.models.feature_design import Design, design_of
 from suffice.models.markov_net import MarkovNetwork, declared_schema
 from suffice.structures.features import Features
 from suffice.structures.pairwise import Pairwise
-from suffice.text import html_table, number, plain_table, plural
+from suffice.text import html_folded, html_table, number, plain_table, plural
 
 Floats = NDArray[np.float64]
 SHOWN = 60
@@ -151,7 +151,9 @@ class LogLinear(MarkovNetwork):
         return str(self.weights)
 
     def _repr_html_(self) -> str:
-        return self.weights._repr_html_()
+        from suffice.report.static_graph import graph_html
+
+        return graph_html(self) + html_folded(plural(len(self.weights), "weight"), self.weights._repr_html_())
 
     @property
     def _latent(self) -> tuple[str, ...]:

@@ -18,13 +18,13 @@ from suffice.inference.product import Product
 from suffice.models.answers import Answers
 from suffice.models.clique_layout import factors_over
 from suffice.structures.cliques import Cliques
-from suffice.text import html_text, plural
+from suffice.text import html_folded, html_text, plain_tables, plural
 
 if TYPE_CHECKING:
     from suffice.models.bayes_net import BayesianNetwork
     from suffice.models.u_terms import UTerms
 
-SHOWN_TABLES = 40
+SHOWN_TABLES = 20
 """Tables that a notebook shows."""
 
 
@@ -108,13 +108,16 @@ class MarkovNetwork(Answers):
         return f"MarkovNetwork({plural(len(self.schema), 'variable')}, {plural(len(self.factors), 'factor')})"
 
     def __str__(self) -> str:
-        titles = (f"ψ({', '.join(factor.names)})" for factor in self.factors)
-        return "\n\n".join(f"{title}\n{factor}" for title, factor in zip(titles, self.factors, strict=True))
+        tables = (f"ψ({', '.join(factor.names)})\n{factor}" for factor in self.factors)
+        return plain_tables(tables, len(self.factors), "model.factors has all")
 
     def _repr_html_(self) -> str:
+        from suffice.report.static_graph import graph_html
+
         shown = [factor._repr_html_() for factor in self.factors[:SHOWN_TABLES]]
         more = len(self.factors) - len(shown)
-        return "".join([*shown, html_text(f"… {plural(more, 'more table')}: model.factors") if more else ""])
+        rest = html_text(f"… {plural(more, 'more table')}; model.factors has all") if more else ""
+        return graph_html(self) + html_folded(plural(len(self.factors), "factor"), "".join([*shown, rest]))
 
     # What it computes -----------------------------------------------------------------------------------------
 

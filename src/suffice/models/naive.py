@@ -26,7 +26,10 @@ from suffice.models.cpds.tabular import TabularCPD
 from suffice.models.naive_scores import BitScores, CountScores, codes_of, normal_form, table_form
 from suffice.structures.dag import DAG
 from suffice.structures.naive import Naive
-from suffice.text import plural
+from suffice.text import html_text, plain_tables, plural
+
+SHOWN_TABLES = 20
+MORE = "model.cpd(name) shows one"
 
 if TYPE_CHECKING:
     from suffice.models.softmax_model import SoftmaxModel
@@ -152,10 +155,12 @@ class NaiveModel(ClassModel):
         return f"NaiveModel({self.target.name} -> {plural(len(self.inputs), 'input')})"
 
     def __str__(self) -> str:
-        return "\n\n".join(str(self._by_name[name]) for name in self.parts)
+        return plain_tables((str(self._by_name[name]) for name in self.parts), len(self.parts), MORE)
 
     def _repr_html_(self) -> str:
-        return "".join(self._by_name[name]._repr_html_() for name in self.parts)
+        shown = [self._by_name[name]._repr_html_() for name in self.parts[:SHOWN_TABLES]]
+        more = len(self.parts) - len(shown)
+        return "".join([*shown, html_text(f"… {plural(more, 'more table')}; {MORE}") if more else ""])
 
     # What it computes -----------------------------------------------------------------------------------------
 

@@ -11,6 +11,8 @@ from suffice.text import html_table, number, plain_table
 SHOWN_VARIABLES = 10
 """Up to so many variables a printout has all partial correlations; beyond, the strongest."""
 SHOWN_PAIRS = 20
+SHOWN_ROWS = 40
+"""Up to so many variables have their rows; of more, the first."""
 CAPTION = "partial correlations, given all other variables"
 
 Cells = tuple[list[str], list[list[str]], str]
@@ -33,7 +35,10 @@ def html_normal(model: Any) -> str:
 
 
 def _cells(model: Any) -> Cells:
-    rows = [[name, number(mean), number(sd)] for name, mean, sd in zip(model.names, model.mean, model.sd, strict=True)]
+    n_more = len(model.names) - SHOWN_ROWS
+    names = model.names[:SHOWN_ROWS] if n_more > 0 else model.names
+    rows = [[name, number(mean), number(sd)] for name, mean, sd in zip(names, model.mean, model.sd, strict=False)]
+    rows += [[f"… {n_more:,} more variables", "", ""]] if n_more > 0 else []
     if len(model.names) == 1 or len(model.names) > SHOWN_VARIABLES:
         return ["variable", "mean", "sd"], rows, "<>>"
     partial = model.partial_correlations

@@ -71,7 +71,7 @@ class Fit:
     """
 
     model: Any
-    structure: Any
+    structure: Any = field(repr=False)
     statistics: Statistics = field(repr=False)
     method: str
     point: str
@@ -429,4 +429,6 @@ class Fit:
         return plain_summary(self)
 
     def _repr_html_(self) -> str:
-        return html_summary(self)
+        from suffice.report.static_graph import graph_html
+
+        return graph_html(self.model) + html_summary(self)

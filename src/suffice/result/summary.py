@@ -214,6 +214,15 @@ def _nouns(header: list[str]) -> str:
     return "coefficients" if header[:2] == ["class", "term"] else f"{header[0]}s"
 
 
+def _first(cells: Cells) -> Cells:
+    """Leave out the parts of a model that one screen has no room for."""
+    header, rows, align = cells
+    if len(rows) <= 60:
+        return cells
+    rest = [f"… {len(rows) - 50} more {_nouns(header)}", *[""] * (len(header) - 1)]
+    return header, [*rows[:50], rest], align
+
+
 def plain_summary(fit: Any) -> str:
     """Return the summary as text."""
     lines = [plain_facts([(name, visible(value)) for name, value in facts(fit)])]
@@ -221,10 +230,7 @@ def plain_summary(fit: Any) -> str:
     lines += ["", *textwrap.wrap(f"{mark} {visible(fit.certificate.verdict)}", WIDTH, subsequent_indent="  ")]
     cells = part_cells(fit)
     if cells is not None:
-        header, rows, align = cells
-        if len(rows) > 60:
-            rows = [*rows[:50], [f"… {len(rows) - 50} more {_nouns(header)}", *[""] * (len(header) - 1)]]
-        lines += ["", plain_table(header, rows, align)]
+        lines += ["", plain_table(*_first(cells))]
     if fit.notes:
         lines += ["", "Notes"]
         for note in fit.notes:
@@ -239,7 +245,7 @@ def html_summary(fit: Any) -> str:
     parts.append(f"<p><b>{mark}</b> {html.escape(fit.certificate.verdict)}</p>")
     cells = part_cells(fit)
     if cells is not None:
-        parts.append(html_table(*cells))
+        parts.append(html_table(*_first(cells)))
     if fit.notes:
         items = "".join(f"<li>{html.escape(str(note))}</li>" for note in fit.notes)
         parts.append(f"<p>Notes</p><ul>{items}</ul>")

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import html
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from functools import cached_property
@@ -24,6 +23,9 @@ from suffice.graph.directed import find_cycle, topological_order
 from suffice.structures.dag_text import Edges, parse, quoted
 from suffice.structures.dot import dot
 from suffice.structures.names import as_name, by_name, different_names, node_name
+from suffice.text import html_folded, html_text, plural
+
+SHOWN_LINES = 60
 
 
 @dataclass(frozen=True, init=False)
@@ -192,7 +194,11 @@ class DAG:
         return f"DAG({'; '.join(self._statements())!r})"
 
     def _repr_html_(self) -> str:
-        return f"<pre>{html.escape(str(self))}</pre>"
+        from suffice.report.static_graph import graph_html
+
+        lines = self._statements()
+        shown = [*lines[:SHOWN_LINES], f"… {len(lines) - SHOWN_LINES:,} more"] if len(lines) > SHOWN_LINES else lines
+        return graph_html(self) + html_folded(plural(len(self.edges), "edge"), html_text("\n".join(shown)))
 
     def to_bnlearn(self) -> str:
         """Return bnlearn's model string, ``[A][B|A]``.

@@ -42,7 +42,11 @@ def chain_parts(model: Any, fit: Any = None) -> Parts:
         ways = ([other, matrix[place, at], matrix[at, place]] for at, other in enumerate(labels))
         tables.append(table_from(["label", "weight as next", "weight as previous"], ways, "transitions"))
         entries.append(Entry(labels[place], "label", tables=tables))
-    graph = _arrows(matrix, f"the labels of {model.label.name}", "transitions") if len(labels) <= MOST_LABELS else None
+    graph = (
+        strongest_arrows(matrix, f"the labels of {model.label.name}", "transitions")
+        if len(labels) <= MOST_LABELS
+        else None
+    )
     entries.append(Entry("largest weights of attributes", "table", tables=[_top(state_table(model, MOST))]))
     entries.append(Entry("largest weights of transitions", "table", tables=[_top(transition_table(model, MOST))]))
     if len(model.layout.step_pairs):
@@ -90,7 +94,7 @@ def markov_parts(model: Any, fit: Any = None) -> Parts:
             table = table_from(head, zip(*numbers, strict=True), f"after {label}")
             entries.append(Entry(label, "symbol", tables=[table]))
         if len(labels) <= MOST_LABELS:
-            graph = _arrows(np.nan_to_num(last.values), "symbols", "transitions")
+            graph = strongest_arrows(np.nan_to_num(last.values), "symbols", "transitions")
     table = _with_context(last, model.order)
     return Parts([*entries, Entry("transition probabilities", "table", tables=[table])], graph)
 
@@ -115,7 +119,11 @@ def hidden_parts(model: Any, fit: Any = None) -> Parts:
     for cpd in model.shows:
         table = sheet_of(cpd, place) if isinstance(cpd, TabularCPD) else table_of(cpd, cpd.title)
         entries.append(Entry(cpd.family.child.name, "shown", states_of(cpd.family.child), tables=[table]))
-    graph = _arrows(np.nan_to_num(model.step.values), "hidden states", "steps") if len(labels) <= MOST_LABELS else None
+    graph = (
+        strongest_arrows(np.nan_to_num(model.step.values), "hidden states", "steps")
+        if len(labels) <= MOST_LABELS
+        else None
+    )
     return Parts(entries, graph)
 
 
@@ -133,7 +141,7 @@ def regression_parts(model: Any, fit: Any = None) -> Parts:
     return Parts(entries, graph)
 
 
-def _arrows(weights: Floats, nodes: str, what: str) -> Graph:
+def strongest_arrows(weights: Floats, nodes: str, what: str) -> Graph:
     """Return the strongest steps between labels as a graph; those that stay are in the tables."""
     edges = []
     for place, row in enumerate(weights):
