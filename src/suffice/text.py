@@ -91,7 +91,7 @@ def plain_tables(tables: Iterable[str], n_tables: int, more: str, lines: int = 6
 
     Examples
     --------
-    >>> print(plain_tables(("p", "q", "r"), 3, "tables[k] shows one", lines=4))
+    >>> print(plain_tables(("p", "q", "r"), 3, "tables[k] shows one", lines=3))
     p
     <BLANKLINE>
     … 2 more tables; tables[k] shows one

@@ -79,6 +79,7 @@ def maxent(
     >>> census = {"sex": [50, 50], "age": [60, 40]}
     >>> fit = sf.maxent("sex + age", census, base=survey, over={"sex": ["f", "m"], "age": ["-40", "41-"]})
     >>> print(fit.model.query(["sex", "age"]))
+         age
     sex     -40     41-
     ---  ------  ------
     f    0.2758  0.2242

@@ -101,6 +101,7 @@ class LogLinear(MarkovNetwork):
     >>> schema = sf.fit(sf.Cliques("A + B"), {"A": ["yes", "no"], "B": ["yes", "no"]}).model.schema
     >>> model = LogLinear(structure, [0.0, math.log(3)], schema=schema)
     >>> print(model.query(["A", "B"]))
+         B
     A        no     yes
     ---  ------  ------
     no   0.1667  0.1667

@@ -161,6 +161,7 @@ class MarkovNetwork(Answers):
         --------
         >>> network = MarkovNetwork([(("A", "B"), [[4.0, 1.0], [1.0, 4.0]])], schema={"A": ["x", "y"], "B": ["u", "v"]})
         >>> print(network.u_terms()["A", "B"])
+           B
         A          u          v
         -  ---------  ---------
         x   0.693147  -0.693147

@@ -77,6 +77,7 @@ class NaiveModel(ClassModel):
     0     0.3333
     1     0.6667
     >>> print(model.weights)
+                spam
     term                0          1
     ----------  ---------  ---------
     free=no     -0.287682   -1.38629

@@ -95,6 +95,7 @@ class Questions(GapPrediction, ABC):
         yes   0.7396
         no    0.2604
         >>> print(model.query(["rain", "sprinkler"], given={"wet": {"yes": 0.9, "no": 0.2}}))
+              sprinkler
         rain     yes      no
         ----  ------  ------
         yes   0.0480  0.4015

@@ -74,6 +74,7 @@ class Statistics(Mapping[Need, Any]):
     >>> first = sf.collect(dag, {"A": ["u", "v"], "B": ["x", "x"]})
     >>> second = sf.collect(dag, {"A": ["u", "w"], "B": ["y", "x"]})
     >>> print((first + second)[sf.Count(("A", "B"))].labelled())
+       B
     A  x  y
     -  -  -
     u  1  1

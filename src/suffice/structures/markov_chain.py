@@ -53,6 +53,7 @@ class MarkovChain:
     >>> import suffice as sf
     >>> fit = sf.fit(sf.MarkovChain(order=1), ["abab", "abb"])
     >>> print(fit.model.transitions)
+           x
     x[-1]       a       b
     -----  ------  ------
     a           0       1
