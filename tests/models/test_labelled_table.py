@@ -71,6 +71,7 @@ def test_unknown_backend_is_explained() -> None:
 
 def test_printing() -> None:
     assert str(TABLE).splitlines() == [
+        "     B",
         "A         1       2       3",
         "---  ------  ------  ------",
         "no        0  0.1000  0.2000",

@@ -37,7 +37,8 @@ def print_answer(answer: Any, as_json: bool) -> None:
     else:
         names = getattr(answer, "table", answer).names
         with_intervals = hasattr(answer, "level")
-        show_table(answer._cells(), f"p({', '.join(names)} | given)" if len(names) > 1 and not with_intervals else "")
+        title = f"p({', '.join(names)} | given)" if len(names) > 1 and not with_intervals else ""
+        show_table(answer._cells(), title, getattr(answer, "_above", None))
         if with_intervals:
             print(f"{answer.level:.4g} credible intervals, by {answer.method}")
 

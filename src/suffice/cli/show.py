@@ -11,10 +11,10 @@ from suffice.text import plain_facts, plain_table, shorten, visible
 Cells = tuple[list[str], list[list[str]], str]
 
 
-def show_table(cells: Cells, title: str = "") -> None:
-    """Print header, rows and alignment as a table."""
+def show_table(cells: Cells, title: str = "", above: tuple[int, str] | None = None) -> None:
+    """Print header, rows and alignment as a table; ``above`` names the variable whose states are columns."""
     if not sys.stdout.isatty():
-        print((title + "\n" if title else "") + plain_table(*cells))
+        print((title + "\n" if title else "") + plain_table(*cells, above=above))
         return
     from rich import box
     from rich.console import Console
@@ -24,6 +24,8 @@ def show_table(cells: Cells, title: str = "") -> None:
     header, rows, align = cells
     # Text, never markup: a state may be called [red].
     table = Table(title=Text(title) if title else None, title_justify="left", box=box.SIMPLE_HEAD, pad_edge=False)
+    if above is not None:  # a terminal's table has one line of heads
+        header = [name if j < above[0] else f"{above[1]}={name}" for j, name in enumerate(header)]
     for name, side in zip(header, align, strict=True):
         table.add_column(Text(shorten(name)), justify="right" if side == ">" else "left", overflow="fold")
     for row in rows:

@@ -13,8 +13,11 @@ SVG, XLINK = "http://www.w3.org/2000/svg", "http://www.w3.org/1999/xlink"
 HREF = f"{{{XLINK}}}href"
 PLACES = ("d", "x", "y", "points", "transform", "width", "height")  # attributes that hold coordinates
 NUMBER = re.compile(r"-?\d+\.\d+(?:e-?\d+)?")
-FONT = re.compile(r"font: ([^;']*?)(\d[\d.]*px) '[^;]*")
+FONT = re.compile(r"font: (\d[\d.]*px) '[^;]*")  # as versions before 3.10 write it
+FAMILY = re.compile(r"font-family:[^;]*;?")
+STILL = re.compile(r"rotate\(-?0 [^)]*\)")
 FAMILIES = "DejaVu Sans,Verdana,sans-serif"
+PLAIN = ("", "stroke-dashoffset:0", "stroke-linejoin:miter", "stroke-opacity:1", "fill-opacity:1")  # said in vain
 QUOTE = "\ue000"  # stands for a quotation mark within text
 LETTERS = "abcdefghijklmnopqrstuvwxyz"
 
@@ -33,7 +36,8 @@ def small_svg(text: str) -> str:
     _tidy(root)
     _join(root)
     _rename(root)
-    _unquote(root)
+    _leave_out(root)
+    root.set("font-family", FAMILIES)
     ElementTree.register_namespace("", SVG)
     ElementTree.register_namespace("xlink", XLINK)
     for element in root.iter():  # single quotes around values, which need no escape within a page's double ones
@@ -48,9 +52,9 @@ def _tidy(element: ElementTree.Element) -> None:
     """Shorten numbers and fonts, and drop metadata and blanks."""
     for name, value in element.attrib.items():
         if name in PLACES:
-            element.set(name, _short(value))
+            element.set(name, _short(STILL.sub("", value)))
         elif name == "style":
-            element.set(name, FONT.sub(rf"font:\1\2 {FAMILIES}", value).replace(": ", ":").replace("; ", ";"))
+            element.set(name, FAMILY.sub("", FONT.sub(r"font-size: \1", value)).replace(": ", ":").replace("; ", ";"))
     if element.tag != f"{{{SVG}}}text":
         element.text = element.text.strip() if element.text and element.tag.endswith("style") else None
     for child in list(element):
@@ -134,10 +138,17 @@ def _rename(root: ElementTree.Element) -> None:
                 element.set(name, re.sub(r"#([\w.-]+)", lambda found: "#" + short.get(found[1], found[1]), value))
 
 
-def _unquote(root: ElementTree.Element) -> None:
+def _leave_out(root: ElementTree.Element) -> None:
     """Leave out what is so without being said."""
+    styles = {f"#{element.get('id')}": element.get("style") for element in root.iter() if element.get("id")}
     for element in root.iter():
+        if not element.get("transform", "."):
+            del element.attrib["transform"]
+        if element.get("style") == "" or (
+            HREF in element.attrib and element.get("style") == styles[element.attrib[HREF]]
+        ):
+            element.attrib.pop("style", None)
         style = element.get("style")
         if style is not None:
-            parts = [part for part in style.split(";") if part not in ("", "stroke-dashoffset:0")]
+            parts = [re.sub(r"#(.)\1(.)\2(.)\3$", r"#\1\2\3", part) for part in style.split(";") if part not in PLAIN]
             element.set("style", ";".join(parts))
