@@ -1138,6 +1138,7 @@ UNREACHABLE = (
 
 FOREIGN = ("bif", "dsl", "hugin_net", "syntax", "uai", "xdsl", "xmlbif")  # folders of src/suffice/io
 INTERNAL = ("TypeError", "AttributeError", "KeyboardInterrupt", "NotImplementedError", "_Lost")
+INTERNAL += ("RequestError", "SupersededError")  # answers of a server to its page, tested in tests/explore
 
 
 def test_every_raise_of_the_library_is_in_the_catalogue(outcomes: Path, tmp_path: Path) -> None:

@@ -86,8 +86,7 @@ class Answering:
     def __init__(self, model: Any, fit: Fit | None = None, data: Any = None) -> None:
         self.model, self.fit = model, fit
         parts = PARTS[type(model)](model, fit)
-        if parts.graph is None or not parts.graph.colours:
-            raise ArgumentError("The model has no variables, so that there is nothing to explore.")
+        assert parts.graph is not None  # which all models have that can be explored
         self.entries, self.graph = parts.entries, parts.graph
         self.names = [entry.name for entry in self.entries[: len(self.graph.colours)]]
         self.solver = solver_of(model, self.names)

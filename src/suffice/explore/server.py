@@ -299,7 +299,7 @@ class Handler(BaseHTTPRequestHandler):
             except TimeoutError:
                 raise RequestError("The question took too long to arrive.", 408) from None
             if not piece:
-                raise ConnectionAbortedError
+                raise RequestError("The question ended early.")
             pieces.append(piece)
             length -= len(piece)
         self.connection.settimeout(self.timeout)
@@ -373,7 +373,7 @@ def _same(given: str, secret: str) -> bool:
 def _parsed(body: bytes) -> dict[str, Any]:
     """Read a request, which is a JSON object."""
     try:
-        document = json.loads(body.decode("utf-8"), parse_constant=_no_constant)
+        document = json.loads(body.decode("utf-8"), parse_constant=_refuse_constant)
     except (ValueError, RecursionError):
         raise RequestError("The request is not JSON.") from None
     if not isinstance(document, dict):
@@ -381,5 +381,5 @@ def _parsed(body: bytes) -> dict[str, Any]:
     return document
 
 
-def _no_constant(name: str) -> float:
-    raise ValueError(name)  # NaN and Infinity, which are not JSON
+def _refuse_constant(name: str) -> float:
+    raise RequestError(f"{name} is not JSON.")
