@@ -42,6 +42,18 @@ class Browser:
         asked = self.requests()
         assert set(asked) == {path.as_uri()}
 
+    def visit(self, address: str, width: int = 1280, height: int = 900) -> None:
+        """Open a page that is served, in a window of a size, and fail on errors."""
+        metrics = {"width": width, "height": height, "deviceScaleFactor": 1, "mobile": width < 500}
+        self.driver.execute_cdp_cmd("Emulation.setDeviceMetricsOverride", metrics)
+        self.driver.get_log("browser")
+        self.driver.get(address)
+        end = time.monotonic() + 60
+        while not self.run("return document.documentElement.classList.contains('ready')"):
+            assert time.monotonic() < end, "the page does not open"
+            time.sleep(0.02)
+        assert self.driver.get_log("browser") == []
+
     def wait(self, script: str, path: Path, seconds: float = 60.0) -> None:
         """Wait until a page stands and a script in it says so: a driver may come back before a large page is whole."""
         end = time.monotonic() + seconds
@@ -55,7 +67,7 @@ class Browser:
         asked = [
             event["params"]["request"]["url"] for event in events if event["method"] == "Network.requestWillBeSent"
         ]
-        return [address for address in asked if not address.startswith("data:image/svg+xml;base64,")]
+        return [address for address in asked if not address.startswith("data:image/svg+xml,")]
 
     def run(self, script: str, *arguments: Any) -> Any:
         """Run a script in the page."""

@@ -49,7 +49,7 @@ def explore(
         from suffice.io import read
 
         rows: Any = None if data is None else table(data, separator, na, names, skip, trim)
-        served = open_explorer(read(model), rows, port)
+        served = open_explorer(read(model), rows, port, model)
         try:
             print(json.dumps({"model": model, "data": data, "address": served.url}) if as_json else served.url)
             sys.stdout.flush()

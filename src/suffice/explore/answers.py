@@ -35,6 +35,8 @@ KEPT = 16
 QUICK = 0.005
 """Seconds of a calibration up to which credible intervals, from a thousand of them, are computed."""
 SLOW = 0.2
+AT_ONCE = 0.5
+"""Seconds that a page waits for the answer without evidence; a page without it asks for it."""
 FARTHEST = 3
 """Edges from a node that a neighbourhood reaches at most."""
 IMPOSSIBLE = "The evidence is impossible."
@@ -74,6 +76,8 @@ class Answering:
         Of the model; its posterior gives credible intervals.
     data : table, optional
         Rows to step through as evidence.
+    name : str
+        The name of the model's file, as in a command.
 
     Examples
     --------
@@ -83,8 +87,8 @@ class Answering:
     {'logEvidence': -1.3862943611198906, 'marginals': [[1.0, 0.0], [1.0, 0.0]]}
     """
 
-    def __init__(self, model: Any, fit: Fit | None = None, data: Any = None) -> None:
-        self.model, self.fit = model, fit
+    def __init__(self, model: Any, fit: Fit | None = None, data: Any = None, name: str = "model.json") -> None:
+        self.model, self.fit, self.name = model, fit, name
         parts = PARTS[type(model)](model, fit)
         assert parts.graph is not None  # which all models have that can be explored
         self.entries, self.graph = parts.entries, parts.graph
@@ -93,7 +97,7 @@ class Answering:
         self.variables = self.solver.variables
         self.rows_held = None if data is None else EvidenceRows.read(data, model.schema, self.names)
         self._lock = threading.Lock()  # models keep plans and trees from one question to the next
-        self._kept: OrderedDict[tuple[Any, ...], Solution] = OrderedDict()
+        self._kept = _Kept()
 
     # Answers --------------------------------------------------------------------------------------------------
 
@@ -129,15 +133,14 @@ class Answering:
 
     def _solve(self, question: Question, check: Check) -> Solution:
         """Solve a question, one at a time, and keep the solution."""
-        key = question.key
+        check()
+        found = self._kept.get(question)
+        if found is not None:
+            return found
         with self._lock:
             check()
-            if key not in self._kept:
-                self._kept[key] = self.solver.solve(question)
-            self._kept.move_to_end(key)
-            while len(self._kept) > KEPT:
-                self._kept.popitem(last=False)
-            return self._kept[key]
+            found = self._kept.get(question)  # while this one waited, another may have solved it
+            return self._kept.put(question, self.solver.solve(question)) if found is None else found
 
     def prepare(self) -> None:
         """Solve the question without evidence, so that the first ones that follow are answered as fast as all others.
@@ -148,7 +151,15 @@ class Answering:
         with suppress(SufficeError):  # which the page will show
             if self._solve(question, _nothing).seconds > SLOW:
                 with self._lock:
-                    self._kept[question.key] = self.solver.solve(question)
+                    self._kept.put(question, self.solver.solve(question))
+
+    def prior(self) -> dict[str, Any] | None:
+        """Return the ``Answer`` without evidence, unless it is being computed and takes long."""
+        if self._kept.get(Question()) is None:
+            if not self._lock.acquire(timeout=AT_ONCE):
+                return None
+            self._lock.release()
+        return self.answer({})
 
     def _clash(self, question: Question, check: Check) -> list[int]:
         """Return findings that exclude each other, none of which can be left out."""
@@ -304,6 +315,29 @@ class Answering:
         n_states = len(self.names) - n_numbers
         discrete = f"{plural(n_states, 'discrete variable')}, " if n_states else ""
         return f"{discrete}{plural(n_numbers, 'continuous variable')}"
+
+
+class _Kept:
+    """The latest solutions."""
+
+    def __init__(self) -> None:
+        self._lock = threading.Lock()
+        self._held: OrderedDict[tuple[Any, ...], Solution] = OrderedDict()
+
+    def get(self, question: Question) -> Solution | None:
+        with self._lock:
+            found = self._held.get(question.key)
+            if found is not None:
+                self._held.move_to_end(question.key)
+            return found
+
+    def put(self, question: Question, solution: Solution) -> Solution:
+        with self._lock:
+            self._held[question.key] = solution
+            self._held.move_to_end(question.key)
+            while len(self._held) > KEPT:
+                self._held.popitem(last=False)
+        return solution
 
 
 def within(graph: Graph, node: int, radius: int) -> list[int]:

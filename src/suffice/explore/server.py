@@ -149,11 +149,15 @@ class Server(ThreadingHTTPServer):
         self.server_close()
 
     def page(self) -> str:
-        """Return the page, made once."""
+        """Return the page, kept once the answer without evidence is in it."""
         with self._page_lock:
-            if self._page is None:
-                self._page = page_of(self.answering, self.token)
-            return self._page
+            if self._page is not None:
+                return self._page
+            prior = self.answering.prior()
+            page = page_of(self.answering, self.token, prior)
+            if prior is not None:
+                self._page = page
+            return page
 
     def process_request(self, request: Any, client_address: Any) -> None:
         """Answer in a thread of its own, unless there are too many."""

@@ -18,10 +18,11 @@ FONT = 13.0  # pixels of a name; states have SMALLER
 SMALLER = 11.5
 PLAIN, TITLE, ROW, CURVE, FOOT = 28.0, 28.0, 20.0, 64.0, 6.0  # pixels of heights, as in web/monitors.js
 MOST_ROWS = 12  # of states in a box; a node with more has them all in its panel
-BESIDE = 160.0  # pixels of a row beside the state's name: margins, bar and percentage
-NARROWEST, WIDEST = 168.0, 250.0
+BESIDE = 152.0  # pixels of a row beside the state's name: margins, bar and percentage
+NARROWEST, WIDEST = 156.0, 240.0
 LONGEST = 190.0  # pixels of a name in a plain box
-GAP, ROOMY = (22.0, 44.0), (26.0, 56.0)
+GAP, ROOMY, TIGHT = (22.0, 44.0), (26.0, 52.0), (18.0, 36.0)  # between plain boxes, between monitors, of many
+MANY = 12  # monitors
 FEW = 6  # nodes of a graph without directions, up to which cycles are drawn as a circle
 DENSE = 2.5  # edges per node, from which on a larger one is drawn so too
 WIDER = 1.4  # how much wider than high the circle is
@@ -55,9 +56,9 @@ def layout_of(
     --------
     >>> layout = layout_of(Graph(["discrete"] * 2, [(0, 1)], True), ["A", "B"], [["no", "yes"], ["low", "high"]])
     >>> layout["boxes"]
-    [[2.4, 0, 181.4, 74], [0, 130, 186.2, 74]]
+    [[2.4, 0, 173.4, 74], [0, 126, 178.2, 74]]
     >>> layout["edges"][0]["d"]
-    'M93.1 74C93.1 102 93.1 102 93.1 130'
+    'M89.1 74C89.1 100 89.1 100 89.1 126'
     """
     shown = list(range(len(names))) if nodes is None else list(nodes)
     place = {node: index for index, node in enumerate(shown)}
@@ -65,7 +66,7 @@ def layout_of(
     edges = [(place[graph.edges[number][0]], place[graph.edges[number][1]]) for number in which]
     sizes = [_size(names[node], None if states is None else states[node], graph.colours[node]) for node in shown]
     widths, heights = [width for width, _ in sizes], [height for _, height in sizes]
-    gap = GAP if states is None else ROOMY
+    gap = GAP if states is None else ROOMY if len(shown) <= MANY else TIGHT
     layout, ring = _lay_out(graph, edges, widths, heights, gap)
     boxes = [
         [_short(x - width / 2), _short(y - height / 2), _short(width), _short(height)]
@@ -84,26 +85,6 @@ def layout_of(
     return {"nodes": shown, "boxes": boxes, "edges": lines, **size}
 
 
-def neighbourhood(graph: Graph, node: int, most: int = 24) -> list[int]:
-    """Return the nodes nearest to one of them: its neighbours, then theirs, as long as there are few.
-
-    >>> neighbourhood(Graph(["discrete"] * 4, [(0, 1), (1, 2), (2, 3)], True), 0, most=3)
-    [0, 1, 2]
-    """
-    near: dict[int, list[int]] = {}
-    for a, b in graph.edges:
-        near.setdefault(a, []).append(b)
-        near.setdefault(b, []).append(a)
-    found = {node: None}
-    ring = [node]
-    while ring:
-        ring = list(dict.fromkeys(other for inner in ring for other in near.get(inner, ()) if other not in found))
-        if len(found) > 1 and len(found) + len(ring) > most:
-            break
-        found.update(dict.fromkeys(ring[: most - 1]))
-    return sorted(found)
-
-
 # Sizes --------------------------------------------------------------------------------------------------------
 
 
@@ -111,7 +92,7 @@ def _size(name: str, states: Sequence[str] | None, kind: str) -> tuple[float, fl
     """Return the width and the height of a box."""
     if states is None:
         return max(PLAIN, min(text_width(visible(name)), LONGEST) + 18.0), PLAIN
-    title = text_width(visible(name)) + 96.0  # beside the name: how far the distribution moved
+    title = text_width(visible(name)) + 84.0  # beside the name: how far the distribution moved
     if kind == "continuous":
         return min(max(title, NARROWEST), WIDEST), TITLE + CURVE + FOOT
     longest = max((text_width(visible(state), SMALLER) for state in states[:MOST_ROWS]), default=0.0)

@@ -28,6 +28,7 @@ from suffice.version import __version__
 
 ENDINGS, PDF = (".html", ".htm", ""), ".pdf"
 UNQUOTED = " /:;,.=()'!?@$*+&~_->[]{}^|"  # characters that a picture's address may hold as they are
+LEGEND = "Bars are probabilities, ticks those without evidence; Δ is how far the evidence moved a variable (KL, nats)."
 LARGE = "The model is too large to be asked within the page: suffice explore, or fit.explore(), serves it."
 ESCAPES = {"<": "\\u003c", ">": "\\u003e", "&": "\\u0026", "\u2028": "\\u2028", "\u2029": "\\u2029"}
 
@@ -98,7 +99,7 @@ def report_html(
     sections = [
         section
         for section in (
-            _explorer(held),
+            explorer_section(held),
             _notes(content),
             _fitted(content),
             _missing(content),
@@ -214,12 +215,14 @@ def _missing(content: Content) -> Section | None:
     return "missing", "Missing values", f"<h2>Missing values</h2>{table}"
 
 
-def _explorer(data: dict[str, Any]) -> Section | None:
+def explorer_section(data: dict[str, Any]) -> Section | None:
+    """Return the section of the graph, which the script fills."""
     if data["graph"] is None:
         return None
     can_be_asked = any(data[name] is not None for name in ("tree", "normal", "served"))
     large = "" if can_be_asked or data["prior"] is None else f" {LARGE}"
-    what = f'<p class="quiet">{_text(data["graph"]["what"])}{large}</p>'
+    bars = f" {LEGEND}" if can_be_asked else ""
+    what = f'<p class="quiet">{_text(data["graph"]["what"])}{bars}{large}</p>'
     return "explorer", "Explore" if can_be_asked else "Graph", f'<h2 class="sr">Graph</h2>{what}'
 
 

@@ -108,6 +108,7 @@ export function startExplorer(host, content, engine) {
   async function ask(next, how = "new") {
     if (!engine) return;
     const ticket = ++asked;
+    host.dataset.asked = String(ticket);
     const last = state;
     wanted = next;
     const dim = setTimeout(() => host.classList.add("waiting"), 60);
@@ -138,7 +139,10 @@ export function startExplorer(host, content, engine) {
       warn(error instanceof Error ? error.message : String(error));
     } finally {
       clearTimeout(dim);
-      if (ticket === asked) host.classList.remove("waiting");
+      if (ticket === asked) {
+        host.classList.remove("waiting");
+        host.dataset.answered = String(ticket);
+      }
     }
   }
 
@@ -505,7 +509,7 @@ export function startExplorer(host, content, engine) {
           return;
         }
       }
-      if (served && graphSpec.n > LARGE) await around(first.pinned[0] ?? findings(first.question)[0] ?? busiest());
+      if (served && graphSpec.n > LARGE) await around(first.pinned[0] ?? findings(first.question)[0] ?? graph.home());
       await ask({ question: first.question, pinned: first.pinned, state: 0 }, "first");
       window.addEventListener("hashchange", () => {
         const next = fromFragment(location.hash, entries, graphSpec.n);
@@ -514,16 +518,6 @@ export function startExplorer(host, content, engine) {
     }
     if (state.pinned.length) choose(state.pinned[0]);
     else if (!engine && content.first >= 0) choose(content.first);
-  }
-
-  /** The node with most neighbours, where a large graph opens. */
-  function busiest() {
-    const degree = names.map(() => 0);
-    for (const edge of graphSpec.layout.edges) {
-      degree[edge.from] += 1;
-      degree[edge.to] += 1;
-    }
-    return degree.indexOf(Math.max(...degree));
   }
 
   const ready = begin();

@@ -24,6 +24,7 @@ import { drawMonitor } from "./monitors.js";
  */
 
 const FAR = 0.32;
+const READABLE = 0.6; // the scale at which a graph of monitors opens that would be smaller if it were shown whole
 const MAP = { width: 150, height: 96 };
 const WAYS = /** @type {Record<string, [number, number]>} */ ({
   ArrowLeft: [-1, 0], ArrowRight: [1, 0], ArrowUp: [0, -1], ArrowDown: [0, 1],
@@ -128,16 +129,42 @@ export function showGraph(host, graph, entries, hasMonitors, actions) {
     if (!waiting) waiting = requestAnimationFrame(drawVisible);
   }
 
-  function fit() {
+  /** Show the whole graph; at first not smaller than can be read. @param {boolean} [isWhole] */
+  function fit(isWhole) {
     const pad = 14;
     const wide = svg.clientWidth;
     const high = svg.clientHeight;
     const whole = Math.min((wide - 2 * pad) / layout.width, (high - 2 * pad) / layout.height, hasMonitors ? 1.1 : 1.25);
     scale = whole > 0 ? whole : 1;
     least = Math.min(scale, 0.5) / 2;
-    left = (wide - layout.width * scale) / 2;
-    top = Math.max((high - layout.height * scale) / 2, pad);
+    const isCut = hasMonitors && !isWhole && scale < READABLE;
+    if (isCut) scale = READABLE;
+    const [x, y] = isCut ? centreOf(home()) : [layout.width / 2, layout.height / 2];
+    left = between(wide / 2 - x * scale, wide - pad - layout.width * scale, pad);
+    top = between(high / 2 - y * scale, high - pad - layout.height * scale, pad);
     move();
+  }
+
+  /**
+   * A place for the picture at which no room is wasted; one that has room for all is in the middle.
+   *
+   * @param {number} wanted
+   * @param {number} low
+   * @param {number} high
+   */
+  function between(wanted, low, high) {
+    return low > high ? (low + high) / 2 : Math.min(high, Math.max(low, wanted));
+  }
+
+  /** The node to begin with: the chosen one, or the one with most edges. */
+  function home() {
+    if (place.has(chosen)) return chosen;
+    const degree = new Map(layout.nodes.map((node) => [node, 0]));
+    for (const edge of layout.edges) {
+      degree.set(edge.from, (degree.get(edge.from) || 0) + 1);
+      degree.set(edge.to, (degree.get(edge.to) || 0) + 1);
+    }
+    return layout.nodes.reduce((best, node) => (/** @type {number} */ (degree.get(node)) > /** @type {number} */ (degree.get(best)) ? node : best));
   }
 
   /**
@@ -416,7 +443,7 @@ export function showGraph(host, graph, entries, hasMonitors, actions) {
   for (const [id, label, sign, act] of /** @type {[string, string, string, () => void][]} */ ([
     ["zoom-in", "Zoom in", "+", () => zoom(1.4, svg.clientWidth / 2, svg.clientHeight / 2)],
     ["zoom-out", "Zoom out", "−", () => zoom(1 / 1.4, svg.clientWidth / 2, svg.clientHeight / 2)],
-    ["zoom-fit", "Show all", "⤢", () => { touched = false; fit(); }],
+    ["zoom-fit", "Show all", "⤢", () => { touched = false; fit(true); }],
   ])) {
     const button = makeButton("", sign, act);
     button.id = id;
@@ -487,6 +514,7 @@ export function showGraph(host, graph, entries, hasMonitors, actions) {
     mark,
     centre,
     focus,
+    home,
     has: (/** @type {number} */ node) => place.has(node),
     layout: () => layout,
     /** @param {(group: SVGGElement, node: number) => void} act */

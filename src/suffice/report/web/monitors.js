@@ -25,8 +25,8 @@ const TITLE = 28;
 const ROW = 20;
 const CURVE = 64;
 const ROWS = 12;
-const BAR = 84;
-const PERCENT = 50;
+const BAR = 78;
+const PERCENT = 48;
 const PAD = 10;
 const NAME = "600 13px";
 const SMALL = "11.5px";
@@ -113,9 +113,13 @@ export function showMonitor(group, name, states, view) {
   const width = Number(box.getAttribute("width"));
   const finding = view.finding;
   const isHard = finding !== null && !("soft" in finding);
-  const said = isHard ? "observed ✕" : finding ? "evidence ✕" : view.moved === null ? "" : "Δ " + nats(view.moved) + " nats";
+  const text = (view.pinned ? "★ " : "") + name;
+  const room = width - 2 * PAD - 8;
+  const said = (isHard ? ["observed ✕", "✕"] : finding ? ["evidence ✕", "✕"] : view.moved === null ? [""]
+    : ["Δ " + nats(view.moved) + " nats", "Δ " + nats(view.moved), ""]).find((note, k, notes) =>
+    k === notes.length - 1 || widthOf(text, NAME) + widthOf(note, "10.5px") <= room) || "";
   note.textContent = said;
-  title.textContent = shorten((view.pinned ? "★ " : "") + name, width - 2 * PAD - 8 - widthOf(said, "10.5px"), NAME);
+  title.textContent = shorten(text, room - widthOf(said, "10.5px"), NAME);
   group.classList.toggle("observed", isHard);
   group.classList.toggle("weighed", finding !== null && !isHard);
   group.classList.toggle("pinned", view.pinned);
