@@ -322,7 +322,6 @@ def test_malformed_targets_are_refused(target: Any) -> None:
 def test_intervals_are_those_of_the_fit() -> None:
     fit = bayesian_fit()
     answering = Answering(fit.model, fit)
-    answering.__dict__["has_intervals"] = True  # however slow the machine is
     for question in ({}, {"hard": {2: 1}}, {"soft": {2: [0.9, 0.2]}}):
         found = answering.intervals(question)
         assert found is not None
@@ -343,7 +342,6 @@ def test_models_without_a_posterior_have_no_intervals() -> None:
 def test_intervals_end_when_they_are_superseded() -> None:
     fit = bayesian_fit()
     answering = Answering(fit.model, fit)
-    answering.__dict__["has_intervals"] = True
     calls = []
 
     def check() -> None:
@@ -382,3 +380,17 @@ def test_answers_are_json(name: str) -> None:
     answering = Answering(getattr(small_models, name)())
     found = [answering.answer({}), answering.insights({}, {"node": 0, "state": 0}), answering.entry(0), answering.size]
     json.dumps([*found, answering.neighbourhood(0), answering.rows()], allow_nan=False)
+
+
+def test_the_prior_travels_with_the_page_unless_it_takes_long(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("suffice.explore.answers.AT_ONCE", 0.05)
+    answering = Answering(sprinkler())
+    with answering._lock:
+        assert answering.prior() is None
+    answering.prepare()
+    with answering._lock:
+        assert answering.prior() == answering.answer({})
+    unknown = sf.fit(
+        sf.DAG("A -> B"), {"A": ["x"], "B": ["u"]}, schema={"A": ["x", "y"], "B": ["u", "v"]}, unseen_parents="nan"
+    )
+    assert Answering(unknown.model).prior() is None

@@ -32,8 +32,8 @@ from suffice.text import plural
 LEVEL = 0.95
 KEPT = 16
 """Solutions that are kept."""
-QUICK = 0.005
-"""Seconds of a calibration up to which credible intervals, from a thousand of them, are computed."""
+MOST_DRAWN = (300, 300_000)
+"""Nodes, and cells of all cliques, up to which there are credible intervals; they take a thousand calibrations."""
 SLOW = 0.2
 AT_ONCE = 0.5
 """Seconds that a page waits for the answer without evidence; a page without it asks for it."""
@@ -154,12 +154,13 @@ class Answering:
                     self._kept.put(question, self.solver.solve(question))
 
     def prior(self) -> dict[str, Any] | None:
-        """Return the ``Answer`` without evidence, unless it is being computed and takes long."""
+        """Return the ``Answer`` without evidence; None where there is none, or where it still takes long."""
         if self._kept.get(Question()) is None:
             if not self._lock.acquire(timeout=AT_ONCE):
                 return None
             self._lock.release()
-        return self.answer({})
+        found = self.answer({})
+        return None if found["logEvidence"] is None else found
 
     def _clash(self, question: Question, check: Check) -> list[int]:
         """Return findings that exclude each other, none of which can be left out."""
@@ -244,17 +245,14 @@ class Answering:
 
     @cached_property
     def has_intervals(self) -> bool:
-        """Whether the fit has a posterior of tables, and calibrations are quick."""
+        """Whether the fit has a posterior of tables, and a thousand calibrations do not take long."""
         posterior = None if self.fit is None else self.fit.posterior
         if not isinstance(posterior, NetworkPosterior) or not isinstance(self.solver, DiscreteSolver):
             return False
-        if any(cpd.kind != "tabular" for cpd in self.model.cpds):
+        if any(cpd.kind != "tabular" for cpd in self.model.cpds) or len(self.names) > MOST_DRAWN[0]:
             return False
-        try:
-            self._solve(Question(), _nothing)  # makes the plan
-            return self.solver.solve(Question()).seconds <= QUICK
-        except SufficeError:
-            return False
+        with self._lock:
+            return bool(self.model.complexity().cells <= MOST_DRAWN[1])
 
     def intervals(self, document: Any, check: Check = _nothing) -> list[list[list[float]] | None] | None:
         """Return 95 % credible intervals, [lower, upper] for every state, by node; those of ``fit.query``."""

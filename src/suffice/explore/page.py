@@ -15,12 +15,12 @@ MOST_CELLS = 20_000
 """Numbers of all tables that travel with the page; of larger models it asks for the tables of one node at a time."""
 
 
-def data_of(answering: Answering, content: Content, token: str) -> dict[str, Any]:
+def data_of(answering: Answering, content: Content, token: str, prior: dict[str, Any] | None = None) -> dict[str, Any]:
     """Return the ``Content`` of ``report/web/types.js``, for a page that is served."""
     rows = answering.rows_held
     served = {"token": token, "rows": 0 if rows is None else rows.n_rows, "intervals": answering.has_intervals}
     data = page_data(content, served)
-    data["name"], data["size"] = answering.name, answering.size
+    data["name"], data["size"], data["prior"] = answering.name, answering.size, prior
     if _cells(data["entries"]) > MOST_CELLS:
         for entry in data["entries"]:
             entry.pop("t", None)
@@ -29,10 +29,10 @@ def data_of(answering: Answering, content: Content, token: str) -> dict[str, Any
     return data
 
 
-def page_of(answering: Answering, token: str) -> str:
-    """Return the page as HTML."""
+def page_of(answering: Answering, token: str, prior: dict[str, Any] | None = None) -> str:
+    """Return the page as HTML; without the answer to the question without evidence, ``prior``, it asks for it."""
     content = content_of(answering.fit or answering.model)
-    data = data_of(answering, content, token)
+    data = data_of(answering, content, token, prior)
     section = explorer_section(data)
     assert section is not None  # models that can be explored have a graph
     return assemble(content, [section], data)
