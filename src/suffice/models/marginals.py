@@ -68,5 +68,5 @@ def _normal(answer: Any) -> str:
     """Say the mean and the standard deviation of a continuous variable."""
     mean, sd = float(answer.mean.reshape(-1)[0]), float(answer.sd.reshape(-1)[0])
     n_parts = len(getattr(answer, "weights", ()))
-    mixture = f", a mixture of {n_parts:,} normal distributions" if n_parts > 1 else ""
+    mixture = f" (mixture of {n_parts:,})" if n_parts > 1 else ""
     return f"mean {number(mean, 5)}, sd {number(sd, 5)}{mixture}"

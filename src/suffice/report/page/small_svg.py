@@ -145,7 +145,7 @@ def _leave_out(root: ElementTree.Element) -> None:
         if not element.get("transform", "."):
             del element.attrib["transform"]
         if element.get("style") == "" or (
-            HREF in element.attrib and element.get("style") == styles[element.attrib[HREF]]
+            HREF in element.attrib and element.get("style") == styles.get(element.attrib[HREF])
         ):
             element.attrib.pop("style", None)
         style = element.get("style")
