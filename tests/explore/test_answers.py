@@ -394,3 +394,19 @@ def test_the_prior_travels_with_the_page_unless_it_takes_long(monkeypatch: pytes
         sf.DAG("A -> B"), {"A": ["x"], "B": ["u"]}, schema={"A": ["x", "y"], "B": ["u", "v"]}, unseen_parents="nan"
     )
     assert Answering(unknown.model).prior() is None
+
+
+def test_what_takes_long_is_not_begun_when_something_newer_is_asked(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("suffice.explore.answers.SLOW", -1.0)
+    answering = Answering(sprinkler())
+    answering.answer({})
+    monkeypatch.setattr(answering.solver, "explain", lambda _: pytest.fail("begun"))
+    calls = []
+
+    def check() -> None:
+        calls.append(None)
+        if len(calls) > 3:
+            raise RequestError("enough", 409)
+
+    with pytest.raises(RequestError, match="enough"):
+        answering.insights({}, None, check)

@@ -6,7 +6,7 @@ import sys
 from typing import Any
 
 from suffice.errors import ArgumentError, is_number, shown
-from suffice.explore.answers import Answering, require_explorable
+from suffice.explore.answers import NAME, Answering, require_explorable
 from suffice.explore.served import Served, Shown, forwarding, in_notebook, is_interactive, is_remote
 
 
@@ -64,7 +64,7 @@ def explore(
     return None
 
 
-def open_explorer(thing: Any, data: Any = None, port: int = 0, name: str = "model.json") -> Served:
+def open_explorer(thing: Any, data: Any = None, port: int = 0, name: str = NAME) -> Served:
     """Serve the explorer in the background; arguments as in `explore`, and the name of the model's file."""
     if not is_number(port) or int(port) != port or not 0 <= port <= 65535:
         raise ArgumentError(f"The 'port' argument must be a whole number from 0 to 65535. Got {shown(port)} instead.")

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import math
 import threading
+import time
 from collections import OrderedDict
 from collections.abc import Callable
 from contextlib import suppress
@@ -30,11 +31,14 @@ from suffice.result.fit import Fit
 from suffice.text import plural
 
 LEVEL = 0.95
+NAME = "model.json"
+"""Of a model whose file is not known."""
 KEPT = 16
 """Solutions that are kept."""
 MOST_DRAWN = (300, 300_000)
 """Nodes, and cells of all cliques, up to which there are credible intervals; they take a thousand calibrations."""
-SLOW = 0.2
+SLOW, PAUSE = 0.2, 0.6
+"""Seconds that a slow answer takes, and that pass before what takes longer still is computed."""
 AT_ONCE = 0.5
 """Seconds that a page waits for the answer without evidence; a page without it asks for it."""
 FARTHEST = 3
@@ -66,6 +70,13 @@ def _nothing() -> None:
     """Go on."""
 
 
+def _pause(check: Check) -> None:
+    """Wait for a moment, so that whoever clicks on does not wait for what takes long and is no longer wanted."""
+    for _ in range(10):
+        time.sleep(PAUSE / 10)
+        check()
+
+
 class Answering:
     """A model that answers the page's questions.
 
@@ -87,7 +98,7 @@ class Answering:
     {'logEvidence': -1.3862943611198906, 'marginals': [[1.0, 0.0], [1.0, 0.0]]}
     """
 
-    def __init__(self, model: Any, fit: Fit | None = None, data: Any = None, name: str = "model.json") -> None:
+    def __init__(self, model: Any, fit: Fit | None = None, data: Any = None, name: str = NAME) -> None:
         self.model, self.fit, self.name = model, fit, name
         parts = PARTS[type(model)](model, fit)
         assert parts.graph is not None  # which all models have that can be explored
@@ -187,6 +198,8 @@ class Answering:
             return {**found, "refusal": str(error)}
         if base.is_impossible:
             return {**found, "refusal": IMPOSSIBLE}
+        if base.seconds > SLOW:
+            _pause(check)
         found["explanation"] = self._tried(remarks, check, self._explanation, question)
         found["conflict"] = self._conflict(question, base, check)
         if wanted is not None and wanted[0] not in question.hard and wanted[0] not in question.values:

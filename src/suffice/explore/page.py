@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import os
+from dataclasses import replace
 from typing import Any
 
-from suffice.explore.answers import Answering
+from suffice.explore.answers import NAME, Answering
 from suffice.report.page.content import Content, content_of
 from suffice.report.page.monitors import layout_of
 from suffice.report.page.page import assemble, explorer_section, page_data
@@ -20,7 +22,7 @@ def data_of(answering: Answering, content: Content, token: str, prior: dict[str,
     rows = answering.rows_held
     served = {"token": token, "rows": 0 if rows is None else rows.n_rows, "intervals": answering.has_intervals}
     data = page_data(content, served)
-    data["name"], data["size"], data["prior"] = answering.name, answering.size, prior
+    data["name"], data["size"], data["prior"] = answering.name, f"✓ exact · {answering.size}", prior
     if _cells(data["entries"]) > MOST_CELLS:
         for entry in data["entries"]:
             entry.pop("t", None)
@@ -32,6 +34,8 @@ def data_of(answering: Answering, content: Content, token: str, prior: dict[str,
 def page_of(answering: Answering, token: str, prior: dict[str, Any] | None = None) -> str:
     """Return the page as HTML; without the answer to the question without evidence, ``prior``, it asks for it."""
     content = content_of(answering.fit or answering.model)
+    if answering.name != NAME:
+        content = replace(content, title=os.path.basename(answering.name))
     data = data_of(answering, content, token, prior)
     section = explorer_section(data)
     assert section is not None  # models that can be explored have a graph
