@@ -45,9 +45,9 @@ test("evidence is described in words", () => {
 test("the question as code can be pasted", () => {
   let question = observe(emptyQuestion(), 0, 0);
   question = exclude(question, 1, 0, 3);
-  assert.equal(asPython(question, [2], entries, {}), 'model.query("x", given={\n    "dysp": "yes",\n    "it\'s <b>": ["c", "d"],\n})');
+  assert.equal(asPython(question, [2], entries, {}), 'model.query("x", {\n    "dysp": "yes",\n    "it\'s <b>": ["c", "d"],\n})');
   assert.equal(asPython(emptyQuestion(), [], entries, {}), "model.marginals()");
-  assert.equal(asPython(observe(emptyQuestion(), 0, 1), [], entries, { 0: ["1", "2"] }), 'model.marginals({\n    "dysp": 2,\n})');
+  assert.equal(asPython(observe(emptyQuestion(), 0, 1), [], entries, { 0: ["1", "2"] }), 'model.marginals({"dysp": 2})');
   assert.equal(asShell(question, [2], entries, "my model.bif"), "suffice query 'my model.bif' x -g dysp=yes -g 'it'\\''s <b>=c,d'");
   assert.equal(asShell(weigh(emptyQuestion(), 0, 0, 0.2, 2), [], entries, "m.json"), "suffice query m.json -g dysp=yes:0.2,no:1");
 });

@@ -322,7 +322,7 @@ def _percent(p: float) -> str:
 def _cut(text: str, room: float, font: float) -> str:
     """Cut text that is wider than its room."""
     whole = visible(text)
-    if text_width(whole, font) <= room:
+    if text_width(whole, font) <= room + 0.5:  # boxes are as wide as their texts, rounded
         return whole
     kept = len(whole)
     while kept > 1 and text_width(whole[:kept] + "…", font) > room:

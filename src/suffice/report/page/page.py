@@ -28,7 +28,6 @@ from suffice.version import __version__
 
 ENDINGS, PDF = (".html", ".htm", ""), ".pdf"
 UNQUOTED = " /:;,.=()'!?@$*+&~_->[]{}^|"  # characters that a picture's address may hold as they are
-LEGEND = "Bars are probabilities, ticks those without evidence; Δ is how far the evidence moved a variable (KL, nats)."
 LARGE = "The model is too large to be asked within the page: suffice explore, or fit.explore(), serves it."
 ESCAPES = {"<": "\\u003c", ">": "\\u003e", "&": "\\u0026", "\u2028": "\\u2028", "\u2029": "\\u2029"}
 
@@ -221,8 +220,7 @@ def explorer_section(data: dict[str, Any]) -> Section | None:
         return None
     can_be_asked = any(data[name] is not None for name in ("tree", "normal", "served"))
     large = "" if can_be_asked or data["prior"] is None else f" {LARGE}"
-    bars = f" {LEGEND}" if can_be_asked else ""
-    what = f'<p class="quiet">{_text(data["graph"]["what"])}{bars}{large}</p>'
+    what = f'<p class="quiet">{_text(data["graph"]["what"])}{large}</p>'
     return "explorer", "Explore" if can_be_asked else "Graph", f'<h2 class="sr">Graph</h2>{what}'
 
 

@@ -157,8 +157,8 @@ export function asPython(question, targets, entries, literals) {
     }
     return quotePython(entries[node].n) + ": " + value;
   });
-  const evidence = given.length ? "given={\n    " + given.join(",\n    ") + ",\n}" : "";
-  if (!targets.length) return "model.marginals(" + evidence.replace("given=", "") + ")";
+  const evidence = given.length > 1 ? "{\n    " + given.join(",\n    ") + ",\n}" : given.length ? "{" + given[0] + "}" : "";
+  if (!targets.length) return "model.marginals(" + evidence + ")";
   const names = targets.map((node) => quotePython(entries[node].n));
   const asked = names.length === 1 ? names[0] : "[" + names.join(", ") + "]";
   return "model.query(" + asked + (evidence ? ", " + evidence : "") + ")";

@@ -19,7 +19,9 @@ import { saveJson, savePng, saveSvg } from "./export.js";
 /** @typedef {{question: Question, pinned: number[], state: number}} State  What undo brings back; `state` is the one of the first pinned node that sensitivity is about. */
 
 const LARGE = 60; // nodes beyond which a served graph opens on the neighbourhood of one of them
-const HINT = "Click a bar to observe it, again to withdraw. Shift-click rules a state out. Drag along a bar to set a likelihood.";
+const BARS = "Click a bar to observe it, again to withdraw. Shift-click rules a state out. Drag along a bar to set a likelihood.";
+const CURVES = "Click in a density to observe a value; dashed is the density before.";
+const LEGEND = "Tick: before the evidence. Δ: how far it moved the distribution (KL).";
 
 /**
  * @param {HTMLElement} host
@@ -33,6 +35,7 @@ export function startExplorer(host, content, engine) {
   const names = entries.slice(0, graphSpec.n);
   const prior = content.prior;
   const sizes = names.map((entry) => (entry.s || []).length);
+  const hint = [sizes.some((size) => size > 0) ? BARS : "", sizes.some((size) => size === 0) ? CURVES : "", LEGEND].filter(Boolean).join(" ");
 
   // The parts of the page --------------------------------------------------------------------------------
 
@@ -73,9 +76,9 @@ export function startExplorer(host, content, engine) {
   } else {
     left.remove();
     desk.classList.add("plain");
-    const hint = makeCard("hint", "The node");
-    hint.body.append(make("p", "quiet", "Choose a node to see its table."));
-    right.append(node.card, hint.card);
+    const empty = makeCard("hint", "The node");
+    empty.body.append(make("p", "quiet", "Choose a node to see its table."));
+    right.append(node.card, empty.card);
   }
 
   // State ------------------------------------------------------------------------------------------------
@@ -209,7 +212,7 @@ export function startExplorer(host, content, engine) {
       before: base.marginals[place],
       compares: kept !== null,
       finding: findingOf(state.question, place),
-      moved: engine ? distances[place] : null,
+      moved: kept || findings(state.question).length ? distances[place] : null,
       whiskers: whiskers ? whiskers[place] : null,
       pinned: state.pinned.includes(place),
     };
@@ -258,7 +261,7 @@ export function startExplorer(host, content, engine) {
     evidenceText.textContent = !count ? "no evidence"
       : isDense ? "log density of the evidence " + number(now.logEvidence)
       : "p(evidence) = " + probabilityText(now.logEvidence) + " (" + caseInWords(now.logEvidence) + ")";
-    showEvidence(evidence.body, state.question, entries, (place) => ask({ ...wanted, question: withdraw(wanted.question, place) }), HINT);
+    showEvidence(evidence.body, state.question, entries, (place) => ask({ ...wanted, question: withdraw(wanted.question, place) }), hint);
     showPinned(targets.body, state.pinned, entries, pin);
     showCode(code.body, state.question, state.pinned, entries, content.literals || {}, content.name);
     showMoved(moved.body, entries, base, now, distances, visit);
@@ -297,8 +300,8 @@ export function startExplorer(host, content, engine) {
     graph.select(place);
     showNode();
     node.card.hidden = false;
-    const hint = document.getElementById("card-hint");
-    if (hint) hint.remove();
+    const empty = document.getElementById("card-hint");
+    if (empty) empty.remove();
     node.body.scrollTop = 0;
     right.scrollTop = 0;
   }
@@ -509,7 +512,7 @@ export function startExplorer(host, content, engine) {
           return;
         }
       }
-      if (served && graphSpec.n > LARGE) await around(first.pinned[0] ?? findings(first.question)[0] ?? graph.home());
+      if (served && graphSpec.n > LARGE) await around(first.pinned[0] ?? findings(first.question)[0] ?? graph.home(10));
       await ask({ question: first.question, pinned: first.pinned, state: 0 }, "first");
       window.addEventListener("hashchange", () => {
         const next = fromFragment(location.hash, entries, graphSpec.n);

@@ -156,15 +156,19 @@ export function showGraph(host, graph, entries, hasMonitors, actions) {
     return low > high ? (low + high) / 2 : Math.min(high, Math.max(low, wanted));
   }
 
-  /** The node to begin with: the chosen one, or the one with most edges. */
-  function home() {
+  /** The node to begin with: the chosen one, or the one with most edges, but no more than some. @param {number} [most] */
+  function home(most = Infinity) {
     if (place.has(chosen)) return chosen;
     const degree = new Map(layout.nodes.map((node) => [node, 0]));
     for (const edge of layout.edges) {
       degree.set(edge.from, (degree.get(edge.from) || 0) + 1);
       degree.set(edge.to, (degree.get(edge.to) || 0) + 1);
     }
-    return layout.nodes.reduce((best, node) => (/** @type {number} */ (degree.get(node)) > /** @type {number} */ (degree.get(best)) ? node : best));
+    const rank = (/** @type {number} */ node) => {
+      const count = degree.get(node) || 0;
+      return count <= most ? count : -count;
+    };
+    return layout.nodes.reduce((best, node) => (rank(node) > rank(best) ? node : best));
   }
 
   /**
