@@ -5,11 +5,15 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
+from suffice.inference.inquiry import Given
+from suffice.priors.credible import credible_marginals
+from suffice.priors.network_posterior import NetworkPosterior
 from suffice.report.page.entries import QUICK_VARIABLES, Parts, tried
 from suffice.report.page.inference import normal_spec, tree_spec
 from suffice.report.page.monitors import layout_of
 
 MOST_NODES, MOST_CELLS = 2_000, 20_000_000  # of a model whose distributions are shown although it cannot be asked
+MOST_DRAWN = 5_000  # cells of a model that is calibrated a thousand times
 Spec = dict[str, Any]
 
 
@@ -25,17 +29,33 @@ def graph_spec(parts: Parts, has_monitors: bool) -> Spec | None:
     return {"n": n_nodes, "kinds": graph.colours, "directed": graph.directed, "what": graph.what, "layout": layout}
 
 
-def local_specs(model: Any, parts: Parts) -> Spec:
+def local_specs(model: Any, fit: Any, parts: Parts) -> Spec:
     """Return what inference in the page needs, or the distributions without evidence where it is too large for that."""
-    found: Spec = {"tree": None, "normal": None, "prior": None}
+    found: Spec = {"tree": None, "normal": None, "prior": None, "whiskers": None}
     if parts.graph is None or not parts.graph.colours:
         return found
     names = [entry.name for entry in parts.entries[: len(parts.graph.colours)]]
     found["tree"] = tree_spec(model, names)
+    found["whiskers"] = whiskers_of(model, fit, names) if found["tree"] else None
     found["normal"] = None if found["tree"] else normal_spec(model, names)
     if found["tree"] is None and found["normal"] is None:
         found["prior"] = prior_of(model, names)
     return found
+
+
+def whiskers_of(model: Any, fit: Any, names: Sequence[str]) -> list[Any] | None:
+    """Return the credible intervals of all marginals without evidence, by node; of small networks of tables only."""
+    posterior = None if fit is None else fit.posterior
+    if not isinstance(posterior, NetworkPosterior) or any(cpd.kind != "tabular" for cpd in model.cpds):
+        return None
+    if model.complexity().cells > MOST_DRAWN:
+        return None
+    found = tried(credible_marginals, model, posterior, Given())
+    if found is None:
+        return None
+    place = model.schema.positions
+    ends = [found[place[name]] for name in names]
+    return [[[float(f"{low:.4g}"), float(f"{high:.4g}")] for low, high in zip(*pair, strict=True)] for pair in ends]
 
 
 def prior_of(model: Any, names: Sequence[str]) -> Spec | None:

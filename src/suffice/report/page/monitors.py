@@ -18,7 +18,7 @@ FONT = 13.0  # pixels of a name; states have SMALLER
 SMALLER = 11.5
 PLAIN, TITLE, ROW, CURVE, FOOT = 28.0, 28.0, 20.0, 64.0, 6.0  # pixels of heights, as in web/monitors.js
 MOST_ROWS = 12  # of states in a box; a node with more has them all in its panel
-BESIDE = 152.0  # pixels of a row beside the state's name: margins, bar and percentage
+BESIDE = 156.0  # pixels of a row beside the state's name: margins, bar and percentage
 NARROWEST, WIDEST = 156.0, 240.0
 LONGEST = 190.0  # pixels of a name in a plain box
 GAP, ROOMY, TIGHT = (22.0, 44.0), (26.0, 52.0), (18.0, 36.0)  # between plain boxes, between monitors, of many
@@ -56,9 +56,9 @@ def layout_of(
     --------
     >>> layout = layout_of(Graph(["discrete"] * 2, [(0, 1)], True), ["A", "B"], [["no", "yes"], ["low", "high"]])
     >>> layout["boxes"]
-    [[2.4, 0, 173.4, 74], [0, 126, 178.2, 74]]
+    [[2.4, 0, 177.4, 74], [0, 126, 182.2, 74]]
     >>> layout["edges"][0]["d"]
-    'M89.1 74C89.1 100 89.1 100 89.1 126'
+    'M91.1 74C91.1 100 91.1 100 91.1 126'
     """
     shown = list(range(len(names))) if nodes is None else list(nodes)
     place = {node: index for index, node in enumerate(shown)}

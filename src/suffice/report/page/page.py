@@ -319,9 +319,9 @@ def page_data(content: Content, served: dict[str, Any] | None = None) -> dict[st
     for _, value, place in content.families:
         if place >= 0:
             entries[place]["l"] = round(value, 6)
-    specs: dict[str, Any] = {"tree": None, "normal": None, "prior": None}
+    specs: dict[str, Any] = {"tree": None, "normal": None, "prior": None, "whiskers": None}
     if served is None:
-        specs = local_specs(content.model, parts)
+        specs = local_specs(content.model, content.fit, parts)
     has_monitors = served is not None or any(spec is not None for spec in specs.values())
     graph = graph_spec(parts, has_monitors)
     names = [] if graph is None else [entry.name for entry in parts.entries[: graph["n"]]]
@@ -330,7 +330,6 @@ def page_data(content: Content, served: dict[str, Any] | None = None) -> dict[st
         "entries": entries,
         "graph": graph,
         **specs,
-        "whiskers": None,
         "served": served,
         "size": size_in_words(content.model, specs) if has_monitors else "",
         "literals": literals_of(content.model, names) if has_monitors else {},

@@ -106,7 +106,7 @@ export function probability(p) {
 /** @param {number} p */
 export function percent(p) {
   if (p <= 0) return "0 %";
-  if (p >= 1) return "100 %";
+  if (p >= 1 - 1e-12) return "100 %";
   if (p < 0.0005) return "<0.1 %";
   if (p > 0.9995) return ">99.9 %";
   return (100 * p).toFixed(1) + " %";

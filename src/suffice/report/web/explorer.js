@@ -106,13 +106,14 @@ export function startExplorer(host, content, engine) {
    * Ask with another state, and show it once it is answered; impossible evidence changes nothing.
    *
    * @param {State} next
-   * @param {"new" | "undo" | "redo" | "first"} how
+   * @param {"new" | "undo" | "redo" | "first"} how  At first, and while a likelihood is dragged, nothing is kept for undo.
+   * @param {State} [origin]  What undo goes back to, if not to the state before.
    */
-  async function ask(next, how = "new") {
+  async function ask(next, how = "new", origin) {
     if (!engine) return;
     const ticket = ++asked;
     host.dataset.asked = String(ticket);
-    const last = state;
+    const last = origin || state;
     wanted = next;
     const dim = setTimeout(() => host.classList.add("waiting"), 60);
     try {
@@ -218,6 +219,8 @@ export function startExplorer(host, content, engine) {
     };
   }
 
+  /** @type {State | null} */
+  let dragged = null; // the state before a likelihood was dragged
   const graph = showGraph(middle, graphSpec, entries, answer !== null || engine !== null, {
     choose,
     observe: (place, code) => ask({ ...wanted, question: observe(wanted.question, place, code) }),
@@ -225,8 +228,9 @@ export function startExplorer(host, content, engine) {
     weigh: (place, code, likelihood, isLast) => {
       const next = weigh(wanted.question, place, code, likelihood, sizes[place]);
       if (next.soft[place] && next.soft[place].every((weight) => weight === 0)) return;
-      ask({ ...wanted, question: next }, isLast || !dragged ? "new" : "first");
-      dragged = !isLast;
+      const origin = dragged || state;
+      dragged = isLast ? null : origin;
+      ask({ ...wanted, question: next }, isLast ? "new" : "first", origin);
     },
     nudge: (place, code, by) => {
       const soft = wanted.question.soft[place];
@@ -244,7 +248,6 @@ export function startExplorer(host, content, engine) {
     fill: (group, place) => showMonitor(group, entries[place].n, entries[place].s || [], viewOf(place)),
     visit: served ? visit : null,
   });
-  let dragged = false;
 
   function showMonitors() {
     graph.each((group, place) => showMonitor(group, entries[place].n, entries[place].s || [], viewOf(place)));
@@ -285,8 +288,8 @@ export function startExplorer(host, content, engine) {
   /** Keep the case in the page's address, so that it can be shared and reloaded. */
   function remember() {
     const text = toFragment(state.question, state.pinned, entries);
-    try {
-      history.replaceState(null, "", text ? "#" + text : location.pathname + location.search);
+    try { // the token of a served page leaves its address
+      history.replaceState(null, "", location.pathname + (served ? "" : location.search) + (text ? "#" + text : ""));
     } catch {
       // a page within another page has no address of its own
     }
