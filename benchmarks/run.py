@@ -38,6 +38,7 @@ WORKLOADS = (
     "compare_folds",
     "w11_engines",
     "w11_rates",
+    "w12_explore",
 )
 OURS = ("suffice", "numpy", "pyarrow", "narwhals", "pandas")
 PEERS = (
