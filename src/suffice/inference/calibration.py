@@ -72,9 +72,7 @@ class Calibrated:
 
     def singles(self, greatest: bool = False) -> dict[int, Floats]:
         """Return what the smallest clique of every variable says of it, the sum or the greatest."""
-        return {
-            variable: self.shrunk(clique, (variable,), greatest) for variable, clique in self.plan.smallest.items()
-        }
+        return {variable: self.shrunk(clique, (variable,), greatest) for variable, clique in self.plan.smallest.items()}
 
     @cached_property
     def entropy(self) -> float:
