@@ -9,10 +9,13 @@ from typing import Any
 import numpy as np
 
 BARS = """
+const which = arguments[0];
 return [...document.querySelectorAll('#graph .node')].map((node) => [
   Number(node.dataset.i),
-  [...node.querySelectorAll('.state')].map((row) =>
-    row.querySelector('.bar.now').getAttribute('width') / row.querySelector('.track').getAttribute('width')),
+  [...node.querySelectorAll('.state')].map((row) => {
+    const width = (name) => row.querySelector(name).getAttribute('width');
+    return width('.bar.' + which) / width('.track');
+  }),
 ]);
 """
 PLACE = """
@@ -52,9 +55,7 @@ class Explorer:
 
     def settle(self) -> None:
         """Wait until the last question is answered."""
-        self.wait(
-            "return document.getElementById('explorer').dataset.asked === document.getElementById('explorer').dataset.answered"
-        )
+        self.wait("const { asked, answered } = document.getElementById('explorer').dataset; return asked === answered")
 
     def click(self, node: int, code: int, shift: bool = False) -> None:
         """Click on a state."""
@@ -64,9 +65,9 @@ class Explorer:
             self.browser.driver.execute_cdp_cmd("Input.dispatchMouseEvent", {"type": kind, **where})
         self.settle()
 
-    def bars(self) -> dict[int, np.ndarray[Any, Any]]:
-        """Return the probabilities that the bars show, by node."""
-        return {int(node): np.array(values, np.float64) for node, values in self.browser.run(BARS)}
+    def bars(self, which: str = "now") -> dict[int, np.ndarray[Any, Any]]:
+        """Return the probabilities that the bars show, by node: those of now, or of the case that is compared."""
+        return {int(node): np.array(values, np.float64) for node, values in self.browser.run(BARS, which)}
 
     def message(self) -> str:
         """Return what was refused, if anything was."""

@@ -6,6 +6,7 @@ point here is served; questions must carry the token in a header, which pages of
 
 from __future__ import annotations
 
+import contextlib
 import json
 import os
 import re
@@ -125,6 +126,7 @@ class Server(ThreadingHTTPServer):
         self.answering, self.latest = answering, Latest()
         self.token, self.cookie = secrets.token_urlsafe(32), secrets.token_urlsafe(32)
         self._room = threading.BoundedSemaphore(MOST_CONNECTIONS)
+        self._open: set[socket.socket] = set()
         try:
             super().__init__((HOST, port), Handler)
         except (OSError, OverflowError) as error:
@@ -144,9 +146,12 @@ class Server(ThreadingHTTPServer):
             threading.Thread(target=target, daemon=True, name=f"suffice explore {self.port}").start()
 
     def end(self) -> None:
-        """Stop serving and close the port."""
+        """Stop serving, and close the port and the connections that browsers keep open."""
         self.shutdown()
         self.server_close()
+        for connection in tuple(self._open):
+            with contextlib.suppress(OSError):  # which its own thread has closed meanwhile
+                connection.shutdown(socket.SHUT_RDWR)
 
     def page(self) -> str:
         """Return the page, kept once the answer without evidence is in it."""
@@ -168,9 +173,11 @@ class Server(ThreadingHTTPServer):
 
     def process_request_thread(self, request: Any, client_address: Any) -> None:
         """Answer, and make room for another."""
+        self._open.add(request)
         try:
             super().process_request_thread(request, client_address)
         finally:
+            self._open.discard(request)
             self._room.release()
 
     def handle_error(self, request: Any, client_address: Any) -> None:
