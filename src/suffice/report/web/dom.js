@@ -51,6 +51,35 @@ export function byId(id) {
   return document.getElementById(id);
 }
 
+// Focus ---------------------------------------------------------------------------------------------------
+
+/**
+ * What the keyboard can reach within a part of the page.
+ *
+ * @param {Element} part
+ */
+function stopsIn(part) {
+  const all = /** @type {NodeListOf<HTMLElement>} */ (part.querySelectorAll("a[href], button, input, select, summary, [tabindex='0']"));
+  return Array.from(all).filter((stop) => stop.getClientRects().length > 0 && !stop.matches(":disabled"));
+}
+
+/**
+ * Change a part of the page and keep the focus that it has: on the same element, on the one that took its place, or else
+ * on another one.
+ *
+ * @param {Element} part
+ * @param {() => void} change
+ * @param {HTMLElement} otherwise
+ */
+export function keepFocus(part, change, otherwise) {
+  const held = document.activeElement;
+  const at = held && part.contains(held) ? stopsIn(part).indexOf(/** @type {HTMLElement} */ (held)) : -1;
+  change();
+  if (!held || at < 0 || (held.isConnected && held.getClientRects().length > 0 && !held.matches(":disabled"))) return;
+  const stops = stopsIn(part);
+  (byId(held.id) || stops[Math.min(at, stops.length - 1)] || otherwise).focus({ preventScroll: true });
+}
+
 // Numbers -------------------------------------------------------------------------------------------------
 
 /**

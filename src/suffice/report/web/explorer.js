@@ -1,6 +1,6 @@
 // The explorer: a graph of monitors that can be asked by clicking, and what its answers say.
 
-import { make, makeButton, number, probability } from "./dom.js";
+import { keepFocus, make, makeButton, number, probability } from "./dom.js";
 import { showGraph } from "./graph_view.js";
 import { rangeOf, showMonitor } from "./monitors.js";
 import {
@@ -54,6 +54,7 @@ export function startExplorer(host, content, engine) {
   const middle = make("div", "picture");
   const right = make("div", "side right");
   const desk = make("div", "desk");
+  middle.append(...host.querySelectorAll(":scope > p"));
   desk.append(left, middle, right);
   host.append(bar, message, desk, live);
 
@@ -133,6 +134,7 @@ export function startExplorer(host, content, engine) {
       if (how === "redo") past.push(last);
       state = next;
       message.hidden = true;
+      if (found.note) warn(found.note);
       whiskers = findings(next.question).length ? null : content.whiskers;
       showAll();
       say(how === "first");
@@ -160,10 +162,10 @@ export function startExplorer(host, content, engine) {
       try {
         const found = await engine.insights(question, target);
         if (ticket !== asked) return;
-        showGains(gains.body, entries, found, target, visit);
-        showExplanation(explanation.body, entries, found, question);
+        renew(gains, () => showGains(gains.body, entries, found, target, visit));
+        renew(explanation, () => showExplanation(explanation.body, entries, found, question));
         showConflict(conflictCard.body, found.conflict, findings(question).length);
-        showSlopes(slopes.body, entries, found, target, visit);
+        renew(slopes, () => showSlopes(slopes.body, entries, found, target, visit));
         right.classList.remove("thinking");
         if (served && served.intervals) {
           const ends = await engine.intervals(question);
@@ -190,11 +192,15 @@ export function startExplorer(host, content, engine) {
 
   /** @param {string} text */
   function warn(text) {
-    message.textContent = text;
-    message.append(makeButton("close", "✕", () => (message.hidden = true)));
-    /** @type {HTMLElement} */ (message.lastElementChild).setAttribute("aria-label", "Close");
+    const close = makeButton("close", "✕", () => {
+      message.hidden = true;
+      graph.focus(-1);
+    });
+    close.setAttribute("aria-label", "Close");
+    keepFocus(message, () => message.replaceChildren(text, close), close);
     message.hidden = false;
     showMonitors();
+    if (chosen >= 0) showNode();
   }
 
   /** @param {State} from @returns {Target | null} */
@@ -223,6 +229,11 @@ export function startExplorer(host, content, engine) {
   let dragged = null; // the state before a likelihood was dragged
   const graph = showGraph(middle, graphSpec, entries, answer !== null || engine !== null, {
     choose,
+    open: (place) => {
+      choose(place);
+      const entry = /** @type {HTMLElement | null} */ (node.body.querySelector(".value-form input"));
+      if (entry) entry.focus({ preventScroll: true });
+    },
     observe: (place, code) => ask({ ...wanted, question: observe(wanted.question, place, code) }),
     exclude: (place, code) => ask({ ...wanted, question: exclude(wanted.question, place, code, sizes[place]) }),
     weigh: (place, code, likelihood, isLast) => {
@@ -253,6 +264,11 @@ export function startExplorer(host, content, engine) {
     graph.each((group, place) => showMonitor(group, entries[place].n, entries[place].s || [], viewOf(place)));
   }
 
+  /** Fill a card again, which may hold the focus. @param {ReturnType<typeof makeCard>} part @param {() => void} fill */
+  function renew(part, fill) {
+    keepFocus(part.body, fill, part.head);
+  }
+
   function showAll() {
     if (!answer) return;
     const base = kept ? kept.answer : before;
@@ -264,19 +280,21 @@ export function startExplorer(host, content, engine) {
     evidenceText.textContent = !count ? "no evidence"
       : isDense ? "log density of the evidence " + number(now.logEvidence)
       : "p(evidence) = " + probabilityText(now.logEvidence) + " (" + caseInWords(now.logEvidence) + ")";
-    showEvidence(evidence.body, state.question, entries, (place) => ask({ ...wanted, question: withdraw(wanted.question, place) }), hint);
-    showPinned(targets.body, state.pinned, entries, pin);
-    showCode(code.body, state.question, state.pinned, entries, content.literals || {}, content.name);
-    showMoved(moved.body, entries, base, now, distances, visit);
+    renew(evidence, () => showEvidence(evidence.body, state.question, entries, (place) => ask({ ...wanted, question: withdraw(wanted.question, place) }), hint));
+    renew(targets, () => showPinned(targets.body, state.pinned, entries, pin));
+    renew(code, () => showCode(code.body, state.question, state.pinned, entries, content.literals || {}, content.name));
+    renew(moved, () => showMoved(moved.body, entries, base, now, distances, visit));
     const target = targetOf(state);
     const about = target ? entries[target.node].n + (sizes[target.node] ? " = " + (entries[target.node].s || [])[target.state] : "") : "";
     gains.head.textContent = target ? "Ask next, to know " + entries[target.node].n : "Ask next";
     slopes.head.textContent = target ? "Sensitivity of p(" + about + ")" : "Sensitivity";
     moved.head.textContent = kept ? "What differs most from case A" : "What moved most";
     if (chosen >= 0) showNode();
-    back.disabled = !past.length;
-    again.disabled = !future.length;
-    reset.disabled = !count;
+    keepFocus(tools, () => {
+      back.disabled = !past.length;
+      again.disabled = !future.length;
+      reset.disabled = !count;
+    }, compare);
     remember();
   }
 
@@ -299,6 +317,7 @@ export function startExplorer(host, content, engine) {
 
   /** @param {number} place */
   function choose(place) {
+    const isLeft = place !== chosen && node.card.contains(document.activeElement);
     chosen = place;
     graph.select(place);
     showNode();
@@ -307,9 +326,26 @@ export function startExplorer(host, content, engine) {
     if (empty) empty.remove();
     node.body.scrollTop = 0;
     right.scrollTop = 0;
+    if (isLeft) node.head.focus({ preventScroll: true }); // the button that led here is gone
   }
 
+  function closeNode() {
+    const place = chosen;
+    const isWithin = node.card.contains(document.activeElement);
+    chosen = -1;
+    node.card.hidden = true;
+    graph.select(-1);
+    if (isWithin) graph.focus(place);
+  }
+  node.card.addEventListener("keydown", (event) => {
+    if (event.key === "Escape") closeNode();
+  });
+
   function showNode() {
+    keepFocus(node.card, fillNode, node.head);
+  }
+
+  function fillNode() {
     showNodePanel(node, entries, chosen, engine !== null, viewOf(chosen), {
       ask: (question) => ask({ ...wanted, question }),
       question: () => wanted.question,
@@ -318,11 +354,7 @@ export function startExplorer(host, content, engine) {
       around: served && graphSpec.n > LARGE ? around : null,
       load: served && engine && "entry" in engine ? /** @type {any} */ (engine).entry : null,
       target: (code) => ask({ ...wanted, state: code, pinned: [chosen, ...wanted.pinned.filter((other) => other !== chosen)] }),
-      close: () => {
-        chosen = -1;
-        node.card.hidden = true;
-        graph.select(-1);
-      },
+      close: closeNode,
     });
   }
 
@@ -338,6 +370,12 @@ export function startExplorer(host, content, engine) {
     if (!graph.has(place)) await around(place);
     graph.centre(place);
     choose(place);
+  }
+
+  /** Go to a node from elsewhere on the page, with the focus. @param {number} place */
+  async function visitFocused(place) {
+    await visit(place);
+    graph.focus(place);
   }
 
   /** Show the neighbourhood of a node of a large graph. @param {number} place */
@@ -388,11 +426,22 @@ export function startExplorer(host, content, engine) {
     ["Print", () => window.print()],
   ])) {
     choices.append(makeButton("", label, () => {
-      menu.open = false;
+      closeMenu();
       act();
     }));
   }
   menu.append(choices);
+  function closeMenu() {
+    const isWithin = choices.contains(document.activeElement);
+    menu.open = false;
+    if (isWithin) /** @type {HTMLElement} */ (menu.firstElementChild).focus();
+  }
+  menu.addEventListener("keydown", (event) => {
+    if (event.key === "Escape") closeMenu();
+  });
+  menu.addEventListener("focusout", (event) => {
+    if (event.relatedTarget instanceof Node && !menu.contains(event.relatedTarget)) menu.open = false;
+  });
   tools.append(...(engine ? [back, again, reset, compare] : []), menu, theme);
 
   function caseAsData() {
@@ -440,8 +489,7 @@ export function startExplorer(host, content, engine) {
   async function go(place) {
     field.value = "";
     search();
-    await visit(place);
-    graph.focus(place);
+    await visitFocused(place);
   }
   field.addEventListener("input", search);
   field.addEventListener("keydown", (event) => {
@@ -527,7 +575,7 @@ export function startExplorer(host, content, engine) {
   }
 
   const ready = begin();
-  return { choose, visit, ready, mark: graph.mark, ask: (/** @type {Question} */ question) => ask({ ...wanted, question }), answer: () => answer };
+  return { choose, visit: visitFocused, ready, mark: graph.mark, ask: (/** @type {Question} */ question) => ask({ ...wanted, question }), answer: () => answer };
 }
 
 /** @param {number} logP */

@@ -12,6 +12,7 @@ import { drawMonitor } from "./monitors.js";
  *
  * @typedef {Object} Actions
  * @property {(node: number) => void} choose  A node, to see its panel.
+ * @property {(node: number) => void} open  Choose a node without bars, and go to the field of its value.
  * @property {(node: number, code: number) => void} observe
  * @property {(node: number, code: number) => void} exclude
  * @property {(node: number, code: number, likelihood: number, isLast: boolean) => void} weigh
@@ -25,13 +26,15 @@ import { drawMonitor } from "./monitors.js";
 
 const FAR = 0.32;
 const READABLE = 0.6; // the scale at which a graph of monitors opens that would be smaller if it were shown whole
+const NODE_KEYS = "← ↑ → ↓ move · Enter: states · P: pin · I: table · Delete: withdraw";
+const STATE_KEYS = "↑ ↓ move · Enter: observe · X: rule out · + −: likelihood · Esc: back";
 const MAP = { width: 150, height: 96 };
 const WAYS = /** @type {Record<string, [number, number]>} */ ({
   ArrowLeft: [-1, 0], ArrowRight: [1, 0], ArrowUp: [0, -1], ArrowDown: [0, 1],
 });
 
 /**
- * @param {HTMLElement} host
+ * @param {HTMLElement} host  What it holds becomes the caption.
  * @param {GraphSpec} graph
  * @param {Entry[]} entries
  * @param {boolean} hasMonitors
@@ -58,7 +61,11 @@ export function showGraph(host, graph, entries, hasMonitors, actions) {
   const keys = make("p", "sr", "Arrow keys move between nodes. Enter goes to the states of a node, where Enter observes a state, X rules it out, " +
     "plus and minus change its likelihood, and Escape goes back. P pins a node, I shows its table, Delete withdraws its evidence.");
   keys.id = "graph-keys";
-  host.append(svg, buttons, map, keys);
+  const caption = make("div", "caption");
+  const short = [make("p", "quiet keys of-nodes", NODE_KEYS), make("p", "quiet keys of-states", STATE_KEYS)];
+  for (const hint of short) hint.setAttribute("aria-hidden", "true");
+  caption.append(...host.childNodes, ...short, buttons);
+  host.append(caption, svg, map, keys);
 
   let layout = graph.layout;
   /** @type {Map<number, number>} */
@@ -82,6 +89,7 @@ export function showGraph(host, graph, entries, hasMonitors, actions) {
 
   /** @param {Layout} next */
   function show(next) {
+    const isFocused = boxes.contains(document.activeElement);
     layout = next;
     place = new Map(next.nodes.map((node, index) => [node, index]));
     drawn.forEach((group) => group.remove());
@@ -94,6 +102,7 @@ export function showGraph(host, graph, entries, hasMonitors, actions) {
     touched = false;
     fit();
     highlight();
+    if (isFocused) focus(current);
   }
 
   /** Draw the boxes that are in view; of many, those out of view would only take time. */
@@ -105,7 +114,7 @@ export function showGraph(host, graph, entries, hasMonitors, actions) {
     const isMany = layout.nodes.length > 150;
     layout.nodes.forEach((node, index) => {
       const [x, y, width, height] = layout.boxes[index];
-      const isSeen = !isMany || (x + width > -left / scale - pad && x < right && y + height > -top / scale - pad && y < bottom);
+      const isSeen = !isMany || node === current || (x + width > -left / scale - pad && x < right && y + height > -top / scale - pad && y < bottom);
       const group = drawn.get(node);
       if (isSeen && !group) {
         const made = drawMonitor(node, entries[node].n, entries[node].s || [], graph.kinds[node], layout.boxes[index], hasMonitors);
@@ -264,14 +273,14 @@ export function showGraph(host, graph, entries, hasMonitors, actions) {
     return best;
   }
 
-  /** @param {number} node */
+  /** Give the focus to a node; one that the layout does not show leaves it where it was in the graph. @param {number} node */
   function focus(node) {
-    if (!place.has(node)) return;
-    current = node;
-    reveal(node);
+    if (place.has(node)) current = node;
+    reveal(current);
     drawVisible();
-    const group = drawn.get(node);
+    const group = drawn.get(current);
     if (group) group.focus({ preventScroll: true });
+    host.scrollIntoView({ block: "nearest" });
   }
 
   svg.addEventListener("keydown", (event) => {
@@ -299,7 +308,7 @@ export function showGraph(host, graph, entries, hasMonitors, actions) {
     if (way) return () => focus(beside(node, way[0], way[1]));
     if (event.key === "Enter" || event.key === " ") {
       const first = /** @type {SVGElement | null} */ (group.querySelector(".state"));
-      return () => (first ? first.focus({ preventScroll: true }) : actions.choose(node));
+      return () => (first ? first.focus({ preventScroll: true }) : actions.open(node));
     }
     return shared(node, event.key);
   }

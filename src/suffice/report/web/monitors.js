@@ -154,7 +154,7 @@ function showBars(group, name, states, view, start) {
     const x = String(start + BAR * (before ? before[code] : 0));
     tick.setAttribute("x1", x);
     tick.setAttribute("x2", x);
-    tick.classList.toggle("none", before === null || view.compares);
+    tick.classList.toggle("none", before === null || view.compares || Math.abs(before[code] - p) < 1e-12);
     const ends = view.whiskers && view.whiskers[code];
     const [low, high] = ends ? ends.map((end) => start + BAR * end) : [0, 0];
     part(".whisker").setAttribute("d", ends ? `M${low} 7V13M${low} 10H${high}M${high} 7V13` : "");

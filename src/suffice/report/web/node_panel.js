@@ -49,12 +49,9 @@ export function showNodePanel(card, entries, node, isAsked, view, actions) {
   const old = card.body.querySelector(".setting");
   const setting = isAsked ? makeSetting(entries[node], node, view, actions) : make("div", "setting");
   if (isSame && old) { // the tables stay as they were sorted and scrolled
-    const focused = document.activeElement && old.contains(document.activeElement) ? document.activeElement.id : "";
     old.replaceWith(setting);
     const toolbar = card.body.querySelector(".node-tools");
     if (toolbar) toolbar.replaceWith(tools);
-    const again = focused ? document.getElementById(focused) : null;
-    if (again) again.focus();
     return;
   }
   const tables = make("div", "tables");
@@ -95,7 +92,12 @@ function makeSetting(entry, node, view, actions) {
       event.preventDefault();
       if (field.value !== "" && Number.isFinite(Number(field.value))) actions.ask(observeValue(actions.question(), node, Number(field.value)));
     });
-    if (finding) form.append(makeButton("", "Withdraw", () => actions.ask(withdraw(actions.question(), node))));
+    if (finding) {
+      form.append(makeButton("", "Withdraw", () => {
+        field.focus();
+        actions.ask(withdraw(actions.question(), node));
+      }));
+    }
     box.append(form);
     return box;
   }

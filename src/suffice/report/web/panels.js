@@ -24,6 +24,7 @@ export function makeCard(id, title) {
   card.id = "card-" + id;
   const head = make("h2", "", title);
   head.id = "head-" + id;
+  head.tabIndex = -1; // takes the focus of what vanishes from the card
   card.setAttribute("aria-labelledby", head.id);
   const body = make("div", "content");
   card.append(head, body);
@@ -200,6 +201,8 @@ export function showExplanation(body, entries, insights, question) {
   if (free.length > 10) {
     const more = makeButton("more", `Show all ${free.length.toLocaleString("en-GB")}`, () => {
       fill(free.length);
+      list.tabIndex = -1;
+      list.focus({ preventScroll: true });
       more.remove();
     });
     body.append(more);

@@ -1,6 +1,6 @@
 // Tables, laid out when they are asked for.
 
-import { decimals, inColumn, make, makeButton, probability, fixed } from "./dom.js";
+import { decimals, inColumn, keepFocus, make, makeButton, probability, fixed } from "./dom.js";
 
 /** @typedef {import("./types.js").Entry} Entry */
 
@@ -17,7 +17,7 @@ const FIRST_ROWS = 30;
  */
 export function showInPieces(host, count, first, show, noun) {
   let shown = 0;
-  const more = makeButton("more", "", () => next(Math.max(first, shown)));
+  const more = makeButton("more", "", () => keepFocus(host, () => next(Math.max(first, shown)), more));
   /** @param {number} size */
   function next(size) {
     const end = Math.min(count, shown + size);
