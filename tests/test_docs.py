@@ -110,3 +110,13 @@ def test_whatever_looks_like_a_session_is_run() -> None:
 
 def test_commands_that_are_processes_are_on_the_pages() -> None:
     assert {command for page in PAGES for command, _ in commands(page)} >= PROCESSES
+
+
+def test_readme_begins_with_the_explorer_and_holds_no_binary() -> None:
+    first = re.search(r"!\[([^\]]+)\]\(([^)]+)\)", (ROOT / "README.md").read_text())
+    assert first is not None
+    assert first[2] == "docs/images/explorer.svg"
+    picture = (ROOT / first[2]).read_text(encoding="utf-8")
+    assert picture.startswith("<svg ")
+    assert 'href="data:image/png;base64,' in picture
+    assert len(picture) < 200_000

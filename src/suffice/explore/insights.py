@@ -45,7 +45,7 @@ def conflict(prior: Sequence[Marginal], question: Question, log_evidence: float)
             continue
         p = held[question.hard[node]] if node in question.hard else float(held @ np.array(question.soft[node]))
         total += math.log(p) if p > 0 else -math.inf
-    found = total - log_evidence
+    found = total - log_evidence  # eq conflict
     return found if math.isfinite(found) else None
 
 
@@ -215,7 +215,7 @@ def information(p: Floats, rows: Floats) -> float:
     whole = p @ rows
     with np.errstate(divide="ignore", invalid="ignore"):
         terms = np.where(rows > 0, rows * np.log(rows / whole), 0.0)
-    return max(0.0, float(p @ terms.sum(axis=1)))
+    return max(0.0, float(p @ terms.sum(axis=1)))  # eq expected-gain
 
 
 def integrated_information(p: Floats, densities: Sequence[Density]) -> float | None:

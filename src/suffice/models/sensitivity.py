@@ -113,7 +113,7 @@ def in_proportion(partial: NDArray[np.float64], rows: NDArray[np.float64]) -> ND
     left = 1 - rows
     with np.errstate(divide="ignore", invalid="ignore"):
         mean = np.where(left > 1e-15, others / left, (partial.sum(axis=-1, keepdims=True) - partial) / (n_states - 1))
-    return np.asarray(partial - mean)
+    return np.asarray(partial - mean)  # eq slope
 
 
 def event_text(event: Mapping[str, Any], said: list[str]) -> str:
