@@ -17,7 +17,6 @@ import threading
 import time
 from collections.abc import Callable
 from http import HTTPStatus
-from http.cookies import CookieError, SimpleCookie
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from typing import Any
 from urllib.parse import parse_qs, urlsplit
@@ -26,6 +25,7 @@ from suffice.errors import ArgumentError
 from suffice.explore.answers import Answering, Check
 from suffice.explore.page import page_of
 from suffice.explore.question import RequestError, SupersededError, is_whole
+from suffice.report.page.page import digest
 
 HOST = "127.0.0.1"
 LARGEST = 1_000_000
@@ -51,6 +51,16 @@ ALWAYS = {
 }
 """Headers of every answer."""
 NO_CONTENT = "default-src 'none'; frame-ancestors 'none'"
+RELOAD = (
+    "const token = sessionStorage.getItem('suffice'); sessionStorage.removeItem('suffice');"
+    "if (token) location.replace('/?token=' + encodeURIComponent(token) + location.hash);"
+)
+"""A page that is loaded again has no token in its address, but its tab remembers it, once."""
+AGAIN = (
+    '<!DOCTYPE html>\n<html lang="en"><head><meta charset="utf-8"><title>suffice explore</title></head><body><p>This '
+    f"address lacks its token. Open the address that was printed.</p><script>{RELOAD}</script></body></html>\n"
+)
+AGAIN_POLICY = f"default-src 'none'; script-src '{digest(RELOAD)}'; frame-ancestors 'none'"
 POLICY = re.compile(r'<meta http-equiv="Content-Security-Policy" content="([^"]*)">')
 
 Endpoint = Callable[[Answering, dict[str, Any], Check], Any]
@@ -124,7 +134,7 @@ class Server(ThreadingHTTPServer):
 
     def __init__(self, answering: Answering, port: int = 0) -> None:
         self.answering, self.latest = answering, Latest()
-        self.token, self.cookie = secrets.token_urlsafe(32), secrets.token_urlsafe(32)
+        self.token = secrets.token_urlsafe(32)
         self._room = threading.BoundedSemaphore(MOST_CONNECTIONS)
         self._open: set[socket.socket] = set()
         try:
@@ -228,20 +238,15 @@ class Handler(BaseHTTPRequestHandler):
         if address.path != "/":
             raise RequestError("There is nothing at this address.", 404)
         given = parse_qs(address.query, keep_blank_values=True).get("token", [])
-        by_token = len(given) == 1 and _same(given[0], self.server.token)
-        by_cookie = not given and _same(self._cookie(), self.server.cookie)
-        if not by_token and not by_cookie:
-            raise RequestError("This address lacks its token. Open the address that was printed.", 403)
-        if not (by_token and self._is_followed_link()):
+        if len(given) != 1 or not _same(given[0], self.server.token):
+            self._send(403, AGAIN.encode(), "text/html; charset=utf-8", {"Content-Security-Policy": AGAIN_POLICY})
+            return
+        if not self._is_followed_link():
             self._require_own_origin()
         page = self.server.page()
         found = POLICY.search(page)
         policy = found[1] if found else "default-src 'none'"
-        cookie = f"{self._cookie_name}={self.server.cookie}; HttpOnly; SameSite=Strict; Path=/"
-        headers = {
-            "Set-Cookie": cookie,
-            "Content-Security-Policy": f"{policy}; frame-ancestors 'none'",
-        }
+        headers = {"Content-Security-Policy": f"{policy}; frame-ancestors 'none'"}
         self._send(200, page.encode("utf-8", "replace"), "text/html; charset=utf-8", headers)
 
     def _post(self) -> None:
@@ -315,19 +320,6 @@ class Handler(BaseHTTPRequestHandler):
             length -= len(piece)
         self.connection.settimeout(self.timeout)
         return b"".join(pieces)
-
-    @property
-    def _cookie_name(self) -> str:
-        return f"suffice-{self.server.port}"  # cookies of one host are shared by all of its ports
-
-    def _cookie(self) -> str:
-        cookies: SimpleCookie = SimpleCookie()
-        try:
-            cookies.load(self.headers.get("Cookie", ""))
-        except CookieError:
-            return ""
-        found = cookies.get(self._cookie_name)
-        return "" if found is None else found.value
 
     # Answers --------------------------------------------------------------------------------------------------
 

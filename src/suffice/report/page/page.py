@@ -131,7 +131,7 @@ def assemble(content: Content, sections: Sequence[Section], data: dict[str, Any]
     body = "".join(f'<section id="{name}">{inner}</section>' for name, _, inner in sections)
     connect = "connect-src 'self'; " if served else ""
     policy = (
-        f"default-src 'none'; script-src '{_digest(script)}'; style-src '{_digest(style)}'; img-src data:; {connect}"
+        f"default-src 'none'; script-src '{digest(script)}'; style-src '{digest(style)}'; img-src data:; {connect}"
         "base-uri 'none'; form-action 'none'"
     )
     heading = _text(content.title)
@@ -364,6 +364,6 @@ def escaped(text: str) -> str:
     return text
 
 
-def _digest(text: str) -> str:
+def digest(text: str) -> str:
     """Return the hash by which the page's policy knows its own script and style."""
     return "sha256-" + base64.b64encode(hashlib.sha256(text.encode()).digest()).decode()

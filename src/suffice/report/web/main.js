@@ -11,6 +11,7 @@ function startPage() {
   /** @type {import("./types.js").Content} */
   const content = JSON.parse(held.textContent || "");
   const host = byId("explorer");
+  if (content.served) sessionStorage.setItem("suffice", content.served.token); // which a reload needs
   const engine = content.served ? servedEngine(content.served.token)
     : content.tree ? treeEngine(content.tree)
     : content.normal ? normalEngine(content.normal) : null;
