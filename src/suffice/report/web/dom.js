@@ -60,7 +60,12 @@ export function byId(id) {
  */
 function stopsIn(part) {
   const all = /** @type {NodeListOf<HTMLElement>} */ (part.querySelectorAll("a[href], button, input, select, summary, [tabindex='0']"));
-  return Array.from(all).filter((stop) => stop.getClientRects().length > 0 && !stop.matches(":disabled"));
+  return Array.from(all).filter(canBeReached);
+}
+
+/** @param {Element} stop */
+function canBeReached(stop) {
+  return stop.getClientRects().length > 0 && !stop.matches(":disabled, details:not([open]) > :not(summary) *");
 }
 
 /**
@@ -75,7 +80,7 @@ export function keepFocus(part, change, otherwise) {
   const held = document.activeElement;
   const at = held && part.contains(held) ? stopsIn(part).indexOf(/** @type {HTMLElement} */ (held)) : -1;
   change();
-  if (!held || at < 0 || (held.isConnected && held.getClientRects().length > 0 && !held.matches(":disabled"))) return;
+  if (!held || at < 0 || (held.isConnected && canBeReached(held))) return;
   const stops = stopsIn(part);
   (byId(held.id) || stops[Math.min(at, stops.length - 1)] || otherwise).focus({ preventScroll: true });
 }
