@@ -81,12 +81,18 @@ stubs: $(READY_DEV)  ## Write the types of the kernels anew, after an edit of th
 	$(BIN)/python -m nanobind.stubgen -q $(patsubst %,-m suffice.native.%,$(shell cat src/suffice/native/subjects.txt)) -O src/suffice/native
 
 TYPESCRIPT := build/web/node_modules/typescript/bin/tsc
-web: $(TYPESCRIPT)  ## Check the types of the page's modules and run their tests, with Node.js.
+AXE := build/web/node_modules/axe-core/axe.min.js
+web: $(TYPESCRIPT) $(AXE)  ## Check the types of the page's modules and run their tests, with Node.js.
 	node $(TYPESCRIPT) -p tests/web
 	node --test tests/web/*.test.mjs
 
+# Both in one command, since npm removes what it is not asked for; axe-core is for tests in the browser.
+NPM_INSTALL := npm install --silent --no-audit --no-fund --no-save --prefix build/web typescript@5.9.3 axe-core@4.13.0
 $(TYPESCRIPT):
-	npm install --silent --no-audit --no-fund --no-save --prefix build/web typescript@5.9.3
+	$(NPM_INSTALL)
+
+$(AXE): | $(TYPESCRIPT)
+	$(NPM_INSTALL)
 
 test-peers: build/test-peers/installed  ## Run the tests against other libraries, in an environment with them.
 	SUFFICE_REQUIRE=peers build/test-peers/bin/python -m pytest tests/peers

@@ -33,7 +33,7 @@ export function showInPieces(host, count, first, show, noun) {
 function makeFrame(caption) {
   const wrap = make("div", "scroll");
   wrap.tabIndex = 0;
-  wrap.setAttribute("role", "region");
+  wrap.setAttribute("role", "group");
   wrap.setAttribute("aria-label", caption || "table");
   const table = make("table");
   if (caption) table.append(make("caption", "", caption));
