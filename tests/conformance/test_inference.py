@@ -281,7 +281,8 @@ def check_inquiry_most_likely(case: Case, evidence: Given, oracle: Oracle) -> No
     check_best(Inquiry(case.product).most_likely(evidence), oracle)
 
 
-def check_inquiry_many(case: Case, evidence: Given, oracle: Oracle) -> None:
+def other_tables(case: Case) -> list[Product]:
+    """Return products over the same scopes."""
     rng = np.random.default_rng(3)
     others = []
     for _ in range(2):
@@ -290,12 +291,27 @@ def check_inquiry_many(case: Case, evidence: Given, oracle: Oracle) -> None:
             for factor in case.product.factors
         ]
         others.append(dataclasses.replace(case.product, factors=tuple(factors), parents=None))
+    return others
+
+
+def check_inquiry_many(case: Case, evidence: Given, oracle: Oracle) -> None:
+    others = other_tables(case)
     asked = Inquiry(case.product)
     for targets in free_targets(case, evidence):
         found = asked.many(targets, evidence, [case.product, *others])
         same(found[0], oracle.marginal(targets))
         for answer, other in zip(found[1:], others, strict=True):
             same(answer, Oracle(other, evidence).marginal(targets))
+
+
+def check_inquiry_many_marginals(case: Case, evidence: Given, oracle: Oracle) -> None:
+    others = other_tables(case)
+    found = Inquiry(case.product).many_marginals(evidence, [case.product, *others])
+    assert sorted(found) == oracle.free
+    oracles = [oracle, *(Oracle(other, evidence) for other in others)]
+    for v, answers in found.items():
+        for answer, other in zip(answers, oracles, strict=True):
+            same(answer, other.marginal((v,)))
 
 
 def check_focus(case: Case, evidence: Given, oracle: Oracle) -> None:
@@ -364,6 +380,7 @@ ROUTINES: dict[str, Check] = {
     "inquiry.Inquiry.calibrated": check_inquiry_calibrated,
     "inquiry.Inquiry.most_likely": check_inquiry_most_likely,
     "inquiry.Inquiry.many": check_inquiry_many,
+    "inquiry.Inquiry.many_marginals": check_inquiry_many_marginals,
     "Answers.kl": check_kl,
 }
 

@@ -119,10 +119,8 @@ def click_at_random(page: Explorer, model: Any, rng: np.random.Generator) -> tup
         answers = model.marginals(given_of(model, names, seen))
         for place, shown in page.bars().items():
             name = names[place]
-            if name in answers:
-                expected = answers[name].values
-            else:
-                expected = np.eye(model.schema[name].n_states)[seen[place]]
+            seen_state = np.eye(model.schema[name].n_states)[seen[place]] if name not in answers else None
+            expected = answers[name].values if seen_state is None else seen_state
             np.testing.assert_allclose(shown, expected[: len(shown)], rtol=0, atol=1e-9)
         compared += 1
     page.browser.run("[...document.querySelectorAll('.tools button')].find((b) => b.textContent === 'Reset').click()")

@@ -35,8 +35,9 @@ def page_script(served: bool) -> str:
 
 @cache
 def page_style() -> str:
-    """Return the style of a page, without comments."""
-    return "".join(re.sub(r"/\*.*?\*/\n?", "", _own(name), flags=re.DOTALL) for name in STYLES)
+    """Return the style of a page, without comments and white space that means nothing."""
+    text = re.sub(r"/\*.*?\*/", "", "".join(map(_own, STYLES)), flags=re.DOTALL)
+    return re.sub(r"\s*([{};,])\s*", r"\1", re.sub(r"\s+", " ", text)).strip()
 
 
 def _module(name: str) -> str:

@@ -24,4 +24,18 @@ function startPage() {
   else done();
 }
 
+/** On paper everything is unfolded. */
+function unfoldOnPaper() {
+  /** @type {HTMLDetailsElement[]} */
+  let opened = [];
+  window.addEventListener("beforeprint", () => {
+    opened = Array.from(document.querySelectorAll("details:not([open]):not(.menu)"));
+    for (const details of opened) details.open = true;
+  });
+  window.addEventListener("afterprint", () => {
+    for (const details of opened) details.open = false;
+  });
+}
+
 startPage();
+unfoldOnPaper();
