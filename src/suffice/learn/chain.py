@@ -18,10 +18,9 @@ from suffice.models.chain_carry import carried
 from suffice.models.chain_layout import layout_of
 from suffice.models.chain_model import ChainModel
 from suffice.models.chain_units import units_of
-from suffice.optimise.decrement import BLURRED, LEFT
+from suffice.optimise.decrement import LEFT
 from suffice.optimise.kinks import MOST_WRITTEN, Bools, Kinks, up_to_zero
 from suffice.optimise.lbfgs import lbfgs
-from suffice.optimise.newton_cg import by_differences
 from suffice.optimise.outcome import NO_BETTER, Outcome, rounding_error
 from suffice.optimise.owlqn import owlqn
 from suffice.priors.elastic import Elastic, penalty_of
@@ -202,7 +201,7 @@ def _searched(problem: Problem, label: str) -> Solution:
         if is_end and not more.converged:
             break
         outcome = replace(more, values=(*outcome.values, *more.values))
-    if c1 and is_near and not follower.is_early and not problem.watch.interrupted:
+    if (c1 or objective.c2) and is_near and not follower.is_early and not problem.watch.interrupted:
         outcome = _finished(outcome, objective, units, c1, asked)
     return solution_of(problem, objective, outcome, follower)
 
@@ -225,9 +224,7 @@ def _ended(
     def done(_: float, slopes: Floats) -> bool:
         return bool(np.abs(slopes / units[free]).max() <= limit)
 
-    x, _ = kinks.on_support(
-        by_differences(objective, units), outcome.x, done=done, steps=steps, gain=LEFT, scale=1 / seen
-    )
+    x, _ = kinks.on_support(objective.twice, outcome.x, done=done, steps=steps, gain=LEFT, scale=1 / seen)
     reached = up_to_zero(outcome.x, x, (outcome.x != 0) & (c1 > 0))
     value, gradient = objective(reached)
     value += kinks.value(reached)
@@ -240,22 +237,20 @@ def _ended(
 def _finished(outcome: Outcome, objective: Objective, units: Floats, c1: float, limit: float) -> Outcome:
     """Go to the optimum by a Hessian that is written out, where weights are few and something is left to gain.
 
-    Zeros that hold each other are left only together: orthant-wise steps and steps on a support do not see that.
+    Zeros that hold each other are left only together: orthant-wise steps and steps on a support do not see that. And
+    conjugate gradients do not see the end of directions in which the penalty is nearly all that determines the weights.
     """
-    kinks, twice = Kinks(np.full(objective.layout.size, c1)), by_differences(objective, units)
-    if not 0 < objective.layout.size <= MOST_WRITTEN:
-        return outcome
-    _, slopes, product = twice(outcome.x)
-    seen = _diagonal(objective, units, outcome.x, np.ones(len(units), bool))
-    if outcome.converged and kinks.decrement(outcome.x, slopes, product, seen, 1.0, BLURRED) <= LEFT:
+    kinks = Kinks(np.full(objective.layout.size, c1))
+    left = kinks.left(outcome.x, outcome.gradient)
+    is_round = objective.c2 > 0 and float(left @ left) / (4 * objective.c2) <= 10 * LEFT
+    if not 0 < objective.layout.size <= MOST_WRITTEN or is_round:
         return outcome
     x, is_end = kinks.finished(
-        twice,
+        objective.twice,
         outcome.x,
         total=1.0,
         gain=LEFT,
         done=lambda left: bool(np.abs(left / units).max() <= limit),
-        little=BLURRED,
         rounding=1e-15 * float(np.abs(objective.counts) @ np.abs(outcome.x)),
     )
     value, gradient = objective(x)
@@ -272,11 +267,11 @@ def _diagonal(objective: Objective, units: Floats, x: Floats, wanted: Bools) -> 
     """
     found: Floats = np.maximum(np.abs(objective.counts) * units, 1e-3 * units**2) + 2 * objective.c2
     if np.count_nonzero(wanted) <= FEW:
-        _, _, product = by_differences(objective, units)(x)
         for place in np.flatnonzero(wanted):
             unit = np.zeros(len(x))
             unit[place] = 1.0
-            found[place] = min(found[place], max(float(product(unit)[place]), 1e-12 * found[place]))
+            own = float(objective.product(x, unit)[place])
+            found[place] = min(found[place], max(own, 1e-12 * found[place]))
     return found
 
 
@@ -285,9 +280,9 @@ def _is_pulled_off_zero(outcome: Outcome, objective: Objective, units: Floats, c
     kinks = Kinks(np.full(objective.layout.size, c1))
     if not kinks.left(outcome.x, outcome.gradient)[~kinks.free(outcome.x)].any():
         return False
-    _, slopes, product = by_differences(objective, units)(outcome.x)
+    _, slopes, product = objective.twice(outcome.x)
     seen = _diagonal(objective, units, outcome.x, kinks.left(outcome.x, outcome.gradient) != 0)
-    return kinks.decrement(outcome.x, slopes, product, seen, 1.0, BLURRED) > 10 * LEFT
+    return kinks.decrement(outcome.x, slopes, product, seen, 1.0) > 10 * LEFT
 
 
 def solution_of(problem: Problem, objective: Objective, outcome: Outcome, follower: Follower) -> Solution:

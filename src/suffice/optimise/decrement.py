@@ -26,8 +26,6 @@ LITTLE = 1e-12
 """The part of the diagonal that is added to a Hessian written out, or to exact products with it."""
 LEAST = 1e-14
 """The part where a prior has kinks and rounding errors are known: along relations its price is all there is."""
-BLURRED = 3e-6
-"""The part that is added where products with the Hessian are differences of gradients."""
 MANY = 10.0
 """From so many times the limit on it does not matter how many."""
 NEGLIGIBLE = 1e-9
@@ -104,7 +102,6 @@ def decrement_by_products(
     *,
     noise: ArrayLike = 0.0,
     least: float = 0.0,
-    little: float = LITTLE,
     negligible: float = NEGLIGIBLE,
     limit: float = 1e-3,
 ) -> Decrement:
@@ -124,8 +121,6 @@ def decrement_by_products(
         About the rounding error of the gradient.
     least : float
         A bound from below of the Hessian's eigenvalues; zero where there is none.
-    little : float
-        The part of the diagonal that is added to the Hessian.
     negligible : float
         Where the sum of ½ g² over the diagonal is less, no system is solved.
     limit : float
@@ -143,7 +138,7 @@ def decrement_by_products(
     if not np.isfinite(gradient).all():
         return Decrement(math.inf, int(np.argmin(np.isfinite(gradient))))
     diagonal = np.maximum(diagonal, 0.0)
-    added = _doubt(noise, len(gradient)) + little * diagonal
+    added = _doubt(noise, len(gradient)) + LITTLE * diagonal
     weight = diagonal + added
     if (gradient[weight == 0] != 0).any():
         return Decrement(math.inf, int(np.argmax((weight == 0) & (gradient != 0))))
