@@ -59,6 +59,16 @@ def newton_decrement(cases: Iterable[tuple[Any, Any]], theta: Any, *, ridge: Any
     return max(cost, 0.0 if np.any(ridge) or not price.any() else _gain_along(relations_of(cases), theta, price))
 
 
+def second_derivatives(features: Any, theta: Any, n: float) -> Any:
+    """Return n times the covariance of the features of all outcomes, in extended precision."""
+    scores = features.astype(Long) @ np.asarray(theta, Long)
+    p = np.exp(scores - scores.max())
+    p /= p.sum()
+    around = (features - features[int(np.argmax(p))]).astype(Long)
+    around -= p @ around
+    return np.asarray(around.T @ (around * (n * p)[:, None]), np.float64)
+
+
 def _to_one_side(slopes: Any, hessian: Any, price: Any, at_kink: Any, side: Any) -> tuple[float, Any]:
     """Return the gain and the step; parameters leave kinks against ``side``, which is made zero of those that stay."""
     while True:

@@ -11,6 +11,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from tests.audit.families import FAMILIES
 from tests.audit.family import certify_as_claimed, drawn
+from tests.audit.multinomial import second_derivatives
 from tests.audit.sequences import chain_cases
 from tests.inference.graph_twin import graph_lists
 from tests.learn.test_graph_crf import LABEL, STRUCTURE, table_of
@@ -70,16 +71,6 @@ def test_second_derivatives_of_a_chain_keep_their_digits(
         wanted += second_derivatives(features, model.weights, counts.sum())
     units = np.sqrt(np.diag(wanted))
     assert (np.abs(found - wanted) <= 1e-12 * np.outer(units, units) + 1e-300).all()
-
-
-def second_derivatives(features: Any, weights: Any, n: float) -> Any:
-    """Return n times the features' covariance, in extended precision, around the most probable outcome."""
-    scores = features.astype(np.longdouble) @ weights.astype(np.longdouble)
-    p = np.exp(scores - scores.max())
-    p /= p.sum()
-    around = (features - features[int(np.argmax(p))]).astype(np.longdouble)
-    around -= p @ around
-    return np.asarray(around.T @ (around * (n * p)[:, None]), np.float64)
 
 
 def test_batches_and_blocks_change_no_product(monkeypatch: pytest.MonkeyPatch) -> None:
