@@ -216,7 +216,8 @@ def _weight(model: ChainModel, place: int) -> str:
 def _decrement(claim: Claim, found: Recounted, units: Floats) -> Decrement:
     """Return how much a Newton step would gain."""
     model: ChainModel = claim.model
-    seen = np.abs(model.layout.gathered(_counts_of(claim))) + np.abs(found.gap) + found.variance / units
+    sizes = model.layout.gathered(_in_size(_counts_of(claim)))  # of values of both signs, sums would say too little
+    seen = sizes + np.abs(found.gap) + found.variance / units
     noise = ROUNDING * seen * max(1.0, float(np.abs(model.weights * units).max(initial=0.0)))
     cells = float(claim.statistics.n_read) * model.label.n_states**2
     curvature = Curvature(lambda directions: RecountAlong(model, directions).over(claim), found.variance, cells)
@@ -226,6 +227,12 @@ def _decrement(claim: Claim, found: Recounted, units: Floats) -> Decrement:
 def _counts_of(claim: Claim) -> ChainCounts:
     """Return the counts of the features, of which the statistics hold one."""
     return next(held for held in claim.statistics.values() if isinstance(held, ChainCounts))
+
+
+def _in_size(counts: ChainCounts) -> ChainCounts:
+    """Return the counts with sums of absolute values."""
+    states, steps = (replace(pairs, sums=pairs.sizes) for pairs in (counts.states, counts.steps))
+    return replace(counts, states=states, steps=steps)
 
 
 def _without(certificate: Certificate) -> str:

@@ -14,7 +14,7 @@ from suffice.optimise.decrement import (
     LEAST,
     LITTLE,
     Decrement,
-    decrement_at_kinks,
+    decrement_at_zeros,
     decrement_by_products,
     decrement_of,
 )
@@ -137,4 +137,4 @@ def decrement_under(
         return curvature.times(direction) + ridge * direction
 
     slopes, prices = np.where(at_zero, gap, slopes_under(penalty, weights, gap)), np.full(len(weights), penalty.c1)
-    return decrement_at_kinks(slopes, prices, at_zero, solve, multiply, curvature.variance + ridge)
+    return decrement_at_zeros(slopes, prices, at_zero, solve, multiply, curvature.variance + ridge)

@@ -46,10 +46,11 @@ WORDS = {"yes": "", "no": ", which does not exist", "undecided": ", if there is 
 class Found(NamedTuple):
     """Sums over all graphs.
 
-    ``gap``, ``seen`` and ``variance`` are by weight: features expected minus those of the data, the latter alone, and
-    the variances of the former, as if nodes and cliques were independent. ``positive``, ``negative``, ``spread``,
-    ``squares`` and ``number`` are by attribute: the sums of positive and of negative values, the most that the sizes of
-    its values in one graph add up to, the sum of their squares, and how many are not zero. ``counts`` are by label.
+    ``gap``, ``seen`` and ``variance`` are by weight: features expected minus those of the data, the sizes of the latter
+    alone, and the variances of the former, as if nodes and cliques were independent. ``positive``, ``negative``,
+    ``spread``, ``squares`` and ``number`` are by attribute: the sums of positive and of negative values, the most that
+    the sizes of its values in one graph add up to, the sum of their squares, and how many are not zero. ``counts`` are
+    by label.
     """
 
     log_likelihood: float
@@ -89,7 +90,7 @@ class Recount:
         log_p, gaps, varied, off = self._measured(graphs)
         gap = features_of(self.model, graphs, gaps, by_graph)
         variance = features_of(self.model, graphs, varied, by_graph, 2)
-        seen = features_of(self.model, graphs, observed(graphs, k), by_graph)
+        seen = features_of(self.model, graphs, observed(graphs, k), by_graph, in_size=True)
         counts = np.bincount(np.asarray(graphs.labels), np.repeat(by_graph, graphs.lengths), minlength=k)
         # the largest of all blocks is at most the sum of those of each, which is small where each is
         by_attribute = spreads(graphs)
@@ -223,7 +224,7 @@ def _residual(model: GraphModel, slopes: Floats, units: Floats, total: float) ->
 def _decrement(claim: Claim, found: Found, units: Floats) -> Decrement:
     """Return how much a Newton step would gain."""
     model, is_pseudo = claim.model, claim.method == PSEUDO
-    seen = np.abs(found.seen) + np.abs(found.gap) + found.variance / units
+    seen = found.seen + np.abs(found.gap) + found.variance / units
     noise = ROUNDING * seen * max(1.0, float(np.abs(model.weights * units).max(initial=0.0)))
     cells = CELLS * float(claim.statistics.n_read)
     curvature = Curvature(lambda along: RecountAlong(model, along, is_pseudo).over(claim), found.variance, cells)

@@ -65,13 +65,23 @@ def scores_of(model: GraphModel, graphs: LabelledGraphs, weights: Floats) -> lis
 
 
 def features_of(
-    model: GraphModel, graphs: LabelledGraphs, shares: Sequence[Floats], by_graph: Floats, power: int = 1
+    model: GraphModel,
+    graphs: LabelledGraphs,
+    shares: Sequence[Floats],
+    by_graph: Floats,
+    power: int = 1,
+    *,
+    in_size: bool = False,
 ) -> Floats:
-    """Return Σ value^power · share of every weight, over nodes and cliques, each as often as its graph counts."""
+    """Return Σ value^power · share of every weight, over nodes and cliques, each as often as its graph counts.
+
+    ``in_size`` takes the absolute values.
+    """
     found = np.zeros(model.layout.size + 1)
     offsets = [graphs.offsets, *(kind.offsets for kind in graphs.cliques)]
     for table, attributes in enumerate(attributes_of(graphs)):
         rows, codes, values = entries(attributes)
+        values = np.abs(values) if in_size else values
         values = values**power * np.repeat(by_graph, np.diff(offsets[table]))[rows]
         for column, cell in enumerate(weight_cells(model, table).T):
             amounts = values * shares[table][rows, column]

@@ -1,4 +1,4 @@
-"""Kinks: a price on the absolute value of every number, which leaves some of them at exactly zero."""
+"""L1: a price on the absolute value of every number, which leaves some of them at exactly zero."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 from suffice.optimise.decrement import (
     NEGLIGIBLE,
     Decrement,
-    decrement_at_kinks,
+    decrement_at_zeros,
     decrement_by_products,
     decrement_of,
 )
@@ -50,7 +50,7 @@ class Kinks:
     Attributes
     ----------
     prices : array, shape (n,)
-        Not negative; a number of price zero has no kink.
+        Not negative; a number of price zero is not penalised.
 
     Examples
     --------
@@ -77,7 +77,7 @@ class Kinks:
         return np.asarray(np.where(x == 0, at_zero, slope + np.sign(x) * self.prices), np.float64)
 
     def free(self, x: Floats) -> Bools:
-        """Return which numbers are not at a kink."""
+        """Return which numbers are not at zero, or have no price."""
         return np.asarray((x != 0) | (self.prices == 0))
 
     def decrement(self, x: Floats, slope: Floats, product: Product, diagonal: Floats, total: float) -> float:
@@ -116,7 +116,7 @@ class Kinks:
             return decrement_by_products(gradient, along, own, noise=noise[kept], negligible=negligible)
 
         slopes = total * (slope + np.sign(x) * self.prices)
-        return decrement_at_kinks(slopes, total * self.prices, ~self.free(x), solve, multiply, total * diagonal).size
+        return decrement_at_zeros(slopes, total * self.prices, ~self.free(x), solve, multiply, total * diagonal).size
 
     def finished(
         self,
@@ -199,8 +199,8 @@ class Kinks:
     def _newton(self, evaluate: EvaluateTwice, x: Floats, total: float) -> _Place:
         """Return the sum at a point, and the Newton step there; numbers leave zero in the direction of their slopes."""
         value, slope, product = evaluate(x)
-        at_kink = ~self.free(x)
-        left = np.where(at_kink, np.sign(slope), 1.0) * self.left(x, slope)
+        at_zero = ~self.free(x)
+        left = np.where(at_zero, np.sign(slope), 1.0) * self.left(x, slope)
         hessian = np.array([product(unit) for unit in np.eye(len(x))]).reshape(len(x), len(x))
         hessian = total * (hessian + hessian.T) / 2
 
@@ -210,8 +210,8 @@ class Kinks:
             return decrement_of(gradient, hessian[np.ix_(kept, kept)], noise[kept])
 
         slopes = total * (slope + np.sign(x) * self.prices)
-        found = decrement_at_kinks(
-            slopes, total * self.prices, at_kink, solve, lambda v: np.asarray(hessian @ v), np.diag(hessian)
+        found = decrement_at_zeros(
+            slopes, total * self.prices, at_zero, solve, lambda v: np.asarray(hessian @ v), np.diag(hessian)
         )
         step = np.zeros(len(x)) if found.solved is None else -found.solved
         return _Place(x, value + self.value(x), left, found.size, step)
