@@ -177,7 +177,7 @@ def decrement_at_zeros(
     diagonal: Floats,
     left_out: Bools | None = None,
 ) -> Decrement:
-    """Return the decrement under L1, not differentiable at zero: parameters leave it only if that gains, to one side only.
+    """Return the decrement under L1: parameters leave zero only if that gains, and in one direction only.
 
     A parameter stays at zero while its slope is within its price. That is asked of the slope after the step of the
     others: where parameters are related, a step that is worth nothing in nats may change slopes by whole prices, and
