@@ -232,7 +232,7 @@ SUFFICE_INLINE void along_sequence(Int n, Int k, Int width, double *__restrict p
         for (Int i = 0; i < k; ++i)
             for (Int j = 0; j < k; ++j)
                 pair[i * k + j] *= past[(t - 1) * k + i] + ((step[i * k + j] - middle) + (gain[j] - gain[best[t]])) +
-                                   future[t * k + j] - mean;
+                                   future[t * k + j] - mean;  // eq crf-curvature
         pairs.keep(t);
     }
 }
