@@ -26,7 +26,7 @@ def newton_decrement(cases: Iterable[tuple[Any, Any]], theta: Any, *, ridge: Any
     """Return ½ gᵀH⁻¹g of −Σ log p and a penalty, in nats; or what a shift along relations gains, if that is more.
 
     Each case is the features of all its outcomes, shape (outcomes, parameters), and how often each was seen. ``ridge``
-    and ``price`` multiply half the squares, and the absolute values, of the parameters; those at a kink that nothing
+    and ``price`` multiply half the squares, and the absolute values, of the parameters; those at zero that nothing
     pulls off, neither before the step nor after it, stay there.
     """
     theta = np.asarray(theta, Long)
@@ -45,24 +45,34 @@ def newton_decrement(cases: Iterable[tuple[Any, Any]], theta: Any, *, ridge: Any
     gradient = gradient + ridge * theta
     hessian = hessian + np.diag(np.broadcast_to(ridge, len(theta)))
     price = np.broadcast_to(price, len(theta))
-    at_kink = (price > 0) & (theta == 0)
-    side = np.where(at_kink & (np.abs(gradient) > price), np.sign(gradient), 0).astype(np.float64)
+    at_zero = (price > 0) & (theta == 0)
+    side = np.where(at_zero & (np.abs(gradient) > price), np.sign(gradient), 0).astype(np.float64)
     cost = 0.0
     for _ in range(MOST_RELEASES):
-        found, step = _to_one_side(gradient + price * np.sign(theta), hessian, price, at_kink, side)
+        found, step = _to_one_side(gradient + price * np.sign(theta), hessian, price, at_zero, side)
         cost = max(cost, found)
         after = gradient + hessian @ step
-        beyond = at_kink & (side == 0) & (np.abs(after) > price * (1 + ROUNDED))
+        beyond = at_zero & (side == 0) & (np.abs(after) > price * (1 + ROUNDED))
         if not beyond.any():
             break
         side[beyond] = np.sign(after[beyond])
     return max(cost, 0.0 if np.any(ridge) or not price.any() else _gain_along(relations_of(cases), theta, price))
 
 
-def _to_one_side(slopes: Any, hessian: Any, price: Any, at_kink: Any, side: Any) -> tuple[float, Any]:
-    """Return the gain and the step; parameters leave kinks against ``side``, which is made zero of those that stay."""
+def second_derivatives(features: Any, theta: Any, n: float) -> Any:
+    """Return n times the covariance of the features of all outcomes, in extended precision."""
+    scores = features.astype(Long) @ np.asarray(theta, Long)
+    p = np.exp(scores - scores.max())
+    p /= p.sum()
+    around = (features - features[int(np.argmax(p))]).astype(Long)
+    around -= p @ around
+    return np.asarray(around.T @ (around * (n * p)[:, None]), np.float64)
+
+
+def _to_one_side(slopes: Any, hessian: Any, price: Any, at_zero: Any, side: Any) -> tuple[float, Any]:
+    """Return the gain and the step; parameters leave zero against ``side``, which is made zero of those that stay."""
     while True:
-        free = ~at_kink | (side != 0)
+        free = ~at_zero | (side != 0)
         step = np.zeros(len(slopes))
         cost, solved = _solved((slopes - side * price).astype(np.float64)[free], hessian[np.ix_(free, free)])
         step[free] = -solved

@@ -12,7 +12,7 @@ import numpy as np
 from tests.audit.family import AuditFamily
 from tests.audit.multinomial import newton_decrement, perturb_by
 from tests.audit.tables import weights_of
-from tests.models.chain_twin import Toy, features, features_at, named, paths
+from tests.models.chain_twin import Toy, added_up, features, features_at, named, paths
 
 import suffice as sf
 from suffice.certify import Claim
@@ -78,7 +78,7 @@ def chain_cases(toy: Toy, keys: list[Any], local: bool) -> Iterator[tuple[Any, A
             continue
         for t, now in enumerate(truth):
             before = truth[t - 1] if t else -1
-            found = [dict(features_at(toy, s, t, before, label)) for label in range(toy.k)]
+            found = [added_up(features_at(toy, s, t, before, label)) for label in range(toy.k)]
             yield _matrix(found, place), toy.weight(s) * (np.arange(toy.k) == now)
 
 

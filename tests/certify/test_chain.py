@@ -12,8 +12,7 @@ from hypothesis import strategies as st
 from tests.models.chain_twin import KINDS, OPTIONS, Toy, loss, toy_of, toys
 
 import suffice as sf
-from suffice.certify import Certificate, Claim, certify
-from suffice.certify import chain as chain_module
+from suffice.certify import Certificate, Claim, certify, chain_recursions
 from suffice.certify.chain import NAME, Recount
 from suffice.data import sequence_positions
 from suffice.native import label_chains as kernels
@@ -82,7 +81,7 @@ def test_sizes_of_batches_and_blocks_change_nothing(
     model = toy.model(toy.structure(kind, boundaries=True))
     whole = recounted(toy, model)
     for cells, block in ((1, 1), (60, 4), (200, 1 << 20)):
-        monkeypatch.setattr(chain_module, "CELLS", cells)
+        monkeypatch.setattr(chain_recursions, "CELLS", cells)
         monkeypatch.setattr(sequence_positions, "BLOCK_POSITIONS", block)
         np.testing.assert_allclose(recounted(toy, model), whole, atol=1e-12)
 

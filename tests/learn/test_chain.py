@@ -12,6 +12,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from scipy.optimize import minimize
+from tests.audit.multinomial import second_derivatives
+from tests.audit.sequences import chain_cases
 from tests.learn.chain_cases import BOTH, fitted
 from tests.models.chain_twin import KINDS, OPTIONS, Toy, empirical, expected, loss, named, toy_of, toys
 
@@ -80,6 +82,36 @@ def test_gradients_are_differences_of_values(kind: type[LabelChain], stepped: bo
         assert gradient[at] == pytest.approx(slope, abs=1e-7)
 
 
+@settings(max_examples=50)
+@given(toy=toys(), kind=KINDS, options=OPTIONS, seed=st.integers(0, 99))
+def test_products_are_differences_of_gradients(toy: Toy, kind: Any, options: dict[str, Any], seed: int) -> None:
+    objective = objective_of(toy, toy.structure(kind, **options), c2=0.2)
+    w, direction, h = weights_of(objective, seed), weights_of(objective, seed + 1), 1e-5
+    ahead, behind = (objective(w + step * direction)[1] for step in (h, -h))
+    np.testing.assert_allclose(objective.product(w, direction), (ahead - behind) / (2 * h), atol=1e-6)
+
+
+@pytest.mark.parametrize(("kind", "stepped"), [*PASSES, (LabelChain, None)])
+@pytest.mark.parametrize("size", [1.0, 15.0])
+def test_products_keep_their_digits(kind: type[LabelChain], stepped: bool | None, size: float) -> None:
+    """Also where labels are all but certain; with steps far apart in log space."""
+    toy = toy_of(5, 3, [4, 1, 0, 3], unit=False, stepped=bool(stepped), weighted=True)
+    structure = toy.structure(kind, boundaries=True)
+    objective = objective_of(toy, structure).held()
+    w, places = weights_of(objective, 3, size), range(objective.layout.size)
+    if stepped is None:
+        objective.layout.transition_weights(w)[0] -= 400.0
+        assert pass_of(structure, objective.layout, w) is StepPass
+    found = np.array([objective.product(w, np.eye(len(w))[place]) for place in places])
+    wanted = np.zeros_like(found)
+    for features, counts in chain_cases(toy, named(objective.layout), kind is LocalChain):
+        wanted += second_derivatives(features, w, counts.sum())
+    less = np.minimum.outer(np.diag(wanted), np.diag(wanted))  # errors are those of the one along which was multiplied
+    along = np.where(np.diag(wanted)[:, None] <= np.diag(wanted), found, found.T)
+    assert (np.abs(along - wanted) <= 1e-12 * np.sqrt(np.outer(np.diag(wanted), np.diag(wanted))) + 1e-300).all()
+    assert less.min() < 1e-3 or size == 1
+
+
 @pytest.mark.parametrize(("kind", "stepped"), PASSES)
 def test_sizes_of_ranges_pieces_and_blocks_change_nothing(
     monkeypatch: pytest.MonkeyPatch, threads: Any, kind: type[LabelChain], stepped: bool
@@ -89,6 +121,7 @@ def test_sizes_of_ranges_pieces_and_blocks_change_nothing(
     w = weights_of(objective_of(toy, structure))
     threads(1)
     value, gradient = objective_of(toy, structure)(w)
+    image = objective_of(toy, structure).product(w, -w)
     for positions, piece, block in itertools.product((1, 30), (1, 7), (1, 50, 1 << 20)):
         monkeypatch.setattr(chain_design, "RANGE_POSITIONS", positions)
         monkeypatch.setattr(chain_design, "PIECE_POSITIONS", piece)
@@ -97,6 +130,7 @@ def test_sizes_of_ranges_pieces_and_blocks_change_nothing(
         found = objective_of(toy, structure).held()(w)
         assert found[0] == pytest.approx(value, rel=1e-12)
         np.testing.assert_allclose(found[1], gradient, atol=1e-11)
+        np.testing.assert_allclose(objective_of(toy, structure).held().product(w, -w), image, atol=1e-11)
 
 
 @pytest.mark.parametrize(("kind", "stepped"), PASSES)

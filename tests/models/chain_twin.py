@@ -5,7 +5,7 @@ from __future__ import annotations
 import itertools
 import math
 from collections import Counter
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -109,12 +109,17 @@ def features_at(toy: Toy, s: int, t: int, before: int, now: int) -> Iterator[tup
         yield ("last", now), 1.0
 
 
-def features(toy: Toy, s: int, path: tuple[int, ...] | list[int]) -> dict[Feature, float]:
+def added_up(found: Iterable[tuple[Feature, float]]) -> dict[Feature, float]:
+    """Return the sum of each feature's values."""
     total: Counter[Feature] = Counter()
-    for t, now in enumerate(path):
-        for key, value in features_at(toy, s, t, path[t - 1] if t else -1, now):
-            total[key] += value  # type: ignore[assignment]
+    for key, value in found:
+        total[key] += value  # type: ignore[assignment]
     return total
+
+
+def features(toy: Toy, s: int, path: tuple[int, ...] | list[int]) -> dict[Feature, float]:
+    steps = ((t, path[t - 1] if t else -1, now) for t, now in enumerate(path))
+    return added_up(found for t, before, now in steps for found in features_at(toy, s, t, before, now))
 
 
 def empirical(toy: Toy) -> dict[Feature, float]:

@@ -1,8 +1,9 @@
 """Fuzzed calls of kernels, and a record of what they returned.
 
-The record was made with the Numba version of the kernels, which these replaced, so that the comparison outlives it:
-every block of 100 seeded calls has the hash of the bits of all outputs. ``exp`` and ``log`` are the platform's; where
-these differ from those of the record (`probe`), the sums of all outputs are compared to nine digits instead.
+The record was made with the Numba version of the kernels, which these replaced, so that the comparison outlives it; of
+``label_chains.along`` and ``along_scaled``, which are younger, with their first version here. Every block of 100 seeded
+calls has the hash of the bits of all outputs. ``exp`` and ``log`` are the platform's; where these differ from those of
+the record (`probe`), the sums of all outputs are compared to nine digits instead.
 """
 
 from __future__ import annotations

@@ -69,6 +69,7 @@ class Passes:
         kernels.forward(psi, step, self.offsets, k, self.alpha, self.totals)
         turned = np.ascontiguousarray(step.T)
         kernels.backward(psi, turned, self.offsets, self.alpha, self.totals, self.weights, self.p)
+        self.psi, self.step = psi, step
         self.pairs = np.zeros((n, k, k))
         if n > 1:
             self.pairs[1:] = (self.alpha[:-1, :, None] * step * psi[1:, None, :])[:, :k, :k]
@@ -165,6 +166,55 @@ def test_totals_that_underflow_are_zero_and_not_nan() -> None:
     kernels.backward(psi, step, offsets, alpha, totals, np.zeros(0), p)
     assert totals.tolist() == [2.0, 0.0]
     assert np.isfinite(p).all()
+
+
+# Derivatives --------------------------------------------------------------------------------------------------
+
+
+def derivatives_by_hand(found: Passes, s: int, gains: Any, steps: Any) -> tuple[np.ndarray, np.ndarray]:
+    """Return P(path) · (gain − mean gain), added up by label and by step, from all labellings of a sequence."""
+    low, high = found.offsets[s : s + 2]
+    paths = list(itertools.product(range(found.k), repeat=high - low))
+    values = np.array([found.score(found.scores[low:high], path) for path in paths])
+    gained = np.array(
+        [
+            sum(gains[low + t, y] + (steps[low + t][path[t - 1], y] if t else 0.0) for t, y in enumerate(path))
+            for path in paths
+        ]
+    )
+    p = np.exp(values - values.max())
+    p /= p.sum()
+    moved = p * (gained - p @ gained)
+    singles, pairs = np.zeros((high - low, found.k)), np.zeros((high - low, found.k, found.k))
+    for path, own in zip(paths, moved, strict=True):
+        for t, y in enumerate(path):
+            singles[t, y] += own
+            if t:
+                pairs[t, path[t - 1], y] += own
+    return singles, pairs
+
+
+@given(st.integers(0, 999), st.integers(1, 4), st.lists(st.integers(0, 4), min_size=1, max_size=4), st.booleans())
+def test_derivatives_are_sums_over_all_labellings(seed: int, k: int, lengths: list[int], alike: bool) -> None:
+    rng = np.random.default_rng(seed)
+    weights = rng.integers(0, 3, len(lengths)).astype(float)
+    found = Passes(seed, k, lengths, 2.0, weights)
+    n = sum(lengths)
+    gains, steps = rng.normal(size=(n, found.width)), rng.normal(size=(1 if alike else n, k, k))
+    p, pairs = found.p.copy(), found.pairs.copy()
+    kernels.along(found.offsets, p, pairs, gains, steps)
+    each = np.broadcast_to(steps, (n, k, k))
+    for s, (low, high) in enumerate(itertools.pairwise(found.offsets)):
+        if low < high:
+            singles, taken = derivatives_by_hand(found, s, gains, each)
+            np.testing.assert_allclose(p[low:high, :k], weights[s] * singles, atol=1e-11)
+            np.testing.assert_allclose(pairs[low:high], weights[s] * taken, atol=1e-11)
+    assert not p[:, k:].any()
+    if alike:
+        sums, scaled = np.ones((k, k)), found.p.copy()
+        kernels.along_scaled(found.offsets, found.alpha, found.step, found.psi, scaled, gains, steps[0], sums)
+        np.testing.assert_allclose(scaled, p, atol=1e-12)
+        np.testing.assert_allclose(sums, 1 + pairs.sum(axis=0), atol=1e-12)
 
 
 # Attributes ---------------------------------------------------------------------------------------------------

@@ -38,6 +38,10 @@ CALLS: dict[str, dict[str, Any]] = {
     "add_before": {"scores": table(), "labels": LABELS, "offsets": OFFSETS, "matrix": table(K, K)},
     "add_to_before": {"p": table(), "labels": LABELS, "offsets": OFFSETS, "matrix": table(K, K)},
     "normalise": {"psi": table(), "n_labels": K, "totals": np.ones(N), "weights": np.ones(N)},
+    "along": {"offsets": OFFSETS, "p": table(), "pairs": np.ones((N, K, K)), "gains": table(),
+              "step_gains": np.ones((N, K, K))},
+    "along_scaled": {"offsets": OFFSETS, "alpha": table(), "step": table(WIDTH), "psi": table(), "p": table(),
+                     "gains": table(), "step_gain": table(K, K), "transitions": table(K, K)},
 }  # fmt: skip
 OUTPUTS = {
     "add_scores": {"scores"},
@@ -51,6 +55,8 @@ OUTPUTS = {
     "add_before": {"scores"},
     "add_to_before": {"matrix"},
     "normalise": {"psi", "totals"},
+    "along": {"p", "pairs"},
+    "along_scaled": {"p", "transitions"},
 }
 INDICES = {"starts", "rows", "which", "labels", "offsets"}
 LEGITIMATE = {
@@ -59,6 +65,8 @@ LEGITIMATE = {
     ("forward", "offsets", "short"),  # fewer sequences
     ("add_before", "offsets", "short"),
     ("add_to_before", "offsets", "short"),
+    ("along", "offsets", "short"),
+    ("along_scaled", "offsets", "short"),
 }
 WRONG = [
     pytest.param(name, wrong, id=f"{name}-{argument}-{what}")
@@ -107,6 +115,9 @@ def test_arrays_that_do_not_fit_are_refused(name: str, arguments: dict[str, Any]
         ("normalise", {"psi": table(N, 5)}),
         ("normalise", {"n_labels": WIDTH + 1}),
         ("add_before", {"matrix": table(K, WIDTH + 1)}),
+        ("along", {"pairs": np.ones((N, WIDTH + 1, WIDTH + 1))}),
+        ("along", {"step_gains": np.ones((2, K, K))}),
+        ("along_scaled", {"transitions": table(WIDTH + 1, WIDTH + 1)}),
         ("add_to_before", {"matrix": table(K, WIDTH + 1)}),
         ("add_few", {"labels": np.array([3, 0, 1, 2, 4, 0], np.uint8)}),
         ("add_few_scores", {"labels": np.array([3, 0, 1, 2, 400, 0], np.uint16)}),

@@ -15,7 +15,7 @@ from suffice.stats.chain_counts import ChainCounts
 from suffice.text import plural
 
 
-def runs_away(claim: Claim, counts: ChainCounts) -> str:
+def attribute_without_maximum(claim: Claim, counts: ChainCounts) -> str:
     """Say which attribute's weights have no maximum; nothing where none is found."""
     model: ChainModel = claim.model
     states, k = counts.states, model.label.n_states

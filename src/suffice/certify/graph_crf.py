@@ -3,19 +3,30 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
-from typing import Any, NamedTuple
+from typing import Any, ClassVar, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
 from suffice.certify.certificate import Certificate, Measured, verdict
 from suffice.certify.claim import Claim
-from suffice.certify.graph_crf_twin import conditional, expected, features_of, observed, scores_of, spreads
+from suffice.certify.elastic_decrement import Curvature, decrement_under, slopes_under
+from suffice.certify.graph_crf_twin import (
+    conditional,
+    conditional_along,
+    expected,
+    expected_along,
+    features_of,
+    observed,
+    scores_of,
+    spreads,
+)
 from suffice.data.block import Block
 from suffice.data.graph_codes import GraphColumns, LabelledGraphs
 from suffice.models.graph_crf import GraphModel
 from suffice.models.graph_information import covariance
-from suffice.optimise.decrement import BLURRED, Decrement, decrement_at_kinks, decrement_by_products
+from suffice.optimise.decrement import Decrement
+from suffice.priors.elastic import penalty_of
 from suffice.stats.needs import Count, Sum
 from suffice.stats.sums import Sums
 from suffice.text import plural
@@ -23,22 +34,23 @@ from suffice.text import plural
 Floats = NDArray[np.float64]
 NAME = "graph proof"
 PSEUDO = "pseudo_likelihood"
-DIFFERENCE, ROUNDING = 1e-3, 1e-16
-"""The step of differences of gradients, and the relative error of a gradient."""
-MANY_WEIGHTS, FEW_NATS, FEWER_NATS = 2000, 1e-7, 1e-9
-"""Nats that are not looked into, weight by weight: of so many weights the first, which saves passes, else the other."""
-STEP, CLOSE = 1e-4, 1e-5
-"""The step of differences of gradients, and how close, relatively, the information must come to them."""
+ROUNDING = 1e-16
+"""The relative error of a gradient."""
+CLOSE = 1e-5
+"""How close, relatively, units and information must come to what is found here."""
+CELLS = 100
+"""About so many numbers a node are worked on for the derivatives along one direction."""
 WORDS = {"yes": "", "no": ", which does not exist", "undecided": ", if there is one, which is undecided"}
 
 
 class Found(NamedTuple):
     """Sums over all graphs.
 
-    ``gap``, ``seen`` and ``variance`` are by weight: features expected minus those of the data, the latter alone, and
-    the variances of the former, as if nodes and cliques were independent. ``positive``, ``negative``, ``spread``,
-    ``squares`` and ``number`` are by attribute: the sums of positive and of negative values, the most that the sizes of
-    its values in one graph add up to, the sum of their squares, and how many are not zero. ``counts`` are by label.
+    ``gap``, ``seen`` and ``variance`` are by weight: features expected minus those of the data, the sizes of the latter
+    alone, and the variances of the former, as if nodes and cliques were independent. ``positive``, ``negative``,
+    ``spread``, ``squares`` and ``number`` are by attribute: the sums of positive and of negative values, the most that
+    the sizes of its values in one graph add up to, the sum of their squares, and how many are not zero. ``counts`` are
+    by label.
     """
 
     log_likelihood: float
@@ -61,10 +73,9 @@ class Found(NamedTuple):
 
 @dataclass(frozen=True, eq=False)
 class Recount:
-    """The task that adds up `Found` of a model, its weights perhaps moved."""
+    """The task that adds up `Found` of a model."""
 
     model: GraphModel
-    weights: Floats
     is_pseudo: bool
 
     @property
@@ -75,14 +86,11 @@ class Recount:
 
     def __call__(self, block: Block) -> dict[Any, Any]:
         """Return the sums of one block as one array."""
-        columns = block.columns
-        assert isinstance(columns, GraphColumns)
-        graphs, k = columns.graphs, self.model.label.n_states
-        by_graph = np.ones(graphs.n_graphs) if columns.weights is None else np.asarray(columns.weights, np.float64)
+        (graphs, by_graph), k = _graphs_of(block), self.model.label.n_states
         log_p, gaps, varied, off = self._measured(graphs)
         gap = features_of(self.model, graphs, gaps, by_graph)
         variance = features_of(self.model, graphs, varied, by_graph, 2)
-        seen = features_of(self.model, graphs, observed(graphs, k), by_graph)
+        seen = features_of(self.model, graphs, observed(graphs, k), by_graph, in_size=True)
         counts = np.bincount(np.asarray(graphs.labels), np.repeat(by_graph, graphs.lengths), minlength=k)
         # the largest of all blocks is at most the sum of those of each, which is small where each is
         by_attribute = spreads(graphs)
@@ -91,7 +99,7 @@ class Recount:
 
     def _measured(self, graphs: LabelledGraphs) -> tuple[Floats, list[Floats], list[Floats], float]:
         """Return log p of every graph, expected minus observed labels, variances, and how far totals are from one."""
-        scores = scores_of(self.model, graphs, self.weights)
+        scores = scores_of(self.model, graphs, self.model.weights)
         if self.is_pseudo:
             return (*conditional(graphs, scores), 0.0)
         log_z, shares = expected(graphs, scores)
@@ -112,15 +120,56 @@ class Recount:
         return Found(float(flat[0]), float(flat[1]), *np.split(flat[2:], np.cumsum(sizes)[:-1]))
 
 
+@dataclass(frozen=True, eq=False)
+class RecountAlong:
+    """The task: derivatives of the gap along directions, which are the Hessian times these.
+
+    ``directions`` has the shape (n_weights, D).
+    """
+
+    model: GraphModel
+    directions: Floats
+    is_pseudo: bool
+    name: ClassVar[str] = "graph curvature proof"
+
+    def __call__(self, block: Block) -> dict[Any, Any]:
+        """Return the sums of one block as one array."""
+        graphs, by_graph = _graphs_of(block)
+        scores = scores_of(self.model, graphs, self.model.weights)
+        each = [scores_of(self.model, graphs, direction) for direction in self.directions.T]
+        gains = [np.stack(parts, axis=-1) for parts in zip(*each, strict=True)]
+        along = (conditional_along if self.is_pseudo else expected_along)(graphs, scores, gains)
+        found = [
+            features_of(self.model, graphs, [part[..., number] for part in along], by_graph)
+            for number in range(self.directions.shape[1])
+        ]
+        sums = Sums(self.name, np.stack(found, axis=1).reshape(-1))
+        return {sums.need: sums}
+
+    def over(self, claim: Claim) -> Floats:
+        """Return the sums over the data of a claim; shape (n_weights, D)."""
+        assert claim.source is not None
+        sums = claim.source.reduce(self)[Sum(self.name, self.directions.size)].values
+        return np.array(sums).reshape(self.directions.shape)
+
+
+def _graphs_of(block: Block) -> tuple[LabelledGraphs, Floats]:
+    """Return the graphs of a block, and their weights."""
+    columns = block.columns
+    assert isinstance(columns, GraphColumns)
+    graphs = columns.graphs
+    return graphs, np.ones(graphs.n_graphs) if columns.weights is None else np.asarray(columns.weights, np.float64)
+
+
 def certify(claim: Claim) -> Certificate:
     """Measure the gradient of the conditional likelihood, or of the pseudo-likelihood, and of the penalty."""
     model: GraphModel = claim.model
     is_pseudo = claim.method == PSEUDO
-    found = Recount(model, model.weights, is_pseudo).over(claim)
+    found = Recount(model, is_pseudo).over(claim)
     total = max(claim.statistics.weight, 1.0)
-    slopes, units = _slopes(claim, found), found.units(model)
+    slopes, units = slopes_under(penalty_of(claim.prior), model.weights, found.gap), found.units(model)
     residual, worst = _residual(model, slopes, units, total)
-    decrement = _decrement(claim, found, slopes, units)
+    decrement = _decrement(claim, found, units)
     exists, boundary = _existence(claim, found, units)
     data_gap, data_worst = _gaps_of_data(claim, found, units, total)
     kind = "maximum pseudo-likelihood" if is_pseudo else "maximum conditional likelihood"
@@ -163,18 +212,8 @@ def _without(certificate: Certificate) -> str:
     )
 
 
-def _slopes(claim: Claim, found: Found) -> Floats:
-    """Return the derivatives of −Σ log p and the penalty by every weight; at a kink, what is beyond its reach."""
-    weights, slopes = claim.model.weights, found.gap
-    if claim.prior is None:
-        return slopes
-    slopes = slopes + 2 * claim.prior.c2 * weights
-    at_zero = np.sign(slopes) * np.maximum(np.abs(slopes) - claim.prior.c1, 0.0)
-    return np.asarray(np.where(weights == 0, at_zero, slopes + claim.prior.c1 * np.sign(weights)))
-
-
 def _residual(model: GraphModel, slopes: Floats, units: Floats, total: float) -> tuple[float, str]:
-    """Return the largest slope a node, in units of its attribute, and where it is."""
+    """Return the largest slope per node, in units of its attribute, and where it is."""
     sizes = np.abs(slopes) / units / total
     sizes = np.where(np.isnan(sizes), np.inf, sizes)
     if not len(sizes):
@@ -182,48 +221,18 @@ def _residual(model: GraphModel, slopes: Floats, units: Floats, total: float) ->
     return float(sizes.max()), str(model.name(int(np.argmax(sizes))))
 
 
-def _decrement(claim: Claim, found: Found, slopes: Floats, units: Floats) -> Decrement:
-    """Return how much a Newton step would gain, weights at a kink that nothing pulls off being held there."""
-    model, prior, is_pseudo = claim.model, claim.prior, claim.method == PSEUDO
-    c1, c2 = (0.0, 0.0) if prior is None else (prior.c1, prior.c2)
-    at_kink = (model.weights == 0) & (c1 > 0)
-    seen = np.abs(found.seen) + np.abs(found.gap) + found.variance / units
+def _decrement(claim: Claim, found: Found, units: Floats) -> Decrement:
+    """Return how much a Newton step would gain."""
+    model, is_pseudo = claim.model, claim.method == PSEUDO
+    seen = found.seen + np.abs(found.gap) + found.variance / units
     noise = ROUNDING * seen * max(1.0, float(np.abs(model.weights * units).max(initial=0.0)))
-
-    added = 2 * c2 + noise * units / DIFFERENCE
-    diagonal = found.variance + added
-
-    def product(direction: Floats) -> Floats:
-        largest = float(np.abs(direction * units).max(initial=0.0))
-        if not largest:
-            return np.zeros(len(direction))
-        step = DIFFERENCE / largest
-        ends = [model.weights + sign * step * direction for sign in (1, -1)]
-        sides = [Recount(model, weights, is_pseudo).over(claim).gap for weights in ends]
-        return np.asarray((sides[0] - sides[1]) / (2 * step) + added * direction)
-
-    def solve(gradient: Floats, kept: NDArray[np.intp]) -> Decrement:
-        def along(part: Floats) -> Floats:
-            direction = np.zeros(len(slopes))
-            direction[kept] = part
-            return product(direction)[kept]
-
-        return decrement_by_products(
-            gradient,
-            along,
-            diagonal[kept],
-            noise=noise[kept],
-            least=2 * c2,
-            little=BLURRED,
-            negligible=FEW_NATS if len(kept) > MANY_WEIGHTS else FEWER_NATS,
-        )
-
-    smooth = np.where(at_kink, found.gap, slopes)
-    return decrement_at_kinks(smooth, np.full(len(slopes), c1), at_kink, solve, product, diagonal)
+    cells = CELLS * float(claim.statistics.n_read)
+    curvature = Curvature(lambda along: RecountAlong(model, along, is_pseudo).over(claim), found.variance, cells)
+    return decrement_under(penalty_of(claim.prior), model.weights, found.gap, curvature, noise)
 
 
 def _existence(claim: Claim, found: Found, units: Floats) -> tuple[str, str]:
-    """Return whether the estimate exists, and what runs away if it does not.
+    """Return whether the estimate exists, and which weights diverge if it does not.
 
     It does under a penalty. It does not if a feature of one sign is never seen though it could be: less weight on it
     is always better. It does if p(y | x) can be changed a little, staying positive, to have the features of the data:
@@ -235,8 +244,8 @@ def _existence(claim: Claim, found: Found, units: Floats) -> tuple[str, str]:
     one_sign = model.layout.by_weight(np.where((found.positive > 0) != (found.negative > 0), 1.0, 0.0)) > 0
     away = np.flatnonzero(one_sign & (found.seen == 0) & (found.gap != 0))
     if len(away):
-        more = f", and {plural(len(away) - 1, 'other weight')} run" if len(away) > 1 else ", runs"
-        return "no", f"the weight of {model.name(int(away[0]))}, which never occurs{more} away"
+        more = f", and {plural(len(away) - 1, 'other weight')} diverge" if len(away) > 1 else ", diverges"
+        return "no", f"the weight of {model.name(int(away[0]))}, which never occurs{more}"
     if model.information is None:
         return "undecided", ""
     v = covariance(model.information, units) @ found.gap
@@ -256,8 +265,7 @@ def _gaps_of_data(claim: Claim, found: Found, units: Floats, total: float) -> tu
     if model.information is None or not model.layout.size:
         return gap, worst
     direction = np.cos(np.arange(model.layout.size)) / units  # one that has a part of every weight
-    sides = [Recount(model, model.weights + step * direction, False).over(claim).gap for step in (STEP, -STEP)]
-    found_slope, told = (sides[0] - sides[1]) / (2 * STEP), model.information @ direction
-    largest = float(np.abs(found_slope).max())
-    off = float(np.abs(found_slope - told).max()) / largest if largest > 0 else float(np.abs(told).max())
+    image = RecountAlong(model, direction[:, None], is_pseudo=False).over(claim)[:, 0]
+    claimed, largest = model.information @ direction, float(np.abs(image).max())
+    off = float(np.abs(image - claimed).max()) / largest if largest > 0 else float(np.abs(claimed).max())
     return (off, "the information, which standard errors are made of") if off > CLOSE else (gap, worst)

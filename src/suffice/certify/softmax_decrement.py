@@ -19,7 +19,7 @@ from suffice.optimise.decrement import (
     LITTLE,
     NEGLIGIBLE,
     Decrement,
-    decrement_at_kinks,
+    decrement_at_zeros,
     decrement_by_products,
     decrement_of,
 )
@@ -75,7 +75,7 @@ def decrement(claim: Claim, found: Recomputed, slopes: Floats, smooth: Floats) -
         return decrement_by_products(part, along, second.diagonal[places], noise=noise[places], negligible=negligible)
 
     prices = np.full(len(noise), price)
-    size, place, _ = decrement_at_kinks(flat, prices, kinks, solve, second.times, second.diagonal)
+    size, place, _ = decrement_at_zeros(flat, prices, kinks, solve, second.times, second.diagonal)
     code, term = divmod(place, max(len(gradient) - first, 1))
     return size, term + first, code
 

@@ -16,7 +16,7 @@ from suffice.optimise.decrement import (
     LITTLE,
     NEGLIGIBLE,
     Decrement,
-    decrement_at_kinks,
+    decrement_at_zeros,
     decrement_by_products,
     decrement_of,
 )
@@ -107,5 +107,5 @@ def decrement_at(
     own = curvature.diagonal if curvature.matrix is None else np.diag(curvature.matrix)
     assert own is not None
     diagonal = total * own + ridge
-    found = decrement_at_kinks(slopes, prices, at_kink, solve, multiply, diagonal, limits)
+    found = decrement_at_zeros(slopes, prices, at_kink, solve, multiply, diagonal, limits)
     return found.size, f"the feature {names[found.place]!r}" if len(names) else "no feature"

@@ -18,10 +18,9 @@ from suffice.models.chain_carry import carried
 from suffice.models.chain_layout import layout_of
 from suffice.models.chain_model import ChainModel
 from suffice.models.chain_units import units_of
-from suffice.optimise.decrement import BLURRED, LEFT
+from suffice.optimise.decrement import LEFT
 from suffice.optimise.kinks import MOST_WRITTEN, Bools, Kinks, up_to_zero
 from suffice.optimise.lbfgs import lbfgs
-from suffice.optimise.newton_cg import by_differences
 from suffice.optimise.outcome import NO_BETTER, Outcome, rounding_error
 from suffice.optimise.owlqn import owlqn
 from suffice.priors.elastic import Elastic, penalty_of
@@ -59,16 +58,16 @@ def check(structure: LabelChain, prior: Any, fixed: Mapping[str, Any]) -> None:
         penalty_of(prior)
 
 
-def refuses_kinks(structure: LabelChain, prior: Any) -> str | None:
-    """Say what a prior with a kink is for."""
-    kinked = isinstance(prior, Elastic | Laplace) and penalty_of(prior).c1 > 0
-    return "it is for penalties without a kink; name 'owlqn' for c1 > 0." if kinked else None
+def refuses_l1(structure: LabelChain, prior: Any) -> str | None:
+    """Say that a penalty with c1 > 0 needs another method."""
+    has_l1 = isinstance(prior, Elastic | Laplace) and penalty_of(prior).c1 > 0
+    return "it is for smooth penalties; name 'owlqn' for c1 > 0." if has_l1 else None
 
 
 def refuses_smooth(structure: LabelChain, prior: Any) -> str | None:
     """Say what the orthant-wise method is for."""
-    kinked = isinstance(prior, Elastic | Laplace) and penalty_of(prior).c1 > 0
-    return None if kinked else "it is for penalties with a kink, c1 > 0."
+    has_l1 = isinstance(prior, Elastic | Laplace) and penalty_of(prior).c1 > 0
+    return None if has_l1 else "it is for penalties with c1 > 0."
 
 
 def objective_of(problem: Problem) -> Objective:
@@ -159,7 +158,7 @@ def by_lbfgs(problem: Problem) -> Solution:
 
 
 def by_owlqn(problem: Problem) -> Solution:
-    """Minimise an objective with kinks at zero by orthant-wise L-BFGS."""
+    """Minimise an objective under L1, which is not differentiable at zero, by orthant-wise L-BFGS."""
     return _searched(problem, "OWL-QN")
 
 
@@ -182,13 +181,13 @@ def _searched(problem: Problem, label: str) -> Solution:
             follower.at(points[id(gradient)], value)
         return bool(np.abs(gradient / units).max(initial=0.0) <= limit)
 
-    def done_with_kinks(weights: Floats, value: float, slope: Floats) -> bool:
+    def done_under_l1(weights: Floats, value: float, slope: Floats) -> bool:
         follower.at(weights, value)
         return bool(np.abs(slope / units).max(initial=0.0) <= limit)
 
     start, steps = start_of(problem, objective), follower.steps(label)
     if c1:
-        outcome = owlqn(evaluate, start, c1, done=done_with_kinks, steps=steps, memory=memory, gain=LEFT)
+        outcome = owlqn(evaluate, start, c1, done=done_under_l1, steps=steps, memory=memory, gain=LEFT)
     else:
         scale = None if (units == 1).all() else units**-2 / max(problem.statistics.weight, 1.0)
         outcome = lbfgs(evaluate, start, done=done, steps=steps, memory=memory, scale=scale, gain=LEFT)
@@ -198,11 +197,11 @@ def _searched(problem: Problem, label: str) -> Solution:
         if is_end and not (c1 and _is_pulled_off_zero(outcome, objective, units, c1)):
             break
         limit = limit / 10 if is_end else limit
-        more = owlqn(evaluate, outcome.x, c1, done=done_with_kinks, steps=steps, memory=memory, gain=LEFT)
+        more = owlqn(evaluate, outcome.x, c1, done=done_under_l1, steps=steps, memory=memory, gain=LEFT)
         if is_end and not more.converged:
             break
         outcome = replace(more, values=(*outcome.values, *more.values))
-    if c1 and is_near and not follower.is_early and not problem.watch.interrupted:
+    if (c1 or objective.c2) and is_near and not follower.is_early and not problem.watch.interrupted:
         outcome = _finished(outcome, objective, units, c1, asked)
     return solution_of(problem, objective, outcome, follower)
 
@@ -215,9 +214,9 @@ def _ended(
     Also return whether that was the end, and not a point on the way where a weight becomes zero. Where c2 makes the
     objective so round that nothing can be left to gain, its gain is not looked for.
     """
-    kinks = Kinks(np.full(objective.layout.size, c1))
-    free = kinks.free(outcome.x)
-    left = kinks.left(outcome.x, outcome.gradient)[free]
+    l1 = Kinks(np.full(objective.layout.size, c1))
+    free = l1.free(outcome.x)
+    left = l1.left(outcome.x, outcome.gradient)[free]
     if not len(left) or (objective.c2 and float(left @ left) / (4 * objective.c2) <= 10 * LEFT):
         return outcome, True
     seen = _diagonal(objective, units, outcome.x, free)
@@ -225,12 +224,10 @@ def _ended(
     def done(_: float, slopes: Floats) -> bool:
         return bool(np.abs(slopes / units[free]).max() <= limit)
 
-    x, _ = kinks.on_support(
-        by_differences(objective, units), outcome.x, done=done, steps=steps, gain=LEFT, scale=1 / seen
-    )
+    x, _ = l1.on_support(objective.twice, outcome.x, done=done, steps=steps, gain=LEFT, scale=1 / seen)
     reached = up_to_zero(outcome.x, x, (outcome.x != 0) & (c1 > 0))
     value, gradient = objective(reached)
-    value += kinks.value(reached)
+    value += l1.value(reached)
     if not value <= outcome.value + rounding_error(value):
         return outcome, True
     is_end = np.array_equal(reached, x)
@@ -240,26 +237,24 @@ def _ended(
 def _finished(outcome: Outcome, objective: Objective, units: Floats, c1: float, limit: float) -> Outcome:
     """Go to the optimum by a Hessian that is written out, where weights are few and something is left to gain.
 
-    Zeros that hold each other are left only together: orthant-wise steps and steps on a support do not see that.
+    Zeros that hold each other are left only together: orthant-wise steps and steps on a support do not see that. And
+    conjugate gradients do not see the end of directions in which the penalty is nearly all that determines the weights.
     """
-    kinks, twice = Kinks(np.full(objective.layout.size, c1)), by_differences(objective, units)
-    if not 0 < objective.layout.size <= MOST_WRITTEN:
+    l1 = Kinks(np.full(objective.layout.size, c1))
+    left = l1.left(outcome.x, outcome.gradient)
+    is_round = objective.c2 > 0 and float(left @ left) / (4 * objective.c2) <= 10 * LEFT
+    if not 0 < objective.layout.size <= MOST_WRITTEN or is_round:
         return outcome
-    _, slopes, product = twice(outcome.x)
-    seen = _diagonal(objective, units, outcome.x, np.ones(len(units), bool))
-    if outcome.converged and kinks.decrement(outcome.x, slopes, product, seen, 1.0, BLURRED) <= LEFT:
-        return outcome
-    x, is_end = kinks.finished(
-        twice,
+    x, is_end = l1.finished(
+        objective.twice,
         outcome.x,
         total=1.0,
         gain=LEFT,
         done=lambda left: bool(np.abs(left / units).max() <= limit),
-        little=BLURRED,
         rounding=1e-15 * float(np.abs(objective.counts) @ np.abs(outcome.x)),
     )
     value, gradient = objective(x)
-    value += kinks.value(x)
+    value += l1.value(x)
     reason = outcome.reason if is_end and outcome.converged else "" if is_end else NO_BETTER
     values = (*outcome.values, value)
     return replace(outcome, x=x, value=value, gradient=gradient, values=values, converged=is_end, reason=reason)
@@ -272,22 +267,22 @@ def _diagonal(objective: Objective, units: Floats, x: Floats, wanted: Bools) -> 
     """
     found: Floats = np.maximum(np.abs(objective.counts) * units, 1e-3 * units**2) + 2 * objective.c2
     if np.count_nonzero(wanted) <= FEW:
-        _, _, product = by_differences(objective, units)(x)
         for place in np.flatnonzero(wanted):
             unit = np.zeros(len(x))
             unit[place] = 1.0
-            found[place] = min(found[place], max(float(product(unit)[place]), 1e-12 * found[place]))
+            own = float(objective.product(x, unit)[place])
+            found[place] = min(found[place], max(own, 1e-12 * found[place]))
     return found
 
 
 def _is_pulled_off_zero(outcome: Outcome, objective: Objective, units: Floats, c1: float) -> bool:
     """Whether weights at zero have a slope beyond their price that promises more than may be left to gain."""
-    kinks = Kinks(np.full(objective.layout.size, c1))
-    if not kinks.left(outcome.x, outcome.gradient)[~kinks.free(outcome.x)].any():
+    l1 = Kinks(np.full(objective.layout.size, c1))
+    if not l1.left(outcome.x, outcome.gradient)[~l1.free(outcome.x)].any():
         return False
-    _, slopes, product = by_differences(objective, units)(outcome.x)
-    seen = _diagonal(objective, units, outcome.x, kinks.left(outcome.x, outcome.gradient) != 0)
-    return kinks.decrement(outcome.x, slopes, product, seen, 1.0, BLURRED) > 10 * LEFT
+    _, slopes, product = objective.twice(outcome.x)
+    seen = _diagonal(objective, units, outcome.x, l1.left(outcome.x, outcome.gradient) != 0)
+    return l1.decrement(outcome.x, slopes, product, seen, 1.0) > 10 * LEFT
 
 
 def solution_of(problem: Problem, objective: Objective, outcome: Outcome, follower: Follower) -> Solution:
@@ -335,7 +330,7 @@ LBFGS = Method(
     by_lbfgs,
     passes="many",
     check=check,
-    refuses_prior=refuses_kinks,
+    refuses_prior=refuses_l1,
     points=("mle", "map"),
     options=OPTIONS,
     takes_init=True,

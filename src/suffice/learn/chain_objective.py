@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass, field, replace
 
 import numpy as np
@@ -9,7 +10,7 @@ from numpy.typing import NDArray
 
 from suffice.data.block import Block
 from suffice.data.sequence_positions import PositionTable
-from suffice.learn.chain_passes import ChainPass, pass_of
+from suffice.learn.chain_passes import ChainPass, along_of, pass_of
 from suffice.models.chain_design import ReadyColumns, ReadyTable, Table, ready_of, table_of
 from suffice.models.chain_layout import ChainLayout
 from suffice.progress import Watch
@@ -73,6 +74,17 @@ class Objective:
             value += self.c2 * float(weights @ weights)
             gradient += (2 * self.c2) * weights
         return value, gradient
+
+    def twice(self, weights: Floats) -> tuple[float, Floats, Callable[[Floats], Floats]]:
+        """Return value, derivatives and products with the Hessian, each a pass over the data."""
+        return *self(weights), lambda direction: self.product(weights, direction)
+
+    def product(self, weights: Floats, direction: Floats) -> Floats:
+        """Return the Hessian at some weights times a direction."""
+        along = along_of(self.structure, self.layout, weights)
+        task = along(self.layout, self.table, weights, np.ascontiguousarray(direction))
+        found = self.source.reduce(task)[Sum(task.name, self.layout.size + 1)].values
+        return np.asarray(found[1:] + 2 * self.c2 * direction)
 
     def of_others(self, table: PositionTable) -> Objective:
         """Return the objective of other sequences, in codes of the same vocabulary and labels, without a penalty."""

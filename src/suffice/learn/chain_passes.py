@@ -28,6 +28,7 @@ from suffice.structures.label_chain import LabelChain
 from suffice.text import in_bytes
 
 Floats = NDArray[np.float64]
+Longs = NDArray[np.int64]
 STEP_CELLS = 1 << 20
 """Cells that the matrices of a piece's positions may have, where each position has one of its own."""
 MATRICES = 4
@@ -133,16 +134,24 @@ class ChainPass:
 
     def _add_piece(self, ready: Ready, first: int, last: int, room: Room, total: Total) -> None:
         """Add the sums of a few sequences."""
-        k = self.layout.n_labels
-        lo, hi = int(ready.offsets[first]), int(ready.offsets[last])
-        if lo == hi:
+        offsets = ready.offsets[first : last + 1] - ready.offsets[first]
+        if not offsets[-1]:
             return
-        offsets, weights = ready.offsets[first : last + 1] - lo, ready.weights[first:last]
+        k = self.layout.n_labels
+        psi, alpha, p = self._forward_backward(ready, first, last, room, total)
+        total.transitions += ((alpha[:-1].T @ psi[1:]) * self._steps[0])[:k, :k]
+        self._add_labels(ready, first, last, p, total)
+
+    def _forward_backward(
+        self, ready: Ready, first: int, last: int, room: Room, total: Total
+    ) -> tuple[Floats, Floats, Floats]:
+        """Return what is left of potentials, p(label | input so far) and the probabilities of labels; add log Z."""
+        k, weights = self.layout.n_labels, ready.weights[first:last]
+        lo, hi = int(ready.offsets[first]), int(ready.offsets[last])
+        offsets = ready.offsets[first : last + 1] - lo
         psi, alpha, p, tops, totals = room.of(hi - lo)
-        self.fill(ready, lo, psi)
-        begins, ends = ends_of(offsets)
-        psi[begins, :k] += self.layout.start(self.weights)
-        psi[ends, :k] += self.layout.end(self.weights)
+        begins, _ = ends_of(offsets)
+        self.fill_with_ends(ready, lo, offsets, psi)
         kernels.shift_scores(psi, k, tops)
         kernels.exponentiate(psi)
         kernels.forward(psi, self._steps[0], offsets, k, alpha, totals)
@@ -152,10 +161,22 @@ class ChainPass:
         logs[begins] -= self._top
         total.log_z += float(logs @ np.repeat(weights, np.diff(offsets)) if len(weights) else logs.sum())
         kernels.backward(psi, self._steps[1], offsets, alpha, totals, weights, p)
-        total.transitions += ((alpha[:-1].T @ psi[1:]) * self._steps[0])[:k, :k]
+        return psi, alpha, p
+
+    def _add_labels(self, ready: Ready, first: int, last: int, p: Floats, total: Total) -> None:
+        """Add what the labels of a few sequences expect of their features."""
+        lo, hi, k = int(ready.offsets[first]), int(ready.offsets[last]), self.layout.n_labels
+        begins, ends = ends_of(ready.offsets[first : last + 1] - lo)
         total.start += p[begins, :k].sum(axis=0)
         total.end += p[ends, :k].sum(axis=0)
         self.add_states(ready, lo, hi, p, total)
+
+    def fill_with_ends(self, ready: Ready, lo: int, offsets: Longs, out: Floats) -> None:
+        """Write the scores of some sequences, with those of their first and last labels."""
+        k, (begins, ends) = self.layout.n_labels, ends_of(offsets)
+        self.fill(ready, lo, out)
+        out[begins, :k] += self.layout.start(self.weights)
+        out[ends, :k] += self.layout.end(self.weights)
 
     def fill(self, ready: Ready, lo: int, out: Floats) -> None:
         """Write the scores of as many positions as there is room for, from their attributes."""
@@ -189,32 +210,45 @@ class StepPass(ChainPass):
     """The same where steps have attributes, so that every position has transitions of its own; in log space."""
 
     def _add_piece(self, ready: Ready, first: int, last: int, room: Room, total: Total) -> None:
+        if ready.offsets[first] < ready.offsets[last]:
+            self._add_pairs(ready, first, last, *self._expected(ready, first, last, room, total), total)
+
+    def _expected(self, ready: Ready, first: int, last: int, room: Room, total: Total) -> tuple[Floats, Floats]:
+        """Return the probabilities of labels, (n, width), and of steps, (n, K, K), times weights; add log Z."""
         k, n = self.layout.n_labels, int(ready.offsets[last] - ready.offsets[first])
-        if not n:
-            return
         self._require_room(n)
         lo, offsets = int(ready.offsets[first]), ready.offsets[first : last + 1] - ready.offsets[first]
         scores, _, p, _, _ = room.of(n)
-        begins, ends = ends_of(offsets)
-        self.fill(ready, lo, scores)
-        scores[begins, :k] += self.layout.start(self.weights)
-        scores[ends, :k] += self.layout.end(self.weights)
-        steps = np.tile(self.layout.transition_matrix(self.weights).reshape(-1), (n, 1))
-        few, own = ready.steps, self.layout.step_weights(self.weights)
-        kernels.add_few_scores(few.starts, few.codes, ready.step_labels, values_of(few), own, lo, lo + n, steps)
-        potentials = label_chains.Potentials(offsets, np.ascontiguousarray(scores[:, :k]), steps.reshape(n, k, k))
+        self.fill_with_ends(ready, lo, offsets, scores)
+        steps = self.step_scores(ready, lo, n)
+        steps = steps[0] if len(steps) == 1 else steps
+        potentials = label_chains.Potentials(offsets, np.ascontiguousarray(scores[:, :k]), steps)
         weights = ready.weights[first:last] if len(ready.weights) else np.ones(last - first)
         by_position = np.repeat(weights, np.diff(offsets))
-        log_z, labels, taken = label_chains.expectations(potentials)
+        log_z, labels, pairs = label_chains.expectations(potentials)
         total.log_z += float(log_z @ weights)
-        taken = taken.reshape(n, -1) * by_position[:, None]
         p[:, :k] = labels * by_position[:, None]
         p[:, k:] = 0.0
-        total.transitions += taken.sum(axis=0).reshape(k, k)
-        total.start += p[begins, :k].sum(axis=0)
-        total.end += p[ends, :k].sum(axis=0)
-        self.add_states(ready, lo, lo + n, p, total)
-        kernels.add_few(few.starts, few.codes, ready.step_labels, values_of(few), lo, lo + n, taken, total.steps)
+        pairs *= by_position[:, None, None]
+        return p, pairs
+
+    def step_scores(self, ready: Ready, lo: int, n: int) -> Floats:
+        """Return the scores of the steps to some positions; shape (n, K, K), or (1, K, K) where all are alike."""
+        k, few = self.layout.n_labels, ready.steps
+        matrix = self.layout.transition_matrix(self.weights)
+        if not len(few.codes):
+            return matrix[None]
+        steps, own = np.tile(matrix.reshape(-1), (n, 1)), self.layout.step_weights(self.weights)
+        kernels.add_few_scores(few.starts, few.codes, ready.step_labels, values_of(few), own, lo, lo + n, steps)
+        return steps.reshape(n, k, k)
+
+    def _add_pairs(self, ready: Ready, first: int, last: int, p: Floats, pairs: Floats, total: Total) -> None:
+        """Add what the labels and the steps of a few sequences expect of their features."""
+        lo, hi, few = int(ready.offsets[first]), int(ready.offsets[last]), ready.steps
+        total.transitions += pairs.sum(axis=0)
+        self._add_labels(ready, first, last, p, total)
+        taken = pairs.reshape(hi - lo, -1)
+        kernels.add_few(few.starts, few.codes, ready.step_labels, values_of(few), lo, hi, taken, total.steps)
 
     @property
     def piece_positions(self) -> int:
@@ -239,36 +273,121 @@ class LocalPass(ChainPass):
     given: ClassVar[bool] = True
 
     def _add_piece(self, ready: Ready, first: int, last: int, room: Room, total: Total) -> None:
-        k, n = self.layout.n_labels, int(ready.offsets[last] - ready.offsets[first])
-        if not n:
-            return
-        lo, offsets = int(ready.offsets[first]), ready.offsets[first : last + 1] - ready.offsets[first]
-        assert ready.sequences.labels is not None
-        labels = ready.sequences.labels[lo : lo + n]
+        if ready.offsets[first] < ready.offsets[last]:
+            self._add_given(ready, first, last, self._expected_given(ready, first, last, room, total), total)
+
+    def _expected_given(self, ready: Ready, first: int, last: int, room: Room, total: Total) -> Floats:
+        """Return the probabilities of labels given those before, (n, width), times weights; add log Z."""
+        n, offsets = int(ready.offsets[last] - ready.offsets[first]), ready.offsets[first : last + 1]
         psi, _, _, tops, totals = room.of(n)
-        begins, _ = ends_of(offsets)
-        self.fill(ready, lo, psi)
-        psi[begins, :k] += self.layout.start(self.weights)
-        kernels.add_before(psi, labels, offsets, self._matrix)
-        few, own = ready.steps, self.layout.step_weights(self.weights)
-        if len(few.codes):
-            kernels.add_few_scores(few.starts, few.codes, ready.step_labels, values_of(few), own, lo, lo + n, psi)
-        kernels.shift_scores(psi, k, tops)
+        self.fill_given(ready, first, last, psi)
+        kernels.shift_scores(psi, self.layout.n_labels, tops)
         kernels.exponentiate(psi)
         weights = ready.weights[first:last]
         by_position = np.repeat(weights, np.diff(offsets)) if len(weights) else weights
-        kernels.normalise(psi, k, totals, by_position)
+        kernels.normalise(psi, self.layout.n_labels, totals, by_position)
         logs = np.log(totals) + tops  # eq memm
         total.log_z += float(logs @ by_position if len(weights) else logs.sum())
-        kernels.add_to_before(psi, labels, offsets, total.transitions)
-        total.start += psi[begins, :k].sum(axis=0)
-        self.add_states(ready, lo, lo + n, psi, total)
+        return psi
+
+    def fill_given(self, ready: Ready, first: int, last: int, out: Floats) -> None:
+        """Write the scores of labels given those before."""
+        lo, hi = int(ready.offsets[first]), int(ready.offsets[last])
+        offsets = ready.offsets[first : last + 1] - lo
+        self.fill_with_ends(ready, lo, offsets, out)
+        kernels.add_before(out, _labels(ready)[lo:hi], offsets, self._matrix)
+        few, own = ready.steps, self.layout.step_weights(self.weights)
         if len(few.codes):
-            kernels.add_few(few.starts, few.codes, ready.step_labels, values_of(few), lo, lo + n, psi, total.steps)
+            kernels.add_few_scores(few.starts, few.codes, ready.step_labels, values_of(few), own, lo, hi, out)
+
+    def _add_given(self, ready: Ready, first: int, last: int, p: Floats, total: Total) -> None:
+        """Add what labels given those before expect of their features."""
+        lo, hi = int(ready.offsets[first]), int(ready.offsets[last])
+        offsets, few = ready.offsets[first : last + 1] - lo, ready.steps
+        kernels.add_to_before(p, _labels(ready)[lo:hi], offsets, total.transitions)
+        self._add_labels(ready, first, last, p, total)
+        if len(few.codes):
+            kernels.add_few(few.starts, few.codes, ready.step_labels, values_of(few), lo, hi, p, total.steps)
 
     @cached_property
     def _matrix(self) -> Floats:
         return self.layout.transition_matrix(self.weights)
+
+
+def _labels(ready: Ready) -> NDArray[np.int32]:
+    assert ready.sequences.labels is not None
+    return ready.sequences.labels
+
+
+@dataclass(frozen=True, eq=False)
+class ChainPassAlong(ChainPass):
+    """The derivatives of what `ChainPass` expects of features, along a direction of the weights."""
+
+    direction: Floats
+    name: ClassVar[str] = "chain along"
+
+    def _add_piece(self, ready: Ready, first: int, last: int, room: Room, total: Total) -> None:
+        lo, offsets = int(ready.offsets[first]), ready.offsets[first : last + 1] - ready.offsets[first]
+        if not offsets[-1]:
+            return
+        psi, alpha, p = self._forward_backward(ready, first, last, room, total)
+        gains, step_gain = np.zeros(p.shape), self.layout.transition_matrix(self.direction)
+        self._moved.fill_with_ends(ready, lo, offsets, gains)
+        kernels.along_scaled(offsets, alpha, self._steps[0], psi, p, gains, step_gain, total.transitions)
+        self._add_labels(ready, first, last, p, total)
+
+    @cached_property
+    def _moved(self) -> ChainPass:
+        return ChainPass(self.layout, self.table, self.direction)
+
+
+@dataclass(frozen=True, eq=False)
+class StepPassAlong(StepPass):
+    """The same of `StepPass`."""
+
+    direction: Floats
+    name: ClassVar[str] = "chain along"
+
+    def _add_piece(self, ready: Ready, first: int, last: int, room: Room, total: Total) -> None:
+        lo, hi = int(ready.offsets[first]), int(ready.offsets[last])
+        if lo == hi:
+            return
+        offsets = ready.offsets[first : last + 1] - lo
+        p, pairs = self._expected(ready, first, last, room, total)
+        gains = np.zeros(p.shape)
+        self._moved.fill_with_ends(ready, lo, offsets, gains)
+        kernels.along(offsets, p, pairs, gains, self._moved.step_scores(ready, lo, hi - lo))
+        self._add_pairs(ready, first, last, p, pairs, total)
+
+    @cached_property
+    def _moved(self) -> StepPass:
+        return StepPass(self.layout, self.table, self.direction)
+
+
+@dataclass(frozen=True, eq=False)
+class LocalPassAlong(LocalPass):
+    """The same of `LocalPass`."""
+
+    direction: Floats
+    name: ClassVar[str] = "chain along"
+
+    def _add_piece(self, ready: Ready, first: int, last: int, room: Room, total: Total) -> None:
+        if ready.offsets[first] == ready.offsets[last]:
+            return
+        p, rows = self._expected_given(ready, first, last, room, total), np.arange(self.layout.n_labels)
+        gains = np.zeros(p.shape)
+        self._moved.fill_given(ready, first, last, gains)
+        gains -= np.take_along_axis(
+            gains, p[:, rows].argmax(axis=1)[:, None], axis=1
+        )  # where labels are certain: small
+        totals = p.sum(axis=1)
+        gains -= ((p * gains).sum(axis=1) / np.where(totals > 0, totals, 1.0))[:, None]
+        p *= gains
+        self._add_given(ready, first, last, p, total)
+
+    @cached_property
+    def _moved(self) -> LocalPass:
+        return LocalPass(self.layout, self.table, self.direction)
 
 
 def pass_of(structure: LabelChain, layout: ChainLayout, weights: Floats) -> type[ChainPass]:
@@ -277,6 +396,14 @@ def pass_of(structure: LabelChain, layout: ChainLayout, weights: Floats) -> type
         return LocalPass
     wide = np.ptp(layout.transition_matrix(weights)) > SPREAD
     return StepPass if wide or len(layout.step_pairs) else ChainPass
+
+
+def along_of(
+    structure: LabelChain, layout: ChainLayout, weights: Floats
+) -> type[ChainPassAlong] | type[StepPassAlong] | type[LocalPassAlong]:
+    """Return the pass that multiplies the Hessian of −Σ log p(y | x) at some weights by a direction."""
+    one = pass_of(structure, layout, weights)
+    return LocalPassAlong if one is LocalPass else StepPassAlong if one is StepPass else ChainPassAlong
 
 
 class Room:

@@ -143,6 +143,122 @@ SUFFICE_INLINE void backward(double *psi, const double *turned, const Int *offse
     }
 }
 
+// What is needed of one sequence of `along`.
+struct Gains {
+    std::vector<double> past, future, sums;
+    std::vector<Int> best;
+
+    Gains(Int longest, Int k) : past(longest * k), future(longest * k), sums(k), best(longest) {}
+};
+
+// The probabilities of a sequence's steps, (n, K, K), which are written down and become their derivatives.
+struct WrittenPairs {
+    double *pairs;
+    Int cells;
+
+    SUFFICE_INLINE double *at(Int t) const { return pairs + t * cells; }
+    SUFFICE_INLINE void keep(Int) const {}
+};
+
+// Those that `forward` and `backward` leave as factors: one matrix is made at a time, and derivatives are added up.
+struct ScaledPairs {
+    const double *alpha, *step, *psi;
+    Int k, width;
+    double *pair, *sums;
+
+    SUFFICE_INLINE double *at(Int t) const {
+        const double *before = alpha + (t - 1) * width, *now = psi + t * width;
+        for (Int i = 0; i < k; ++i)
+            for (Int j = 0; j < k; ++j) pair[i * k + j] = before[i] * step[i * width + j] * now[j];
+        return pair;
+    }
+    SUFFICE_INLINE void keep(Int) const {
+        for (Int c = 0; c < k * k; ++c) sums[c] += pair[c];
+    }
+};
+
+// Derivatives of p and of pairs, which they replace, as scores and steps move along a direction: see `along` below.
+template <typename Pairs>
+SUFFICE_INLINE void along_sequence(Int n, Int k, Int width, double *__restrict p, const Pairs &pairs,
+                                   const double *__restrict gains, const double *__restrict step_gains, Int stride,
+                                   Gains &room) {
+    double *__restrict past = room.past.data(), *__restrict future = room.future.data();
+    double *__restrict sums = room.sums.data();
+    Int *__restrict best = room.best.data();
+    for (Int t = 0; t < n; ++t) best[t] = std::max_element(p + t * width, p + t * width + k) - (p + t * width);
+    for (Int t = 0; t < n; ++t) {
+        double *__restrict now = past + t * k;
+        const double *gain = gains + t * width;
+        std::fill(now, now + k, 0.0);
+        if (t > 0) {
+            const double *pair = pairs.at(t), *step = step_gains + t * stride, *before = now - k;
+            const double middle = step[best[t - 1] * k + best[t]];
+            std::fill(sums, sums + k, 0.0);
+            for (Int i = 0; i < k; ++i)
+                for (Int j = 0; j < k; ++j) {
+                    now[j] += pair[i * k + j] * ((step[i * k + j] - middle) + before[i]);
+                    sums[j] += pair[i * k + j];
+                }
+            for (Int j = 0; j < k; ++j) now[j] = sums[j] > 0 ? now[j] / sums[j] : 0.0;
+        }
+        for (Int j = 0; j < k; ++j) now[j] += gain[j] - gain[best[t]];
+    }
+    std::fill(future + (n - 1) * k, future + n * k, 0.0);
+    for (Int t = n - 1; t > 0; --t) {
+        const double *pair = pairs.at(t), *step = step_gains + t * stride, *gain = gains + t * width;
+        const double *after = future + t * k;
+        const double middle = step[best[t - 1] * k + best[t]];
+        for (Int i = 0; i < k; ++i) {
+            double total = 0.0, sum = 0.0;
+            for (Int j = 0; j < k; ++j) {
+                total += pair[i * k + j] * ((step[i * k + j] - middle) + (gain[j] - gain[best[t]]) + after[j]);
+                sum += pair[i * k + j];
+            }
+            future[(t - 1) * k + i] = sum > 0 ? total / sum : 0.0;
+        }
+    }
+    double mean = 0.0, whole = 0.0;
+    for (Int j = 0; j < k; ++j) {
+        mean += p[j] * (past[j] + future[j]);
+        whole += p[j];
+    }
+    mean = whole > 0 ? mean / whole : 0.0;
+    for (Int t = 0; t < n; ++t) {
+        for (Int j = 0; j < k; ++j) p[t * width + j] *= past[t * k + j] + future[t * k + j] - mean;
+        if (t == 0) continue;
+        double *__restrict pair = pairs.at(t);
+        const double *step = step_gains + t * stride, *gain = gains + t * width;
+        const double middle = step[best[t - 1] * k + best[t]];
+        for (Int i = 0; i < k; ++i)
+            for (Int j = 0; j < k; ++j)
+                pair[i * k + j] *= past[(t - 1) * k + i] + ((step[i * k + j] - middle) + (gain[j] - gain[best[t]])) +
+                                   future[t * k + j] - mean;  // eq crf-curvature
+        pairs.keep(t);
+    }
+}
+
+SUFFICE_INLINE void along(const Int *offsets, Int n_sequences, Int k, Int width, double *p, double *pairs,
+                          const double *gains, const double *step_gains, Int stride, Gains &room) {
+    for (Int s = 0; s < n_sequences; ++s) {
+        const Int first = offsets[s], n = offsets[s + 1] - first;
+        if (n > 0)
+            along_sequence(n, k, width, p + first * width, WrittenPairs{pairs + first * k * k, k * k},
+                           gains + first * width, step_gains + first * stride, stride, room);
+    }
+}
+
+SUFFICE_INLINE void along_scaled(const Int *offsets, Int n_sequences, Int k, Int width, const double *alpha,
+                                 const double *step, const double *psi, double *p, const double *gains,
+                                 const double *step_gain, double *transitions, double *pair, Gains &room) {
+    for (Int s = 0; s < n_sequences; ++s) {
+        const Int first = offsets[s] * width, n = offsets[s + 1] - offsets[s];
+        if (n > 0)
+            along_sequence(n, k, width, p + first,
+                           ScaledPairs{alpha + first, step, psi + first, k, width, pair, transitions}, gains + first,
+                           step_gain, 0, room);
+    }
+}
+
 // The first of the largest values. Four run side by side; of zeros, which may differ in sign, the first is looked for
 // anew.
 SUFFICE_INLINE double largest_of(const double *values, Int n) {
@@ -335,6 +451,58 @@ void backward(const OutTable &psi, const InTable &turned, const InInts &offsets,
                                   totals.data(), or_null(weights), p.data(), beta.data());
 }
 
+Int longest_of(const InInts &offsets) {
+    Int longest = 0;
+    for (Int s = 0; s < sequences_of(offsets); ++s)
+        longest = std::max(longest, offsets.data()[s + 1] - offsets.data()[s]);
+    return longest;
+}
+
+// With D(y) = Σ_t d_t(y_{t−1}, y_t), what a labelling gains along a direction, the derivative of the probability of labels
+// i and j at t − 1 and t is P_t(i, j) (E[D | i, j] − E[D]), where E[D | i, j] = past_{t−1}(i) + d_t(i, j) + future_t(j). What
+// the most probable labels gain is taken away from all d_t, so that little is lost where these are all but certain.
+void along(const InInts &offsets, const OutTable &p, const Out<double, 3> &pairs, const InTable &gains,
+           const In<double, 3> &step_gains) {
+    const Int n = rows_of(p), width = width_of(p), k = static_cast<Int>(pairs.shape(1));
+    require_labels(k, width);
+    require_sequences(offsets, n);
+    require_shape(pairs, {n, k, k}, "pairs");
+    require_shape(gains, {n, width}, "gains");
+    const Int n_matrices = static_cast<Int>(step_gains.shape(0));
+    require_shape(step_gains, {n_matrices == 1 ? 1 : n, k, k}, "step_gains");
+    require_apart(offsets, p, "offsets and p");
+    require_apart(offsets, pairs, "offsets and pairs");
+    require_apart(pairs, p, "pairs and p");
+    require_apart(gains, p, "gains and p");
+    require_apart(gains, pairs, "gains and pairs");
+    require_apart(step_gains, p, "step_gains and p");
+    require_apart(step_gains, pairs, "step_gains and pairs");
+    chains::Gains room(longest_of(offsets), k);
+    levels::run<chains::along>(offsets.data(), sequences_of(offsets), k, width, p.data(), pairs.data(), gains.data(),
+                               step_gains.data(), n_matrices == 1 ? 0 : k * k, room);
+}
+
+// The same from what `forward` and `backward` leave: all positions have the same steps, whose derivatives are added up.
+void along_scaled(const InInts &offsets, const InTable &alpha, const InTable &step, const InTable &psi,
+                  const OutTable &p, const InTable &gains, const InTable &step_gain, const OutTable &transitions) {
+    const Int n = rows_of(p), width = width_of(p), k = rows_of(transitions);
+    require_labels(k, width);
+    require_sequences(offsets, n);
+    require_shape(alpha, {n, width}, "alpha");
+    require_shape(step, {width, width}, "step");
+    require_shape(psi, {n, width}, "psi");
+    require_shape(gains, {n, width}, "gains");
+    require_shape(step_gain, {k, k}, "step_gain");
+    require_shape(transitions, {k, k}, "transitions");
+    require_apart(offsets, p, "offsets and p");
+    require_apart(offsets, transitions, "offsets and transitions");
+    std::vector<double> pair(k * k);
+    chains::Gains room(longest_of(offsets), k);
+    levels::run<chains::along_scaled>(offsets.data(), sequences_of(offsets), k, width, alpha.data(), step.data(),
+                                      psi.data(), p.data(), gains.data(), step_gain.data(), transitions.data(),
+                                      pair.data(), room);
+}
+
 // Add to each position's scores the row of a matrix that the label before has; first positions have none.
 void add_before(const OutTable &scores, const Codes &labels, const InInts &offsets, const InTable &matrix) {
     const Int n = rows_of(scores), width = width_of(scores), n_labels = width_of(matrix);
@@ -423,6 +591,16 @@ void bind_passes(nb::module_ &m) {
     m.def("normalise", &normalise, array("psi"), nb::arg("n_labels"), array("totals"), array("weights"), WithoutLock(),
           "Turn exponentials of scores into probabilities, times weights unless there are none; totals were "
           "divided by.");
+    m.def("along", &along, array("offsets"), array("p"), array("pairs"), array("gains"), array("step_gains"),
+          WithoutLock(),
+          "Replace the probabilities of labels, (n, width), and of steps, (n, K, K), by their derivatives along a "
+          "direction.\n\n``gains``, (n, width), and ``step_gains``, (n, K, K) or (1, K, K) for all positions, are the "
+          "direction of the scores. Probabilities\nmay be times the weights of sequences; so are then the derivatives.");
+    m.def("along_scaled", &along_scaled, array("offsets"), array("alpha"), array("step"), array("psi"), array("p"),
+          array("gains"), array("step_gain"), array("transitions"), WithoutLock(),
+          "Replace the probabilities of labels by their derivatives along a direction, and add those of steps up.\n\n"
+          "``alpha``, ``psi`` and ``p`` are those that `forward` and `backward` leave; ``gains``, (n, width), and "
+          "``step_gain``, (K, K), are the direction of\nthe scores.");
     m.def("level", &levels::name, "Return the level of instructions that was chosen at import: 'avx2' or 'baseline'.");
 }
 

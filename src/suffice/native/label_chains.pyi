@@ -82,6 +82,22 @@ def normalise(psi: Annotated[NDArray[numpy.float64], dict(shape=(None, None), or
     Turn exponentials of scores into probabilities, times weights unless there are none; totals were divided by.
     """
 
+def along(offsets: Annotated[NDArray[numpy.int64], dict(shape=(None,), order='C', device='cpu', writable=False)], p: Annotated[NDArray[numpy.float64], dict(shape=(None, None), order='C', device='cpu')], pairs: Annotated[NDArray[numpy.float64], dict(shape=(None, None, None), order='C', device='cpu')], gains: Annotated[NDArray[numpy.float64], dict(shape=(None, None), order='C', device='cpu', writable=False)], step_gains: Annotated[NDArray[numpy.float64], dict(shape=(None, None, None), order='C', device='cpu', writable=False)]) -> None:
+    """
+    Replace the probabilities of labels, (n, width), and of steps, (n, K, K), by their derivatives along a direction.
+
+    ``gains``, (n, width), and ``step_gains``, (n, K, K) or (1, K, K) for all positions, are the direction of the scores. Probabilities
+    may be times the weights of sequences; so are then the derivatives.
+    """
+
+def along_scaled(offsets: Annotated[NDArray[numpy.int64], dict(shape=(None,), order='C', device='cpu', writable=False)], alpha: Annotated[NDArray[numpy.float64], dict(shape=(None, None), order='C', device='cpu', writable=False)], step: Annotated[NDArray[numpy.float64], dict(shape=(None, None), order='C', device='cpu', writable=False)], psi: Annotated[NDArray[numpy.float64], dict(shape=(None, None), order='C', device='cpu', writable=False)], p: Annotated[NDArray[numpy.float64], dict(shape=(None, None), order='C', device='cpu')], gains: Annotated[NDArray[numpy.float64], dict(shape=(None, None), order='C', device='cpu', writable=False)], step_gain: Annotated[NDArray[numpy.float64], dict(shape=(None, None), order='C', device='cpu', writable=False)], transitions: Annotated[NDArray[numpy.float64], dict(shape=(None, None), order='C', device='cpu')]) -> None:
+    """
+    Replace the probabilities of labels by their derivatives along a direction, and add those of steps up.
+
+    ``alpha``, ``psi`` and ``p`` are those that `forward` and `backward` leave; ``gains``, (n, width), and ``step_gain``, (K, K), are the direction of
+    the scores.
+    """
+
 def level() -> str:
     """
     Return the level of instructions that was chosen at import: 'avx2' or 'baseline'.

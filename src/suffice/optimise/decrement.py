@@ -25,16 +25,14 @@ LEFT = 1e-5
 LITTLE = 1e-12
 """The part of the diagonal that is added to a Hessian written out, or to exact products with it."""
 LEAST = 1e-14
-"""The part where a prior has kinks and rounding errors are known: along relations its price is all there is."""
-BLURRED = 3e-6
-"""The part that is added where products with the Hessian are differences of gradients."""
+"""The part under L1, where rounding errors are known: along relations between features only the penalty changes."""
 MANY = 10.0
 """From so many times the limit on it does not matter how many."""
 NEGLIGIBLE = 1e-9
 """Nats for which no system is solved by conjugate gradients."""
 MOST_STEPS = 60
 MOST_RELEASES = 20
-"""How often parameters are let go from their kinks."""
+"""How often parameters at zero under L1 are let go."""
 SAFE = 200.0
 """A hundred times 2, since what is found is not less than a hundredth of what there is."""
 ROUNDED = 1e-12
@@ -104,7 +102,6 @@ def decrement_by_products(
     *,
     noise: ArrayLike = 0.0,
     least: float = 0.0,
-    little: float = LITTLE,
     negligible: float = NEGLIGIBLE,
     limit: float = 1e-3,
 ) -> Decrement:
@@ -124,8 +121,6 @@ def decrement_by_products(
         About the rounding error of the gradient.
     least : float
         A bound from below of the Hessian's eigenvalues; zero where there is none.
-    little : float
-        The part of the diagonal that is added to the Hessian.
     negligible : float
         Where the sum of ½ g² over the diagonal is less, no system is solved.
     limit : float
@@ -143,7 +138,7 @@ def decrement_by_products(
     if not np.isfinite(gradient).all():
         return Decrement(math.inf, int(np.argmin(np.isfinite(gradient))))
     diagonal = np.maximum(diagonal, 0.0)
-    added = _doubt(noise, len(gradient)) + little * diagonal
+    added = _doubt(noise, len(gradient)) + LITTLE * diagonal
     weight = diagonal + added
     if (gradient[weight == 0] != 0).any():
         return Decrement(math.inf, int(np.argmax((weight == 0) & (gradient != 0))))
@@ -173,30 +168,30 @@ def decrement_by_products(
     return Decrement(found + size / 2, place, step)
 
 
-def decrement_at_kinks(
+def decrement_at_zeros(
     slopes: Floats,
     prices: Floats,
-    at_kink: Bools,
+    at_zero: Bools,
     solve: Callable[[Floats, NDArray[np.intp]], Decrement],
     product: Callable[[Floats], Floats],
     diagonal: Floats,
     left_out: Bools | None = None,
 ) -> Decrement:
-    """Return the decrement where parameters at a kink leave it only if that gains, and in one direction only.
+    """Return the decrement under L1: parameters leave zero only if that gains, and in one direction only.
 
-    A parameter stays at its kink while its slope is within its price. That is asked of the slope after the step of the
+    A parameter stays at zero while its slope is within its price. That is asked of the slope after the step of the
     others: where parameters are related, a step that is worth nothing in nats may change slopes by whole prices, and
-    then all that are related move. So sets of parameters that move are tried, each solved for as if it had no kinks: a
-    parameter that would leave its kink to the wrong side goes back, and one whose slope comes to be beyond its price is
+    then all that are related move. So sets of parameters that move are tried, each solved for as if all were smooth: a
+    parameter that would leave zero to the wrong side goes back, and one whose slope comes to be beyond its price is
     let go. Each set gains more than the one before.
 
     Parameters
     ----------
     slopes : array, shape (n,)
-        The gradient; at a kink that of the smooth function alone.
+        The gradient; of parameters at zero that of the smooth function alone.
     prices : array, shape (n,)
-        What a parameter pays for leaving its kink, to either side.
-    at_kink : array of bool, shape (n,)
+        What a parameter pays for leaving zero, to either side.
+    at_zero : array of bool, shape (n,)
     solve : callable
         From a gradient of the parameters at some places, and these places, to the decrement in them.
     product : callable
@@ -212,20 +207,20 @@ def decrement_at_kinks(
 
     >>> matrix = np.array([[2.0, 1.9], [1.9, 2.0]])
     >>> solve = lambda gradient, kept: decrement_of(gradient, matrix[np.ix_(kept, kept)])
-    >>> slopes, prices, kinks = np.array([1.0, 1.1]), np.ones(2), np.array([False, True])
-    >>> found = decrement_at_kinks(slopes, prices, kinks, solve, lambda v: matrix @ v, np.diag(matrix))
+    >>> slopes, prices, zeros = np.array([1.0, 1.1]), np.ones(2), np.array([False, True])
+    >>> found = decrement_at_zeros(slopes, prices, zeros, solve, lambda v: matrix @ v, np.diag(matrix))
     >>> round(found.size, 9), found.place
     (0.25, 0)
 
     Here nothing pulls at the second until the first has moved:
 
     >>> slopes = np.array([4.0, -0.5])
-    >>> found = decrement_at_kinks(slopes, prices, kinks, solve, lambda v: matrix @ v, np.diag(matrix))
+    >>> found = decrement_at_zeros(slopes, prices, zeros, solve, lambda v: matrix @ v, np.diag(matrix))
     >>> round(found.size, 2), round(4.0**2 / 2 / 2.0, 2)
     (31.92, 4.0)
     """
-    moving = ~at_kink if left_out is None else ~at_kink & ~left_out
-    may_move = at_kink if left_out is None else at_kink & ~left_out
+    moving = ~at_zero if left_out is None else ~at_zero & ~left_out
+    may_move = at_zero if left_out is None else at_zero & ~left_out
     side = np.where(may_move & ~(np.abs(slopes) <= prices), np.sign(slopes), 0.0)
     at, best = np.zeros(len(slopes)), Decrement(0.0)
     for _ in range(MOST_RELEASES):
@@ -259,8 +254,8 @@ def _to_one_side(
 ) -> tuple[Decrement, Floats]:
     """Return the decrement and the step of what moves, starting from another step; ``side`` is zero of what does not.
 
-    Slopes have the sign ``side`` where a parameter may leave its kink, so that it moves against that. One that would
-    not is held from where it comes back to its kink: its side is set to zero.
+    Slopes have the sign ``side`` where a parameter may leave zero, so that it moves against that. One that would
+    not is held from where it comes back to zero: its side is set to zero.
     """
     while True:
         kept = np.flatnonzero(moving | (side != 0))

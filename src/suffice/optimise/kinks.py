@@ -1,4 +1,4 @@
-"""Kinks: a price on the absolute value of every number, which leaves some of them at exactly zero."""
+"""L1: a price on the absolute value of every number, which leaves some of them at exactly zero."""
 
 from __future__ import annotations
 
@@ -11,10 +11,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from suffice.optimise.decrement import (
-    LITTLE,
     NEGLIGIBLE,
     Decrement,
-    decrement_at_kinks,
+    decrement_at_zeros,
     decrement_by_products,
     decrement_of,
 )
@@ -51,7 +50,7 @@ class Kinks:
     Attributes
     ----------
     prices : array, shape (n,)
-        Not negative; a number of price zero has no kink.
+        Not negative; a number of price zero is not penalised.
 
     Examples
     --------
@@ -78,12 +77,10 @@ class Kinks:
         return np.asarray(np.where(x == 0, at_zero, slope + np.sign(x) * self.prices), np.float64)
 
     def free(self, x: Floats) -> Bools:
-        """Return which numbers are not at a kink."""
+        """Return which numbers are not at zero, or have no price."""
         return np.asarray((x != 0) | (self.prices == 0))
 
-    def decrement(
-        self, x: Floats, slope: Floats, product: Product, diagonal: Floats, total: float, little: float = LITTLE
-    ) -> float:
+    def decrement(self, x: Floats, slope: Floats, product: Product, diagonal: Floats, total: float) -> float:
         """Return what a Newton step would gain; numbers leave zero only in the direction of their slopes.
 
         Parameters
@@ -94,8 +91,6 @@ class Kinks:
         diagonal : array, shape (n,)
             About the diagonal of the Hessian, divided as well.
         total : float
-        little : float
-            The part of the diagonal that is added to the Hessian, since products are known to rounding only.
 
         Examples
         --------
@@ -105,7 +100,7 @@ class Kinks:
         0.1
         """
         # small steps tell what relations would gain; where numbers are few, `finished` looks at that
-        negligible = 0.0 if little == LITTLE and len(x) > MOST_WRITTEN else NEGLIGIBLE
+        negligible = 0.0 if len(x) > MOST_WRITTEN else NEGLIGIBLE
         noise = ROUNDED_SLOPES * total * np.sqrt(np.maximum(diagonal, 0.0))
 
         def multiply(direction: Floats) -> Floats:
@@ -118,10 +113,10 @@ class Kinks:
                 return multiply(whole)[kept]
 
             own = total * diagonal[kept]
-            return decrement_by_products(gradient, along, own, noise=noise[kept], little=little, negligible=negligible)
+            return decrement_by_products(gradient, along, own, noise=noise[kept], negligible=negligible)
 
         slopes = total * (slope + np.sign(x) * self.prices)
-        return decrement_at_kinks(slopes, total * self.prices, ~self.free(x), solve, multiply, total * diagonal).size
+        return decrement_at_zeros(slopes, total * self.prices, ~self.free(x), solve, multiply, total * diagonal).size
 
     def finished(
         self,
@@ -132,7 +127,6 @@ class Kinks:
         gain: float,
         done: Callable[[Floats], bool] = lambda _: True,
         project: Callable[[Floats, Bools], Floats] = lambda step, _: step,
-        little: float = LITTLE,
         rounding: float = 0.0,
     ) -> tuple[Floats, bool]:
         """Return the optimum by Newton steps with a Hessian that is written out, for a few numbers; and if it is one.
@@ -153,8 +147,6 @@ class Kinks:
             And where this holds of the slopes that are `left`.
         project : callable, optional
             From a step, and which numbers are `free`, to an equivalent one of which rounding has made less.
-        little : float
-            The part of the diagonal that is added to the Hessian, since products are known to rounding only.
         rounding : float
             Rises of the sum that rounding explains, where that is the difference of larger numbers.
 
@@ -169,20 +161,20 @@ class Kinks:
         >>> is_end, bool((x[1:] <= 0).all())
         (True, True)
         """
-        place = self._newton(evaluate, x, total, little)
+        place = self._newton(evaluate, x, total)
         for _ in range(MOST_FINISHING):
             step = project(place.step, self.free(place.x))
             if place.left <= gain and done(place.slopes):
                 # only where slopes agree with the prices do numbers at zero show that they would leave it
                 trial = up_to_zero(place.x, place.x + step, (self.prices > 0) & (place.x != 0))
-                after = self._newton(evaluate, trial, total, little)
+                after = self._newton(evaluate, trial, total)
                 if after.left <= gain or not self._has_not_risen(place, after, rounding):
                     return place.x, True
                 place = after
                 continue
             for cut in range(MOST_CUTS):
                 trial = up_to_zero(place.x, place.x + 0.5**cut * step, (self.prices > 0) & (place.x != 0))
-                after = self._newton(evaluate, trial, total, little)
+                after = self._newton(evaluate, trial, total)
                 if self._is_better(place, after, rounding):
                     break
             else:  # rounding allows no better point
@@ -204,22 +196,22 @@ class Kinks:
     def _has_not_risen(before: _Place, after: _Place, rounding: float) -> bool:
         return after.value <= before.value + max(rounding, ROUNDED * abs(before.value))
 
-    def _newton(self, evaluate: EvaluateTwice, x: Floats, total: float, little: float) -> _Place:
+    def _newton(self, evaluate: EvaluateTwice, x: Floats, total: float) -> _Place:
         """Return the sum at a point, and the Newton step there; numbers leave zero in the direction of their slopes."""
         value, slope, product = evaluate(x)
-        at_kink = ~self.free(x)
-        left = np.where(at_kink, np.sign(slope), 1.0) * self.left(x, slope)
+        at_zero = ~self.free(x)
+        left = np.where(at_zero, np.sign(slope), 1.0) * self.left(x, slope)
         hessian = np.array([product(unit) for unit in np.eye(len(x))]).reshape(len(x), len(x))
         hessian = total * (hessian + hessian.T) / 2
 
         noise = ROUNDED_SLOPES * np.sqrt(total * np.maximum(np.diag(hessian), 0.0))
 
         def solve(gradient: Floats, kept: NDArray[np.intp]) -> Decrement:
-            return decrement_of(gradient, hessian[np.ix_(kept, kept)], noise[kept], little)
+            return decrement_of(gradient, hessian[np.ix_(kept, kept)], noise[kept])
 
         slopes = total * (slope + np.sign(x) * self.prices)
-        found = decrement_at_kinks(
-            slopes, total * self.prices, at_kink, solve, lambda v: np.asarray(hessian @ v), np.diag(hessian)
+        found = decrement_at_zeros(
+            slopes, total * self.prices, at_zero, solve, lambda v: np.asarray(hessian @ v), np.diag(hessian)
         )
         step = np.zeros(len(x)) if found.solved is None else -found.solved
         return _Place(x, value + self.value(x), left, found.size, step)

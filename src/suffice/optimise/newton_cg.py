@@ -10,7 +10,6 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from suffice.optimise.descent import Done
-from suffice.optimise.line_search import Evaluate
 from suffice.optimise.outcome import (
     NO_BETTER,
     OUT_OF_STEPS,
@@ -31,8 +30,6 @@ Scale = Floats | Callable[[Floats], Floats] | None
 FLAT = 1e-13
 CLOSELY = 1e-3
 """The residual of conjugate gradients, relatively, once ``done`` and only the gain is in question."""
-DIFFERENCE = 1e-3
-"""The step of differences of gradients."""
 LITTLE = 1e-2
 """Where the flattest steps so far would gain less than this part of what matters, none is solved for to learn that."""
 MOST_CUTS = 40
@@ -142,36 +139,6 @@ def newton_cg(
             trouble = ""
             break
     return outcome_of(place.x, place.value, place.gradient, values, n_evaluations, trouble)
-
-
-def by_differences(evaluate: Evaluate, units: Floats) -> EvaluateTwice:
-    """Return value, gradient and products with the Hessian of a function, products being differences of gradients.
-
-    Parameters
-    ----------
-    evaluate : callable
-        Value and gradient.
-    units : ndarray of shape (n,)
-        How much the function feels a change of each number by one.
-
-    Examples
-    --------
-    >>> twice = by_differences(lambda x: (float(x @ x), 2 * x), np.ones(2))
-    >>> twice(np.array([1.0, 2.0]))[2](np.array([1.0, 3.0])).round(6).tolist()
-    [2.0, 6.0]
-    """
-
-    def twice(x: Floats) -> tuple[float, Floats, Product]:
-        value, gradient = evaluate(x)
-
-        def product(direction: Floats) -> Floats:
-            step = DIFFERENCE / max(float(np.abs(direction * units).max()), 1e-300)
-            ahead, behind = evaluate(x + step * direction)[1], evaluate(x - step * direction)[1]
-            return np.asarray((ahead - behind) / (2 * step), np.float64)
-
-        return value, gradient.copy(), product
-
-    return twice
 
 
 # The step of the model ----------------------------------------------------------------------------------------

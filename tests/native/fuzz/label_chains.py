@@ -116,6 +116,23 @@ def draw_normalised(chance: Generator) -> tuple[Any, ...]:
     return psi, n_labels, np.zeros(n), weights
 
 
+def draw_along(chance: Generator) -> tuple[Any, ...]:
+    """Draw probabilities of labels and steps, and a direction; steps have one matrix or one each."""
+    n, n_labels, width = draw_size(chance)
+    p, pairs = draw_psi(chance, (n, width)), draw_psi(chance, (n, n_labels, n_labels))
+    step_gains = chance.normal(size=(int(chance.choice([1, n])), n_labels, n_labels))
+    return draw_offsets(chance, n), p, pairs, chance.normal(size=(n, width)), step_gains
+
+
+def draw_along_scaled(chance: Generator) -> tuple[Any, ...]:
+    """Draw what passes might have left, and a direction."""
+    n, n_labels, width = draw_size(chance)
+    alpha, psi, p = (draw_psi(chance, (n, width)) for _ in range(3))
+    gains, step_gain = chance.normal(size=(n, width)), chance.normal(size=(n_labels, n_labels))
+    step, sums = draw_psi(chance, (width, width)), chance.normal(size=(n_labels, n_labels))
+    return draw_offsets(chance, n), alpha, step, psi, p, gains, step_gain, sums
+
+
 def run_exponentiate(arguments: Any) -> Any:
     """Return exponentials."""
     label_chains.exponentiate(*arguments)
@@ -184,6 +201,18 @@ def run_normalise(arguments: Any) -> Any:
     return arguments[0], arguments[2]
 
 
+def run_along(arguments: Any) -> Any:
+    """Return derivatives of labels and steps."""
+    label_chains.along(*arguments)
+    return arguments[1], arguments[2]
+
+
+def run_along_scaled(arguments: Any) -> Any:
+    """Return derivatives of labels, and the sums of those of steps."""
+    label_chains.along_scaled(*arguments)
+    return arguments[4], arguments[7]
+
+
 CASES = {
     "exponentiate": Case(draw_exponents, run_exponentiate, 10),
     "shift_scores": Case(draw_scores, run_shift_scores, 10),
@@ -196,4 +225,6 @@ CASES = {
     "add_before": Case(draw_before, run_add_before, 10),
     "add_to_before": Case(draw_before, run_add_to_before, 10),
     "normalise": Case(draw_normalised, run_normalise, 10),
+    "along": Case(draw_along, run_along, 10),
+    "along_scaled": Case(draw_along_scaled, run_along_scaled, 10),
 }

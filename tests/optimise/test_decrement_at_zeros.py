@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 from numpy.typing import NDArray
 
-from suffice.optimise.decrement import LITTLE, decrement_at_kinks, decrement_by_products, decrement_of
+from suffice.optimise.decrement import LITTLE, decrement_at_zeros, decrement_by_products, decrement_of
 from suffice.optimise.kinks import Kinks
 
 Floats = NDArray[np.float64]
@@ -73,7 +73,7 @@ def found_at(a: Floats, b: Floats, prices: Floats, x: Floats, *, by_products: bo
     def solve(gradient: Floats, kept: Any) -> Any:
         return decrement_of(gradient, hessian[np.ix_(kept, kept)])
 
-    return decrement_at_kinks(
+    return decrement_at_zeros(
         slopes + np.sign(x) * prices, prices, at_kink, solve, lambda v: hessian @ v, np.diag(hessian)
     ).size
 
@@ -136,5 +136,5 @@ def test_conjugate_gradients_that_are_not_at_their_end_release_nothing() -> None
         matrix = hessian[np.ix_(kept, kept)]
         return decrement_by_products(gradient, lambda v: matrix @ v, np.diag(matrix))
 
-    found = decrement_at_kinks(slopes, prices, at_kink, solve, lambda v: hessian @ v, np.diag(hessian))
+    found = decrement_at_zeros(slopes, prices, at_kink, solve, lambda v: hessian @ v, np.diag(hessian))
     assert found.size < 1e-9
