@@ -9,6 +9,7 @@ from typing import Any
 
 import numpy as np
 import pandas as pd
+from tests.report.pages import Explorer
 
 import suffice as sf
 from suffice.report.page import write_report
@@ -55,6 +56,28 @@ def em_fit(data: Path) -> sf.Fit:
     )
 
 
+def long_names(data: Path) -> sf.BayesianNetwork:
+    """Return a network whose names and states are too long for any box, some without a place to break."""
+    names = [
+        "how often the patient was seen in the outpatient department",
+        "W" * 80,
+        "short",
+        "Donaudampfschifffahrt" * 4,
+    ]
+    states = {
+        names[0]: ["never in the last twelve months", "once or twice", "x" * 70],
+        names[1]: [f"{'state-' * 12}{k}" for k in range(14)],
+        names[2]: ["a", "b"],
+        names[3]: ["Donaudampfschifffahrtsgesellschaft" * 2, "no"],
+    }
+    dag = sf.DAG([(names[0], names[2]), (names[1], names[2]), (names[2], names[3])])
+    rng = np.random.default_rng(1)
+    shapes = {names[0]: (), names[1]: (), names[2]: (14, 3), names[3]: (2,)}
+    tables = {name: rng.dirichlet(np.ones(len(states[name])), size=shapes[name]) for name in names}
+    tables[names[2]] = np.moveaxis(tables[names[2]], 0, 0 if next(iter(dag.parents[names[2]])) == names[1] else 1)
+    return sf.BayesianNetwork(dag, tables, schema=states)
+
+
 EXAMPLES: dict[str, tuple[Callable[[Path], Any], str]] = {
     # A fit or a model, and whether its page is a report or served.
     "asia": (lambda data: network_fit(data, "asia", prior=sf.BDeu(10)), "report"),
@@ -63,6 +86,7 @@ EXAMPLES: dict[str, tuple[Callable[[Path], Any], str]] = {
     "Gaussian": (gaussian_fit, "report"),
     "Markov random field": (ising, "report"),
     "EM": (em_fit, "report"),
+    "long names": (long_names, "report"),
 }
 
 
@@ -82,3 +106,24 @@ def set_scheme(browser: Any, scheme: str) -> None:
     """Let the browser prefer light or dark pages; blank for neither."""
     features = [{"name": "prefers-color-scheme", "value": scheme}] if scheme else []
     browser.driver.execute_cdp_cmd("Emulation.setEmulatedMedia", {"features": features})
+
+
+def observe_last(page: Explorer, count: int) -> None:
+    """Observe the first state, or a value, of the last nodes; pin the first node, and wait for what is said of it."""
+    script = """
+        for (const group of [...document.querySelectorAll('#graph .node')].slice(-arguments[0])) {
+          group.focus();
+          const press = (element, key) => element.dispatchEvent(new KeyboardEvent('keydown', { key, bubbles: true }));
+          press(group, 'Enter');
+          const field = document.querySelector('.value-form input');
+          if (field) { field.value = '1.5'; field.form.requestSubmit(); } else press(document.activeElement, 'Enter');
+          await new Promise((done) => setTimeout(done, 200));
+        }
+        const first = document.querySelector('#graph .node');
+        first.dispatchEvent(new KeyboardEvent('keydown', { key: 'p', bubbles: true }));
+    """
+    page.browser.driver.execute_async_script(
+        f"(async () => {{{script}}})().then(arguments[arguments.length - 1])", count
+    )
+    page.settle()
+    page.wait("return !document.querySelector('.thinking') && document.querySelectorAll('.chip.seen').length > 0")

@@ -11,7 +11,7 @@ from typing import Any
 
 import pytest
 from tests.conftest import REQUIRED, ROOT
-from tests.report.examples import em_fit, gaussian_fit, network, paged, set_scheme
+from tests.report.examples import em_fit, gaussian_fit, network, observe_last, paged, set_scheme
 from tests.report.pages import Explorer
 
 pytestmark = [pytest.mark.chromium, pytest.mark.node, pytest.mark.data]
@@ -77,27 +77,6 @@ def scheme(request: pytest.FixtureRequest, browser: Any) -> Iterator[None]:
     set_scheme(browser, "")
 
 
-def observe(page: Explorer, count: int) -> None:
-    """Observe the first state, or a value, of the last nodes; pin the first node, and wait for what is said of it."""
-    script = """
-        for (const group of [...document.querySelectorAll('#graph .node')].slice(-arguments[0])) {
-          group.focus();
-          const press = (element, key) => element.dispatchEvent(new KeyboardEvent('keydown', { key, bubbles: true }));
-          press(group, 'Enter');
-          const field = document.querySelector('.value-form input');
-          if (field) { field.value = '1.5'; field.form.requestSubmit(); } else press(document.activeElement, 'Enter');
-          await new Promise((done) => setTimeout(done, 200));
-        }
-        const first = document.querySelector('#graph .node');
-        first.dispatchEvent(new KeyboardEvent('keydown', { key: 'p', bubbles: true }));
-    """
-    page.browser.driver.execute_async_script(
-        f"(async () => {{{script}}})().then(arguments[arguments.length - 1])", count
-    )
-    page.settle()
-    page.wait("return !document.querySelector('.thinking') && document.querySelectorAll('.chip.seen').length > 0")
-
-
 def violations(browser: Any) -> list[Any]:
     """Return what axe-core finds, and text in the graph that is too faint."""
     passed, found = browser.driver.execute_async_script(RUN)
@@ -114,7 +93,7 @@ def test_axe_finds_no_violations(browser: Any, axe: str, open_page: Callable[...
     page.settle()
     page.wait("return !document.querySelector('.thinking')")
     assert violations(browser) == []
-    observe(page, 2)
+    observe_last(page, 2)
     browser.run(
         "document.querySelectorAll('#graph .node')[0].dispatchEvent("
         "new KeyboardEvent('keydown', { key: 'i', bubbles: true }))"

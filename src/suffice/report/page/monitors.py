@@ -56,9 +56,9 @@ def layout_of(
     --------
     >>> layout = layout_of(Graph(["discrete"] * 2, [(0, 1)], True), ["A", "B"], [["no", "yes"], ["low", "high"]])
     >>> layout["boxes"]
-    [[2.4, 0, 177.4, 74], [0, 126, 182.2, 74]]
+    [[2.4, 0, 178.1, 74], [0, 126, 182.9, 74]]
     >>> layout["edges"][0]["d"]
-    'M91.1 74C91.1 100 91.1 100 91.1 126'
+    'M91.5 74C91.5 100 91.5 100 91.5 126'
     """
     shown = list(range(len(names))) if nodes is None else list(nodes)
     place = {node: index for index, node in enumerate(shown)}
@@ -114,7 +114,7 @@ def _em(char: str) -> float:
         return 0.42
     if char in BROAD:
         return 0.98
-    return 0.74 if char.isupper() or not char.isascii() else 0.62
+    return 0.74 if char.isupper() or not char.isascii() else 0.64
 
 
 # Places -------------------------------------------------------------------------------------------------------

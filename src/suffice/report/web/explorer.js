@@ -19,9 +19,9 @@ import { saveJson, savePng, saveSvg } from "./export.js";
 /** @typedef {{question: Question, pinned: number[], state: number}} State  What undo brings back; `state` is the one of the first pinned node that sensitivity is about. */
 
 const LARGE = 60; // nodes beyond which a served graph opens on the neighbourhood of one of them
-const BARS = "Click a bar to observe it, again to withdraw. Shift-click rules a state out. Drag along a bar to set a likelihood.";
+const BARS = "Click a bar to observe it, again to withdraw. Shift-click rules a state out. Drag along a bar to set a likelihood. Tick: before the evidence.";
 const CURVES = "Click in a density to observe a value; dashed is the density before.";
-const LEGEND = "Tick: before the evidence. Δ: how far it moved the distribution (KL).";
+const LEGEND = "Δ: how far the evidence moved the distribution (KL).";
 
 /**
  * @param {HTMLElement} host

@@ -25,7 +25,7 @@ import { drawMonitor } from "./monitors.js";
  */
 
 const FAR = 0.32;
-const READABLE = 0.6; // the scale at which a graph of monitors opens that would be smaller if it were shown whole
+const READABLE = 0.75; // the scale at which a graph of monitors opens that would be smaller if it were shown whole
 const NODE_KEYS = "← ↑ → ↓ move · Enter: states · P: pin · I: table · Delete: withdraw";
 const STATE_KEYS = "↑ ↓ move · Enter: observe · X: rule out · + −: likelihood · Esc: back";
 const MAP = { width: 150, height: 96 };

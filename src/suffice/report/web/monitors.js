@@ -78,7 +78,7 @@ export function drawMonitor(node, name, states, kind, box, hasMonitor) {
     const row = draw("g", { class: "state", "data-code": code, role: "button", tabindex: -1, transform: `translate(0 ${TITLE + ROW * code})` });
     row.append(
       draw("rect", { class: "hit", x: 4, width: width - 8, height: ROW, rx: 3 }),
-      draw("text", { class: "label", x: PAD, y: 14 }, shorten(states[code], start - PAD - 6, SMALL)),
+      draw("text", { class: "label", x: PAD, y: 14 }, shorten(states[code], start - PAD - 4, SMALL)),
       draw("rect", { class: "track", x: start, y: 4, width: BAR, height: 12, rx: 2 }),
       draw("rect", { class: "bar before", x: start, y: 4, height: 6, rx: 1 }),
       draw("rect", { class: "bar now", x: start, y: 4, height: 12, rx: 2 }),
@@ -220,8 +220,9 @@ function showCurve(group, name, view, now) {
   seen.classList.toggle("none", !isPoint);
   const mean = now.w.reduce((sum, w, j) => sum + w * now.m[j], 0);
   const square = now.w.reduce((sum, w, j) => sum + w * (now.s[j] ** 2 + (now.m[j] - mean) ** 2), 0);
-  const said = isPoint ? "= " + short(mean) : "mean " + short(mean) + ", sd " + short(Math.sqrt(square));
-  part(".moments").textContent = shorten(said, width, SMALL);
+  const inDigits = (/** @type {number} */ digits) => (isPoint ? "= " + short(mean, digits) : "mean " + short(mean, digits) + ", sd " + short(Math.sqrt(square), digits));
+  const said = inDigits(4);
+  part(".moments").textContent = shorten([4, 3, 2].map(inDigits).find((text) => widthOf(text, SMALL) <= width) || said, width, SMALL);
   group.setAttribute("aria-label", name + ": " + said + (view.finding ? "; observed" : ""));
 }
 
@@ -246,7 +247,7 @@ function path(ys, width, height, top, isFilled) {
   return "M" + points.join("L") + (isFilled ? `L${width} ${height}L0 ${height}Z` : "");
 }
 
-/** @param {number} value */
-export function short(value) {
-  return String(parseFloat(value.toPrecision(4))).replace("-", "−");
+/** @param {number} value @param {number} [digits] */
+export function short(value, digits = 4) {
+  return String(parseFloat(value.toPrecision(digits))).replace("-", "−");
 }

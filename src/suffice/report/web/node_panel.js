@@ -85,6 +85,7 @@ function makeSetting(entry, node, view, actions) {
     field.type = "number";
     field.step = "any";
     field.id = "value-" + node;
+    field.placeholder = "a value";
     field.setAttribute("aria-label", "Observed value of " + entry.n);
     field.value = finding && "value" in finding ? String(finding.value) : "";
     form.append(field, make("button", "", "Observe"));

@@ -124,9 +124,11 @@ export function showMoved(body, entries, before, now, moved, visit) {
   }
   const rows = order.slice(0, MOST).map(({ size, node }) => {
     const [label, was, is] = mostChanged(entries[node], before.marginals[node], now.marginals[node]);
-    return [visitButton(entries[node].n, () => visit(node)), label, was, is, nats(size)];
+    const what = make("span");
+    what.append(visitButton(entries[node].n, () => visit(node)), make("span", "quiet", label));
+    return [what, was, is, nats(size)];
   });
-  body.replaceChildren(makeTable(["variable", "state", "before", "now", "nats"], rows, "<<>>>"));
+  body.replaceChildren(makeTable(["variable", "before", "now", "nats"], rows, "<>>>"));
 }
 
 /**
@@ -138,13 +140,13 @@ export function showMoved(body, entries, before, now, moved, visit) {
  * @returns {[string, string, string]}
  */
 function mostChanged(entry, before, now) {
-  if (isDensity(before) && isDensity(now)) return ["mean", short(meanOf(before)), short(meanOf(now))];
+  if (isDensity(before) && isDensity(now)) return [" mean", short(meanOf(before)), short(meanOf(now))];
   if (!Array.isArray(before) || !Array.isArray(now)) return ["", "", ""];
   let best = 0;
   now.forEach((p, code) => {
     if (Math.abs(p - before[code]) > Math.abs(now[best] - before[best]) + 1e-12) best = code;
   });
-  return [(entry.s || [])[best], percent(before[best]), percent(now[best])];
+  return [" =\u00a0" + (entry.s || [])[best], percent(before[best]), percent(now[best])];
 }
 
 /** @param {import("./types.js").Density} density */
