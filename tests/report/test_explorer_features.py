@@ -236,8 +236,8 @@ def check_mixed(page: Explorer, model: Any) -> None:
         mean = float(w @ m)
         sd = float(np.sqrt(w @ (s**2 + (m - mean) ** 2)))
         np.testing.assert_allclose([mean, sd], [float(expected.mean[0]), float(np.ravel(expected.sd)[0])], rtol=1e-9)
-        shown = page.browser.text(f".node[data-i='{place}'] .moments")
-        assert shown.startswith(f"mean {mean:.4g}".replace("-", "−"))
+        shown = page.browser.find(f".node[data-i='{place}']").get_attribute("aria-label")
+        assert shown.startswith(f"{name}: mean {mean:.4g}".replace("-", "−"))
 
 
 def test_conditional_gaussian_networks_are_asked(served_mixed: tuple[Explorer, Any]) -> None:
