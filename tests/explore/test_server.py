@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import http.client
 import json
 import re
@@ -381,6 +382,36 @@ def test_closing_frees_the_port() -> None:
         socket.create_connection(("127.0.0.1", port), timeout=1)
     with Served(Answering(sprinkler()), port) as again:
         assert again.port == port
+
+
+def test_closing_waits_for_answers_under_way(monkeypatch: pytest.MonkeyPatch) -> None:
+    """A thread that computes while Python ends would abort the process."""
+    begun, ended = threading.Event(), threading.Event()
+
+    def intervals(answering: Answering, document: Any, check: Any) -> None:
+        begun.set()
+        try:
+            while True:
+                check()
+                time.sleep(0.01)
+        finally:
+            time.sleep(0.2)
+            ended.set()
+
+    monkeypatch.setattr(Answering, "intervals", intervals)
+    served = Served(Answering(sprinkler()))
+    asking = threading.Thread(target=_ask_in_vain, args=(served,))
+    asking.start()
+    assert begun.wait(10)
+    served.close()
+    assert ended.is_set()
+    asking.join(10)
+    assert not asking.is_alive()
+
+
+def _ask_in_vain(served: Served) -> None:
+    with contextlib.suppress(OSError, http.client.HTTPException):
+        post(served, "/intervals", {**QUESTION, "page": "page", "number": 1})
 
 
 def test_a_port_in_use_is_refused() -> None:

@@ -153,15 +153,16 @@ class Answering:
             found = self._kept.get(question)  # while this one waited, another may have solved it
             return self._kept.put(question, self.solver.solve(question)) if found is None else found
 
-    def prepare(self) -> None:
+    def prepare(self, check: Check = _nothing) -> None:
         """Solve the question without evidence, so that the first ones that follow are answered as fast as all others.
 
         Where that takes long it is done again: memory that is new to the process takes much of the time.
         """
         question = Question()
-        with suppress(SufficeError):  # which the page will show
-            if self._solve(question, _nothing).seconds > SLOW:
+        with suppress(SufficeError, RequestError):  # which the page will show, or nobody
+            if self._solve(question, check).seconds > SLOW:
                 with self._lock:
+                    check()
                     self._kept.put(question, self.solver.solve(question))
 
     def prior(self) -> dict[str, Any] | None:

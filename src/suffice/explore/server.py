@@ -6,6 +6,7 @@ point here is served; questions must carry the token in a header, which pages of
 
 from __future__ import annotations
 
+import atexit
 import contextlib
 import json
 import os
@@ -36,6 +37,8 @@ IDLE = 60.0
 """Seconds that a connection may wait for its next request."""
 DRAINED = (1.0, 16_000_000)
 """Seconds and bytes for which the rest of a refused request is read."""
+ENDING = 10.0
+"""Seconds that answers under way may take to end with their server."""
 MOST_CONNECTIONS = 64
 MOST_PAGES = 64
 MOST_KEY = 64
@@ -137,6 +140,7 @@ class Server(ThreadingHTTPServer):
         self.token = secrets.token_urlsafe(32)
         self._room = threading.BoundedSemaphore(MOST_CONNECTIONS)
         self._open: set[socket.socket] = set()
+        self._ended = threading.Event()
         try:
             super().__init__((HOST, port), Handler)
         except (OSError, OverflowError) as error:
@@ -152,16 +156,35 @@ class Server(ThreadingHTTPServer):
 
     def start(self) -> None:
         """Begin to serve, in threads of their own, and prepare the first answer meanwhile."""
-        for target in (self.answering.prepare, self.serve_forever):
-            threading.Thread(target=target, daemon=True, name=f"suffice explore {self.port}").start()
+        name = f"suffice explore {self.port}"
+        arguments = (self.require_serving,)
+        self._preparing = threading.Thread(target=self.answering.prepare, args=arguments, daemon=True, name=name)
+        self._preparing.start()
+        threading.Thread(target=self.serve_forever, daemon=True, name=name).start()
+        atexit.register(self.end)
 
     def end(self) -> None:
-        """Stop serving, and close the port and the connections that browsers keep open."""
+        """Stop serving, close the port and the connections that browsers keep open, and wait for answers under way.
+
+        A thread that is within the library's C++ while Python ends would abort the whole process.
+        """
+        atexit.unregister(self.end)
+        self._ended.set()
         self.shutdown()
         self.server_close()
         for connection in tuple(self._open):
             with contextlib.suppress(OSError):  # which its own thread has closed meanwhile
                 connection.shutdown(socket.SHUT_RDWR)
+        end = time.monotonic() + ENDING
+        self._preparing.join(ENDING)
+        for _ in range(MOST_CONNECTIONS):  # there is room for all once none is left
+            if not self._room.acquire(timeout=max(0.0, end - time.monotonic())):
+                break
+
+    def require_serving(self) -> None:
+        """Raise once the server has ended, so that what is computed in steps ends too."""
+        if self._ended.is_set():
+            raise RequestError("The server has ended.", 503)
 
     def page(self) -> str:
         """Return the page, kept once the answer without evidence is in it."""
@@ -179,11 +202,11 @@ class Server(ThreadingHTTPServer):
         if not self._room.acquire(blocking=False):
             self.shutdown_request(request)
             return
+        self._open.add(request)
         super().process_request(request, client_address)
 
     def process_request_thread(self, request: Any, client_address: Any) -> None:
         """Answer, and make room for another."""
-        self._open.add(request)
         try:
             super().process_request_thread(request, client_address)
         finally:
@@ -267,13 +290,18 @@ class Handler(BaseHTTPRequestHandler):
         raise RequestError("Pages are got, and questions are posted.", 405)
 
     def _check(self, document: dict[str, Any]) -> Check:
-        """Return what ends the request once its page has asked something newer."""
+        """Return what ends the request once its page has asked something newer, or the server has ended."""
         page, number = document.get("page", ""), document.get("number")
         if number is None:
-            return lambda: None
+            return self.server.require_serving
         if not is_whole(number) or not isinstance(page, str) or len(page) > MOST_KEY:
             raise RequestError("The number of a request is a whole number, and its page a short text.")
-        check = self.server.latest.begin(page, self.path, number)
+        require_newest = self.server.latest.begin(page, self.path, number)
+
+        def check() -> None:
+            self.server.require_serving()
+            require_newest()
+
         check()
         return check
 
