@@ -159,7 +159,7 @@ def test_what_is_no_model_is_refused(thing: Any) -> None:
         explore(thing)
 
 
-@pytest.mark.parametrize("port", [-1, 65536, 0.5, "80", None, True])
+@pytest.mark.parametrize("port", [-1, 65536, 0.5, float("nan"), float("inf"), "80", None, True])
 def test_ports_are_whole_numbers(port: Any) -> None:
     with pytest.raises(sf.ArgumentError, match="'port'"):
         explore(sprinkler(), port=port)

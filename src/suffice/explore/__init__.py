@@ -66,7 +66,7 @@ def explore(
 
 def open_explorer(thing: Any, data: Any = None, port: int = 0, name: str = NAME) -> Served:
     """Serve the explorer in the background; arguments as in `explore`, and the name of the model's file."""
-    if not is_number(port) or int(port) != port or not 0 <= port <= 65535:
+    if not is_number(port) or not 0 <= port <= 65535 or int(port) != port:
         raise ArgumentError(f"The 'port' argument must be a whole number from 0 to 65535. Got {shown(port)} instead.")
     return Served(Answering(*require_explorable(thing), data, name), int(port))
 
