@@ -9,35 +9,13 @@ from typing import Any
 
 import numpy as np
 import pytest
+from tests.report.examples import ising, network
 from tests.report.pages import Explorer
 
-import suffice as sf
 from suffice.report.page import write_report
 
 pytestmark = [pytest.mark.chromium, pytest.mark.data]
 SIZE = (5000, 3600)  # pixels that show a whole graph at a scale at which its bars can be clicked
-
-
-def network(data: Path, name: str) -> sf.BayesianNetwork:
-    model = sf.read(data / "networks_bif" / f"{name}.bif.gz")
-    assert isinstance(model, sf.BayesianNetwork)
-    return model
-
-
-def ising(data: Path) -> Any:
-    rng = np.random.default_rng(3)
-    names = [[f"s{i}{j}" for j in range(6)] for i in range(6)]
-    edges = [
-        (names[i][j], names[i + a][j + b])
-        for i in range(6)
-        for j in range(6)
-        for a, b in ((0, 1), (1, 0))
-        if i + a < 6 and j + b < 6
-    ]
-    rows = rng.integers(0, 2, (400, 36))
-    rows[:, 1:] = np.where(rng.random((400, 35)) < 0.6, rows[:, :-1], rows[:, 1:])
-    table = {name: np.array(["down", "up"])[rows[:, k]] for k, name in enumerate(np.array(names).ravel().tolist())}
-    return sf.fit(sf.Cliques([list(edge) for edge in edges]), table, prior=sf.Gaussian(1.0)).model
 
 
 MODELS: dict[str, Callable[[Path], Any]] = {
