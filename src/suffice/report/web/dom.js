@@ -179,14 +179,15 @@ export function widthOf(text, font) {
 }
 
 /**
- * Cut a text so that it takes no more than some pixels; control characters become visible.
+ * Cut a text so that it takes no more than some pixels; control characters, and those that would turn the direction of
+ * what follows or hide between letters, become visible.
  *
  * @param {string} text
  * @param {number} most
  * @param {string} font
  */
 export function shorten(text, most, font) {
-  const whole = text.replace(/[\u0000-\u001f\u007f]/g, "␣");
+  const whole = text.replace(/[\u0000-\u001f\u007f\u200b\u202a-\u202e\u2060\u2066-\u2069\ufeff]/g, "␣");
   if (widthOf(whole, font) <= most) return whole;
   const letters = Array.from(whole);
   let low = 0;

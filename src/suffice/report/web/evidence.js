@@ -192,7 +192,7 @@ export function asShell(question, targets, entries, model) {
 
 /** @param {string} text */
 function quotePython(text) {
-  return JSON.stringify(text).replace(/[\u007f-\u009f\u2028\u2029]/g, (char) => "\\u" + char.charCodeAt(0).toString(16).padStart(4, "0"));
+  return JSON.stringify(text).replace(/[\u007f-\u009f\u200b\u2028-\u202e\u2060\u2066-\u2069\ufeff]/g, (char) => "\\u" + char.charCodeAt(0).toString(16).padStart(4, "0"));
 }
 
 /** @param {string} text */
