@@ -106,7 +106,10 @@ class Keyboard:
     def go(self, name: str) -> None:
         """Find a variable, and go to its node."""
         assert self.press("/")["id"] == "find"
-        assert self.press(*name, Keys.ENTER)["node"] == self.names.index(name)
+        self.press(*name, Keys.ENTER)
+        node = self.names.index(name)
+        self.page.wait(f"return document.activeElement.matches('.node[data-i=\"{node}\"]')")  # once it is shown
+        assert self.press()["node"] == node
 
     def chips(self, card: str = "evidence") -> list[str]:
         """Return the findings, or the pinned targets."""
@@ -383,3 +386,25 @@ def test_the_sections_below_by_keys(browser: Any, data_folder: Path, tmp_path: P
         browser.run("document.querySelector('#card-explanation .more').focus()")
         keys.press(Keys.ENTER)
         assert len(browser.all("#card-explanation dt")) == 37
+
+
+def test_large_graphs_are_walked_through_by_neighbourhoods(browser: Any, data_folder: Path, tmp_path: Path) -> None:
+    model = network(data_folder, "win95pts")
+    with paged(model, "served", tmp_path) as open_page:
+        open_page(browser)
+        keys = keyboard(browser, model)
+        assert keys.tab_to("#graph .node")["node"] >= 0
+        for name in ("Problem1", "DskLocal"):
+            keys.go(name)
+            assert keys.panel() == name
+            assert len(browser.all("#graph .node")) < 60
+        keys.press(Keys.ENTER, Keys.ENTER)
+        keys.agrees(model, {"DskLocal": model.schema["DskLocal"].labels[0]})
+        keys.tab_to("#card-node .chip")
+        neighbour = keys.focus()["text"]
+        assert keys.press(Keys.ENTER)["id"] == "head-node"
+        assert keys.panel() == neighbour
+        keys.tab_to("#card-node button")
+        assert keys.press(Keys.TAB)["text"] == "Neighbourhood"
+        assert keys.press(Keys.ENTER)["text"] == "Neighbourhood"
+        assert keys.press(Keys.ESCAPE)["node"] == keys.names.index(neighbour)
