@@ -78,6 +78,18 @@ def test_density_factorises_into_marginal_and_conditional(seed: int) -> None:
         assert joint == pytest.approx(split, rel=1e-8, abs=1e-8)
 
 
+def test_marginals_are_the_queries_of_one_variable_each() -> None:
+    model = sf.JointNormal(["x", "y", "z"], [0, 1, 2], precision=[[2, -1, 0], [-1, 2, -1], [0, -1, 2]])
+    for seen in (None, {}, {"y": 0.5}):
+        found = model.marginals(seen)
+        assert list(found) == [name for name in model.names if name not in (seen or {})]
+        for name, answer in found.items():
+            expected = model.query(name, seen)
+            assert answer.names == (name,)
+            np.testing.assert_allclose([answer.mean[0], answer.sd[0]], [expected.mean[0], expected.sd[0]])
+    assert model.marginals({"x": 1, "y": 2, "z": 3}) == {}
+
+
 @given(seed=st.integers(0, 10**4))
 def test_query_is_schurs_complement(seed: int) -> None:
     for model in both(seed):

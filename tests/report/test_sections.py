@@ -11,6 +11,7 @@ from typing import Any
 
 import numpy as np
 import pytest
+from tests.explore.small_models import mixed
 from tests.report.test_page import content, fit_of, parsed, text_of
 
 import suffice as sf
@@ -99,6 +100,21 @@ def test_the_graph_comes_first_and_notes_before_the_data() -> None:
     assert sections(report_html(fit, plots=False)) == [
         "explorer", "notes", "fitted", "missing", "tables", "convergence",
     ]  # fmt: skip
+
+
+def test_why_a_model_cannot_be_asked_within_the_page() -> None:
+    """A network of discrete and continuous variables is not too large, however small it is."""
+
+    def said(thing: Any) -> str:
+        return section(report_html(thing, plots=False), "explorer")
+
+    assert "discrete and continuous variables cannot be asked" in said(mixed())
+    large = sf.JointNormal([f"x{place}" for place in range(101)], np.zeros(101), precision=np.eye(101))
+    assert "too large to be asked" in said(large)
+    rows = {"A": ["x", "x", "y", "y"], "B": ["u", "u", "v", "v"], "C": ["p", "q", "p", "q"]}
+    assert "unknown rows" in said(sf.fit(sf.DAG("A -> C <- B"), rows, unseen_parents="nan"))
+    asked = said(sf.fit(sf.DAG("A -> C <- B"), rows, prior=sf.BDeu(1)))
+    assert not any(words in asked for words in ("cannot be asked", "too large", "unknown rows"))
 
 
 def test_a_fit_to_incomplete_rows_shows_missing_values_of_every_variable() -> None:

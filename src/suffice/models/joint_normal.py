@@ -30,6 +30,7 @@ from suffice.errors import (
 )
 from suffice.models.explorable import Explorable
 from suffice.models.incomplete_rows import Gaps
+from suffice.models.marginals import Marginals
 from suffice.models.normal_arrays import alone, checked_array, checked_names, checked_numbers, frozen, scaled, symmetric
 from suffice.models.normal_gaps import NormalGaps
 from suffice.models.normal_text import html_normal, plain_normal
@@ -219,6 +220,19 @@ class JointNormal(Explorable, GapPrediction):
             if name in wanted:
                 raise ArgumentError(f"Variable {name!r} is asked for and given at once. Leave it out of one of them.")
         return (self if given is None else self.condition(given)).marginal(wanted)
+
+    def marginals(self, given: Mapping[str, float] | None = None) -> Marginals:
+        """Return the distribution of every variable that is not given, by its name.
+
+        >>> JointNormal(["x", "y"], [0, 0], covariance=[[2, 1], [1, 2]]).marginals({"y": 1.0})
+        variable  state                p
+        --------  -------------------  -
+        x         mean 0.5, sd 1.2247
+        """
+        if given is not None and len(self._evidence(given)) == len(self.names):
+            return Marginals()
+        found = self if given is None else self.condition(given)
+        return Marginals({name: found.marginal(name) for name in found.names})
 
     def map(self, given: Mapping[str, float] | None = None) -> dict[str, float]:
         """Return the most likely values of all variables that are not given: their conditional means."""

@@ -15,8 +15,10 @@ from collections.abc import Sequence
 from typing import Any
 from urllib.parse import quote
 
-from suffice.errors import ArgumentError, require_text, shown
+from suffice.errors import ArgumentError, ModelError, require_text, shown
 from suffice.files import atomic_write
+from suffice.inference.inquiry import Given
+from suffice.models.explorable import Explorable
 from suffice.report.page.bundle import page_script, page_style
 from suffice.report.page.chart import convergence_chart
 from suffice.report.page.content import NO_CERTIFICATE, VERDICT_ALONE, Content, content_of
@@ -29,6 +31,10 @@ from suffice.version import __version__
 ENDINGS, PDF = (".html", ".htm", ""), ".pdf"
 UNQUOTED = " /:;,.=()'!?@$*+&~_->[]{}^|"  # characters that a picture's address may hold as they are
 LARGE = "The model is too large to be asked within the page: suffice explore, or fit.explore(), serves it."
+MIXED = (
+    "Models of discrete and continuous variables cannot be asked within the page: suffice explore, or fit.explore(), "
+    "serves them."
+)
 ESCAPES = {"<": "\\u003c", ">": "\\u003e", "&": "\\u0026", "\u2028": "\\u2028", "\u2029": "\\u2029"}
 
 
@@ -98,7 +104,7 @@ def report_html(
     sections = [
         section
         for section in (
-            explorer_section(held),
+            explorer_section(held, "" if _can_be_asked(held) else _why_not(content)),
             _notes(content),
             _fitted(content),
             _missing(content),
@@ -214,14 +220,31 @@ def _missing(content: Content) -> Section | None:
     return "missing", "Missing values", f"<h2>Missing values</h2>{table}"
 
 
-def explorer_section(data: dict[str, Any]) -> Section | None:
-    """Return the section of the graph, which the script fills."""
+def explorer_section(data: dict[str, Any], why_not: str = "") -> Section | None:
+    """Return the section of the graph, which the script fills, and why the page cannot be asked, if so."""
     if data["graph"] is None:
         return None
-    can_be_asked = any(data[name] is not None for name in ("tree", "normal", "served"))
-    large = "" if can_be_asked or data["prior"] is None else f" {LARGE}"
-    what = f'<p class="quiet">{_text(data["graph"]["what"])}{large}</p>'
-    return "explorer", "Explore" if can_be_asked else "Graph", f'<h2 class="sr">Graph</h2>{what}'
+    what = " ".join(filter(None, [data["graph"]["what"], why_not]))
+    name = "Explore" if _can_be_asked(data) else "Graph"
+    return "explorer", name, f'<h2 class="sr">Graph</h2><p class="quiet">{_text(what)}</p>'
+
+
+def _can_be_asked(data: dict[str, Any]) -> bool:
+    return any(data[name] is not None for name in ("tree", "normal", "served"))
+
+
+def _why_not(content: Content) -> str:
+    """Say why a model that can be explored has a page that cannot be asked."""
+    if not isinstance(content.model, Explorable):
+        return ""
+    model: Any = content.model
+    kinds = {variable.is_discrete for variable in model.schema.variables}
+    if kinds == {True}:
+        try:
+            model._check_known(None, Given())
+        except ModelError as error:  # rows of tables that are not known
+            return str(error)
+    return MIXED if len(kinds) > 1 else LARGE
 
 
 def _tables(content: Content) -> Section | None:
