@@ -21,6 +21,7 @@ import { saveJson, savePng, saveSvg } from "./export.js";
 const LARGE = 60; // nodes beyond which a served graph opens on the neighbourhood of one of them
 const BARS = "Click a bar to observe it, again to withdraw. Shift-click rules a state out. Drag along a bar to set a likelihood. Tick: before the evidence.";
 const CURVES = "Click in a density to observe a value; dashed is the density before.";
+const COMPARED = " Upper bars and dashed densities: case A.";
 const LEGEND = "Δ: how far the evidence moved the distribution (KL).";
 
 /**
@@ -280,10 +281,10 @@ export function startExplorer(host, content, engine) {
     evidenceText.textContent = !count ? "no evidence"
       : isDense ? "log density of the evidence " + number(now.logEvidence)
       : "p(evidence) = " + probabilityText(now.logEvidence) + " (" + caseInWords(now.logEvidence) + ")";
-    renew(evidence, () => showEvidence(evidence.body, state.question, entries, (place) => ask({ ...wanted, question: withdraw(wanted.question, place) }), hint));
+    renew(evidence, () => showEvidence(evidence.body, state.question, entries, (place) => ask({ ...wanted, question: withdraw(wanted.question, place) }), kept ? hint + COMPARED : hint));
     renew(targets, () => showPinned(targets.body, state.pinned, entries, pin));
     renew(code, () => showCode(code.body, state.question, state.pinned, entries, content.literals || {}, content.name));
-    renew(moved, () => showMoved(moved.body, entries, base, now, distances, visit));
+    renew(moved, () => showMoved(moved.body, entries, base, now, distances, visit, kept ? "case A" : "before"));
     const target = targetOf(state);
     const about = target ? entries[target.node].n + (sizes[target.node] ? " = " + (entries[target.node].s || [])[target.state] : "") : "";
     gains.head.textContent = target ? "Ask next, to know " + entries[target.node].n : "Ask next";

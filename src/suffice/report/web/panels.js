@@ -114,8 +114,9 @@ function selectText(element) {
  * @param {Answer} now
  * @param {(number | null)[]} moved
  * @param {(node: number) => void} visit
+ * @param {string} earlier  What is compared with.
  */
-export function showMoved(body, entries, before, now, moved, visit) {
+export function showMoved(body, entries, before, now, moved, visit, earlier) {
   const order = moved.map((size, node) => ({ size: size === null ? -1 : size, node })).filter((pair) => pair.size > 1e-12);
   order.sort((a, b) => b.size - a.size || a.node - b.node);
   if (!order.length) {
@@ -128,7 +129,7 @@ export function showMoved(body, entries, before, now, moved, visit) {
     what.append(visitButton(entries[node].n, () => visit(node)), make("span", "quiet", label));
     return [what, was, is, nats(size)];
   });
-  body.replaceChildren(makeTable(["variable", "before", "now", "nats"], rows, "<>>>"));
+  body.replaceChildren(makeTable(["variable", earlier, "now", "nats"], rows, "<>>>"));
 }
 
 /**
