@@ -29,7 +29,9 @@ def faults(folder: Path) -> list[str]:
     built, rebuilt, packed = names_of_wheel(wheel), names_of_wheel(again), names_of_sources(sources)
     subjects = Path("src/suffice/native/subjects.txt").read_text(encoding="utf-8").split()
     found = [f"{name} is in one wheel only" for name in sorted(built ^ rebuilt)]
-    for name in ["suffice/py.typed", NATIVE + "LICENSES.txt", *(f"{NATIVE}{subject}.pyi" for subject in subjects)]:
+    page = [f"suffice/report/web/{file.name}" for file in sorted(Path("src/suffice/report/web").iterdir())]
+    stubs = [f"{NATIVE}{subject}.pyi" for subject in subjects]
+    for name in ["suffice/py.typed", NATIVE + "LICENSES.txt", *stubs, *page]:
         found += [f"{name} is not in the wheel"] if name not in built else []
         if not name.endswith("LICENSES.txt"):
             found += [f"{name} is not in the packed sources"] if f"src/{name}" not in packed else []
