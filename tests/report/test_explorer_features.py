@@ -106,6 +106,33 @@ def test_undo_and_redo_go_through_the_questions(page: Explorer) -> None:
     )
 
 
+def test_undo_twice_and_redo_lead_to_the_state_between_and_keep_pins(page: Explorer) -> None:
+    wet, rain = node(page, "wet"), node(page, "rain")
+    page.click(wet, 0)
+    page.click(rain, 0)
+    page.browser.find("#find").send_keys("sprinkler\n")
+    page.browser.find("#card-node .node-tools button").click()
+    page.settle()
+    undo = "const b = [...document.querySelectorAll('.tools button')].find((b) => b.textContent === 'Undo');"
+    page.browser.run(f"{undo} b.click(); b.click();")
+    page.settle()
+    assert evidence(page) == []
+    press(page, "Redo")
+    assert evidence(page) == ["wet = yes"]
+    assert "sprinkler" in page.browser.text("#card-targets")
+    press(page, "Redo")
+    assert evidence(page) == ["rain = yes", "wet = yes"]
+
+
+def test_a_page_that_opens_with_impossible_evidence_begins_without_any(page: Explorer) -> None:
+    address = page.browser.driver.current_url.split("#")[0] + "#is.wet=no&is.rain=yes&is.sprinkler=yes"
+    page.browser.driver.get("about:blank")
+    page.browser.driver.get(address)
+    page.wait("return document.querySelector('#card-explanation dl') !== null")
+    assert "exclude each other" in page.message()
+    assert evidence(page) == []
+
+
 def test_a_drag_sets_a_likelihood_in_one_step(page: Explorer) -> None:
     wet = node(page, "wet")
     track = f"document.querySelector('.node[data-i=\"{wet}\"] .state .track').getBoundingClientRect()"
@@ -267,6 +294,18 @@ def test_rows_of_the_data_become_the_evidence(served_mixed: tuple[Explorer, Any]
         )
         assert evidence(page) == expected
         check_mixed(page, model)
+
+
+def test_values_of_rows_that_the_model_does_not_know_are_named(browser: Any) -> None:
+    rows = {"rain": ["maybe", "no"], "wet": ["yes", "no"], "colour": ["red", "blue"]}
+    with sprinkler().explore(rows, browser=False, wait=False) as served:
+        browser.visit(served.url)
+        page = Explorer(browser)
+        browser.run("document.querySelector('#card-rows [aria-label=\"Next row\"]').click()")
+        page.wait("return document.querySelectorAll('#card-evidence .chip').length === 1")
+        assert evidence(page) == ["wet = yes"]
+        assert "Row 1: the value of rain is no state" in browser.text("#card-rows")
+        assert "colour" in browser.text("#card-rows")
 
 
 def test_the_token_leaves_the_address_and_a_reload_works(browser: Any) -> None:

@@ -52,6 +52,11 @@ test("the question as code can be pasted", () => {
   assert.equal(asShell(weigh(emptyQuestion(), 0, 0, 0.2, 2), [], entries, "m.json"), "suffice query m.json -g dysp=yes:0.2,no:1");
 });
 
+test("a target that looks like an option is none in the shell", () => {
+  const dashed = [{ n: "-dash", k: "table", s: ["a", "b"] }, entries[0]];
+  assert.equal(asShell(observe(emptyQuestion(), 1, 0), [0], dashed, "m.json"), "suffice query m.json -g dysp=yes -- -dash");
+});
+
 test("the address brings back the question", () => {
   let question = observe(emptyQuestion(), 0, 1);
   question = weigh(question, 1, 2, 0.125, 3);

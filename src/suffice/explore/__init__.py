@@ -48,9 +48,12 @@ def explore(
     http://127.0.0.1:.../?token=...
     >>> served.close()
     """
+    _require_port(port)
     if in_notebook() and is_remote() and wait is None:
         shown_here = _shown(thing)
         if shown_here is not None:
+            if data is not None:
+                print("The explorer in a cell answers by itself, and has no rows to step through.", file=sys.stderr)
             return shown_here
     served = open_explorer(thing, data, port)
     print(served.url, flush=True)
@@ -66,9 +69,13 @@ def explore(
 
 def open_explorer(thing: Any, data: Any = None, port: int = 0, name: str = NAME) -> Served:
     """Serve the explorer in the background; arguments as in `explore`, and the name of the model's file."""
+    _require_port(port)
+    return Served(Answering(*require_explorable(thing), data, name), int(port))
+
+
+def _require_port(port: Any) -> None:
     if not is_number(port) or not 0 <= port <= 65535 or int(port) != port:
         raise ArgumentError(f"The 'port' argument must be a whole number from 0 to 65535. Got {shown(port)} instead.")
-    return Served(Answering(*require_explorable(thing), data, name), int(port))
 
 
 def _shown(thing: Any) -> Shown | None:

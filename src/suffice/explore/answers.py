@@ -192,7 +192,7 @@ class Answering:
         question = question_of(document, self.variables)
         wanted = self._target(target)
         found: dict[str, Any] = {"explanation": None, "conflict": None, "gains": None, "slopes": None}
-        remarks: list[str] = []
+        remarks: dict[str, list[str]] = {"explanation": [], "gains": [], "slopes": []}
         try:
             base = self._solve(question, check)
         except SufficeError as error:
@@ -201,17 +201,16 @@ class Answering:
             return {**found, "refusal": IMPOSSIBLE}
         if base.seconds > SLOW:
             _pause(check)
-        found["explanation"] = self._tried(remarks, check, self._explanation, question)
+        found["explanation"] = self._tried(remarks["explanation"], check, self._explanation, question)
         found["conflict"] = self._conflict(question, base, check)
         if wanted is not None and wanted[0] not in question.hard and wanted[0] not in question.values:
             node, state = wanted
-            found["gains"] = self._gains(question, node, base, check, remarks)
+            found["gains"] = self._gains(question, node, base, check, remarks["gains"])
             if isinstance(self.model, BayesianNetwork) and isinstance(self.solver, DiscreteSolver):
-                asked = (self.solver, question, node, state, base.seconds, remarks)
-                found["slopes"] = self._tried(remarks, check, steepest, *asked)
-        if remarks:
-            found["refusal"] = " ".join(dict.fromkeys(remarks))
-        return found
+                asked = (self.solver, question, node, state, base.seconds, remarks["slopes"])
+                found["slopes"] = self._tried(remarks["slopes"], check, steepest, *asked)
+        said = {part: " ".join(dict.fromkeys(sentences)) for part, sentences in remarks.items() if sentences}
+        return {**found, "remarks": said} if said else found
 
     def _target(self, target: Any) -> tuple[int, int] | None:
         if target is None:

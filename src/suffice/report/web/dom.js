@@ -157,7 +157,9 @@ export function fixed(value) {
  * @param {number} [places]
  */
 export function nats(value, places = 3) {
-  if (value !== 0 && Math.abs(value) < 0.5 * Math.pow(10, -places)) return (value < 0 ? "−" : "") + "<0." + "0".repeat(places - 1) + "1";
+  const least = "0." + "0".repeat(places - 1) + "1";
+  if (value !== 0 && Math.abs(value) < 0.5 * Math.pow(10, -places)) return value < 0 ? ">−" + least : "<" + least;
+  if (Math.abs(value) >= 1e6) return value.toExponential(2).replace("-", "−");
   return value.toFixed(places).replace("-", "−");
 }
 

@@ -187,7 +187,9 @@ export function asShell(question, targets, entries, model) {
     return "-g " + quoteShell(entries[node].n + "=" + value);
   });
   const names = targets.map((node) => quoteShell(entries[node].n));
-  return ["suffice query " + quoteShell(model), ...names, ...given].join(" ");
+  const isOption = targets.some((node) => entries[node].n.startsWith("-"));
+  const words = isOption ? [...given, "--", ...names] : [...names, ...given]; // behind -- nothing is an option
+  return ["suffice query " + quoteShell(model), ...words].join(" ");
 }
 
 /** @param {string} text */

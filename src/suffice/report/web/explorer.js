@@ -123,6 +123,10 @@ export function startExplorer(host, content, engine) {
       if (ticket !== asked) return;
       if (found.refusal || found.logEvidence === -Infinity) {
         wanted = state;
+        if (how === "first" && answer && answer.marginals.some((marginal) => marginal !== null) && !evidence.body.firstChild) {
+          showAll(); // the page opened with evidence that is refused, so it begins without any
+          think(ticket);
+        }
         refuse(next.question, found);
         return;
       }
@@ -131,8 +135,6 @@ export function startExplorer(host, content, engine) {
         past.push(last);
         future.length = 0;
       }
-      if (how === "undo") future.push(last);
-      if (how === "redo") past.push(last);
       state = next;
       message.hidden = true;
       if (found.note) warn(found.note);
@@ -396,7 +398,9 @@ export function startExplorer(host, content, engine) {
   /** @param {State[]} from @param {"undo" | "redo"} how */
   function step(from, how) {
     const next = from.pop();
-    if (next) ask(next, how);
+    if (!next) return;
+    (how === "undo" ? future : past).push(wanted);
+    ask({ ...next, pinned: wanted.pinned, state: wanted.state }, how);
   }
   const back = makeButton("", "Undo", () => step(past, "undo"));
   const again = makeButton("", "Redo", () => step(future, "redo"));
@@ -516,7 +520,11 @@ export function startExplorer(host, content, engine) {
       const wantedRow = Math.min(total, Math.max(1, Math.round(row) || 1));
       at.value = String(wantedRow);
       try {
-        const found = (await /** @type {any} */ (engine).rows(wantedRow - 1, 1)).rows[0];
+        const some = await /** @type {any} */ (engine).rows(wantedRow - 1, 1);
+        const found = some.rows[0];
+        const unknown = (found.unknown || []).map((/** @type {number} */ place) => entries[place].n).join(", ");
+        const left = unknown ? [`Row ${wantedRow}: the value of ${unknown} is no state of the model, and is left out.`] : [];
+        remark.textContent = [...left, ...some.notes].join(" ");
         let question = { ...emptyQuestion(), hard: found.hard || {}, values: found.values || {} };
         for (const place of wanted.pinned) question = withdraw(question, place);
         ask({ ...wanted, question });
@@ -525,13 +533,15 @@ export function startExplorer(host, content, engine) {
       }
     };
     at.addEventListener("change", () => take(Number(at.value)));
+    const remark = make("p", "quiet");
+    remark.setAttribute("role", "status");
     const line = make("div", "stepper");
     const one = makeButton("", "◀", () => take(Number(at.value) - 1));
     const other = makeButton("", "▶", () => take(Number(at.value) + 1));
     one.setAttribute("aria-label", "Row before");
     other.setAttribute("aria-label", "Next row");
     line.append(one, at, other, make("span", "quiet", "of " + total.toLocaleString("en-GB")));
-    rows.body.append(line, make("p", "quiet", "The values of a row become the evidence; pinned targets are left to be predicted."));
+    rows.body.append(line, make("p", "quiet", "The values of a row become the evidence; pinned targets are left to be predicted."), remark);
   }
 
   // Keys of the whole page -------------------------------------------------------------------------------
@@ -568,7 +578,7 @@ export function startExplorer(host, content, engine) {
       await ask({ question: first.question, pinned: first.pinned, state: 0 }, "first");
       window.addEventListener("hashchange", () => {
         const next = fromFragment(location.hash, entries, graphSpec.n);
-        if (!isSame(next.question, state.question)) ask({ ...next, state: 0 });
+        if (!isSame(next.question, state.question) || String(next.pinned) !== String(state.pinned)) ask({ ...next, state: 0 });
       });
     }
     if (state.pinned.length) choose(state.pinned[0]);

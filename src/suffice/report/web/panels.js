@@ -156,6 +156,14 @@ function meanOf(density) {
 }
 
 /**
+ * @param {Insights} insights
+ * @param {"explanation" | "gains" | "slopes"} part
+ */
+function remarkOn(insights, part) {
+  return (insights.remarks && insights.remarks[part]) || "";
+}
+
+/**
  * @param {HTMLElement} body
  * @param {Entry[]} entries
  * @param {Insights} insights
@@ -164,14 +172,16 @@ function meanOf(density) {
  */
 export function showGains(body, entries, insights, target, visit) {
   if (!target || !insights.gains) {
-    body.replaceChildren(make("p", "quiet", (target && insights.refusal) || "Pin a variable: the most informative next observation for it is shown here."));
+    body.replaceChildren(make("p", "quiet", (target && (remarkOn(insights, "gains") || insights.refusal)) || "Pin a variable: the most informative next observation for it is shown here."));
     return;
   }
   const rows = insights.gains.filter((pair) => pair[1] > 1e-9).slice(0, MOST).map(([node, gain]) => {
     return [visitButton(entries[node].n, () => visit(node)), nats(gain)];
   });
-  const none = make("p", "quiet", "No other variable tells anything more about " + entries[target.node].n + ".");
-  body.replaceChildren(rows.length ? makeTable(["observe", "expected gain, nats"], rows, "<>") : none);
+  const remark = remarkOn(insights, "gains");
+  const none = remark || "No other variable tells anything more about " + entries[target.node].n + ".";
+  body.replaceChildren(rows.length ? makeTable(["observe", "expected gain, nats"], rows, "<>") : make("p", "quiet", none));
+  if (rows.length && remark) body.append(make("p", "quiet", remark));
 }
 
 /**
@@ -183,7 +193,7 @@ export function showGains(body, entries, insights, target, visit) {
 export function showExplanation(body, entries, insights, question) {
   const found = insights.explanation;
   if (!found) {
-    body.replaceChildren(make("p", "quiet", insights.refusal || "Not known."));
+    body.replaceChildren(make("p", "quiet", remarkOn(insights, "explanation") || insights.refusal || "Not known."));
     return;
   }
   const free = found.states.map((state, node) => ({ state, node })).filter((pair) => {
@@ -239,7 +249,7 @@ export function showConflict(body, conflict, count) {
  */
 export function showSlopes(body, entries, insights, target, visit) {
   if (!target || !insights.slopes || !insights.slopes.length) {
-    const none = target && !insights.slopes ? insights.refusal || "The sensitivity is known for discrete Bayesian networks." : "";
+    const none = target && !insights.slopes ? remarkOn(insights, "slopes") || insights.refusal || "The sensitivity is known for discrete Bayesian networks." : "";
     body.replaceChildren(make("p", "quiet", none || (target ? "No table entry changes the answer." : "Pin a variable to see which table entries its probability depends on.")));
     return;
   }

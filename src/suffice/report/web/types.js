@@ -65,7 +65,8 @@
  * @property {number | null} conflict  log Π p(finding) − log p(all findings); above zero, findings contradict each other.
  * @property {[number, number][] | null} gains  Node and expected information gain for the target in nats, largest first.
  * @property {Slope[] | null} slopes  The steepest first, ten at most.
- * @property {string} [refusal]  Why something is not known, in a sentence.
+ * @property {{explanation?: string, gains?: string, slopes?: string}} [remarks]  Why something of it is not known, in sentences.
+ * @property {string} [refusal]  Why nothing is known.
  */
 
 /**
