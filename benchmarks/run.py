@@ -60,7 +60,7 @@ PEERS = (
 )
 HONESTY = (
     "Ratios are multiples of this library's figure (the first row): above 1 the peer needs more. Times count from what "
-    "the user holds to fitted parameters, our certificate included, they are the best of "
+    "the user holds to fitted parameters, our certificate included; they are the best of "
     "several calls in one process, a process a contestant, all on the same data in the same run. `peak` is the most "
     "memory the process ever held, `(data)` what it held before the first fit. CPU time counts all threads. W3c and "
     "W3d time inference, not fits, and say what is in their times."

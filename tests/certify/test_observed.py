@@ -305,13 +305,17 @@ def test_a_zero_with_which_the_likelihood_would_rise_is_noticed() -> None:
     data = gappy()
     fit = sf.fit(sf.DAG("A -> B"), data, missing="em")
     b = fit.model.cpd("B")
-    stuck = TabularCPD(b.family, np.array([[0.0, 1.0], b.values[1]]))
+
+    def with_a_probability_of(p: float) -> sf.BayesianNetwork:
+        moved_to = TabularCPD(b.family, np.array([[p, 1.0 - p], b.values[1]]))
+        return sf.BayesianNetwork(fit.model.dag, {"A": fit.model.cpd("A"), "B": moved_to})
+
     both = [row for row in range(300) if data["A"][row] is not None and data["B"][row] is not None]
     seen = {name: [value if row not in both else None for row, value in enumerate(data[name])] for name in "AB"}
-    model = sf.BayesianNetwork(fit.model.dag, {"A": fit.model.cpd("A"), "B": stuck})
-    found = measured(claim_of(model, seen))
+    found = measured(claim_of(with_a_probability_of(0.0), seen))
     assert "has probability zero and the likelihood rises with it" in found.worst
-    assert found.residual > 1e-3
+    low, high = (with_a_probability_of(p).log_prob(seen, missing="marginalise").sum() for p in (0.0, 1e-6))
+    assert found.residual == pytest.approx((high - low) / 1e-6 / 300, rel=1e-4)
 
 
 def test_a_probability_next_to_zero_is_judged_as_zero() -> None:

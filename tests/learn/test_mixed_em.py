@@ -257,6 +257,20 @@ def test_tied_nodes_share_what_is_expected_of_both() -> None:
     assert fit.certificate.ok, fit.certificate
 
 
+def test_given_regressions_do_not_keep_em_from_ending() -> None:
+    rng = np.random.default_rng(7)
+    b = rng.integers(0, 2, 200)
+    columns = {
+        "b": [None if row % 7 == 0 else str(state) for row, state in enumerate(b)],
+        "x": b + rng.normal(size=200),
+        "c": [str(state) for state in (b + rng.integers(0, 2, 200)) // 2],
+    }
+    given_regression = {"intercept": [0.0, 1.0], "variance": [1.0, 1.0]}
+    fit = sf.fit(sf.DAG("b -> x; b -> c"), columns, missing="em", fixed={"x": given_regression})
+    assert fit.certificate.ok
+    assert len(fit.trace) < 50
+
+
 def test_priors_are_part_of_the_objective() -> None:
     data = drawn(10, 100, 0.3)
     fit = sf.fit(

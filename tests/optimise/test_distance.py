@@ -66,6 +66,12 @@ def test_series_and_formula_agree(d: float) -> None:
     assert float(shortfall(d)) == pytest.approx(formula, rel=1e-7, abs=1e-24)
 
 
+@pytest.mark.parametrize("d", [9.9e-5, -9.9e-5, 3e-5])
+def test_small_differences_have_eleven_digits(d: float) -> None:
+    terms = [(-d) ** k / (k * (k - 1)) for k in range(2, 12)]
+    assert float(excess(d)) == pytest.approx(math.fsum(terms), rel=1e-11, abs=0.0)
+
+
 def test_the_decrement_does_not_depend_on_units() -> None:
     g, h = np.array([0.3, -0.2]), np.array([[2.0, 0.5], [0.5, 1.0]])
     units = np.array([1e-8, 1e7])

@@ -290,8 +290,9 @@ class Examined:
 def _close_rows(rows: Floats) -> list[NDArray[np.int64]]:
     """Return the groups of two or more rows of which none differs from the first by more than `SAME` anywhere.
 
-    >>> [group.tolist() for group in _close_rows(np.array([[0.1, 0.9], [0.5, 0.5], [0.1, 0.9]]))]
-    [[0, 2]]
+    >>> rows = np.array([0.1, 0.5, 0.1, 0.8, 0.5, 0.3, 0.8])
+    >>> [group.tolist() for group in _close_rows(np.stack([rows, 1 - rows], axis=1))]
+    [[0, 2], [1, 4], [3, 6]]
     """
     order = np.argsort(rows[:, 0], kind="stable")
     first = rows[order, 0]

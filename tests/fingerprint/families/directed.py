@@ -209,6 +209,45 @@ def _allows_kinds(choice: Choice) -> bool:
     return not refused or (shown and (plain(choice, "graph", "prior") or plain(choice, "graph", "method", "missing")))
 
 
+UNSEEN = {
+    "table": "A -> C <- B",
+    "two tables": "A -> C <- B; A -> D <- B; C -> E",
+    "regression": "A -> y <- B; x -> y",
+    "softmax": "A -> S <- B; x -> S",
+}
+
+
+def _without_pair() -> Columns:
+    """Return rows in which A is never a2 where B is yes, so that their children have a parent row without data."""
+    columns = mixed(216)
+    kept = [row for row, pair in enumerate(zip(columns["A"], columns["B"], strict=True)) if pair != ("a2", "yes")]
+    return {name: [values[row] for row in kept] for name, values in columns.items()}
+
+
+def _run_unseen(record: Record, choice: Choice) -> None:
+    columns = _without_pair()
+    if choice["missing"] != "error":
+        columns = with_gaps(columns, "C D E", seed=950)
+    dag = sf.DAG(UNSEEN[choice["graph"]])
+    prior = sf.Dirichlet({"A": 1.5}, rest=1.0) if choice["prior"] == "flat" else None
+    fit = fit_table(record, dag, columns, choice, prior=prior, unseen_parents=choice["unseen"], seed=3)
+    child = {"regression": "y", "softmax": "S"}.get(choice["graph"], "C")
+    given = {"A": "a2", "B": "yes", **({"x": 0.5} if "x" in dag.nodes else {})}
+    record.ask("query", lambda: fit.model.query(child, given=given))
+    record.ask("query of what occurs", lambda: fit.model.query(child, given={**given, "B": "no"}))
+    record.ask("cpd", lambda: str(fit.model.cpd(child)))
+    record.ask("sample", lambda: drawn(fit.model, dag.nodes))
+
+
+def _allows_unseen(choice: Choice) -> bool:
+    tables = "table" in choice["graph"]
+    if (choice["prior"] == "flat" and not tables) or (choice["point"] != "none" and choice["prior"] == "none"):
+        return False
+    if choice["unseen"] == "error":  # which is refused, unless the prior determines all rows
+        return plain(choice, "graph", "prior", "missing")
+    return choice["missing"] != "em" or tables
+
+
 LATENT = {
     "classes": ("L -> B; L -> C; L -> E; L -> D", {"L": 2}),
     "three classes": ("L -> B; L -> C; L -> E; L -> D", {"L": 3}),
@@ -301,6 +340,19 @@ FAMILIES = [
             "certify": ("none", "data"),
         },
         _allows_kinds,
+    ),
+    Family(
+        "parents without data",
+        _run_unseen,
+        {
+            "graph": tuple(UNSEEN),
+            "unseen": ("error", "uniform", "nan"),
+            "prior": ("none", "flat"),
+            "point": ("none", "map"),
+            "missing": ("error", "drop", "em"),
+            "form": ("dict", "csv", "duckdb"),
+        },
+        _allows_unseen,
     ),
     Family(
         "latent",
