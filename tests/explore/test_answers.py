@@ -205,7 +205,7 @@ def test_gains_of_mixed_networks_do_not_depend_on_which_of_two_is_the_target() -
             assert dict(first["gains"])[place[number]] == pytest.approx(
                 dict(second["gains"])[place[discrete]], abs=1e-11
             )
-            assert "continuous variable" in second["refusal"]
+            assert "continuous variable" in second["remarks"]["gains"]
 
 
 def test_information_of_a_mixture_is_that_of_its_draws() -> None:
