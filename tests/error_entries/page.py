@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import pytest
 from tests.command_line import run
 from tests.error_catalogue import A, D, World, X, entry
 
@@ -21,13 +22,23 @@ def said(*arguments: str) -> None:
     raise ArgumentError(result.stderr)
 
 
+def printed(w: World, browsers: tuple[str, ...]) -> None:
+    """Print a report by other programs."""
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr("suffice.report.page.paper.BROWSERS", browsers)
+        w.fit().report(w.path("x.pdf"), plots=False)
+
+
 entry("report of a structure", A, lambda w: write_report(w.dag, w.path("x.html")), "a fit, or of a model",
       "BayesianNetwork", "Got DAG('A -> B')")  # fmt: skip
 entry("report of statistics", A, lambda w: write_report(w.stats(), w.path("x.html")), "a fit, or of a model")
 entry("report to a number", A, lambda w: w.fit().report(3), "'path'", "HTML file", "Got 3")
 entry(
-    "report that is no page", A, lambda w: w.fit().report(w.path("x.pdf")), ".html or .htm", "x.html", "x.pdf' instead"
+    "report that is no page", A, lambda w: w.fit().report(w.path("x.doc")), ".html or .htm", "x.html", "x.doc' instead"
 )
+entry("report as PDF without a browser", A, lambda w: printed(w, ()), "Chromium", "Install one", "x.html")
+entry("report as PDF by a browser that fails", X, lambda w: printed(w, ("false",)), "did not print the page",
+      "Write an HTML file")  # fmt: skip
 entry("report to nothing", A, lambda w: w.fit().report(""), "'path'", "Got ''")
 entry("report without a title", A, lambda w: w.fit().report(w.path("x.html"), title=""), "'title'", "not empty")
 entry("report into no folder", X, lambda w: w.fit().report(w.path("no/x.html"), plots=False), "Cannot write", "x.html",
