@@ -301,7 +301,9 @@ def _arrays(body: bytes, entries: list[tuple[str, str, list[int]]], named: str) 
         )
     for name, dtype, shape in entries:
         stored = np.frombuffer(body, np.dtype(dtype).newbyteorder("<"), math.prod(shape), offset)
-        arrays[name] = stored.astype(dtype, copy=False).reshape(shape)
+        own = np.require(stored.astype(dtype, copy=False), requirements="A")  # as kernels need it
+        own.flags.writeable = False
+        arrays[name] = own.reshape(shape)
         offset += stored.nbytes
     return arrays
 

@@ -98,11 +98,14 @@ def test_answers_are_those_of_query(name: str) -> None:
 @pytest.mark.parametrize("name", ["asia", "alarm"])
 def test_answers_of_published_networks_are_those_of_the_library(data_folder: Path, name: str) -> None:
     answering, rng = Answering(sf.read(data_folder / "networks_bif" / f"{name}.bif.gz")), np.random.default_rng(8)
+    possible = 0
     for _ in range(20):
         question = random_question(answering, rng)
         if answering.answer(question)["logEvidence"] is not None:
             check_answer(answering, question)
             check_insights(answering, question, int(rng.integers(len(answering.names))))
+            possible += 1
+    assert possible >= 10
 
 
 @pytest.mark.data
@@ -149,10 +152,13 @@ def check_insights(answering: Answering, question: dict[str, dict[int, Any]], no
 
 def test_insights_are_those_of_the_library() -> None:
     answering, rng = Answering(sprinkler()), np.random.default_rng(3)
+    possible = 0
     for _ in range(30):
         question = random_question(answering, rng)
         if answering.answer(question)["logEvidence"] is not None:
             check_insights(answering, question, int(rng.integers(4)))
+            possible += 1
+    assert possible >= 10
 
 
 @pytest.mark.parametrize("name", MODELS)
@@ -191,8 +197,10 @@ def test_gains_of_normal_models_are_those_of_correlations() -> None:
     for model in (normal(), linear()):
         joint = model if isinstance(model, sf.JointNormal) else model.to_joint_normal()
         found = dict(Answering(model).insights({}, {"node": 0, "state": 0})["gains"])
-        for node, gain in found.items():
-            assert gain == pytest.approx(-0.5 * math.log(1 - joint.correlations[0, node] ** 2), abs=1e-12)
+        expected = {
+            node: -0.5 * math.log(1 - joint.correlations[0, node] ** 2) for node in range(1, len(joint.variables))
+        }
+        assert found == pytest.approx(expected, abs=1e-12)
 
 
 def test_gains_of_mixed_networks_do_not_depend_on_which_of_two_is_the_target() -> None:
@@ -379,7 +387,8 @@ def test_entries_hold_tables() -> None:
 def test_answers_are_json(name: str) -> None:
     answering = Answering(getattr(small_models, name)())
     found = [answering.answer({}), answering.insights({}, {"node": 0, "state": 0}), answering.entry(0), answering.size]
-    json.dumps([*found, answering.neighbourhood(0), answering.rows()], allow_nan=False)
+    whole = [*found, answering.neighbourhood(0), answering.rows()]
+    assert len(json.loads(json.dumps(whole, allow_nan=False))) == 6
 
 
 def test_the_prior_travels_with_the_page_unless_it_takes_long(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -213,6 +213,16 @@ def test_container_keeps_shapes_and_byte_order(tmp_path, shape):
     assert np.array_equal(again["y"], np.asfortranarray(array))
 
 
+def test_arrays_that_are_read_are_aligned_and_cannot_be_changed(tmp_path):
+    arrays = {"bytes": np.arange(3, dtype=np.uint8), "longs": np.arange(4), "floats": np.arange(2.0)}
+    write_arrays(tmp_path / "x.bin", "test", 1, {}, arrays)
+    _, again = read_arrays(tmp_path / "x.bin", "test", 1)
+    assert {name: (array.flags.aligned, array.flags.writeable) for name, array in again.items()} == dict.fromkeys(
+        arrays, (True, False)
+    )
+    np.testing.assert_array_equal(again["longs"], arrays["longs"])
+
+
 def test_failed_write_leaves_the_old_file_and_nothing_beside(tmp_path):
     path = tmp_path / "kept.txt"
     path.write_text("old")
