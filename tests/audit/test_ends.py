@@ -8,7 +8,7 @@ from functools import partial
 import numpy as np
 import pytest
 from tests.audit.families import FAMILIES
-from tests.audit.family import audit_family, drawn, has_converged
+from tests.audit.family import audit_family, certify_as_claimed, drawn, has_converged, limit_of
 
 
 @pytest.mark.parametrize(
@@ -37,6 +37,7 @@ from tests.audit.family import audit_family, drawn, has_converged
         ("chain CRF, L1", 606, 107),
         ("chain CRF, L1", 909, 30),  # values that are differences of much larger numbers
         ("chain CRF, L1", 1011, 181),  # relations that only exact products with the Hessian show
+        ("Gaussian Markov", 2027, 69),  # 2·10¹² rows make nats of correlations that agree within 10⁻⁹
         ("chain CRF, L1", 7001, 202),  # values of both signs, whose rounding errors are larger than their sums say
     ],
 )
@@ -48,6 +49,22 @@ def test_a_search_ends_where_the_certificate_sees_nothing_left(name: str, seed: 
     assert fit.certificate.decrement is not None
     assert fit.certificate.decrement < 1e-4
     assert has_converged(fit)
+
+
+@pytest.mark.filterwarnings("ignore")
+def test_a_shift_of_the_weights_of_all_classes_is_seen_among_very_many_rows() -> None:
+    family = next(family for family in FAMILIES if family.name == "softmax regression, L1")
+    claim, fit, rng = drawn(family, 2027, 92)
+    assert fit.certificate.ok
+    family.perturb(rng, claim)
+    changed = family.perturb(rng, claim)
+    assert changed is not None
+    model, text = changed
+    assert "along a relation" in text
+    cost, found = family.cost(claim, model), certify_as_claimed(claim, model)
+    assert cost > limit_of(claim)
+    assert found.decrement == pytest.approx(cost)
+    assert not found.ok
 
 
 @pytest.mark.parametrize(("method", "number"), [("cg", 6), ("cg", 4), ("gradient", 2), ("gradient", 5)])

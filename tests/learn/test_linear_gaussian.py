@@ -13,7 +13,8 @@ from hypothesis import strategies as st
 from scipy import optimize, stats
 
 import suffice as sf
-from suffice.certify import Claim, certify
+from suffice.certify import Claim
+from suffice.families.proof import certify
 from suffice.models.cpds import nodes_of
 
 
@@ -249,6 +250,17 @@ class TestTrouble:
         assert fit.certificate.ok, fit.certificate.verdict
         assert "ridge" in fit.certificate.verdict
 
+    def test_the_decrement_under_a_ridge_is_what_the_penalty_grows_by(self) -> None:
+        """On the other side of the slope of least squares, as far from it, the squares are the same."""
+        data, ridge = some_data(4), 20.0
+        fit = sf.fit(sf.DAG("u -> y", kinds={"y": {"ridge": ridge}}), data)
+        cpd, u = fit.model.cpd("y"), fit.model.cpd("u")
+        slope, other = cpd.coefficients, 2 * naive(data, slice(None), ["u"])[0][1] - cpd.coefficients
+        moved = replace(cpd, coefficients=other, intercept=cpd.intercept + (slope - other)[:, 0] * data["u"].mean())
+        model = sf.BayesianNetwork(fit.structure, {"u": u, "y": moved})
+        found = certify(Claim(fit.structure, model, fit.statistics, fit.log_likelihood)).decrement
+        assert found == pytest.approx(ridge * ((other**2 - slope**2) / cpd.variance).item() / 2, rel=1e-9)
+
     def test_nearly_collinear_parents_keep_their_digits(self) -> None:
         rng = np.random.default_rng(0)
         u = rng.normal(size=200)
@@ -322,6 +334,14 @@ class TestGiven:
 def test_tied_slopes_are_certified_under_both_divisors(divisor: str) -> None:
     dag = sf.DAG("g -> y; u -> y; v -> y", kinds={"y": {"tied": "slopes", "divisor": divisor}})
     fit = sf.fit(dag, some_data(31))
+    assert fit.certificate.ok, fit.certificate.verdict
+
+
+def test_tied_slopes_without_any_rows_are_certified() -> None:
+    data = {**some_data(31), "y": [None] * 60}
+    dag = sf.DAG("g -> y; u -> y", kinds={"y": {"tied": "slopes"}})
+    fit = sf.fit(dag, data, schema={"y": sf.continuous()}, missing="available", unseen_parents="nan")
+    assert np.isnan(fit.model.cpd("y").coefficients).all()
     assert fit.certificate.ok, fit.certificate.verdict
 
 

@@ -254,6 +254,17 @@ def test_zero_weights_leave_no_cells_in_sparse_counts():
     same_bits(counted, Counts.of_block(need, block))
 
 
+@pytest.mark.parametrize("weights", [np.random.default_rng(5).random(40), np.array([2**53 - 1] + [1] * 39)])
+def test_repeated_configurations_add_up_as_in_full_tables(patch, weights):
+    """Reals are added one after another, and whole numbers exactly, before a sum of 2⁵³ or more is rounded."""
+    variables = (sf.Variable("x", ("a", "b")),)
+    wanted = float(sum(weights.tolist()))
+    for limit in (10, -1):
+        patch.setattr(counts_module, "DENSE_CELLS", limit)
+        counted = Counts.sparse(variables, np.ones((40, 1), np.int8), weights)
+        assert counted.table().tolist() == [0.0, wanted]
+
+
 def test_real_weights_that_add_up_to_whole_numbers_are_whole_counts():
     plain = block_of([2, 150], 100, 9)
     block = Block(plain.schema, plain.columns, np.full(100, 0.5), 100)

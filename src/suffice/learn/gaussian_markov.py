@@ -22,10 +22,11 @@ from numpy.typing import NDArray
 from suffice.data.schema import Schema
 from suffice.errors import ArgumentError, EstimationError, shown
 from suffice.graph.undirected import chordless_cycle
-from suffice.learn.gaussian_steps import Point, newton_steps, scaling_steps
+from suffice.learn.gaussian_steps import Point, nats_left, newton_steps, scaling_steps
 from suffice.learn.method import Method, Problem, Solution, Step
 from suffice.models.gaussian_regressions import clique_factor, precision_of, regressions_of, require_spread
 from suffice.models.joint_normal import JointNormal
+from suffice.optimise.decrement import LEFT
 from suffice.priors.hyper_inverse_wishart import HyperInverseWishart
 from suffice.priors.normal_inverse_wishart import NormalInverseWishart
 from suffice.stats.moments import Moments
@@ -122,7 +123,10 @@ class _Iterative:
     steps: Steps
 
     def __call__(self, problem: Problem) -> Solution:
-        """Step until model and data agree on the diagonal and on every edge, within a tenth of ``tol``."""
+        """Step until model and data agree on the diagonal and on every edge, within a tenth of ``tol``.
+
+        Of very many rows even that is worth nats; then steps go on while they lead closer.
+        """
         structure, moments = _given(problem)
         covariance = moments.covariance
         roots = np.sqrt(np.diag(covariance))
@@ -134,7 +138,7 @@ class _Iterative:
         except EstimationError:
             for clique in structure.cliques:
                 clique_factor(structure.variables, [place[name] for name in clique], correlations)
-        walk = self._walk(self.steps(correlations, structure), problem, float(moments.weight), roots)
+        walk = self._walk(correlations, problem, float(moments.weight), roots)
         precision = walk.point.precision / roots[:, None] / roots
         return _solution(
             structure,
@@ -145,19 +149,22 @@ class _Iterative:
             remarks=walk.remarks(problem),
         )
 
-    def _walk(self, points: Iterator[Point], problem: Problem, weight: float, roots: Floats) -> _Walk:
+    def _walk(self, correlations: Floats, problem: Problem, weight: float, roots: Floats) -> _Walk:
+        points = self.steps(correlations, problem.structure)
         here = best = next(points)
         waited = 0
         trace: list[Step] = []
         for step in problem.watch.steps(self.label, problem.max_iter):
-            if here.gap <= problem.tol / 10:
+            if best.gap <= problem.tol / 10 and (
+                waited or nats_left(here, correlations, problem.structure, weight) <= LEFT
+            ):
                 break
             if waited == PATIENCE:
                 return _Walk(best, trace, stalled=True)
             here = next(points)
             best, waited = (here, 0) if here.gap < best.gap else (best, waited + 1)
             trace.append(Step(step, _log_likelihood(weight, here, float(np.log(roots).sum()))))
-        return _Walk(here, trace, stalled=False)
+        return _Walk(best if best.gap <= problem.tol / 10 else here, trace, stalled=False)
 
 
 @dataclass(frozen=True)

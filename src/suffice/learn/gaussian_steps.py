@@ -12,6 +12,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
+from suffice.optimise.distance import sparse_matrix_loss
 from suffice.structures.gaussian_markov import GaussianMarkov
 
 DENSE = 3000
@@ -77,6 +78,13 @@ def _point(precision: Floats, correlations: Floats, pattern: _Pattern) -> Point 
     objective = float((precision * correlations).sum()) - 2 * float(np.log(np.diag(lower)).sum())
     gap = float(np.abs(pattern.entries(correlations) - pattern.entries(covariance)).max())
     return Point(precision, covariance, objective, gap) if math.isfinite(objective) else None
+
+
+def nats_left(point: Point, correlations: Floats, structure: GaussianMarkov, weight: float) -> float:
+    """Return the Newton decrement of so many rows: how much more the log-likelihood would rise."""
+    pattern, p = _Pattern.of(structure), len(correlations)
+    free = pattern.matrix(np.ones(len(pattern.rows)), p) > 0
+    return sparse_matrix_loss(weight, point.covariance, point.covariance - correlations, free)
 
 
 # Newton -------------------------------------------------------------------------------------------------------
