@@ -1,4 +1,4 @@
-"""A skeleton for a new method: copy it to ``src/suffice/learn/`` and add one line to ``METHODS``.
+"""A skeleton for a new method: copy it to ``src/suffice/learn/`` and name it in its family's record.
 
 The example climbs to the maximum-likelihood tables of a Bayesian network by damped steps, θ ← (1 − ρ) θ + ρ θ̂. As the
 log-likelihood is concave it rises at every step. (The closed form needs one step; this shows what an iterative method

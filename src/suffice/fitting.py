@@ -13,8 +13,8 @@ from typing import Any
 from suffice.data.schema import SchemaLike
 from suffice.data.table import Weights
 from suffice.errors import ArgumentError
+from suffice.families.choice import choose, methods_for
 from suffice.learn.method import Method
-from suffice.learn.registry import choose, methods_for
 from suffice.opening import EM, open_source
 from suffice.priors.binding import one_prior
 from suffice.progress import Display, watch_for

@@ -19,7 +19,7 @@ from suffice.engines import engine_for
 from suffice.engines.local import LocalPieces
 from suffice.engines.spread import SpreadSource
 from suffice.errors import ArgumentError, require_choice, shown
-from suffice.learn.registry import methods_for
+from suffice.families.choice import methods_for
 from suffice.progress import Watch
 from suffice.stats.available import AVAILABLE, CheckedSource
 from suffice.stats.source import BlockSource, Source

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import Any
 
-from suffice.certify import Certificate, Claim, examined
+from suffice.certify import Certificate, Claim
 from suffice.errors import (
     ArgumentError,
     DataError,
@@ -17,6 +17,7 @@ from suffice.errors import (
     require_whole,
     shown,
 )
+from suffice.families.proof import examined
 from suffice.learn.method import Method, Problem, Solution, check_options
 from suffice.progress import Watch
 from suffice.result.fit import Fit

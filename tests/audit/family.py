@@ -12,7 +12,8 @@ from unittest import mock
 import numpy as np
 
 import suffice.solving
-from suffice.certify import Certificate, Claim, certify, examined
+from suffice.certify import Certificate, Claim
+from suffice.families.proof import certify, examined
 from suffice.result.fit import Fit
 
 NATS, SDS = 1e-3, 0.1

@@ -17,10 +17,11 @@ from tests.inference.graph_twin import graph_lists
 from tests.learn.test_graph_crf import LABEL, STRUCTURE, table_of
 from tests.models.chain_twin import KINDS, OPTIONS, Toy, named, toys
 
-from suffice.certify import certify, chain_recursions, graph_crf_twin
 from suffice.certify import chain as chains
+from suffice.certify import chain_recursions, graph_crf_twin
 from suffice.certify import graph_crf as graphs
 from suffice.certify.elastic_decrement import Curvature
+from suffice.families.proof import certify
 from suffice.models.graph_crf import GraphModel
 from suffice.models.graph_layout import layout_of
 from suffice.stats.needs import Sum

@@ -12,7 +12,8 @@ from tests.audit.family import audit_family, certify_as_claimed, fits_kept
 from tests.models.chain_twin import Toy
 
 import suffice as sf
-from suffice.certify import Claim, certify
+from suffice.certify import Claim
+from suffice.families.proof import certify
 from suffice.models.cpds.softmax import SoftmaxCPD
 from suffice.priors.elastic import Elastic
 from suffice.structures.label_chain import LabelChain, LocalChain

@@ -10,7 +10,8 @@ import numpy as np
 import pytest
 
 import suffice as sf
-from suffice.certify import Claim, certify
+from suffice.certify import Claim
+from suffice.families.proof import certify
 from suffice.models.hypothesis_mixture import HypothesisMixture
 
 SPACE = sf.Hypotheses({"low": [1, 2], "mid": [1, 2, 3], "all": [1, 2, 3, 4]}, over="x")

@@ -14,8 +14,9 @@ from hypothesis import strategies as st
 from tests.learn.feature_cases import Case, cases
 
 import suffice as sf
-from suffice.certify import Claim, certify
+from suffice.certify import Claim
 from suffice.certify.weight_residual import prior_slopes
+from suffice.families.proof import certify
 
 ROWS = {
     "A": list("xxyyxyxxyx"), "B": list("uvuvvuuvvu"), "C": list("pqpqqpppqq"),

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import dataclasses
 import math
+from typing import Any
 
 import numpy as np
 import pytest
@@ -11,9 +12,10 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import suffice as sf
-from suffice.certify import Claim, certify
+from suffice.certify import Claim
 from suffice.certify.gaussian_markov import _separators
 from suffice.data.table import open_table
+from suffice.families.proof import certify
 from suffice.stats.moments import Moments
 from suffice.stats.needs import Moment
 from suffice.stats.source import BlockSource
@@ -108,6 +110,42 @@ def test_mean_and_mode_are_not_mistaken_for_each_other() -> None:
     assert not certify(claim_of(mean, point="map")).ok
     assert not certify(claim_of(mode, point="mean")).ok
     assert not certify(claim_of(mode, point="mle", prior=None)).ok
+
+
+def log_posterior(fit: sf.Fit, rows: np.ndarray, model: sf.JointNormal) -> float:
+    """Return log p(rows | μ, K) + log p(μ, K), but for constants: row by row, the prior's density written out."""
+    prior, precision = fit.prior, np.array(model.precision)
+    log_det = np.linalg.slogdet(precision)[1]
+    off = rows - np.array(model.mean)
+    found = len(rows) / 2 * log_det - sum(row @ precision @ row for row in off) / 2
+    p = len(precision)
+    power = (prior.dof + p + 1) / 2 if isinstance(prior, sf.NormalInverseWishart) else (prior.dof - 2) / 2
+    found += power * log_det - prior.scale * np.trace(precision) / 2
+    if prior.mean is not None:
+        off = np.array(model.mean) - prior.mean
+        found += log_det / 2 - prior.mean_weight / 2 * off @ precision @ off
+    return float(found)
+
+
+COMPLETE, NORMAL = sf.GaussianMarkov("A:B + B:C + A:C"), sf.MultivariateNormal(["A", "B", "C"])
+
+
+@pytest.mark.parametrize(
+    ("structure", "prior"),
+    [
+        (COMPLETE, sf.HyperInverseWishart(6.0, 2.0)),
+        (COMPLETE, sf.HyperInverseWishart(6.0, 2.0, mean=1.0, mean_weight=2.5)),
+        (NORMAL, sf.NormalInverseWishart(1.0, 2.5, 6.0, 2.0)),
+    ],
+)
+def test_the_decrement_is_what_the_posterior_density_loses(structure: Any, prior: Any) -> None:
+    rows = np.random.default_rng(3).normal(size=(5, 3)) @ [[1, 0.5, 0], [0, 1, 0.5], [0, 0, 1]]
+    fit = sf.fit(structure, dict(zip("ABC", rows.T, strict=True)), prior=prior, point="map")
+    best = log_posterior(fit, rows, fit.model)
+    shifted = sf.JointNormal(fit.model.names, fit.model.mean + 1e-3, precision=fit.model.precision)
+    for moved in (shifted, with_precision(fit.model, 0, 0, 1.001), with_precision(fit.model, 0, 1, 1.001)):
+        found = certify(claim_of(fit, model=moved)).decrement
+        assert found == pytest.approx(best - log_posterior(fit, rows, moved), rel=0.01)
 
 
 def test_existence_is_judged_without_the_model() -> None:

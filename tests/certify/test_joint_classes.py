@@ -10,9 +10,10 @@ import numpy as np
 import pytest
 
 import suffice as sf
-from suffice.certify import Claim, certify
+from suffice.certify import Claim
 from suffice.certify.joint_classes import class_prior_gap
 from suffice.data.variable import Variable
+from suffice.families.proof import certify
 from suffice.models.joint_classes import JointClassModel
 from suffice.stats import counts as dense_or_sparse
 from suffice.structures.class_prior import ClassPrior

@@ -13,11 +13,12 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import suffice as sf
-from suffice.certify import Claim, certify
+from suffice.certify import Claim
 from suffice.certify.observed_discrete import Examined, measured
 from suffice.certify.observed_rows import ObservedRows, Seen
 from suffice.data.stream import KEEP
 from suffice.data.table import open_table
+from suffice.families.proof import certify
 from suffice.learn.method import Start, Step
 from suffice.models.cpds.tabular import TabularCPD, whole_values
 from suffice.stats.available import CheckedSource

@@ -13,8 +13,9 @@ import pytest
 from scipy.stats import norm
 
 import suffice as sf
-from suffice.certify import Claim, certify, sampled
+from suffice.certify import Claim, sampled
 from suffice.certify.feature_values import data_moments
+from suffice.families.proof import certify
 from suffice.inference.gibbs import Gibbs
 
 NAMES = [f"x{v}" for v in range(6)]

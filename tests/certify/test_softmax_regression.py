@@ -13,9 +13,10 @@ from hypothesis import strategies as st
 from scipy.sparse import csr_array
 
 import suffice as sf
-from suffice.certify import Certificate, Claim, certify
+from suffice.certify import Certificate, Claim
 from suffice.certify import softmax_rows as rows_module
 from suffice.data.table import open_table
+from suffice.families.proof import certify
 from suffice.models.cpds.softmax_search import Cases
 from suffice.models.cpds.softmax_trouble import separated
 from suffice.stats.source import BlockSource

@@ -265,7 +265,7 @@ def test_one_path_for_both_outputs_is_refused(folder: Path) -> None:
 
 
 def uncertified(claim: Any, *, keep: bool) -> Any:
-    from suffice.certify import certify
+    from suffice.families.proof import certify
 
     assert not keep, "one pass is enough for tables"
     return replace(certify(claim), ok=False, verdict="Not certified as a test: so it was asked.")

@@ -155,7 +155,9 @@ def test_evidence_comes_from_a_file_and_from_options(folder: Path) -> None:
         (["markov.uai", "x0", "--evidence", "m.bif"], "no single set of observations"),
         (["markov.uai", "x0", "--evidence", "two.evid"], "no single set of observations"),
         (["m.json", "rain", "--evidence", "far.evid"], "state 1 of variable 9"),
-        (["m.json", "rain", "--map"], "one thing"),
+        (["m.json", "rain", "--map", "--sensitivity", "rain=yes"], "one thing"),
+        (["m.json", "rain", "--map", "-g", "rain=no"], "asked for and given"),
+        (["m.json", "snow", "--map"], "no variable 'snow'"),
         (["m.json", "rain", "--sensitivity", "rain=yes"], "one thing"),
         (["m.json", "--map", "--sensitivity", "rain=yes"], "one thing"),
         (["m.json", "--sensitivity", "rain"], "written X=x"),
@@ -219,6 +221,15 @@ def test_most_likely_states(folder: Path) -> None:
     assert found == {
         "states": dict(best), "log_prob": best.log_prob, "log_posterior": best.log_posterior, "ties": {}
     }  # fmt: skip
+
+
+def test_most_likely_states_of_targets(folder: Path) -> None:
+    best = sprinkler().map({"wet": "yes"}, targets=["sprinkler"])
+    assert good("query", "m.json", "sprinkler", "--map", "-g", "wet=yes").splitlines()[2].split() == [
+        "sprinkler", best["sprinkler"]
+    ]  # fmt: skip
+    found = document("query", "m.json", "sprinkler", "--map", "-g", "wet=yes")
+    assert (found["states"], found["log_prob"]) == (dict(best), best.log_prob)
 
 
 def test_ties_are_told(folder: Path) -> None:

@@ -3,6 +3,7 @@ every form."""
 
 from __future__ import annotations
 
+import importlib
 import importlib.util
 import sys
 from dataclasses import replace
@@ -12,6 +13,7 @@ from types import ModuleType
 from typing import Any
 
 import numpy as np
+import pytest
 from tests.inference.graph_twin import SIZES, coded
 from tests.models.chain_twin import toy_of
 
@@ -20,8 +22,8 @@ from suffice.data.attributes import Vocabulary
 from suffice.data.graph_codes import GraphTable
 from suffice.data.table import open_table
 from suffice.data.variable import Variable
+from suffice.families import FAMILIES, each_family
 from suffice.learn.method import Method
-from suffice.learn.registry import METHODS
 from suffice.models.cpds import KINDS, NodeKind
 from suffice.priors.elastic import Elastic
 from suffice.structures.class_gaussian import ClassGaussian
@@ -47,9 +49,18 @@ def skeleton(name: str) -> ModuleType:
 
 NODE_KIND, METHOD = skeleton("node_kind"), skeleton("method")
 ALL_KINDS: dict[str, NodeKind] = {**KINDS, "noisy_copy": NODE_KIND.KIND}
-ALL_METHODS: dict[type[Any], dict[str, Method]] = {
-    kind: {**methods, **({"damped": METHOD.METHOD} if kind is sf.DAG else {})} for kind, methods in METHODS.items()
+METHODS: dict[type[Any], dict[str, Method]] = {
+    kind: dict(family.methods()) for family in each_family() for kind in family.structures
 }
+ALL_METHODS = {**METHODS, sf.DAG: {**METHODS[sf.DAG], "damped": METHOD.METHOD}}
+
+
+def set_method(monkeypatch: pytest.MonkeyPatch, kind: type[Any], name: str, method: Method) -> None:
+    """Give the family of a kind of structure a method, for the time of a test."""
+    module = next(module for module in map(importlib.import_module, FAMILIES) if kind in module.FAMILY.structures)
+    methods = {**module.FAMILY.methods(), name: method}
+    monkeypatch.setattr(module, "FAMILY", replace(module.FAMILY, methods=lambda: methods))
+
 
 XYZ = {"A": list("xxyyzzxyzx"), "B": list("xxyyzzyzxx"), "C": list("uvuvuvuuvv")}
 

@@ -121,6 +121,16 @@ class Oracle:
         """log Π φ of one configuration."""
         return self.constant + sum(float(joint[tuple(codes[v] for v in members)]) for members, joint in self.parts)
 
+    def over(self, targets: Sequence[int]) -> Oracle:
+        """Return the oracle of the targets alone, all other variables summed out of every part."""
+        found = object.__new__(Oracle)
+        found.sizes, found.free, found.constant, found.parts = self.sizes, sorted(targets), self.constant, []
+        for members, joint in self.parts:
+            others = tuple(axis for axis, v in enumerate(members) if v not in targets)
+            left = np.logaddexp.reduce(joint, axis=others) if others else joint
+            found.parts.append(([v for v in members if v in targets], np.asarray(left)))
+        return found
+
     @cached_property
     def entropy(self) -> float:
         total = 0.0

@@ -11,7 +11,7 @@ from tests.conformance.cases import IN_CODES
 from tests.conformance.copies import check_copies
 
 import suffice as sf
-from suffice.learn.registry import choose, methods_for
+from suffice.families.choice import choose, methods_for
 from suffice.priors.elastic import Elastic
 from suffice.stats.needs import Need
 

@@ -281,6 +281,12 @@ def check_inquiry_most_likely(case: Case, evidence: Given, oracle: Oracle) -> No
     check_best(Inquiry(case.product).most_likely(evidence), oracle)
 
 
+def check_marginal_map(case: Case, evidence: Given, oracle: Oracle) -> None:
+    subsets = [*free_targets(case, evidence), tuple(oracle.free[::2]), tuple(oracle.free[:0:-1]), tuple(oracle.free)]
+    for targets in subsets:
+        check_best(Inquiry(case.product).most_likely(evidence, targets), oracle.over(targets))
+
+
 def other_tables(case: Case) -> list[Product]:
     """Return products over the same scopes."""
     rng = np.random.default_rng(3)
@@ -379,6 +385,7 @@ ROUTINES: dict[str, Check] = {
     "inquiry.Inquiry.entropy": check_inquiry_entropy,
     "inquiry.Inquiry.calibrated": check_inquiry_calibrated,
     "inquiry.Inquiry.most_likely": check_inquiry_most_likely,
+    "marginal MAP": check_marginal_map,
     "inquiry.Inquiry.many": check_inquiry_many,
     "inquiry.Inquiry.many_marginals": check_inquiry_many_marginals,
     "Answers.kl": check_kl,

@@ -8,10 +8,9 @@ from typing import Any
 
 import numpy as np
 import pytest
-from tests.conformance.cases import ALL_KINDS, CLASSES, IN_CODES, NUMBERS, STRUCTURES, default_fit
+from tests.conformance.cases import ALL_KINDS, CLASSES, IN_CODES, METHODS, NUMBERS, STRUCTURES, default_fit
 
 import suffice as sf
-from suffice.learn.registry import METHODS
 from suffice.structures.class_gaussian import ClassGaussian
 from suffice.structures.joint_classes import JointClasses
 from suffice.structures.naive import Naive

@@ -16,19 +16,21 @@ from tests.conformance.cases import (
     CLASSES,
     IN_CODES,
     METHOD,
+    METHODS,
     NUMBERS,
     RING,
     STRUCTURES,
     XYZ,
     default_fit,
     default_options,
+    set_method,
 )
 from tests.conformance.copies import WAYS, check_copies, check_same, contents
 from tests.learn.chain_cases import InterruptsAt
 
 import suffice as sf
+from suffice.families import structure_forms
 from suffice.io import own_json
-from suffice.learn.registry import METHODS
 from suffice.priors.elastic import Elastic
 from suffice.structures.class_gaussian import ClassGaussian
 from suffice.structures.joint_classes import JointClasses
@@ -68,7 +70,7 @@ def test_structures_survive_json_and_are_hashable_values(case: str) -> None:
     structure = EVERY_STRUCTURE[case]
     getattr(structure, "order", None)  # what is worked out once is no part of the value
     entry = json.loads(json.dumps(own_json.plain(structure.to_dict())))
-    for again in (own_json.STRUCTURES[entry["type"]](entry), *(copied(structure) for copied in WAYS.values())):
+    for again in (structure_forms()[entry["type"]].read(entry), *(copied(structure) for copied in WAYS.values())):
         check_same(again, structure)
         assert again == structure
         assert hash(again) == hash(structure)
@@ -208,7 +210,7 @@ NESTED = {
 
 @pytest.fixture(autouse=True)
 def with_the_skeleton(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setitem(METHODS[sf.DAG], "damped", METHOD.METHOD)
+    set_method(monkeypatch, sf.DAG, "damped", METHOD.METHOD)
 
 
 def test_every_method_with_a_loop_is_interrupted() -> None:
@@ -241,7 +243,7 @@ def test_an_interrupted_fit_is_never_certified(case: str, monkeypatch: pytest.Mo
     kind, name = next(kind for kind in type(structure).__mro__ if kind in METHODS), default_fit(case).method
     method = METHODS[kind][name]
     marked = replace(method, solve=lambda problem: replace(method.solve(problem), interrupted=True))
-    monkeypatch.setitem(METHODS[kind], name, marked)
+    set_method(monkeypatch, kind, name, marked)
     fit = sf.fit(structure, data, method=name, **default_options(case))
     assert not fit.certificate.ok
     assert "the method was interrupted" in fit.certificate.verdict

@@ -64,6 +64,8 @@ entry("parts beyond the memory", M, lambda w: w.within(50, lambda: mixed().query
       "['A']", "2 configurations", "method='sampling'")  # fmt: skip
 entry("mixture beyond the memory", M, lambda w: w.within(60, lambda: mixed().query("x", {})), "2 normal distributions",
       "['A']", "96 B", "60 B", "Ask for fewer")  # fmt: skip
+entry("mode of a mixture", M, lambda w: mixed().map(targets="y"), "'y'", "['A'] summed out", "no closed form",
+      "to the targets")  # fmt: skip
 entry("softmax of what was not observed", M, lambda w: softmax().query("x", {"Y": "hi"}), "p(Y | x) is a softmax",
       "['x']", "no closed form", "method='sampling'")  # fmt: skip
 

@@ -11,10 +11,9 @@ import pytest
 from tests.fixtures.answers import HERE, ask, pack, unpack, unpack_parts
 
 import suffice as sf
+from suffice.families import each_family, each_model, structure_forms
 from suffice.io import FORMATS
-from suffice.io.own_json import MODELS, STRUCTURES
-from suffice.io.posterior_content import NODES, POSTERIORS
-from suffice.io.structure_file import TYPES
+from suffice.io.posterior_content import NODES
 from suffice.models.cpds import KINDS
 from suffice.priors.registry import PRIORS
 from suffice.stats.statistics import STATISTICS
@@ -88,7 +87,9 @@ def test_every_form_of_file_has_a_fixture() -> None:
         assert any(name.lower().endswith(ending) for _, name in FILES), ending
     everything = b"".join(base64.decodebytes((FOLDERS[v] / f"{name}.b64").read_bytes()) for v, name in FILES)
     not_in_files = {"Elastic", "dirichlet"}  # the prior of taggers, and the posterior that goes without a name
-    for registry in (MODELS, STRUCTURES, PRIORS, POSTERIORS, NODES, TYPES, KINDS, STATISTICS, FEATURES):
+    models = [entry.name for entry in each_model() if entry.structure_of is not None]
+    posteriors = [name for family in each_family() for name in family.posteriors()]
+    for registry in (models, structure_forms(), PRIORS, posteriors, NODES, KINDS, STATISTICS, FEATURES):
         missing = [word for word in registry if f'"{word}"'.encode() not in everything]
         assert set(missing) <= not_in_files, missing
 

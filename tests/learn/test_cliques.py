@@ -14,7 +14,7 @@ from hypothesis import strategies as st
 from tests.learn.clique_cases import Case, cases
 
 import suffice as sf
-from suffice.learn.registry import METHODS
+from suffice.families.cliques import FAMILY
 
 SLOW = 50_000
 """Steps that plain gradients and simultaneous fitting may take."""
@@ -59,7 +59,7 @@ def joint(fit: sf.Fit, data: Any = None) -> Any:
 
 def test_every_method_is_among_those_tested() -> None:
     elsewhere = {"closed_form", "proximal", "em"}
-    assert {way["method"] for way in WAYS} | elsewhere == {*METHODS[sf.Cliques], "auto"}
+    assert {way["method"] for way in WAYS} | elsewhere == {*FAMILY.methods(), "auto"}
 
 
 @ways

@@ -14,7 +14,7 @@ from hypothesis import given, settings
 from tests.learn.feature_cases import Case, cases, matches, said
 
 import suffice as sf
-from suffice.learn.registry import METHODS
+from suffice.families.features import FAMILY
 
 SLOW = 50_000
 """Steps that plain gradients and iterative scaling may take."""
@@ -47,7 +47,7 @@ def six(scopes: list[tuple[str, ...]] = SIX_SCOPES) -> Case:
 
 def test_every_method_is_among_those_tested() -> None:
     elsewhere = {"ipf", "proximal", "pseudo_likelihood", "stochastic", "em"}
-    assert {way["method"] for way in WAYS} | elsewhere >= {*METHODS[sf.Features], "auto"}
+    assert {way["method"] for way in WAYS} | elsewhere >= {*FAMILY.methods(), "auto"}
 
 
 @ways

@@ -17,8 +17,9 @@ from scipy.optimize import linprog, lsq_linear, minimize
 from tests.learn.clique_cases import Case, Floats, cases, grid, grid_data
 
 import suffice as sf
-from suffice.certify import Claim, certify
+from suffice.certify import Claim
 from suffice.data.labelled import LabelledTable
+from suffice.families.proof import certify
 from suffice.inference.interactions import centred
 from suffice.learn import laplace
 from suffice.learn.laplace import shrunk

@@ -14,7 +14,7 @@ from tests.audit.family import fits_kept
 from tests.learn.feature_cases import Case, cases
 
 import suffice as sf
-from suffice.certify import certify
+from suffice.families.proof import certify
 
 
 def conditionals(case: Case) -> tuple[Any, Any, Any]:

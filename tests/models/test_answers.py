@@ -675,3 +675,62 @@ def test_marginal_map_may_differ_from_joint_map():
     assert (model.map()["A"], model.map()["B"]) == (0, 0)
     assert model.query(["A", "B"]).argmax() == {"A": 0, "B": 0}
     assert model.query("A", given={"B": 0}).argmax() == {"A": 0}
+    assert dict(model.map(targets="A")) == dict(model.map(targets=["A"])) == {"A": 1}
+    assert model.map(targets="A").log_prob == pytest.approx(math.log(0.6))
+    assert dict(model.map({"B": 0}, targets="A")) == {"A": 0}
+    assert model.map({"B": 0}, targets="A").log_posterior == pytest.approx(math.log(4 / 7))
+    assert model.map(targets=["B", "A"]) == model.map()
+
+
+@pytest.mark.parametrize("seen", [{}, {"grass": "yes"}, {"grass": ["damp", "yes"]}, {"rain": {True: 0.3, False: 0.1}}])
+@pytest.mark.parametrize("targets", [["season"], ["slips", "moon"], ["sprinkler", "rain", "slips"]])
+def test_marginal_map_is_the_largest_cell_of_the_table_of_the_targets(
+    garden: sf.BayesianNetwork, seen: dict[str, Any], targets: list[str]
+) -> None:
+    for model in (garden, as_field(garden, 3.0)):
+        table, best = model.query(targets, seen), model.map(seen, targets=targets)
+        assert list(best) == targets
+        found = table.values[tuple(STATES[name].index(best[name]) for name in targets)]
+        assert found == pytest.approx(table.values.max(), rel=1e-12)
+        assert best.log_posterior == pytest.approx(math.log(found), rel=1e-9)
+        assert best.log_prob == pytest.approx(math.log(found) + model.log_evidence(seen), rel=1e-9)
+        tied = np.argwhere(table.values >= table.values.max() * (1 - 1e-9))
+        states = {name: tuple(STATES[name][code] for code in np.unique(tied[:, k])) for k, name in enumerate(targets)}
+        assert best.ties == {name: labels for name, labels in states.items() if len(labels) > 1}
+
+
+def test_marginal_map_of_more_targets_than_a_table_has_axes() -> None:
+    names = [f"{kind}{step}" for step in range(60) for kind in "hx"]
+    edges = [f"h{step} -> x{step}" for step in range(60)] + [f"h{step} -> h{step + 1}" for step in range(59)]
+    rows = [[0.9, 0.1], [0.2, 0.8]]
+    model = sf.BayesianNetwork(
+        sf.DAG("; ".join(edges)),
+        dict.fromkeys(names, rows) | {"h0": [0.5, 0.5]},
+        schema={key: ["a", "b"] for key in names},
+    )
+    best = model.map({"x0": "b"}, targets=[f"h{step}" for step in range(1, 60)])
+    assert set(best.values()) == {"a"}
+    assert best.log_prob == pytest.approx(model.log_evidence({"x0": "b", **best}), rel=1e-12)
+
+
+def test_marginal_map_refuses_what_it_cannot_answer_before_memory_is_spent(restored: None) -> None:
+    names = ["root", *(f"x{number}" for number in range(40))]
+    star = sf.DAG("; ".join(f"root -> {name}" for name in names[1:]))
+    tables = {name: [[0.9, 0.1], [0.2, 0.8]] for name in names[1:]} | {"root": [0.5, 0.5]}
+    model = sf.BayesianNetwork(star, tables, schema={key: [0, 1] for key in names})
+    assert model.map()["root"] == 0
+    tracemalloc.start()
+    with pytest.raises(sf.ModelError, match="has width 40"):  # the root's sum joins all the others
+        model.map(targets=names[1:])
+    assert tracemalloc.get_traced_memory()[1] < 10e6
+    tracemalloc.stop()
+    with pytest.raises(sf.ArgumentError, match="asked for and given"):
+        model.map({"x0": 1}, targets=["x0"])
+    with pytest.raises(sf.UnknownNameError, match="no variable 'y'"):
+        model.map(targets="y")
+    with pytest.raises(sf.ArgumentError, match="No target was named"):
+        model.map(targets=[])
+    impossible = sf.BayesianNetwork(sf.DAG("A -> B; C"), {"A": [1, 0], "B": [[1, 0], [0, 1]], "C": [0.5, 0.5]},
+                                    schema={key: [0, 1] for key in "ABC"})  # fmt: skip
+    with pytest.raises(sf.ModelError, match="impossible"):
+        impossible.map({"B": 1}, targets="C")

@@ -101,6 +101,9 @@ class TestAnswers:
         np.testing.assert_allclose(found.to_numpy(), bayes(x, a), rtol=1e-13)
         assert found.variables == (Y,)
         assert MODEL.map(known) == {"y": Y.labels[int(np.argmax(bayes(x, a)))]}
+        assert MODEL.map(known, targets="y") == MODEL.map(known)
+        with pytest.raises(sf.ArgumentError, match="answers for its class"):
+            MODEL.map(known, targets="x")
 
     def test_target_may_stand_in_a_list(self) -> None:
         for targets in (["y"], ("y",)):

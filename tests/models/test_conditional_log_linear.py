@@ -49,6 +49,8 @@ def test_answers_are_those_of_the_weights(weights: list[float], x: float, g: str
     np.testing.assert_allclose(by_u, p[1] / p[1].sum(), rtol=1e-9, atol=1e-15)
     best = found.map(given_)
     assert p[int(best["u"] == "b"), best["v"]] == pytest.approx(p.max())
+    assert p.sum(axis=0)[found.map(given_, targets="v")["v"]] == pytest.approx(p.sum(axis=0).max())
+    assert found.map(given_, targets=["v", "u"]) == best
 
 
 def test_rows_are_answered_as_single_questions_are() -> None:

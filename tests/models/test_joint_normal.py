@@ -102,6 +102,7 @@ def test_query_is_schurs_complement(seed: int) -> None:
         assert found.names == ("z", "x")
         np.testing.assert_allclose((found.mean - mean) / model.sd[a], 0, atol=1e-7)
         np.testing.assert_allclose(found.covariance / covariance, 1, atol=1e-6)
+        assert model.map(given_, targets=["z", "x"]) == dict(zip(found.names, found.mean.tolist(), strict=True))
         assert model.map(given_) == pytest.approx(dict(zip(["x", "z"], mean[::-1], strict=True)), rel=1e-6)
 
 

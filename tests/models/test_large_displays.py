@@ -71,6 +71,13 @@ def test_normal_distributions_print_on_one_screen() -> None:
     assert f"… {N - 40:,} more variables" in str(model)
 
 
+@pytest.mark.parametrize("n", [40, 41])
+def test_of_more_than_forty_variables_the_first_forty_are_shown(n: int) -> None:
+    shown = str(JointNormal([f"v{k}" for k in range(n)], np.zeros(n), covariance=np.eye(n)))
+    assert [f"v{k} " in shown for k in (39, 40)] == [True, False]
+    assert ("… 1 more variable\n" in shown) is (n == 41)
+
+
 def test_classifiers_print_on_one_screen() -> None:
     rng = np.random.default_rng(0)
     x = rng.integers(0, 2, (30, 400)).astype(str)

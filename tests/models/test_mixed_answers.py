@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 import json
 import math
 import os
@@ -12,7 +13,7 @@ import numpy as np
 import pytest
 from hypothesis import assume, given, settings
 from hypothesis import strategies as st
-from tests.models.mixed_twin import Twin, networks, questions
+from tests.models.mixed_twin import Twin, log_normal, networks, questions
 
 import suffice as sf
 from suffice.models.normal_mixture import NormalMixture
@@ -127,6 +128,48 @@ def test_the_most_likely_assignment_has_the_greatest_density(question: Any) -> N
             name: label for name, label in states.items() if name in best
         }
         assert close([best[name] for name in twin.rest], values)
+
+
+@given(questions(), st.randoms(use_true_random=False))
+@settings(max_examples=150, deadline=None)
+def test_the_most_likely_assignment_of_targets_has_the_greatest_marginal_density(question: Any, random: Any) -> None:
+    network, evidence, _ = question
+    twin = Twin(network, evidence)
+    assume(twin.log_evidence() > -np.inf)
+    free = [name for name in network.schema if not isinstance(evidence.get(name), str | float)]
+    assume(free)
+    targets = random.sample(free, random.randint(1, len(free)))
+    values = [name for name in targets if name in twin.rest]
+    if values:  # their density is normal given all states, and otherwise a mixture
+        targets += [name for name in free if name.startswith("d") and name not in targets]
+    states = [v for v in network.schema.variables if v.name in targets and v.is_discrete]
+    best = network.map(evidence, targets=targets)
+    assert list(best) == targets
+    tops = []
+    for labels in itertools.product(*(v.labels for v in states)):
+        where = dict(zip([v.name for v in states], labels, strict=True))
+        held = Twin(network, evidence)
+        held.cases = [case for case in twin.cases if all(case[0][name] == label for name, label in where.items())]
+        if held.cases:
+            mean, covariance = held.moments(values) if values else (np.zeros(0), np.zeros((0, 0)))
+            tops.append((held.log_evidence() + log_normal(mean, mean, covariance), where, mean))
+    greatest, where, mean = max(tops, key=lambda top: top[0])
+    assert close(best.log_prob, greatest)
+    assert close(best.log_posterior, greatest - twin.log_evidence())
+    if not best.ties:
+        assert {name: best[name] for name in where} == where
+        assert close([best[name] for name in values], mean)
+
+
+def test_values_whose_mode_has_no_closed_form_are_refused() -> None:
+    rows = {"group": ["a", "a", "b", "b"] * 5, "size": [0.0, 1.0, 9.0, 10.0] * 5, "age": [1.0, 2.0, 3.0, 4.0] * 5}
+    network = sf.fit(sf.DAG("group -> size; age"), rows).model
+    with pytest.raises(sf.ModelError, match=r"'size' has no closed form with \['group'\] summed out"):
+        network.map(targets="size")
+    assert dict(network.map(targets=["age"])) == pytest.approx({"age": 2.5})
+    assert network.map({"group": "b"}, targets="size")["size"] == pytest.approx(9.5)
+    assert dict(network.map({"size": 8.0}, targets="group")) == {"group": "b"}
+    assert list(network.map(targets=["size", "group"])) == ["size", "group"]
 
 
 @given(questions(max_discrete=2, max_continuous=3))

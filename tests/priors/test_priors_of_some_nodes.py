@@ -11,9 +11,10 @@ import pytest
 from tests.command_line import bad, good
 
 import suffice as sf
-from suffice.certify import Claim, certify
+from suffice.certify import Claim
 from suffice.cli.priors import read_priors
 from suffice.cli.spoken import spoken
+from suffice.families.proof import certify
 from suffice.priors.binding import one_prior
 from suffice.priors.registry import prior_from_dict
 from suffice.report import cpt_bars, posterior_plot

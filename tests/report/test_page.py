@@ -18,12 +18,12 @@ import pytest
 from tests.conformance.cases import IN_CODES, STRUCTURES
 
 import suffice as sf
+from suffice.families import each_model
 from suffice.priors.elastic import Elastic
 from suffice.report.page import plots, report_html, write_report
 from suffice.report.page.bundle import MODULES, STYLES
 from suffice.report.page.chart import convergence_chart
-from suffice.report.page.content import NAMES
-from suffice.report.page.parts import PARTS
+from suffice.report.page.networks import network_parts
 
 VOID = {"meta", "br", "img", "input"}
 HOSTILE = [
@@ -102,10 +102,11 @@ def test_every_kind_of_fit_and_its_model_alone_has_a_page(case: str) -> None:
         assert len(said["graph"]["layout"]["boxes"]) == said["graph"]["n"] == content(alone)["graph"]["n"]
 
 
-def test_every_model_that_cases_fit_has_a_line_in_the_registry() -> None:
-    assert {type(fit_of(case).model) for case in [*STRUCTURES, *IN_CODES]} <= set(PARTS)
-    assert {kind.__name__ for kind in PARTS} == set(NAMES)
-    assert set(plots.PLOTS) <= set(PARTS)
+def test_every_model_that_cases_fit_is_known_to_its_family() -> None:
+    known = {entry.load(): entry for entry in each_model()}
+    assert {kind.__name__ for kind in known} == {entry.name for entry in each_model()}
+    assert {type(fit_of(case).model) for case in [*STRUCTURES, *IN_CODES]} <= set(known)
+    assert len({entry.title for entry in known.values()}) == len(known)
 
 
 def test_rows_of_tables_are_as_wide_as_their_heads() -> None:
@@ -176,7 +177,7 @@ def test_the_strongest_edge_is_the_widest() -> None:
     a, b = rng.integers(0, 2, 400), rng.integers(0, 2, 400)
     noise = rng.random(400)
     data = {"A": a, "B": b, "C": np.where(noise < 0.8, a, np.where(noise < 0.85, b, 1 - a))}
-    graph = PARTS[sf.BayesianNetwork](sf.fit(sf.DAG("A -> C <- B"), data).model, None).graph
+    graph = network_parts(sf.fit(sf.DAG("A -> C <- B"), data).model, None).graph
     assert graph is not None
     assert graph.strengths is not None
     assert dict(zip(graph.edges, graph.strengths, strict=True))[0, 1] == 1.0

@@ -12,18 +12,11 @@ import math
 from collections.abc import Callable
 from typing import Any
 
-from suffice.certify import observed_discrete, observed_hidden_markov, observed_normal, observed_undirected
 from suffice.certify.certificate import DECREMENT, NAMED, Certificate, Measured, verdict
 from suffice.certify.claim import Claim
 from suffice.certify.observed_discrete import Observed
 from suffice.errors import ModelError, StatisticsError
 from suffice.models.cpds import kind_named
-from suffice.structures.cliques import Cliques
-from suffice.structures.dag import DAG
-from suffice.structures.features import Features
-from suffice.structures.gaussian_markov import GaussianMarkov
-from suffice.structures.markov_chain import MarkovChain
-from suffice.structures.single import MultivariateNormal, Normal
 from suffice.text import number
 
 FLAT_STEPS = 30
@@ -31,23 +24,13 @@ FLAT_STEPS = 30
 AGREE = 1e-3
 """Starts whose ends differ by no more than this are said to agree."""
 LOCAL = "a stationary point: local, not proven global"
-MEASURES: dict[type[Any], Callable[[Claim], Any]] = {
-    DAG: observed_normal.measured,
-    Normal: observed_normal.measured,
-    MultivariateNormal: observed_normal.measured,
-    GaussianMarkov: observed_normal.measured,
-    Cliques: observed_undirected.measured,
-    Features: observed_undirected.measured,
-    MarkovChain: observed_hidden_markov.measured,
-}
-"""What measures a structure; networks whose nodes are all discrete are measured by `observed_discrete`."""
 TABLES = ("tabular", "noisy_or")
 
 
-def certify(claim: Claim) -> Certificate:
+def certify(claim: Claim, measure: Callable[[Claim], Observed]) -> Certificate:
     """Measure the observed likelihood and its gradient, the ascent, and the spread between starts."""
     try:
-        found = Observed(*_measure(claim)(claim))
+        found = measure(claim)
     except (ModelError, StatisticsError) as error:  # a second path may need more room than the fitter's
         found = Observed(math.nan, math.nan, f"no place, since nothing could be measured. {str(error).rstrip('.')}")
     return verdict(
@@ -57,7 +40,7 @@ def certify(claim: Claim) -> Certificate:
             worst=found.worst,
             log_likelihood=found.log_likelihood,
             normalisation=_normalisation(claim.model),
-            exists="yes" if _is_discrete(claim) else "undecided",
+            exists="yes" if is_discrete(claim) else "undecided",
             condition="the first-order condition",
             descent=_largest_fall(claim),
             boundary="; ".join([*(found.remarks or _unordered(claim)), *_along_a_ridge(claim, found)]),
@@ -77,16 +60,10 @@ def _cpds(model: Any) -> tuple[Any, ...]:
     return tuple(cpd for cpd in held if hasattr(cpd, "kind"))
 
 
-def _is_discrete(claim: Claim) -> bool:
+def is_discrete(claim: Claim) -> bool:
     """Whether the model is made of conditional tables alone."""
     cpds = _cpds(claim.model)
     return bool(cpds) and all(cpd.kind in TABLES for cpd in cpds)
-
-
-def _measure(claim: Claim) -> Callable[[Claim], Any]:
-    if hasattr(claim.model, "cpds") and _is_discrete(claim):
-        return observed_discrete.measured
-    return MEASURES[next(kind for kind in type(claim.structure).__mro__ if kind in MEASURES)]
 
 
 def _unordered(claim: Claim) -> tuple[str, ...]:
@@ -99,7 +76,7 @@ def _claim(claim: Claim) -> str:
     """Say what the fit claims to be."""
     if claim.point == "mle":
         return f"maximum of the observed likelihood ({LOCAL})"
-    term = "Σ α log θ" if claim.point == "mean" and _is_discrete(claim) else "log prior"
+    term = "Σ α log θ" if claim.point == "mean" and is_discrete(claim) else "log prior"
     return f"maximum of the penalised observed likelihood, ℓ + {term} ({LOCAL})"
 
 

@@ -29,8 +29,8 @@ from suffice.errors import (
     require_seed,
     require_whole,
 )
+from suffice.families.choice import choose, methods_for
 from suffice.fitting import estimate, fit
-from suffice.learn.registry import choose, methods_for
 from suffice.opening import open_source
 from suffice.progress import Display, Watch, watch_for
 from suffice.result.fit import Fit

@@ -10,6 +10,7 @@ from suffice.checking.independences import Independence, between, of_directed, o
 from suffice.checking.ways import Way, n_bytes, way_for
 from suffice.data.schema import Schema
 from suffice.errors import ArgumentError
+from suffice.families import family_of, names_with
 from suffice.graph.undirected import interaction_graph
 from suffice.settings import settings
 from suffice.structures.cliques import Cliques
@@ -72,7 +73,7 @@ class Questions:
 
 
 @dataclass(frozen=True)
-class _Claims:
+class Claims:
     """What a structure claims, before it is known which of that can be tested."""
 
     independences: list[Independence]
@@ -148,11 +149,11 @@ def _within(ways: list[Way], schema: Schema, room: int) -> tuple[set[Way], int]:
 # Structures ---------------------------------------------------------------------------------------------------
 
 
-def require_checkable(structure: Any) -> Callable[[Any, Schema, int], _Claims]:
+def require_checkable(structure: Any) -> Callable[[Any, Schema, int], Claims]:
     """Return how the claims of a structure are found; refuse structures that claim no independences of columns."""
-    make = next((CLAIMS[kind] for kind in type(structure).__mro__ if kind in CLAIMS), None)
+    make = family_of(structure).claims
     if make is None:
-        known = ", ".join(public_name(kind) for kind in CLAIMS)
+        known = names_with(lambda family: family.claims is not None)
         raise ArgumentError(
             f"A check is of independences among the columns of a table, which {known} and their kinds imply. Got "
             f"{public_name(type(structure))} instead."
@@ -166,7 +167,8 @@ def require_checkable(structure: Any) -> Callable[[Any, Schema, int], _Claims]:
     return make
 
 
-def _of_dag(dag: DAG, schema: Schema, most: int) -> _Claims:
+def claims_of_dag(dag: DAG, schema: Schema, most: int) -> Claims:
+    """Return what a network implies: what is independent of a node given its parents, and its edges."""
     hidden = dict(dag.latent)
     continuous = {name for name in dag.columns if not schema[name].is_discrete}
     # A regression on some of its parents alone is a mixture of normal ones where discrete variables are left out.
@@ -177,10 +179,10 @@ def _of_dag(dag: DAG, schema: Schema, most: int) -> _Claims:
         for parent, child in dag.edges
         if not {child, *dag.parents[child]} & set(hidden)
     ]
-    return _Claims(found, edges, left_out, dag.parents)
+    return Claims(found, edges, left_out, dag.parents)
 
 
-def _of_graph(graph: Mapping[str, list[str]], most: int, hidden: Mapping[str, int]) -> _Claims:
+def _of_graph(graph: Mapping[str, list[str]], most: int, hidden: Mapping[str, int]) -> Claims:
     found, left_out = of_undirected(graph, most=most, hidden=hidden)
     place = {name: position for position, name in enumerate(graph)}
     edges = []
@@ -189,14 +191,15 @@ def _of_graph(graph: Mapping[str, list[str]], most: int, hidden: Mapping[str, in
             given = between(graph, first, second, hidden) if place[first] < place[second] else None
             if given is not None and first not in hidden and second not in hidden:
                 edges.append(Independence(first, second, given))
-    return _Claims(found, edges, left_out)
+    return Claims(found, edges, left_out)
 
 
-def _of_normal(structure: GaussianMarkov, schema: Schema, most: int) -> _Claims:
+def claims_of_normal(structure: GaussianMarkov, schema: Schema, most: int) -> Claims:
+    """Return what a Gaussian Markov field implies."""
     return _of_graph(structure.graph, most, {})
 
 
-def _of_scopes(structure: Any, schema: Schema, most: int) -> _Claims:
+def claims_of_scopes(structure: Any, schema: Schema, most: int) -> Claims:
     """Cliques and features: what shares a scope is joined, and the graph may allow more interactions."""
     scopes = structure.cliques if isinstance(structure, Cliques) else structure.scopes
     place = {name: position for position, name in enumerate(structure.variables)}
@@ -205,13 +208,4 @@ def _of_scopes(structure: Any, schema: Schema, most: int) -> _Claims:
     claims = _of_graph(graph, most, dict(structure.latent))
     says_it_all = isinstance(structure, Cliques) and structure.is_graphical
     closure = None if says_it_all or structure.latent else Cliques(graph)
-    return _Claims(claims.independences, claims.edges, claims.left_out, None, closure)
-
-
-CLAIMS: dict[type[Any], Callable[[Any, Schema, int], _Claims]] = {
-    DAG: _of_dag,
-    Cliques: _of_scopes,
-    GaussianMarkov: _of_normal,
-    Features: _of_scopes,
-}
-"""How the claims of a structure are found, by its type."""
+    return Claims(claims.independences, claims.edges, claims.left_out, None, closure)

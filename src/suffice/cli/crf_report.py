@@ -69,24 +69,6 @@ def print_document(content: dict[str, Any]) -> None:
     print(json.dumps(plain(content), ensure_ascii=False, indent=1, allow_nan=False))
 
 
-def model_facts(model: Any) -> list[tuple[str, str]]:
-    """List what a model is and how large, as (name, value)."""
-    import numpy as np
-
-    structure, layout = model.structure, model.layout
-    names = "buckets" if structure.vocabulary.is_hashed else "attributes"
-    n_zero = int(np.count_nonzero(model.weights == 0))
-    zero = f", {n_zero:,} of which are zero" if n_zero else ""
-    found = [
-        ("model", structure.words),
-        ("labels", f"{model.label.n_states:,}"),
-        (names, f"{len(structure.vocabulary):,}"),
-    ]
-    if structure.step_vocabulary is not None:
-        found.append((f"{names} of steps", f"{len(structure.step_vocabulary):,}"))
-    return [*found, ("weights", f"{layout.size:,}{zero}")]
-
-
 def loss_of(fit: Any) -> float:
     """Return what was made small: −Σ log p(y | x) and the penalty."""
     penalty = 0.0 if fit.prior is None else fit.prior.value(fit.model.weights)
@@ -95,9 +77,11 @@ def loss_of(fit: Any) -> float:
 
 def fit_facts(tagger: Any, sentences: Any, seconds: float) -> list[tuple[str, str]]:
     """List what was learnt from what, as (name, value)."""
+    from suffice.families.facts import chain_facts
+
     fit = tagger.fit_
     rows = [
-        *model_facts(fit.model),
+        *chain_facts(fit.model),
         ("data", sentences.said()),
         ("penalty", "none" if fit.prior is None else fit.prior.describe().removeprefix("penalty ")),
         ("loss", f"{fixed(loss_of(fit))} after {plural(len(fit.trace), 'step')} of {fit.method}"),

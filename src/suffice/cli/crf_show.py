@@ -47,12 +47,13 @@ def _label(model: Any, text: str | None) -> Any:
 
 
 def _print(file: Any, tables: dict[str, Any]) -> None:
-    from suffice.cli.crf_report import model_facts, show_verdict
+    from suffice.cli.crf_report import show_verdict
     from suffice.cli.show import show_facts, show_table
     from suffice.errors import is_number
+    from suffice.families.facts import chain_facts
     from suffice.text import fixed
 
-    facts = model_facts(file.model)
+    facts = chain_facts(file.model)
     penalty = {name: file.params.get(name) for name in ("c1", "c2")}
     penalty = {name: value for name, value in penalty.items() if is_number(value) and value}
     if penalty:

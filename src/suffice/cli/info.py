@@ -17,14 +17,9 @@ from suffice.cli.shared import (
     SkipOption,
     TrimOption,
     WeightsOption,
-    is_classifier,
     reported,
     table,
 )
-from suffice.errors import ModelError
-
-FEW_CONTEXTS = 10_000
-"""Up to so many contexts the long run of a Markov chain is looked at."""
 
 
 def info(
@@ -45,31 +40,16 @@ def info(
 ) -> None:
     """Describe a structure or model: its size and, with DATA, what its statistics would take."""
     with reported(as_json):
-        from suffice.cli.crf_report import model_facts
+        from suffice.families import entry_of
+        from suffice.families.choice import choose
         from suffice.io.structure_file import read_structure
-        from suffice.learn.registry import choose
         from suffice.stats.plan import plan as make_plan
 
         model = None if data is not None else _model(structure)
         plan = None
-        if is_classifier(model):
-            facts = _classifier_facts(model)
-        elif hasattr(model, "layout"):
-            facts = dict(model_facts(model))
-        elif hasattr(model, "factors"):
-            facts = _factor_facts(model)
-        elif model is not None and hasattr(model, "hypotheses"):
-            facts = _hypothesis_facts(model)
-        elif model is not None and hasattr(model, "weights"):
-            facts = {"model": type(model).__name__, **_feature_facts(model.features), "weights": len(model.weights)}
-        elif model is not None and hasattr(model, "transition"):
-            facts = _chain_facts(model)
-        elif model is not None and hasattr(model, "forecast"):
-            facts = _autoregression_facts(model)
-        elif model is not None and hasattr(model, "decode"):
-            facts = _hidden_facts(model)
-        elif model is not None and hasattr(model, "precision"):
-            facts = {"model": type(model).__name__, "variables": len(model.variables), "edges": _n_edges(model)}
+        entry = None if model is None else entry_of(model)
+        if entry is not None and entry.describe is not None:
+            facts = dict(entry.describe(model))
         else:
             found = read_structure(structure)
             rows = None if data is None else table(data, separator, na, names, skip, trim)
@@ -109,101 +89,6 @@ def _model(text: str) -> Any:
     return getattr(thing, "model", thing)
 
 
-def _factor_facts(model: Any) -> dict[str, Any]:
-    return {
-        "model": type(model).__name__,
-        "variables": len(model.variables),
-        **({"weights": len(model.weights)} if hasattr(model, "weights") else {}),
-        "factors": len(model.factors),
-        "cells": sum(factor.values.size for factor in model.factors),
-    }
-
-
-def _hypothesis_facts(model: Any) -> dict[str, Any]:
-    """Say what the hypotheses are about, and how likely the likeliest of them are."""
-    from suffice.text import probability, shorten
-
-    pairs = sorted(zip(model.weights.tolist(), model.hypotheses.names, strict=True), key=lambda pair: -pair[0])
-    return {
-        "model": type(model).__name__,
-        "variable": model.hypotheses.over,
-        "outcomes": model.schema[model.hypotheses.over].n_states,
-        "hypotheses": len(pairs),
-        "weights": _named([f"{shorten(name)} {probability(weight)}" for weight, name in pairs]),
-    }
-
-
-def _chain_facts(model: Any) -> dict[str, Any]:
-    """Say what a Markov chain knows: its symbols and contexts, and where it goes in the long run."""
-    import numpy as np
-
-    last, size = model.tables[-1], model.variable.n_states
-    contexts = size**model.order
-    known = int((~np.isnan(last.values).any(axis=-1)).sum())
-    if last.configurations is not None and last.default_row is not None and not np.isnan(last.default_row).any():
-        known = contexts
-    facts = {"model": type(model).__name__, "order": model.order, "variable": model.variable.name, "symbols": size}
-    facts |= {"contexts": contexts, "contexts known": known}
-    if not model.order or known > FEW_CONTEXTS:
-        return facts
-    try:
-        facts["irreducible"] = "yes" if model.is_irreducible else "no"
-        facts |= {"period": model.period} if model.is_irreducible else {"classes": len(model.classes)}
-    except ModelError:  # too large, after all
-        return facts
-    return facts
-
-
-def _autoregression_facts(model: Any) -> dict[str, Any]:
-    return {
-        "model": type(model).__name__,
-        "order": model.order,
-        "variables": ", ".join(model.variables),
-        "coefficients": model.coefficients.size,
-        "spectral radius": f"{model.spectral_radius:.6g}",
-        "stationary": "yes" if model.is_stationary else "no",
-    }
-
-
-def _hidden_facts(model: Any) -> dict[str, Any]:
-    """Say what a hidden Markov model is of."""
-    return {
-        "model": type(model).__name__,
-        "latent": model.state.name,
-        "states": model.state.n_states,
-        "variables": ", ".join(model.variables),
-        "free parameters": model.n_free,
-    }
-
-
-def _classifier_facts(model: Any) -> dict[str, Any]:
-    """Say which class a classifier finds from which inputs."""
-    from suffice.text import probability, shorten
-
-    target, inputs = model.target, model.inputs
-    discrete = sum(variable.is_discrete for variable in inputs)
-    kinds = {"discrete inputs": discrete, "continuous inputs": len(inputs) - discrete}
-    facts = {"model": type(model).__name__, "class": target.name, "classes": _named(list(map(str, target.labels)))}
-    facts |= {"inputs": _named([variable.name for variable in inputs])} | {k: n for k, n in kinds.items() if n}
-    if hasattr(model, "class_prior"):
-        pairs = zip(target.labels, model.class_prior.tolist(), strict=True)
-        facts["class probabilities"] = _named([f"{shorten(str(label))} {probability(p)}" for label, p in pairs])
-    return facts
-
-
-def _named(texts: list[str], limit: int = 8) -> str:
-    """List texts, the first few of many."""
-    more = [f"… {len(texts) - limit:,} more"] if len(texts) > limit else []
-    return ", ".join([*texts[:limit], *more])
-
-
-def _n_edges(model: Any) -> int:
-    """Count the pairs of variables that depend on each other given all others."""
-    import numpy as np
-
-    return int(np.triu(np.abs(model.partial_correlations) > 1e-12, 1).sum())
-
-
 def _is_discrete(model: Any) -> bool:
     return model is not None and all(variable.is_discrete for variable in model.schema.variables)
 
@@ -217,6 +102,8 @@ def _inference(model: Any) -> dict[str, Any]:
 
 
 def _facts(structure: Any) -> dict[str, Any]:
+    from suffice.families.facts import feature_facts, first_few
+
     facts: dict[str, Any] = {"structure": type(structure).__name__}
     if hasattr(structure, "nodes"):
         sizes = [len(above) for above in structure.parents.values()]
@@ -232,11 +119,11 @@ def _facts(structure: Any) -> dict[str, Any]:
             "edges": len(structure.edges),
         }
     elif hasattr(structure, "specs"):
-        facts |= _feature_facts(structure)
+        facts |= feature_facts(structure)
     elif hasattr(structure, "order"):
         facts |= _settings(structure)
     elif hasattr(structure, "inputs"):
-        facts |= {"class": structure.target, "inputs": _named(list(structure.inputs))}
+        facts |= {"class": structure.target, "inputs": first_few(list(structure.inputs))}
     for name, fact in (("is_decomposable", "decomposable"), ("is_chordal", "chordal")):
         if hasattr(structure, name):
             facts[fact] = "yes" if getattr(structure, name) else "no"
@@ -253,19 +140,6 @@ def _settings(structure: Any) -> dict[str, Any]:
         name: written[value] if isinstance(value, bool) else ", ".join(value) if isinstance(value, list) else value
         for name, value in said.items()
     }
-
-
-def _feature_facts(structure: Any) -> dict[str, Any]:
-    facts: dict[str, Any] = {"variables": len(structure.variables)}
-    if structure.given:
-        facts["inputs"] = len(structure.given)
-    if structure.continuous:
-        facts["continuous variables"] = len(structure.continuous)
-    if hasattr(structure, "edges"):
-        facts["edges"] = len(structure.edges)
-    else:
-        facts["feature specifications"] = len(structure.specs)
-    return {**facts, "scopes": len(structure.scopes), "largest scope": max(map(len, structure.scopes))}
 
 
 def _planned(structure: Any, schema: Any, needs: Any, plan: Any) -> dict[str, Any]:

@@ -22,7 +22,12 @@ def query(
         str | None, typer.Option("--evidence", metavar="FILE", help="What was seen, from a UAI .evid file.")
     ] = None,
     most_likely: Annotated[
-        bool, typer.Option("--map", help="The most likely states and values of all variables that are not given.")
+        bool,
+        typer.Option(
+            "--map",
+            help="The most likely states and values, jointly: of TARGETs, all else summed out, or of all variables "
+            "that are not given.",
+        ),
     ] = False,
     interval: Annotated[
         float | None,
@@ -83,7 +88,7 @@ def query(
         _require_single(network, seen)
         if asked == "map":
             require_able(network, "map")
-            print_map(network.map(seen), network.schema, as_json)
+            print_map(network.map(seen, targets=targets or None), network.schema, as_json)
         elif asked == "sensitivity":
             _print_sensitivity(network, sensitivity or "", seen, as_json)
         elif asked == "interval":
@@ -174,10 +179,14 @@ def _discrete(network: Any, seen: dict[str, Any]) -> list[str]:
 
 def _asked(targets: list[str], most_likely: bool, interval: float | None, sensitivity: str | None) -> str:
     """Return what is asked for; options that contradict each other are an error."""
-    wishes = [("map", most_likely), ("sensitivity", sensitivity is not None), ("targets", bool(targets))]
+    wishes = [
+        ("map", most_likely),
+        ("sensitivity", sensitivity is not None),
+        ("targets", bool(targets) and not most_likely),
+    ]
     asked = [name for name, wished in wishes if wished]
     if len(asked) > 1:
-        raise ArgumentError("Ask for one thing: TARGETs, --map, or --sensitivity X=x.")
+        raise ArgumentError("Ask for one thing: TARGETs, --map, alone or with TARGETs, or --sensitivity X=x.")
     if interval is not None:
         if asked != ["targets"]:
             raise ArgumentError("The option --interval is for the answer about some TARGETs. Name them.")

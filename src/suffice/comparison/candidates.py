@@ -8,8 +8,8 @@ from typing import Any
 
 from suffice.data.schema import Schema
 from suffice.errors import ArgumentError, SufficeError, listing, require_mapping, shown, suggestion
+from suffice.families.choice import choose, methods_for
 from suffice.learn.method import Method, Problem, Solution
-from suffice.learn.registry import choose, methods_for
 from suffice.opening import EM, source_over
 from suffice.priors.binding import one_prior
 from suffice.progress import Watch

@@ -74,8 +74,9 @@ class LabelledTable:
     def argmax(self) -> dict[str, Label]:
         """Return the states with the largest number, of equal ones the first.
 
-        Of ``query(targets, given)`` that is marginal MAP: the most likely states of the targets, all other variables
-        summed out. The most likely states of all variables together, which ``map`` returns, may say otherwise of some.
+        Of ``query(targets, given)`` that is marginal MAP, as in ``map(given, targets=targets)``: the most likely states
+        of the targets, all other variables summed out. Those of all variables together, which ``map()`` returns, may
+        differ.
 
         >>> import suffice as sf
         >>> tables = {"A": [0.4, 0.6], "B": [[1, 0], [0.5, 0.5]]}

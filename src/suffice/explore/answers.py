@@ -19,6 +19,7 @@ from suffice.explore.insights import conflict, expected_gains, steepest
 from suffice.explore.question import Question, RequestError, is_whole, node_of, question_of
 from suffice.explore.rows import EvidenceRows
 from suffice.explore.solvers import Density, DiscreteSolver, Marginal, Solution, solver_of
+from suffice.families import entry_of
 from suffice.models.bayes_net import BayesianNetwork
 from suffice.models.joint_normal import JointNormal
 from suffice.models.markov_net import MarkovNetwork
@@ -26,7 +27,6 @@ from suffice.priors.credible import credible_marginals
 from suffice.priors.network_posterior import NetworkPosterior
 from suffice.report.page.entries import Graph
 from suffice.report.page.monitors import layout_of
-from suffice.report.page.parts import PARTS
 from suffice.result.fit import Fit
 from suffice.text import plural
 
@@ -51,10 +51,10 @@ def require_explorable(thing: Any) -> tuple[Any, Fit | None]:
     """Return the model and, if there is one, the fit; raise for what cannot be asked by clicking."""
     fit = thing if isinstance(thing, Fit) else None
     model = thing.model if fit is not None else thing
-    if isinstance(model, BayesianNetwork | MarkovNetwork | JointNormal) and type(model) in PARTS:
+    if isinstance(model, BayesianNetwork | MarkovNetwork | JointNormal) and entry_of(model) is not None:
         return model, fit
     inner = getattr(thing, "model", thing)
-    if type(inner) in PARTS:
+    if entry_of(inner) is not None:
         raise ArgumentError(
             f"A {type(inner).__name__} cannot be explored: Bayesian networks, Markov random fields, log-linear models "
             "and joint normal distributions can. Write a report of it instead: report('report.html'), or suffice "
@@ -100,7 +100,9 @@ class Answering:
 
     def __init__(self, model: Any, fit: Fit | None = None, data: Any = None, name: str = NAME) -> None:
         self.model, self.fit, self.name = model, fit, name
-        parts = PARTS[type(model)](model, fit)
+        entry = entry_of(model)
+        assert entry is not None
+        parts = entry.parts(model, fit)
         assert parts.graph is not None  # which all models have that can be explored
         self.entries, self.graph = parts.entries, parts.graph
         self.names = [entry.name for entry in self.entries[: len(self.graph.colours)]]

@@ -20,7 +20,7 @@ import numpy as np
 from suffice.errors import ModelError, listing
 from suffice.inference.budget import BYTES
 from suffice.inference.gaussian_parts import CHUNK, Floats, Part, Regression, Solved, Solver, split
-from suffice.inference.log_tables import LogFactor, Summed, greatest_of, log_of, sliced, summed_out
+from suffice.inference.log_tables import LogFactor, Summed, greatest_of, log_of, maximised, sliced, summed_out
 from suffice.inference.maximum import TIED
 from suffice.settings import settings
 from suffice.text import in_bytes
@@ -252,29 +252,40 @@ class Conditioned:
     # The most likely, and draws -------------------------------------------------------------------------------
 
     def most_likely(self) -> tuple[dict[int, int], dict[int, float], float, dict[int, tuple[int, ...]]] | None:
-        """Return codes, values, log p(codes, values, evidence) and ties; None if the evidence is impossible.
+        """Return codes and values of what is wanted, log p(codes, values, evidence) and ties; None if impossible.
 
-        All variables must be wanted. Within a configuration the most likely values are the means.
+        All other variables are summed or integrated out. Within a configuration the most likely values are the means.
         """
+        wanted = [v for v in self.relevant if v in self.wanted and self.network.is_discrete(v)]
+        targets = sorted(v for v in wanted if v not in self.seen.hard)
+        self._require_one_normal(targets)
         factors = [sliced(factor, {self.network.rows_axis: 0}) for factor in self.tables]
         for solved in self.solved:
             shape = [self.network.sizes[variable] for variable in solved.part.by]
-            factors.append(LogFactor(solved.part.by, (solved.log_density[:, 0] + solved.log_peak).reshape(shape)))
-        found = summed_out(self._names, self._sizes, factors, (), greatest_of)
+            factors.append(LogFactor(solved.part.by, (solved.log_density[:, 0] + solved.wanted_peak()).reshape(shape)))
+        found = maximised(self._names, self._sizes, factors, targets)
         best = float(found.rest.values)
         if best == -math.inf:
             return None
-        codes, ties = found.greatest(), {}
-        for variable in codes:
-            greatest = summed_out(self._names, self._sizes, factors, (variable,), greatest_of).rest.values
-            equal = np.flatnonzero(greatest >= best - TIED)
-            if len(equal) > 1:
-                ties[variable] = tuple(map(int, equal))
+        codes = found.greatest()
         values: dict[int, float] = {}
         for solved in self.solved:
-            at = int(configuration(solved.part, codes, self.network.sizes))
-            values.update(zip(solved.wanted, solved.mean[at, 0].tolist(), strict=True))
-        return codes, values, best, ties
+            if solved.wanted:
+                at = int(configuration(solved.part, codes, self.network.sizes))
+                values.update(zip(solved.wanted, solved.mean[at, 0].tolist(), strict=True))
+        return codes, values, best, found.ties(TIED)
+
+    def _require_one_normal(self, targets: Sequence[int]) -> None:
+        """Raise where values are wanted that are normal only given variables which are to be summed out."""
+        for part in self.parts:
+            values, hidden = [v for v in part.free if v in self.wanted], [v for v in part.by if v not in targets]
+            if values and hidden:
+                names = self.network.names
+                raise ModelError(
+                    f"The most likely value of {names[values[0]]!r} has no closed form with "
+                    f"{listing([names[v] for v in hidden], 12)} summed out: it is the mode of a mixture of normal "
+                    "distributions. Add what is summed out to the targets, or give it; query returns the mixture."
+                )
 
     def summed(self, extra: Sequence[tuple[int, ...]] = ()) -> tuple[Summed, float]:
         """Return the discrete variables summed out, for marginals and draws, and log p(evidence); for one row.

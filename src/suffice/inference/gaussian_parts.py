@@ -99,6 +99,14 @@ class Solved:
     mean: Floats = field(repr=False)
     root: Floats = field(repr=False)
 
+    def wanted_peak(self) -> Floats:
+        """Return the logarithm of the greatest density of what is wanted, all else integrated out; shape (k,)."""
+        if len(self.wanted) == len(self.part.free):
+            return self.log_peak
+        triangle = np.linalg.qr(self.root.transpose(0, 2, 1), mode="r")
+        log_det = np.log(np.abs(np.diagonal(triangle, axis1=1, axis2=2))).sum(axis=1)
+        return np.asarray(-log_det - 0.5 * len(self.wanted) * math.log(2 * math.pi))
+
 
 def split(
     members: Sequence[int], regressions: Mapping[int, Regression], seen: Mapping[int, Floats], hard: Mapping[int, int]

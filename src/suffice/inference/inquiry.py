@@ -19,9 +19,10 @@ from suffice.inference import elimination
 from suffice.inference.asking import Asker
 from suffice.inference.budget import require_answer
 from suffice.inference.calibration import Calibrated, Calibrator, Floats, calibrate
-from suffice.inference.maximum import most_likely
+from suffice.inference.log_tables import LogFactor, log_of, maximised
+from suffice.inference.maximum import TIED, most_likely
 from suffice.inference.plan import Ints, Plan
-from suffice.inference.product import Factor, Product
+from suffice.inference.product import Factor, Product, relevant
 
 PATIENCE = 2
 """Questions that are answered one by one before the whole is calibrated."""
@@ -127,9 +128,20 @@ class Inquiry:
         plan = Plan.of(product, observed, extra) if given.soft or extra else self.plan(observed)
         return calibrate(plan, plan.packed(product.factors), given.codes(len(product.sizes)))
 
-    def most_likely(self, given: Given) -> tuple[dict[int, int], float, dict[int, tuple[int, ...]]] | None:
-        """Return the most likely codes of what was not seen, log Π φ with soft evidence, and the ties."""
+    def most_likely(
+        self, given: Given, targets: Sequence[int] | None = None
+    ) -> tuple[dict[int, int], float, dict[int, tuple[int, ...]]] | None:
+        """Return the most likely codes of what was not seen, log Π φ with soft evidence, and the ties.
+
+        With targets, the codes are theirs, and all other variables are summed out.
+        """
         product = self.product.with_factors(given.factors())
+        if targets is not None and len(targets) + len(given.hard) < len(product.sizes):
+            held = relevant(product, [*targets, *given.hard])
+            logs = [LogFactor(factor.scope, log_of(factor.values)) for factor in (f.given(given.hard) for f in held)]
+            found = maximised(product.names, product.sizes, logs, targets)
+            best = float(found.rest.values)
+            return None if best == -math.inf else (found.greatest(), best, found.ties(TIED))
         plan = Plan.of(product, given.hard) if given.soft else self.plan(frozenset(given.hard))
         return most_likely(product, plan, given.codes(len(product.sizes)))
 

@@ -20,6 +20,8 @@ from suffice.inference.product import Product
 
 Floats = NDArray[np.float64]
 Codes = dict[int, NDArray[np.int64]]
+Over = Callable[[Floats, int], Floats]
+"""How one axis of a table goes: `log_sum`, `greatest_of`."""
 ROUNDING = 1e-12
 """Of states whose logarithms are closer than this the first is taken, so that no choice hangs on the last bit."""
 
@@ -58,14 +60,7 @@ class Summed:
         [0.375, 0.625]
         """
         place, kept = {variable: step for step, (variable, _) in enumerate(self.steps)}, self.rest.scope
-        beliefs: dict[int, LogFactor] = {}
-        for variable, whole in reversed(self.steps):
-            above = tuple(other for other in whole.scope if other in place and other != variable)
-            held = _conditional(whole, variable)
-            if above:
-                home = beliefs[min(above, key=place.__getitem__)]
-                held = _added([held, _reduced(home, (*above, *kept), log_sum)])
-            beliefs[variable] = held
+        beliefs = self._beliefs(log_sum)
         found = []
         for scope in scopes:
             if not scope:
@@ -73,6 +68,28 @@ class Summed:
                 continue
             whole = _reduced(beliefs[min(scope, key=place.__getitem__)], (*kept, *scope), log_sum)
             found.append(np.exp(_spread(whole, (*kept, *scope))))
+        return found
+
+    def _beliefs(self, over: Over) -> dict[int, LogFactor]:
+        """Return the log-marginals of the table that each variable went out of, given what was kept."""
+        place, kept = {variable: step for step, (variable, _) in enumerate(self.steps)}, self.rest.scope
+        beliefs: dict[int, LogFactor] = {}
+        for variable, whole in reversed(self.steps):
+            above = tuple(other for other in whole.scope if other in place and other != variable)
+            held = _conditional(whole, variable, over)
+            if above:
+                home = beliefs[min(above, key=place.__getitem__)]
+                held = _added([held, _reduced(home, (*above, *kept), over)])
+            beliefs[variable] = held
+        return beliefs
+
+    def ties(self, within: float) -> dict[int, tuple[int, ...]]:
+        """Return the states of each variable that lead to the maximum, where it has several; none was kept."""
+        found = {}
+        for variable, belief in self._beliefs(greatest_of).items():
+            equal = np.flatnonzero(_reduced(belief, (variable,), greatest_of).values >= -within)
+            if len(equal) > 1:
+                found[variable] = tuple(map(int, equal))
         return found
 
     def draw(self, sizes: Sequence[int], uniform: Callable[[], Floats], given: Codes | None = None) -> Codes:
@@ -106,7 +123,7 @@ class Summed:
 
 
 def summed_out(names: Sequence[str], sizes: Sequence[int], factors: Sequence[LogFactor], kept: Sequence[int] = (),
-               over: Callable[[Floats, int], Floats] | None = None, rows: int | None = None) -> Summed:  # fmt: skip
+               over: Over | None = None, rows: int | None = None) -> Summed:  # fmt: skip
     """Sum the product of some tables over all variables but a few.
 
     Parameters
@@ -124,10 +141,42 @@ def summed_out(names: Sequence[str], sizes: Sequence[int], factors: Sequence[Log
     """
     space = Product(tuple(names), tuple(sizes), ())
     require_answer(space, kept)
-    order = _order(space, factors, kept, rows)
+    scopes = [factor.scope for factor in factors]
+    order, cliques = _order(space, [*scopes, tuple(kept)], kept, rows)
+    require_room(space, cliques)
+    unit = [LogFactor((variable,), np.zeros(sizes[variable])) for variable in kept]
+    steps, rest = _eliminated(factors, order, over or log_sum)
+    return Summed(tuple(steps), LogFactor(tuple(kept), _spread(_added([*unit, *rest]), kept)))
+
+
+def maximised(
+    names: Sequence[str], sizes: Sequence[int], factors: Sequence[LogFactor], targets: Sequence[int]
+) -> Summed:
+    """Sum the product of some tables over all variables but the targets, and then maximise it over these.
+
+    Sums come before maxima, which do not commute with them, so the tables that arise may be larger than those of a sum
+    or of a maximum over all variables.
+    """
+    space = Product(tuple(names), tuple(sizes), ())
+    scopes = [*(factor.scope for factor in factors), *((target,) for target in targets)]
+    first, summed = _order(space, scopes, targets)
+    summed = summed[: len(first)]
+    left = [scope for scope in (*scopes, *(clique[1:] for clique in summed)) if set(scope) <= set(targets)]
+    then, cliques = _order(space, left)
+    require_room(space, [*summed, *cliques])
+    unit = [LogFactor((target,), np.zeros(sizes[target])) for target in targets]
+    _, rest = _eliminated(factors, first, log_sum)
+    steps, rest = _eliminated([*rest, *unit], then, greatest_of)
+    return Summed(tuple(steps), _added(rest))
+
+
+def _eliminated(
+    factors: Sequence[LogFactor], order: Sequence[int], over: Over
+) -> tuple[list[tuple[int, LogFactor]], list[LogFactor]]:
+    """Return each variable with the table that it went out of, and the tables that are left."""
     position = {variable: step for step, variable in enumerate(order)}
     waiting: dict[int, list[LogFactor]] = {variable: [] for variable in order}
-    rest: list[LogFactor] = [LogFactor((variable,), np.zeros(sizes[variable])) for variable in kept]
+    rest: list[LogFactor] = []
 
     def put(table: LogFactor) -> None:
         held = [variable for variable in table.scope if variable in position]
@@ -140,21 +189,23 @@ def summed_out(names: Sequence[str], sizes: Sequence[int], factors: Sequence[Log
         whole = _added(waiting.pop(variable))
         steps.append((variable, whole))
         axis = whole.scope.index(variable)
-        put(LogFactor(whole.scope[:axis] + whole.scope[axis + 1 :], (over or log_sum)(whole.values, axis)))
-    return Summed(tuple(steps), LogFactor(tuple(kept), _spread(_added(rest), kept)))
+        put(LogFactor(whole.scope[:axis] + whole.scope[axis + 1 :], over(whole.values, axis)))
+    return steps, rest
 
 
-def _order(space: Product, factors: Sequence[LogFactor], kept: Sequence[int], rows: int | None) -> list[int]:
-    """Return the variables to be summed out, in order; raise where the tables that arise do not fit."""
-    variables = sorted({variable for factor in factors for variable in factor.scope} | set(kept))
+def _order(
+    space: Product, scopes: Sequence[Sequence[int]], kept: Sequence[int] = (), rows: int | None = None
+) -> tuple[list[int], list[list[int]]]:
+    """Return the variables to be summed out, in order, and the scopes of the tables that they go out of."""
+    variables = sorted({variable for scope in scopes for variable in scope})
     place = {variable: index for index, variable in enumerate(variables)}
     sizes = [1 if variable == rows else space.sizes[variable] for variable in variables]
-    scopes = [[place[variable] for variable in factor.scope] for factor in factors]
-    inside = [place[variable] for variable in kept]
-    found = eliminate(BitGraph.of_scopes([*scopes, inside], sizes), keep=sum(1 << index for index in inside))
+    inside = sum(1 << place[variable] for variable in kept)
+    graph = BitGraph.of_scopes([[place[variable] for variable in scope] for scope in scopes], sizes)
+    found = eliminate(graph, keep=inside)
     cliques = [[node, *bits(mask)] for node, mask in zip(found.order, found.later, strict=True)]
-    require_room(space, [[variables[index] for index in clique] for clique in cliques])
-    return [variables[index] for index in found.order[: len(variables) - len(inside)]]
+    n = len(variables) - len(kept)
+    return [variables[at] for at in found.order[:n]], [[variables[at] for at in clique] for clique in cliques]
 
 
 # Tables of logarithms -----------------------------------------------------------------------------------------
@@ -205,7 +256,7 @@ def _spread(table: LogFactor, scope: Sequence[int]) -> Floats:
     return table.values.transpose(order).reshape([shape.get(variable, 1) for variable in scope])
 
 
-def _reduced(table: LogFactor, scope: tuple[int, ...], over: Callable[[Floats, int], Floats]) -> LogFactor:
+def _reduced(table: LogFactor, scope: tuple[int, ...], over: Over) -> LogFactor:
     """Return a table without the variables that are not in a scope."""
     held, values = list(table.scope), table.values
     for variable in table.scope:
@@ -215,10 +266,10 @@ def _reduced(table: LogFactor, scope: tuple[int, ...], over: Callable[[Floats, i
     return LogFactor(tuple(held), values)
 
 
-def _conditional(whole: LogFactor, variable: int) -> LogFactor:
+def _conditional(whole: LogFactor, variable: int, over: Over | None = None) -> LogFactor:
     """Return log p(variable | the rest of a table's scope), −inf where the rest is impossible."""
     axis = whole.scope.index(variable)
-    total = np.expand_dims(log_sum(whole.values, axis), axis)
+    total = np.expand_dims((over or log_sum)(whole.values, axis), axis)
     return LogFactor(whole.scope, whole.values - np.where(total > -math.inf, total, 0.0))
 
 

@@ -17,116 +17,24 @@ import numpy as np
 
 from suffice.certify import Certificate
 from suffice.errors import ArgumentError, FileFormatError, SufficeError, is_whole, require_choice, shown
+from suffice.families import each_model, entry_of, structure_forms
+from suffice.families.choice import methods_for
 from suffice.files import atomic_write, json_bytes, read_bytes
 from suffice.io import posterior_content
 from suffice.io.json_values import flag, number, number_or_none, text, texts, whole
 from suffice.learn.feature_nodes import targets_need
 from suffice.learn.method import Start, Step
-from suffice.learn.registry import methods_for
-from suffice.models.autoregression import AutoregressiveModel
-from suffice.models.bayes_net import BayesianNetwork
-from suffice.models.class_gaussian import ClassGaussianModel
-from suffice.models.conditional_log_linear import ConditionalLogLinear
-from suffice.models.hidden_markov import HiddenMarkovModel
-from suffice.models.hypothesis_mixture import HypothesisMixture
-from suffice.models.joint_classes import JointClassModel
-from suffice.models.joint_normal import JointNormal
-from suffice.models.log_linear import LogLinear
-from suffice.models.log_linear_density import LogLinearDensity
-from suffice.models.markov_chain import MarkovChainModel
-from suffice.models.markov_net import MarkovNetwork
-from suffice.models.naive import NaiveModel
-from suffice.models.softmax_model import SoftmaxModel
 from suffice.priors.registry import prior_from_dict
 from suffice.result.fit import Fit
 from suffice.result.notes import Note
 from suffice.stats.needs import Count
 from suffice.stats.statistics import Statistics
-from suffice.structures.autoregression import Autoregression
-from suffice.structures.class_gaussian import ClassGaussian
 from suffice.structures.cliques import Cliques
-from suffice.structures.dag import DAG
-from suffice.structures.feature_structures import FEATURE_STRUCTURES
 from suffice.structures.features import Features
-from suffice.structures.gaussian_markov import GaussianMarkov
 from suffice.structures.hypotheses import Hypotheses
-from suffice.structures.joint_classes import JointClasses
-from suffice.structures.markov_chain import MarkovChain
-from suffice.structures.naive import Naive
-from suffice.structures.single import Bernoulli, Categorical, MultivariateNormal, Normal
-from suffice.structures.softmax_regression import SoftmaxClasses
 from suffice.version import __version__
 
 VERSION = 1
-STRUCTURES: dict[str, Callable[[Mapping[str, Any]], Any]] = {
-    "Autoregression": Autoregression.from_dict,
-    "Bernoulli": Bernoulli.from_dict,
-    "Categorical": Categorical.from_dict,
-    "ClassGaussian": ClassGaussian.from_dict,
-    "Cliques": Cliques.from_dict,
-    "DAG": DAG.from_dict,
-    "GaussianMarkov": GaussianMarkov.from_dict,
-    "Hypotheses": Hypotheses.from_dict,
-    "JointClasses": JointClasses.from_dict,
-    "MarkovChain": MarkovChain.from_dict,
-    "MultivariateNormal": MultivariateNormal.from_dict,
-    "Naive": Naive.from_dict,
-    "Normal": Normal.from_dict,
-    "SoftmaxClasses": SoftmaxClasses.from_dict,
-    **FEATURE_STRUCTURES,
-}
-MODELS: dict[str, Callable[[Mapping[str, Any]], Any]] = {
-    "AutoregressiveModel": AutoregressiveModel.from_dict,
-    "BayesianNetwork": BayesianNetwork.from_dict,
-    "ClassGaussianModel": ClassGaussianModel.from_dict,
-    "ConditionalLogLinear": ConditionalLogLinear.from_dict,
-    "HiddenMarkovModel": HiddenMarkovModel.from_dict,
-    "HypothesisMixture": HypothesisMixture.from_dict,
-    "JointClassModel": JointClassModel.from_dict,
-    "JointNormal": JointNormal.from_dict,
-    "LogLinear": LogLinear.from_dict,
-    "LogLinearDensity": LogLinearDensity.from_dict,
-    "MarkovChainModel": MarkovChainModel.from_dict,
-    "MarkovNetwork": MarkovNetwork.from_dict,
-    "NaiveModel": NaiveModel.from_dict,
-    "SoftmaxModel": SoftmaxModel.from_dict,
-}
-
-OWNED: dict[type[Any], Callable[[Any, Any], Any]] = {
-    AutoregressiveModel: lambda model, structure: model.structure_like(structure),
-    BayesianNetwork: lambda model, structure: structure if _is_node(model, structure) else model.dag,
-    ClassGaussianModel: lambda model, structure: model.structure,
-    HiddenMarkovModel: lambda model, structure: model.structure,
-    HypothesisMixture: lambda model, structure: model.hypotheses,
-    JointClassModel: lambda model, structure: structure if _is_joint(model, structure) else model,
-    MarkovChainModel: lambda model, structure: model.structure,
-    NaiveModel: lambda model, structure: model.structure,
-    SoftmaxModel: lambda model, structure: model.structure,
-    MarkovNetwork: lambda model, structure: structure if _holds(model, structure) else model.cliques,
-    JointNormal: lambda model, structure: structure if model.names == structure.columns else model,
-    LogLinear: lambda model, structure: model.features,
-    ConditionalLogLinear: lambda model, structure: model.features,
-    LogLinearDensity: lambda model, structure: model.features,
-}
-"""The structure that a model is of; one without a structure of its own must only fit."""
-
-
-def _is_node(model: BayesianNetwork, structure: Any) -> bool:
-    """Whether the network is a lone variable's, which is a structure in its own right."""
-    return isinstance(structure, Categorical) and DAG(structure) == model.dag
-
-
-def _is_joint(model: JointClassModel, structure: Any) -> bool:
-    """Whether the table is of the structure's columns; which class probabilities were wanted, a model does not say."""
-    return isinstance(structure, JointClasses) and model.variables == structure.columns
-
-
-def _holds(model: MarkovNetwork, structure: Any) -> bool:
-    """Whether the first factors are those of the cliques; a base measure and a support may follow."""
-    if not isinstance(structure, Cliques) or set(structure.variables) != set(model.variables):
-        return False
-    n = len(model.scopes) - int(model.properties.get("base", 0))
-    return model.scopes[:n] == structure.cliques
 
 
 # Writing ------------------------------------------------------------------------------------------------------
@@ -141,9 +49,11 @@ def write(thing: Any, path: str) -> None:
 
 def document(thing: Any) -> dict[str, Any]:
     """Return the JSON document of a model or a fit."""
-    if isinstance(thing, Fit) and type(thing.model).__name__ in MODELS:
+    entry = entry_of(thing.model if isinstance(thing, Fit) else thing)
+    holds = entry is not None and entry.structure_of is not None
+    if holds and isinstance(thing, Fit):
         kind, content = "fit", _fit_content(thing)
-    elif type(thing).__name__ in MODELS:
+    elif holds:
         kind, content = "model", thing.to_dict()
     else:
         got = f"a fit of {type(thing.model).__name__}" if isinstance(thing, Fit) else type(thing).__name__
@@ -174,7 +84,7 @@ def _fit_content(fit: Fit) -> dict[str, Any]:
         "aic": fit.aic,
         "bic": fit.bic,
         "log_marginal_likelihood": fit.log_marginal_likelihood,
-        "posterior": posterior_content.written(fit.posterior),
+        "posterior": posterior_content.written(fit),
         "certificate": fit.certificate.to_dict(),
         "trace": [[step.number, step.objective] for step in fit.trace],
         **({"starts": [asdict(start) for start in fit.starts]} if fit.starts else {}),
@@ -242,7 +152,8 @@ def load(path: str) -> dict[str, Any]:
 def _model(content: Mapping[str, Any]) -> Any:
     if "features" in content:
         _check_kind(content["type"], content["features"])
-    return MODELS[content["type"]](_with_states(content) if "schema" in content else content)
+    kinds = {entry.name: entry.load for entry in each_model() if entry.structure_of is not None}
+    return kinds[content["type"]]().from_dict(_with_states(content) if "schema" in content else content)
 
 
 def _check_kind(kind: str, features: Mapping[str, Any]) -> None:
@@ -266,7 +177,7 @@ def _with_states(content: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def _fit(content: Mapping[str, Any]) -> Fit:
-    structure = STRUCTURES[content["structure"]["type"]](content["structure"])
+    structure = structure_forms()[content["structure"]["type"]].read(content["structure"])
     model = _model(content["model"])
     _check_structure(structure, model)
     require_choice("point", content["point"], ("mle", "mean", "map"), "entry")
@@ -323,7 +234,10 @@ def _is_only_welcome(need: Any, structure: Any) -> bool:
 
 
 def _check_structure(structure: Any, model: Any) -> None:
-    owned = OWNED[type(model)](model, structure)
+    entry = entry_of(model)
+    assert entry is not None
+    assert entry.structure_of is not None
+    owned = entry.structure_of(model, structure)
     if owned != structure:
         raise FileFormatError(f"The model is of another structure, {owned!r}, than the fit, {structure!r}.")
 

@@ -1,13 +1,15 @@
-"""Posteriors in the library's own JSON: one kind, one writer, one reader, one line."""
+"""Posteriors in the library's own JSON: how each type is written and read, for the records of families."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
-from typing import Any, NamedTuple
+from collections.abc import Mapping
+from typing import Any
 
 import numpy as np
 
+from suffice.families import family_of
 from suffice.io.json_values import number, number_or_none
+from suffice.learn.family import PosteriorForm
 from suffice.priors.dirichlet_rows import DirichletRows
 from suffice.priors.hyper_dirichlet import HyperDirichlet
 from suffice.priors.hyper_inverse_wishart import HyperInverseWishartPosterior
@@ -23,17 +25,10 @@ NODES: dict[str, Any] = {"dirichlet": DirichletRows, "regression": RegressionPos
 """The posteriors of single nodes."""
 
 
-class Kind(NamedTuple):
-    """How one type of posterior is written, and read back given the rest of its fit."""
-
-    type: type[Any]
-    write: Callable[[Any], Mapping[str, Any]]
-    read: Callable[[Mapping[str, Any], Any], Any]
-
-
-def written(posterior: Any) -> dict[str, Any] | None:
-    """Return the JSON-able content of a posterior."""
-    for name, kind in POSTERIORS.items():
+def written(fit: Any) -> dict[str, Any] | None:
+    """Return the JSON-able content of a fit's posterior."""
+    posterior = fit.posterior
+    for name, kind in family_of(fit.structure).posteriors().items():
         if isinstance(posterior, kind.type):
             return {"type": name, **kind.write(posterior)}
     return None
@@ -41,7 +36,7 @@ def written(posterior: Any) -> dict[str, Any] | None:
 
 def read(entry: Mapping[str, Any] | None, fit: Any) -> Any:
     """Rebuild a posterior; ``fit`` holds structure, model, prior and statistics."""
-    return None if entry is None else POSTERIORS[entry["type"]].read(entry, fit)
+    return None if entry is None else family_of(fit.structure).posteriors()[entry["type"]].read(entry, fit)
 
 
 def _write_network(posterior: NetworkPosterior) -> dict[str, Any]:
@@ -90,12 +85,12 @@ def _read_chain(entry: Mapping[str, Any], fit: Any) -> MarkovChainPosterior:
     return MarkovChainPosterior.from_dict(fit.model, entry)
 
 
-POSTERIORS: dict[str, Kind] = {
-    "network": Kind(NetworkPosterior, _write_network, _read_network),
-    "markov_chain": Kind(MarkovChainPosterior, MarkovChainPosterior.to_dict, _read_chain),
-    "hypotheses": Kind(HypothesisPosterior, HypothesisPosterior.to_dict, _read_hypotheses),
-    "hyper_dirichlet": Kind(HyperDirichlet, HyperDirichlet.to_dict, _read_cliques),
-    "regression": Kind(RegressionPosterior, lambda posterior: {}, _read_regression),
-    "hyper_inverse_wishart": Kind(HyperInverseWishartPosterior, lambda posterior: {}, _read_gaussian),
-    "normal_inverse_wishart": Kind(NormalInverseWishartPosterior, lambda posterior: {}, _read_gaussian),
+NETWORK = {"network": PosteriorForm(NetworkPosterior, _write_network, _read_network)}
+MARKOV_CHAIN = {"markov_chain": PosteriorForm(MarkovChainPosterior, MarkovChainPosterior.to_dict, _read_chain)}
+HYPOTHESES = {"hypotheses": PosteriorForm(HypothesisPosterior, HypothesisPosterior.to_dict, _read_hypotheses)}
+CLIQUES = {"hyper_dirichlet": PosteriorForm(HyperDirichlet, HyperDirichlet.to_dict, _read_cliques)}
+REGRESSION = {"regression": PosteriorForm(RegressionPosterior, lambda posterior: {}, _read_regression)}
+GAUSSIAN = {
+    "hyper_inverse_wishart": PosteriorForm(HyperInverseWishartPosterior, lambda posterior: {}, _read_gaussian),
+    "normal_inverse_wishart": PosteriorForm(NormalInverseWishartPosterior, lambda posterior: {}, _read_gaussian),
 }

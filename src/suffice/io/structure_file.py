@@ -40,23 +40,19 @@ import os
 import re
 import tomllib
 from collections.abc import Callable, Mapping
-from typing import Any, NamedTuple
+from typing import Any
 
 from suffice.errors import FileFormatError, StructureError, SufficeError, is_number, listing, shown, suggestion
+from suffice.families import structure_forms
 from suffice.files import read_bytes
 from suffice.io import read
-from suffice.structures.autoregression import Autoregression
 from suffice.structures.cliques import Cliques
 from suffice.structures.cliques_text import is_written_as_cliques
 from suffice.structures.dag import DAG
 from suffice.structures.feature_files import spec_from_dict
 from suffice.structures.features import Features
-from suffice.structures.gaussian_markov import GaussianMarkov
-from suffice.structures.hypotheses import Hypotheses
-from suffice.structures.markov_chain import MarkovChain
 from suffice.structures.names import as_name
-from suffice.structures.pairwise import Boltzmann, Ising, Pairwise, Potts
-from suffice.structures.single import Bernoulli, Categorical, MultivariateNormal, Normal
+from suffice.structures.pairwise import Pairwise
 
 MAX_DEPTH = 50
 _PART = r"""(?:[A-Za-z0-9_-]++|"[^"\n]*+"|'[^'\n]*+')[ \t]*+"""
@@ -66,7 +62,7 @@ DEEP_KEY = re.compile(rf"(?:^[ \t]*+(?:\[\[?[ \t]*+)?|[{{,][ \t]*+)(?:{_PART}\.[
 # Features -----------------------------------------------------------------------------------------------------
 
 
-def _features(**entries: Any) -> Features:
+def make_features(**entries: Any) -> Features:
     """Make features from the entries of a file, each of the type that it must be."""
     listed = entries["features"]
     if not isinstance(listed, list) or not listed:
@@ -121,7 +117,7 @@ def _ends(name: str, ends: Any) -> list[float]:
     return [float(end) for end in ends]
 
 
-def _pairwise(kind: type[Pairwise]) -> Callable[..., Pairwise]:
+def maker_of(kind: type[Pairwise]) -> Callable[..., Pairwise]:
     """Return what makes one of the models on graphs from the entries of a file."""
 
     def make(**entries: Any) -> Pairwise:
@@ -159,47 +155,6 @@ def _edges(entries: dict[str, Any]) -> list[list[str]] | None:
     return [list(map(as_name, edge)) for edge in found]
 
 
-# Types --------------------------------------------------------------------------------------------------------
-
-
-class Kind(NamedTuple):
-    """A type of structure: what makes it, the entries of which it needs one, those it may have, and what it is."""
-
-    make: Callable[..., Any]
-    needs: tuple[str, ...]
-    takes: tuple[str, ...]
-    said: str
-
-
-TYPES: dict[str, Kind] = {
-    "Autoregression": Kind(
-        Autoregression,
-        ("order",),
-        ("variables", "intercept", "divisor", "initial", "id", "time"),
-        "an autoregression",
-    ),
-    "Bernoulli": Kind(Bernoulli, ("variable",), ("states",), "a Bernoulli variable"),
-    "Boltzmann": Kind(
-        _pairwise(Boltzmann), ("graph", "nodes", "edges"), ("values", "tie", "fields", "latent"), "a Boltzmann machine"
-    ),
-    "Categorical": Kind(Categorical, ("variable",), ("states",), "a categorical variable"),
-    "Cliques": Kind(Cliques, ("graph",), ("take", "latent"), "a Cliques"),
-    "DAG": Kind(DAG, ("graph",), ("latent", "kinds", "tie", "divisor"), "a DAG"),
-    "Features": Kind(_features, ("features",), ("given", "support", "tie", "variables", "latent"), "Features"),
-    "GaussianMarkov": Kind(GaussianMarkov, ("graph",), (), "a GaussianMarkov"),
-    "Hypotheses": Kind(Hypotheses, ("sets",), ("over",), "a Hypotheses"),
-    "Ising": Kind(
-        _pairwise(Ising), ("graph", "edges"), ("nodes", "values", "tie", "fields", "latent"), "an Ising model"
-    ),
-    "MarkovChain": Kind(
-        MarkovChain, ("order",), ("variable", "id", "time", "level", "letters", "latent"), "a Markov chain"
-    ),
-    "MultivariateNormal": Kind(MultivariateNormal, ("variables",), ("divisor",), "a multivariate normal"),
-    "Normal": Kind(Normal, ("variable",), ("divisor",), "a normal distribution"),
-    "Potts": Kind(_pairwise(Potts), ("graph", "edges"), ("nodes", "tie", "fields", "latent"), "a Potts model"),
-}
-
-
 # Reading ------------------------------------------------------------------------------------------------------
 
 
@@ -233,29 +188,31 @@ def _from_file(path: str, ending: str) -> Any:
     if isinstance(entry, dict) and entry.get("format") == "suffice":
         return _structure_of(read(path))
     kind = entry.get("type") if isinstance(entry, dict) else None
-    if not isinstance(kind, str) or kind not in TYPES:
+    known = sorted(name for name, form in structure_forms().items() if form.make is not None)
+    if not isinstance(kind, str) or kind not in known:
         raise FileFormatError(
-            f"{path!r} must name its type, one of {list(TYPES)}. Got {shown(kind)} instead.{suggestion(kind, TYPES)}"
+            f"{path!r} must name its type, one of {known}. Got {shown(kind)} instead.{suggestion(kind, known)}"
         )
     return _structure(path, kind, {name: value for name, value in entry.items() if name != "type"})
 
 
 def _structure(path: str, name: str, entries: dict[str, Any]) -> Any:
-    kind = TYPES[name]
-    known = (*kind.needs, *kind.takes)
+    form = structure_forms()[name]
+    assert form.make is not None
+    known = (*form.needs, *form.takes)
     for entry in entries:
         if entry not in known:
             raise StructureError(
-                f"{path!r} does not describe {kind.said}: it has no entry {entry!r}, only {listing(known)}."
+                f"{path!r} does not describe {form.said}: it has no entry {entry!r}, only {listing(known)}."
                 + suggestion(entry, known)
             )
-    if not any(entry in entries for entry in kind.needs):
-        needed = " or ".join(map(repr, kind.needs))
-        raise StructureError(f"{path!r} does not describe {kind.said}: the entry {needed} is missing. Add it.")
+    if not any(entry in entries for entry in form.needs):
+        needed = " or ".join(map(repr, form.needs))
+        raise StructureError(f"{path!r} does not describe {form.said}: the entry {needed} is missing. Add it.")
     try:
-        return kind.make(**entries)
+        return form.make(**entries)
     except SufficeError as error:
-        raise StructureError(f"{path!r} does not describe {kind.said}: {error}") from None
+        raise StructureError(f"{path!r} does not describe {form.said}: {error}") from None
 
 
 def _structure_of(thing: Any) -> Any:

@@ -52,7 +52,7 @@ STARTS = ("available", "random")
 
 @dataclass(frozen=True)
 class EM:
-    """EM for one kind of structure: a row of the registry is made from it.
+    """EM for one kind of structure: a method is made from it.
 
     Attributes
     ----------
@@ -83,7 +83,7 @@ class EM:
     options: tuple[str, ...] = OPTIONS
 
     def method(self, points: tuple[str, ...] = ("mle", "map")) -> Method:
-        """Return the row of the registry."""
+        """Return the method for the record of a family."""
         return Method(
             self.refuses,
             self.needs,

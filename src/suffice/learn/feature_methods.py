@@ -1,4 +1,4 @@
-"""The methods that learn weights, as rows of the registry."""
+"""The methods that learn weights, for the record of their family."""
 
 from __future__ import annotations
 

@@ -142,7 +142,7 @@ class Solution:
 
 @dataclass(frozen=True)
 class Method:
-    """One way of learning: a row of the registry.
+    """One way of learning, named in the record of its family.
 
     Attributes
     ----------

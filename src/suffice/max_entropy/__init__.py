@@ -7,7 +7,7 @@ from typing import Any
 
 from suffice.data.schema import SchemaLike
 from suffice.errors import ArgumentError
-from suffice.learn.registry import choose
+from suffice.families.choice import choose
 from suffice.max_entropy import expectations, margins
 from suffice.progress import Display, watch_for
 from suffice.result.fit import Fit

@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
+from suffice.data.schema import Schema
 from suffice.data.variable import Label
 from suffice.errors import UnknownNameError, listing, suggestion
 from suffice.text import html_table, number, plain_table
@@ -12,7 +13,7 @@ from suffice.text import html_table, number, plain_table
 
 @dataclass(frozen=True)
 class Assignment(Mapping[str, Label]):
-    """The most likely states of all variables that were not observed, as a mapping.
+    """The most likely states of all variables that were not observed, or of those asked for, as a mapping.
 
     Attributes
     ----------
@@ -68,3 +69,26 @@ class Assignment(Mapping[str, Label]):
 
     def _repr_html_(self) -> str:
         return html_table(*self._cells())
+
+
+def assignment_of(
+    schema: Schema,
+    order: Sequence[int] | None,
+    chosen: Mapping[int, int | float],
+    log_prob: float,
+    log_posterior: float,
+    ties: Mapping[int, tuple[int, ...]],
+) -> Assignment:
+    """Return an assignment from codes and values by position, in the order asked for or else in the schema's."""
+    variables, places = schema.variables, sorted(chosen) if order is None else order
+
+    def state(place: int) -> Label:
+        held = variables[place]
+        return held.labels[int(chosen[place])] if held.is_discrete else float(chosen[place])
+
+    return Assignment(
+        {variables[place].name: state(place) for place in places},
+        log_prob,
+        log_posterior,
+        {variables[v].name: tuple(variables[v].labels[code] for code in ties[v]) for v in places if v in ties},
+    )

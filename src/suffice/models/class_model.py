@@ -169,9 +169,9 @@ class Posteriors(Prediction, ABC):
             "such as sf.Dirichlet(1.0)."
         )
 
-    def map(self, given: Mapping[str, Any] | None = None) -> dict[str, Any]:
-        """Return the most likely class of given inputs."""
-        table = self.query(self.target.name, given)
+    def map(self, given: Mapping[str, Any] | None = None, *, targets: Any = None) -> dict[str, Any]:
+        """Return the most likely class of given inputs; ``targets`` can only be the class."""
+        table = self.query(self.target.name if targets is None else targets, given)
         return {self.target.name: self.target.labels[int(np.argmax(table.values))]}
 
     def open(self, data: Any, *, with_target: bool = False, unknown_states: str = "error") -> BlockSource:

@@ -194,9 +194,10 @@ class ConditionalLogLinear(Prediction):
         summed = table.sum(axis=others).transpose([0, *(1 + left.index(name) for name in wanted)])
         return RowAnswers(tuple(self.schema[name] for name in wanted), summed, np.zeros(len(joint)))
 
-    def map(self, given: Mapping[str, Any]) -> dict[str, Any]:
-        """Return the most likely states of the outputs, given all inputs."""
-        free = [name for name in self.features.variables if name not in given]
+    def map(self, given: Mapping[str, Any], *, targets: Any = None) -> dict[str, Any]:
+        """Return the most likely states of the outputs, given all inputs, or of targets, the others summed out."""
+        outputs = self.features.variables
+        free = [name for name in outputs if name not in given] if targets is None else list(_names(targets))
         table = self.query(free, given)
         codes = np.unravel_index(int(np.argmax(table.values)), table.values.shape)
         return {name: self.schema[name].labels[int(code)] for name, code in zip(free, codes, strict=True)}

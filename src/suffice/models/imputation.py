@@ -17,12 +17,14 @@ from suffice.data.readers import open_raw
 from suffice.data.table import UNKNOWN_POLICIES
 from suffice.data.variable import Variable
 from suffice.errors import ArgumentError, DataError, ModelError, require_choice, require_whole, shown
-from suffice.models.incomplete_rows import IncompleteRows, rows_of
+from suffice.models.incomplete_rows import rows_of
 from suffice.models.row_pieces import Piece, RowReader, pieces_of, require_finite
 from suffice.models.sampling import stream_key
 
 if TYPE_CHECKING:
     import pyarrow as pa
+
+    from suffice.models.row_model import RowModel
 
 METHODS = ("mode", "marginal", "sample")
 STREAM_ROWS = 1024
@@ -56,7 +58,7 @@ class Imputer:
 
     Attributes
     ----------
-    model : IncompleteRows
+    model : RowModel
     method : {"mode", "marginal", "sample"}
     key : int
         Of the random streams.
@@ -65,7 +67,7 @@ class Imputer:
     unknown_states : {"error", "missing"}
     """
 
-    model: IncompleteRows
+    model: RowModel
     method: str = "mode"
     key: int = 0
     latent: bool = False
@@ -73,7 +75,7 @@ class Imputer:
 
     @classmethod
     def checked(
-        cls, model: IncompleteRows, method: str, n: int | None, seed: int | None, latent: bool, unknown_states: str
+        cls, model: RowModel, method: str, n: int | None, seed: int | None, latent: bool, unknown_states: str
     ) -> Imputer:
         """Check what a user says."""
         require_choice("method", method, METHODS)
@@ -168,71 +170,6 @@ class Imputer:
                 whole = labelled(self.model.schema[name], column)
                 held = held.set_column(held.column_names.index(name), name, whole)
             yield held, {name: len(fill.rows) for name, fill in fills.items()}
-
-
-class Imputation(IncompleteRows):
-    """What a model of whole rows does with incomplete ones: it sums gaps out, or fills them in."""
-
-    def impute(
-        self,
-        data: Any,
-        *,
-        method: str = "mode",
-        n: int | None = None,
-        seed: int | None = None,
-        latent: bool = False,
-        unknown_states: str = "error",
-    ) -> Any:
-        """Return a table with its gaps filled, exactly by what the model knows.
-
-        Parameters
-        ----------
-        data : table
-            Columns that are no variables of the model stay as they are.
-        method : {"mode", "marginal", "sample"}
-            What gaps are filled with. ``"mode"``: the states that are *jointly* most likely given what the row has,
-            those of variables without a column among them. Continuous variables get their means given the row and
-            these states; how narrow their distributions are does not sway the choice of states, as it does in `map`,
-            so that it does not depend on units. ``"marginal"``: each gap by itself gets its own most likely state given
-            what the row has, or its mean. ``"sample"``: a draw from p(gaps | row).
-        n : int, optional
-            For draws: so many tables, for multiple imputation. Without it there is one.
-        seed : int, optional
-            For draws: the same seed gives the same values. What is drawn in a row depends on seed, row number and row
-            only, and the first tables do not depend on ``n``.
-        latent : bool
-            Add a column for each variable that has none, such as latent ones.
-        unknown_states : {"error", "missing"}
-            What to do with values that are no states of the model; those taken as missing are filled too.
-
-        Returns
-        -------
-        table, or list of tables
-            Of the kind that was passed: a frame, or a dict of columns. Files give a frame as `sample` does, with
-            categorical columns for discrete variables. Values that were there, the order of columns and their types
-            stay as they were; a type changes only where it cannot hold what is filled in, as that of whole numbers
-            cannot hold a mean. With ``n``, a list of such tables.
-
-        Raises
-        ------
-        ModelError
-            When a row is impossible under the model, so that nothing can be said about its gaps.
-
-        See Also
-        --------
-        query_rows : The probabilities of the states, or means and covariances, row by row.
-
-        Examples
-        --------
-        >>> import suffice as sf
-        >>> fit = sf.fit(sf.DAG("A -> B"), {"A": ["x", "x", "y", "y"], "B": ["u", "u", "v", "v"]})
-        >>> fit.model.impute({"A": ["x", None], "B": [None, "v"], "note": ["first", "second"]})
-        {'A': ['x', 'y'], 'B': ['u', 'v'], 'note': ['first', 'second']}
-        >>> tables = fit.model.impute({"A": [None, None, None], "B": [None, None, "v"]}, method="sample", n=2, seed=4)
-        >>> [table["A"] for table in tables]
-        [['x', 'y', 'y'], ['x', 'x', 'y']]
-        """
-        return imputed(Imputer.checked(self, method, n, seed, latent, unknown_states), data, n)
 
 
 def imputed(imputer: Imputer, data: Any, n: int | None) -> Any:

@@ -28,13 +28,12 @@ from suffice.errors import (
     shown,
     suggestion,
 )
-from suffice.models.explorable import Explorable
 from suffice.models.incomplete_rows import Gaps
 from suffice.models.marginals import Marginals
 from suffice.models.normal_arrays import alone, checked_array, checked_names, checked_numbers, frozen, scaled, symmetric
 from suffice.models.normal_gaps import NormalGaps
 from suffice.models.normal_text import html_normal, plain_normal
-from suffice.models.prediction import GapPrediction
+from suffice.models.row_model import RowModel
 from suffice.models.sampling import require_draws, row_bytes, sample_blocks
 from suffice.text import plural
 
@@ -42,7 +41,7 @@ Floats = NDArray[np.float64]
 
 
 @dataclass(frozen=True, init=False, eq=False)
-class JointNormal(Explorable, GapPrediction):
+class JointNormal(RowModel):
     """The normal distribution N(mean, covariance) of some named variables.
 
     Parameters
@@ -234,9 +233,11 @@ class JointNormal(Explorable, GapPrediction):
         found = self if given is None else self.condition(given)
         return Marginals({name: found.marginal(name) for name in found.names})
 
-    def map(self, given: Mapping[str, float] | None = None) -> dict[str, float]:
-        """Return the most likely values of all variables that are not given: their conditional means."""
+    def map(self, given: Mapping[str, float] | None = None, *, targets: Any = None) -> dict[str, float]:
+        """Return the most likely values of all variables that are not given, or of targets: their conditional means."""
         found = self if given is None else self.condition(given)
+        if targets is not None:
+            found = self.query(targets, given)
         return dict(zip(found.names, found.mean.tolist(), strict=True))
 
     def entropy(self, given: Mapping[str, float] | None = None) -> float:

@@ -16,7 +16,7 @@ from suffice.errors import ArgumentError, ModelError, listing, require_choice, s
 from suffice.inference.conditional_gaussian import Conditioned, MixedNetwork, Seen, each_marginal
 from suffice.inference.conditional_gaussian_draws import drawing
 from suffice.models.answers import Answers
-from suffice.models.assignment import Assignment
+from suffice.models.assignment import Assignment, assignment_of
 from suffice.models.complexity import Complexity
 from suffice.models.evidence import describe, seen_of, targets_of
 from suffice.models.incomplete_rows import Gaps
@@ -183,11 +183,20 @@ class MixedAnswers(Answers):
                 answers[variable.name] = answer_of(self, mixtures[place], 0, [place])
         return answers
 
-    def map(self, given: Mapping[str, Any] | None = None) -> Assignment:
-        """Return the most likely states and values of all variables that are not given, exactly.
+    def map(self, given: Mapping[str, Any] | None = None, *, targets: Any = None) -> Assignment:
+        """Return the most likely states and values of all variables that are not given, or of some targets, exactly.
 
         With continuous variables, what is greatest is the density: it weighs states against the widths of the normal
         distributions that they bring, and depends on the units of measurement.
+
+        Parameters
+        ----------
+        given : mapping, optional
+            Evidence, as in `query`.
+        targets : str or sequence of str, optional
+            The variables asked for, all others being summed or integrated out: marginal MAP. Without it, the states and
+            values are the most likely ones of all variables together: joint MAP. The two may differ. The most likely
+            value of a mixture of normal distributions has no closed form, and is refused.
 
         Examples
         --------
@@ -197,22 +206,15 @@ class MixedAnswers(Answers):
         1.5
         """
         if not self._continuous:
-            return super().map(given)
-        seen = seen_of(self.schema, given)
-        held = Conditioned(self._mixed, seen, range(len(self.schema)))
-        found = held.most_likely()
+            return super().map(given, targets=targets)
+        wanted = None if targets is None else targets_of(self.schema, targets)
+        seen = seen_of(self.schema, given, wanted or ())
+        found = Conditioned(self._mixed, seen, range(len(self.schema)) if wanted is None else wanted).most_likely()
         if found is None:
             raise self._not_seen(seen)
         codes, values, log_prob, ties = found
-        variables = self.schema.variables
-        chosen = {v: variables[v].labels[code] for v, code in codes.items()} | values
         log_evidence = float(Conditioned(self._mixed, seen, ()).log_evidence()[0])
-        return Assignment(
-            {variables[v].name: chosen[v] for v in sorted(chosen)},
-            log_prob,
-            log_prob - log_evidence,
-            {variables[v].name: tuple(variables[v].labels[code] for code in ties[v]) for v in sorted(ties)},
-        )
+        return assignment_of(self.schema, wanted, codes | values, log_prob, log_prob - log_evidence, ties)
 
     @property
     def log_z(self) -> float:

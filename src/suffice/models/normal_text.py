@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy as np
 
-from suffice.text import html_table, number, plain_table
+from suffice.text import html_table, number, plain_table, plural
 
 SHOWN_VARIABLES = 10
 """Up to so many variables a printout has all partial correlations; beyond, the strongest."""
@@ -38,7 +38,7 @@ def _cells(model: Any) -> Cells:
     n_more = len(model.names) - SHOWN_ROWS
     names = model.names[:SHOWN_ROWS] if n_more > 0 else model.names
     rows = [[name, number(mean), number(sd)] for name, mean, sd in zip(names, model.mean, model.sd, strict=False)]
-    rows += [[f"… {n_more:,} more variables", "", ""]] if n_more > 0 else []
+    rows += [[f"… {plural(n_more, 'more variable')}", "", ""]] if n_more > 0 else []
     if len(model.names) == 1 or len(model.names) > SHOWN_VARIABLES:
         return ["variable", "mean", "sd"], rows, "<>>"
     partial = model.partial_correlations

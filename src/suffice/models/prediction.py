@@ -18,11 +18,9 @@ from suffice.data.table import UNKNOWN_POLICIES
 from suffice.data.variable import Variable
 from suffice.errors import DataError, ModelError, listing, require_choice, require_fraction, suggestion
 from suffice.models.evidence import targets_of
-from suffice.models.imputation import Imputation
-from suffice.models.incomplete_rows import rows_of
 from suffice.models.numeric_predictions import NumericPredictions
 from suffice.models.predictions import Predictions
-from suffice.models.row_pieces import Piece, RowReader, pieces_of, require_finite
+from suffice.models.row_pieces import Piece, RowReader, pieces_of
 from suffice.text import plural
 
 Floats = NDArray[np.float64]
@@ -257,25 +255,6 @@ class Prediction:
 
         ``row`` is its place in the columns, of which the first row is row ``start`` of the table.
         """
-
-
-class GapPrediction(Prediction, Imputation):
-    """The predictions of a model that sums out the gaps of rows."""
-
-    def _predicted(
-        self, targets: tuple[Variable, ...], columns: Columns, n_rows: int, start: int, level: float
-    ) -> list[Floats]:
-        schema, gaps = self.schema, self._gaps
-        found = [np.empty((n_rows, n_numbers(target))) for target in targets]
-        for rows, codes, values in rows_of(schema, columns, np.arange(n_rows)):
-            require_finite(schema.variables, values, rows + start)
-            for target, answers in zip(targets, found, strict=True):
-                answers[rows] = gaps.marginal(schema.positions[target.name], codes, values, level)
-        return found
-
-    def _unanswered(self, columns: Columns, row: int, start: int) -> ModelError:
-        _, codes, values = next(rows_of(self.schema, columns, np.array([row])))
-        return self._not_filled(codes[0], values[0])
 
 
 def n_numbers(target: Variable) -> int:

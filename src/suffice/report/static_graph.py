@@ -6,16 +6,16 @@ import html
 import itertools
 import math
 import re
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 
+from suffice.families import entry_of
 from suffice.models.bayes_net import BayesianNetwork
 from suffice.models.chain_model import ChainModel
 from suffice.models.joint_normal import JointNormal
-from suffice.models.log_linear import LogLinear
 from suffice.models.markov_net import MarkovNetwork
 from suffice.report.page.entries import Graph, colour_of, is_quick, states_of, tried
 from suffice.report.page.monitors import layout_of, text_width
@@ -73,7 +73,8 @@ def graph_html(source: Any) -> str:
     >>> graph_html(sf.DAG("A -> B")).count("<rect")
     2
     """
-    make = GRAPHS.get(type(source))
+    entry = entry_of(source)
+    make = draw_dag if type(source) is DAG else None if entry is None else entry.draw
     if make is None:
         return ""
     n_nodes = len(source.nodes) if isinstance(source, DAG) else len(source.schema.variables)
@@ -106,7 +107,8 @@ def _too_large(source: Any, n_nodes: int, n_edges: int | None) -> str:
 # What there is to draw ----------------------------------------------------------------------------------------
 
 
-def _of_dag(dag: DAG) -> Drawing:
+def draw_dag(dag: DAG) -> Drawing:
+    """Return the graph of a structure."""
     latent = dict(dag.latent)
     colours = ["latent" if node in latent else "discrete" for node in dag.nodes]
     return Drawing(_directed(dag, colours), list(dag.nodes))
@@ -117,13 +119,15 @@ def _directed(dag: DAG, colours: list[str]) -> Graph:
     return Graph(colours, [(place[parent], place[child]) for parent, child in dag.edges], True)
 
 
-def _of_network(model: BayesianNetwork) -> Drawing:
+def draw_network(model: BayesianNetwork) -> Drawing:
+    """Return the graph of a Bayesian network, with marginals."""
     latent = dict(model.dag.latent)
     colours = ["latent" if node in latent else colour_of(model.schema[node]) for node in model.dag.nodes]
     return _with_marginals(model, _directed(model.dag, colours))
 
 
-def _of_field(model: MarkovNetwork) -> Drawing:
+def draw_field(model: MarkovNetwork) -> Drawing:
+    """Return the graph of a Markov random field, with marginals."""
     place = {variable.name: index for index, variable in enumerate(model.schema.variables)}
     pairs = (
         (place[a], place[b]) if place[a] < place[b] else (place[b], place[a])
@@ -134,7 +138,8 @@ def _of_field(model: MarkovNetwork) -> Drawing:
     return _with_marginals(model, Graph(colours, list(dict.fromkeys(pairs)), False))
 
 
-def _of_normal(model: JointNormal) -> Drawing:
+def draw_normal(model: JointNormal) -> Drawing:
+    """Return the graph of a normal distribution: its partial correlations."""
     partial, names = model.partial_correlations, list(model.names)
     joined = [(i, j) for i, j in itertools.combinations(range(len(names)), 2) if abs(partial[i, j]) > 1e-12]
     graph = Graph(["continuous"] * len(names), joined, False, [float(partial[pair]) for pair in joined])
@@ -142,7 +147,8 @@ def _of_normal(model: JointNormal) -> Drawing:
     return Drawing(graph, names, [[] for _ in names], marginals)
 
 
-def _of_chain(model: ChainModel) -> Drawing:
+def draw_chain(model: ChainModel) -> Drawing:
+    """Return the graph of a chain: its strongest transitions."""
     labels = [str(label) for label in model.label.labels]
     if len(labels) > MOST_LABELS:
         return Drawing(Graph([], [], True), [])
@@ -173,17 +179,6 @@ def _marginal(answer: Any) -> Any:
             np.sqrt(answer.covariances).reshape(-1).tolist(),
         )
     return [1.0], answer.mean.tolist(), answer.sd.tolist()
-
-
-GRAPHS: dict[type[Any], Callable[[Any], Drawing]] = {
-    DAG: _of_dag,
-    BayesianNetwork: _of_network,
-    MarkovNetwork: _of_field,
-    LogLinear: _of_field,
-    JointNormal: _of_normal,
-    ChainModel: _of_chain,
-}
-"""What a notebook draws, and what makes it."""
 
 
 # Drawing ------------------------------------------------------------------------------------------------------

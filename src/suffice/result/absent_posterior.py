@@ -6,7 +6,7 @@ from collections.abc import Collection
 from typing import Any
 
 from suffice.errors import listing
-from suffice.learn.registry import methods_for
+from suffice.families.choice import methods_for
 from suffice.models.cpds import nodes_of
 from suffice.priors.binding import prior_of, without_prior
 from suffice.priors.penalty import Penalty

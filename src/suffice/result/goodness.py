@@ -12,6 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from suffice.errors import ArgumentError, StatisticsError, shown
+from suffice.families import family_of, names_with
 from suffice.inference.facial_dimension import dimension
 from suffice.learn.matching import JOINT_VARIABLES
 from suffice.models.clique_layout import layout_of
@@ -20,9 +21,7 @@ from suffice.result.feature_cells import features_of, rank_on
 from suffice.stats.counts import DENSE_CELLS, Counts
 from suffice.stats.needs import Count, Distinct
 from suffice.stats.statistics import Statistics
-from suffice.structures.cliques import Cliques
 from suffice.structures.features import Features
-from suffice.structures.gaussian_markov import GaussianMarkov
 from suffice.structures.structure import public_name
 from suffice.text import fixed, html_table, plain_table, probability
 
@@ -112,7 +111,7 @@ def goodness(fit: Any, statistics: Statistics | None = None) -> Goodness:
     """
     measure = measure_for(fit.structure)
     if measure is None:
-        known = ", ".join(f"sf.{kind.__name__}" for kind in KINDS)
+        known = names_with(lambda family: family.goodness is not None)
         raise ArgumentError(
             f"Goodness of fit is known for fits of {known}, without inputs or densities. This one is of "
             f"{public_name(type(fit.structure))}{inputs_text(fit.structure)}."
@@ -124,13 +123,14 @@ def measure_for(structure: Any) -> Callable[[Any, Statistics], Goodness] | None:
     """Return how goodness of fit is measured; None for structures without a saturated model to compare with."""
     if isinstance(structure, Features) and (structure.given or structure.continuous):
         return None
-    return next((KINDS[kind] for kind in type(structure).__mro__ if kind in KINDS), None)
+    return family_of(structure).goodness
 
 
 def inputs_text(structure: Any) -> str:
     """Say that a structure has inputs or densities, where it has.
 
-    >>> inputs_text(Cliques("A:B"))
+    >>> import suffice as sf
+    >>> inputs_text(sf.Cliques("A:B"))
     ''
     """
     if getattr(structure, "given", ()):
@@ -190,7 +190,8 @@ def joint_counts(fit: Any, statistics: Statistics) -> Counts:
     )
 
 
-def _of_table(fit: Any, statistics: Statistics) -> Goodness:
+def goodness_of_table(fit: Any, statistics: Statistics) -> Goodness:
+    """Compare the fit with the counts of all cells."""
     counts = joint_counts(fit, statistics)
     cells, m = counts.nonzero()
     n, m = counts.total, m.astype(np.float64)
@@ -274,16 +275,9 @@ def _remarks(fit: Any, possible: int | None = 0) -> tuple[str, ...]:
 # Normal distributions -----------------------------------------------------------------------------------------
 
 
-def _of_normal(fit: Any, statistics: Statistics) -> Goodness:
+def goodness_of_normal(fit: Any, statistics: Statistics) -> Goodness:
+    """Compare the fit with the normal distribution of all covariances."""
     from suffice.models.gaussian_deviance import deviance  # loads scipy.stats, which takes a second
 
     found = deviance(fit.model, statistics)
     return Goodness(found.G2, None, found.df, found.df, found.p_value, None, remarks=_remarks(fit))
-
-
-KINDS: dict[type[Any], Callable[[Any, Statistics], Goodness]] = {
-    Cliques: _of_table,
-    GaussianMarkov: _of_normal,
-    Features: _of_table,
-}
-"""How goodness of fit is measured, by structure type."""

@@ -12,6 +12,7 @@ from typing import Any
 import numpy as np
 
 from suffice.errors import ArgumentError, EstimationError, StatisticsError, listing, shown
+from suffice.families import family_of, names_with
 from suffice.inference.clique_family import Layout
 from suffice.inference.facial import MAX_CELLS
 from suffice.inference.facial_dimension import dimension
@@ -184,8 +185,8 @@ def _require_fits(small: object, large: object) -> None:
     for name, fit in (("small", small), ("large", large)):
         if not isinstance(fit, Fit):
             raise ArgumentError(f"The {name!r} argument must be a fit, sf.fit(…). Got {shown(fit)} instead.")
-        if not isinstance(fit.structure, TYPES):
-            known = ", ".join(f"sf.{kind.__name__}" for kind in TYPES)
+        if family_of(fit.structure).goodness is None:
+            known = names_with(lambda family: family.goodness is not None)
             raise ArgumentError(
                 f"The {name!r} argument must be a fit of one of {known}. It is of {public_name(type(fit.structure))}."
             )
@@ -312,7 +313,6 @@ def _edges(structure: GaussianMarkov) -> set[frozenset[str]]:
     return set(map(frozenset, structure.edges))
 
 
-TYPES = (Cliques, GaussianMarkov, Features)
 INEXACT_REASONS = {
     "pseudo_likelihood": "whose value is no likelihood",
     "stochastic": "whose likelihood is not known",

@@ -20,8 +20,8 @@ from suffice.data.latent import LatentTable
 from suffice.data.stream import KEEP
 from suffice.data.table import open_table
 from suffice.errors import ArgumentError, EstimationError, StatisticsError, require_fraction
+from suffice.families.choice import methods_for
 from suffice.learn.method import Problem
-from suffice.learn.registry import methods_for
 from suffice.models.bayes_net import BayesianNetwork
 from suffice.result.observed_blocks import Normals, blocks_of_network, network_at
 from suffice.result.observed_tables import Block, Parameter

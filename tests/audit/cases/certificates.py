@@ -11,7 +11,7 @@ from tests.audit.cases import Case
 from tests.audit.family import certify_as_claimed, fits_kept
 
 import suffice as sf
-from suffice.certify import certify
+from suffice.families.proof import certify
 from suffice.models.cpds.linear_gaussian import LinearGaussianCPD
 from suffice.models.cpds.tabular import TabularCPD
 

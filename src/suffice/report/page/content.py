@@ -7,10 +7,10 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from suffice.errors import ArgumentError, listing, shown
+from suffice.families import each_model, entry_of
 from suffice.io.chain_file import ChainFile, Proof
 from suffice.io.graph_file import GraphFile
 from suffice.report.page.entries import Entry, Parts, table_from
-from suffice.report.page.parts import PARTS
 from suffice.report.page.scores import Score, score
 from suffice.result.fit import Fit
 from suffice.result.summary import facts
@@ -19,24 +19,6 @@ from suffice.text import fixed, number, plural, shorten
 from suffice.version import __version__
 
 LONGEST_STRUCTURE = 300  # characters of a structure's text
-NAMES = {
-    "BayesianNetwork": "Bayesian network",
-    "MarkovNetwork": "Markov random field",
-    "LogLinear": "log-linear model",
-    "LogLinearDensity": "log-linear density",
-    "ConditionalLogLinear": "conditional log-linear model",
-    "JointNormal": "normal distribution",
-    "NaiveModel": "naive Bayes classifier",
-    "ClassGaussianModel": "Gaussian classifier",
-    "JointClassModel": "classifier by joint tables",
-    "SoftmaxModel": "softmax regression",
-    "ChainModel": "conditional random field on sequences",
-    "GraphModel": "conditional random field on graphs",
-    "MarkovChainModel": "Markov chain",
-    "HiddenMarkovModel": "hidden Markov model",
-    "AutoregressiveModel": "autoregression",
-    "HypothesisMixture": "mixture of hypotheses",
-}
 NO_CERTIFICATE = (
     "This is a model without a fit: the file says nothing of how it was estimated, so that there is no certificate. "
     "Report a whole fit to have one."
@@ -110,16 +92,17 @@ def content_of(thing: Any, data: Any = None, title: str | None = None, **policie
     fit = thing if isinstance(thing, Fit) else None
     proof = thing.proof if isinstance(thing, ChainFile | GraphFile) else None
     model = thing.model if isinstance(thing, Fit | ChainFile | GraphFile) else thing
-    if type(model) not in PARTS:
-        kinds = listing(sorted(kind.__name__ for kind in PARTS), 20)
+    entry = entry_of(model)
+    if entry is None:
+        kinds = listing(sorted(entry.name for entry in each_model()), 20)
         raise ArgumentError(f"A report is of a fit, or of a model: one of {kinds}. Got {shown(thing)} instead.")
     scored = None if data is None else score(model, data, **policies)
-    parts = PARTS[type(model)](model, fit)
+    parts = entry.parts(model, fit)
     if scored is not None and scored.confusion is not None:
         head, cells, _ = scored.confusion.cells()
         table = table_from(head, cells, scored.confusion.title)
         parts = Parts([*parts.entries, Entry("classes of these data", "table", tables=[table])], parts.graph)
-    name = NAMES[type(model).__name__]
+    name = entry.title
     families, n = _families(fit, scored, parts)
     return Content(
         title=title or f"{name[0].upper()}{name[1:]}: {_subject(model)}",

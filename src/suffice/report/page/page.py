@@ -18,7 +18,7 @@ from urllib.parse import quote
 from suffice.errors import ArgumentError, ModelError, require_text, shown
 from suffice.files import atomic_write
 from suffice.inference.inquiry import Given
-from suffice.models.explorable import Explorable
+from suffice.models.row_model import RowModel
 from suffice.report.page.bundle import page_script, page_style
 from suffice.report.page.chart import convergence_chart
 from suffice.report.page.content import NO_CERTIFICATE, VERDICT_ALONE, Content, content_of
@@ -235,7 +235,7 @@ def _can_be_asked(data: dict[str, Any]) -> bool:
 
 def _why_not(content: Content) -> str:
     """Say why a model that can be explored has a page that cannot be asked."""
-    if not isinstance(content.model, Explorable):
+    if not isinstance(content.model, RowModel):
         return ""
     model: Any = content.model
     kinds = {variable.is_discrete for variable in model.schema.variables}

@@ -4,17 +4,11 @@ from __future__ import annotations
 
 import importlib.util
 import io
-from collections.abc import Callable
 from typing import Any
 
 from suffice.errors import SufficeError
-from suffice.models.bayes_net import BayesianNetwork
-from suffice.models.chain_model import ChainModel
-from suffice.models.joint_normal import JointNormal
-from suffice.models.log_linear import LogLinear
-from suffice.models.markov_chain import MarkovChainModel
-from suffice.models.markov_net import MarkovNetwork
-from suffice.models.softmax_model import SoftmaxModel
+from suffice.families import entry_of
+from suffice.learn.family import Plot
 from suffice.report.page.entries import is_quick
 from suffice.report.page.small_svg import small_svg
 from suffice.text import fixed, shorten
@@ -31,28 +25,32 @@ def figures(fit: Any) -> list[tuple[str, str]] | None:
     import matplotlib as mpl
 
     found = []
-    for caption, draw in PLOTS.get(type(fit.model), ()):
+    entry = entry_of(fit.model)
+    for plot in () if entry is None else entry.plots():
         with mpl.rc_context({"svg.hashsalt": "suffice", "svg.fonttype": "none"}):
-            drawn = _drawn(draw, fit)
+            drawn = _drawn(plot, fit)
         if drawn is not None:
-            found.append((drawn[0] or caption, drawn[1]))
+            found.append((drawn[0] or plot.caption, drawn[1]))
     return found
 
 
-def _drawn(draw: Callable[[Any], Any], fit: Any) -> tuple[str, str] | None:
+def _drawn(plot: Plot, fit: Any) -> tuple[str, str] | None:
     """Return one plot as a caption of its own, if it has one, and an SVG file; None where it does not suit this fit."""
     from matplotlib import pyplot as plt
+    from matplotlib.figure import Figure
 
     try:
-        drawn = draw(fit)
+        drawn = plot.draw(fit)
     except SufficeError:  # a plot may need a posterior, counts of all cells, or fewer variables
         return None
     if drawn is None:
         return None
     caption, ax = drawn if isinstance(drawn, tuple) else ("", drawn)
     file = io.StringIO()
-    ax.figure.savefig(file, format="svg", metadata={"Date": None, "Creator": None})
-    plt.close(ax.figure)
+    figure = ax.figure
+    assert isinstance(figure, Figure)
+    figure.savefig(file, format="svg", metadata={"Date": None, "Creator": None})
+    plt.close(figure)
     return caption, small_svg(file.getvalue())
 
 
@@ -119,20 +117,9 @@ def _transitions(fit: Any) -> Any:
     return transitions_plot(fit)
 
 
-MATCH = ("Moments of the data and of the model; a perfect match lies on the line", _moments)
-LARGEST = ("The largest weights, with intervals where they are known", _weights)
-STEPS = ("From each label or symbol to the next", _transitions)
-PLOTS: dict[type[Any], tuple[tuple[str, Callable[[Any], Any]], ...]] = {
-    BayesianNetwork: (
-        MATCH,
-        ("The table of one node, with credible intervals", _bars),
-        ("Coefficients of the node with most parents", _coefficients),
-    ),
-    MarkovNetwork: (MATCH, ("Residuals: blue tiles have more rows than the model expects, red ones fewer", _mosaic)),
-    LogLinear: (MATCH, LARGEST),
-    JointNormal: (MATCH,),
-    SoftmaxModel: (LARGEST,),
-    ChainModel: (LARGEST, STEPS),
-    MarkovChainModel: (STEPS,),
-}
-"""The plots of each kind of model, few and telling."""
+MATCH = Plot("Moments of the data and of the model; a perfect match lies on the line", _moments)
+BARS = Plot("The table of one node, with credible intervals", _bars)
+COEFFICIENTS = Plot("Coefficients of the node with most parents", _coefficients)
+MOSAIC = Plot("Residuals: blue tiles have more rows than the model expects, red ones fewer", _mosaic)
+LARGEST = Plot("The largest weights, with intervals where they are known", _weights)
+STEPS = Plot("From each label or symbol to the next", _transitions)

@@ -1,0 +1,87 @@
+"""Autoregressions of numbers in time."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from suffice.learn.family import Family, ModelEntry, StructureForm
+from suffice.learn.method import Method
+from suffice.structures.autoregression import Autoregression
+
+if TYPE_CHECKING:
+    from suffice.certify.certificate import Certificate
+    from suffice.certify.claim import Claim
+    from suffice.learn.family import PosteriorForm
+    from suffice.models.autoregression import AutoregressiveModel
+    from suffice.report.page.entries import Parts
+    from suffice.result.fit import Fit
+
+
+def _methods() -> dict[str, Method]:
+    from suffice.learn import autoregression
+
+    return {
+        "closed_form": autoregression.METHOD,
+    }
+
+
+def _certify(claim: Claim) -> Certificate:
+    from suffice.certify.autoregression import certify
+
+    return certify(claim)
+
+
+def _model() -> type[AutoregressiveModel]:
+    from suffice.models.autoregression import AutoregressiveModel
+
+    return AutoregressiveModel
+
+
+def _parts(model: AutoregressiveModel, fit: Fit | None) -> Parts:
+    from suffice.report.page.sequences import regression_parts
+
+    return regression_parts(model, fit)
+
+
+def _describe(model: AutoregressiveModel) -> dict[str, object]:
+    return {
+        "model": type(model).__name__,
+        "order": model.order,
+        "variables": ", ".join(model.variables),
+        "coefficients": model.coefficients.size,
+        "spectral radius": f"{model.spectral_radius:.6g}",
+        "stationary": "yes" if model.is_stationary else "no",
+    }
+
+
+def _posteriors() -> dict[str, PosteriorForm]:
+    from suffice.io.posterior_content import REGRESSION
+
+    return REGRESSION
+
+
+FAMILY = Family(
+    structures=(Autoregression,),
+    methods=_methods,
+    certify=_certify,
+    models=(
+        ModelEntry(
+            "AutoregressiveModel",
+            "autoregression",
+            _model,
+            _parts,
+            describe=_describe,
+            structure_of=lambda model, structure: model.structure_like(structure),
+        ),
+    ),
+    files=lambda: {
+        "Autoregression": StructureForm(
+            Autoregression.from_dict,
+            Autoregression,
+            ("order",),
+            ("variables", "intercept", "divisor", "initial", "id", "time"),
+            "an autoregression",
+        )
+    },
+    posteriors=_posteriors,
+)

@@ -1,0 +1,122 @@
+"""Log-linear models of cliques: Markov networks."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from suffice.learn.family import Family, ModelEntry, StructureForm
+from suffice.learn.method import Method
+from suffice.structures.cliques import Cliques
+
+if TYPE_CHECKING:
+    from suffice.certify.certificate import Certificate
+    from suffice.certify.claim import Claim
+    from suffice.certify.observed_discrete import Observed
+    from suffice.checking.questions import Claims
+    from suffice.data.schema import Schema
+    from suffice.learn.family import Plot, PosteriorForm
+    from suffice.models.markov_net import MarkovNetwork
+    from suffice.report.page.entries import Parts
+    from suffice.report.static_graph import Drawing
+    from suffice.result.fit import Fit
+    from suffice.result.goodness import Goodness
+    from suffice.stats.statistics import Statistics
+
+
+def _methods() -> dict[str, Method]:
+    from suffice.learn import decomposable, ipf, laplace, likelihood, undirected_em
+
+    return {
+        "closed_form": decomposable.METHOD,
+        "adaptive": ipf.ADAPTIVE,
+        "newton": likelihood.NEWTON,
+        "lbfgs": likelihood.LBFGS,
+        "cg": likelihood.CG,
+        "ipf": ipf.METHOD,
+        "gradient": likelihood.GRADIENT,
+        "proximal": laplace.METHOD,
+        "em": undirected_em.CLIQUES,
+    }
+
+
+def _certify(claim: Claim) -> Certificate:
+    from suffice.certify.cliques import certify
+
+    return certify(claim)
+
+
+def _measure_observed(claim: Claim) -> Observed:
+    from suffice.certify.observed_undirected import measured
+
+    return measured(claim)
+
+
+def _model() -> type[MarkovNetwork]:
+    from suffice.models.markov_net import MarkovNetwork
+
+    return MarkovNetwork
+
+
+def _parts(model: MarkovNetwork, fit: Fit | None) -> Parts:
+    from suffice.report.page.undirected import field_parts
+
+    return field_parts(model, fit)
+
+
+def _plots() -> tuple[Plot, ...]:
+    from suffice.report.page import plots
+
+    return (plots.MATCH, plots.MOSAIC)
+
+
+def _describe(model: MarkovNetwork) -> dict[str, object]:
+    from suffice.families.facts import factor_facts
+
+    return factor_facts(model)
+
+
+def _structure_of(model: MarkovNetwork, structure: object) -> object:
+    """Return the cliques whose factors come first; a base measure and a support may follow."""
+    if not isinstance(structure, Cliques) or set(structure.variables) != set(model.variables):
+        return model.cliques
+    n = len(model.scopes) - int(model.properties.get("base", 0))
+    return structure if model.scopes[:n] == structure.cliques else model.cliques
+
+
+def _posteriors() -> dict[str, PosteriorForm]:
+    from suffice.io.posterior_content import CLIQUES
+
+    return CLIQUES
+
+
+def _goodness(fit: Fit, statistics: Statistics) -> Goodness:
+    from suffice.result.goodness import goodness_of_table
+
+    return goodness_of_table(fit, statistics)
+
+
+def _claims(structure: Cliques, schema: Schema, most: int) -> Claims:
+    from suffice.checking.questions import claims_of_scopes
+
+    return claims_of_scopes(structure, schema, most)
+
+
+def _draw(model: MarkovNetwork) -> Drawing:
+    from suffice.report.static_graph import draw_field
+
+    return draw_field(model)
+
+
+FAMILY = Family(
+    structures=(Cliques,),
+    methods=_methods,
+    certify=_certify,
+    measure_observed=_measure_observed,
+    models=(
+        ModelEntry("MarkovNetwork", "Markov random field", _model, _parts, _plots, _describe, _structure_of, _draw),
+    ),
+    files=lambda: {"Cliques": StructureForm(Cliques.from_dict, Cliques, ("graph",), ("take", "latent"), "a Cliques")},
+    posteriors=_posteriors,
+    goodness=_goodness,
+    claims=_claims,
+)

@@ -1,0 +1,72 @@
+"""Classes with one joint table of all inputs."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from suffice.learn.family import Family, ModelEntry, StructureForm
+from suffice.learn.method import Method
+from suffice.structures.joint_classes import JointClasses
+
+if TYPE_CHECKING:
+    from suffice.certify.certificate import Certificate
+    from suffice.certify.claim import Claim
+    from suffice.models.joint_classes import JointClassModel
+    from suffice.report.page.entries import Parts
+    from suffice.result.fit import Fit
+
+
+def _methods() -> dict[str, Method]:
+    from suffice.learn import joint_classes
+
+    return {
+        "closed_form": joint_classes.METHOD,
+    }
+
+
+def _certify(claim: Claim) -> Certificate:
+    from suffice.certify.joint_classes import certify
+
+    return certify(claim)
+
+
+def _model() -> type[JointClassModel]:
+    from suffice.models.joint_classes import JointClassModel
+
+    return JointClassModel
+
+
+def _parts(model: JointClassModel, fit: Fit | None) -> Parts:
+    from suffice.report.page.classes import joint_parts
+
+    return joint_parts(model, fit)
+
+
+def _describe(model: JointClassModel) -> dict[str, object]:
+    from suffice.families.facts import classifier_facts
+
+    return classifier_facts(model)
+
+
+def _structure_of(model: JointClassModel, structure: object) -> object:
+    """Return a structure of the table's columns; which class probabilities were wanted, a model does not say."""
+    fits = isinstance(structure, JointClasses) and model.variables == structure.columns
+    return structure if fits else model
+
+
+FAMILY = Family(
+    structures=(JointClasses,),
+    methods=_methods,
+    certify=_certify,
+    models=(
+        ModelEntry(
+            "JointClassModel",
+            "classifier by joint tables",
+            _model,
+            _parts,
+            describe=_describe,
+            structure_of=_structure_of,
+        ),
+    ),
+    files=lambda: {"JointClasses": StructureForm(JointClasses.from_dict)},
+)

@@ -1,0 +1,77 @@
+"""Labels of sequences: conditional random fields on chains, and maximum-entropy Markov models."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from suffice.learn.family import Family, ModelEntry
+from suffice.learn.method import Method
+from suffice.structures.label_chain import LabelChain
+
+if TYPE_CHECKING:
+    from suffice.certify.certificate import Certificate
+    from suffice.certify.claim import Claim
+    from suffice.learn.family import Plot
+    from suffice.models.chain_model import ChainModel
+    from suffice.report.page.entries import Parts
+    from suffice.report.static_graph import Drawing
+    from suffice.result.fit import Fit
+
+
+def _methods() -> dict[str, Method]:
+    from suffice.learn import chain, chain_stochastic
+
+    return {
+        "lbfgs": chain.LBFGS,
+        "owlqn": chain.OWLQN,
+        "sgd": chain_stochastic.SGD,
+        "adagrad": chain_stochastic.ADAGRAD,
+    }
+
+
+def _certify(claim: Claim) -> Certificate:
+    from suffice.certify.chain import certify
+
+    return certify(claim)
+
+
+def _model() -> type[ChainModel]:
+    from suffice.models.chain_model import ChainModel
+
+    return ChainModel
+
+
+def _parts(model: ChainModel, fit: Fit | None) -> Parts:
+    from suffice.report.page.sequences import chain_parts
+
+    return chain_parts(model, fit)
+
+
+def _plots() -> tuple[Plot, ...]:
+    from suffice.report.page import plots
+
+    return (plots.LARGEST, plots.STEPS)
+
+
+def _describe(model: ChainModel) -> dict[str, object]:
+    from suffice.families.facts import chain_facts
+
+    return dict(chain_facts(model))
+
+
+def _draw(model: ChainModel) -> Drawing:
+    from suffice.report.static_graph import draw_chain
+
+    return draw_chain(model)
+
+
+FAMILY = Family(
+    structures=(LabelChain,),
+    methods=_methods,
+    certify=_certify,
+    models=(
+        ModelEntry(
+            "ChainModel", "conditional random field on sequences", _model, _parts, _plots, _describe, draw=_draw
+        ),
+    ),
+)

@@ -1,0 +1,66 @@
+"""Naive Bayes: inputs that are independent given the class."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from suffice.learn.family import Family, ModelEntry, StructureForm
+from suffice.learn.method import Method
+from suffice.structures.naive import Naive
+
+if TYPE_CHECKING:
+    from suffice.certify.certificate import Certificate
+    from suffice.certify.claim import Claim
+    from suffice.models.naive import NaiveModel
+    from suffice.report.page.entries import Parts
+    from suffice.result.fit import Fit
+
+
+def _methods() -> dict[str, Method]:
+    from suffice.learn import naive
+
+    return {
+        "closed_form": naive.METHOD,
+    }
+
+
+def _certify(claim: Claim) -> Certificate:
+    from suffice.certify.naive import certify
+
+    return certify(claim)
+
+
+def _model() -> type[NaiveModel]:
+    from suffice.models.naive import NaiveModel
+
+    return NaiveModel
+
+
+def _parts(model: NaiveModel, fit: Fit | None) -> Parts:
+    from suffice.report.page.classes import naive_parts
+
+    return naive_parts(model, fit)
+
+
+def _describe(model: NaiveModel) -> dict[str, object]:
+    from suffice.families.facts import classifier_facts
+
+    return classifier_facts(model)
+
+
+FAMILY = Family(
+    structures=(Naive,),
+    methods=_methods,
+    certify=_certify,
+    models=(
+        ModelEntry(
+            "NaiveModel",
+            "naive Bayes classifier",
+            _model,
+            _parts,
+            describe=_describe,
+            structure_of=lambda model, structure: model.structure,
+        ),
+    ),
+    files=lambda: {"Naive": StructureForm(Naive.from_dict)},
+)

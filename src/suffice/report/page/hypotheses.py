@@ -1,0 +1,16 @@
+"""What a report shows of hypotheses."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from suffice.report.page.entries import Entry, Parts, states_of, table_from, table_of
+
+
+def mixture_parts(model: Any, fit: Any = None) -> Parts:
+    """Lay out hypotheses with their weights, and the distribution that they make together."""
+    variable = model.schema.variables[0]
+    weights = zip(model.hypotheses.names, model.weights.tolist(), strict=True)
+    tables = [table_from(["hypothesis", "p"], weights, "after the data")]
+    mixture = Entry(variable.name, "mixture", states_of(variable), tables=[table_of(model.table)])
+    return Parts([Entry("hypotheses", "table", tables=tables), mixture])

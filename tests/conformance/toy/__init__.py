@@ -1,0 +1,1 @@
+"""A family of its own: exponential distributions of one variable."""
