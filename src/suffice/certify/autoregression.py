@@ -28,11 +28,11 @@ from suffice.models.joint_normal import JointNormal
 from suffice.optimise.distance import EPS, Distance, beyond, matrix_loss, mean_loss, quadratic_loss
 from suffice.stats.moments import Moments
 from suffice.structures.autoregression import Autoregression
+from suffice.types import Floats
 
 SINGULAR = 1e-15
 """An eigenvalue of correlations below this is what rounding leaves of zero."""
 
-Floats = NDArray[np.float64]
 Exact = NDArray[Any]
 NONE = Violation(0.0, "no equation")
 

@@ -23,9 +23,8 @@ from suffice.priors.elastic import penalty_of
 from suffice.stats.chain_counts import ChainCounts
 from suffice.stats.needs import Count, Sum
 from suffice.stats.sums import Sums
+from suffice.types import Floats, Ints
 
-Floats = NDArray[np.float64]
-Longs = NDArray[np.int64]
 NAME = "chain proof"
 ROUNDING = 1e-16
 """The relative error of a gradient."""
@@ -147,7 +146,7 @@ class Recounted(NamedTuple):
     counts: Floats
 
 
-def _sums_at(rows: Attributes, values: Floats, starts: Longs, codes: NDArray[np.int32], power: int) -> Floats:
+def _sums_at(rows: Attributes, values: Floats, starts: Ints, codes: NDArray[np.int32], power: int) -> Floats:
     """Return the cells of (x^power)ᵀ values that have a weight, x having the rows; all at once would be many."""
     found, n_weights = np.zeros(len(codes)), np.diff(starts)
     if not len(rows.codes):

@@ -22,20 +22,18 @@ from itertools import pairwise
 from typing import NamedTuple
 
 import numpy as np
-from numpy.typing import NDArray
 
 from suffice.data.attributes import LabelledSequences
 from suffice.models.chain_model import ChainModel
+from suffice.types import Floats, Ints
 
-Floats = NDArray[np.float64]
-Longs = NDArray[np.int64]
 CELLS = 1 << 19
 """Numbers that a batch may hold at once."""
 SPREAD = 300.0
 """Transitions further apart than this are left to log space, since their exponentials would be lost beside others."""
 
 
-def batches(sequences: LabelledSequences, cells: int) -> Iterator[Longs]:
+def batches(sequences: LabelledSequences, cells: int) -> Iterator[Ints]:
     """Yield sequences of about the same length, the longest first, as many as the memory is meant to hold.
 
     ``cells`` says how many numbers a position has.
@@ -125,7 +123,7 @@ class _MatrixEach:
 class Batch:
     """Some sequences, the longest first, side by side: position t of all that reach so far is one array."""
 
-    def __init__(self, model: ChainModel, sequences: LabelledSequences, batch: Longs, weights: Floats) -> None:
+    def __init__(self, model: ChainModel, sequences: LabelledSequences, batch: Ints, weights: Floats) -> None:
         self.model, self.layout, self.k = model, model.layout, model.layout.n_labels
         lengths = sequences.lengths[batch]
         self.n_at = [int((lengths > t).sum()) for t in range(int(lengths[0]))]
@@ -156,12 +154,12 @@ class Batch:
         return scores, moves
 
     @cached_property
-    def inner(self) -> Longs:
+    def inner(self) -> Ints:
         """The positions that are not the first of their sequence."""
         return np.arange(self.n_at[0], len(self.labels))
 
     @cached_property
-    def before(self) -> Longs:
+    def before(self) -> Ints:
         """The places of the positions before those."""
         starts = [place.start for place in self.at[:-1]]
         return np.concatenate(
@@ -169,7 +167,7 @@ class Batch:
         )
 
     @cached_property
-    def pairs(self) -> Longs:
+    def pairs(self) -> Ints:
         """The steps that the labels make, as previous · K + current."""
         return np.asarray(self.labels[self.before] * self.k + self.labels[self.inner])
 

@@ -33,8 +33,7 @@ from suffice.optimise.distance import (
 from suffice.stats.moments import Moments
 from suffice.stats.needs import Moment
 from suffice.structures.class_gaussian import ClassGaussian
-
-Floats = NDArray[np.float64]
+from suffice.types import Floats
 
 
 def certify(claim: Claim) -> Certificate:

@@ -7,7 +7,6 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
 from suffice.certify.claim import Claim
 from suffice.data.block import Block
@@ -16,8 +15,7 @@ from suffice.stats.moments import Moments
 from suffice.stats.needs import Need, Sum
 from suffice.stats.sums import Sums
 from suffice.structures.class_gaussian import ClassGaussian
-
-Floats = NDArray[np.float64]
+from suffice.types import Floats
 
 
 def wanted_spread(claim: Claim, moments: Moments) -> tuple[list[Floats], list[float] | None]:

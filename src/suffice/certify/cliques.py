@@ -33,8 +33,8 @@ from suffice.optimise.decrement import Decrement, decrement_by_products
 from suffice.priors.penalty import Penalty
 from suffice.priors.pseudo_margins import pseudo_margin
 from suffice.stats.needs import Count
+from suffice.types import Floats
 
-Floats = NDArray[np.float64]
 ROUNDING = 1e-15
 """Margins are known to this relative accuracy."""
 JOINT_CELLS = 1 << 14

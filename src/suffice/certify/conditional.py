@@ -19,8 +19,8 @@ from suffice.inference.moment_hull import face
 from suffice.priors.penalty import Laplace
 from suffice.stats.needs import Distinct
 from suffice.structures.feature_rules import main_effects
+from suffice.types import Floats
 
-Floats = NDArray[np.float64]
 BLOCK = 1 << 22
 """So many numbers are held at once."""
 LITTLE = 1e-9

@@ -7,7 +7,6 @@ from collections.abc import Mapping
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
 from suffice.certify.certificate import Certificate, Measured
 from suffice.certify.claim import Claim
@@ -18,8 +17,7 @@ from suffice.certify.weight_residual import residual_of
 from suffice.errors import ModelError
 from suffice.models.feature_base import BaseTerm
 from suffice.structures.feature_rules import main_effects
-
-Floats = NDArray[np.float64]
+from suffice.types import Floats
 
 
 def certify(claim: Claim) -> Certificate:

@@ -19,8 +19,8 @@ from suffice.optimise.decrement import (
     decrement_of,
 )
 from suffice.priors.elastic import Elastic
+from suffice.types import Floats
 
-Floats = NDArray[np.float64]
 MOST_WRITTEN, MOST_CELLS = 100, 5e7
 """Weights, and numbers that one derivative of all probabilities along all of them takes, up to which second derivatives
 are written out."""

@@ -19,11 +19,11 @@ from suffice.inference.feature_extents import extents, variances, widest
 from suffice.models.clique_layout import factors_over
 from suffice.stats.needs import Count
 from suffice.structures.feature_rules import Feature
+from suffice.types import Floats
 
 if TYPE_CHECKING:
     from scipy.sparse import csr_array
 
-Floats = NDArray[np.float64]
 MOST_NUMBERS = 20_000_000
 """Tables of all features at all configurations are written out up to this size."""
 

@@ -13,8 +13,8 @@ from suffice.certify.claim import Claim
 from suffice.stats.needs import Count, Distinct, Sum
 from suffice.stats.rows import Rows
 from suffice.structures.feature_rules import Feature, Term
+from suffice.types import Floats
 
-Floats = NDArray[np.float64]
 PROBES = 256
 """Tables of up to so many cells are evaluated everywhere."""
 

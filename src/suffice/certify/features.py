@@ -29,8 +29,8 @@ from suffice.inference.moment_hull import face
 from suffice.priors.penalty import Laplace, Penalty
 from suffice.stats.needs import Count
 from suffice.structures.feature_rules import Feature, main_effects
+from suffice.types import Floats
 
-Floats = NDArray[np.float64]
 MOST_PRODUCTS = 200_000_000
 """Up to so many products, covariances are taken apart in full."""
 FACE_CELLS = 1 << 14

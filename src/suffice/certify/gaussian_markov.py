@@ -25,6 +25,7 @@ from suffice.stats.moments import Moments
 from suffice.stats.needs import Moment
 from suffice.structures.gaussian_markov import GaussianMarkov
 from suffice.structures.single import MultivariateNormal
+from suffice.types import Floats
 
 CLAIMS = {
     "mle": "maximum likelihood",
@@ -36,8 +37,6 @@ MEAN_OF_COVARIANCE = "posterior mean of the covariance matrix, which is no optim
 ZERO = 1e-12
 SINGULAR = 1e-14
 """Eigenvalues of correlations up to this are zero but for rounding errors."""
-
-Floats = NDArray[np.float64]
 
 
 def certify(claim: Claim) -> Certificate:

@@ -6,7 +6,6 @@ from dataclasses import dataclass, replace
 from typing import Any, ClassVar, NamedTuple
 
 import numpy as np
-from numpy.typing import NDArray
 
 from suffice.certify.certificate import Certificate, Measured, verdict
 from suffice.certify.claim import Claim
@@ -30,8 +29,8 @@ from suffice.priors.elastic import penalty_of
 from suffice.stats.needs import Count, Sum
 from suffice.stats.sums import Sums
 from suffice.text import plural
+from suffice.types import Floats
 
-Floats = NDArray[np.float64]
 NAME = "graph proof"
 PSEUDO = "pseudo_likelihood"
 ROUNDING = 1e-16

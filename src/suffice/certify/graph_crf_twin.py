@@ -14,7 +14,6 @@ import itertools
 from collections.abc import Sequence
 
 import numpy as np
-from numpy.typing import NDArray
 
 from suffice.data.attributes import Attributes
 from suffice.data.graph_codes import LabelledGraphs, SameGraphs
@@ -22,9 +21,8 @@ from suffice.inference.calibration import Calibrator
 from suffice.inference.plan import Plan
 from suffice.inference.product import Factor, Product
 from suffice.models.graph_crf import GraphModel
+from suffice.types import Floats, Ints
 
-Floats = NDArray[np.float64]
-Ints = NDArray[np.int64]
 MOST_LABELLINGS = 1 << 10
 """Labellings of a graph up to which all are written down."""
 PIECE_CELLS = 1 << 22

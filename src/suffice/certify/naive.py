@@ -22,9 +22,9 @@ from suffice.models.cpds.linear_gaussian_kind import LinearGaussianKind
 from suffice.models.naive_parts import Part, parts_of, prior_for
 from suffice.optimise.distance import Distance, beyond, shortfall
 from suffice.stats.needs import Count
+from suffice.types import Floats
 
 Wide = NDArray[np.longdouble]
-Floats = NDArray[np.float64]
 
 CLASS_PRIORS = {
     "counted": "",

@@ -6,9 +6,9 @@ import math
 from collections.abc import Callable
 
 import numpy as np
-from numpy.typing import NDArray
 
-Floats = NDArray[np.float64]
+from suffice.types import Floats
+
 STEPS = 200
 SOLVED = 1e-8
 """How much of the gap may be left."""

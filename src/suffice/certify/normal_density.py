@@ -10,8 +10,7 @@ from numpy.typing import NDArray
 
 from suffice.models.joint_normal import JointNormal
 from suffice.stats.moments import Moments
-
-Floats = NDArray[np.float64]
+from suffice.types import Floats
 
 
 def log_likelihood_of(model: JointNormal, moments: Moments) -> float:

@@ -7,12 +7,10 @@ from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
 from suffice.inference.conditional_gaussian import Conditioned, MixedNetwork, Seen
+from suffice.types import Floats, Ints
 
-Floats = NDArray[np.float64]
-Ints = NDArray[np.int64]
 Units = Mapping[str, float]
 STEP = 4096
 """Rows of evidence that are asked about together."""

@@ -32,8 +32,8 @@ from suffice.stats.counts import Counts
 from suffice.stats.needs import Need, Sum
 from suffice.stats.sums import Sums
 from suffice.text import plural
+from suffice.types import Floats
 
-Floats = NDArray[np.float64]
 LIFT = 1e-9
 """What zeros are replaced by, to see whether the likelihood rises with them."""
 NOTHING = 1e-6

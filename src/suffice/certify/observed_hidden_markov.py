@@ -31,8 +31,8 @@ from suffice.settings import settings
 from suffice.stats.needs import Sum
 from suffice.stats.sums import Sums
 from suffice.text import in_bytes
+from suffice.types import Floats
 
-Floats = NDArray[np.float64]
 Whole = NDArray[np.int64]
 SHORT = 256
 """Sequences up to this length are one piece."""

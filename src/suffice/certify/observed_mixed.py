@@ -31,9 +31,8 @@ from suffice.models.mixed_network import mixed_network
 from suffice.stats.needs import Moment, Need, Sum
 from suffice.stats.statistics import Statistics
 from suffice.stats.sums import Sums
+from suffice.types import Floats, Ints
 
-Floats = NDArray[np.float64]
-Ints = NDArray[np.int64]
 MOST = 256
 """Most configurations of a row that are written out; of more, each family's are asked for."""
 CELLS = 2**20

@@ -29,8 +29,8 @@ from suffice.priors.normal_inverse_wishart import NormalInverseWishart
 from suffice.stats.needs import Need, Sum
 from suffice.stats.sums import Sums
 from suffice.structures.gaussian_markov import GaussianMarkov
+from suffice.types import Floats
 
-Floats = NDArray[np.float64]
 EPS, ZERO = 2.0**-52, 1e-12
 STEP = 2**15
 """Rows that are looked at together."""

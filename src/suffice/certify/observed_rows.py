@@ -28,8 +28,8 @@ from suffice.native import evidence_rows
 from suffice.settings import settings
 from suffice.stats.rows import Rows
 from suffice.text import in_bytes
+from suffice.types import Floats
 
-Floats = NDArray[np.float64]
 Codes = NDArray[np.int32]
 JOINT_CELLS = 1 << 14
 """Joint tables up to this size are written out."""

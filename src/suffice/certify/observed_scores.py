@@ -25,8 +25,8 @@ from suffice.models.cpds.tabular import describe_configuration, whole_values
 from suffice.optimise.distance import Distance, beyond, quadratic_loss, shortfall, table_losses
 from suffice.priors.binding import bound, prior_of
 from suffice.stats.counts import Counts
+from suffice.types import Floats
 
-Floats = NDArray[np.float64]
 Units = Mapping[str, float]
 EPS = 2.0**-52
 

@@ -36,8 +36,8 @@ from suffice.priors.pseudo_margins import pseudo_margin
 from suffice.structures.cliques import Cliques
 from suffice.structures.feature_rules import main_effects
 from suffice.text import plural
+from suffice.types import Floats
 
-Floats = NDArray[np.float64]
 LIFT = 1e-9
 """What zeros are replaced by, beside the largest of their table, to see whether the likelihood rises with them."""
 ROUNDING = 1e-15

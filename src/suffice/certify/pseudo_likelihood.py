@@ -18,8 +18,8 @@ from suffice.certify.weight_decrement import Curvature, decrement_at
 from suffice.certify.weight_residual import residual_of
 from suffice.stats.needs import Distinct
 from suffice.structures.feature_rules import main_effects
+from suffice.types import Floats
 
-Floats = NDArray[np.float64]
 BLOCK = 1 << 14
 """Rows that are looked at together."""
 

@@ -14,7 +14,6 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
 from suffice.certify.certificate import Certificate, Measured
 from suffice.certify.claim import Claim
@@ -26,8 +25,8 @@ from suffice.inference.gibbs import Gibbs
 from suffice.models.clique_layout import factors_over
 from suffice.priors.penalty import Gaussian
 from suffice.structures.feature_rules import Feature, main_effects
+from suffice.types import Floats
 
-Floats = NDArray[np.float64]
 CHAINS, BURN_IN, THIN = 512, 500, 10
 """Chains, sweeps before anything counts, and sweeps from one state that counts to the next."""
 FIRST_STATES = 20

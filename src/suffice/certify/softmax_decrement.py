@@ -24,8 +24,8 @@ from suffice.optimise.decrement import (
     decrement_of,
 )
 from suffice.priors.penalty import Gaussian, Laplace
+from suffice.types import Floats
 
-Floats = NDArray[np.float64]
 MOST_SIDE, MOST_PRODUCTS = 400, 3e8
 """Parameters, and products, up to which second derivatives are written out."""
 ROUNDING = 4e-16

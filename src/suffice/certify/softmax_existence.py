@@ -24,14 +24,13 @@ import math
 from typing import NamedTuple
 
 import numpy as np
-from numpy.typing import NDArray
 
 from suffice.certify.claim import Claim
 from suffice.certify.softmax_rows import Recomputed, cases_of, leverage, margins, second_derivatives
 from suffice.inference.dependence import combination
 from suffice.models.cpds.softmax_trouble import separated
+from suffice.types import Floats
 
-Floats = NDArray[np.float64]
 PROVEN = 0.9
 """Below one by so much that rounding error could not matter."""
 LARGEST_ROOT = 1e6

@@ -5,7 +5,6 @@ from __future__ import annotations
 from dataclasses import replace
 
 import numpy as np
-from numpy.typing import NDArray
 
 from suffice.certify.certificate import Certificate, Measured, verdict
 from suffice.certify.claim import Claim
@@ -14,8 +13,8 @@ from suffice.certify.softmax_existence import Existence, existence
 from suffice.certify.softmax_rows import Recomputed, information_gap, recomputed
 from suffice.priors.penalty import Gaussian, Laplace
 from suffice.stats.needs import Count
+from suffice.types import Floats
 
-Floats = NDArray[np.float64]
 WORDS = {"yes": "", "no": ", which does not exist", "undecided": ", if there is one, which is undecided"}
 
 

@@ -19,8 +19,8 @@ from suffice.models.softmax_model import SoftmaxModel
 from suffice.stats.needs import Sum
 from suffice.stats.source import BlockSource
 from suffice.stats.sums import Sums
+from suffice.types import Floats
 
-Floats = NDArray[np.float64]
 PIECE_NUMBERS = 1 << 17
 MOST_CURVATURE = 500
 """Terms up to which the curvature is looked at."""

@@ -5,14 +5,13 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 import numpy as np
-from numpy.typing import NDArray
 
 from suffice.inference.clique_family import Layout, Point
 from suffice.inference.interactions import Interactions, centred
 from suffice.optimise.decrement import Decrement, decrement_by_products
 from suffice.priors.penalty import Laplace, Penalty
+from suffice.types import Floats
 
-Floats = NDArray[np.float64]
 ZERO = 1e-9
 """Terms smaller than this are at the kink."""
 

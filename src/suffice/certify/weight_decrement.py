@@ -21,8 +21,8 @@ from suffice.optimise.decrement import (
     decrement_of,
 )
 from suffice.priors.penalty import Gaussian, Laplace
+from suffice.types import Floats
 
-Floats = NDArray[np.float64]
 ROUNDING = 1e-15
 """Expectations are known to this relative accuracy."""
 

@@ -11,8 +11,8 @@ from numpy.typing import NDArray
 from suffice.certify.claim import Claim
 from suffice.inference.scaled_gaps import STANDARD_ERRORS, feature_gaps
 from suffice.priors.penalty import Gaussian, Laplace
+from suffice.types import Floats
 
-Floats = NDArray[np.float64]
 ROUNDING = 1e-15
 """Expectations are known to this relative accuracy."""
 FLAT = 1e-13

@@ -13,12 +13,11 @@ from __future__ import annotations
 import math
 
 import numpy as np
-from numpy.typing import NDArray
 
 from suffice.checking.outcome import Outcome
 from suffice.stats.moments import Moments
+from suffice.types import Floats
 
-Floats = NDArray[np.float64]
 DEPENDENT = 1e-10
 """The share of a variance below which a variable counts as a linear function of others."""
 

@@ -23,9 +23,10 @@ from suffice.data.block import code_dtype
 from suffice.data.float_kinds import FRACTION, SAMPLE_ROWS, Trait, traits_of
 from suffice.data.raw import RawColumn, is_number
 from suffice.data.schema import Declaration
-from suffice.data.variable import Label, Variable, sort_labels
+from suffice.data.variable import Variable, sort_labels
 from suffice.errors import DataError, SchemaError, listing, suggestion
 from suffice.text import plural
+from suffice.types import Label
 
 MAX_INTEGER_STATES = 20
 MANY_STATES = 10_000

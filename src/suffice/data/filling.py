@@ -13,7 +13,8 @@ from numpy.typing import NDArray
 from suffice.data.encode import CANONICAL_INTEGER
 from suffice.data.frame import to_native
 from suffice.data.raw import ArrowColumn, RawColumn, is_number
-from suffice.data.variable import Label, Variable
+from suffice.data.variable import Variable
+from suffice.types import Label
 
 
 class Fill(NamedTuple):

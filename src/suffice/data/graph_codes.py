@@ -16,10 +16,10 @@ from suffice.data.block import Block, SettledTable
 from suffice.data.schema import Schema
 from suffice.data.variable import Variable
 from suffice.errors import DataError
+from suffice.types import Ints
 
 BLOCK_NODES = 1 << 18
 """A block has about so many nodes, and at least one graph."""
-Ints = NDArray[np.int64]
 
 
 class Bare:

@@ -11,9 +11,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from suffice.data.frame import to_native
-from suffice.data.variable import Label, Variable
+from suffice.data.variable import Variable
 from suffice.errors import ModelError, UnknownNameError, listing, require_mapping, suggestion
 from suffice.text import html_table, number, plain_table, probability
+from suffice.types import Label
 
 SHOWN_ROWS, MOST_ACROSS = 60, 8
 

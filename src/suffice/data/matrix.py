@@ -20,8 +20,7 @@ from suffice.data.stream import KEEP, checked_weights
 from suffice.data.variable import Variable
 from suffice.errors import DataError, listing, shown, suggestion
 from suffice.text import plural
-
-Floats = NDArray[np.float64]
+from suffice.types import Floats
 
 
 class MatrixColumns(Mapping[str, NDArray[Any]]):

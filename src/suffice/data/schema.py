@@ -7,9 +7,10 @@ from dataclasses import dataclass
 from functools import cached_property
 from typing import Any
 
-from suffice.data.variable import Label, Variable, as_states, unite
+from suffice.data.variable import Variable, as_states, unite
 from suffice.errors import SchemaError, UnknownNameError, listing, shown, suggestion
 from suffice.text import html_table, plain_table
+from suffice.types import Label
 
 
 @dataclass(frozen=True)

@@ -18,10 +18,11 @@ from suffice.data.sequence_lists import are_tables, read_lists
 from suffice.data.sequence_table import read_table
 from suffice.data.sequence_text import LEVELS, TextSymbols, is_text_path
 from suffice.data.table import UNKNOWN_POLICIES, Weights
-from suffice.data.variable import Label, Variable
+from suffice.data.variable import Variable
 from suffice.data.windows import Symbols, WindowTable, lagged, window_names
 from suffice.errors import ArgumentError, DataError, SchemaError, is_whole, listing, require_choice, shown, suggestion
 from suffice.text import plural
+from suffice.types import Label
 
 
 @dataclass(frozen=True, init=False, eq=False)

@@ -11,8 +11,8 @@ from functools import cached_property
 from typing import Any
 
 from suffice.errors import SchemaError, UnknownNameError, listing, shown, suggestion
+from suffice.types import Label
 
-Label = str | int | float | bool
 WHOLE_FLOAT = re.compile(r"-?(?:0|[1-9][0-9]*)\.0*")
 
 

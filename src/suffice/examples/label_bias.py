@@ -37,12 +37,11 @@ from dataclasses import dataclass, field
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
 import suffice as sf
 from suffice.text import plain_table
+from suffice.types import Floats
 
-Floats = NDArray[np.float64]
 SYMBOLS = "riob"
 PATHS = {"rib": "123", "rob": "453"}
 """The states after each symbol; all paths begin in 0."""

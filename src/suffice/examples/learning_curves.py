@@ -28,11 +28,11 @@ from numpy.typing import NDArray
 import suffice as sf
 from suffice.report.canvas import COLOURS, MARKERS, pyplot
 from suffice.text import plain_table
+from suffice.types import Floats
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
-Floats = NDArray[np.float64]
 MEASURES = ("error", "log-loss")
 LEAST = 1e-15  # a probability of zero has no logarithm; what scikit-learn's log_loss cuts it to, about
 

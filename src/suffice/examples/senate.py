@@ -35,13 +35,11 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
 import suffice as sf
 from suffice.text import plain_table, plural
+from suffice.types import Floats, Ints
 
-Ints = NDArray[np.int64]
-Floats = NDArray[np.float64]
 STATES = ("nay", "yea")
 OPENERS: dict[str, Any] = {".xz": lzma.open, ".gz": gzip.open}
 SHARE = 0.05

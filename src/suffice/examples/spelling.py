@@ -26,13 +26,12 @@ from importlib.resources import files
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
 import suffice as sf
 from suffice.examples.spelling_slips import Lexicon, Slips, one_edit_away
 from suffice.text import plain_table
+from suffice.types import Floats
 
-Floats = NDArray[np.float64]
 MARK = "#"
 STATES = MARK + string.ascii_lowercase
 GAP = "letter before a mark"

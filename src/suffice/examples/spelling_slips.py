@@ -14,7 +14,8 @@ from dataclasses import dataclass, field
 import numpy as np
 from numpy.typing import NDArray
 
-Floats = NDArray[np.float64]
+from suffice.types import Floats
+
 LETTERS = 26
 ABSENT, OTHER = -1, -2
 """Codes after the end of a word, and of characters that are no letter, which equal none."""

@@ -12,8 +12,16 @@ from numpy.typing import NDArray
 
 from suffice.errors import SufficeError
 from suffice.explore.question import Question
-from suffice.explore.solvers import Density, DiscreteSolver, Floats, Marginal, MixedSolver, NormalSolver, Solution
+from suffice.explore.solvers import (
+    Density,
+    DiscreteSolver,
+    Marginal,
+    MixedSolver,
+    NormalSolver,
+    Solution,
+)
 from suffice.text import plural
+from suffice.types import Floats
 
 PATIENCE = 5.0
 """Seconds that gains or slopes may take."""

@@ -13,7 +13,6 @@ from functools import cached_property
 from typing import Any, Protocol
 
 import numpy as np
-from numpy.typing import NDArray
 
 from suffice.errors import ModelError, SufficeError
 from suffice.explore.question import Question
@@ -23,8 +22,8 @@ from suffice.models.answers import Answers
 from suffice.models.bayes_net import BayesianNetwork
 from suffice.models.joint_normal import JointNormal
 from suffice.text import number
+from suffice.types import Floats
 
-Floats = NDArray[np.float64]
 MOST_COMPONENTS = 2_000
 """Normal distributions in a mixture that is sent to the page."""
 

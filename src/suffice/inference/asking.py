@@ -9,11 +9,11 @@ from functools import cached_property
 import numpy as np
 from numpy.typing import NDArray
 
-from suffice.inference.calibration import Calibrated, Floats
-from suffice.inference.plan import Ints
+from suffice.inference.calibration import Calibrated
 from suffice.native import row_queries
 from suffice.native.trees import Outcome, Tree
 from suffice.settings import settings
+from suffice.types import Floats, Ints
 
 RANGE = 256
 """Rows of evidence that one thread takes at a time."""

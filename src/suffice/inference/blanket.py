@@ -18,9 +18,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from suffice.inference.product import Product
-
-Bools = NDArray[np.bool_]
-Ints = NDArray[np.int64]
+from suffice.types import Bools, Ints
 
 
 @dataclass(frozen=True, eq=False)

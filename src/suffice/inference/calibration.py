@@ -8,13 +8,11 @@ from dataclasses import dataclass, field
 from functools import cached_property
 
 import numpy as np
-from numpy.typing import NDArray
 
-from suffice.inference.plan import TINY, Ints, Packed, Plan
+from suffice.inference.plan import TINY, Packed, Plan
 from suffice.native import trees
 from suffice.native.trees import Outcome, Semiring
-
-Floats = NDArray[np.float64]
+from suffice.types import Floats, Ints
 
 
 @dataclass(frozen=True, eq=False)

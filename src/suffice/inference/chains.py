@@ -10,11 +10,10 @@ import math
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
 from suffice.errors import ArgumentError
+from suffice.types import Floats
 
-Floats = NDArray[np.float64]
 LEAST_DRAWS = 4
 
 

@@ -17,8 +17,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from suffice.inference.product import Factor
+from suffice.types import Floats
 
-Floats = NDArray[np.float64]
 TABLE_CELLS = 1 << 12
 """Joint tables up to this size are written out."""
 MAX_AXES = 30

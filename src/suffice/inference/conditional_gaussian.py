@@ -19,11 +19,19 @@ import numpy as np
 
 from suffice.errors import ModelError, listing
 from suffice.inference.budget import BYTES
-from suffice.inference.gaussian_parts import CHUNK, Floats, Part, Regression, Solved, Solver, split
+from suffice.inference.gaussian_parts import (
+    CHUNK,
+    Part,
+    Regression,
+    Solved,
+    Solver,
+    split,
+)
 from suffice.inference.log_tables import LogFactor, Summed, greatest_of, log_of, maximised, sliced, summed_out
 from suffice.inference.maximum import TIED
 from suffice.settings import settings
 from suffice.text import in_bytes
+from suffice.types import Floats
 
 
 @dataclass(frozen=True, eq=False)

@@ -8,8 +8,9 @@ from collections.abc import Callable
 import numpy as np
 
 from suffice.inference.conditional_gaussian import Conditioned, MixedNetwork, Seen, configuration
-from suffice.inference.gaussian_parts import Floats, Ints, Solved
+from suffice.inference.gaussian_parts import Solved
 from suffice.inference.log_tables import Codes
+from suffice.types import Floats, Ints
 
 TINY = 2.0**-54
 """Half of what may separate uniform numbers: they may be zero, whose normal quantile is −∞."""

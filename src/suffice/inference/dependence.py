@@ -13,12 +13,10 @@ from dataclasses import dataclass
 from fractions import Fraction
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 
 from suffice.errors import ArgumentError, require_fraction
-
-Floats = NDArray[np.float64]
-Bools = NDArray[np.bool_]
+from suffice.types import Bools, Floats
 
 CONSTANT = 1e-15
 """A variance below this part of the squared size of a feature is the round-off of a variance that is zero."""

@@ -7,7 +7,6 @@ from collections.abc import Mapping
 from dataclasses import replace
 
 import numpy as np
-from numpy.typing import NDArray
 
 from suffice.graph.elimination import bits
 from suffice.inference import elimination
@@ -15,8 +14,7 @@ from suffice.inference.calibration import Calibrated, calibrate
 from suffice.inference.inquiry import Given
 from suffice.inference.plan import Plan
 from suffice.inference.product import Factor, Product
-
-Floats = NDArray[np.float64]
+from suffice.types import Floats
 
 
 def gradients(product: Product, event: Mapping[int, int], given: Given) -> tuple[float, dict[int, Floats]] | None:

@@ -27,8 +27,9 @@ from numpy.typing import ArrayLike, NDArray
 from suffice.errors import StatisticsError, listing
 from suffice.inference.facial_cone import POSITIVE, positive_cells, proportionally_fitted, split, table_with
 from suffice.inference.facial_conflict import disagreement
-from suffice.inference.facial_design import Bools, Design, Floats, design_of, margins_of, mask_of
+from suffice.inference.facial_design import Design, design_of, margins_of, mask_of
 from suffice.inference.facial_dimension import rank_of
+from suffice.types import Bools, Floats
 
 MAX_CELLS = 20_000
 MAX_PARAMETERS = 1_600

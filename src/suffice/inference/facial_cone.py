@@ -12,8 +12,9 @@ from typing import Any
 
 import numpy as np
 
-from suffice.inference.facial_design import Bools, Design, Floats, marginal
+from suffice.inference.facial_design import Design, marginal
 from suffice.inference.facial_dimension import rank_of
+from suffice.types import Bools, Floats
 
 SOLVER = {"primal_feasibility_tolerance": 1e-10, "dual_feasibility_tolerance": 1e-10, "time_limit": 10.0}
 

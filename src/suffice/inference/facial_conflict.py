@@ -10,7 +10,8 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from suffice.inference.facial_cone import SOLVER
-from suffice.inference.facial_design import Bools, Design, Floats, design_of, marginal, margins_of, mask_of
+from suffice.inference.facial_design import Design, design_of, marginal, margins_of, mask_of
+from suffice.types import Bools, Floats
 
 MAX_CELLS = 20_000
 """Joint tables of more cells are not searched; margins are then compared two by two only."""

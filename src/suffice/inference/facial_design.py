@@ -23,9 +23,8 @@ from numpy.typing import ArrayLike, NDArray
 from suffice.errors import ArgumentError, is_whole, shown
 from suffice.graph.undirected import interaction_graph, is_chordal, maximal_cliques
 from suffice.inference.budget import MAX_AXES
+from suffice.types import Bools, Floats
 
-Floats = NDArray[np.float64]
-Bools = NDArray[np.bool_]
 Scope = tuple[int, ...]
 
 MAX_TABLE = 2**20

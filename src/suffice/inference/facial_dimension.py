@@ -6,16 +6,15 @@ from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 
 from suffice.inference.facial_design import design_of, mask_of
+from suffice.types import Floats
 
 PRIMES = (8_388_593, 8_388_587)
 """Below 2²³, so that sums of 64 products stay below 2⁵² and floats hold them exactly."""
 
 BLOCK = 64
-
-Floats = NDArray[np.float64]
 
 
 def dimension(sizes: Sequence[int], scopes: Sequence[Sequence[int]], support: ArrayLike | None = None) -> int:

@@ -8,8 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from suffice.inference.clique_family import Layout
-
-Floats = NDArray[np.float64]
+from suffice.types import Floats
 
 
 def extents(layout: Layout, columns: Any, allowed: NDArray[np.bool_] | None = None) -> tuple[Floats, Floats]:

@@ -15,11 +15,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from suffice.inference.clique_family import CliqueFamily, Layout, Point, TableFamily
+from suffice.types import Floats
 
 if TYPE_CHECKING:
     from scipy.sparse import csr_array
-
-Floats = NDArray[np.float64]
 
 
 class WeightPoint(Protocol):

@@ -12,11 +12,11 @@ from numpy.typing import NDArray
 from suffice.inference.clique_family import Layout, TableFamily
 from suffice.inference.dependence import Dependence, Relation, dependence
 from suffice.inference.feature_family import joint_features
+from suffice.types import Floats
 
 if TYPE_CHECKING:
     from scipy.sparse import csr_array
 
-Floats = NDArray[np.float64]
 MOST_WEIGHTS = 2000
 JOINT_CELLS = 1 << 16
 RANK = 1e-13

@@ -10,7 +10,6 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
 import numpy as np
-from numpy.typing import NDArray
 
 from suffice.inference.plan import TINY, Plan
 from suffice.native import trees
@@ -18,12 +17,10 @@ from suffice.native.missing_trees import ForestSums
 from suffice.settings import settings
 from suffice.stats.gap_lists import starts, taken
 from suffice.stats.gaps import Gaps
+from suffice.types import Floats, Ints
 
 if TYPE_CHECKING:
     from suffice.inference.gap_sums import GapSums
-
-Ints = NDArray[np.int64]
-Floats = NDArray[np.float64]
 
 
 class Forest:

@@ -25,9 +25,8 @@ from numpy.typing import NDArray
 from suffice.graph.elimination import bits
 from suffice.inference.log_tables import LogFactor, Summed, first_of_greatest, greatest_of, inverted, log_of, summed_out
 from suffice.inference.product import Product
+from suffice.types import Floats, Ints
 
-Floats = NDArray[np.float64]
-Ints = NDArray[np.int64]
 CHUNK = 2**20
 """Cells of the tables of one batch of surroundings, about."""
 

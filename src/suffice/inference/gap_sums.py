@@ -19,9 +19,8 @@ from suffice.native.missing_values import Enumeration
 from suffice.settings import settings
 from suffice.stats.gap_lists import ragged, starts, taken
 from suffice.stats.gaps import Gaps
+from suffice.types import Floats, Ints
 
-Ints = NDArray[np.int64]
-Floats = NDArray[np.float64]
 ENUMERATED = 2048
 """Missing states that are still enumerated."""
 RANGES = 4

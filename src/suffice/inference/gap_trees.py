@@ -15,7 +15,6 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 import numpy as np
-from numpy.typing import NDArray
 
 from suffice.errors import ModelError
 from suffice.inference.gap_forest import Forest, fits
@@ -25,12 +24,11 @@ from suffice.native.missing_trees import sum_by_tree
 from suffice.settings import settings
 from suffice.stats.gap_lists import taken
 from suffice.stats.gaps import Gaps
+from suffice.types import Floats, Ints
 
 if TYPE_CHECKING:
     from suffice.inference.gap_sums import GapSums
 
-Ints = NDArray[np.int64]
-Floats = NDArray[np.float64]
 OWN_TREES = 64
 """So many sets of missing variables have trees of their own that are gone through one by one."""
 PLANNED = 8192

@@ -18,15 +18,13 @@ from contextlib import nullcontext
 from dataclasses import dataclass, field
 
 import numpy as np
-from numpy.typing import NDArray
 
 from suffice.errors import ModelError, listing
 from suffice.inference.budget import BYTES
 from suffice.settings import one_blas_thread, settings
 from suffice.text import in_bytes, plural
+from suffice.types import Floats, Ints
 
-Floats = NDArray[np.float64]
-Ints = NDArray[np.int64]
 CHUNK = 2**21
 """Numbers that the matrices of one batch of configurations hold."""
 LARGE = 32

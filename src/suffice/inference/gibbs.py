@@ -19,12 +19,13 @@ from numpy.typing import NDArray
 
 from suffice.errors import ArgumentError, ModelError
 from suffice.graph.undirected import interaction_graph
-from suffice.inference.clique_family import Floats, Layout
+from suffice.inference.clique_family import Layout
 from suffice.inference.inquiry import Given
 from suffice.inference.product import Factor, Product
 from suffice.native.gibbs import Cuts, Net, run_sweeps
 from suffice.settings import settings
 from suffice.text import in_bytes
+from suffice.types import Floats
 
 States = NDArray[np.unsignedinteger[Any]]
 """Codes, shape (n_chains, n_variables)."""

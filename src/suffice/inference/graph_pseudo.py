@@ -16,9 +16,7 @@ from numpy.typing import NDArray
 
 from suffice.data.graph_codes import LabelledGraphs
 from suffice.inference.label_graphs import GraphPotentials, joint_codes
-
-Floats = NDArray[np.float64]
-Ints = NDArray[np.int64]
+from suffice.types import Floats, Ints
 
 
 def _columns(graphs: LabelledGraphs, labels: NDArray[Any], n_labels: int) -> Iterator[tuple[int, Ints, Ints]]:

@@ -17,12 +17,10 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 import numpy as np
-from numpy.typing import NDArray
 
 from suffice.inference.graph_plan import GraphPlan
+from suffice.types import Floats, Ints
 
-Floats = NDArray[np.float64]
-Ints = NDArray[np.int64]
 Factors = Sequence[Floats]
 """By kind, those of nodes first: shape (n, K, …, K, B)."""
 

@@ -7,7 +7,7 @@ then backward with every piece's forward pass made again. So memory is that of a
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from functools import cached_property
@@ -18,10 +18,9 @@ from numpy.typing import NDArray
 
 from suffice.native import hidden_chains as kernels
 from suffice.settings import settings
+from suffice.types import Columns, Floats
 
-Floats = NDArray[np.float64]
 Whole = NDArray[np.int64]
-Columns = Mapping[str, NDArray[Any]]
 Result = TypeVar("Result")
 PIECE_CELLS = 1 << 15
 """Positions times states that are worked on at a time."""

@@ -18,11 +18,12 @@ from numpy.typing import NDArray
 from suffice.inference import elimination
 from suffice.inference.asking import Asker
 from suffice.inference.budget import require_answer
-from suffice.inference.calibration import Calibrated, Calibrator, Floats, calibrate
+from suffice.inference.calibration import Calibrated, Calibrator, calibrate
 from suffice.inference.log_tables import LogFactor, log_of, maximised
 from suffice.inference.maximum import TIED, most_likely
-from suffice.inference.plan import Ints, Plan
+from suffice.inference.plan import Plan
 from suffice.inference.product import Factor, Product, relevant
+from suffice.types import Floats, Ints
 
 PATIENCE = 2
 """Questions that are answered one by one before the whole is calibrated."""

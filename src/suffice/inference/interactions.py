@@ -15,7 +15,8 @@ from functools import cached_property
 import numpy as np
 from numpy.typing import NDArray
 
-from suffice.inference.clique_family import Floats, Layout, Point
+from suffice.inference.clique_family import Layout, Point
+from suffice.types import Floats
 
 Term = tuple[int, ...]
 

@@ -7,7 +7,8 @@ from typing import Protocol
 
 import numpy as np
 
-from suffice.inference.clique_family import Floats, Layout
+from suffice.inference.clique_family import Layout
+from suffice.types import Floats
 
 ROUNDING = 1e-13
 """Margins of distributions are known better than this."""

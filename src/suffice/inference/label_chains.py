@@ -23,9 +23,8 @@ from suffice.inference import label_chains_scaled as scaled
 from suffice.native import label_paths as kernels
 from suffice.settings import settings
 from suffice.text import in_bytes
+from suffice.types import Floats, Ints
 
-Floats = NDArray[np.float64]
-Ints = NDArray[np.int64]
 Codes = NDArray[np.int32]
 Path = tuple[Codes, float]
 

@@ -12,12 +12,9 @@ from __future__ import annotations
 from typing import NamedTuple
 
 import numpy as np
-from numpy.typing import NDArray
 
 from suffice.native import label_chains as kernels
-
-Floats = NDArray[np.float64]
-Ints = NDArray[np.int64]
+from suffice.types import Floats, Ints
 
 SPREAD = 300.0
 LONGEST = 1 << 16

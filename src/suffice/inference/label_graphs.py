@@ -12,9 +12,7 @@ from numpy.typing import NDArray
 from suffice.data.graph_codes import LabelledGraphs, SameGraphs
 from suffice.inference.graph_plan import GraphPlan, plan_of
 from suffice.inference.graph_sweeps import along, best, down, draw, margins, up
-
-Floats = NDArray[np.float64]
-Ints = NDArray[np.int64]
+from suffice.types import Floats, Ints
 
 
 @dataclass(frozen=True, eq=False)

@@ -17,8 +17,8 @@ from numpy.typing import NDArray
 from suffice.graph.elimination import BitGraph, bits, eliminate
 from suffice.inference.budget import require_answer, require_room
 from suffice.inference.product import Product
+from suffice.types import Floats
 
-Floats = NDArray[np.float64]
 Codes = dict[int, NDArray[np.int64]]
 Over = Callable[[Floats, int], Floats]
 """How one axis of a table goes: `log_sum`, `greatest_of`."""

@@ -7,8 +7,9 @@ import math
 import numpy as np
 
 from suffice.inference.calibration import Calibrated, Calibrator
-from suffice.inference.plan import Ints, Plan
+from suffice.inference.plan import Plan
 from suffice.inference.product import Product
+from suffice.types import Ints
 
 TIED = 1e-9
 """Log-probabilities closer than this are named as tied: they are equal, as far as round-off lets one tell."""

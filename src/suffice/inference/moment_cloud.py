@@ -10,8 +10,8 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from suffice.errors import ArgumentError, shown
-from suffice.inference.dependence import Floats
 from suffice.inference.facial_cone import SOLVER
+from suffice.types import Floats
 
 MAX_CELLS = 20_000
 MAX_ENTRIES = 500_000

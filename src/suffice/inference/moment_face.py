@@ -6,9 +6,10 @@ from typing import NamedTuple
 
 import numpy as np
 
-from suffice.inference.dependence import Bools, Floats, dependence
+from suffice.inference.dependence import dependence
 from suffice.inference.facial_cone import SOLVER
 from suffice.inference.moment_cloud import Cloud, Nearest
+from suffice.types import Bools, Floats
 
 CLEAR = 1e-3
 """A distance below this part of the tolerance is zero for certain."""

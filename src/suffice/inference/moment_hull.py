@@ -25,9 +25,9 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from suffice.errors import ArgumentError, require_fraction
-from suffice.inference.dependence import Bools, Floats
 from suffice.inference.moment_cloud import Cloud, cloud_of, nearest
 from suffice.inference.moment_face import smallest_face
+from suffice.types import Bools, Floats
 
 MAX_COEFFICIENT = 12
 MAX_TRIALS = 60

@@ -15,8 +15,8 @@ from suffice.graph.junction_tree import JunctionTree, junction_tree
 from suffice.inference.budget import cells_of, require_room
 from suffice.inference.product import Factor, Product
 from suffice.native import trees
+from suffice.types import Ints
 
-Ints = NDArray[np.int64]
 TINY = 1e-280
 """Values this much smaller than the largest of their table are kept as logarithms."""
 

@@ -22,7 +22,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from suffice.errors import ArgumentError, EstimationError, listing, shown
-from suffice.inference.clique_family import Floats, Layout
+from suffice.inference.clique_family import Layout
 from suffice.native.pseudo_likelihood import (
     Design,
     Incidence,
@@ -36,6 +36,7 @@ from suffice.native.pseudo_likelihood import (
 from suffice.optimise.vectors import dot
 from suffice.settings import settings
 from suffice.text import in_bytes
+from suffice.types import Floats
 
 Range = tuple[int, int]
 Result = TypeVar("Result")

@@ -29,11 +29,9 @@ import math
 from dataclasses import dataclass, field
 
 import numpy as np
-from numpy.typing import NDArray
 
 from suffice.errors import ArgumentError, require_number, require_whole, shown
-
-Floats = NDArray[np.float64]
+from suffice.types import Floats
 
 SIZE = 200
 """The usual number of nodes in a bounded interval, or on each side of the centre of an unbounded support."""

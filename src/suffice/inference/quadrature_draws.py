@@ -6,12 +6,10 @@ import math
 from collections.abc import Callable
 
 import numpy as np
-from numpy.typing import NDArray
 
 from suffice.errors import ArgumentError, ModelError
 from suffice.inference.quadrature import Rule
-
-Floats = NDArray[np.float64]
+from suffice.types import Floats
 
 PIECES = 8
 """So many pieces a cell is cut into."""

@@ -18,9 +18,8 @@ from suffice.inference.asking import Asker
 from suffice.inference.blanket import Blanket, distinct, distinct_codes
 from suffice.inference.gap_rows import GapRows
 from suffice.inference.inquiry import Inquiry
+from suffice.types import Floats, Ints
 
-Floats = NDArray[np.float64]
-Ints = NDArray[np.int64]
 FEW_GROUPS = 32
 """Sets of values that are missing together, up to which each is solved by itself."""
 

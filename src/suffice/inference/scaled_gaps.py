@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 import numpy as np
-from numpy.typing import NDArray
 
-Floats = NDArray[np.float64]
+from suffice.types import Floats
+
 STANDARD_ERRORS = 1e5
 """So many tolerances are the gap allowed in standard errors: a thousandth at the usual tolerance, 1e-8."""
 ROUNDING = 1e-13

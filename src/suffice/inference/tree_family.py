@@ -7,15 +7,13 @@ from collections.abc import Sequence
 from functools import cached_property
 
 import numpy as np
-from numpy.typing import NDArray
 
 from suffice.inference.calibration import Calibrated, Calibrator, Focus
-from suffice.inference.clique_family import CliqueFamily, Floats, Layout
+from suffice.inference.clique_family import CliqueFamily, Layout
 from suffice.inference.plan import TINY, Packed, Plan
 from suffice.inference.product import Factor, Product
 from suffice.native import trees
-
-Ints = NDArray[np.int64]
+from suffice.types import Floats, Ints
 
 
 class TreeFamily(CliqueFamily):

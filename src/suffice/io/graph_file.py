@@ -27,13 +27,13 @@ from suffice.models.graph_layout import GraphLayout, layout_with, tied_columns
 from suffice.settings import settings
 from suffice.structures.label_graph import CliqueKind, LabelGraph
 from suffice.text import in_bytes
+from suffice.types import Bools
 
 KIND, VERSION = "graph model", 1
 LARGEST_CLIQUE = 64
 """No clique has more members: there would be more combinations of two labels than numbers of 64 bits."""
 BYTES_A_CELL = 24
 Arrays = dict[str, NDArray[Any]]
-Bools = NDArray[np.bool_]
 Entry = Mapping[str, Any]
 
 

@@ -18,11 +18,12 @@ from typing import Any
 
 import numpy as np
 
-from suffice.data.variable import Label, Variable
+from suffice.data.variable import Variable
 from suffice.errors import ArgumentError
 from suffice.io.interop import Array, ForeignNode, bayes_net, is_of, network_in, package, proper_factors, whole_tables
 from suffice.models.bayes_net import BayesianNetwork
 from suffice.models.markov_net import MarkovNetwork
+from suffice.types import Label
 
 INT32 = 2**31
 WHOLE = ("Range", "Integer")

@@ -32,8 +32,8 @@ from suffice.stats.moments import Moments
 from suffice.stats.needs import Need
 from suffice.structures.autoregression import Autoregression, lag_names
 from suffice.text import plural
+from suffice.types import Floats
 
-Floats = NDArray[np.float64]
 Wide = NDArray[np.longdouble]
 SEVERAL = (
     "only autoregressions of one variable know a prior, and this one has {}. Fit each by itself, or without a prior."

@@ -7,7 +7,6 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
 from suffice.data.schema import Schema
 from suffice.data.sequence_positions import PositionTable
@@ -19,7 +18,7 @@ from suffice.models.chain_layout import layout_of
 from suffice.models.chain_model import ChainModel
 from suffice.models.chain_units import units_of
 from suffice.optimise.decrement import LEFT
-from suffice.optimise.kinks import MOST_WRITTEN, Bools, Kinks, up_to_zero
+from suffice.optimise.kinks import MOST_WRITTEN, Kinks, up_to_zero
 from suffice.optimise.lbfgs import lbfgs
 from suffice.optimise.outcome import NO_BETTER, Outcome, rounding_error
 from suffice.optimise.owlqn import owlqn
@@ -28,8 +27,8 @@ from suffice.priors.penalty import Laplace
 from suffice.stats.needs import Count, Need
 from suffice.structures.label_chain import LabelChain
 from suffice.text import plural
+from suffice.types import Bools, Floats
 
-Floats = NDArray[np.float64]
 MEMORY = 30
 """Pairs of changes that L-BFGS remembers, unless told."""
 FEW = 64

@@ -28,9 +28,7 @@ from suffice.priors.elastic import Elastic
 from suffice.stats.chain_counts import ChainCount, count_chains
 from suffice.stats.source import BlockSource, Source
 from suffice.structures.label_chain import LabelChain
-
-Floats = NDArray[np.float64]
-Longs = NDArray[np.int64]
+from suffice.types import Floats, Ints
 
 
 @dataclass(frozen=True, eq=False)
@@ -47,7 +45,7 @@ class Batch:
         The features of the sequences, added up.
     """
 
-    where: Longs
+    where: Ints
     layout: ChainLayout
     table: Table
     ready: Ready
@@ -149,7 +147,7 @@ def _labels(sequences: LabelledSequences) -> NDArray[np.int32]:
     return sequences.labels
 
 
-def _batch(objective: Objective, sequences: LabelledSequences, weights: NDArray[Any] | None, chosen: Longs) -> Batch:
+def _batch(objective: Objective, sequences: LabelledSequences, weights: NDArray[Any] | None, chosen: Ints) -> Batch:
     """Return some sequences as a batch."""
     layout, structure = objective.layout, objective.structure
     offsets = offsets_of(sequences.lengths[chosen])
@@ -173,12 +171,12 @@ def _batch(objective: Objective, sequences: LabelledSequences, weights: NDArray[
     return Batch(where, own, table, made_ready(part, own, table, by_position, given=structure.is_local), counts)
 
 
-def _inside(begins: Longs, offsets: Longs) -> Longs:
+def _inside(begins: Ints, offsets: Ints) -> Ints:
     """Return the places of ranges that begin somewhere, and lie one after the other by these offsets."""
     return np.asarray(np.repeat(begins - offsets[:-1], np.diff(offsets)) + np.arange(offsets[-1]))
 
 
-def _narrowed(rows: Attributes, positions: Longs, starts: Longs) -> tuple[Attributes, Longs, Longs]:
+def _narrowed(rows: Attributes, positions: Ints, starts: Ints) -> tuple[Attributes, Ints, Ints]:
     """Return some rows in codes of their own attributes, where the weights of each begin, and which they are."""
     ends = offsets_of(np.diff(rows.starts)[positions])
     places = _inside(rows.starts[:-1][positions], ends)

@@ -6,7 +6,6 @@ from collections.abc import Callable
 from dataclasses import dataclass, field, replace
 
 import numpy as np
-from numpy.typing import NDArray
 
 from suffice.data.block import Block
 from suffice.data.sequence_positions import PositionTable
@@ -18,8 +17,7 @@ from suffice.stats.chain_counts import ChainCount
 from suffice.stats.needs import Sum
 from suffice.stats.source import BlockSource, Source
 from suffice.structures.label_chain import LabelChain
-
-Floats = NDArray[np.float64]
+from suffice.types import Floats
 
 
 def chain_need(structure: LabelChain) -> ChainCount:

@@ -26,9 +26,8 @@ from suffice.settings import settings
 from suffice.stats.sums import Sums
 from suffice.structures.label_chain import LabelChain
 from suffice.text import in_bytes
+from suffice.types import Floats, Ints
 
-Floats = NDArray[np.float64]
-Longs = NDArray[np.int64]
 STEP_CELLS = 1 << 20
 """Cells that the matrices of a piece's positions may have, where each position has one of its own."""
 MATRICES = 4
@@ -171,7 +170,7 @@ class ChainPass:
         total.end += p[ends, :k].sum(axis=0)
         self.add_states(ready, lo, hi, p, total)
 
-    def fill_with_ends(self, ready: Ready, lo: int, offsets: Longs, out: Floats) -> None:
+    def fill_with_ends(self, ready: Ready, lo: int, offsets: Ints, out: Floats) -> None:
         """Write the scores of some sequences, with those of their first and last labels."""
         k, (begins, ends) = self.layout.n_labels, ends_of(offsets)
         self.fill(ready, lo, out)

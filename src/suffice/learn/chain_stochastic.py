@@ -14,7 +14,6 @@ from dataclasses import dataclass, replace
 from typing import Any, Protocol
 
 import numpy as np
-from numpy.typing import NDArray
 
 from suffice.errors import ArgumentError, require_number, require_whole, shown
 from suffice.learn.chain import check, follower_of, needs, objective_of, refuses, solution_of, start_of
@@ -25,9 +24,8 @@ from suffice.optimise.outcome import Outcome, outcome_of
 from suffice.optimise.owlqn import pseudo_gradient
 from suffice.priors.elastic import penalty_of
 from suffice.progress import Watch
+from suffice.types import Floats, Ints
 
-Floats = NDArray[np.float64]
-Longs = NDArray[np.int64]
 POSITIONS = 500
 """Positions of a batch, unless told."""
 RATE = 0.3
@@ -52,7 +50,7 @@ class Rates(Protocol):
 
     rate: float
 
-    def of(self, where: Longs, slopes: Floats) -> Any:
+    def of(self, where: Ints, slopes: Floats) -> Any:
         """Return the length of a step by these slopes of these weights: one number, or one a weight."""
 
 
@@ -62,7 +60,7 @@ class PlainRates:
     def __init__(self, rate: float, decay: float) -> None:
         self.rate, self.decay, self.n_steps = rate, decay, 0
 
-    def of(self, where: Longs, slopes: Floats) -> float:
+    def of(self, where: Ints, slopes: Floats) -> float:
         """Return the length, the same for all."""
         self.n_steps += 1
         return self.rate / (1 + self.decay * self.rate * (self.n_steps - 1))
@@ -74,7 +72,7 @@ class AdaptiveRates:
     def __init__(self, rate: float, n_weights: int) -> None:
         self.rate, self._squares = rate, np.zeros(n_weights)
 
-    def of(self, where: Longs, slopes: Floats) -> Floats:
+    def of(self, where: Ints, slopes: Floats) -> Floats:
         """Return a length for each of these weights."""
         squares = self._squares[where]
         squares += slopes * slopes
@@ -94,7 +92,7 @@ class Dues:
     def __init__(self, n_weights: int) -> None:
         self._owed, self._paid = np.zeros(n_weights), np.zeros(n_weights)
 
-    def paid(self, where: Longs, weights: Floats, price: Floats) -> Floats:
+    def paid(self, where: Ints, weights: Floats, price: Floats) -> Floats:
         """Return these weights after they have paid, the price being added to what they owe."""
         owed, before = self._owed[where] + price, self._paid[where]
         above, below = np.maximum(weights - (owed + before), 0.0), np.minimum(weights + (owed - before), 0.0)
@@ -110,7 +108,7 @@ class Average:
     def __init__(self, n_weights: int) -> None:
         self._sums, self._since, self._now = np.zeros(n_weights), np.zeros(n_weights), 0
 
-    def add(self, weights: Floats, where: Longs) -> None:
+    def add(self, weights: Floats, where: Ints) -> None:
         """Take note of weights, of which these change next."""
         self._now += 1
         self._sums[where] += weights[where] * (self._now - self._since[where])

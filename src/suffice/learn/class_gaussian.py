@@ -32,7 +32,6 @@ from dataclasses import dataclass, field
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
 from suffice.data.block import Block
 from suffice.data.matrix import matrix_of
@@ -60,8 +59,7 @@ from suffice.stats.needs import Moment, Need, Sum
 from suffice.stats.sums import Sums
 from suffice.structures.class_gaussian import ClassGaussian
 from suffice.text import number
-
-Floats = NDArray[np.float64]
+from suffice.types import Floats
 
 
 def accepts(structure: ClassGaussian, schema: Schema) -> str | None:

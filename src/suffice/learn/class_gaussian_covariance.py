@@ -15,14 +15,14 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from suffice.data.variable import Label, Variable
+from suffice.data.variable import Variable
 from suffice.errors import EstimationError, listing
 from suffice.models.gaussian_regressions import SINGULAR
 from suffice.stats.moments import Moments
 from suffice.structures.class_gaussian import ClassGaussian
 from suffice.text import number, plural
+from suffice.types import Floats, Label
 
-Floats = NDArray[np.float64]
 CONSTANT = 4 * np.finfo(float).eps
 """A standard deviation below this, relative to the mean, is what rounding leaves of zero."""
 

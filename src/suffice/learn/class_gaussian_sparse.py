@@ -5,7 +5,6 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 import numpy as np
-from numpy.typing import NDArray
 
 from suffice.errors import EstimationError, listing
 from suffice.learn.class_gaussian_covariance import Scatter
@@ -14,8 +13,8 @@ from suffice.models.gaussian_regressions import SINGULAR, precision_of, regressi
 from suffice.optimise.graphical_lasso import ROUNDING, SparseInverse, graphical_lasso
 from suffice.progress import Watch
 from suffice.structures.gaussian_markov import GaussianMarkov
+from suffice.types import Floats
 
-Floats = NDArray[np.float64]
 CLOSE = 1e-11
 """Gaps between the correlations of data and model that end Newton's steps."""
 PATIENCE = 10

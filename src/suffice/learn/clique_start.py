@@ -9,9 +9,10 @@ import numpy as np
 
 from suffice.data.labelled import LabelledTable
 from suffice.errors import ArgumentError, listing, shown
-from suffice.inference.clique_family import Floats, Layout
+from suffice.inference.clique_family import Layout
 from suffice.learn.method import Problem
 from suffice.models.markov_net import MarkovNetwork
+from suffice.types import Floats
 
 
 def start_of(problem: Problem, layout: Layout) -> Floats:

@@ -15,7 +15,6 @@ import numpy as np
 from numpy.typing import NDArray
 
 from suffice.errors import ArgumentError, shown
-from suffice.inference.clique_family import Floats
 from suffice.inference.facial import MAX_CELLS, Face, facial_set
 from suffice.inference.facial_dimension import dimension
 from suffice.inference.interior import has_positive_match
@@ -30,6 +29,7 @@ from suffice.priors.pseudo_margins import CONSISTENT
 from suffice.stats.needs import Count
 from suffice.structures.cliques import Cliques
 from suffice.text import plural
+from suffice.types import Floats
 
 
 @dataclass(frozen=True, eq=False)

@@ -22,11 +22,11 @@ from suffice.models.conditional_design import ConditionalDesign, conditional_des
 from suffice.models.conditional_log_linear import ConditionalLogLinear
 from suffice.stats.needs import Distinct
 from suffice.structures.feature_rules import main_effects
+from suffice.types import Floats
 
 if TYPE_CHECKING:
     from scipy.sparse import csr_array
 
-Floats = NDArray[np.float64]
 EXTREME = 1e-12
 LARGE = 15.0
 SEPARATION_NUMBERS = 2_000_000

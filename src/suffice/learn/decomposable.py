@@ -6,7 +6,6 @@ import math
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
 from suffice.data.schema import Schema
 from suffice.errors import StructureError
@@ -19,8 +18,7 @@ from suffice.priors.hyper_dirichlet import HyperDirichlet, network_of_margins
 from suffice.priors.pseudo_margins import pseudo_margin
 from suffice.stats.needs import Count
 from suffice.structures.cliques import Cliques
-
-Floats = NDArray[np.float64]
+from suffice.types import Floats
 
 
 def refuses(cliques: Cliques, schema: Schema) -> str | None:

@@ -12,7 +12,6 @@ from functools import cached_property
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
 from suffice.data.schema import Schema
 from suffice.errors import ArgumentError, EstimationError
@@ -35,8 +34,8 @@ from suffice.stats.needs import Gap, Need
 from suffice.stats.statistics import Statistics
 from suffice.structures.dag import DAG
 from suffice.text import plural
+from suffice.types import Floats
 
-Floats = NDArray[np.float64]
 SPREAD = 1.0
 """What the start from available cases adds to every row of a table, so that no state is ruled out from the outset."""
 LEAST_SPREAD = 1e-6

@@ -20,7 +20,6 @@ from dataclasses import dataclass, field, replace
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
 from suffice.data.schema import Schema
 from suffice.errors import ArgumentError, EstimationError, StatisticsError, require_whole, shown
@@ -33,8 +32,8 @@ from suffice.learn.observed_lbfgs import Ascent, Slopes
 from suffice.stats.available import require_states
 from suffice.stats.needs import Count, Gap, Need
 from suffice.text import number, plural
+from suffice.types import Floats
 
-Floats = NDArray[np.float64]
 MEMORY = 8
 """Steps that the next one is mixed from, unless told."""
 EQUAL = 1e-9

@@ -17,8 +17,8 @@ from numpy.typing import NDArray
 from suffice.errors import ArgumentError, FileFormatError, shown
 from suffice.files import read_arrays, write_arrays
 from suffice.learn.method import Problem
+from suffice.types import Floats
 
-Floats = NDArray[np.float64]
 KIND, VERSION = "em checkpoint", 1
 OUT_OF_STEPS = "'max_iter'"
 """How the reason of a climb that was out of steps begins."""

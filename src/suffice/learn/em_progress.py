@@ -5,9 +5,8 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 
 import numpy as np
-from numpy.typing import NDArray
 
-Floats = NDArray[np.float64]
+from suffice.types import Floats
 
 AIM, ENOUGH = 1 / 20, 1 / 4
 """The parts of the tolerance that a climb aims at, and that it is content with where the objective no longer rises."""

@@ -6,12 +6,11 @@ from collections.abc import Mapping
 from typing import Any, ClassVar, NamedTuple, Protocol
 
 import numpy as np
-from numpy.typing import NDArray
 
 from suffice.learn.expectation import Expectation, RuledOutError
 from suffice.optimise.mixing import Mixing
+from suffice.types import Floats
 
-Floats = NDArray[np.float64]
 SLACK = 1e-12
 """By how much of itself rounding may lower the objective."""
 

@@ -10,12 +10,11 @@ from collections.abc import Mapping
 from typing import Any, Protocol
 
 import numpy as np
-from numpy.typing import NDArray
 
 from suffice.errors import EstimationError
 from suffice.stats.statistics import Statistics
+from suffice.types import Floats
 
-Floats = NDArray[np.float64]
 NOTICEABLE = 0.01
 """Probabilities, and other parameters in units of about one, that differ by more than this are said to have moved."""
 

@@ -11,7 +11,6 @@ from functools import cached_property
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
 from suffice.data.schema import Schema
 from suffice.errors import StatisticsError
@@ -21,8 +20,8 @@ from suffice.stats.moments import Moments
 from suffice.stats.needs import Count, Moment, Need
 from suffice.stats.statistics import Statistics
 from suffice.text import in_bytes, plural
+from suffice.types import Floats
 
-Floats = NDArray[np.float64]
 COPIES = 24
 """Vectors that EM holds at once: statistics, their images, and the steps that mixing remembers."""
 

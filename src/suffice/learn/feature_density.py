@@ -24,8 +24,8 @@ from suffice.learn.weights import FoundWeights
 from suffice.models.log_linear_density import LogLinearDensity
 from suffice.priors.penalty import Laplace
 from suffice.text import plural
+from suffice.types import Floats
 
-Floats = NDArray[np.float64]
 Placement = dict[str, tuple[float, float]]
 ROUNDS = 12
 """So often the nodes are placed anew."""

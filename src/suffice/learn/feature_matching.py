@@ -24,8 +24,7 @@ from suffice.learn.feature_start import start_of
 from suffice.learn.method import Problem
 from suffice.optimise.decrement import LEFT
 from suffice.priors.penalty import Gaussian, Penalty
-
-Floats = NDArray[np.float64]
+from suffice.types import Floats
 
 
 class Reach(Protocol):

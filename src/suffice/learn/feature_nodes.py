@@ -7,7 +7,6 @@ from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
 from suffice.errors import EstimationError
 from suffice.inference.quadrature import Rule, rule_for
@@ -15,8 +14,8 @@ from suffice.models.feature_base import quadrature_of
 from suffice.stats.needs import Distinct, Sum
 from suffice.structures.feature_rules import Feature
 from suffice.structures.features import Features
+from suffice.types import Floats
 
-Floats = NDArray[np.float64]
 NARROWEST, WIDEST = 1e-70, 1e70
 """Widths between which numbers neither underflow nor overflow."""
 LOOKS = 8

@@ -25,8 +25,8 @@ from suffice.models.feature_base import BaseTerm, base_factors
 from suffice.models.feature_design import PSEUDO_ROWS, Design, data_covariance, design_of
 from suffice.stats.needs import Count, Distinct
 from suffice.structures.feature_rules import main_effects
+from suffice.types import Floats
 
-Floats = NDArray[np.float64]
 MOST_METRIC, METRIC_NUMBERS = 1000, 600_000
 """Covariances of the features in the data are made of up to so many weights, and of about so many numbers."""
 SMALL_TABLE = 1 << 12

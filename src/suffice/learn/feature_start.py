@@ -6,12 +6,10 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
 from suffice.errors import ArgumentError, listing, shown, suggestion
 from suffice.learn.method import Problem
-
-Floats = NDArray[np.float64]
+from suffice.types import Floats
 
 
 def start_of(problem: Problem, names: Sequence[str]) -> Floats:

@@ -29,8 +29,8 @@ from suffice.models.log_linear import LogLinear
 from suffice.priors.penalty import Laplace, Penalty
 from suffice.structures.pairwise import SpinsSpec, spin_values
 from suffice.text import plural
+from suffice.types import Floats
 
-Floats = NDArray[np.float64]
 LARGE = 16.0
 """Probabilities of less than exp(−LARGE) of the uniform one, and weights that reach as far, are looked at twice."""
 FACE_CELLS = 1 << 12

@@ -17,7 +17,6 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
 from suffice.data.schema import Schema
 from suffice.errors import ArgumentError, EstimationError, shown
@@ -34,8 +33,8 @@ from suffice.stats.needs import Moment, Need
 from suffice.structures.gaussian_markov import GaussianMarkov
 from suffice.structures.single import MultivariateNormal
 from suffice.text import plural
+from suffice.types import Floats
 
-Floats = NDArray[np.float64]
 PATIENCE = 50
 """So many steps without getting closer mean that only rounding is left."""
 Steps = Callable[[Floats, GaussianMarkov], Iterator[Point]]

@@ -14,11 +14,10 @@ from numpy.typing import NDArray
 
 from suffice.optimise.distance import sparse_matrix_loss
 from suffice.structures.gaussian_markov import GaussianMarkov
+from suffice.types import Floats
 
 DENSE = 3000
 """Newton's equations with at most so many unknowns are solved by factorising, larger ones by conjugate gradients."""
-
-Floats = NDArray[np.float64]
 
 
 @dataclass(frozen=True)

@@ -11,8 +11,9 @@ from __future__ import annotations
 import numpy as np
 
 from suffice.errors import EstimationError
-from suffice.learn.feature_matching import FeatureMatching, Floats
+from suffice.learn.feature_matching import FeatureMatching
 from suffice.learn.weights import FoundWeights
+from suffice.types import Floats
 
 SLACK = 1e-12
 """A slack whose mean is less than this share of C is none."""

@@ -12,7 +12,6 @@ from collections.abc import Callable, Mapping
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
 from suffice.data.graph_codes import GraphTable
 from suffice.data.schema import Schema
@@ -30,8 +29,8 @@ from suffice.stats.needs import Count, Need
 from suffice.stats.source import BlockSource
 from suffice.structures.label_graph import LabelGraph
 from suffice.text import plural
+from suffice.types import Floats
 
-Floats = NDArray[np.float64]
 MARGIN = 0.5
 """The part of the tolerance at which searches stop, so that the certificate, which adds up otherwise, agrees."""
 MOST_WRITTEN = 300

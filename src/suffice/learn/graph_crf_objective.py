@@ -14,7 +14,6 @@ from dataclasses import dataclass, replace
 from itertools import islice
 
 import numpy as np
-from numpy.typing import NDArray
 
 from suffice.learn.graph_crf_passes import Gradient, GradientAlong, PseudoGradient, PseudoGradientAlong, run
 from suffice.models.graph_layout import GraphLayout
@@ -25,8 +24,8 @@ from suffice.optimise.newton_cg import newton_cg
 from suffice.optimise.outcome import NO_BETTER, OUT_OF_STEPS, Outcome, outcome_of
 from suffice.optimise.owlqn import owlqn
 from suffice.stats.source import Source
+from suffice.types import Floats
 
-Floats = NDArray[np.float64]
 IN_TURN, NEWTON = 20, 8
 """Orthant-wise steps, and at most so many of Newton's method, in turns."""
 MOST_CUTS, MOST_IDLE = 12, 5

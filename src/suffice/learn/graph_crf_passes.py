@@ -18,8 +18,7 @@ from suffice.models.graph_layout import GraphLayout, cell_sums, chosen
 from suffice.stats.needs import Sum
 from suffice.stats.source import BlockSource, Source
 from suffice.stats.sums import Sums
-
-Floats = NDArray[np.float64]
+from suffice.types import Floats
 
 
 class Pass(ABC):

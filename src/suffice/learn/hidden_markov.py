@@ -15,7 +15,6 @@ from functools import cached_property
 from typing import Any, ClassVar
 
 import numpy as np
-from numpy.typing import NDArray
 
 from suffice.data.block import Block
 from suffice.data.hidden_sequences import HiddenColumns
@@ -44,8 +43,8 @@ from suffice.stats.statistics import Statistics
 from suffice.stats.sums import Sums
 from suffice.structures.markov_chain import MarkovChain
 from suffice.text import number
+from suffice.types import Floats
 
-Floats = NDArray[np.float64]
 LEAST = 0.02
 """A mixed step leaves every expected count, and every variance, at least so much of what the plain step gives it."""
 COLLAPSED = 1e-10

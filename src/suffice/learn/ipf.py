@@ -13,12 +13,12 @@ from functools import partial
 import numpy as np
 
 from suffice.errors import ArgumentError, EstimationError, shown
-from suffice.inference.clique_family import Floats
 from suffice.learn.cliques import Found, check, refuses_nothing, refuses_penalties, solve_by
 from suffice.learn.likelihood import newton
 from suffice.learn.matching import Matching, needs
 from suffice.learn.method import Method, Problem
 from suffice.text import plural
+from suffice.types import Floats
 
 PATIENCE = 30
 """Cycles after which the adaptive method asks how many more are to come."""

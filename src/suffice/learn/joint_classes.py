@@ -33,8 +33,8 @@ from suffice.stats.needs import Count
 from suffice.structures.class_prior import ClassPrior
 from suffice.structures.joint_classes import JointClasses
 from suffice.text import in_bytes, plural
+from suffice.types import Floats
 
-Floats = NDArray[np.float64]
 MOST_INPUTS = 62
 """So many columns of two states each reach `MOST_CELLS`."""
 

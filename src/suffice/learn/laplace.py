@@ -13,7 +13,6 @@ from itertools import islice
 import numpy as np
 from numpy.typing import NDArray
 
-from suffice.inference.clique_family import Floats
 from suffice.inference.interactions import Interactions, centred
 from suffice.learn.cliques import Found, check, refuses_nothing, refuses_smooth, solve_by
 from suffice.learn.matching import Matching, needs
@@ -22,6 +21,7 @@ from suffice.optimise.decrement import LEFT, decrement_by_products
 from suffice.optimise.kinks import up_to_zero
 from suffice.optimise.newton_cg import newton_cg
 from suffice.optimise.proximal import proximal
+from suffice.types import Floats
 
 ROUND, SMOOTH = 40, 50
 """Proximal steps between attempts to finish on the cells that are not zero, and steps of such an attempt."""

@@ -12,8 +12,8 @@ from suffice.inference.clique_family import TABLE_CELLS, TableFamily
 from suffice.inference.inquiry import Given, Inquiry
 from suffice.inference.product import Factor, Product
 from suffice.models.feature_design import Design
+from suffice.types import Floats
 
-Floats = NDArray[np.float64]
 LARGEST_EXPONENT = 200.0
 
 

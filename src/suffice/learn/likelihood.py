@@ -11,7 +11,6 @@ from functools import partial
 import numpy as np
 
 from suffice.errors import ArgumentError, require_choice, require_number, shown
-from suffice.inference.clique_family import Floats
 from suffice.learn.cliques import Found, check, found_by, refuses_kinks, refuses_nothing, solve_by
 from suffice.learn.matching import Matching, needs
 from suffice.learn.method import Method
@@ -20,6 +19,7 @@ from suffice.optimise.decrement import LEFT
 from suffice.optimise.gradient import gradient_descent
 from suffice.optimise.lbfgs import lbfgs as minimise_by_lbfgs
 from suffice.optimise.newton_cg import newton_cg
+from suffice.types import Floats
 
 
 def lbfgs(matching: Matching) -> Found:

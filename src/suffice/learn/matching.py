@@ -21,7 +21,7 @@ from numpy.typing import NDArray
 from suffice.data.schema import Schema
 from suffice.data.variable import Variable
 from suffice.errors import EstimationError, ModelError
-from suffice.inference.clique_family import CliqueFamily, Floats, Layout, Point, family_of
+from suffice.inference.clique_family import CliqueFamily, Layout, Point, family_of
 from suffice.inference.interactions import Interactions
 from suffice.inference.product import Factor
 from suffice.inference.scaled_gaps import scaled_gaps
@@ -37,6 +37,7 @@ from suffice.settings import settings
 from suffice.stats.needs import Count, Need
 from suffice.structures.cliques import Cliques
 from suffice.text import in_bytes
+from suffice.types import Floats
 
 MAX_TERMS = 1024
 COPIES = 4

@@ -16,9 +16,8 @@ from suffice.learn.mixed_plan import Component, Shape, components_of
 from suffice.settings import settings
 from suffice.stats.gap_moments import patterns_of
 from suffice.stats.ordering import unique_rows
+from suffice.types import Floats, Ints
 
-Floats = NDArray[np.float64]
-Ints = NDArray[np.int64]
 CHUNK = 2**19
 """Numbers that the configurations of some rows hold at once."""
 ROWS = 2**14

@@ -50,8 +50,8 @@ from suffice.stats.statistics import Statistics
 from suffice.stats.sums import Sums as Added
 from suffice.structures.dag import DAG
 from suffice.text import plural
+from suffice.types import Floats
 
-Floats = NDArray[np.float64]
 LOST = 1e-12
 """Variances below so much of a column's own are rounding error: a component sits on one row."""
 HELD = 2**24

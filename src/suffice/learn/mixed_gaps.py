@@ -15,7 +15,6 @@ from dataclasses import dataclass
 from functools import cached_property
 
 import numpy as np
-from numpy.typing import NDArray
 
 from suffice.errors import EstimationError, ModelError, listing
 from suffice.inference.gaussian_parts import Part, Regression, Solved, Solver
@@ -24,9 +23,8 @@ from suffice.learn import mixed_chunks
 from suffice.learn.mixed_chunks import Chunk, names_of
 from suffice.learn.mixed_plan import Shape
 from suffice.settings import settings
+from suffice.types import Floats, Ints
 
-Floats = NDArray[np.float64]
-Ints = NDArray[np.int64]
 RANGES = 8
 """Parts that the work is shared out in, whatever the number of threads."""
 LOG_2PI = math.log(2 * math.pi)

@@ -13,16 +13,12 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
 from suffice.data.schema import Schema
 from suffice.errors import EstimationError, listing
 from suffice.inference.gaussian_parts import Part, Regression, split
 from suffice.models.cpds import Family, nodes_of
 from suffice.structures.dag import DAG
-
-Floats = NDArray[np.float64]
-Ints = NDArray[np.int64]
 
 
 @dataclass(frozen=True)

@@ -14,7 +14,6 @@ import math
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
 from suffice.data.schema import Schema
 from suffice.errors import EstimationError
@@ -30,8 +29,7 @@ from suffice.priors.penalty import Gaussian
 from suffice.priors.several import Priors
 from suffice.stats.statistics import Statistics
 from suffice.structures.dag import DAG
-
-Floats = NDArray[np.float64]
+from suffice.types import Floats
 
 
 def refuses_prior(dag: DAG, prior: Any) -> str | None:

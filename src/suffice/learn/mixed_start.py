@@ -13,8 +13,8 @@ from numpy.typing import NDArray
 from suffice.inference.gaussian_parts import Regression
 from suffice.learn.mixed_gaps import Numbers
 from suffice.learn.mixed_plan import Shape
+from suffice.types import Floats
 
-Floats = NDArray[np.float64]
 SHARE = 0.01
 """What an unseen cell may get: so much of a table is that of independent variables."""
 SAMPLE = 4096

@@ -12,7 +12,6 @@ from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
 from suffice.data.schema import Schema
 from suffice.errors import EstimationError
@@ -39,8 +38,8 @@ from suffice.stats.statistics import Statistics
 from suffice.structures.dag import DAG
 from suffice.structures.gaussian_markov import GaussianMarkov
 from suffice.text import plural
+from suffice.types import Floats
 
-Floats = NDArray[np.float64]
 FEW = 4
 """So many pairs of columns are named one by one."""
 Joint = tuple[Floats, Floats]

@@ -17,14 +17,12 @@ from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 
 import numpy as np
-from numpy.typing import NDArray
 
 from suffice.errors import EstimationError
 from suffice.settings import settings
 from suffice.stats.gap_moments import GapMoments
+from suffice.types import Floats, Ints
 
-Floats = NDArray[np.float64]
-Ints = NDArray[np.int64]
 CHUNK = 2**19
 """Numbers that the matrices of some patterns hold at once."""
 MANY = 512

@@ -3,11 +3,10 @@
 from __future__ import annotations
 
 import numpy as np
-from numpy.typing import NDArray
 
 from suffice.stats.gap_moments import GapMoments
+from suffice.types import Floats
 
-Floats = NDArray[np.float64]
 LEAST = 0.05
 """Least eigenvalue of the correlations that EM begins at, where they are put together from different rows."""
 

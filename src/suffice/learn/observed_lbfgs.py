@@ -10,14 +10,13 @@ from collections.abc import Mapping
 from typing import Any, NamedTuple, Protocol, runtime_checkable
 
 import numpy as np
-from numpy.typing import NDArray
 
 from suffice.optimise.descent import next_point
 from suffice.optimise.lbfgs import PairMemory
 from suffice.optimise.line_search import Point
 from suffice.optimise.outcome import require_inside, rounding_error
+from suffice.types import Floats
 
-Floats = NDArray[np.float64]
 MEMORY = 20
 """Pairs of changes that are remembered."""
 

@@ -6,7 +6,6 @@ from collections.abc import Callable
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
 from suffice.inference.interactions import Interactions
 from suffice.learn.method import Problem
@@ -19,7 +18,6 @@ from suffice.priors.pseudo_margins import pseudo_margin
 from suffice.structures.cliques import Cliques
 from suffice.structures.feature_rules import main_effects
 
-Floats = NDArray[np.float64]
 PotentialPrior = Callable[[Any], float]
 """From a model to the logarithm of its prior density, up to a constant."""
 

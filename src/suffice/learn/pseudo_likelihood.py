@@ -7,7 +7,6 @@ from functools import cached_property
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
 from suffice.inference.pseudo_family import PseudoFamily
 from suffice.learn.feature_matching import FeatureMatching
@@ -18,8 +17,8 @@ from suffice.learn.weight_remarks import no_estimate, steps_of, unfinished
 from suffice.learn.weights import WeightSearch, lbfgs, proximal
 from suffice.priors.penalty import Laplace
 from suffice.stats.needs import Distinct
+from suffice.types import Floats
 
-Floats = NDArray[np.float64]
 FAR = 8.0
 """Weights that reach farther are remarked on."""
 

@@ -11,13 +11,11 @@ from collections.abc import Mapping
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
 from suffice.learn.expected_vector import ExpectedVector
 from suffice.models.cpds.linear_gaussian import LinearGaussianCPD
 from suffice.stats.needs import Moment, Need
-
-Floats = NDArray[np.float64]
+from suffice.types import Floats
 
 
 def standardised(

@@ -11,10 +11,9 @@ import math
 from dataclasses import dataclass
 
 import numpy as np
-from numpy.typing import NDArray
 
-Floats = NDArray[np.float64]
-Ints = NDArray[np.int64]
+from suffice.types import Floats, Ints
+
 FAINT = 1e-4
 """Added to expected counts that others are divided by."""
 LEAST = 1e-7

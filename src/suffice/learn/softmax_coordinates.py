@@ -10,12 +10,11 @@ from __future__ import annotations
 from dataclasses import dataclass, replace
 
 import numpy as np
-from numpy.typing import NDArray
 
 from suffice.learn.softmax_objective import Objective
 from suffice.learn.softmax_passes import Point
+from suffice.types import Floats
 
-Floats = NDArray[np.float64]
 MOST_COMBINED = 3000
 """Slopes of which there are products of all pairs, or for which classes are combined at least."""
 LITTLE = 1e-7

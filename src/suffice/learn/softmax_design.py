@@ -14,10 +14,18 @@ from suffice.data.block import Block, SettledTable
 from suffice.data.matrix import MatrixColumns
 from suffice.data.schema import Schema
 from suffice.data.variable import Variable
-from suffice.models.basis import Floats, Indicator, Linear, Term, evaluate, in_pieces, sparse_terms
+from suffice.models.basis import (
+    Indicator,
+    Linear,
+    Term,
+    evaluate,
+    in_pieces,
+    sparse_terms,
+)
 from suffice.settings import settings
 from suffice.stats.source import BlockSource, Source
 from suffice.structures.softmax_regression import SoftmaxClasses
+from suffice.types import Floats
 
 PIECE_NUMBERS = 1 << 17
 MOST_ROWS, FEWEST_ROWS = 4096, 256

@@ -19,8 +19,8 @@ from suffice.optimise.decrement import LEFT
 from suffice.optimise.kinks import MOST_WRITTEN, Kinks
 from suffice.optimise.outcome import NO_BETTER, OUT_OF_STEPS, Outcome, outcome_of
 from suffice.optimise.proximal import proximal
+from suffice.types import Floats
 
-Floats = NDArray[np.float64]
 FIRST, AGAIN = 60, 20
 """Proximal steps before the first Newton steps, and before others."""
 MOST_CUTS = 12

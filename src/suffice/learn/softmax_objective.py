@@ -7,15 +7,13 @@ from dataclasses import dataclass, replace
 from functools import cached_property
 
 import numpy as np
-from numpy.typing import NDArray
 
 from suffice.learn.softmax_design import Design, HeldTable
 from suffice.learn.softmax_passes import Gradient, Hessian, HessianTimes, Kept, Point, run
 from suffice.learn.softmax_summary import Summary
 from suffice.settings import settings
 from suffice.stats.source import BlockSource, Source
-
-Floats = NDArray[np.float64]
+from suffice.types import Floats
 
 
 @dataclass(frozen=True, eq=False)

@@ -22,8 +22,8 @@ from suffice.learn.softmax_design import Design, HeldTable
 from suffice.stats.needs import Sum
 from suffice.stats.source import BlockSource, Source
 from suffice.stats.sums import Sums
+from suffice.types import Floats
 
-Floats = NDArray[np.float64]
 Codes = NDArray[np.int64]
 FEW_ROWS = 512
 """Rows whose terms, times the probabilities of all classes, stay in the cache."""

@@ -14,7 +14,6 @@ from collections.abc import Callable, Mapping
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
 from suffice.data.schema import Schema
 from suffice.errors import ArgumentError, UnknownNameError, listing, shown
@@ -32,8 +31,8 @@ from suffice.priors.penalty import Gaussian, Laplace, Penalty
 from suffice.stats.needs import Count
 from suffice.structures.softmax_regression import SoftmaxClasses
 from suffice.text import plural
+from suffice.types import Floats
 
-Floats = NDArray[np.float64]
 MARGIN = 0.5
 """The part of the tolerance at which searches stop, so that the certificate, which adds up otherwise, agrees."""
 WEAK, LONG = 100.0, 4.0

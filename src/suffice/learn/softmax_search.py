@@ -15,7 +15,6 @@ from dataclasses import replace
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
 from suffice.learn.softmax_coordinates import Coordinates, Scaled, coordinates_of
 from suffice.learn.softmax_objective import Objective
@@ -24,8 +23,8 @@ from suffice.optimise.decrement import LEFT
 from suffice.optimise.lbfgs import lbfgs
 from suffice.optimise.newton_cg import newton_cg
 from suffice.optimise.outcome import Outcome
+from suffice.types import Floats
 
-Floats = NDArray[np.float64]
 LARGE = 4_000_000
 """Numbers, rows times terms, from which on it pays to look at some of the rows first."""
 THIN = 10

@@ -6,7 +6,6 @@ from dataclasses import dataclass
 from functools import cached_property
 
 import numpy as np
-from numpy.typing import NDArray
 
 from suffice.data.schema import Schema
 from suffice.learn.softmax_design import Design
@@ -17,8 +16,8 @@ from suffice.stats.needs import Count, Moment, Need
 from suffice.stats.source import Source
 from suffice.stats.statistics import Statistics
 from suffice.structures.softmax_regression import SoftmaxClasses
+from suffice.types import Floats
 
-Floats = NDArray[np.float64]
 MOST_MOMENTS = 500
 """Terms up to which all of their products are collected."""
 FAR_FROM_ZERO = 1e3

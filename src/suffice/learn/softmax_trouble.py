@@ -5,7 +5,6 @@ from __future__ import annotations
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
 from suffice.data.variable import Variable
 from suffice.errors import EstimationError, listing
@@ -14,8 +13,8 @@ from suffice.learn.softmax_objective import Objective
 from suffice.models.cpds.softmax_trouble import SINGULAR
 from suffice.stats.source import BlockSource
 from suffice.text import plural
+from suffice.types import Floats
 
-Floats = NDArray[np.float64]
 SUSPECT = 1e-7
 """Least eigenvalues of the correlations from which on products of the terms do not tell whether they are collinear."""
 SHOWN = 8

@@ -32,11 +32,11 @@ from suffice.models.feature_design import data_covariance
 from suffice.models.sampling import stream_key
 from suffice.priors.penalty import Gaussian
 from suffice.text import plural
+from suffice.types import Floats
 
 if TYPE_CHECKING:
     from scipy.sparse import csr_array
 
-Floats = NDArray[np.float64]
 LARGEST_BATCH = 1_000_000
 OPTIONS = ("chains", "sweeps", "step", "delay", "batch", "start", "error")
 FEW_CELLS = 1 << 20

@@ -3,12 +3,11 @@
 from __future__ import annotations
 
 import numpy as np
-from numpy.typing import NDArray
 
 from suffice.learn.expected_vector import ExpectedVector
 from suffice.stats.needs import Moment
+from suffice.types import Floats
 
-Floats = NDArray[np.float64]
 SHARE = 0.01
 """Counts, weights and variances keep at least this share of what they were."""
 SHORTER = (1.0, 0.5, 0.25, 0.125)

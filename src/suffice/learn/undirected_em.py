@@ -9,7 +9,6 @@ from collections.abc import Callable, Mapping
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
 from suffice.data.schema import Schema
 from suffice.errors import ArgumentError, EstimationError, listing, shown
@@ -28,8 +27,8 @@ from suffice.models.markov_net import MarkovNetwork
 from suffice.stats.needs import Count, Gap, Need
 from suffice.structures.cliques import Cliques
 from suffice.structures.features import Features
+from suffice.types import Floats
 
-Floats = NDArray[np.float64]
 STEPS = 100
 """Steps of one search for parameters, from whose end the next one goes on; extrapolated counts may have none at all."""
 FAR = 50.0

@@ -31,8 +31,8 @@ from suffice.stats.gaps import Gaps
 from suffice.stats.needs import Count, Gap
 from suffice.stats.statistics import Statistics
 from suffice.text import plural
+from suffice.types import Floats
 
-Floats = NDArray[np.float64]
 Scopes = tuple[tuple[str, ...], ...]
 LEAST = 0.05
 """An extrapolated count stays above this part of the one that it is extrapolated from."""

@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 
 from suffice.errors import ArgumentError, require_number, shown
 from suffice.inference.scaled_gaps import STANDARD_ERRORS
-from suffice.learn.feature_matching import FeatureMatching, Floats
+from suffice.learn.feature_matching import FeatureMatching
 from suffice.optimise.conjugate_gradient import conjugate_gradient
 from suffice.optimise.decrement import LEFT, decrement_by_products
 from suffice.optimise.gradient import gradient_descent
@@ -23,6 +23,7 @@ from suffice.optimise.lbfgs import lbfgs as minimise_by_lbfgs
 from suffice.optimise.newton_cg import newton_cg
 from suffice.optimise.outcome import NO_BETTER, Outcome
 from suffice.optimise.proximal import proximal as minimise_by_proximal
+from suffice.types import Floats
 
 FLAT = 1e-13
 """Directions of less curvature than this, relatively, are left alone."""

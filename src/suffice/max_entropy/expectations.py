@@ -17,13 +17,14 @@ from suffice.fitting import collect
 from suffice.max_entropy.base import Posed, base_tables, labelled_variables, require_states
 from suffice.models.answers import Answers
 from suffice.models.feature_base import BaseTerm
-from suffice.models.feature_design import Floats, design_of
+from suffice.models.feature_design import design_of
 from suffice.models.log_linear_density import LogLinearDensity
 from suffice.stats.statistics import Statistics
 from suffice.stats.sums import Sums
 from suffice.structures.feature_functions import FunctionSpec, feature
 from suffice.structures.feature_rules import Called
 from suffice.structures.features import Features
+from suffice.types import Floats
 
 MOST_CELLS = 1 << 20
 """A function as base measure is tabulated up to so many configurations."""

@@ -6,9 +6,9 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
 from suffice.data.schema import Schema
-from suffice.data.variable import Label
 from suffice.errors import UnknownNameError, listing, suggestion
 from suffice.text import html_table, number, plain_table
+from suffice.types import Label
 
 
 @dataclass(frozen=True)

@@ -8,7 +8,6 @@ from functools import cached_property
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
 from suffice.data.block import Block
 from suffice.data.frame import to_native
@@ -27,8 +26,8 @@ from suffice.models.normal_arrays import checked_array, checked_names, frozen
 from suffice.models.sampling import require_draws, stream_key
 from suffice.structures.autoregression import Autoregression, lag_names
 from suffice.text import number, plural
+from suffice.types import Floats
 
-Floats = NDArray[np.float64]
 UNIT = 1 - 1e-12
 """A spectral radius beyond this is one to rounding error."""
 

@@ -15,13 +15,12 @@ from __future__ import annotations
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
 from suffice.errors import ModelError
 from suffice.settings import settings
 from suffice.text import in_bytes
+from suffice.types import Floats
 
-Floats = NDArray[np.float64]
 TINY = 2.0**-54
 """Uniform numbers may be zero, whose normal quantile is −∞."""
 NUMBERS = 1 << 22

@@ -15,11 +15,10 @@ from numpy.typing import NDArray
 
 from suffice.data.matrix import MatrixColumns, matrix_of
 from suffice.data.schema import Schema
-from suffice.data.variable import Label, Variable
+from suffice.data.variable import Variable
 from suffice.errors import DataError
+from suffice.types import Columns, Floats, Label
 
-Floats = NDArray[np.float64]
-Columns = Mapping[str, NDArray[Any]]
 Centre = Mapping[str, float]
 
 

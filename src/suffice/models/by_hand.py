@@ -11,10 +11,11 @@ from numpy.typing import NDArray
 
 from suffice.data.labelled import LabelledTable
 from suffice.data.schema import SchemaLike, declarations
-from suffice.data.variable import Label, Variable, plain_label
+from suffice.data.variable import Variable, plain_label
 from suffice.errors import ModelError, SchemaError, listing
 from suffice.models.cpds import CPD, Family, kind_for, tabular
 from suffice.structures.dag import DAG
+from suffice.types import Label
 
 
 def variables_of(dag: DAG, tables: Mapping[str, Any], schema: SchemaLike | None) -> dict[str, Variable]:

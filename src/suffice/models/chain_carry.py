@@ -10,9 +10,7 @@ from suffice.data.variable import Variable
 from suffice.models.chain_layout import ChainLayout
 from suffice.models.chain_model import ChainModel
 from suffice.structures.label_chain import LabelChain
-
-Floats = NDArray[np.float64]
-Longs = NDArray[np.int64]
+from suffice.types import Floats, Ints
 
 
 def carried(model: ChainModel, structure: LabelChain, label: Variable, layout: ChainLayout) -> Floats:
@@ -48,7 +46,7 @@ def _code(variable: Variable, state: object) -> int:
     return states.index(state) if state in states else -1
 
 
-def _names(new: Vocabulary | None, old: Vocabulary | None) -> Longs:
+def _names(new: Vocabulary | None, old: Vocabulary | None) -> Ints:
     """Return, for every code of one vocabulary, that of the same name in another; −1 where there is none."""
     if new is None or old is None or new.n_buckets != old.n_buckets:
         return np.full(len(new or ()), -1, np.int64)
@@ -57,7 +55,7 @@ def _names(new: Vocabulary | None, old: Vocabulary | None) -> Longs:
     return np.fromiter((old.index.get(name, -1) for name in new.names), np.int64, len(new))
 
 
-def _matched(wanted: tuple[Longs, Longs, Longs], held: tuple[int, Longs, NDArray[np.int32], Floats]) -> Floats:
+def _matched(wanted: tuple[Ints, Ints, Ints], held: tuple[int, Ints, NDArray[np.int32], Floats]) -> Floats:
     """Look up weights by attribute and label."""
     attribute, starts, second = wanted
     n, old_starts, old_second, weights = held

@@ -17,9 +17,8 @@ from suffice.data.attributes import Attributes, LabelledSequences, no_attributes
 from suffice.data.block import Block
 from suffice.data.sequence_positions import SequenceColumns
 from suffice.models.chain_layout import ChainLayout
+from suffice.types import Floats, Ints
 
-Floats = NDArray[np.float64]
-Longs = NDArray[np.int64]
 FEW = 6
 """An attribute with more weights than this, and than a quarter of the labels, has a row of the dense table."""
 LANES = 4
@@ -47,8 +46,8 @@ class Table:
     row: NDArray[np.int32]
     n_rows: int
     width: int
-    cells: Longs
-    weights: Longs
+    cells: Ints
+    weights: Ints
 
     def filled(self, weights: Floats) -> Floats:
         """Return the table of some weights of attributes; shape (n_rows, width)."""
@@ -106,7 +105,7 @@ class Ready:
     kept: dict[int, Any] = field(default_factory=dict, repr=False)
 
     @property
-    def offsets(self) -> Longs:
+    def offsets(self) -> Ints:
         """Where each sequence begins."""
         return self.sequences.offsets
 
@@ -120,7 +119,7 @@ class Ready:
         yield from _cut(self.offsets, low, high, positions)
 
 
-def _cut(offsets: Longs, low: int, high: int, positions: int) -> list[tuple[int, int]]:
+def _cut(offsets: Ints, low: int, high: int, positions: int) -> list[tuple[int, int]]:
     """Cut a range of sequences into ranges of about so many positions, and of one sequence at least."""
     cut = []
     while low < high:
@@ -167,7 +166,7 @@ def made_ready(
     return Ready(sequences, rows, few, labels, steps, step_labels, _by_sequence(sequences, weights))
 
 
-def _single_weights(rows: Attributes, starts: Longs) -> Attributes:
+def _single_weights(rows: Attributes, starts: Ints) -> Attributes:
     """Write out, in place of every attribute, its weights: one loop over many is faster than many short ones."""
     n_weights = np.diff(starts)[rows.codes]
     ends = np.concatenate([np.zeros(1, np.int64), np.cumsum(n_weights)])

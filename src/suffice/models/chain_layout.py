@@ -14,9 +14,8 @@ from suffice.errors import EstimationError
 from suffice.settings import settings
 from suffice.stats.chain_counts import ChainCounts, Pairs
 from suffice.structures.label_chain import LabelChain
+from suffice.types import Floats, Ints
 
-Floats = NDArray[np.float64]
-Longs = NDArray[np.int64]
 Codes = NDArray[np.int32]
 VECTORS = 30
 """So many vectors of all weights are held while learning."""
@@ -43,12 +42,12 @@ class ChainLayout:
     """
 
     n_labels: int
-    starts: Longs
+    starts: Ints
     labels: Codes
     pairs: Codes
     has_start: bool
     has_end: bool
-    step_starts: Longs
+    step_starts: Ints
     step_pairs: Codes
 
     @property
@@ -166,7 +165,7 @@ def layout_of(structure: LabelChain, counts: ChainCounts) -> ChainLayout:
     return ChainLayout(k, starts, labels, pairs, structure.boundaries, has_end, step_starts, step_pairs)
 
 
-def _chosen(structure: LabelChain, pairs: Pairs, n_attributes: int, n: int) -> tuple[Longs, Codes]:
+def _chosen(structure: LabelChain, pairs: Pairs, n_attributes: int, n: int) -> tuple[Ints, Codes]:
     """Return which pairs of attribute and label have a weight."""
     if structure.states == "all":
         frequent = np.ones(n_attributes, bool)
@@ -180,7 +179,7 @@ def _chosen(structure: LabelChain, pairs: Pairs, n_attributes: int, n: int) -> t
     return np.concatenate([np.zeros(1, np.int64), np.cumsum(found, dtype=np.int64)]), (keys % n).astype(np.int32)
 
 
-def _looked_up(pairs: Pairs, starts: Longs, codes: Codes) -> Floats:
+def _looked_up(pairs: Pairs, starts: Ints, codes: Codes) -> Floats:
     """Return the sums of some pairs, zero for those that do not occur."""
     keys = np.repeat(np.arange(len(starts) - 1, dtype=np.int64), np.diff(starts)) * pairs.n + codes
     if not len(pairs.keys):

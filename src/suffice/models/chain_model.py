@@ -23,8 +23,8 @@ from suffice.models.chain_scores import scores_of
 from suffice.settings import settings
 from suffice.structures.label_chain import LabelChain, LocalChain
 from suffice.text import html_table, in_bytes
+from suffice.types import Floats
 
-Floats = NDArray[np.float64]
 Codes = NDArray[np.int32]
 PIECE_CELLS = 1 << 22
 """Numbers that the potentials of a piece may have."""

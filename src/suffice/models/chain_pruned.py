@@ -5,13 +5,10 @@ from __future__ import annotations
 from dataclasses import replace
 
 import numpy as np
-from numpy.typing import NDArray
 
 from suffice.data.attributes import Vocabulary, offsets_of
 from suffice.models.chain_model import ChainModel
-
-Longs = NDArray[np.int64]
-Bools = NDArray[np.bool_]
+from suffice.types import Bools, Ints
 
 
 def pruned(model: ChainModel) -> ChainModel:
@@ -65,13 +62,13 @@ def columns_of(n: int) -> tuple[str, ...]:
     return tuple(map(str, range(n)))
 
 
-def _sizes(starts: Longs, keep: Bools) -> Longs:
+def _sizes(starts: Ints, keep: Bools) -> Ints:
     """Return how many weights of each attribute are kept."""
     ends = np.concatenate([np.zeros(1, np.int64), np.cumsum(keep)])
     return np.diff(ends[starts])
 
 
-def _used(names: Vocabulary, sizes: Longs) -> Bools:
+def _used(names: Vocabulary, sizes: Ints) -> Bools:
     by_place = names.is_hashed or names.names == columns_of(len(names))
     return np.ones(len(names), bool) if by_place else sizes > 0
 

@@ -3,13 +3,12 @@
 from __future__ import annotations
 
 import numpy as np
-from numpy.typing import NDArray
 
 from suffice.data.attributes import Attributes
 from suffice.models.chain_design import Ready
 from suffice.native import label_chains as kernels
+from suffice.types import Floats
 
-Floats = NDArray[np.float64]
 NONE = np.zeros(0)
 
 

@@ -17,8 +17,8 @@ from suffice.models.chain_layout import ChainLayout
 from suffice.stats.needs import Sum
 from suffice.stats.source import Source
 from suffice.stats.sums import Sums
+from suffice.types import Floats
 
-Floats = NDArray[np.float64]
 NAME = "chain units"
 
 

@@ -28,13 +28,12 @@ from suffice.models.joint_normal import JointNormal
 from suffice.models.multivariate_t import MultivariateT
 from suffice.structures.class_gaussian import ClassGaussian
 from suffice.text import html_table, number, plain_table, plural
+from suffice.types import Columns, Floats
 
 if TYPE_CHECKING:
     from suffice.models.class_gaussian_forms import Discriminants
     from suffice.models.softmax_model import SoftmaxModel
 
-Floats = NDArray[np.float64]
-Columns = Mapping[str, NDArray[Any]]
 NEAR_ONE = 1e-6
 SHOWN_INPUTS, WIDEST = 8, 100
 """Inputs that are shown, and characters of a line."""

@@ -15,12 +15,12 @@ from suffice.models.basis import Linear, Product, Term
 from suffice.models.class_gaussian_scores import linear_weights, whitening
 from suffice.stats.source import BlockSource
 from suffice.text import html_table, number, plain_table
+from suffice.types import Floats
 
 if TYPE_CHECKING:
     from suffice.models.class_gaussian import ClassGaussianModel
     from suffice.models.softmax_model import SoftmaxModel
 
-Floats = NDArray[np.float64]
 NO_RANK = 1e-4
 """Singular values below this, relative to the largest, are no direction of their own (as in MASS)."""
 

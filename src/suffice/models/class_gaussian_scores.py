@@ -17,8 +17,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from suffice.models.class_scoring import ClassScores, DiagonalScores, LinearScores, WhitenedScores
+from suffice.types import Floats
 
-Floats = NDArray[np.float64]
 Scorer = Callable[[Floats], Floats]
 PIECE = 4096
 FAR = 1e5

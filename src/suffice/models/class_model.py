@@ -39,12 +39,11 @@ from suffice.models.row_answers import RowAnswers
 from suffice.models.sampling import BLOCK_ROWS, sample_frame, stream_key
 from suffice.stats.source import BlockSource
 from suffice.structures.class_prior import ClassPrior
+from suffice.types import Columns, Floats
 
 if TYPE_CHECKING:
     from suffice.models.softmax_model import LogOdds, SoftmaxModel
 
-Floats = NDArray[np.float64]
-Columns = Mapping[str, NDArray[Any]]
 RULES = ("map", "ml")
 FAR = 1e100
 """Numbers beyond it are taken to be why no class is possible: their squares, in standard deviations, overflow."""

@@ -19,6 +19,7 @@ from numpy.typing import NDArray
 
 from suffice.native import classify
 from suffice.settings import one_blas_thread, settings
+from suffice.types import Floats
 
 PIECE_ROWS, RANGE_ROWS = 1 << 12, 1 << 17
 SMALL_PRODUCT = 800_000
@@ -30,7 +31,6 @@ FEW_INPUTS = 64
 NEAR = 64.0
 """Standard deviations from zero, up to which subtracting a centre first saves no digits worth its time."""
 
-Floats = NDArray[np.float64]
 Codes = NDArray[np.int64]
 
 

@@ -16,16 +16,16 @@ from suffice.data.schema import Schema
 from suffice.errors import DataError, StructureError, listing
 from suffice.inference.clique_family import Layout
 from suffice.inference.feature_family import cells_of
-from suffice.models.feature_design import Ints, matrix_of
+from suffice.models.feature_design import matrix_of
 from suffice.settings import settings
 from suffice.structures.feature_rules import Feature
 from suffice.structures.features import Features
 from suffice.text import in_bytes
+from suffice.types import Ints
 
 if TYPE_CHECKING:
     from scipy.sparse import csr_array
 
-Floats = NDArray[np.float64]
 MOST_OUTPUTS = 1 << 14
 LARGEST = 1e100
 """Squares of larger values would overflow."""

@@ -30,14 +30,14 @@ from suffice.errors import (
 )
 from suffice.models.conditional_design import ConditionalDesign, conditional_design
 from suffice.models.log_linear import Weights, weights_of
-from suffice.models.prediction import Columns, Prediction
+from suffice.models.prediction import Prediction
 from suffice.models.row_answers import RowAnswers
 from suffice.models.sampling import stream_key, to_frame
 from suffice.stats.source import BlockSource
 from suffice.structures.features import Features
 from suffice.text import plural
+from suffice.types import Columns, Floats
 
-Floats = NDArray[np.float64]
 PIECE_ROWS = 1 << 14
 """Rows that are predicted at a time."""
 

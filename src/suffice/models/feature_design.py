@@ -26,12 +26,11 @@ from suffice.settings import settings
 from suffice.structures.feature_rules import Feature, Term
 from suffice.structures.features import Features
 from suffice.text import in_bytes
+from suffice.types import Floats, Ints
 
 if TYPE_CHECKING:
     from scipy.sparse import csr_array
 
-Floats = NDArray[np.float64]
-Ints = NDArray[np.int64]
 LARGEST = 1e100
 """Squares of larger values would overflow."""
 PSEUDO_ROWS = 20.0

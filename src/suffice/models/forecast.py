@@ -6,15 +6,14 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
 from suffice.data.frame import to_native
 from suffice.errors import require_fraction
 from suffice.models.joint_normal import JointNormal
 from suffice.models.normal_arrays import frozen
 from suffice.text import html_table, number, plain_table
+from suffice.types import Floats
 
-Floats = NDArray[np.float64]
 SHOWN_STEPS = 20
 
 

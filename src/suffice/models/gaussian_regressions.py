@@ -10,15 +10,13 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
-from numpy.typing import NDArray
 
 from suffice.errors import EstimationError, listing
 from suffice.structures.gaussian_markov import GaussianMarkov
+from suffice.types import Floats
 
 SINGULAR = 1e-12
 """A residual variance below this, relative to the variance itself, is what rounding leaves of zero."""
-
-Floats = NDArray[np.float64]
 
 
 @dataclass(frozen=True)

@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 
 from suffice.data.graph_codes import GraphTable, LabelledGraphs
 from suffice.data.schema import Schema
-from suffice.data.variable import Label, Variable
+from suffice.data.variable import Variable
 from suffice.errors import ModelError, listing, require_seed, require_whole
 from suffice.inference import label_graphs
 from suffice.inference.graph_pseudo import locally_best
@@ -20,8 +20,8 @@ from suffice.inference.label_graphs import GraphPotentials
 from suffice.models.graph_layout import GraphLayout
 from suffice.structures.label_graph import LabelGraph
 from suffice.text import html_table
+from suffice.types import Floats, Label
 
-Floats = NDArray[np.float64]
 Codes = NDArray[np.int32]
 
 

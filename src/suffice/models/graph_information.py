@@ -8,13 +8,12 @@ that their covariance is the pseudo-inverse of the information in these units.
 from __future__ import annotations
 
 import numpy as np
-from numpy.typing import NDArray
 
 from suffice.data.graph_codes import LabelledGraphs
 from suffice.inference.label_graphs import marginals_along
 from suffice.models.graph_crf import GraphModel
+from suffice.types import Floats
 
-Floats = NDArray[np.float64]
 FLAT = 1e-10
 """Directions of less information than this, relatively, are those that no labelling notices."""
 

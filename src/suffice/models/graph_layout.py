@@ -21,9 +21,8 @@ from suffice.inference.label_graphs import GraphPotentials, joint_codes
 from suffice.settings import settings
 from suffice.structures.label_graph import LabelGraph
 from suffice.text import in_bytes
+from suffice.types import Floats, Ints
 
-Floats = NDArray[np.float64]
-Ints = NDArray[np.int64]
 VECTORS = 40
 """So many vectors of all cells are held while learning."""
 

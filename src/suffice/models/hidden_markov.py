@@ -42,8 +42,8 @@ from suffice.models.sampling import require_draws, stream_key
 from suffice.settings import settings
 from suffice.structures.markov_chain import MarkovChain
 from suffice.text import in_bytes, plural
+from suffice.types import Floats
 
-Floats = NDArray[np.float64]
 Emission = TabularCPD | LinearGaussianCPD
 
 

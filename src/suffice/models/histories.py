@@ -7,13 +7,11 @@ from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
 from suffice.data.table import open_table
 from suffice.errors import ArgumentError, shown
 from suffice.text import plural
-
-Floats = NDArray[np.float64]
+from suffice.types import Floats
 
 
 def history_rows(argument: str, values: Any, variables: Sequence[str], least: int) -> Floats:

@@ -20,6 +20,7 @@ from suffice.errors import ArgumentError, DataError, ModelError, require_choice,
 from suffice.models.incomplete_rows import rows_of
 from suffice.models.row_pieces import Piece, RowReader, pieces_of, require_finite
 from suffice.models.sampling import stream_key
+from suffice.types import Floats, Ints
 
 if TYPE_CHECKING:
     import pyarrow as pa
@@ -31,9 +32,6 @@ STREAM_ROWS = 1024
 """Rows whose random numbers come from one stream."""
 TABLES = 2**40
 """Streams of one table among several."""
-
-Floats = NDArray[np.float64]
-Ints = NDArray[np.int64]
 
 
 @dataclass(frozen=True, eq=False)

@@ -2,22 +2,19 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
-from typing import Any, Protocol
+from typing import Protocol
 
 import numpy as np
-from numpy.typing import NDArray
 
 from suffice.data.schema import Schema
 from suffice.errors import DataError, listing
 from suffice.inference.gap_rows import GapRows
 from suffice.inference.inquiry import Inquiry
 from suffice.inference.row_marginals import RowMarginals
+from suffice.types import Columns, Floats, Ints
 
-Floats = NDArray[np.float64]
-Ints = NDArray[np.int64]
-Columns = Mapping[str, NDArray[Any]]
 Filled = tuple[Ints, Floats, Floats]
 MARGINALISE = "marginalise"
 POLICIES = ("error", MARGINALISE)

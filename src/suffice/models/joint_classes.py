@@ -21,20 +21,19 @@ from numpy.typing import NDArray
 from suffice.data.block import code_dtype
 from suffice.data.labelled import row_cells
 from suffice.data.schema import Schema
-from suffice.data.variable import Label, Variable
+from suffice.data.variable import Variable
 from suffice.errors import ModelError, listing
 from suffice.models.class_model import ClassModel
 from suffice.models.cpds.rows import ROW_TOLERANCE, in_order
 from suffice.models.joint_classes_cells import MOST_CELLS, Cells, keys_of, strides
 from suffice.structures.joint_classes import shown_inputs
 from suffice.text import html_table, plain_table, plural
+from suffice.types import Columns, Floats, Label
 
 if TYPE_CHECKING:
     from suffice.models.softmax_model import SoftmaxModel
 
 MANY = 100
-Floats = NDArray[np.float64]
-Columns = Mapping[str, NDArray[Any]]
 
 
 @dataclass(frozen=True, eq=False)

@@ -15,7 +15,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-Floats = NDArray[np.float64]
+from suffice.types import Floats
+
 Codes = Sequence[NDArray[Any]]
 """A column of codes a variable; −1 is missing."""
 

@@ -36,8 +36,7 @@ from suffice.models.normal_text import html_normal, plain_normal
 from suffice.models.row_model import RowModel
 from suffice.models.sampling import require_draws, row_bytes, sample_blocks
 from suffice.text import plural
-
-Floats = NDArray[np.float64]
+from suffice.types import Floats
 
 
 @dataclass(frozen=True, init=False, eq=False)

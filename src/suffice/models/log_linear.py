@@ -8,7 +8,6 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
 from suffice.data.labelled import LabelledTable
 from suffice.data.schema import Schema, SchemaLike
@@ -19,8 +18,8 @@ from suffice.models.markov_net import MarkovNetwork, declared_schema
 from suffice.structures.features import Features
 from suffice.structures.pairwise import Pairwise
 from suffice.text import html_folded, html_table, number, plain_table, plural
+from suffice.types import Floats
 
-Floats = NDArray[np.float64]
 SHOWN = 60
 
 

@@ -10,7 +10,6 @@ from functools import cached_property
 from typing import Any, NamedTuple
 
 import numpy as np
-from numpy.typing import NDArray
 
 from suffice.data.frame import to_native
 from suffice.data.labelled import LabelledTable
@@ -27,8 +26,8 @@ from suffice.structures.feature_functions import feature as feature_of
 from suffice.structures.feature_rules import Feature
 from suffice.structures.features import Features
 from suffice.text import plural
+from suffice.types import Floats
 
-Floats = NDArray[np.float64]
 MARGIN = 0.05
 """By so much, in logarithms, the density inside a cell may exceed what its corners and its node show."""
 

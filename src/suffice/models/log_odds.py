@@ -17,10 +17,11 @@ from numpy.typing import NDArray
 from suffice.data.block import Block
 from suffice.data.schema import Schema
 from suffice.data.table import open_table
-from suffice.data.variable import Label, Variable
-from suffice.models.basis import Centre, Floats, Linear, Product, Term, evaluate
+from suffice.data.variable import Variable
+from suffice.models.basis import Centre, Linear, Product, Term, evaluate
 from suffice.stats.source import BlockSource
 from suffice.text import html_table, number, plain_table, plural
+from suffice.types import Floats, Label
 
 SHOWN_TERMS = 60
 

@@ -13,10 +13,10 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from suffice.data.variable import Label
 from suffice.errors import ModelError, listing
 from suffice.models.cpds.rows import all_configurations, find_rows
 from suffice.models.cpds.tabular import TabularCPD
+from suffice.types import Label
 
 MOST_BLOCKS = 1 << 18
 

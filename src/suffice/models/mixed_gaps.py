@@ -11,7 +11,6 @@ from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
-from numpy.typing import NDArray
 
 from suffice.inference.blanket import Blanket
 from suffice.inference.conditional_gaussian import Conditioned, MixedNetwork, Seen, configuration
@@ -20,12 +19,11 @@ from suffice.inference.gaussian_parts import Solved
 from suffice.inference.log_tables import Codes, first_of_greatest
 from suffice.models.mixed_rows import situations
 from suffice.models.mixture_rows import summary
+from suffice.types import Floats, Ints
 
 if TYPE_CHECKING:
     from suffice.models.cpds import CPD
 
-Floats = NDArray[np.float64]
-Ints = NDArray[np.int64]
 Filled = tuple[Ints, Floats, Floats]
 """The codes and the values of rows without gaps, and a logarithm that is −inf where a row is impossible."""
 

@@ -19,8 +19,6 @@ from suffice.models.cpds.tabular import whole_values
 from suffice.models.joint_normal import JointNormal
 from suffice.models.normal_mixture import NormalMixture
 
-Floats = NDArray[np.float64]
-
 
 def mixed_network(model: Any) -> MixedNetwork:
     """Return a Bayesian network for `suffice.inference.conditional_gaussian`."""

@@ -17,8 +17,8 @@ from suffice.inference.conditional_gaussian import Conditioned, MixedNetwork, Se
 from suffice.models.row_answers import RowAnswers
 from suffice.models.row_moments import RowMoments
 from suffice.stats.source import BlockSource
+from suffice.types import Floats
 
-Floats = NDArray[np.float64]
 RANGE = 1024
 """Rows of evidence that are answered at a time."""
 

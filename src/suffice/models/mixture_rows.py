@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 import numpy as np
-from numpy.typing import NDArray
 
-Floats = NDArray[np.float64]
+from suffice.types import Floats
+
 STEPS = 100
 CLOSE = 1e-13
 """Bisection ends when the ends are this close, beside the standard deviation."""

@@ -27,8 +27,7 @@ from suffice.models.joint_normal import JointNormal
 from suffice.models.sampling import require_draws, row_bytes, sample_blocks
 from suffice.stats.source import BlockSource
 from suffice.text import html_table, number, plain_table, plural
-
-Floats = NDArray[np.float64]
+from suffice.types import Floats
 
 
 @dataclass(frozen=True, init=False, eq=False)

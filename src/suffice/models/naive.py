@@ -18,7 +18,7 @@ from suffice.data.sparse_matrix import sparse_part
 from suffice.data.variable import Variable
 from suffice.errors import ModelError, UnknownNameError, listing, suggestion
 from suffice.models.bayes_net import BayesianNetwork
-from suffice.models.class_model import ClassModel, Columns, Floats
+from suffice.models.class_model import ClassModel
 from suffice.models.class_scoring import DiagonalScores, TableScores
 from suffice.models.cpds import CPD, Family, kind_named
 from suffice.models.cpds.linear_gaussian import LinearGaussianCPD
@@ -27,6 +27,7 @@ from suffice.models.naive_scores import BitScores, CountScores, codes_of, normal
 from suffice.structures.dag import DAG
 from suffice.structures.naive import Naive
 from suffice.text import html_text, plain_tables, plural
+from suffice.types import Columns, Floats
 
 SHOWN_TABLES = 20
 MORE = "model.cpd(name) shows one"

@@ -13,7 +13,7 @@ r       states of a column
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from typing import Any
@@ -25,9 +25,7 @@ from suffice.data.matrix import matrix_of, side_by_side
 from suffice.data.sparse_matrix import sparse_part
 from suffice.errors import DataError
 from suffice.models.class_scoring import DiagonalScores, TableScores
-
-Floats = NDArray[np.float64]
-Columns = Mapping[str, NDArray[Any]]
+from suffice.types import Columns, Floats
 
 
 def table_form(tables: Sequence[Floats]) -> TableScores:

@@ -10,18 +10,17 @@ import math
 from typing import TYPE_CHECKING
 
 import numpy as np
-from numpy.typing import NDArray
 
 from suffice.data.labelled import LabelledTable
 from suffice.data.variable import Variable
 from suffice.models.basis import Indicator, Linear, Product, Term
 from suffice.models.cpds.tabular import TabularCPD
+from suffice.types import Floats
 
 if TYPE_CHECKING:
     from suffice.models.naive import NaiveModel
     from suffice.models.softmax_model import SoftmaxModel
 
-Floats = NDArray[np.float64]
 CONSTANT = "(constant)"
 
 

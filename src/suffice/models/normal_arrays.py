@@ -6,14 +6,12 @@ from collections.abc import Iterable
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
 from suffice.errors import ArgumentError, ModelError, listing, shown
+from suffice.types import Floats
 
 ASYMMETRY = 1e-8
 """A matrix may differ from its transpose by this, relative to its diagonal, before it is refused."""
-
-Floats = NDArray[np.float64]
 
 
 def checked_names(names: Any) -> tuple[str, ...]:

@@ -17,9 +17,8 @@ from numpy.typing import NDArray
 from suffice.inference.blanket import Blanket, distinct
 from suffice.inference.conditional_gaussian_draws import TINY
 from suffice.inference.gap_rows import patterns
+from suffice.types import Floats, Ints
 
-Floats = NDArray[np.float64]
-Ints = NDArray[np.int64]
 Filled = tuple[Ints, Floats, Floats]
 CHUNK = 2**16
 """Rows, or numbers of stacked matrices over a few, that are worked on at a time."""

@@ -15,7 +15,7 @@ from suffice.data.block import Block, code_dtype
 from suffice.data.labelled import LabelledTable
 from suffice.data.schema import Schema
 from suffice.data.table import open_table
-from suffice.data.variable import Label, Variable
+from suffice.data.variable import Variable
 from suffice.errors import (
     ArgumentError,
     ModelError,
@@ -32,8 +32,8 @@ from suffice.models.normal_arrays import alone, checked_numbers, frozen
 from suffice.models.sampling import sample_blocks, sample_frame
 from suffice.stats.source import BlockSource
 from suffice.text import html_table, plain_table, plural
+from suffice.types import Floats, Label
 
-Floats = NDArray[np.float64]
 TINY = 2.0**-54
 """Half of what may separate uniform numbers: they may be zero, whose normal quantile is −∞."""
 FAR = 40.0

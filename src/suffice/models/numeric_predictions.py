@@ -6,14 +6,12 @@ from dataclasses import dataclass, field
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
 from suffice.data.variable import Variable
 from suffice.models.predicted_table import SHOWN_ROWS, Cells, PredictedTable
 from suffice.models.prediction_scores import NumberScores, observed_of
 from suffice.text import number
-
-Floats = NDArray[np.float64]
+from suffice.types import Floats
 
 
 @dataclass(frozen=True, eq=False, repr=False)

@@ -22,9 +22,8 @@ from suffice.models.numeric_predictions import NumericPredictions
 from suffice.models.predictions import Predictions
 from suffice.models.row_pieces import Piece, RowReader, pieces_of
 from suffice.text import plural
+from suffice.types import Columns, Floats
 
-Floats = NDArray[np.float64]
-Columns = Mapping[str, NDArray[Any]]
 IMPOSSIBLE_POLICIES = ("error", "nan")
 
 

@@ -15,9 +15,8 @@ from suffice.data.variable import Variable
 from suffice.errors import ArgumentError
 from suffice.models.row_pieces import RowReader, pieces_of
 from suffice.text import fixed, html_table, number, plain_facts
+from suffice.types import Floats, Ints
 
-Floats = NDArray[np.float64]
-Ints = NDArray[np.int64]
 Facts = list[tuple[str, str]]
 
 

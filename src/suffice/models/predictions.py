@@ -9,12 +9,13 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from suffice.data.variable import Label, Variable
+from suffice.data.variable import Variable
 from suffice.inference.log_tables import first_of_greatest
 from suffice.models.imputation import labelled
 from suffice.models.predicted_table import SHOWN_ROWS, Cells, PredictedTable
 from suffice.models.prediction_scores import StateScores, observed_of
 from suffice.text import probability
+from suffice.types import Label
 
 WIDE = 8
 """States up to which each has a column in print."""

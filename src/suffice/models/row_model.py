@@ -21,16 +21,14 @@ from suffice.models.incomplete_rows import (
     IF_ABSENT,
     MARGINALISE,
     POLICIES,
-    Columns,
-    Floats,
     Gaps,
-    Ints,
     no_variable,
     rows_of,
 )
 from suffice.models.prediction import Prediction, n_numbers
 from suffice.models.row_pieces import require_finite
 from suffice.stats.source import BlockSource
+from suffice.types import Columns, Floats, Ints
 
 
 class RowModel(Prediction):

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Iterator, Mapping
+from collections.abc import Callable, Collection, Iterator
 from dataclasses import dataclass
 from typing import Any
 
@@ -15,8 +15,6 @@ from suffice.data.schema import Schema, declarations
 from suffice.data.variable import Variable
 from suffice.errors import DataError
 from suffice.models.incomplete_rows import no_variable
-
-Columns = Mapping[str, NDArray[Any]]
 
 
 @dataclass(frozen=True, eq=False)

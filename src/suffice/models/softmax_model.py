@@ -18,8 +18,6 @@ from suffice.data.variable import Variable
 from suffice.errors import ArgumentError, ModelError, UnknownNameError, listing
 from suffice.models.basis import (
     Centre,
-    Columns,
-    Floats,
     Indicator,
     Product,
     Term,
@@ -35,6 +33,7 @@ from suffice.models.log_odds import LogOdds, applied
 from suffice.models.sampling import stream_key, to_frame
 from suffice.structures.softmax_regression import SoftmaxClasses
 from suffice.text import html_table, number, plain_table, plural
+from suffice.types import Columns, Floats
 
 PIECE_NUMBERS = 1 << 17
 """Values of terms that are written out at a time; a megabyte stays in the cache."""

@@ -19,15 +19,15 @@ from numpy.typing import NDArray
 from suffice.data.frame import to_native
 from suffice.data.labelled import LabelledTable
 from suffice.data.schema import Schema
-from suffice.data.variable import Label, Variable
+from suffice.data.variable import Variable
 from suffice.errors import ModelError, UnknownNameError, listing, require_mapping, require_whole, suggestion
 from suffice.inference.conditional_gaussian import Seen
 from suffice.models.evidence import describe
 from suffice.models.normal_arrays import alone, checked_numbers
 from suffice.models.sampling import BLOCK_ROWS, require_draws, stream_key
 from suffice.text import html_table, number, plain_table, plural, probability
+from suffice.types import Floats, Label
 
-Floats = NDArray[np.float64]
 DRAWS = 100_000
 MIN_EFFECTIVE = 30.0
 """Draws of equal weight that an answer must be worth; below, its own errors cannot be trusted."""

@@ -10,8 +10,9 @@ from numpy.typing import ArrayLike
 
 from suffice.optimise.descent import Confirm, Done, descend
 from suffice.optimise.line_search import Evaluate, Point
-from suffice.optimise.outcome import Floats, Outcome, start_of
+from suffice.optimise.outcome import Outcome, start_of
 from suffice.optimise.vectors import dot
+from suffice.types import Floats
 
 
 def conjugate_gradient(

@@ -18,8 +18,8 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-Floats = NDArray[np.float64]
-Bools = NDArray[np.bool_]
+from suffice.types import Bools, Floats
+
 LEFT = 1e-5
 """The nats that a search may leave to be gained: a hundredth of what a certificate lets pass."""
 LITTLE = 1e-12

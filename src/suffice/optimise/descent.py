@@ -12,7 +12,6 @@ from suffice.optimise.line_search import Evaluate, Point, search
 from suffice.optimise.outcome import (
     NO_BETTER,
     OUT_OF_STEPS,
-    Floats,
     Outcome,
     outcome_of,
     require_inside,
@@ -20,6 +19,7 @@ from suffice.optimise.outcome import (
     start_of,
 )
 from suffice.optimise.vectors import dot
+from suffice.types import Floats
 
 # Steps that lower neither the value nor the gradient follow rounding errors, once there are this many of them and as
 # many as half of all.

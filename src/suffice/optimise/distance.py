@@ -16,7 +16,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-Floats = NDArray[np.float64]
+from suffice.types import Floats
+
 EPS = 2.0**-52
 SMALL = 1e-4
 """Relative differences below this are taken by their series."""

@@ -22,8 +22,8 @@ from numpy.typing import NDArray
 
 from suffice.native.graphical_lasso import sweep_columns
 from suffice.settings import one_blas_thread
+from suffice.types import Floats
 
-Floats = NDArray[np.float64]
 ENOUGH = 1e-11
 """Violations of the conditions, in units of the variances, that end the steps."""
 ROUNDING = 1e-10

@@ -19,9 +19,8 @@ from suffice.optimise.decrement import (
 )
 from suffice.optimise.descent import Done
 from suffice.optimise.newton_cg import EvaluateTwice, Product, newton_cg
-from suffice.optimise.outcome import Floats
+from suffice.types import Bools, Floats
 
-Bools = NDArray[np.bool_]
 MOST_WRITTEN = 100
 """Numbers up to which a Hessian is worth writing out at the end of a search."""
 MOST_FINISHING, MOST_CUTS = 50, 12

@@ -11,8 +11,9 @@ from numpy.typing import ArrayLike
 from suffice.native.vectors import add_then_dot
 from suffice.optimise.descent import Confirm, Done, descend
 from suffice.optimise.line_search import EASY, Evaluate, Point
-from suffice.optimise.outcome import Floats, Outcome, start_of
+from suffice.optimise.outcome import Outcome, start_of
 from suffice.optimise.vectors import dot
+from suffice.types import Floats
 
 LONG = 1 << 17
 """Pairs of longer vectors are kept in single precision."""

@@ -19,8 +19,8 @@ import math
 from collections.abc import Callable
 from typing import NamedTuple
 
-from suffice.optimise.outcome import Floats
 from suffice.optimise.vectors import dot
+from suffice.types import Floats
 
 Evaluate = Callable[[Floats], tuple[float, Floats]]
 

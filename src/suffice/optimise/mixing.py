@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Mapping
 
 import numpy as np
-from numpy.typing import NDArray
 
-Floats = NDArray[np.float64]
+from suffice.types import Floats
+
 LEAST = 1e-10
 """Directions of changes that are smaller, beside the largest, are rounding error."""
 

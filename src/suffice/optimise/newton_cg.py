@@ -13,7 +13,6 @@ from suffice.optimise.descent import Done
 from suffice.optimise.outcome import (
     NO_BETTER,
     OUT_OF_STEPS,
-    Floats,
     Outcome,
     outcome_of,
     require_inside,
@@ -21,6 +20,7 @@ from suffice.optimise.outcome import (
     start_of,
 )
 from suffice.optimise.vectors import dot
+from suffice.types import Floats
 
 Product = Callable[[Floats], Floats]
 EvaluateTwice = Callable[[Floats], tuple[float, Floats, Product]]

@@ -7,11 +7,10 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 
 from suffice.errors import EstimationError
-
-Floats = NDArray[np.float64]
+from suffice.types import Floats
 
 ROUNDING = 1e-12
 

@@ -25,7 +25,6 @@ from suffice.optimise.line_search import EASY, Evaluate, Point
 from suffice.optimise.outcome import (
     NO_BETTER,
     OUT_OF_STEPS,
-    Floats,
     Outcome,
     outcome_of,
     require_inside,
@@ -33,6 +32,7 @@ from suffice.optimise.outcome import (
     start_of,
 )
 from suffice.optimise.vectors import dot
+from suffice.types import Floats
 
 Done = Callable[[Floats, float, Floats], bool]
 

@@ -11,13 +11,13 @@ from numpy.typing import ArrayLike
 from suffice.optimise.line_search import Evaluate
 from suffice.optimise.outcome import (
     OUT_OF_STEPS,
-    Floats,
     Outcome,
     outcome_of,
     require_inside,
     rounding_error,
     start_of,
 )
+from suffice.types import Floats
 
 Prox = Callable[[Floats, float], Floats]
 

@@ -2,10 +2,7 @@
 
 from __future__ import annotations
 
-import numpy as np
-from numpy.typing import NDArray
-
-Floats = NDArray[np.float64]
+from suffice.types import Floats
 
 # Longer products are spread over threads by BLAS libraries. For a sum this short that only costs time, a hundredfold
 # on a busy machine, and it makes results depend on the number of threads.

@@ -15,7 +15,6 @@ from dataclasses import dataclass, field
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
 from suffice.errors import ArgumentError, EstimationError, is_number, listing, shown
 from suffice.models.cpds import Family
@@ -25,8 +24,7 @@ from suffice.priors.prior import ComparedByContent
 from suffice.stats.needs import Moment
 from suffice.stats.statistics import Statistics
 from suffice.structures.dag import DAG
-
-Floats = NDArray[np.float64]
+from suffice.types import Floats
 
 
 @dataclass(frozen=True, init=False, eq=False, repr=False)

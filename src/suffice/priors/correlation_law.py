@@ -16,13 +16,12 @@ from __future__ import annotations
 import math
 
 import numpy as np
-from numpy.typing import NDArray
+
+from suffice.types import Floats
 
 POINTS = 4001
 NEGLIGIBLE = 45.0
 """What lies beyond exp(−45) of the density's height is left out."""
-
-Floats = NDArray[np.float64]
 
 
 def correlation_quantiles(rho: float, n: float, p: Floats) -> Floats:

@@ -8,7 +8,6 @@ from dataclasses import replace
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
 from suffice.data.labelled import LabelledTable
 from suffice.errors import ArgumentError, ModelError, require_choice, require_fraction, require_seed, require_whole
@@ -22,10 +21,10 @@ from suffice.models.evidence import given_of, targets_of
 from suffice.models.interval_table import IntervalTable
 from suffice.priors.dirichlet_rows import DirichletRows
 from suffice.priors.network_posterior import NetworkPosterior
+from suffice.types import Floats
 
 METHODS = ("draws", "delta")
 BLOCK_CELLS = 2**18
-Floats = NDArray[np.float64]
 
 
 def credible(

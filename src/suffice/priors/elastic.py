@@ -7,12 +7,10 @@ from dataclasses import dataclass
 from typing import Any, ClassVar
 
 import numpy as np
-from numpy.typing import NDArray
 
 from suffice.errors import ArgumentError, require_number, shown
 from suffice.priors.penalty import Gaussian, Laplace
-
-Floats = NDArray[np.float64]
+from suffice.types import Floats
 
 
 @dataclass(frozen=True)

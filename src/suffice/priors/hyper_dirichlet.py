@@ -11,7 +11,6 @@ from dataclasses import dataclass, field
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
 from suffice.data.labelled import LabelledTable
 from suffice.data.schema import Schema
@@ -19,8 +18,7 @@ from suffice.errors import ArgumentError, listing, require_fraction, require_see
 from suffice.models.markov_net import MarkovNetwork
 from suffice.models.sampling import require_draws
 from suffice.structures.cliques import Cliques
-
-Floats = NDArray[np.float64]
+from suffice.types import Floats
 
 
 @dataclass(frozen=True, eq=False)

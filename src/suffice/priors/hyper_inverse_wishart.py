@@ -18,7 +18,6 @@ from dataclasses import dataclass, field
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
 from suffice.errors import ArgumentError, EstimationError, is_number, listing, require_seed, shown
 from suffice.models.gaussian_regressions import precision_of, regressions_of
@@ -28,8 +27,7 @@ from suffice.priors.prior import ComparedByContent
 from suffice.stats.moments import Moments
 from suffice.structures.gaussian_markov import GaussianMarkov
 from suffice.text import plural
-
-Floats = NDArray[np.float64]
+from suffice.types import Floats
 
 
 @dataclass(frozen=True, init=False, eq=False)

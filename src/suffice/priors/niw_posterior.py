@@ -6,7 +6,6 @@ import itertools
 from dataclasses import dataclass
 
 import numpy as np
-from numpy.typing import NDArray
 
 from suffice.errors import EstimationError, require_fraction, require_seed
 from suffice.models.joint_normal import JointNormal
@@ -16,8 +15,7 @@ from suffice.priors.correlation_law import correlation_quantiles
 from suffice.priors.hyper_inverse_wishart import HyperInverseWishartPosterior
 from suffice.priors.parameter_intervals import ParameterIntervals
 from suffice.structures.gaussian_markov import GaussianMarkov
-
-Floats = NDArray[np.float64]
+from suffice.types import Floats
 
 
 @dataclass(frozen=True, eq=False)

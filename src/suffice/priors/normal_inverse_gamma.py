@@ -10,7 +10,6 @@ from dataclasses import dataclass
 from typing import Any, ClassVar
 
 import numpy as np
-from numpy.typing import NDArray
 
 from suffice.errors import ArgumentError, is_number, listing, shown
 from suffice.models.cpds import Family
@@ -20,8 +19,8 @@ from suffice.priors.point_posterior import PointPosterior
 from suffice.priors.prior import ComparedByContent
 from suffice.priors.regression_posterior import RegressionPosterior
 from suffice.stats.moments import Moments
+from suffice.types import Floats
 
-Floats = NDArray[np.float64]
 LARGEST = 1e100
 """The largest number of a prior, so that sums and products of a few stay finite."""
 

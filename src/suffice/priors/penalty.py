@@ -14,8 +14,8 @@ from numpy.typing import NDArray
 from suffice.errors import ArgumentError, require_number, shown
 from suffice.models.cpds import Family
 from suffice.models.cpds.softmax import SoftmaxPenalty
+from suffice.types import Floats
 
-Floats = NDArray[np.float64]
 NARROWEST, WIDEST = 1e-4, 1e6
 """Widths beyond these hold terms at zero, or leave them free, to rounding error."""
 

@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 
 from suffice.errors import require_seed
 from suffice.models.cpds import CPD, Family
-from suffice.models.cpds.kind import Columns
+from suffice.types import Columns
 
 
 @dataclass(frozen=True, eq=False)

@@ -26,7 +26,6 @@ from suffice.data.schema import Schema
 from suffice.data.table import open_table
 from suffice.errors import EstimationError, ModelError, is_number, require_fraction, require_seed, shown
 from suffice.models.cpds import Family
-from suffice.models.cpds.kind import Columns
 from suffice.models.cpds.linear_gaussian import LinearGaussianCPD
 from suffice.models.cpds.linear_gaussian_prior import RegressionPseudo, shape_after
 from suffice.models.cpds.tabular import describe_configuration
@@ -36,8 +35,8 @@ from suffice.priors.parameter_intervals import ParameterIntervals
 from suffice.priors.regression_prediction import StudentT, log_predictive_together, student
 from suffice.stats.moments import Moments
 from suffice.stats.source import BlockSource
+from suffice.types import Columns, Floats
 
-Floats = NDArray[np.float64]
 SINGULAR = 1e-14
 """Relative to its own squares, what the other parents must leave of a parent."""
 ARRAYS = ("weight", "centre", "level", "slopes", "spread", "shape", "scale")

@@ -9,9 +9,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from suffice.models.cpds.kind import Columns
-
-Floats = NDArray[np.float64]
+from suffice.types import Columns, Floats
 
 
 class StudentT(NamedTuple):

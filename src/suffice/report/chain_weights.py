@@ -7,19 +7,18 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
-from numpy.typing import NDArray
 
 from suffice.errors import ArgumentError, listing, require_whole, shown
 from suffice.files import atomic_write
 from suffice.report.canvas import INK, NEGATIVE, POSITIVE, SIGNED, pyplot
 from suffice.result.chain_weights import TopWeights, chain_of, state_table, transition_matrix
 from suffice.text import shorten
+from suffice.types import Floats
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
     from matplotlib.figure import Figure
 
-Floats = NDArray[np.float64]
 ROW, CELL = 0.2, 0.28  # height of a bar and side of a cell, in inches
 BARS = 5.8  # width of all that belongs to the bars
 LEAST, MOST = 4.2, 14.0  # height of the picture, and what a map of very many labels may take of it

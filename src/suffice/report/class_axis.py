@@ -11,8 +11,8 @@ from numpy.typing import NDArray
 
 from suffice.errors import ArgumentError, DataError, is_number
 from suffice.report.class_inputs import FromRows, Inputs
+from suffice.types import Floats
 
-Floats = NDArray[np.float64]
 MARGIN = 0.06  # of the range of the points, left free around them
 MOST_STATES = 200
 SCATTER = 0.3  # how far points of a state, which would hide each other, are moved from its middle at most

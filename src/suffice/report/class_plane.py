@@ -12,8 +12,8 @@ from numpy.typing import NDArray
 from suffice.errors import ArgumentError, is_number, require_whole, shown
 from suffice.report.class_axis import Axis, axis_of
 from suffice.report.class_inputs import Inputs, is_missing, is_numeric
+from suffice.types import Floats
 
-Floats = NDArray[np.float64]
 MARGINAL = "marginal"
 FLOOR = -700.0  # of log p: below it a contour has nothing left to interpolate
 

@@ -5,15 +5,14 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
-from numpy.typing import NDArray
 
 from suffice.errors import ArgumentError
 from suffice.report.canvas import COLOURS, INK, SMALL, axes_for, entitle, legend, plain
+from suffice.types import Floats
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
-Floats = NDArray[np.float64]
 ROUNDING = 1e-15
 """Steps that are nearer to the end than this part of the objective differ from it by rounding only."""
 

@@ -5,7 +5,6 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
-from numpy.typing import NDArray
 
 from suffice.errors import ArgumentError
 from suffice.report.canvas import (
@@ -27,11 +26,11 @@ from suffice.report.canvas import (
 )
 from suffice.report.graph_strengths import Strengths, strengths_of
 from suffice.report.layout import Layout, breadth_first_edges, layered_layout
+from suffice.types import Floats
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
-Floats = NDArray[np.float64]
 MOST, FEW = 200, 30  # nodes; those that may find room in one column
 NAME = 1.0  # room for the name of a node, in inches
 PAD, HIGH, NARROW = 9.0, 16.0, 36.0  # what a box is wider than its name, its height and least width, in points

@@ -8,7 +8,6 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
 from suffice.errors import ArgumentError, ModelError, shown
 from suffice.models.bayes_net import BayesianNetwork
@@ -19,8 +18,8 @@ from suffice.structures.cliques import Cliques
 from suffice.structures.dag import DAG
 from suffice.structures.gaussian_markov import GaussianMarkov
 from suffice.structures.pairwise import Pairwise
+from suffice.types import Floats
 
-Floats = NDArray[np.float64]
 Edge = tuple[str, str]
 MOST_CELLS = 1 << 20
 """Larger families are not asked for."""

@@ -12,15 +12,14 @@ from dataclasses import dataclass
 from itertools import pairwise
 
 import numpy as np
-from numpy.typing import NDArray
 
 from suffice.report.crossings import Layers, order_layers
 from suffice.report.layering import Edge, breadth_first_edges, layers_of, neighbours, without_cycles
 from suffice.report.placement import place_layers
+from suffice.types import Floats
 
 __all__ = ["Layout", "breadth_first_edges", "layered_layout"]
 
-Floats = NDArray[np.float64]
 WIDER = 1.6  # how much wider than high the picture of many parts should be
 STEEP = 0.16  # the free height between layers, as a part of the longest way to the side, if that is more than the gap
 TALLEST = 3.0  # gaps that it may take at most

@@ -5,15 +5,14 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
-from numpy.typing import NDArray
 
 from suffice.errors import ArgumentError, require_choice, require_mapping, shown
 from suffice.report.canvas import MARKERS, SMALL, axes_for, colour, entitle, legend, plain, short
+from suffice.types import Floats
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
-Floats = NDArray[np.float64]
 SCALES = ("linear", "log")
 NAME, MOST = 1.8, 10  # room for the name of a curve, in inches; curves
 

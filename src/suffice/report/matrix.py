@@ -29,11 +29,11 @@ from suffice.report.canvas import (
     width_of,
     write,
 )
+from suffice.types import Floats
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
-Floats = NDArray[np.float64]
 CELL, LEAST, TALLEST = 0.2, 0.9, 5.0  # height of a row; of all rows, at least and at most; in inches
 NAME = 0.95  # room for the name of a row or column
 BAR = 0.62  # room for the bar of colours with its numbers

@@ -6,7 +6,6 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
-from numpy.typing import NDArray
 
 from suffice.errors import ArgumentError, StatisticsError
 from suffice.models.bayes_net import BayesianNetwork
@@ -19,11 +18,11 @@ from suffice.structures.dag import DAG
 from suffice.structures.features import Features
 from suffice.structures.gaussian_markov import GaussianMarkov
 from suffice.structures.structure import public_name
+from suffice.types import Floats
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
-Floats = NDArray[np.float64]
 MANY = 2000  # points above which each is drawn smaller and paler
 
 

@@ -8,7 +8,6 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
-from numpy.typing import NDArray
 
 from suffice.errors import ArgumentError, require_choice, shown
 from suffice.report.canvas import (
@@ -27,13 +26,13 @@ from suffice.report.canvas import (
 )
 from suffice.result.expected import RESIDUALS
 from suffice.text import plural
+from suffice.types import Floats
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
     from suffice.data.variable import Variable
 
-Floats = NDArray[np.float64]
 MOST = 4  # variables
 GAPS = (0.035, 0.035, 0.014, 0.014)  # between the tiles of each variable in turn, parts of the side
 STEPS = (2.0, 4.0)  # residuals beyond which a tile is shaded, and shaded more (Friendly, 1994)

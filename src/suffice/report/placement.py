@@ -14,13 +14,12 @@ from collections.abc import Sequence
 from itertools import pairwise
 
 import numpy as np
-from numpy.typing import NDArray
 
 from suffice.report.crossings import Layers
 from suffice.report.layering import Near
 from suffice.report.relaxation import relax_layers
+from suffice.types import Floats
 
-Floats = NDArray[np.float64]
 ROOMY = 1.5  # how much wider than its widest layer a picture with straight edges may be
 
 

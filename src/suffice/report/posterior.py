@@ -7,7 +7,6 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
-from numpy.typing import NDArray
 
 from suffice.errors import (
     ArgumentError,
@@ -26,11 +25,11 @@ from suffice.priors.niw_posterior import NormalInverseWishartPosterior
 from suffice.priors.regression_posterior import RegressionPosterior
 from suffice.report.canvas import axes_for, colour, entitle, legend, plain, short, short_list
 from suffice.result.absent_posterior import explain_absent_posterior
+from suffice.types import Floats
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
-Floats = NDArray[np.float64]
 Density = Callable[[Floats], Floats]
 MOST, NAME = 8, 2.4  # curves, and room for the name of one in inches
 TAIL, POINTS = 1e-4, 240

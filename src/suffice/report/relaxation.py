@@ -10,12 +10,11 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 import numpy as np
-from numpy.typing import NDArray
 
 from suffice.report.crossings import Layers
 from suffice.report.layering import Near
+from suffice.types import Floats
 
-Floats = NDArray[np.float64]
 ROUNDS = 14
 BOTH, ONE, NONE = 8.0, 2.0, 1.0  # the pull of a piece between two bends, with one bend, with none
 IDLE = 0.1  # of a node without edges towards where it is

@@ -24,13 +24,13 @@ from suffice.report.canvas import (
 )
 from suffice.report.class_inputs import inputs_of
 from suffice.report.class_plane import ClassPlane, class_plane, require_levels
+from suffice.types import Floats
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
     from suffice.models.naive import NaiveModel
 
-Floats = NDArray[np.float64]
 Normal = tuple[int, Floats, Floats | None]  # a class, its mean and its covariance
 
 FAINT, STRONG = 0.08, 0.55  # opacity of a region where all classes are alike, and where one is certain

@@ -13,11 +13,11 @@ from suffice.models.chain_model import ChainModel
 from suffice.models.softmax_model import SoftmaxModel
 from suffice.report.canvas import INK, NEGATIVE, POSITIVE, SMALL, axes_for, entitle, plain, short
 from suffice.result.chain_weights import state_table
+from suffice.types import Floats
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
-Floats = NDArray[np.float64]
 ROW, MOST = 0.155, 60  # height of a row in inches, and rows
 NAME = 1.35  # room for the name of a weight, in inches
 

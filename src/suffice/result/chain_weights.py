@@ -7,7 +7,6 @@ from dataclasses import dataclass, field
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
 from suffice.data.attributes import Vocabulary
 from suffice.data.frame import to_native
@@ -16,13 +15,12 @@ from suffice.data.variable import Variable
 from suffice.errors import ArgumentError, require_choice, require_whole, shown
 from suffice.models.chain_model import ChainModel
 from suffice.text import fixed, html_table, plain_table, plural
+from suffice.types import Floats, Ints
 
 START, END = "(start)", "(end)"
 """What stands for the place before a sequence and for the one behind it."""
 LARGEST = ("both", "positive", "negative", "size")
 SHOWN_ROWS = 200
-Floats = NDArray[np.float64]
-Longs = NDArray[np.int64]
 
 
 @dataclass(frozen=True, eq=False)
@@ -205,7 +203,7 @@ def chain_of(source: Any) -> ChainModel:
     )
 
 
-def _named_by(starts: Longs, vocabulary: Vocabulary) -> Callable[[int], str]:
+def _named_by(starts: Ints, vocabulary: Vocabulary) -> Callable[[int], str]:
     """Return what says the attribute of a weight."""
     return lambda at: vocabulary.name(int(np.searchsorted(starts, at, "right")) - 1)
 
@@ -216,7 +214,7 @@ def _top(
     key: Callable[[int], tuple[Any, ...]],
     n: int,
     largest: str,
-    among: Longs | None = None,
+    among: Ints | None = None,
 ) -> TopWeights:
     """Choose rows; of equal weights, those that come first."""
     n = require_whole("n", n, 1)
@@ -235,5 +233,5 @@ def _top(
     return TopWeights(columns, keys, weights[picked], len(values), len(values) - n_positive - n_negative)
 
 
-def _smallest(values: Floats, n: int) -> Longs:
+def _smallest(values: Floats, n: int) -> Ints:
     return np.argsort(values, kind="stable")[:n]

@@ -11,7 +11,6 @@ from dataclasses import dataclass, field
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
 from suffice.data.frame import to_native
 from suffice.errors import ArgumentError, EstimationError, require_fraction, require_text
@@ -22,8 +21,7 @@ from suffice.priors.binding import prior_of
 from suffice.result.goodness import p_text
 from suffice.result.wald_columns import COLUMNS, WaldColumns
 from suffice.text import fixed, html_table, number, plain_table
-
-Floats = NDArray[np.float64]
+from suffice.types import Floats
 
 
 @dataclass(frozen=True, eq=False)

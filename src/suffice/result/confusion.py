@@ -12,12 +12,12 @@ from numpy.typing import NDArray
 from suffice.data.variable import Variable
 from suffice.errors import ArgumentError
 from suffice.text import fixed, html_table, number, plain_facts, plain_table, shorten, width
+from suffice.types import Floats
 
 NO_CLASS = -1
 """The prediction for a row that is impossible under every class."""
 WIDEST, MANY_CLASSES = 100, 30
 SHOWN_PAIRS = 20
-Floats = NDArray[np.float64]
 Cells = tuple[list[str], list[list[str]], str]
 
 

@@ -9,7 +9,6 @@ from dataclasses import dataclass, field
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
 from suffice.data.frame import to_native
 from suffice.data.labelled import SHOWN_ROWS, LabelledTable
@@ -23,12 +22,12 @@ from suffice.structures.cliques import Cliques
 from suffice.structures.features import Features
 from suffice.structures.structure import public_name
 from suffice.text import fixed, html_table, number, plain_table
+from suffice.types import Floats
 
 RESIDUALS = ("pearson", "deviance", "adjusted")
 MAX_CELLS = 1 << 20
 MAX_DESIGN = 1 << 24
 """Leverages need a matrix of cells times free parameters, of at most so many numbers."""
-Floats = NDArray[np.float64]
 
 
 @dataclass(frozen=True, eq=False)

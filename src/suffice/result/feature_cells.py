@@ -10,7 +10,6 @@ from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
-from numpy.typing import NDArray
 
 from suffice.data.schema import Schema
 from suffice.inference.clique_family import Layout, TableFamily
@@ -28,12 +27,10 @@ from suffice.structures.cliques import Cliques
 from suffice.structures.feature_products import indicators
 from suffice.structures.feature_rules import Feature
 from suffice.structures.features import Features
+from suffice.types import Bools, Floats
 
 if TYPE_CHECKING:
     from scipy.sparse import csr_array
-
-Floats = NDArray[np.float64]
-Bools = NDArray[np.bool_]
 
 
 def features_of(structure: Cliques | Features, schema: Schema) -> tuple[Feature, ...]:

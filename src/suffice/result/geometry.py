@@ -25,10 +25,10 @@ from suffice.structures.cliques import Cliques
 from suffice.structures.features import Features
 from suffice.structures.structure import public_name
 from suffice.text import fixed, html_table, plain_table
+from suffice.types import Floats
 
 FIRST, LAST = 20, 5
 """So many rows are printed of the beginning and the end of a long trace, beside the optimum."""
-Floats = NDArray[np.float64]
 ROUNDING = 1e-14
 """Falls below this, for one row, are none."""
 COLUMNS = ("step", "log_likelihood", "divergence", "fall")

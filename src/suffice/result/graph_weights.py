@@ -7,7 +7,6 @@ from dataclasses import dataclass, field
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
 from suffice.data.frame import to_native
 from suffice.errors import require_fraction
@@ -15,9 +14,9 @@ from suffice.models.graph_crf import GraphModel, WeightName
 from suffice.result.goodness import p_text
 from suffice.result.wald_columns import COLUMNS, WaldColumns
 from suffice.text import fixed, html_table, plain_table, plural
+from suffice.types import Floats
 
 SHOWN_ROWS = 60
-Floats = NDArray[np.float64]
 
 
 @dataclass(frozen=True, eq=False)

@@ -13,7 +13,6 @@ from functools import cached_property
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
 from suffice.errors import EstimationError
 from suffice.models.bayes_net import BayesianNetwork
@@ -26,8 +25,8 @@ from suffice.result.observed_regressions import Regressions, together
 from suffice.result.observed_tables import Block, Parameter, Tables, counted
 from suffice.stats.needs import Moment
 from suffice.stats.statistics import Statistics
+from suffice.types import Floats
 
-Floats = NDArray[np.float64]
 GIVEN = 1e-6
 """A score of more than this, a row, at a certified optimum: the parameters were given, and not estimated."""
 

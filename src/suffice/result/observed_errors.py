@@ -30,8 +30,8 @@ from suffice.structures.dag import DAG
 from suffice.structures.single import MultivariateNormal
 from suffice.structures.structure import public_name
 from suffice.text import html_table, number, plain_table, plural
+from suffice.types import Floats
 
-Floats = NDArray[np.float64]
 MAX_FREE = 1000
 """Every free parameter costs two E-steps."""
 STEP = 1e-4

@@ -15,8 +15,7 @@ from suffice.models.cpds.rows import all_configurations
 from suffice.models.cpds.tabular import describe_configuration
 from suffice.result.observed_tables import NOTHING, Parameter
 from suffice.stats.statistics import Statistics
-
-Floats = NDArray[np.float64]
+from suffice.types import Floats
 
 
 @dataclass(eq=False)

@@ -12,8 +12,8 @@ from numpy.typing import NDArray
 from suffice.models.cpds.rows import all_configurations
 from suffice.models.cpds.tabular import TabularCPD, describe_configuration, whole_values
 from suffice.stats.statistics import Statistics
+from suffice.types import Floats
 
-Floats = NDArray[np.float64]
 NOTHING = 1e-6
 """What is expected in less than so many rows is taken for nothing."""
 

@@ -11,11 +11,9 @@ from dataclasses import dataclass, field
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
 from suffice.data.frame import to_native
 from suffice.data.table import open_table
-from suffice.data.variable import Label
 from suffice.errors import ArgumentError, EstimationError, require_fraction
 from suffice.learn.softmax_design import Design
 from suffice.learn.softmax_passes import Hessian, Point, run
@@ -27,8 +25,8 @@ from suffice.settings import one_blas_thread
 from suffice.stats.needs import Count
 from suffice.stats.source import BlockSource
 from suffice.text import fixed, html_table, number, plain_table
+from suffice.types import Floats, Label
 
-Floats = NDArray[np.float64]
 INTERCEPT = "(intercept)"
 SHOWN_ROWS, SHOWN_CLASSES = 60, 4
 MOST = 6000

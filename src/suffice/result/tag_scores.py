@@ -9,7 +9,6 @@ from dataclasses import dataclass, field
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
 from suffice.data.frame import to_native
 from suffice.errors import (
@@ -24,10 +23,10 @@ from suffice.errors import (
 )
 from suffice.result.tag_spans import SCHEMES, FlatTags, SpanReader, scheme_of, spans
 from suffice.text import fixed, html_table, plain_facts, plain_table, plural
+from suffice.types import Ints
 
 __all__ = ["Score", "ScoreTable", "TagScores", "spans", "tag_scores"]
 RATIOS = ("precision", "recall", "f1")
-Longs = NDArray[np.int64]
 Cells = tuple[list[str], list[list[str]], str]
 
 
@@ -374,7 +373,7 @@ def _require_same_shape(true: FlatTags, found: FlatTags) -> None:
         )
 
 
-def _by_type(reader: SpanReader, t: Longs, p: Longs, offsets: Longs) -> ScoreTable:
+def _by_type(reader: SpanReader, t: Ints, p: Ints, offsets: Ints) -> ScoreTable:
     """Count the spans of each type; one is right where type, first and last token agree."""
     kind, first, last = reader.spans(t, offsets)
     found, found_first, found_last = reader.spans(p, offsets)
@@ -384,7 +383,7 @@ def _by_type(reader: SpanReader, t: Longs, p: Longs, offsets: Longs) -> ScoreTab
     return _counted("type", reader.kinds, kind, found, kind[right])
 
 
-def _counted(name: str, names: list[Any], true: Longs, found: Longs, right: Longs) -> ScoreTable:
+def _counted(name: str, names: list[Any], true: Ints, found: Ints, right: Ints) -> ScoreTable:
     counts = (np.bincount(codes, minlength=len(names)).tolist() for codes in (true, found, right))
     return ScoreTable(name, {key: Score(*row) for key, *row in zip(names, *counts, strict=True)})
 

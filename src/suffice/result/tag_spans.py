@@ -16,17 +16,15 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
 from suffice.data.attributes import offsets_of
 from suffice.errors import DataError, require_choice, shown
+from suffice.types import Bools, Ints
 
 SCHEMES = {"conll": "BIELSU", "iob1": "BI", "iob2": "BI", "iobes": "BIES", "bilou": "BILU", "none": ""}
 """The letters, beside O, that each scheme of tags knows."""
 OUTSIDE = "O"
 OPENING, CLOSING = "BSU", "ELSU"
-Longs = NDArray[np.int64]
-Bools = NDArray[np.bool_]
 
 
 @dataclass(frozen=True, eq=False)
@@ -44,7 +42,7 @@ class FlatTags:
 
     name: str
     tags: list[Any]
-    offsets: Longs
+    offsets: Ints
 
     @classmethod
     def of(cls, name: str, sequences: Any) -> FlatTags:
@@ -80,7 +78,7 @@ class FlatTags:
         sequence = int(np.searchsorted(self.offsets, at, "right")) - 1
         return f"Sequence {sequence + 1} of {self.name!r}: tag {at - int(self.offsets[sequence]) + 1}"
 
-    def coded(self, index: Mapping[Any, int]) -> Longs:
+    def coded(self, index: Mapping[Any, int]) -> Ints:
         """Return the tags as codes; shape (n_tokens,)."""
         return np.fromiter(map(index.__getitem__, self.tags), np.int64, len(self.tags))
 
@@ -139,7 +137,7 @@ class SpanReader:
     """
 
     kinds: list[str]
-    kind: Longs
+    kind: Ints
     opens: Bools
     closes: Bools
 
@@ -154,7 +152,7 @@ class SpanReader:
         )
         return cls(list(index), kind, opens, closes)
 
-    def spans(self, codes: Longs, offsets: Longs) -> tuple[Longs, Longs, Longs]:
+    def spans(self, codes: Ints, offsets: Ints) -> tuple[Ints, Ints, Ints]:
         """Return type, first and last token of every span.
 
         Parameters

@@ -18,7 +18,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from suffice.data.frame import to_native
-from suffice.data.variable import Label, Variable
+from suffice.data.variable import Variable
 from suffice.errors import ArgumentError, EstimationError, require_choice, require_fraction
 from suffice.inference.clique_family import family_of
 from suffice.inference.interactions import Interactions
@@ -31,12 +31,12 @@ from suffice.result.wald_columns import COLUMNS, WaldColumns
 from suffice.structures.cliques import Cliques
 from suffice.structures.structure import public_name
 from suffice.text import fixed, html_table, number, plain_table, shorten
+from suffice.types import Floats, Label
 
 MAX_FREE = 3000
 """Matrices of so many free parameters squared are inverted at most."""
 MAX_COVARIANCE = 6000
 SHOWN_ROWS = 60
-Floats = NDArray[np.float64]
 
 
 @dataclass(frozen=True, eq=False)

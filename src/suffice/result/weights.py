@@ -38,12 +38,12 @@ from suffice.structures.cliques import Cliques
 from suffice.structures.features import Features
 from suffice.structures.structure import public_name
 from suffice.text import fixed, html_table, plain_table, plural
+from suffice.types import Floats
 
 MAX_WEIGHTS = 2000
 """Matrices of so many weights squared are inverted at most."""
 SHOWN_ROWS, SHOWN = 60, 4
 """So many weights are printed, and so many relations or names are named in a remark."""
-Floats = NDArray[np.float64]
 
 
 class WeightRow(NamedTuple):

@@ -23,8 +23,8 @@ from suffice.sklearn.inputs import Inputs
 from suffice.sklearn.tables import as_table
 from suffice.sklearn.words import in_words, reworded
 from suffice.stats.statistics import Statistics
+from suffice.types import Floats
 
-Floats = NDArray[np.float64]
 PIECE_ROWS = 1 << 15
 """Rows that are classified at a time, so that what is computed on the way stays small."""
 LEARNT = ("classes_", "statistics_", "structure_", "target_name_", "kinds_", "_asked", "_found", "_model")

@@ -17,11 +17,12 @@ from sklearn.utils.validation import check_is_fitted
 from suffice.errors import ArgumentError, listing, require_choice, shown
 from suffice.fitting import collect
 from suffice.models.class_model import RULES
-from suffice.sklearn.base import Floats, Shell
+from suffice.sklearn.base import Shell
 from suffice.sklearn.cases import Cases
 from suffice.sklearn.inputs import Inputs
 from suffice.sklearn.words import in_words
 from suffice.structures.class_prior import ClassPrior
+from suffice.types import Floats
 
 if TYPE_CHECKING:
     from suffice.sklearn.softmax_regression import SoftmaxRegression

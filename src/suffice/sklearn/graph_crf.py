@@ -15,7 +15,6 @@ from sklearn.utils.validation import check_is_fitted
 from suffice.data.graph_codes import GraphTable, LabelledGraphs
 from suffice.data.graph_reading import GraphRead, GraphWords, read_graphs
 from suffice.data.label_codes import LabelRead, read_labels
-from suffice.data.variable import Label
 from suffice.errors import DataError, EstimationError, ModelError, require_choice, require_whole
 from suffice.fitting import fit as fit_structure
 from suffice.io.chain_file import Proof
@@ -34,8 +33,8 @@ from suffice.sklearn.graph_store import restored, stored
 from suffice.sklearn.words import in_words, reworded
 from suffice.structures.label_graph import CliqueKind, LabelGraph
 from suffice.text import plural
+from suffice.types import Floats, Label
 
-Floats = NDArray[np.float64]
 NOTES = {
     "a prior such as prior=sf.Gaussian(10), or leave an input out": (
         "a penalty such as c2=1.0, or leave out what never occurs: states='observed', cliques='observed'"

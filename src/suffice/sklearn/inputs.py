@@ -27,8 +27,6 @@ from suffice.data.variable import Variable
 from suffice.errors import DataError
 from suffice.sklearn.tables import as_array, holds_text, is_frame, refuse_text
 
-Floats = NDArray[np.float64]
-
 
 @dataclass(frozen=True)
 class Inputs:

@@ -16,7 +16,7 @@ from sklearn.utils.validation import check_is_fitted
 from suffice.data.attributes import LabelledSequences
 from suffice.data.label_codes import read_labels
 from suffice.data.sequence_positions import PositionTable
-from suffice.data.variable import Label, Variable
+from suffice.data.variable import Variable
 from suffice.engines.parts import Parts, workers_of
 from suffice.errors import ArgumentError, DataError, require_whole, shown
 from suffice.fitting import fit as fit_structure
@@ -36,8 +36,8 @@ from suffice.sklearn.sequence_keywords import KeywordError, require_none
 from suffice.sklearn.words import reworded
 from suffice.structures.label_chain import LabelChain
 from suffice.text import plural
+from suffice.types import Floats, Label
 
-Floats = NDArray[np.float64]
 LEARNT = ("model_", "fit_", "classes_", "_proof")
 DERIVED = ("state_features_", "transition_features_")
 WORDS = {

@@ -15,7 +15,7 @@ from suffice.data.schema import Declaration
 from suffice.errors import ArgumentError, DataError, is_number, shown
 from suffice.priors.penalty import NARROWEST, WIDEST, Gaussian, Laplace
 from suffice.result.softmax_coefficients import SoftmaxCoefficients, softmax_coefficients
-from suffice.sklearn.base import Floats, Shell, attribute
+from suffice.sklearn.base import Shell, attribute
 from suffice.sklearn.cases import Cases, read_cases
 from suffice.sklearn.inputs import (
     Inputs,
@@ -30,6 +30,7 @@ from suffice.sklearn.tables import may_have_states
 from suffice.sklearn.words import in_words
 from suffice.stats.needs import Count
 from suffice.structures.softmax_regression import SoftmaxClasses
+from suffice.types import Floats
 
 PENALTIES = ("l2", "l1")
 FACTORS = ("text", "levels", "bool")

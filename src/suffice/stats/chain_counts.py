@@ -20,8 +20,8 @@ from suffice.errors import StatisticsError
 from suffice.stats.counts import require_factor
 from suffice.stats.notebook import chain_cells
 from suffice.text import html_table
+from suffice.types import Floats
 
-Floats = NDArray[np.float64]
 MANY = 4
 """Where there are at most so many possible keys for one that is counted, all of them have a place in a table."""
 

@@ -7,7 +7,7 @@ from collections.abc import Sequence
 import numpy as np
 from numpy.typing import NDArray
 
-Ints = NDArray[np.int64]
+from suffice.types import Ints
 
 
 def ragged(lists: Sequence[Sequence[int]]) -> tuple[Ints, Ints]:

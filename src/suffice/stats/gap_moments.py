@@ -19,9 +19,10 @@ from suffice.data.variable import Variable
 from suffice.errors import StatisticsError
 from suffice.settings import settings
 from suffice.stats.counts import require_factor
-from suffice.stats.moment_passes import Floats, added
+from suffice.stats.moment_passes import added
 from suffice.stats.needs import Need
 from suffice.text import in_bytes, plural
+from suffice.types import Floats
 
 ARRAYS = ("missing", "weight", "mean", "rest", "scatter")
 

@@ -26,9 +26,8 @@ from suffice.stats.counts import require_factor
 from suffice.stats.gap_lists import order_of, ragged, starts, taken
 from suffice.stats.needs import Gap
 from suffice.text import in_bytes, plural
+from suffice.types import Floats, Ints
 
-Ints = NDArray[np.int64]
-Floats = NDArray[np.float64]
 PIECE = 1 << 16
 """Rows that are looked at together."""
 ARRAYS = ("member_at", "members", "kind", "code_at", "codes", "weights")

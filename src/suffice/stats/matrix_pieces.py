@@ -13,6 +13,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from suffice.native import moments
+from suffice.types import Floats
 
 if TYPE_CHECKING:
     from suffice.stats.moment_passes import Products
@@ -22,7 +23,6 @@ MOST_NUMBERS = 1 << 16
 PIECE_NUMBERS = 1 << 19
 MIN_ROWS, MAX_ROWS = 1 << 10, 1 << 16
 
-Floats = NDArray[np.float64]
 Indices = NDArray[np.int64]
 UNWEIGHTED = np.zeros(0)
 

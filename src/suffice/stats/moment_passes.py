@@ -28,6 +28,7 @@ from numpy.typing import NDArray
 
 from suffice.settings import one_blas_thread, settings
 from suffice.stats.matrix_pieces import MatrixPiece, rows_of_piece, suits
+from suffice.types import Floats
 
 PIECE_NUMBERS = 1 << 20
 MIN_ROWS, MAX_ROWS = 1 << 10, 1 << 16
@@ -40,7 +41,6 @@ MANY_NUMBERS = 1 << 22
 SMALL_JOB = 1 << 15
 """Numbers below which linear algebra takes one thread by itself."""
 
-Floats = NDArray[np.float64]
 Indices = NDArray[np.int64]
 Arrays = tuple[Floats, Floats, Floats, Floats]
 """Weight, mean, what rounding cut off the mean, and scatter; leading axes are cells."""

@@ -27,11 +27,12 @@ from suffice.data.variable import Variable, unite
 from suffice.errors import DataError, StatisticsError, listing
 from suffice.settings import settings
 from suffice.stats.counts import n_cells, require_factor
-from suffice.stats.moment_passes import Arrays, Floats, Job, Products, added, pass_over
+from suffice.stats.moment_passes import Arrays, Job, Products, added, pass_over
 from suffice.stats.needs import Moment
 from suffice.stats.notebook import moments_cells
 from suffice.stats.sparse_moments import moments_by_cell
 from suffice.text import html_table, in_bytes, plural
+from suffice.types import Floats
 
 NUMBER_BYTES = 8
 ROUNDING = 1e-9

@@ -24,8 +24,7 @@ from suffice.stats.needs import Distinct
 from suffice.stats.notebook import rows_cells
 from suffice.stats.ordering import grouped, words_of
 from suffice.text import html_table, in_bytes, plural
-
-Floats = NDArray[np.float64]
+from suffice.types import Floats
 
 
 @dataclass(frozen=True, eq=False, repr=False)

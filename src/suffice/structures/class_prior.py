@@ -10,8 +10,9 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from suffice.data.variable import Label, Variable
+from suffice.data.variable import Variable
 from suffice.errors import ArgumentError, EstimationError, is_number, listing, shown
+from suffice.types import Label
 
 NEAR_ONE = 1e-9
 ROUNDINGS = 8

@@ -13,10 +13,11 @@ from dataclasses import dataclass
 from typing import Any
 
 from suffice.data.schema import Schema
-from suffice.data.variable import Label, Variable, plain_label
+from suffice.data.variable import Variable, plain_label
 from suffice.errors import StructureError, is_number, listing, shown
 from suffice.structures.feature_rules import Feature, Match, Outer, Term, Times
 from suffice.structures.feature_spec import FeatureSpec, discrete, named, require_few, require_name, scope_of, text_of
+from suffice.types import Label
 
 
 @dataclass(frozen=True, repr=False)

@@ -17,9 +17,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from suffice.errors import StructureError, shown
+from suffice.types import Floats, Ints
 
-Floats = NDArray[np.float64]
-Ints = NDArray[np.int64]
 Cells = tuple[Ints, Floats]
 Labels = tuple[Any, ...] | None
 """The states of a discrete variable; None for a continuous one."""

@@ -9,7 +9,7 @@ from functools import cached_property
 from typing import Any
 
 from suffice.data.schema import Declaration
-from suffice.data.variable import Label, Variable, plain_label, sort_labels
+from suffice.data.variable import Variable, plain_label, sort_labels
 from suffice.errors import (
     StructureError,
     UnknownNameError,
@@ -21,6 +21,7 @@ from suffice.errors import (
     suggestion,
 )
 from suffice.text import html_table, plain_table, shorten
+from suffice.types import Label
 
 NEAR_ONE = 1e-9
 """How far the sum of a hypothesis' probabilities may be from one."""

@@ -13,12 +13,13 @@ from dataclasses import dataclass
 from typing import Any
 
 from suffice.data.schema import Declaration
-from suffice.data.variable import Label, Variable
+from suffice.data.variable import Variable
 from suffice.errors import StructureError, listing, require_choice, shown
 from suffice.settings import settings
 from suffice.structures.dag import DAG
 from suffice.structures.gaussian_markov import GaussianMarkov
 from suffice.text import in_bytes
+from suffice.types import Label
 
 DIVISORS = ("n", "n-1")
 PAIR_BYTES = 250

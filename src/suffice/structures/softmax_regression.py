@@ -6,10 +6,11 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from typing import Any
 
-from suffice.data.variable import Label, plain_label
+from suffice.data.variable import plain_label
 from suffice.errors import ArgumentError, StructureError, shown
 from suffice.structures.class_columns import ClassColumns, input_names
 from suffice.text import plural
+from suffice.types import Label
 
 SHOWN = 8
 

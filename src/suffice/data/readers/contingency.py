@@ -9,8 +9,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from suffice.data.raw import CodedColumn, RawTable
-from suffice.data.variable import Label, Variable, as_states
+from suffice.data.variable import Variable, as_states
 from suffice.errors import DataError, SchemaError, require_mapping, shown
+from suffice.types import Label
 
 
 class Contingency:

@@ -9,10 +9,11 @@ import numpy as np
 from numpy.typing import NDArray
 
 from suffice.data.frame import to_native
-from suffice.models.cpds.kind import Columns, Family
+from suffice.models.cpds.kind import Family
 from suffice.models.cpds.rows import all_configurations
 from suffice.models.cpds.tabular import describe_configuration
 from suffice.text import html_table, number, plain_table, shorten
+from suffice.types import Columns
 
 SHOWN_ROWS = 60
 

@@ -12,8 +12,8 @@ from suffice.data.variable import Variable
 from suffice.errors import StructureError, listing, suggestion
 from suffice.optimise.distance import Distance
 from suffice.stats.needs import Need
+from suffice.types import Columns
 
-Columns = Mapping[str, NDArray[Any]]
 Pseudo = Callable[[NDArray[Any]], NDArray[Any]]
 """A prior on tables: from parent configurations, shape (k, n_parents), to pseudo-counts, shape (k, n_states)."""
 

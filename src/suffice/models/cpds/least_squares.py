@@ -17,13 +17,13 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
+from suffice.types import Floats
+
 SINGULAR = 1e-12
 """What is left of a column's squares after the other columns, relative, below which it is a combination of them."""
 STILL = 8 * np.finfo(np.float64).eps
 """A standard deviation below this, relative to the mean, is rounding error: the column does not vary."""
 REFINEMENTS = 2
-
-Floats = NDArray[np.float64]
 
 
 @dataclass(frozen=True)

@@ -17,12 +17,12 @@ from numpy.typing import NDArray
 
 from suffice.errors import ArgumentError, ModelError, is_number, listing, require_mapping, shown, suggestion
 from suffice.models.cpds.by_configuration import ByConfiguration
-from suffice.models.cpds.kind import Columns, Family
+from suffice.models.cpds.kind import Family
 from suffice.models.cpds.rows import all_configurations
 from suffice.models.cpds.tabular import describe_configuration
 from suffice.stats.moments import Moments
+from suffice.types import Columns, Floats
 
-Floats = NDArray[np.float64]
 PARAMETERS = ("intercept", "coefficients", "sd", "variance")
 TINY = 2.0**-54
 """Half of what may separate uniform numbers: they may be zero, whose normal quantile is −∞."""

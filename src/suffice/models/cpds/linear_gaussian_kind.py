@@ -34,8 +34,8 @@ from suffice.optimise.distance import Distance
 from suffice.stats.moments import Moments
 from suffice.stats.needs import Moment
 from suffice.text import plural
+from suffice.types import Floats
 
-Floats = NDArray[np.float64]
 DIVISORS = ("n", "n-p")
 TIES = ("none", "variance", "slopes", "both")
 ROUNDS, SETTLED = 10_000, 1e-15

@@ -19,13 +19,11 @@ from dataclasses import dataclass, field
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
 from suffice.models.cpds.linear_gaussian import LinearGaussianCPD
 from suffice.optimise.distance import EPS, Distance, beyond, shortfall
 from suffice.stats.moments import Moments
-
-Floats = NDArray[np.float64]
+from suffice.types import Floats
 
 
 @dataclass(frozen=True, eq=False)

@@ -15,15 +15,13 @@ from numpy.typing import NDArray
 
 from suffice.data.frame import to_native
 from suffice.data.labelled import LabelledTable
-from suffice.data.variable import Label
 from suffice.errors import ArgumentError, ModelError, is_number, listing, require_mapping, shown, suggestion
-from suffice.models.cpds.kind import Columns, Family
+from suffice.models.cpds.kind import Family
 from suffice.models.cpds.tabular import MAX_AXES, TabularCPD
 from suffice.settings import settings
 from suffice.stats.counts import Counts
 from suffice.text import html_table, in_bytes, plain_table, probability, shorten
-
-Floats = NDArray[np.float64]
+from suffice.types import Columns, Floats, Label
 
 
 @dataclass(frozen=True, eq=False)

@@ -24,8 +24,7 @@ from suffice.optimise.distance import EPS, Distance, quadratic_loss
 from suffice.stats.counts import Counts
 from suffice.stats.needs import Count
 from suffice.text import plural
-
-Floats = NDArray[np.float64]
+from suffice.types import Floats
 
 
 @dataclass(frozen=True)

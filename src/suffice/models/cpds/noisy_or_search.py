@@ -15,10 +15,9 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 import numpy as np
-from numpy.typing import NDArray
 
-Floats = NDArray[np.float64]
-Bools = NDArray[np.bool_]
+from suffice.types import Bools, Floats
+
 MOST_STEPS = 2000
 SETTLED, HELD, ENOUGH = 1e-14, 1e-12, 1e-9
 RANK = 1e-9

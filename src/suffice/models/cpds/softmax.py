@@ -17,11 +17,11 @@ from numpy.typing import NDArray
 from suffice.data.block import code_dtype
 from suffice.errors import ArgumentError, ModelError, is_number, listing, require_mapping, shown, suggestion
 from suffice.models.cpds.by_configuration import ByConfiguration
-from suffice.models.cpds.kind import Columns, Family
+from suffice.models.cpds.kind import Family
 from suffice.models.cpds.rows import as_numbers
 from suffice.stats.rows import Rows
+from suffice.types import Columns, Floats
 
-Floats = NDArray[np.float64]
 PARAMETERS = ("intercept", "coefficients")
 
 

@@ -22,9 +22,8 @@ from suffice.models.cpds.softmax_proof import shared_slopes
 from suffice.optimise.decrement import Decrement, decrement_by_products, decrement_of
 from suffice.optimise.distance import Distance
 from suffice.stats.rows import Rows
+from suffice.types import Floats, Ints
 
-Floats = NDArray[np.float64]
-Ints = NDArray[np.int64]
 MOST_SIDE, MOST_PRODUCTS = 400, 3e8
 """Parameters, and products, up to which second derivatives are written out."""
 ROUNDING = 4e-16

@@ -30,8 +30,8 @@ from suffice.settings import settings
 from suffice.stats.needs import Distinct
 from suffice.stats.rows import Rows
 from suffice.text import in_bytes, plural
+from suffice.types import Floats
 
-Floats = NDArray[np.float64]
 TIES = ("none", "slopes")
 
 

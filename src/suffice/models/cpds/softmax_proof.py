@@ -14,8 +14,7 @@ from numpy.typing import NDArray
 
 from suffice.models.cpds.softmax import SoftmaxCPD, SoftmaxPenalty
 from suffice.stats.rows import Rows
-
-Floats = NDArray[np.float64]
+from suffice.types import Floats
 
 
 def residual_of(cpd: SoftmaxCPD, statistic: Rows, penalty: SoftmaxPenalty | None, tied: bool) -> float:

@@ -27,9 +27,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from suffice.optimise.newton_cg import newton_cg
+from suffice.types import Bools, Floats
 
-Floats = NDArray[np.float64]
-Bools = NDArray[np.bool_]
 PROVEN = 1e-3
 """Below one by so much that rounding error in H could not matter."""
 

@@ -17,7 +17,8 @@ from typing import NamedTuple
 
 import numpy as np
 
-from suffice.models.cpds.softmax_search import Bools, Cases, Floats
+from suffice.models.cpds.softmax_search import Cases
+from suffice.types import Bools, Floats
 
 SINGULAR = 1e-11
 """Columns whose combination varies by less than this part of their spread are collinear."""

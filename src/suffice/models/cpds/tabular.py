@@ -17,9 +17,9 @@ from numpy.typing import NDArray
 
 from suffice.data.block import code_dtype
 from suffice.data.labelled import LabelledTable, row_cells
-from suffice.data.variable import Label, Variable
+from suffice.data.variable import Variable
 from suffice.errors import ModelError
-from suffice.models.cpds.kind import Columns, Family
+from suffice.models.cpds.kind import Family
 from suffice.models.cpds.rows import (
     all_configurations,
     find_rows,
@@ -31,6 +31,7 @@ from suffice.models.cpds.rows import (
 from suffice.settings import settings
 from suffice.stats.counts import Counts
 from suffice.text import html_table, in_bytes, plain_table, shorten
+from suffice.types import Columns, Label
 
 MAX_AXES = 32
 

@@ -10,9 +10,10 @@ from typing import Any
 
 import numpy as np
 
-from suffice.report.layout import Floats, Layout, breadth_first_edges, layered_layout
+from suffice.report.layout import Layout, breadth_first_edges, layered_layout
 from suffice.report.page.entries import Graph
 from suffice.text import visible
+from suffice.types import Floats
 
 FONT = 13.0  # pixels of a name; states have SMALLER
 SMALLER = 11.5

@@ -5,7 +5,6 @@ from __future__ import annotations
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
 from suffice.models.cpds.tabular import TabularCPD
 from suffice.priors.dirichlet_rows import DirichletRows
@@ -21,8 +20,8 @@ from suffice.report.page.entries import (
 )
 from suffice.result.chain_weights import state_table, step_table, transition_matrix, transition_table
 from suffice.result.graph_weights import graph_weights
+from suffice.types import Floats
 
-Floats = NDArray[np.float64]
 MOST_LABELS = 60  # that a graph shows
 TOP = 40  # weights of a label, of either sign
 MOST = 300  # weights of all labels, of either sign

@@ -1,0 +1,66 @@
+"""Types that all rooms share: arrays, values of variables, tables, JSON, and the words that policies take."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterable, Mapping, Sequence
+from typing import Any, Literal, Protocol, TypeAlias
+
+import numpy as np
+from numpy.typing import NDArray
+
+Floats = NDArray[np.float64]
+Ints = NDArray[np.int64]
+Bools = NDArray[np.bool_]
+Codes = NDArray[np.integer[Any]]
+"""States as small whole numbers, of whatever width suffices; −1 where a value is missing."""
+Array = NDArray[Any]
+"""An array whose dtype depends on the data: codes of a discrete variable, or values of a continuous one."""
+Columns = Mapping[str, Array]
+"""Codes and values of a block of rows, by variable; arrays of shape (n_rows,)."""
+
+Label = str | int | float | bool
+"""The name of a state."""
+
+Estimate = Literal["mle", "mean", "map"]
+Missing = Literal["error", "drop", "em", "available"]
+UnknownStates = Literal["error", "missing"]
+UnseenParents = Literal["error", "uniform", "nan"]
+CertifyBy = Literal["statistics", "data"]
+Damaged = Literal["error", "skip"]
+
+PathLike = str | os.PathLike[str]
+
+Json: TypeAlias = "str | int | float | bool | Sequence[Json] | Mapping[str, Json] | None"
+"""What JSON can hold; ``to_dict`` of every structure, prior and model returns such data."""
+JsonObject = Mapping[str, Json]
+
+
+class Frame(Protocol):
+    """A table with named columns: of pandas, Polars, PyArrow, Dask, Spark or DuckDB."""
+
+    @property
+    def columns(self) -> Iterable[Any]:
+        """The columns, or their names."""
+
+
+class ArrowStream(Protocol):
+    """Whatever exports itself as a stream of Arrow batches."""
+
+    def __arrow_c_stream__(self, requested_schema: Any = None) -> Any:
+        """Export the stream as a capsule."""
+
+
+class Described(Protocol):
+    """A table that is read in pieces: a PyArrow dataset or reader, a scan, statements in a database."""
+
+    @property
+    def schema(self) -> Any:
+        """The names and types of its columns."""
+
+
+TableLike: TypeAlias = (
+    "Frame | ArrowStream | Described | Mapping[str, Any] | PathLike | Sequence[PathLike] | Sequence[Mapping[str, Any]]"
+    " | Sequence[Frame] | NDArray[Any]"
+)
+"""What the library reads as a table of one row per case."""
