@@ -29,8 +29,8 @@ from suffice.models.bayes_net import BayesianNetwork
 from suffice.models.cpds import CPD, Family, NodeKind, given_in, nodes_of
 from suffice.priors.binding import bound, prior_of, without_prior
 from suffice.priors.network_posterior import NetworkPosterior
-from suffice.priors.penalty import Gaussian, Penalty
-from suffice.priors.prior import Prior
+from suffice.priors.penalty import Penalty
+from suffice.priors.prior import ConjugatePrior, NodePrior, Prior
 from suffice.priors.several import remedies
 from suffice.stats.available import is_of_fewer_rows, lack_rows, require_states, weight_of
 from suffice.stats.needs import Need
@@ -111,7 +111,7 @@ def solve(problem: Problem) -> Solution:
             *_impossible(local),
             *_said(nodes),
             *_bare(without_prior(prior, dag, nodes)),
-            *getattr(prior, "remarks", ()),
+            *(prior.remarks if prior is not None else ()),
         ),
     )
 
@@ -161,6 +161,7 @@ def _fit_group(
     elif isinstance(mine, Penalty):
         cpd = _penalised(kind, family, statistic, mine)
     else:
+        assert isinstance(mine, ConjugatePrior)
         _require_plain(kind, family)
         posterior = mine.posterior(kind.name, family, statistic, given)
         cpd = posterior.mode() if problem.point == "map" else posterior.mean()
@@ -243,15 +244,16 @@ def _require_apt(prior: Any, dag: DAG, nodes: Mapping[str, tuple[NodeKind, Famil
         )
 
 
-def check(dag: DAG, prior: Any, fixed: Mapping[str, Any]) -> None:
+def check(dag: DAG, prior: Prior | None, fixed: Mapping[str, Any]) -> None:
     """Refuse what is no prior on a network's parameters, and names that are no nodes."""
-    if prior is not None and (isinstance(prior, type) or not isinstance(prior, Prior | Gaussian)):
+    if prior is not None and not isinstance(prior, NodePrior):
         raise ArgumentError(
             "The 'prior' argument of a Bayesian network must be a prior such as sf.BDeu(10), sf.Dirichlet(1.0) or "
             "sf.K2() on tables, sf.NormalInverseGamma(2, 1.0) on regressions, sf.Gaussian(1.0) on softmax weights, a "
             f"list of them, or a mapping from nodes to priors. Got {shown(prior)} instead."
         )
-    for node in getattr(prior, "nodes", ()):
+    named = () if prior is None else prior.nodes
+    for node in named:
         if node not in dag.nodes:
             raise UnknownNameError(
                 f"The prior speaks of {node!r}, which is not a node. The nodes are "
@@ -264,7 +266,7 @@ def check(dag: DAG, prior: Any, fixed: Mapping[str, Any]) -> None:
                 + suggestion(node, dag.nodes)
             )
     for group in dag.tie:
-        later = [node for node in group[1:] if node in getattr(prior, "nodes", ())]
+        later = [node for node in group[1:] if node in named]
         if later:
             raise StructureError(
                 f"The tied nodes {group} share one table, so the prior must be given under the first of them, "
