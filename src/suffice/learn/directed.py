@@ -26,7 +26,7 @@ from suffice.errors import (
 )
 from suffice.learn.method import Method, Problem, Solution
 from suffice.models.bayes_net import BayesianNetwork
-from suffice.models.cpds import CPD, Family, NodeKind, given_in, nodes_of
+from suffice.models.cpds import CPD, AnyKind, Family, given_in, nodes_of
 from suffice.priors.binding import bound, prior_of, without_prior
 from suffice.priors.network_posterior import NetworkPosterior
 from suffice.priors.penalty import Penalty
@@ -92,7 +92,7 @@ def solve(problem: Problem) -> Solution:
             kind, family = nodes[node]
             cpds[node] = found.cpd.renamed(family)
             posteriors[node] = found.posterior and found.posterior.renamed(family)
-            local[node] = cpds[node].log_likelihood(statistics[kind.need(family)])
+            local[node] = kind.log_likelihood(cpds[node], statistics[kind.need(family)])
     posterior = None
     if all(found.posterior is not None for found in fits.values()):
         parts = [found.posterior.log_marginal_likelihood for found in fits.values()]
@@ -125,7 +125,7 @@ def _impossible(local: Mapping[str, float]) -> tuple[str, ...]:
     return tuple(said)
 
 
-def _said(nodes: Mapping[str, tuple[NodeKind, Family]]) -> tuple[str, ...]:
+def _said(nodes: Mapping[str, tuple[AnyKind, Family]]) -> tuple[str, ...]:
     """Remark on the nodes whose settings depart from maximum likelihood."""
     ways: dict[str, list[str]] = {}
     for node, (kind, _) in nodes.items():
@@ -146,16 +146,16 @@ def _some(names: list[str], most: int = 4) -> str:
 
 
 def _fit_group(
-    problem: Problem, prior: Any, nodes: Mapping[str, tuple[NodeKind, Family]], group: tuple[str, ...]
+    problem: Problem, prior: Any, nodes: Mapping[str, tuple[AnyKind, Family]], group: tuple[str, ...]
 ) -> NodeFit:
     kind, family = nodes[group[0]]
     statistic = reduce(add, in_terms_of_lead(problem.statistics, nodes, group))  # eq tied-statistics
     given = given_in(group, problem.fixed, nodes)
     mine = prior_of(prior, kind, family)
     posterior: Any = None
-    whole = given is not None and isinstance(given, CPD) and given.kind == kind.name != "tabular"
-    if whole and (mine is None or isinstance(mine, Penalty)):
-        cpd = given.renamed(family)  # nothing is left to be estimated
+    whole = given if isinstance(given, CPD) and given.kind == kind.name != "tabular" else None
+    if whole is not None and (mine is None or isinstance(mine, Penalty)):
+        cpd = whole.renamed(family)  # nothing is left to be estimated
     elif mine is None:
         cpd = kind.mle(family, statistic)
     elif isinstance(mine, Penalty):
@@ -176,7 +176,7 @@ def _fit_group(
 
 
 def in_terms_of_lead(
-    statistics: Statistics, nodes: Mapping[str, tuple[NodeKind, Family]], group: tuple[str, ...]
+    statistics: Statistics, nodes: Mapping[str, tuple[AnyKind, Family]], group: tuple[str, ...]
 ) -> Iterator[Any]:
     """Yield the statistics of tied nodes, expressed in the first one's variables."""
     lead_kind, lead = nodes[group[0]]
@@ -204,7 +204,7 @@ def in_terms_of_lead(
         yield statistics[kind.need(family)].renamed(dict(zip(family.scope, lead.variables, strict=True)))
 
 
-def _require_plain(kind: NodeKind, family: Family) -> None:
+def _require_plain(kind: AnyKind, family: Family) -> None:
     """Refuse settings that a conjugate prior has no use for."""
     name = family.child.name
     plain = kind.configured(name, {})
@@ -223,7 +223,7 @@ def _penalised(kind: Any, family: Family, statistic: Any, penalty: Penalty) -> C
     return cpd
 
 
-def _require_apt(prior: Any, dag: DAG, nodes: Mapping[str, tuple[NodeKind, Family]]) -> None:
+def _require_apt(prior: Any, dag: DAG, nodes: Mapping[str, tuple[AnyKind, Family]]) -> None:
     """Refuse priors on nodes of another kind, and on none of the nodes, with what fits all kinds of the network."""
     if prior is None:
         return
