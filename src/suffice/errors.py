@@ -16,13 +16,236 @@ The graph has a cycle: A -> B -> A. A Bayesian network needs a directed graph wi
 from __future__ import annotations
 
 import difflib
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass
 from numbers import Integral, Real
-from typing import Any, TypeGuard
+from typing import Any, Self, TypeAlias, TypeGuard
+
+# What to do about it ----------------------------------------------------------------------------------------------
+
+
+@dataclass(frozen=True)
+class Made:
+    """A value that a public name makes, such as ``sf.Gaussian(10)``, without making it.
+
+    >>> made("NormalInverseGamma", 2, 1.0), {"age": made("continuous")}
+    (sf.NormalInverseGamma(2, 1.0), {'age': sf.continuous()})
+    """
+
+    name: str
+    args: tuple[Value, ...] = ()
+    named: tuple[tuple[str, Value], ...] = ()
+
+    def __repr__(self) -> str:
+        listed = [*map(repr, self.args), *(f"{name}={value!r}" for name, value in self.named)]
+        return f"sf.{self.name}({', '.join(listed)})"
+
+
+def made(name: str, *args: Value, **named: Value) -> Made:
+    """Return what ``sf.name(*args, **named)`` makes, as data."""
+    return Made(name, args, tuple(named.items()))
+
+
+Value: TypeAlias = "str | float | bool | Made | Sequence[Value] | Mapping[str, Value] | None"
+
+
+@dataclass(frozen=True)
+class Remedy:
+    """An argument with which the call goes another way.
+
+    Attributes
+    ----------
+    argument : str
+    value : Value
+        Data: text, a number, a list or mapping, or what is `made` by a public name.
+    why : str
+        What that does, such as ``to leave out incomplete rows``.
+    call : str
+        What takes the argument, where it is not the call that failed: ``sf.CSV(path, …)``.
+    """
+
+    argument: str
+    value: Value
+    why: str = ""
+    call: str = ""
+
+    def __str__(self) -> str:
+        given = f"{self.argument}={self.value!r}"
+        return (self.call.replace("…", given) or given) + f" {self.why}" * bool(self.why)
+
+
+@dataclass(frozen=True)
+class Given:
+    """An argument as it was given: a fact, no remedy."""
+
+    argument: str
+    value: Value
+
+    def __str__(self) -> str:
+        return f"{self.argument}={self.value!r}"
+
+
+@dataclass(frozen=True)
+class Mention:
+    """Words for something that not every front end calls so, such as ``max_iter=…`` or ``The 'prior' argument``.
+
+    Attributes
+    ----------
+    what : str
+        An argument, a public name, or a piece of advice of which front ends have words of their own.
+    words : str
+        How Python says it.
+    kind : str
+        ``subject`` where the words begin a sentence, as in "The 'prior' argument must be …".
+    """
+
+    what: str
+    words: str
+    kind: str = ""
+
+    def __str__(self) -> str:
+        return self.words
+
+
+def the_argument(name: str, place: str = "argument") -> Mention:
+    """Return the argument of this name as the subject of a sentence."""
+    return Mention(name, f"The {name!r} {place}", "subject")
+
+
+@dataclass(frozen=True)
+class Also:
+    """Parts that are left out where the front end has no words for one of them."""
+
+    parts: tuple[Part, ...]
+
+    def __str__(self) -> str:
+        return "".join(map(str, self.parts))
+
+
+def also(*parts: Part) -> Also:
+    """Return parts that are left out where the front end has no words for one of them."""
+    return Also(parts)
+
+
+Part: TypeAlias = str | Remedy | Given | Mention | Made | Also
+Change: TypeAlias = Callable[[Remedy | Given | Mention | Made], Part | None]
+"""How a front end says a part; None where it has nothing of the kind."""
+
+
+class Text(str):
+    """A sentence that knows its remedies: Python's words, of parts that other front ends say in words of their own.
+
+    >>> text = Text("Row 3 lacks 'x'. Pass ", Remedy("missing", "drop", "to leave it out"), ".")
+    >>> print(text)
+    Row 3 lacks 'x'. Pass missing='drop' to leave it out.
+    >>> print(text.change(lambda part: f"--{part.argument} {part.value}"))
+    Row 3 lacks 'x'. Pass --missing drop.
+    """
+
+    parts: tuple[Part, ...]
+
+    def __new__(cls, *parts: Part) -> Self:
+        """Join parts; those of other texts keep what they are."""
+        flat = [piece for part in parts for piece in (part.parts if isinstance(part, Text) else (part,))]
+        text = super().__new__(cls, "".join(map(str, flat)))
+        text.parts = tuple(flat)
+        return text
+
+    def __reduce__(self) -> tuple[type[Text], tuple[Part, ...]]:
+        return Text, self.parts
+
+    def __add__(self, other: str) -> Text:
+        return Text(self, other)
+
+    def __radd__(self, other: str) -> Text:
+        return Text(other, self)
+
+    @property
+    def remedies(self) -> tuple[Remedy, ...]:
+        """The remedies, in the order in which they are said."""
+        return _remedies(self.parts)
+
+    def change(self, say: Change) -> Text:
+        """Return the text with its parts as a front end says them; what begins a sentence keeps its capital."""
+        found: list[Part] = []
+        for part in self.parts:
+            new = _changed(part, say)
+            if new is None:
+                continue
+            begins = not found or str(found[-1]).endswith(". ")
+            found.append(new[:1].upper() + new[1:] if begins and isinstance(new, str) and part != new else new)
+        return Text(*found)
+
+
+def _remedies(parts: Iterable[Part]) -> tuple[Remedy, ...]:
+    found: list[Remedy] = []
+    for part in parts:
+        found += [part] if isinstance(part, Remedy) else _remedies(part.parts) if isinstance(part, Also) else []
+    return tuple(found)
+
+
+def _changed(part: Part, say: Change) -> Part | None:
+    if isinstance(part, str):
+        return part
+    if not isinstance(part, Also):
+        return say(part)
+    found = [_changed(each, say) for each in part.parts]
+    said = [each for each in found if each is not None]
+    return Also(tuple(said)) if len(said) == len(found) else None
+
+
+def worded(text: str, say: Change) -> str:
+    """Return a message as a front end says it; a plain one as it is."""
+    return str(text.change(say)) if isinstance(text, Text) else text
+
+
+def joined(separator: str, texts: Iterable[Part]) -> Text:
+    """Join texts, as `str.join` does, and keep their remedies.
+
+    >>> joined(", or ", ["leave it out", Text("pass ", Remedy("missing", "drop"))]).remedies
+    (Remedy(argument='missing', value='drop', why='', call=''),)
+    """
+    listed = list(texts)
+    return Text(*[part for text in listed for part in (separator, text)][1:])
+
+
+# Errors -----------------------------------------------------------------------------------------------------------
 
 
 class SufficeError(Exception):
-    """Base of every error this library raises on purpose."""
+    """Base of every error this library raises on purpose.
+
+    Parameters
+    ----------
+    *parts : str, Remedy, Given, Mention, Made or Also
+        The message; pieces of it that are remedies are data.
+
+    Attributes
+    ----------
+    message : str
+        The message, a `Text` where it has remedies.
+    remedies : tuple of Remedy
+        Arguments with which the call goes another way.
+    """
+
+    def __init__(self, *parts: Part) -> None:
+        super().__init__(
+            *([parts[0]] if len(parts) == 1 and isinstance(parts[0], str) else [Text(*parts)] * bool(parts))
+        )
+
+    @property
+    def message(self) -> str:
+        """The message, a `Text` where it has remedies."""
+        return self.args[0] if self.args else ""
+
+    @property
+    def remedies(self) -> tuple[Remedy, ...]:
+        """Arguments with which the call goes another way."""
+        return self.message.remedies if isinstance(self.message, Text) else ()
+
+    def worded(self, say: Change) -> str:
+        """Return the message as a front end says it."""
+        return worded(self.message, say)
 
 
 class ArgumentError(SufficeError, ValueError):
@@ -136,21 +359,23 @@ def require_choice(name: str, value: object, choices: Sequence[str], place: str 
     """Raise unless ``value`` is one of the words that ``name`` takes."""
     if not isinstance(value, str) or value not in choices:
         raise ArgumentError(
-            f"The {name!r} {place} must be one of {listing(choices, limit=20)}. Got {shown(value)} instead."
+            the_argument(name, place), f" must be one of {listing(choices, limit=20)}. Got {shown(value)} instead."
         )
 
 
 def require_text(name: str, value: object, place: str = "argument") -> str:
     """Return ``value``, which must be text and not empty."""
     if not isinstance(value, str) or not value:
-        raise ArgumentError(f"The {name!r} {place} must be text, and not empty. Got {shown(value)} instead.")
+        raise ArgumentError(the_argument(name, place), f" must be text, and not empty. Got {shown(value)} instead.")
     return value
 
 
 def require_mapping(name: str, value: object, example: str, place: str = "argument") -> Mapping[Any, Any]:
     """Return ``value``, which must be a mapping such as ``example``."""
     if not isinstance(value, Mapping):
-        raise ArgumentError(f"The {name!r} {place} must be a mapping such as {example}. Got {shown(value)} instead.")
+        raise ArgumentError(
+            the_argument(name, place), f" must be a mapping such as {example}. Got {shown(value)} instead."
+        )
     return value
 
 
@@ -158,7 +383,7 @@ def require_whole(name: str, value: object, least: int = 0, place: str = "argume
     """Return ``value``, which must be a whole number of at least ``least``."""
     if not is_whole(value) or value < least:
         raise ArgumentError(
-            f"The {name!r} {place} must be a whole number, at least {least}. Got {shown(value)} instead."
+            the_argument(name, place), f" must be a whole number, at least {least}. Got {shown(value)} instead."
         )
     return int(value)
 
@@ -166,7 +391,7 @@ def require_whole(name: str, value: object, least: int = 0, place: str = "argume
 def require_number(name: str, value: object, place: str = "argument") -> float:
     """Return ``value``, which must be a number that a float can hold."""
     if not is_number(value):
-        raise ArgumentError(f"The {name!r} {place} must be a number. Got {shown(value)} instead.")
+        raise ArgumentError(the_argument(name, place), f" must be a number. Got {shown(value)} instead.")
     return float(value)
 
 
@@ -174,7 +399,7 @@ def require_fraction(name: str, value: object) -> float:
     """Return ``value``, which must be a number between 0 and 1, both excluded."""
     number = require_number(name, value)
     if not 0 < number < 1:
-        raise ArgumentError(f"The {name!r} argument must lie between 0 and 1. Got {shown(value)} instead.")
+        raise ArgumentError(the_argument(name), f" must lie between 0 and 1. Got {shown(value)} instead.")
     return number
 
 
@@ -184,6 +409,7 @@ def require_seed(seed: object) -> int | None:
         return None
     if not is_whole(seed) or not 0 <= seed < 2**64:
         raise ArgumentError(
-            f"The 'seed' argument must be a whole number from 0 to 2**64 - 1, or None. Got {shown(seed)} instead."
+            the_argument("seed"),
+            f" must be a whole number from 0 to 2**64 - 1, or None. Got {shown(seed)} instead.",
         )
     return int(seed)

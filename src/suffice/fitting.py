@@ -12,7 +12,7 @@ from typing import Any
 
 from suffice.data.schema import SchemaLike
 from suffice.data.table import Weights
-from suffice.errors import ArgumentError
+from suffice.errors import ArgumentError, Mention
 from suffice.families.choice import choose, methods_for
 from suffice.learn.method import Method
 from suffice.opening import EM, open_source
@@ -257,7 +257,9 @@ def estimate(
     elif certify == "data" or chosen.passes == "many":
         instead = "" if certify == "data" or not chosen.instead else f" {chosen.instead}"
         raise ArgumentError(
-            f"The {'certificate' if certify == 'data' else 'method'} needs the data itself; pass data=….{instead}"
+            f"The {'certificate' if certify == 'data' else 'method'} needs the data itself; pass ",
+            Mention("data", "data=…"),
+            f".{instead}",
         )
     return finish(structure, statistics, source, name, chosen, watch, settings)
 
@@ -272,7 +274,9 @@ def _require_whole_rows(structure: Any, statistics: Statistics, method: Method) 
         )
         raise ArgumentError(
             "The statistics are of rows that lack values. As they were collected, pass here, too: "
-            f"{families}missing={EM!r} and data=…; or fit the data at once: sf.fit(structure, data, missing={EM!r})."
+            f"{families}missing={EM!r} and ",
+            Mention("data", "data=…"),
+            f"; or fit the data at once: sf.fit(structure, data, missing={EM!r}).",
         )
 
 

@@ -18,7 +18,7 @@ from suffice.data.variable import Variable
 from suffice.engines import engine_for
 from suffice.engines.local import LocalPieces
 from suffice.engines.spread import SpreadSource
-from suffice.errors import ArgumentError, require_choice, shown
+from suffice.errors import ArgumentError, Remedy, Text, require_choice, shown
 from suffice.families.choice import methods_for
 from suffice.progress import Watch
 from suffice.stats.available import AVAILABLE, CheckedSource
@@ -212,8 +212,8 @@ def _remedies(structure: Any) -> str:
             return f"{observed}, or cut the sequences where values are missing."
         return remedies_for_gaps(isinstance(structure, Autoregression))
     if _learns_from_gaps(structure):
-        return f"{observed}, or missing='drop' to leave out incomplete rows; or fill them in."
-    return "Pass missing='drop' to leave out incomplete rows; or fill them in."
+        return Text(f"{observed}, or ", Remedy("missing", "drop"), " to leave out incomplete rows; or fill them in.")
+    return Text("Pass ", Remedy("missing", "drop"), " to leave out incomplete rows; or fill them in.")
 
 
 def _learns_from_gaps(structure: Any) -> bool:

@@ -9,7 +9,11 @@ from suffice.certify import Certificate, Claim
 from suffice.errors import (
     ArgumentError,
     DataError,
+    Mention,
+    Remedy,
     SchemaError,
+    Text,
+    made,
     require_choice,
     require_fraction,
     require_mapping,
@@ -19,7 +23,6 @@ from suffice.errors import (
 )
 from suffice.families.proof import examined
 from suffice.learn.method import Method, Problem, Solution, check_options
-from suffice.priors.prior import Prior
 from suffice.progress import Watch
 from suffice.result.fit import Fit
 from suffice.result.notes import Note, notes_on
@@ -40,8 +43,14 @@ def checked_settings(
     require_choice("certify", certify, ("statistics", "data"))
     require_choice("unseen_parents", rest["unseen_parents"], ("error", "uniform", "nan"))
     if point is not None and prior is None:
-        raise ArgumentError(f"point={point!r} asks for an estimate under a prior; pass prior=…, such as sf.BDeu(10).")
-    points = prior.points if isinstance(prior, Prior) else ("mean", "map")  # weights of hypotheses give both
+        raise ArgumentError(
+            f"point={point!r} asks for an estimate under a prior; pass ",
+            Mention("prior", "prior=…"),
+            ", such as ",
+            made("BDeu", 10),
+            ".",
+        )
+    points = getattr(prior, "points", ("mean", "map"))
     if point is not None and point not in points:
         raise ArgumentError(f"The prior {prior.describe()} gives {list(points)}, not {point!r}.")
     under_prior = [candidate for candidate in method.points if candidate in points]
@@ -177,7 +186,11 @@ def _notes(
     if certificate.exists == "no" and not any("does not exist" in remark for remark in solution.remarks):
         said = "The maximum-likelihood estimate does not exist"
         if certificate.boundary:
-            said += f": {certificate.boundary}. Pass a prior such as prior=sf.Gaussian(10), or leave an input out"
+            said += Text(
+                f": {certificate.boundary}. Pass a prior such as ",
+                Remedy("prior", made("Gaussian", 10)),
+                ", or leave an input out",
+            )
         notes.append(Note("estimate", f"{said}."))
     if certificate.exists != "no" and certificate.boundary:
         notes.append(Note("estimate", f"The data leave open: {certificate.boundary}."))

@@ -21,7 +21,7 @@ from suffice.certify.violation import Violation
 from suffice.data.block import Block
 from suffice.data.encode import missing_in
 from suffice.data.hidden_sequences import HiddenColumns
-from suffice.errors import ModelError
+from suffice.errors import ModelError, Remedy
 from suffice.models.cpds.linear_gaussian import LinearGaussianCPD
 from suffice.models.cpds.rows import all_configurations
 from suffice.models.cpds.tabular import TabularCPD
@@ -123,8 +123,9 @@ class LogPass:
         if 8 * ARRAYS * block.n_rows * k > settings().memory:
             raise ModelError(
                 f"The proof holds {ARRAYS} numbers for each of {k} states at {block.n_rows:,} positions, "
-                f"{in_bytes(8 * ARRAYS * block.n_rows * k)}, more than is allowed. Allow more by "
-                "sf.config(memory='16GB')."
+                f"{in_bytes(8 * ARRAYS * block.n_rows * k)}, more than is allowed. Allow more by ",
+                Remedy("memory", "16GB", call="sf.config(…)"),
+                ".",
             )
         weights = np.repeat(columns.weights, np.diff(columns.offsets))
         log_b = self._shown(columns, block.n_rows)

@@ -19,7 +19,7 @@ from numpy.typing import NDArray
 
 from suffice.data.block import Block
 from suffice.data.variable import Variable
-from suffice.errors import ModelError
+from suffice.errors import ModelError, Remedy
 from suffice.inference.brute_force import log_joint
 from suffice.inference.calibration import calibrate
 from suffice.inference.plan import Plan
@@ -289,7 +289,9 @@ class ObservedRows:
         if need > settings().memory:
             raise ModelError(
                 f"The tables and their expected counts would need {in_bytes(need)}, and may use "
-                f"{in_bytes(settings().memory)}. Give nodes fewer parents, or allow more: sf.config(memory='16GB')."
+                f"{in_bytes(settings().memory)}. Give nodes fewer parents, or allow more: ",
+                Remedy("memory", "16GB", call="sf.config(…)"),
+                ".",
             )
 
 

@@ -9,7 +9,7 @@ from typing import Any
 from suffice.checking.independences import Independence, between, of_directed, of_undirected
 from suffice.checking.ways import Way, n_bytes, way_for
 from suffice.data.schema import Schema
-from suffice.errors import ArgumentError
+from suffice.errors import ArgumentError, Mention, Text
 from suffice.families import family_of, names_with
 from suffice.graph.undirected import interaction_graph
 from suffice.settings import settings
@@ -95,7 +95,10 @@ def questions_of(structure: Any, schema: Schema, most: int) -> Questions:
     for way in ways:
         if way not in kept:
             size = in_bytes(n_bytes(way.need, schema))
-            reason = f"it takes {size}, beyond the {in_bytes(room)} for all tests; allow more by sf.config(memory=…)"
+            reason = Text(
+                f"it takes {size}, beyond the {in_bytes(room)} for all tests; allow more by ",
+                Mention("memory", "sf.config(memory=…)"),
+            )
             untested.append(Untested(way.claim, reason))
     edges = _ways(claims.edges[:MOST_EDGES], schema, normal)[0]
     known = {way.need for way in kept}

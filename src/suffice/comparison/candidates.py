@@ -7,7 +7,7 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 from suffice.data.schema import Schema
-from suffice.errors import ArgumentError, SufficeError, listing, require_mapping, shown, suggestion
+from suffice.errors import ArgumentError, Remedy, SufficeError, Text, listing, made, require_mapping, shown, suggestion
 from suffice.families.choice import choose, methods_for
 from suffice.learn.method import Method, Problem, Solution
 from suffice.opening import EM, source_over
@@ -124,7 +124,9 @@ def require_probabilities(candidates: list[Candidate], schema: Schema) -> None:
                 raise ArgumentError(
                     f"The model {candidate.name!r} counts the states of {name!r}, which is continuous here"
                     f"{because if others else ''}. Densities and probabilities cannot be compared: make the variable "
-                    f"discrete for all models, schema={{{name!r}: sf.categorical()}}, or continuous for all."
+                    "discrete for all models, ",
+                    Remedy("schema", {name: made("categorical")}),
+                    ", or continuous for all.",
                 )
 
 
@@ -230,7 +232,7 @@ class Candidate:
             with one_blas_thread():
                 return self.method.solve(problem)
         except SufficeError as error:
-            end = "Use fewer folds or a prior, or leave cross-validation out by folds=None."
+            end = Text("Use fewer folds or a prior, or leave cross-validation out by ", Remedy("folds", None), ".")
             raise about(error, f"Model {self.name!r}, {where}", end) from None
 
 

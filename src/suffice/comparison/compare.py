@@ -15,7 +15,7 @@ from suffice.comparison.nested import nested_tests
 from suffice.data.schema import SchemaLike, declarations
 from suffice.data.table import Weights, open_table
 from suffice.engines import ENGINES, engine_for
-from suffice.errors import ArgumentError, listing, require_choice, require_seed, require_whole
+from suffice.errors import ArgumentError, Remedy, listing, require_choice, require_seed, require_whole, the_argument
 from suffice.opening import EM, reading_of_gaps
 from suffice.progress import Display, Watch, watch_for
 from suffice.result.fit import Fit
@@ -173,9 +173,10 @@ def _open(entries: list[Entry], data: Any, reading: dict[str, Any]) -> Any:
     structures = [entry.structure for entry in entries]
     if reading["missing"] == AVAILABLE:
         raise ArgumentError(
-            f"The 'missing' argument of a comparison must be 'error', 'drop' or {EM!r}. Got {AVAILABLE!r} instead: it "
+            the_argument("missing"),
+            f" of a comparison must be 'error', 'drop' or {EM!r}. Got {AVAILABLE!r} instead: it "
             "learns each family from the rows that have it, so that models with other families would be scored on "
-            "different rows."
+            "different rows.",
         )
     require_choice("missing", reading["missing"], ("error", "drop", EM))
     policies = {reading_of_gaps(structure, reading["missing"]) for structure in structures}
@@ -210,7 +211,9 @@ def _require_filled(gathered: Gathered, n_folds: int) -> None:
     if empty:
         raise ArgumentError(
             f"The table has {plural(n, 'row')}, too few for {n_folds} folds: {plural(empty, 'fold')} "
-            f"{'is' if empty == 1 else 'are'} empty. Pass fewer folds, or folds=None to leave cross-validation out."
+            f"{'is' if empty == 1 else 'are'} empty. Pass fewer folds, or ",
+            Remedy("folds", None),
+            " to leave cross-validation out.",
         )
 
 

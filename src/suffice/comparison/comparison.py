@@ -14,7 +14,7 @@ from typing import Any, NamedTuple
 from suffice.comparison.cross_validation import CrossValidation
 from suffice.comparison.nested import NestedTest
 from suffice.data.frame import to_native
-from suffice.errors import ArgumentError, UnknownNameError, listing, require_choice, suggestion
+from suffice.errors import ArgumentError, Text, UnknownNameError, listing, made, require_choice, suggestion
 from suffice.result.fit import Fit
 from suffice.result.goodness import p_text
 from suffice.result.notes import Note
@@ -169,7 +169,9 @@ class Comparison:
         if found is None:
             why = {
                 "cv": "there was no cross-validation; pass folds=10",
-                "log_marginal_likelihood": "not all models have one; it needs a conjugate prior, such as sf.BDeu(1)",
+                "log_marginal_likelihood": Text(
+                    "not all models have one; it needs a conjugate prior, such as ", made("BDeu", 1)
+                ),
             }.get(criterion, "it is not a number for any model")
             raise ArgumentError(f"The models cannot be compared by {CRITERIA[criterion].label!r}: {why}.")
         return found.name

@@ -13,7 +13,7 @@ from suffice.comparison.candidates import Candidate
 from suffice.comparison.fold_statistics import Gathered
 from suffice.comparison.folds import FoldedTable
 from suffice.comparison.held_out import Score, from_statistics, of_rows
-from suffice.errors import EstimationError
+from suffice.errors import EstimationError, Remedy, made
 from suffice.progress import Watch
 from suffice.stats.source import BlockSource
 from suffice.text import number, plural
@@ -139,8 +139,13 @@ def _remarks(candidate: Candidate, scores: list[Score], exact: bool) -> list[str
         node = f" of {where!r}" if where else ""
         raise EstimationError(
             f"Model {candidate.name!r}: {least}{plural(unknown, 'row')} of a fold cannot be scored, since the other "
-            f"folds have no data for the parents' states{node}. Pass a prior, such as prior=sf.BDeu(1), or "
-            "unseen_parents='uniform', or 'nan' to go on without a score; or leave cross-validation out by folds=None."
+            f"folds have no data for the parents' states{node}. Pass a prior, such as ",
+            Remedy("prior", made("BDeu", 1)),
+            ", or ",
+            Remedy("unseen_parents", "uniform"),
+            ", or 'nan' to go on without a score; or leave cross-validation out by ",
+            Remedy("folds", None),
+            ".",
         )
     said = []
     if unknown:

@@ -16,7 +16,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from suffice.errors import ArgumentError, DataError, require_text, shown
+from suffice.errors import ArgumentError, DataError, Remedy, require_text, shown, the_argument
 from suffice.files import read_bytes
 from suffice.text import plural
 
@@ -242,11 +242,12 @@ def _text(path: str, encoding: str) -> str:
     except UnicodeDecodeError as error:
         line = content.count(b"\n", 0, error.start) + 1
         raise DataError(
-            f"{path!r}, line {line}: the text is not {encoding} ({error.reason}). Pass its encoding, such as "
-            "encoding='latin-1'."
+            f"{path!r}, line {line}: the text is not {encoding} ({error.reason}). Pass its encoding, such as ",
+            Remedy("encoding", "latin-1"),
+            ".",
         ) from None
     except (LookupError, TypeError):
         raise ArgumentError(
-            f"The 'encoding' argument must be the name of an encoding, such as 'utf-8' or 'latin-1'. Got "
-            f"{shown(encoding)} instead."
+            the_argument("encoding"),
+            f" must be the name of an encoding, such as 'utf-8' or 'latin-1'. Got {shown(encoding)} instead.",
         ) from None

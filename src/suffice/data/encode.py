@@ -24,7 +24,7 @@ from suffice.data.float_kinds import FRACTION, SAMPLE_ROWS, Trait, traits_of
 from suffice.data.raw import RawColumn, is_number
 from suffice.data.schema import Declaration
 from suffice.data.variable import Variable, sort_labels
-from suffice.errors import DataError, SchemaError, listing, suggestion
+from suffice.errors import DataError, Remedy, SchemaError, listing, made, suggestion
 from suffice.text import plural
 from suffice.types import Label
 
@@ -255,7 +255,9 @@ class ColumnEncoder:
             states = self.variable.labels
             raise DataError(
                 f"Column {self.name!r}, row {first_row + row + 1}: state {label!r} is not one of {listing(states)}."
-                f"{suggestion(label, states)} Add it to the schema, or pass unknown_states='missing'."
+                f"{suggestion(label, states)} Add it to the schema, or pass ",
+                Remedy("unknown_states", "missing"),
+                ".",
             )
         self.n_unknown += int(unknown.sum())
         self.first_unknown = label if self.first_unknown is None else self.first_unknown
@@ -311,7 +313,9 @@ class ColumnEncoder:
             raise SchemaError(
                 f"Column {self.name!r} holds {len(numbers):,} different numbers, and texts such as {stray!r}. If that "
                 f"means a missing value, read the file with na_values={['', '?', stray]!r}; if all of them are states, "
-                f"declare it: schema={{{self.name!r}: sf.categorical()}}."
+                "declare it: ",
+                Remedy("schema", {self.name: made("categorical")}),
+                ".",
             )
 
     @staticmethod
@@ -321,8 +325,11 @@ class ColumnEncoder:
 
     def _undecided(self, what: str) -> SchemaError:
         return SchemaError(
-            f"Column {self.name!r} {what}, so it could be discrete or continuous. Say which: "
-            f"schema={{{self.name!r}: sf.categorical()}} or schema={{{self.name!r}: sf.continuous()}}."
+            f"Column {self.name!r} {what}, so it could be discrete or continuous. Say which: ",
+            Remedy("schema", {self.name: made("categorical")}),
+            " or ",
+            Remedy("schema", {self.name: made("continuous")}),
+            ".",
         )
 
     def _too_many(self, n_states: int) -> SchemaError:
@@ -359,8 +366,9 @@ def require_few_numbers(variable: Variable) -> None:
     if any(isinstance(state, float) for state in states):
         raise SchemaError(
             f"Column {variable.name!r} holds whole numbers in some parts of the table, and fractions in others. Say "
-            f"which it is: schema={{{variable.name!r}: sf.categorical()}} or schema={{{variable.name!r}: "
-            "sf.continuous()}."
+            "which it is: ",
+            Remedy("schema", {variable.name: made("categorical")}),
+            f" or schema={{{variable.name!r}: sf.continuous()}}.",
         )
     if len(states) > MAX_INTEGER_STATES and _all_whole(states):
         raise _too_many_numbers(variable.name, len(states))
@@ -369,7 +377,11 @@ def require_few_numbers(variable: Variable) -> None:
 def _too_many_numbers(name: str, n_states: int) -> SchemaError:
     return SchemaError(
         f"Column {name!r} holds whole numbers with {n_states} distinct values, so it could be discrete or "
-        f"continuous. Say which: schema={{{name!r}: sf.categorical()}} or schema={{{name!r}: sf.continuous()}}."
+        "continuous. Say which: ",
+        Remedy("schema", {name: made("categorical")}),
+        " or ",
+        Remedy("schema", {name: made("continuous")}),
+        ".",
     )
 
 

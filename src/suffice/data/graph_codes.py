@@ -6,7 +6,7 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field, fields
 from functools import cached_property
 from itertools import pairwise
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -17,9 +17,6 @@ from suffice.data.schema import Schema
 from suffice.data.variable import Variable
 from suffice.errors import DataError
 from suffice.types import Ints
-
-if TYPE_CHECKING:
-    from suffice.inference.graph_plan import GraphPlan
 
 BLOCK_NODES = 1 << 18
 """A block has about so many nodes, and at least one graph."""
@@ -114,7 +111,7 @@ class SameGraphs:
     graphs: Ints
     nodes: Ints
     cliques: tuple[Ints, ...]
-    plans: dict[int, GraphPlan] = field(default_factory=dict, repr=False)
+    plans: dict[int, Any] = field(default_factory=dict, repr=False)
 
     @property
     def n_nodes(self) -> int:

@@ -16,7 +16,7 @@ from suffice.data.sequences import Sequences
 from suffice.data.stream import KEEP
 from suffice.data.table import UNKNOWN_POLICIES, Weights
 from suffice.data.windows import Symbols
-from suffice.errors import ArgumentError, DataError, require_choice
+from suffice.errors import ArgumentError, DataError, Remedy, require_choice
 
 Whole = NDArray[np.int64]
 
@@ -143,8 +143,10 @@ def open_hidden(
     require_choice("unknown_states", unknown_states, UNKNOWN_POLICIES)
     if missing == "drop":
         raise ArgumentError(
-            "missing='drop' would make neighbours of positions that are none. Pass missing='em', under which what is "
-            "missing was not observed, or cut the sequences there."
+            Remedy("missing", "drop"),
+            " would make neighbours of positions that are none. Pass ",
+            Remedy("missing", "em"),
+            ", under which what is missing was not observed, or cut the sequences there.",
         )
     if missing != KEEP:
         require_choice("missing", missing, ("error", "em"))
@@ -160,7 +162,9 @@ def open_hidden(
     except DataError as error:
         if "the value is missing" not in str(error):
             raise
-        raise DataError(f"{error} Or pass missing='em', under which what is missing was not observed.") from None
+        raise DataError(
+            f"{error} Or pass ", Remedy("missing", "em"), ", under which what is missing was not observed."
+        ) from None
     return HiddenTable(held_of(symbols))
 
 

@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 
 from suffice.data.attribute_names import first_seen
 from suffice.data.variable import Variable, plain_label, sort_labels
-from suffice.errors import DataError, listing, require_choice, shown, suggestion
+from suffice.errors import DataError, Remedy, listing, require_choice, shown, suggestion
 from suffice.text import plural
 
 MISSING = ("error", "drop")
@@ -208,8 +208,9 @@ def _dropped(gaps: NDArray[np.bool_], place: _Place, missing: str) -> NDArray[np
     at = np.flatnonzero(gaps)
     if missing == "error":
         raise DataError(
-            f"{place.of(int(at[0]))}: the label is missing ({plural(len(at), 'missing label')} in all). Pass "
-            "missing='drop' to leave out such sequences."
+            f"{place.of(int(at[0]))}: the label is missing ({plural(len(at), 'missing label')} in all). Pass ",
+            Remedy("missing", "drop"),
+            " to leave out such sequences.",
         )
     dropped = np.zeros(len(place.offsets) - 1, bool)
     dropped[np.searchsorted(place.offsets, at, "right") - 1] = True

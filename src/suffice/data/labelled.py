@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 
 from suffice.data.frame import to_native
 from suffice.data.variable import Variable
-from suffice.errors import ModelError, UnknownNameError, listing, require_mapping, suggestion
+from suffice.errors import ModelError, Remedy, UnknownNameError, listing, require_mapping, suggestion
 from suffice.text import html_table, number, plain_table, probability
 from suffice.types import Label
 
@@ -88,7 +88,9 @@ class LabelledTable:
         if np.isnan(self.values).any() or not self.values.size:
             raise ModelError(
                 f"The table over {listing(self.names)} has entries that are not known, so that none is the largest. "
-                "Fit with a prior, or with unseen_parents='uniform'."
+                "Fit with a prior, or with ",
+                Remedy("unseen_parents", "uniform"),
+                ".",
             )
         place = np.unravel_index(int(np.argmax(self.values)), self.values.shape)
         return {variable.name: variable.labels[code] for variable, code in zip(self.variables, place, strict=True)}

@@ -10,7 +10,7 @@ import numpy as np
 from suffice.data.block import Block, SettledTable, Table, code_dtype
 from suffice.data.schema import Schema
 from suffice.data.variable import Variable
-from suffice.errors import SchemaError, shown
+from suffice.errors import Remedy, SchemaError, shown
 from suffice.settings import settings
 from suffice.text import in_bytes
 
@@ -43,7 +43,9 @@ class LatentTable:
                 raise SchemaError(
                     f"The latent variable {name!r} has {shown(n_states)} states, whose labels and expected counts "
                     f"would take at least {in_bytes(need)}, more than the {in_bytes(allowed)} that are allowed. Give "
-                    "it fewer states, or allow more: sf.config(memory='16GB')."
+                    "it fewer states, or allow more: ",
+                    Remedy("memory", "16GB", call="sf.config(…)"),
+                    ".",
                 )
         return cls(table, tuple(Variable(name, tuple(range(n)), True) for name, n in latent.items()))
 

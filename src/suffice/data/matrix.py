@@ -18,7 +18,7 @@ from suffice.data.block import BLOCK_ROWS, Block, SettledTable
 from suffice.data.schema import Schema
 from suffice.data.stream import KEEP, checked_weights
 from suffice.data.variable import Variable
-from suffice.errors import DataError, listing, shown, suggestion
+from suffice.errors import DataError, Remedy, listing, shown, suggestion
 from suffice.text import plural
 from suffice.types import Floats
 
@@ -181,7 +181,9 @@ class MatrixTable:
                 raise DataError(
                     f"Column {name!r}, row {int(np.argmax(gap)) + 1}: the value is missing, NaN "
                     f"({plural(int(gap.sum()), 'missing value')} in the column). "
-                    "Fill it in or leave out incomplete rows; fits and counts do that with missing='drop'."
+                    "Fill it in or leave out incomplete rows; fits and counts do that with ",
+                    Remedy("missing", "drop"),
+                    ".",
                 )
         keep = ~np.logical_or.reduce(list(gaps.values()))
         if keep.all():

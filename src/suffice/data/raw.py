@@ -19,7 +19,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 from numpy.typing import NDArray
 
-from suffice.errors import DataError
+from suffice.errors import DataError, Remedy, made
 from suffice.types import Label
 
 NUMBER = re.compile(
@@ -300,7 +300,9 @@ def not_a_number(name: str, row: int, value: object) -> DataError:
     """Say which value of a continuous column is no number."""
     return DataError(
         f"Column {name!r}, row {row + 1}: {value!r} is not a number, but the column is continuous. "
-        f"Correct it, or declare the column discrete: schema={{{name!r}: sf.categorical()}}."
+        "Correct it, or declare the column discrete: ",
+        Remedy("schema", {name: made("categorical")}),
+        ".",
     )
 
 

@@ -20,7 +20,17 @@ from suffice.data.sequence_text import LEVELS, TextSymbols, is_text_path
 from suffice.data.table import UNKNOWN_POLICIES, Weights
 from suffice.data.variable import Variable
 from suffice.data.windows import Symbols, WindowTable, lagged, window_names
-from suffice.errors import ArgumentError, DataError, SchemaError, is_whole, listing, require_choice, shown, suggestion
+from suffice.errors import (
+    ArgumentError,
+    DataError,
+    Remedy,
+    SchemaError,
+    is_whole,
+    listing,
+    require_choice,
+    shown,
+    suggestion,
+)
 from suffice.text import plural
 from suffice.types import Label
 
@@ -289,7 +299,8 @@ def open_windows(
     require_choice("unknown_states", unknown_states, UNKNOWN_POLICIES)
     if missing == "drop":
         raise ArgumentError(
-            f"missing='drop' would make neighbours of positions that are none. {remedies_for_gaps(continuous)}"
+            Remedy("missing", "drop"),
+            f" would make neighbours of positions that are none. {remedies_for_gaps(continuous)}",
         )
     require_choice("missing", missing, ("error",))
     sequences = data if isinstance(data, Sequences) else Sequences(data)

@@ -16,7 +16,7 @@ from suffice.data.raw import RawStream, RawTable
 from suffice.data.readers import open_raw
 from suffice.data.schema import Schema, SchemaLike, declarations
 from suffice.data.stream import KEEP, Policies, StreamedTable, checked_weights, complete_rows
-from suffice.errors import DataError, SchemaError, listing, require_choice, shown, suggestion
+from suffice.errors import DataError, Remedy, SchemaError, Text, listing, require_choice, shown, suggestion
 
 MISSING_POLICIES = ("error", "drop")
 UNKNOWN_POLICIES = ("error", "missing")
@@ -132,7 +132,15 @@ def _require_columns(raw: RawTable | RawStream, columns: Sequence[str], if_absen
 def _separator_hint(names: tuple[str, ...]) -> str:
     """Say which separator a file of one column seems to have."""
     signs = [sign for sign in ";\t|" if len(names) == 1 and sign in names[0]]
-    return f" Is {signs[0]!r} its separator? Then read it by sf.CSV(path, separator={signs[0]!r})." if signs else ""
+    return (
+        Text(
+            f" Is {signs[0]!r} its separator? Then read it by ",
+            Remedy("separator", signs[0], call="sf.CSV(path, …)"),
+            ".",
+        )
+        if signs
+        else ""
+    )
 
 
 def _weight_column(raw: RawTable | RawStream, weights: Weights) -> str | None:

@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from functools import cached_property
 from typing import Any
 
-from suffice.errors import SchemaError, UnknownNameError, listing, shown, suggestion
+from suffice.errors import Remedy, SchemaError, UnknownNameError, listing, made, shown, suggestion
 from suffice.types import Label
 
 WHOLE_FLOAT = re.compile(r"-?(?:0|[1-9][0-9]*)\.0*")
@@ -111,8 +111,9 @@ class Variable:
         """The states; an error for a continuous variable."""
         if self.states is None:
             raise SchemaError(
-                f"Variable {self.name!r} is continuous, where a discrete one is needed. "
-                f"Declare it: schema={{{self.name!r}: sf.categorical()}}, or cut it into classes first."
+                f"Variable {self.name!r} is continuous, where a discrete one is needed. Declare it: ",
+                Remedy("schema", {self.name: made("categorical")}),
+                ", or cut it into classes first.",
             )
         return self.states
 

@@ -21,7 +21,7 @@ from suffice.data.schema import Declaration, Schema
 from suffice.data.stream import Policies
 from suffice.data.variable import Variable
 from suffice.engines.database_moments import OWN, N, W
-from suffice.errors import DataError, SchemaError, SufficeError, listing, shown, suggestion
+from suffice.errors import DataError, Remedy, SchemaError, SufficeError, listing, shown, suggestion
 from suffice.text import plural
 
 WITHOUT_NAN = ("sqlite", "mysql", "mssql")
@@ -192,8 +192,11 @@ class DatabaseRows:
                 example = self._example(self.columns.filter(self.gap(name)), name)
                 raise DataError(
                     f"Column {name!r} lacks {plural(count, 'value')} in the table of the database{example}. "
-                    "Fill them in, leave out incomplete rows with missing='drop', or learn from what they have with "
-                    "missing='em'."
+                    "Fill them in, leave out incomplete rows with ",
+                    Remedy("missing", "drop"),
+                    ", or learn from what they have with ",
+                    Remedy("missing", "em"),
+                    ".",
                 )
 
     def _example(self, rows: Any, name: str) -> str:

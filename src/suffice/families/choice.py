@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from typing import Any
 
 from suffice.data.schema import Schema
-from suffice.errors import EstimationError, UnknownNameError, listing, require_choice, shown, suggestion
+from suffice.errors import EstimationError, Remedy, Text, UnknownNameError, listing, require_choice, shown, suggestion
 from suffice.families import family_of
 from suffice.learn.method import Method
 from suffice.structures.structure import public_name
@@ -46,7 +46,11 @@ def choose(
         if reason is None and latent and not method.incomplete:
             reason = f"{latent[0][0]!r} is latent, and this method needs every variable observed."
         if reason is None and gaps and not method.incomplete:
-            reason = "it needs complete rows; with missing='em' leave the method out, or name one for incomplete rows."
+            reason = Text(
+                "it needs complete rows; with ",
+                Remedy("missing", "em"),
+                " leave the method out, or name one for incomplete rows.",
+            )
         return reason
 
     if isinstance(name, str) and name == "auto":

@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Sequence
 
-from suffice.errors import ModelError, listing
+from suffice.errors import ModelError, Remedy, listing
 from suffice.inference.product import Product
 from suffice.settings import settings
 from suffice.text import in_bytes
@@ -43,7 +43,9 @@ def require_room(product: Product, cliques: Sequence[Sequence[int]], peak: int |
     raise ModelError(
         f"Exact inference would need {in_bytes(need)}, and may use {in_bytes(allowed)}. The elimination order that was "
         f"found has width {width}: its largest clique, {listing(members, 20)}, has a table of {tables[largest]:,} "
-        f"cells{kept}. Observe some of these variables, or allow more: sf.config(memory='{_next_size(need)}')."
+        f"cells{kept}. Observe some of these variables, or allow more: ",
+        Remedy("memory", _next_size(need), call="sf.config(…)"),
+        ".",
     )
 
 
@@ -60,8 +62,9 @@ def require_answer(product: Product, targets: Sequence[int], n_rows: int = 1) ->
         many = f" for {n_rows:,} rows of evidence" if n_rows > 1 else ""
         raise ModelError(
             f"The answer, a joint table of {len(targets)} variables with {cells:,} cells{many}, would need "
-            f"{in_bytes(need)}, and may use {in_bytes(allowed)}. Ask for fewer at a time, or allow more: "
-            f"sf.config(memory='{_next_size(need)}')."
+            f"{in_bytes(need)}, and may use {in_bytes(allowed)}. Ask for fewer at a time, or allow more: ",
+            Remedy("memory", _next_size(need), call="sf.config(…)"),
+            ".",
         )
 
 

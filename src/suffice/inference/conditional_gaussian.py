@@ -13,10 +13,11 @@ import math
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
+from typing import Any
 
 import numpy as np
 
-from suffice.errors import ModelError, listing
+from suffice.errors import ModelError, Remedy, listing
 from suffice.inference.budget import BYTES
 from suffice.inference.gaussian_parts import (
     CHUNK,
@@ -30,7 +31,7 @@ from suffice.inference.log_tables import LogFactor, Summed, greatest_of, log_of,
 from suffice.inference.maximum import TIED
 from suffice.settings import settings
 from suffice.text import in_bytes
-from suffice.types import Floats, Ints
+from suffice.types import Floats
 
 
 @dataclass(frozen=True, eq=False)
@@ -186,7 +187,9 @@ class Conditioned:
             if np.isnan(table.values).any():
                 raise ModelError(
                     f"The answer depends on {self.network.names[variable]!r}, whose table has unknown rows (NaN), "
-                    "because the data had no such case. Fit with unseen_parents='uniform' or with a prior."
+                    "because the data had no such case. Fit with ",
+                    Remedy("unseen_parents", "uniform"),
+                    " or with a prior.",
                 )
             found.append(table)
         return found + [sliced(LogFactor((v,), log_of(w)), self.seen.hard) for v, w in self.seen.soft.items()]
@@ -252,8 +255,9 @@ class Conditioned:
             raise ModelError(
                 f"The answer is a mixture of {k:,} normal distributions, one for each configuration of "
                 f"{listing([self.network.names[v] for v in by], 12)}, and would need {in_bytes(need)}; it may use "
-                f"{in_bytes(allowed)}. Ask for fewer variables at a time, observe some of these, or pass "
-                "method='sampling'."
+                f"{in_bytes(allowed)}. Ask for fewer variables at a time, observe some of these, or pass ",
+                Remedy("method", "sampling"),
+                ".",
             )
 
     # The most likely, and draws -------------------------------------------------------------------------------
@@ -319,9 +323,9 @@ class Conditioned:
         return found, found.rest.values + total
 
 
-def configuration(part: Part, codes: Mapping[int, int | Ints], sizes: Sequence[int]) -> int | Ints:
+def configuration(part: Part, codes: Mapping[int, Any], sizes: Sequence[int]) -> Any:
     """Return the number of a part's configuration from the codes of discrete variables, one each or arrays of them."""
-    at: int | Ints = 0
+    at: Any = 0
     for variable in part.by:
         at = at * sizes[variable] + codes[variable]
     return at

@@ -15,7 +15,7 @@ from fractions import Fraction
 import numpy as np
 from numpy.typing import ArrayLike
 
-from suffice.errors import ArgumentError, require_fraction
+from suffice.errors import ArgumentError, require_fraction, the_argument
 from suffice.types import Bools, Floats
 
 CONSTANT = 1e-15
@@ -155,8 +155,8 @@ def combination(terms: Sequence[tuple[float, str]]) -> str:
 def _require_shapes(matrix: Floats, sizes: Floats | None) -> None:
     if matrix.ndim != 2 or matrix.shape[0] != matrix.shape[1] or not np.isfinite(matrix).all():
         raise ArgumentError(
-            "The 'covariance' argument must be a square matrix of finite numbers, one row a feature. "
-            f"Got {_seen(matrix)} instead."
+            the_argument("covariance"),
+            f" must be a square matrix of finite numbers, one row a feature. Got {_seen(matrix)} instead.",
         )
     if sizes is not None and (sizes.shape != matrix.shape[:1] or not (np.isfinite(sizes) & (sizes >= 0)).all()):
         raise ArgumentError(

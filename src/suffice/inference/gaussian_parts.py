@@ -19,7 +19,7 @@ from dataclasses import dataclass, field
 
 import numpy as np
 
-from suffice.errors import ModelError, listing
+from suffice.errors import ModelError, Remedy, listing
 from suffice.inference.budget import BYTES
 from suffice.settings import one_blas_thread, settings
 from suffice.text import in_bytes, plural
@@ -270,7 +270,9 @@ class Solver:
             f"{plural(size, 'continuous variable')} hang together, {listing([self.names[v] for v in part.free], 6)} "
             f"among them, and depend on {plural(len(part.by), 'discrete variable')}, "
             f"{listing([self.names[v] for v in part.by], 12)}, with {k:,} configurations, each of which has a "
-            "normal distribution of its own. Ask for fewer variables, observe some of these, or pass method='sampling'."
+            "normal distribution of its own. Ask for fewer variables, observe some of these, or pass ",
+            Remedy("method", "sampling"),
+            ".",
         )
 
 

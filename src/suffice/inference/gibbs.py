@@ -12,11 +12,12 @@ import math
 from collections.abc import Iterable, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from itertools import accumulate
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from suffice.errors import ArgumentError, ModelError
+from suffice.errors import ArgumentError, Mention, ModelError, Remedy, the_argument
 from suffice.graph.undirected import interaction_graph
 from suffice.inference.clique_family import Layout
 from suffice.inference.inquiry import Given
@@ -26,7 +27,7 @@ from suffice.settings import settings
 from suffice.text import in_bytes
 from suffice.types import Floats
 
-States = NDArray[np.uint8] | NDArray[np.uint16] | NDArray[np.uint32]
+States = NDArray[np.unsignedinteger[Any]]
 """Codes, shape (n_chains, n_variables)."""
 
 TILE = 128
@@ -107,7 +108,7 @@ class Gibbs:
     # Chains ---------------------------------------------------------------------------------------------------
 
     @property
-    def dtype(self) -> type[np.uint8] | type[np.uint16] | type[np.uint32]:
+    def dtype(self) -> type[np.unsignedinteger[Any]]:
         """The type of codes."""
         most = max(self.layout.sizes, default=1)
         return np.uint8 if most <= 1 << 8 else np.uint16 if most <= 1 << 16 else np.uint32
@@ -184,9 +185,10 @@ class Gibbs:
             or (states[:, fixed] != codes).any()
         ):
             raise ArgumentError(
-                f"The 'states' argument must be an array of {np.dtype(self.dtype)}, one row a chain and one column for "
+                the_argument("states"),
+                f" must be an array of {np.dtype(self.dtype)}, one row a chain and one column for "
                 f"each of the {len(sizes)} variables, with codes below their numbers of states, and fixed variables in "
-                "their states. Begin with start(n_chains, key)."
+                "their states. Begin with start(n_chains, key).",
             )
 
     # States of positive probability ---------------------------------------------------------------------------
@@ -207,7 +209,7 @@ class Gibbs:
             bad = np.flatnonzero(~_possible(states, limits))
             if not len(bad):
                 return
-            moved = states[bad].copy()
+            moved = np.ascontiguousarray(states[bad])
             first = (1 << 62) + number * SWEEPS_A_PENALTY  # numbers that no sweep of the chains uses
             self.with_theta(penalty * costs).run(moved, SWEEPS_A_PENALTY, key, first)
             states[bad] = moved
@@ -215,8 +217,9 @@ class Gibbs:
         if not possible.any():
             raise ModelError(
                 "No state of positive probability was found to start Gibbs sampling from: the tables' zeros, with the "
-                "evidence, leave few states or none. Check the evidence, use method='exact' where the graph allows it, "
-                "or fit with a prior, so that what was not seen stays possible."
+                "evidence, leave few states or none. Check the evidence, use ",
+                Remedy("method", "exact"),
+                " where the graph allows it, or fit with a prior, so that what was not seen stays possible.",
             )
         found = np.flatnonzero(possible)
         for number, chain in enumerate(np.flatnonzero(~possible)):
@@ -256,7 +259,9 @@ def _require_room(need: int, what: str, n_chains: int) -> None:
     if need > allowed:
         raise ModelError(
             f"{what} {n_chains:,} chains would need {in_bytes(need)}, and may use {in_bytes(allowed)}. Use fewer "
-            "chains, or allow more with sf.config(memory=…)."
+            "chains, or allow more with ",
+            Mention("memory", "sf.config(memory=…)"),
+            ".",
         )
 
 

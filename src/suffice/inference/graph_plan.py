@@ -5,10 +5,10 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property
-from typing import TypeAlias
+from typing import Any
 
 from suffice.data.graph_codes import SameGraphs
-from suffice.errors import ModelError
+from suffice.errors import Mention, ModelError
 from suffice.graph.elimination import BitGraph
 from suffice.graph.junction_tree import JunctionTree, junction_tree
 from suffice.settings import settings
@@ -21,7 +21,7 @@ LARGEST = 10**300
 """Sizes beyond this are not told apart."""
 PIECE_CELLS = 1 << 18
 """Cells, of the largest clique and of all graphs that go together, up to which tables stay in the cache."""
-Axes: TypeAlias = "tuple[slice[None, None, None] | None, ...]"
+Axes = tuple[Any, ...]
 
 
 @dataclass(frozen=True)
@@ -122,8 +122,9 @@ class GraphPlan:
         raise ModelError(
             f"Graph {graph + 1}: exact inference would need {in_bytes(need)}, and may use {in_bytes(allowed)}. The "
             f"elimination order that was found has width {self.tree.width}: its largest table, over {len(widest):,} "
-            f"nodes together, has {_power(self.n_labels, len(widest))} cells. Make the graph narrower, or allow more: "
-            "sf.config(memory=…)."
+            f"nodes together, has {_power(self.n_labels, len(widest))} cells. Make the graph narrower, or allow more: ",
+            Mention("memory", "sf.config(memory=…)"),
+            ".",
         )
 
 

@@ -13,11 +13,12 @@ from collections.abc import Callable, Iterator
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from functools import cached_property
+from typing import Any
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import NDArray
 
-from suffice.errors import ArgumentError, ModelError, require_whole, shown
+from suffice.errors import ArgumentError, Mention, ModelError, require_whole, shown
 from suffice.inference import label_chains_scaled as scaled
 from suffice.native import label_paths as kernels
 from suffice.settings import settings
@@ -70,10 +71,8 @@ class Potentials:
     steps: Floats
 
     def __post_init__(self) -> None:
-        offsets, scores = np.ascontiguousarray(self.offsets, np.int64), np.ascontiguousarray(self.scores, np.float64)
-        steps = np.ascontiguousarray(self.steps, np.float64)
-        held: Ints | Floats
-        for name, held in (("offsets", offsets.view()), ("scores", scores.view()), ("steps", steps.view())):
+        for name, kind in (("offsets", np.int64), ("scores", np.float64), ("steps", np.float64)):
+            held = np.ascontiguousarray(getattr(self, name), kind).view()
             held.flags.writeable = False
             object.__setattr__(self, name, held)
         self._require_shapes()
@@ -157,7 +156,7 @@ def pieces(offsets: Ints, positions: int) -> Iterator[tuple[int, int]]:
 # Paths --------------------------------------------------------------------------------------------------------
 
 
-def path_scores(p: Potentials, labels: ArrayLike) -> Floats:
+def path_scores(p: Potentials, labels: Any) -> Floats:
     """Return the score of given paths, not normalised; shape (n_sequences,).
 
     Parameters
@@ -288,7 +287,9 @@ def expectations(p: Potentials) -> tuple[Floats, Floats, Floats]:
     if n_bytes > settings().memory:
         raise ModelError(
             f"The probabilities of pairs of {p.n_labels:,} labels at {p.n_positions:,} positions would need "
-            f"{in_bytes(n_bytes)}. Take fewer sequences at a time, or raise sf.config(memory=…)."
+            f"{in_bytes(n_bytes)}. Take fewer sequences at a time, or raise ",
+            Mention("memory", "sf.config(memory=…)"),
+            ".",
         )
     pairs = np.zeros((p.n_positions, p.n_labels, p.n_labels))
     return *_backward(p, pairs), pairs
@@ -345,7 +346,7 @@ def _over_pieces(p: Potentials, fill: Callable[[int, int], int], most: int = MOS
 # Checks -------------------------------------------------------------------------------------------------------
 
 
-def _codes(p: Potentials, labels: ArrayLike) -> Ints:
+def _codes(p: Potentials, labels: Any) -> Ints:
     """Return the codes of labels, after a look at them."""
     codes = np.asarray(labels)
     if codes.shape != (p.n_positions,) or (codes.size and codes.dtype.kind not in "iu"):
@@ -368,6 +369,7 @@ def _require_room_for_paths(p: Potentials, n: int, longest: int) -> None:
     if n_bytes > settings().memory or p.n_labels * n >= 1 << 31:  # pointers have 32 bits
         raise ArgumentError(
             f"The 'n' argument asks for {shown(n)} paths of each sequence, up to {longest:,} positions long, which "
-            f"would need {in_bytes(min(n_bytes, 10**30))}. Ask for fewer, take fewer sequences at a time, or raise "
-            "sf.config(memory=…)."
+            f"would need {in_bytes(min(n_bytes, 10**30))}. Ask for fewer, take fewer sequences at a time, or raise ",
+            Mention("memory", "sf.config(memory=…)"),
+            ".",
         )

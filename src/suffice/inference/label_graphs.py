@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -11,7 +12,7 @@ from numpy.typing import NDArray
 from suffice.data.graph_codes import LabelledGraphs, SameGraphs
 from suffice.inference.graph_plan import GraphPlan, plan_of
 from suffice.inference.graph_sweeps import along, best, down, draw, margins, up
-from suffice.types import Codes, Floats, Ints
+from suffice.types import Floats, Ints
 
 
 @dataclass(frozen=True, eq=False)
@@ -51,7 +52,7 @@ class GraphPotentials:
         return GraphPotentials(self.graphs, nodes, tuple(cliques))
 
 
-def joint_codes(graphs: LabelledGraphs, labels: Codes, n_labels: int) -> list[Ints]:
+def joint_codes(graphs: LabelledGraphs, labels: NDArray[Any], n_labels: int) -> list[Ints]:
     """Return by kind the column of every clique that some labels of the nodes choose."""
     codes, found = np.asarray(labels, np.int64), []
     for kind in range(len(graphs.cliques)):
@@ -62,7 +63,7 @@ def joint_codes(graphs: LabelledGraphs, labels: Codes, n_labels: int) -> list[In
     return found
 
 
-def labelling_scores(p: GraphPotentials, labels: Codes) -> Floats:
+def labelling_scores(p: GraphPotentials, labels: NDArray[Any]) -> Floats:
     """Return the sum of the factors that some labels of the nodes choose, not normalised; shape (n_graphs,)."""
     total = _by_graph(p.nodes[np.arange(len(p.nodes)), labels], p.graphs.offsets)
     for kind, codes in enumerate(joint_codes(p.graphs, labels, p.n_labels)):
@@ -140,7 +141,7 @@ class _Piece:
 
     plan: GraphPlan
     group: SameGraphs
-    part: slice[int, int, None]
+    part: slice
 
     @property
     def graphs(self) -> Ints:

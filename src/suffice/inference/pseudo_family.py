@@ -16,12 +16,12 @@ from collections.abc import Callable, Iterator
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from functools import cached_property, reduce
-from typing import TYPE_CHECKING, TypeVar
+from typing import Any, TypeVar
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from suffice.errors import ArgumentError, EstimationError, listing, shown
+from suffice.errors import ArgumentError, EstimationError, Remedy, listing, shown
 from suffice.inference.clique_family import Layout
 from suffice.native.pseudo_likelihood import (
     Design,
@@ -36,10 +36,7 @@ from suffice.native.pseudo_likelihood import (
 from suffice.optimise.vectors import dot
 from suffice.settings import settings
 from suffice.text import in_bytes
-from suffice.types import Codes, Floats
-
-if TYPE_CHECKING:
-    from scipy.sparse import csr_array
+from suffice.types import Floats
 
 Range = tuple[int, int]
 Result = TypeVar("Result")
@@ -106,12 +103,7 @@ class PseudoFamily:
     """
 
     def __init__(
-        self,
-        layout: Layout,
-        design: ArrayLike | csr_array,
-        codes: ArrayLike,
-        weights: ArrayLike,
-        offset: ArrayLike | None = None,
+        self, layout: Layout, design: Any, codes: ArrayLike, weights: ArrayLike, offset: ArrayLike | None = None
     ) -> None:
         self.layout = layout
         self.design = _design_of(layout, design)
@@ -224,7 +216,9 @@ class PseudoFamily:
         if need > allowed:
             raise EstimationError(
                 f"{what} over {self.n_weights:,} weights would take {in_bytes(need)}, and may take {in_bytes(allowed)}."
-                f" Tie weights, do without standard errors, or allow more: sf.config(memory='{-(-need // 10**9)}GB')."
+                " Tie weights, do without standard errors, or allow more: ",
+                Remedy("memory", f"{-(-need // 10**9)}GB", call="sf.config(…)"),
+                ".",
             )
 
 
@@ -309,7 +303,7 @@ def _added(one: Callable[[Range], Floats], parts: list[Range]) -> Floats:
 # What was given -----------------------------------------------------------------------------------------------
 
 
-def _design_of(layout: Layout, design: ArrayLike | csr_array) -> csr_array:
+def _design_of(layout: Layout, design: Any) -> Any:
     from scipy.sparse import csr_array
 
     found = csr_array(design, dtype=np.float64)
@@ -321,7 +315,7 @@ def _design_of(layout: Layout, design: ArrayLike | csr_array) -> csr_array:
     return found
 
 
-def _rows_of(layout: Layout, codes: ArrayLike, weights: ArrayLike) -> tuple[Codes, Floats]:
+def _rows_of(layout: Layout, codes: ArrayLike, weights: ArrayLike) -> tuple[NDArray[Any], Floats]:
     given, numbers = np.asarray(codes), np.asarray(weights, np.float64)
     if given.ndim != 2 or given.shape[1] != len(layout.sizes) or given.dtype.kind not in "iu":
         raise ArgumentError(

@@ -15,7 +15,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from suffice.errors import ModelError
+from suffice.errors import ModelError, Remedy, Text
 from suffice.inference.product import Factor, connected, possible_cells
 
 LARGEST = 1 << 16
@@ -23,9 +23,11 @@ LARGEST = 1 << 16
 MOST_ROWS = 1 << 12
 """States of a variable, no two alike, that are compared with one another at most."""
 SHOWN = 4
-REMEDY = (
-    "Use method='exact' where the graph allows it, pass states of them as evidence, or fit with a prior, so that what "
-    "was not seen stays possible."
+REMEDY = Text(
+    "Use ",
+    Remedy("method", "exact"),
+    " where the graph allows it, pass states of them as evidence, or fit with a prior, so that what "
+    "was not seen stays possible.",
 )
 
 

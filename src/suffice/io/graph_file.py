@@ -16,7 +16,7 @@ from numpy.typing import NDArray
 
 from suffice.data.attributes import Vocabulary
 from suffice.data.schema import Schema
-from suffice.errors import FileFormatError, SufficeError
+from suffice.errors import FileFormatError, Mention, SufficeError
 from suffice.files import read_arrays, write_arrays
 from suffice.io.chain_file import Proof
 from suffice.io.json_values import flag, number, text, whole
@@ -185,7 +185,9 @@ def _kept(structure: LabelGraph, n_labels: int, packed: NDArray[Any]) -> list[Bo
     if need > settings().memory:
         raise FileFormatError(
             f"Its tables would need {in_bytes(min(need, 10**300))}, and may use {in_bytes(settings().memory)}: allow "
-            "more by sf.config(memory=…), if it is as large as that."
+            "more by ",
+            Mention("memory", "sf.config(memory=…)"),
+            ", if it is as large as that.",
         )
     columns = [math.comb(n_labels + size - 1, size) if structure.symmetric else n_labels**size for size in sizes]
     cells = [n * m for n, m in zip(rows, columns, strict=True)]

@@ -17,7 +17,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from suffice.data.variable import Variable
-from suffice.errors import ArgumentError, ModelError, SchemaError, listing
+from suffice.errors import ArgumentError, ModelError, Remedy, SchemaError, listing
 from suffice.io.network_file import ROUND_OFF, TOLERANCE
 from suffice.models.bayes_net import BayesianNetwork
 from suffice.models.cpds import Family
@@ -65,7 +65,9 @@ def whole_tables(model: BayesianNetwork, library: str) -> Tables:
             row = describe_configuration(cpd.family.parents, np.argwhere(unknown)[0])
             raise ModelError(
                 f"Node {cpd.family.child.name!r}: the row for {row} is unknown (NaN), which {library} cannot hold. "
-                "Fit with unseen_parents='uniform' or with a prior."
+                "Fit with ",
+                Remedy("unseen_parents", "uniform"),
+                " or with a prior.",
             )
         tables[cpd.family.scope] = values
     return tables

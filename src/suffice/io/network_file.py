@@ -11,7 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from suffice.data.variable import Variable
-from suffice.errors import ArgumentError, StructureError, listing, suggestion
+from suffice.errors import ArgumentError, Remedy, StructureError, listing, suggestion
 from suffice.graph.directed import find_cycle
 from suffice.io.text_file import TextFile
 from suffice.models.bayes_net import BayesianNetwork
@@ -180,7 +180,9 @@ def _check_writable(cpd: Any, ending: str) -> None:
     if unknown.any():
         raise ArgumentError(
             f"Node {name!r}: the row for {cpd.describe_row(int(np.argmax(unknown)))} is unknown (NaN), which a "
-            f"{ending} file cannot hold. Fit with unseen_parents='uniform' or with a prior, or write it as .json."
+            f"{ending} file cannot hold. Fit with ",
+            Remedy("unseen_parents", "uniform"),
+            " or with a prior, or write it as .json.",
         )
 
 

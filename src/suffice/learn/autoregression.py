@@ -20,7 +20,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from suffice.data.schema import Schema
-from suffice.errors import ArgumentError, EstimationError, listing, shown
+from suffice.errors import ArgumentError, EstimationError, Remedy, Text, listing, made, shown, the_argument
 from suffice.learn.gaussian_markov import chain_log_likelihoods
 from suffice.learn.method import Method, Problem, Solution
 from suffice.models.autoregression import AutoregressiveModel
@@ -62,7 +62,7 @@ def check(structure: Autoregression, prior: Any, fixed: Mapping[str, Any]) -> No
         )
     reason = refuses_prior(structure, prior)
     if reason is not None:
-        raise ArgumentError(f"The 'prior' argument of this autoregression must be left out: {reason}")
+        raise ArgumentError(the_argument("prior"), f" of this autoregression must be left out: {reason}")
 
 
 def refuses_prior(structure: Autoregression, prior: Any) -> str | None:
@@ -70,9 +70,10 @@ def refuses_prior(structure: Autoregression, prior: Any) -> str | None:
     if prior is None:
         return None
     if not isinstance(prior, NormalInverseGamma):
-        return (
-            f"the prior of an autoregression is sf.NormalInverseGamma(2, 1.0), on one variable. Got {shown(prior)} "
-            "instead."
+        return Text(
+            "the prior of an autoregression is ",
+            made("NormalInverseGamma", 2, 1.0),
+            f", on one variable. Got {shown(prior)} instead.",
         )
     if structure.variables is not None and len(structure.variables) > 1:
         return SEVERAL.format(listing(structure.variables))
@@ -109,7 +110,7 @@ def _posterior(problem: Problem, names: tuple[str, ...], windows: Moments) -> So
     """Return the estimate under a conjugate prior: the variable is a node whose parents are its own past."""
     structure: Autoregression = problem.structure
     if len(names) > 1:  # unnamed, so only the data tells
-        raise EstimationError(f"The 'prior' argument must be left out: {SEVERAL.format(listing(names))}")
+        raise EstimationError(the_argument("prior"), f" must be left out: {SEVERAL.format(listing(names))}")
     posterior = problem.prior.posterior("linear_gaussian", node_family(names[0], structure.order), windows)
     model = model_of_node(structure, posterior.mode() if problem.point == "map" else posterior.mean())
     local = chain_log_likelihoods(model.errors, errors_of(model, windows))
@@ -211,8 +212,12 @@ def _require_errors(
     p = _n_regressors(structure, d)
     if structure.divisor == "n-p" and not weight > p:
         raise EstimationError(
-            f"With divisor='n-p' there must be more windows than the {plural(p, 'coefficient')} of an equation, but "
-            f"there are {plural(weight, 'window')}. Collect more, or use divisor='n'."
+            "With ",
+            Remedy("divisor", "n-p"),
+            f" there must be more windows than the {plural(p, 'coefficient')} of an equation, but "
+            f"there are {plural(weight, 'window')}. Collect more, or use ",
+            Remedy("divisor", "n"),
+            ".",
         )
 
 

@@ -19,7 +19,7 @@ from numpy.typing import NDArray
 from suffice.data.attributes import Attributes, LabelledSequences, offsets_of
 from suffice.data.block import Block
 from suffice.data.sequence_positions import SequenceColumns
-from suffice.errors import EstimationError
+from suffice.errors import EstimationError, Remedy
 from suffice.learn.chain_objective import Objective
 from suffice.learn.chain_passes import pass_of
 from suffice.models.chain_design import Ready, Table, made_ready, table_of
@@ -116,8 +116,9 @@ def _in_memory(source: Source) -> tuple[LabelledSequences, NDArray[Any] | None]:
     """Return all sequences of a source, and the weights of positions."""
     if not isinstance(source, BlockSource):
         raise EstimationError(
-            "Batches are drawn from sequences in memory, and this data is elsewhere. Use method='lbfgs', or 'owlqn' if "
-            "c1 > 0, which read it in order."
+            "Batches are drawn from sequences in memory, and this data is elsewhere. Use ",
+            Remedy("method", "lbfgs"),
+            ", or 'owlqn' if c1 > 0, which read it in order.",
         )
     blocks = list(source.each(lambda block: block))
     parts: list[LabelledSequences] = [block.columns.sequences for block in blocks]  # type: ignore[attr-defined]

@@ -16,7 +16,7 @@ from numpy.typing import NDArray
 
 from suffice.data.attributes import ends_of
 from suffice.data.block import Block
-from suffice.errors import EstimationError
+from suffice.errors import EstimationError, Mention
 from suffice.inference import label_chains
 from suffice.models.chain_design import PIECE_POSITIONS, Ready, Table, ready_of
 from suffice.models.chain_layout import ChainLayout
@@ -261,7 +261,9 @@ class StepPass(ChainPass):
             raise EstimationError(
                 f"A sequence of {n:,} positions, whose steps have features, needs {MATRICES} matrices of "
                 f"{self.layout.n_labels:,} × {self.layout.n_labels:,} labels at each: {in_bytes(needed)}, more than "
-                f"the {in_bytes(room)} of sf.config(memory=…). Cut it, or leave the features of steps out."
+                f"the {in_bytes(room)} of ",
+                Mention("memory", "sf.config(memory=…)"),
+                ". Cut it, or leave the features of steps out.",
             )
 
 

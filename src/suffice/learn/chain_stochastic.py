@@ -15,7 +15,7 @@ from typing import Any, Protocol
 
 import numpy as np
 
-from suffice.errors import ArgumentError, require_number, require_whole, shown
+from suffice.errors import ArgumentError, Remedy, Text, require_number, require_whole, shown
 from suffice.learn.chain import check, follower_of, needs, objective_of, refuses, solution_of, start_of
 from suffice.learn.chain_batches import Batch, Batches, batches_of
 from suffice.learn.method import Method, Problem, Solution
@@ -37,9 +37,11 @@ SHORTER = 3
 SAMPLE, MOST_TRIALS = 20, 24
 """Batches that the rate of plain steps is tried on, and rates that are tried."""
 TINY, ROUNDING = 1e-12, 1e-9
-WORDS = (
+WORDS = Text(
     "The method is approximate: it steps by small batches, and its weights lie near the optimum, not at it. For the "
-    "optimum use method='lbfgs', or 'owlqn' if c1 > 0, from these weights as 'init'."
+    "optimum use ",
+    Remedy("method", "lbfgs"),
+    ", or 'owlqn' if c1 > 0, from these weights as 'init'.",
 )
 LEVEL = "The loss hardly falls from epoch to epoch; a smaller 'fall' goes on, and an exact method is faster from here."
 MORE = "The loss was still falling; allow more epochs by 'max_iter'."

@@ -37,7 +37,7 @@ from suffice.data.block import Block
 from suffice.data.matrix import matrix_of
 from suffice.data.schema import Schema
 from suffice.data.variable import Variable
-from suffice.errors import ArgumentError, EstimationError, listing, shown
+from suffice.errors import ArgumentError, EstimationError, Mention, Remedy, Text, listing, shown, the_argument
 from suffice.learn.class_gaussian_covariance import (
     Scatter,
     ledoit_wolf_intensity,
@@ -66,9 +66,11 @@ def accepts(structure: ClassGaussian, schema: Schema) -> str | None:
     """Refuse inputs that were declared discrete, and Ledoit and Wolf's shrinkage, which has a method of its own."""
     for name in structure.inputs:
         if schema[name].is_discrete:
-            return (
+            return Text(
                 f"column {name!r} is discrete, and a normal distribution needs numbers. Declare it sf.continuous(), "
-                "leave it out, or use sf.NaiveBayes, which takes both."
+                "leave it out, or use ",
+                Mention("NaiveBayes", "sf.NaiveBayes"),
+                ", which takes both.",
             )
     if structure.shrinkage == "ledoit_wolf":
         return "the shrinkage of Ledoit and Wolf needs a second pass over the data; use 'ledoit_wolf'."
@@ -78,7 +80,7 @@ def accepts(structure: ClassGaussian, schema: Schema) -> str | None:
 def accepts_second_pass(structure: ClassGaussian, schema: Schema) -> str | None:
     """Refuse all other shrinkage, which needs no second pass."""
     if structure.shrinkage != "ledoit_wolf":
-        return "it is for shrinkage='ledoit_wolf' only; use 'closed_form'."
+        return Text("it is for ", Remedy("shrinkage", "ledoit_wolf"), " only; use 'closed_form'.")
     return accepts(ClassGaussian(structure.target, structure.inputs), schema)
 
 
@@ -91,14 +93,22 @@ def check(structure: ClassGaussian, prior: Any, fixed: Mapping[str, Any]) -> Non
     """Refuse priors, which the structure itself has words for, and given parameters."""
     if prior is not None:
         raise ArgumentError(
-            "The priors of normal classes are settings of the classifier: shrinkage=… for covariances, bayes=True for "
-            "the reference prior, class_prior=… for classes. The 'prior' argument must be left out. Got "
-            f"{shown(prior)} instead."
+            "The priors of normal classes are settings of the classifier: ",
+            Mention("shrinkage", "shrinkage=…"),
+            " for covariances, ",
+            Remedy("bayes", True),
+            " for the reference prior, ",
+            Mention("class_prior", "class_prior=…"),
+            " for classes. ",
+            the_argument("prior"),
+            f" must be left out. Got {shown(prior)} instead.",
         )
     if fixed:
         raise ArgumentError(
             "The 'fixed' argument must be left out: means and covariances are all learnt. Class probabilities are "
-            f"given by class_prior=…. Got {listing(fixed)}."
+            "given by ",
+            Mention("class_prior", "class_prior=…"),
+            f". Got {listing(fixed)}.",
         )
 
 
@@ -187,8 +197,9 @@ def _unseen_remarks(scatter: Scatter, prior: Floats) -> tuple[str, ...]:
     if (prior[~scatter.seen] > 0).any():
         raise EstimationError(
             f"In {scatter.target.name!r} {who} no rows, so that nothing is known of {their} inputs, and yet {they} a "
-            f"probability. Collect rows of {them}, leave {them} out, or pass class_prior='counted', which gives {them} "
-            "none."
+            f"probability. Collect rows of {them}, leave {them} out, or pass ",
+            Remedy("class_prior", "counted"),
+            f", which gives {them} none.",
         )
     what = "mean" if scatter.structure.is_tied else "mean and covariance"
     verb = "is" if one and scatter.structure.is_tied else "are"
@@ -320,9 +331,9 @@ def _require_proper(scatter: Scatter, freedom: Floats) -> None:
     least, n = more + (k if structure.is_tied else 1), float(scatter.n.sum())
     remedies = ["Collect more"]
     if not structure.is_tied and n - k >= more:
-        remedies.append(f"pass covariance={tied_twin(structure)!r}")
+        remedies.append(Text("pass ", Remedy("covariance", tied_twin(structure))))
     if structure.form == "matrix" and (n > k if structure.is_tied else (scatter.n[short] > 1).all()):
-        remedies.append("pass bayes=False with shrinkage='oas'")
+        remedies.append(Text("pass ", Remedy("bayes", False), " with ", Remedy("shrinkage", "oas")))
     raise EstimationError(
         f"The posterior under the reference prior is proper with at least {least} rows"
         f"{'' if structure.is_tied else ' a class'}, and {scatter.has_rows(short)}. {listed(remedies)}."
@@ -336,5 +347,5 @@ LEDOIT_WOLF = Method(
     solve=solve,
     passes="many",
     check=check,
-    instead="Or pass shrinkage='oas', which needs the moments alone.",
+    instead=Text("Or pass ", Remedy("shrinkage", "oas"), ", which needs the moments alone."),
 )

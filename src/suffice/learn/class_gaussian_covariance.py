@@ -16,7 +16,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from suffice.data.variable import Variable
-from suffice.errors import EstimationError, listing
+from suffice.errors import EstimationError, Remedy, Text, listing
 from suffice.models.gaussian_regressions import SINGULAR
 from suffice.stats.moments import Moments
 from suffice.structures.class_gaussian import ClassGaussian
@@ -101,7 +101,9 @@ class Scatter:
         if short:
             needed = "more rows than there are classes" if self.structure.is_tied else "more than one row a class"
             raise EstimationError(
-                f"Unbiased divisors need {needed}, and {self.has_rows(short)}. Collect more, or pass divisor='n'."
+                f"Unbiased divisors need {needed}, and {self.has_rows(short)}. Collect more, or pass ",
+                Remedy("divisor", "n"),
+                ".",
             )
 
     def has_rows(self, groups: Sequence[int]) -> str:
@@ -230,17 +232,21 @@ def _remedies_of_class(scatter: Scatter, others: int) -> list[str]:
     remedies = ["Collect more rows", "leave such classes out" if others else "leave the class out"]
     varies = _varies_in_all(scatter)
     helps = varies.any() if scatter.structure.form == "spherical" else varies.all()
-    return remedies + ([f"share variances by covariance={tied_twin(scatter.structure)!r}"] if helps else [])
+    return remedies + (
+        [Text("share variances by ", Remedy("covariance", tied_twin(scatter.structure)))] if helps else []
+    )
 
 
 def _remedies_of_columns(scatter: Scatter, mine: NDArray[np.bool_]) -> list[str]:
     """Say what to do about columns with variances of zero."""
     structure = scatter.structure
-    given = "shrinkage=0.1" + (" with bayes=False" if structure.bayes else "")
+    given = Text(Remedy("shrinkage", 0.1)) + (Text(" with ", Remedy("bayes", False)) if structure.bayes else "")
     remedies = ["Leave it out" if mine.sum() == 1 else "Leave them out"]
-    remedies.append(f"pass {given}" + ("" if structure.towards == "identity" else " with towards='identity'"))
+    remedies.append(
+        f"pass {given}" + ("" if structure.towards == "identity" else Text(" with ", Remedy("towards", "identity")))
+    )
     if not structure.is_tied and structure.covariance != "sparse" and _varies_in_all(scatter)[mine].all():
-        remedies.append(f"share variances by covariance={tied_twin(structure)!r}")
+        remedies.append(Text("share variances by ", Remedy("covariance", tied_twin(structure))))
     return remedies
 
 
@@ -262,11 +268,11 @@ def require_rank(scatter: Scatter, covariances: Floats) -> None:
     structure, d = scatter.structure, len(scatter.structure.inputs)
     few = [group for group in singular if not scatter.freedom[group] >= d]
     intensity = "0.1" if structure.towards == "diagonal" else "'oas' or 0.1"
-    shrink = f"pass shrinkage={intensity}" + (" with bayes=False" if structure.bayes else "")
-    alone = "covariance='tied_diagonal'" if structure.is_tied else "covariance='diagonal'"
+    shrink = f"pass shrinkage={intensity}" + (Text(" with ", Remedy("bayes", False)) if structure.bayes else "")
+    alone = Text(Remedy("covariance", "tied_diagonal")) if structure.is_tied else Text(Remedy("covariance", "diagonal"))
     if few:
         pooled = not structure.is_tied and float(scatter.n.sum()) - len(scatter.labels) >= d
-        other = "covariance='tied' or 'diagonal'" if pooled else alone
+        other = Text(Remedy("covariance", "tied"), " or 'diagonal'") if pooled else alone
         shared = f" that {len(scatter.labels)} classes share" if structure.is_tied else ""
         least = d + (len(scatter.labels) if structure.is_tied else 1)
         raise EstimationError(

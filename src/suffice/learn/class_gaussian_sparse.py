@@ -6,7 +6,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from suffice.errors import EstimationError, listing
+from suffice.errors import EstimationError, Remedy, listing
 from suffice.learn.class_gaussian_covariance import Scatter
 from suffice.learn.gaussian_steps import newton_steps
 from suffice.models.gaussian_regressions import SINGULAR, precision_of, regressions_of
@@ -109,5 +109,7 @@ def _require_cliques(scatter: Scatter, group: int, covariance: Floats, graph: Ga
             raise EstimationError(
                 f"The covariance matrix of {listing(clique)} in {scatter.who(group)} is singular, and the graph joins "
                 "all of them, so that the estimate does not exist. Take edges out, collect more rows of the class, or "
-                "shrink: shrinkage=0.1."
+                "shrink: ",
+                Remedy("shrinkage", 0.1),
+                ".",
             )

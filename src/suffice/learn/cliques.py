@@ -14,7 +14,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from suffice.errors import ArgumentError, shown
+from suffice.errors import ArgumentError, Mention, Remedy, Text, made, shown, the_argument
 from suffice.inference.facial import MAX_CELLS, Face, facial_set
 from suffice.inference.facial_dimension import dimension
 from suffice.inference.interior import has_positive_match
@@ -232,7 +232,7 @@ def refuses_kinks(structure: Cliques, prior: Any) -> str | None:
 def refuses_smooth(structure: Cliques, prior: Any) -> str | None:
     """Refuse everything but penalties with kinks."""
     if not isinstance(prior, Laplace):
-        return "it is for prior=sf.Laplace(1.0); all else has faster methods. Use 'auto'."
+        return Text("it is for ", Remedy("prior", made("Laplace", 1.0)), "; all else has faster methods. Use 'auto'.")
     return None
 
 
@@ -240,9 +240,16 @@ def check(structure: Cliques, prior: Any, fixed: Mapping[str, Any]) -> None:
     """Refuse what is no prior on cliques, and given parameters."""
     if prior is not None and (isinstance(prior, type) or not isinstance(prior, (*CONSISTENT, Penalty))):
         raise ArgumentError(
-            "The 'prior' argument of a Markov random field must be pseudo-counts from one joint distribution, "
-            "sf.BDeu(10) or sf.Expert(network, 10), or a penalty, sf.Gaussian(1.0) or sf.Laplace(1.0). "
-            f"Got {shown(prior)} instead."
+            the_argument("prior"),
+            " of a Markov random field must be pseudo-counts from one joint distribution, ",
+            made("BDeu", 10),
+            " or ",
+            Mention("Expert(network, 10)", "sf.Expert(network, 10)"),
+            ", or a penalty, ",
+            made("Gaussian", 1.0),
+            " or ",
+            made("Laplace", 1.0),
+            f". Got {shown(prior)} instead.",
         )
     if fixed:
         raise ArgumentError(

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
+from suffice.errors import Remedy, Text, made
 from suffice.inference.dependence import Dependence, Relation, combination, dependence
 from suffice.inference.feature_family import ConditionalFamily
 from suffice.inference.feature_rank import MOST_WEIGHTS
@@ -256,11 +257,18 @@ def solve_conditional(problem: Problem, search: WeightSearch) -> Solution:
         which = np.flatnonzero(direction)
         said = combination([(float(direction[w]), f"[{setting.names[w]}]") for w in which[:SHOWN]])
         remarks.append(
-            f"The maximum-likelihood estimate does not exist: {said}{' + …' if len(which) > SHOWN else ''} is never "
-            "less for the output seen than for another, and its weight runs to +∞. Use a prior, such as "
-            "prior=sf.Gaussian(10)."
+            Text(
+                f"The maximum-likelihood estimate does not exist: {said}{' + …' if len(which) > SHOWN else ''} is "
+                "never less for the output seen than for another, and its weight runs to +∞. Use a prior, such as ",
+                Remedy("prior", made("Gaussian", 10)),
+                ".",
+            )
         )
-    hint = " Inputs may tell outputs apart without fail, so that weights run away: try prior=sf.Gaussian(10)."
+    hint = Text(
+        " Inputs may tell outputs apart without fail, so that weights run away: try ",
+        Remedy("prior", made("Gaussian", 10)),
+        ".",
+    )
     remarks += unfinished(problem, found, hint if problem.prior is None else "")
     model = ConditionalLogLinear(
         problem.structure,

@@ -17,20 +17,23 @@ from suffice.data.schema import Schema
 from suffice.errors import (
     ArgumentError,
     EstimationError,
+    Mention,
     StatisticsError,
     StructureError,
     UnknownNameError,
     listing,
+    made,
     shown,
     suggestion,
+    the_argument,
 )
 from suffice.learn.method import Method, Problem, Solution
 from suffice.models.bayes_net import BayesianNetwork
-from suffice.models.cpds import CPD, AnyKind, Family, given_in, nodes_of
+from suffice.models.cpds import CPD, Family, NodeKind, given_in, nodes_of
 from suffice.priors.binding import bound, prior_of, without_prior
 from suffice.priors.network_posterior import NetworkPosterior
-from suffice.priors.penalty import Penalty
-from suffice.priors.prior import ConjugatePrior, NodePrior, Prior
+from suffice.priors.penalty import Gaussian, Penalty
+from suffice.priors.prior import Prior
 from suffice.priors.several import remedies
 from suffice.stats.available import is_of_fewer_rows, lack_rows, require_states, weight_of
 from suffice.stats.needs import Need
@@ -92,7 +95,7 @@ def solve(problem: Problem) -> Solution:
             kind, family = nodes[node]
             cpds[node] = found.cpd.renamed(family)
             posteriors[node] = found.posterior and found.posterior.renamed(family)
-            local[node] = kind.log_likelihood(cpds[node], statistics[kind.need(family)])
+            local[node] = cpds[node].log_likelihood(statistics[kind.need(family)])
     posterior = None
     if all(found.posterior is not None for found in fits.values()):
         parts = [found.posterior.log_marginal_likelihood for found in fits.values()]
@@ -111,7 +114,7 @@ def solve(problem: Problem) -> Solution:
             *_impossible(local),
             *_said(nodes),
             *_bare(without_prior(prior, dag, nodes)),
-            *(prior.remarks if prior is not None else ()),
+            *getattr(prior, "remarks", ()),
         ),
     )
 
@@ -125,7 +128,7 @@ def _impossible(local: Mapping[str, float]) -> tuple[str, ...]:
     return tuple(said)
 
 
-def _said(nodes: Mapping[str, tuple[AnyKind, Family]]) -> tuple[str, ...]:
+def _said(nodes: Mapping[str, tuple[NodeKind, Family]]) -> tuple[str, ...]:
     """Remark on the nodes whose settings depart from maximum likelihood."""
     ways: dict[str, list[str]] = {}
     for node, (kind, _) in nodes.items():
@@ -146,22 +149,21 @@ def _some(names: list[str], most: int = 4) -> str:
 
 
 def _fit_group(
-    problem: Problem, prior: Any, nodes: Mapping[str, tuple[AnyKind, Family]], group: tuple[str, ...]
+    problem: Problem, prior: Any, nodes: Mapping[str, tuple[NodeKind, Family]], group: tuple[str, ...]
 ) -> NodeFit:
     kind, family = nodes[group[0]]
     statistic = reduce(add, in_terms_of_lead(problem.statistics, nodes, group))  # eq tied-statistics
     given = given_in(group, problem.fixed, nodes)
     mine = prior_of(prior, kind, family)
     posterior: Any = None
-    whole = given if isinstance(given, CPD) and given.kind == kind.name != "tabular" else None
-    if whole is not None and (mine is None or isinstance(mine, Penalty)):
-        cpd = whole.renamed(family)  # nothing is left to be estimated
+    whole = given is not None and isinstance(given, CPD) and given.kind == kind.name != "tabular"
+    if whole and (mine is None or isinstance(mine, Penalty)):
+        cpd = given.renamed(family)  # nothing is left to be estimated
     elif mine is None:
         cpd = kind.mle(family, statistic)
     elif isinstance(mine, Penalty):
         cpd = _penalised(kind, family, statistic, mine)
     else:
-        assert isinstance(mine, ConjugatePrior)
         _require_plain(kind, family)
         posterior = mine.posterior(kind.name, family, statistic, given)
         cpd = posterior.mode() if problem.point == "map" else posterior.mean()
@@ -176,7 +178,7 @@ def _fit_group(
 
 
 def in_terms_of_lead(
-    statistics: Statistics, nodes: Mapping[str, tuple[AnyKind, Family]], group: tuple[str, ...]
+    statistics: Statistics, nodes: Mapping[str, tuple[NodeKind, Family]], group: tuple[str, ...]
 ) -> Iterator[Any]:
     """Yield the statistics of tied nodes, expressed in the first one's variables."""
     lead_kind, lead = nodes[group[0]]
@@ -186,7 +188,9 @@ def in_terms_of_lead(
         if kind != lead_kind:
             differ = "kinds" if kind.name != lead_kind.name else f"settings of the kind {kind.name!r}"
             raise StructureError(
-                f"Tied nodes {group[0]!r} and {node!r} are of different {differ}. Give them the same: kinds={{…}}."
+                f"Tied nodes {group[0]!r} and {node!r} are of different {differ}. Give them the same: ",
+                Mention("kinds", "kinds={…}"),
+                ".",
             )
         for mine, other in zip(lead.variables, family.variables, strict=True):
             if mine.is_discrete != other.is_discrete:
@@ -204,7 +208,7 @@ def in_terms_of_lead(
         yield statistics[kind.need(family)].renamed(dict(zip(family.scope, lead.variables, strict=True)))
 
 
-def _require_plain(kind: AnyKind, family: Family) -> None:
+def _require_plain(kind: NodeKind, family: Family) -> None:
     """Refuse settings that a conjugate prior has no use for."""
     name = family.child.name
     plain = kind.configured(name, {})
@@ -223,7 +227,7 @@ def _penalised(kind: Any, family: Family, statistic: Any, penalty: Penalty) -> C
     return cpd
 
 
-def _require_apt(prior: Any, dag: DAG, nodes: Mapping[str, tuple[AnyKind, Family]]) -> None:
+def _require_apt(prior: Any, dag: DAG, nodes: Mapping[str, tuple[NodeKind, Family]]) -> None:
     """Refuse priors on nodes of another kind, and on none of the nodes, with what fits all kinds of the network."""
     if prior is None:
         return
@@ -244,16 +248,24 @@ def _require_apt(prior: Any, dag: DAG, nodes: Mapping[str, tuple[AnyKind, Family
         )
 
 
-def check(dag: DAG, prior: Prior | None, fixed: Mapping[str, Any]) -> None:
+def check(dag: DAG, prior: Any, fixed: Mapping[str, Any]) -> None:
     """Refuse what is no prior on a network's parameters, and names that are no nodes."""
-    if prior is not None and not isinstance(prior, NodePrior):
+    if prior is not None and (isinstance(prior, type) or not isinstance(prior, Prior | Gaussian)):
         raise ArgumentError(
-            "The 'prior' argument of a Bayesian network must be a prior such as sf.BDeu(10), sf.Dirichlet(1.0) or "
-            "sf.K2() on tables, sf.NormalInverseGamma(2, 1.0) on regressions, sf.Gaussian(1.0) on softmax weights, a "
-            f"list of them, or a mapping from nodes to priors. Got {shown(prior)} instead."
+            the_argument("prior"),
+            " of a Bayesian network must be a prior such as ",
+            made("BDeu", 10),
+            ", ",
+            made("Dirichlet", 1.0),
+            " or ",
+            made("K2"),
+            " on tables, ",
+            made("NormalInverseGamma", 2, 1.0),
+            " on regressions, ",
+            made("Gaussian", 1.0),
+            f" on softmax weights, a list of them, or a mapping from nodes to priors. Got {shown(prior)} instead.",
         )
-    named = () if prior is None else prior.nodes
-    for node in named:
+    for node in getattr(prior, "nodes", ()):
         if node not in dag.nodes:
             raise UnknownNameError(
                 f"The prior speaks of {node!r}, which is not a node. The nodes are "
@@ -266,7 +278,7 @@ def check(dag: DAG, prior: Prior | None, fixed: Mapping[str, Any]) -> None:
                 + suggestion(node, dag.nodes)
             )
     for group in dag.tie:
-        later = [node for node in group[1:] if node in named]
+        later = [node for node in group[1:] if node in getattr(prior, "nodes", ())]
         if later:
             raise StructureError(
                 f"The tied nodes {group} share one table, so the prior must be given under the first of them, "

@@ -14,7 +14,7 @@ from typing import Any
 import numpy as np
 
 from suffice.data.schema import Schema
-from suffice.errors import ArgumentError, EstimationError
+from suffice.errors import ArgumentError, EstimationError, Remedy
 from suffice.inference.gap_sums import GapSums, Summed
 from suffice.learn import directed
 from suffice.learn.em import EM
@@ -29,7 +29,6 @@ from suffice.models.cpds import nodes_of
 from suffice.models.cpds.rows import all_configurations
 from suffice.models.cpds.tabular import describe_configuration, whole_values
 from suffice.priors.binding import bound, prior_of
-from suffice.priors.dirichlet import DirichletPrior
 from suffice.stats.gaps import Gaps
 from suffice.stats.needs import Gap, Need
 from suffice.stats.statistics import Statistics
@@ -114,7 +113,7 @@ class TableExpectation:
         for group in self.problem.structure.groups:
             kind, family = self.nodes[group[0]]
             mine = prior_of(self.prior, kind, family)
-            if isinstance(mine, DirichletPrior):
+            if hasattr(mine, "alpha"):
                 sizes = [parent.n_states for parent in family.parents]
                 cells = np.stack(np.unravel_index(np.arange(math.prod(sizes)), sizes), axis=1) if sizes else None
                 rows = mine.pseudo(family, self.problem.point)(np.zeros((1, 0), np.int64) if cells is None else cells)
@@ -320,7 +319,9 @@ def check_slopes(dag: DAG, prior: Any, fixed: Mapping[str, Any]) -> None:
     """Refuse given rows, beside what EM refuses."""
     directed.check(dag, prior, fixed)
     if fixed:
-        raise ArgumentError("The method 'observed_lbfgs' moves every row; leave 'fixed' out, or pass method='em'.")
+        raise ArgumentError(
+            "The method 'observed_lbfgs' moves every row; leave 'fixed' out, or pass ", Remedy("method", "em"), "."
+        )
 
 
 LBFGS = EM(expectation, inner, refuses_slopes, needs, check_slopes, patience=0).method(("mle", "mean", "map"))

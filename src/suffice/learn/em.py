@@ -22,7 +22,7 @@ from typing import Any
 import numpy as np
 
 from suffice.data.schema import Schema
-from suffice.errors import ArgumentError, EstimationError, StatisticsError, require_whole, shown
+from suffice.errors import ArgumentError, EstimationError, Mention, StatisticsError, require_whole, shown
 from suffice.learn.em_checkpoint import OUT_OF_STEPS, Checkpoint, Done, Resumed
 from suffice.learn.em_progress import Progress
 from suffice.learn.em_walk import Taken, Walk, WarmStart
@@ -183,7 +183,9 @@ class Climb:
         if math.isnan(objective) or objective == math.inf:
             raise EstimationError(
                 "The likelihood of what was observed grows without bound: some variance runs to zero, or a table to "
-                "nothing. Pass a prior, give fewer latent states, or tie variances by kinds={…: {'tied': 'variance'}}."
+                "nothing. Pass a prior, give fewer latent states, or tie variances by ",
+                Mention("kinds", "kinds={…: {'tied': 'variance'}}"),
+                ".",
             )
         return Taken(objective, expected, *self.expectation.distance(model, vector, expected))
 

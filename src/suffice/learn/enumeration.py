@@ -13,7 +13,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from suffice.data.schema import Schema
-from suffice.errors import ArgumentError, EstimationError, listing
+from suffice.errors import ArgumentError, EstimationError, Mention, listing
 from suffice.learn.method import Method, Problem, Solution
 from suffice.models.hypothesis_mixture import HypothesisMixture
 from suffice.priors.hypothesis_weights import HypothesisPosterior, prior_weights
@@ -42,7 +42,9 @@ def check(hypotheses: Hypotheses, prior: Any, fixed: Mapping[str, Any]) -> None:
     if fixed:
         raise ArgumentError(
             "A hypothesis space has no tables, so the 'fixed' argument has nothing to give. Leave it out, or put the "
-            "weight of a hypothesis in prior={…}."
+            "weight of a hypothesis in ",
+            Mention("prior", "prior={…}"),
+            ".",
         )
     if prior is not None:
         prior_weights(hypotheses, prior)

@@ -13,7 +13,7 @@ from typing import Any
 import numpy as np
 
 from suffice.data.schema import Schema
-from suffice.errors import StatisticsError
+from suffice.errors import Remedy, StatisticsError
 from suffice.settings import settings
 from suffice.stats.counts import Counts, n_cells
 from suffice.stats.moments import Moments
@@ -68,7 +68,9 @@ class ExpectedVector:
             raise StatisticsError(
                 f"EM would hold {plural(end, 'number')} of expected statistics some {COPIES} times, "
                 f"{in_bytes(8 * COPIES * end)}, more than the {in_bytes(settings().memory)} that are allowed. Use "
-                "fewer parents or states, or allow more: sf.config(memory='16GB')."
+                "fewer parents or states, or allow more: ",
+                Remedy("memory", "16GB", call="sf.config(…)"),
+                ".",
             )
 
     def _length(self, need: Need) -> int:

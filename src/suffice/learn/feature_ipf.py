@@ -12,7 +12,7 @@ from typing import Any
 import numpy as np
 
 from suffice.data.labelled import LabelledTable
-from suffice.errors import EstimationError
+from suffice.errors import EstimationError, Remedy
 from suffice.learn import ipf
 from suffice.learn.cliques import solve_by
 from suffice.learn.feature_setting import FeatureSetting
@@ -45,8 +45,9 @@ def solve(problem: Problem) -> Solution:
     for name in lonely:
         if any(name in table.names for table in problem.base):
             raise EstimationError(
-                f"The base measure is over {name!r}, which no feature holds; tables cannot be scaled to that. "
-                "Use method='lbfgs'."
+                f"The base measure is over {name!r}, which no feature holds; tables cannot be scaled to that. Use ",
+                Remedy("method", "lbfgs"),
+                ".",
             )
     cliques = Cliques(scopes)
     found = _scaled(replace(problem, structure=cliques), setting)

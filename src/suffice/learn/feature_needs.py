@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from suffice.data.schema import Schema
-from suffice.errors import SchemaError
+from suffice.errors import Remedy, SchemaError, made
 from suffice.stats.needs import Count, Distinct, Need
 from suffice.structures.features import Features
 
@@ -40,5 +40,7 @@ def require_supports(structure: Features, schema: Schema) -> None:
             raise SchemaError(
                 f"The variable {name!r} is continuous. Say on which interval it lives, "
                 f"sf.Features(…, support={{{name!r}: (0, 1)}}), make it an input, given=[{name!r}], or declare it "
-                f"discrete: schema={{{name!r}: sf.categorical()}}."
+                "discrete: ",
+                Remedy("schema", {name: made("categorical")}),
+                ".",
             )

@@ -11,7 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from suffice.data.labelled import LabelledTable
-from suffice.errors import EstimationError, ModelError
+from suffice.errors import EstimationError, ModelError, Remedy
 from suffice.inference.clique_family import CliqueFamily, TableFamily, family_of
 from suffice.inference.feature_extents import variances, widest
 from suffice.inference.feature_family import FeatureFamily, joint_features
@@ -144,8 +144,11 @@ class FeatureSetting:
         except ModelError as error:
             numbers = str(error).partition(" Observe")[0]
             raise EstimationError(
-                "These features make a graph that is too wide for exact expectations. method='pseudo_likelihood' and "
-                f"method='stochastic' do without; or use features of fewer variables. {numbers}"
+                "These features make a graph that is too wide for exact expectations. ",
+                Remedy("method", "pseudo_likelihood"),
+                " and ",
+                Remedy("method", "stochastic"),
+                f" do without; or use features of fewer variables. {numbers}",
             ) from None
 
     @cached_property

@@ -11,7 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from suffice.data.labelled import LabelledTable
-from suffice.errors import ArgumentError, EstimationError, shown
+from suffice.errors import ArgumentError, EstimationError, Remedy, Text, made, shown, the_argument
 from suffice.inference.clique_family import TableFamily, TablePoint
 from suffice.inference.dependence import Dependence, combination
 from suffice.inference.feature_family import joint_features
@@ -150,10 +150,11 @@ def _is_far(setting: FeatureSetting, found: FoundWeights) -> bool:
 def _maybe_far(setting: FeatureSetting, found: FoundWeights) -> str:
     """Say that weights may be running away, where that cannot be decided."""
     farthest = int(np.argmax(np.abs(found.weights) * setting.spread))
-    return (
+    return Text(
         f"The weight of {setting.names[farthest]!r} is {found.weights[farthest]:.3g}: it may be running away, the "
-        "estimate lying on the boundary, where it does not exist; that could not be decided here. A prior, such as "
-        "prior=sf.Gaussian(10), keeps weights finite."
+        "estimate lying on the boundary, where it does not exist; that could not be decided here. A prior, such as ",
+        Remedy("prior", made("Gaussian", 10)),
+        ", keeps weights finite.",
     )
 
 
@@ -327,7 +328,7 @@ def refuses_kinks(structure: Any, prior: Any) -> str | None:
 def refuses_smooth(structure: Any, prior: Any) -> str | None:
     """Refuse everything but penalties with kinks."""
     if not isinstance(prior, Laplace):
-        return "it is for prior=sf.Laplace(1.0); all else has faster methods. Use 'auto'."
+        return Text("it is for ", Remedy("prior", made("Laplace", 1.0)), "; all else has faster methods. Use 'auto'.")
     return None
 
 
@@ -343,8 +344,12 @@ def check(structure: Any, prior: Any, fixed: Mapping[str, Any]) -> None:
     """Refuse what is no prior on weights, and given parameters."""
     if prior is not None and not isinstance(prior, Penalty):
         raise ArgumentError(
-            "The 'prior' argument of a log-linear model must be a penalty on its weights, sf.Gaussian(1.0) or "
-            f"sf.Laplace(1.0). Got {shown(prior)} instead."
+            the_argument("prior"),
+            " of a log-linear model must be a penalty on its weights, ",
+            made("Gaussian", 1.0),
+            " or ",
+            made("Laplace", 1.0),
+            f". Got {shown(prior)} instead.",
         )
     if fixed:
         raise ArgumentError(

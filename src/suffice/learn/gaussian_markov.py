@@ -19,7 +19,7 @@ from typing import Any
 import numpy as np
 
 from suffice.data.schema import Schema
-from suffice.errors import ArgumentError, EstimationError, shown
+from suffice.errors import ArgumentError, EstimationError, Mention, Remedy, made, shown, the_argument
 from suffice.graph.undirected import chordless_cycle
 from suffice.learn.gaussian_steps import Point, nats_left, newton_steps, scaling_steps
 from suffice.learn.method import Method, Problem, Solution, Step
@@ -66,15 +66,20 @@ def check(structure: GaussianMarkov, prior: Any, fixed: Mapping[str, Any]) -> No
     if fixed:
         raise ArgumentError(
             "A normal distribution has no tables that could be given, so the 'fixed' argument must be left out. To "
-            "favour some values, pass prior=sf.HyperInverseWishart(…)."
+            "favour some values, pass ",
+            Mention("HyperInverseWishart", "prior=sf.HyperInverseWishart(…)"),
+            ".",
         )
     if prior is None:
         return
     if not isinstance(prior, HyperInverseWishart | NormalInverseWishart):
         raise ArgumentError(
-            "The 'prior' argument of a normal distribution must be sf.HyperInverseWishart(3, 1.0), or without a graph "
-            "sf.NormalInverseWishart(mean=0.0, mean_weight=1.0, dof=3, scale=1.0). "
-            f"Got {shown(prior)} instead."
+            the_argument("prior"),
+            " of a normal distribution must be ",
+            made("HyperInverseWishart", 3, 1.0),
+            ", or without a graph ",
+            made("NormalInverseWishart", mean=0.0, mean_weight=1.0, dof=3, scale=1.0),
+            f". Got {shown(prior)} instead.",
         )
     prior.check(structure)
 
@@ -103,7 +108,9 @@ def _covariance(structure: GaussianMarkov, moments: Moments) -> tuple[Floats, tu
     if not weight > 1:
         raise EstimationError(
             f"The divisor n - 1 needs more than one row, and there {'is' if weight == 1 else 'are'} "
-            f"{plural(weight, 'row')}. Collect more, or pass a prior: prior=sf.HyperInverseWishart(3, 1.0)."
+            f"{plural(weight, 'row')}. Collect more, or pass a prior: ",
+            Remedy("prior", made("HyperInverseWishart", 3, 1.0)),
+            ".",
         )
     remark = (
         "The covariance matrix is unbiased, with divisor n - 1; the log-likelihood is the model's, not the maximum."

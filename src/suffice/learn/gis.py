@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from suffice.errors import EstimationError
+from suffice.errors import EstimationError, Mention, Remedy, Text
 from suffice.learn.feature_matching import FeatureMatching
 from suffice.learn.weights import FoundWeights
 from suffice.types import Floats
@@ -25,7 +25,9 @@ def gis(matching: FeatureMatching) -> FoundWeights:
     low, unit = matching.reach.low[free], matching.reach.unit
     if matching.origin is not None:
         raise EstimationError(
-            "Iterative scaling needs bounded features, and the support of a variable has no end. Use method='lbfgs'."
+            "Iterative scaling needs bounded features, and the support of a variable has no end. Use ",
+            Remedy("method", "lbfgs"),
+            ".",
         )
     ceiling, how = matching.reach.largest_sum(free / unit)
     unit = unit[free]
@@ -42,7 +44,17 @@ def gis(matching: FeatureMatching) -> FoundWeights:
         value, slope, point = matching.smooth(x)
         objectives.append(matching.gain(value))
     converged = matching.done(value, slope)
-    reason = "" if converged else "iterative scaling is slow; allow more by max_iter=…, or use method='lbfgs'."
+    reason = (
+        ""
+        if converged
+        else Text(
+            "iterative scaling is slow; allow more by ",
+            Mention("max_iter", "max_iter=…"),
+            ", or use ",
+            Remedy("method", "lbfgs"),
+            ".",
+        )
+    )
     return FoundWeights(matching.weights(x), tuple(objectives), converged, reason, (remark,))
 
 

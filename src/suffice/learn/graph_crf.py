@@ -15,7 +15,7 @@ import numpy as np
 
 from suffice.data.graph_codes import GraphTable
 from suffice.data.schema import Schema
-from suffice.errors import ArgumentError, EstimationError, ModelError, listing, shown
+from suffice.errors import ArgumentError, EstimationError, ModelError, Remedy, Text, listing, shown
 from suffice.inference.label_graphs import require_room
 from suffice.learn.graph_crf_objective import Objective, smooth_search, sparse_search
 from suffice.learn.graph_crf_passes import Counted, run
@@ -101,8 +101,10 @@ def _require_room(problem: Problem) -> None:
         require_room(source.table.graphs, problem.schema[problem.structure.label].n_states)
     except ModelError as error:
         raise EstimationError(
-            f"{error} Or name method='pseudo_likelihood', which learns from graphs of any width without such tables; "
-            "it is another estimate, of each node's label given all others."
+            f"{error} Or name ",
+            Remedy("method", "pseudo_likelihood"),
+            ", which learns from graphs of any width without such tables; "
+            "it is another estimate, of each node's label given all others.",
         ) from None
 
 
@@ -173,7 +175,11 @@ def _remarks(problem: Problem, objective: Objective, outcome: Outcome) -> tuple[
     elif problem.prior.c1:
         remarks.append(f"{int((outcome.x == 0).sum()):,} of {outcome.x.size:,} weights are zero.")
     if not outcome.converged and not problem.watch.interrupted:
-        hint = "" if problem.prior is not None else " If labels follow from attributes, weights run away; try c2=1.0."
+        hint = (
+            ""
+            if problem.prior is not None
+            else Text(" If labels follow from attributes, weights run away; try ", Remedy("c2", 1.0), ".")
+        )
         remarks.append(f"Not converged after {plural(outcome.n_steps, 'step')}: {outcome.reason}{hint}")
     return tuple(remarks)
 

@@ -21,7 +21,7 @@ from suffice.data.hidden_sequences import HiddenColumns
 from suffice.data.schema import Schema
 from suffice.data.variable import Variable
 from suffice.data.windows import lagged
-from suffice.errors import ArgumentError, EstimationError, shown
+from suffice.errors import ArgumentError, EstimationError, Mention, shown
 from suffice.inference.hidden_chains import HiddenChain
 from suffice.learn.em import EM
 from suffice.learn.expectation import largest_change
@@ -128,8 +128,9 @@ def _normal(family: Family, moments: Moments) -> LinearGaussianCPD:
         state, name = family.parents[0].name, family.child.name
         raise EstimationError(
             f"State {row} of {state!r} runs onto the one value {mean[row]:g} of {name!r}: its variance goes to zero, "
-            f"and the likelihood grows without bound. Give {state!r} fewer states, begin elsewhere by seed=…, init=…, "
-            f"or make {name!r} discrete."
+            f"and the likelihood grows without bound. Give {state!r} fewer states, begin elsewhere by ",
+            Mention("seed", "seed=…"),
+            f", init=…, or make {name!r} discrete.",
         )
     seen = weight > 0
     return LinearGaussianCPD(

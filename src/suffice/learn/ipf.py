@@ -12,7 +12,7 @@ from functools import partial
 
 import numpy as np
 
-from suffice.errors import ArgumentError, EstimationError, shown
+from suffice.errors import ArgumentError, EstimationError, Mention, Remedy, Text, shown
 from suffice.learn.cliques import Found, check, refuses_nothing, refuses_penalties, solve_by
 from suffice.learn.likelihood import newton
 from suffice.learn.matching import Matching, needs
@@ -60,7 +60,9 @@ def _in_turn(matching: Matching, patience: int | None = None) -> Found:
                 return Found(matching.start, (), False)
             raise EstimationError(
                 "Proportional fitting left the range of floats: the start gives some cells of a margin no mass. "
-                "Start from the uniform distribution (init=None), or use method='newton'."
+                "Start from the uniform distribution (init=None), or use ",
+                Remedy("method", "newton"),
+                ".",
             )
         value += float(gains.sum())
         objectives.append(matching.total * value)
@@ -77,7 +79,7 @@ def _in_turn(matching: Matching, patience: int | None = None) -> Found:
             if _cycles_left(halfway, gap, problem, patience) > patience:
                 break
     converged = matching.done(0.0, _gradient(matching, scaling.theta))
-    reason = "allow more by max_iter=…, or use method='newton'."
+    reason = Text("allow more by ", Mention("max_iter", "max_iter=…"), ", or use ", Remedy("method", "newton"), ".")
     return Found(scaling.theta, tuple(objectives), converged, reason, log_z=log_z)
 
 
@@ -103,7 +105,12 @@ def _all_at_once(matching: Matching) -> Found:
         objectives.append(matching.total * (float(matching.targets[free].dot(theta[free])) - point.log_z))
         if matching.done(0.0, point.expected - matching.targets):
             return Found(theta, tuple(objectives), True)
-    return Found(theta, tuple(objectives), False, "allow more by max_iter=…, or use method='newton'.")
+    return Found(
+        theta,
+        tuple(objectives),
+        False,
+        Text("allow more by ", Mention("max_iter", "max_iter=…"), ", or use ", Remedy("method", "newton"), "."),
+    )
 
 
 _method = partial(

@@ -19,7 +19,7 @@ from numpy.typing import NDArray
 
 from suffice.data.schema import Schema
 from suffice.data.variable import Variable
-from suffice.errors import ArgumentError, EstimationError, listing, shown
+from suffice.errors import ArgumentError, EstimationError, Mention, Remedy, Text, listing, made, shown, the_argument
 from suffice.learn.method import Method, Problem, Solution
 from suffice.models.cpds import Family
 from suffice.models.joint_classes import JointClassModel
@@ -43,17 +43,23 @@ def refuses(structure: JointClasses, schema: Schema) -> str | None:
     """Refuse continuous columns, and tables that one whole number cannot index."""
     for name in structure.columns:
         if not schema[name].is_discrete:
-            return (
-                f"{name!r} is continuous, and a joint table needs discrete columns. If it is discrete, declare it: "
-                f"schema={{{name!r}: sf.categorical()}}; otherwise cut it into classes, or use sf.GaussianBayes or "
-                "sf.NaiveBayes."
+            return Text(
+                f"{name!r} is continuous, and a joint table needs discrete columns. If it is discrete, declare it: ",
+                Remedy("schema", {name: made("categorical")}),
+                "; otherwise cut it into classes, or use ",
+                Mention("GaussianBayes", "sf.GaussianBayes"),
+                " or ",
+                Mention("NaiveBayes", "sf.NaiveBayes"),
+                ".",
             )
     cells = n_cells([schema[name] for name in structure.columns])
     if len(structure.inputs) > MOST_INPUTS or cells >= MOST_CELLS:
         size = f"about 10^{math.log10(cells):.0f}" if cells >= MOST_CELLS else f"{cells:,}"
-        return (
+        return Text(
             f"its joint table of {plural(len(structure.inputs), 'input')} has {size} cells; it can be indexed up to "
-            f"2^62 cells and {MOST_INPUTS} inputs. Use fewer inputs, or sf.NaiveBayes, which needs no joint table."
+            f"2^62 cells and {MOST_INPUTS} inputs. Use fewer inputs, or ",
+            Mention("NaiveBayes", "sf.NaiveBayes"),
+            ", which needs no joint table.",
         )
     return None
 
@@ -134,7 +140,9 @@ def _require_mode(m: NDArray[Any], alpha: float, size: int, target: Variable) ->
         label = target.labels[int(np.argmax(alpha + least < 1))]
         raise EstimationError(
             f"Class {label!r} of {target.name!r} has no interior posterior mode: the smallest α + m of its table is "
-            f"{alpha + least.min():g}, below 1. Use point='mean', or a prior with pseudo-counts of at least 1."
+            f"{alpha + least.min():g}, below 1. Use ",
+            Remedy("point", "mean"),
+            ", or a prior with pseudo-counts of at least 1.",
         )
 
 
@@ -152,8 +160,13 @@ def _settled(table: Table, prior: Floats, policy: str, target: Variable) -> tupl
     if (prior[unknown] > 0).any():
         raise EstimationError(
             f"The classes {labels} of {target.name!r} have no rows, so that their tables are not determined, and yet "
-            "they have a probability. Leave them out, by class_prior='counted', or pass a prior: "
-            "prior=sf.Dirichlet(1.0), or unseen_parents='uniform'."
+            "they have a probability. Leave them out, by ",
+            Remedy("class_prior", "counted"),
+            ", or pass a prior: ",
+            Remedy("prior", made("Dirichlet", 1.0)),
+            ", or ",
+            Remedy("unseen_parents", "uniform"),
+            ".",
         )
     return table, (f"{target.name}: the classes {labels} have no rows; they have no probability, and no known table.",)
 
@@ -165,7 +178,9 @@ def _require_memory(counts: Counts, target: Variable) -> None:
     if size > settings().memory:
         raise EstimationError(
             f"The joint table would take up to {in_bytes(size)}: {n_rows:,} configurations of the inputs times "
-            f"{target.n_states:,} classes. Allow more, with sf.config(memory='16GB'), or use fewer inputs."
+            f"{target.n_states:,} classes. Allow more, with ",
+            Remedy("memory", "16GB", call="sf.config(…)"),
+            ", or use fewer inputs.",
         )
 
 
@@ -214,8 +229,11 @@ def _without_marginal(structure: JointClasses, prior: Any) -> tuple[str, ...]:
     if prior is None or structure.class_prior.kind != "counted":
         return ()
     return (
-        "The class probabilities are counted and have no prior, so that there is no marginal likelihood; "
-        "class_prior=1.0 smooths them.",
+        Text(
+            "The class probabilities are counted and have no prior, so that there is no marginal likelihood; ",
+            Remedy("class_prior", 1.0),
+            " smooths them.",
+        ),
     )
 
 
@@ -224,8 +242,14 @@ def check(structure: JointClasses, prior: Any, fixed: Mapping[str, Any]) -> None
     is_alike = isinstance(prior, DirichletPrior) and not isinstance(prior, Expert)
     if prior is not None and (not is_alike or (isinstance(prior, Dirichlet) and prior.nodes)):
         raise ArgumentError(
-            "The 'prior' argument of a joint table of classes must be the same for all cells, such as "
-            f"sf.Dirichlet(1.0), sf.Jeffreys() or sf.BDeu(10). Got {shown(prior)} instead."
+            the_argument("prior"),
+            " of a joint table of classes must be the same for all cells, such as ",
+            made("Dirichlet", 1.0),
+            ", ",
+            made("Jeffreys"),
+            " or ",
+            made("BDeu", 10),
+            f". Got {shown(prior)} instead.",
         )
     if fixed:
         raise ArgumentError(

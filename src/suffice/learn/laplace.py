@@ -13,6 +13,7 @@ from itertools import islice
 import numpy as np
 from numpy.typing import NDArray
 
+from suffice.errors import Mention, Text
 from suffice.inference.interactions import Interactions, centred
 from suffice.learn.cliques import Found, check, refuses_nothing, refuses_smooth, solve_by
 from suffice.learn.matching import Matching, needs
@@ -44,7 +45,9 @@ def search(matching: Matching) -> Found:
         if terms.done(x, terms.evaluate(x)[1]):
             return Found(terms.theta(x), tuple(objectives), True)
         if next(steps, None) is None:
-            return Found(terms.theta(x), tuple(objectives), False, "allow more by max_iter=…")
+            return Found(
+                terms.theta(x), tuple(objectives), False, Text("allow more by ", Mention("max_iter", "max_iter=…"))
+            )
 
 
 class Terms:

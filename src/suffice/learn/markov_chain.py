@@ -17,7 +17,7 @@ from numpy.typing import NDArray
 from suffice.data.schema import Schema
 from suffice.data.variable import Variable
 from suffice.data.windows import START, window_names
-from suffice.errors import ArgumentError, StatisticsError, listing, shown
+from suffice.errors import ArgumentError, StatisticsError, listing, made, shown, the_argument
 from suffice.learn.method import Method, Problem, Solution
 from suffice.models.cpds.tabular import TabularCPD, describe_configuration
 from suffice.models.cpds.tabular_kind import KIND
@@ -147,8 +147,14 @@ def check(chain: MarkovChain, prior: Any, fixed: Mapping[str, Any]) -> None:
     """Refuse what is no prior on all rows alike, and given rows."""
     if prior is not None and (not isinstance(prior, DirichletPrior) or prior.nodes):
         raise ArgumentError(
-            "The 'prior' argument of a Markov chain must be the same for all rows, such as sf.Dirichlet(1.0), sf.K2() "
-            f"or sf.Jeffreys(). Got {shown(prior)} instead."
+            the_argument("prior"),
+            " of a Markov chain must be the same for all rows, such as ",
+            made("Dirichlet", 1.0),
+            ", ",
+            made("K2"),
+            " or ",
+            made("Jeffreys"),
+            f". Got {shown(prior)} instead.",
         )
     if fixed:
         raise ArgumentError(

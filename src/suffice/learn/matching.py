@@ -20,7 +20,7 @@ from numpy.typing import NDArray
 
 from suffice.data.schema import Schema
 from suffice.data.variable import Variable
-from suffice.errors import EstimationError, ModelError
+from suffice.errors import EstimationError, ModelError, Remedy, made
 from suffice.inference.clique_family import CliqueFamily, Layout, Point, family_of
 from suffice.inference.interactions import Interactions
 from suffice.inference.product import Factor
@@ -253,7 +253,9 @@ def require_few_terms(structure: Cliques) -> None:
     if n_terms > MAX_TERMS:
         raise EstimationError(
             f"A penalty is on every u-term, and these cliques have up to {n_terms:,} of them; at most {MAX_TERMS:,} "
-            "can be handled. Divide large cliques into smaller ones, or use pseudo-counts, such as prior=sf.BDeu(10)."
+            "can be handled. Divide large cliques into smaller ones, or use pseudo-counts, such as ",
+            Remedy("prior", made("BDeu", 10)),
+            ".",
         )
 
 
@@ -278,7 +280,9 @@ def clique_table(problem: Problem, clique: tuple[str, ...]) -> Floats:
         raise EstimationError(
             f"The table of the clique {':'.join(clique[:12])}{'…' if len(clique) > 12 else ''}, with {len(clique)} "
             f"variables and {counts.n_cells:,} cells, would take {in_bytes(need)}, and may take {in_bytes(allowed)}. "
-            "Divide it into smaller cliques, or allow more: sf.config(memory='16GB')."
+            "Divide it into smaller cliques, or allow more: ",
+            Remedy("memory", "16GB", call="sf.config(…)"),
+            ".",
         )
     table: Floats = counts.table().astype(np.float64)
     return table

@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from suffice.errors import EstimationError, listing
+from suffice.errors import EstimationError, Remedy, listing
 from suffice.inference.gaussian_parts import Part
 from suffice.learn.mixed_plan import Component, Shape, components_of
 from suffice.settings import settings
@@ -113,7 +113,9 @@ def _width(shape: Shape, component: Component) -> int:
         raise EstimationError(
             f"What is missing in some rows has {width:,} configurations: {listing(names_of(shape, component), 12)} "
             "hang together. Leave out rows that lack so many of these, give some of them fewer parents or states, or "
-            "allow more memory: sf.config(memory='16GB')."
+            "allow more memory: ",
+            Remedy("memory", "16GB", call="sf.config(…)"),
+            ".",
         )
     return width
 

@@ -19,7 +19,7 @@ from numpy.typing import NDArray
 from suffice.data.block import Block
 from suffice.data.encode import missing_in
 from suffice.data.schema import Schema
-from suffice.errors import EstimationError, listing
+from suffice.errors import EstimationError, Mention, listing
 from suffice.inference.gaussian_parts import Regression
 from suffice.learn.expectation import Expectation, largest_change
 from suffice.learn.expected_vector import ExpectedVector
@@ -185,8 +185,13 @@ class MixedExpectation:
         raise EstimationError(
             f"Node {self.shape.names[node]!r}{where}: its variance runs to zero, where the likelihood grows without "
             "bound: a component that sits on one row, or a child that is a function of its parents. Give fewer latent "
-            "states, tie the variances by kinds={…: {'tied': 'variance'}}, pass a prior such as "
-            "sf.NormalInverseGamma(…), or begin elsewhere: seed=…."
+            "states, tie the variances by ",
+            Mention("kinds", "kinds={…: {'tied': 'variance'}}"),
+            ", pass a prior such as ",
+            Mention("NormalInverseGamma", "sf.NormalInverseGamma(…)"),
+            ", or begin elsewhere: ",
+            Mention("seed", "seed=…"),
+            ".",
         )
 
     def _vector(self, sums: Sums) -> Floats:

@@ -16,7 +16,7 @@ from typing import Any
 import numpy as np
 
 from suffice.data.schema import Schema
-from suffice.errors import EstimationError
+from suffice.errors import EstimationError, Remedy
 from suffice.models.cpds import nodes_of
 from suffice.models.cpds.linear_gaussian import LinearGaussianCPD
 from suffice.models.cpds.linear_gaussian_prior import RegressionPseudo
@@ -24,7 +24,7 @@ from suffice.models.cpds.softmax import SoftmaxCPD, SoftmaxPenalty
 from suffice.models.cpds.tabular import whole_values
 from suffice.priors.binding import bound, prior_of
 from suffice.priors.dirichlet import DirichletPrior
-from suffice.priors.normal_inverse_gamma import NormalInverseGamma, RegressionPrior
+from suffice.priors.normal_inverse_gamma import NormalInverseGamma
 from suffice.priors.penalty import Gaussian
 from suffice.priors.several import Priors
 from suffice.stats.statistics import Statistics
@@ -69,11 +69,13 @@ class NetworkLogPrior:
             elif isinstance(mine, Gaussian):
                 tied = getattr(kind, "tied", "none") == "slopes"
                 self._softmaxes.append((group[0], mine.pseudo(family, point), tied))
-            elif isinstance(mine, RegressionPrior):
+            else:
                 if point != "map":
                     raise EstimationError(
                         "Posterior means of regressions are no optimum of a likelihood, so that EM cannot find them. "
-                        "Pass point='map'."
+                        "Pass ",
+                        Remedy("point", "map"),
+                        ".",
                     )
                 self._regressions.append((group[0], mine.regression(family)))
 

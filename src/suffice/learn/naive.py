@@ -16,7 +16,18 @@ from numpy.typing import NDArray
 
 from suffice.data.schema import Schema
 from suffice.data.variable import Variable
-from suffice.errors import ArgumentError, EstimationError, UnknownNameError, listing, shown, suggestion
+from suffice.errors import (
+    ArgumentError,
+    EstimationError,
+    Remedy,
+    Text,
+    UnknownNameError,
+    listing,
+    made,
+    shown,
+    suggestion,
+    the_argument,
+)
 from suffice.learn.method import Method, Problem, Solution
 from suffice.learn.naive_trouble import require_plain, require_rows, require_spread, require_two_states, require_values
 from suffice.models.cpds.linear_gaussian import LinearGaussianCPD
@@ -40,7 +51,11 @@ SAME = 1e-9
 def refuses(naive: Naive, schema: Schema) -> str | None:
     """Refuse a class that is no discrete column, and inputs that cannot be of their kind."""
     if not schema[naive.target].is_discrete:
-        return f"the class {naive.target!r} is continuous. Declare it: schema={{{naive.target!r}: sf.categorical()}}."
+        return Text(
+            f"the class {naive.target!r} is continuous. Declare it: ",
+            Remedy("schema", {naive.target: made("categorical")}),
+            ".",
+        )
     for name, kind in naive.kinds_in(schema).items():
         if (kind in DISCRETE) != schema[name].is_discrete:
             what, remedy = ("discrete", "continuous") if schema[name].is_discrete else ("continuous", "categorical")
@@ -224,8 +239,12 @@ def check(naive: Naive, prior: Any, fixed: Mapping[str, Any]) -> None:
     for one in () if prior is None else getattr(prior, "priors", (prior,)):
         if one is not None and not isinstance(one, DirichletPrior | NormalInverseGamma):
             raise ArgumentError(
-                "The 'prior' argument of naive Bayes must be a prior such as sf.Dirichlet(1.0) on discrete inputs and "
-                f"counts, sf.NormalInverseGamma(2, 1.0) on normal ones, or a list of both. Got {shown(one)} instead."
+                the_argument("prior"),
+                " of naive Bayes must be a prior such as ",
+                made("Dirichlet", 1.0),
+                " on discrete inputs and counts, ",
+                made("NormalInverseGamma", 2, 1.0),
+                f" on normal ones, or a list of both. Got {shown(one)} instead.",
             )
     together = frozenset(naive.multinomial)
     known = [name for name in naive.inputs if name not in together]

@@ -9,9 +9,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from suffice.data.schema import Schema
-from suffice.errors import EstimationError, StructureError, listing
+from suffice.errors import EstimationError, Remedy, StructureError, Text, listing
 from suffice.learn.method import Problem
-from suffice.models.cpds import AnyKind
+from suffice.models.cpds import NodeKind
 from suffice.models.cpds.linear_gaussian_kind import LinearGaussianKind
 from suffice.models.cpds.tabular_kind import TabularKind
 from suffice.models.naive import prior_of
@@ -47,7 +47,7 @@ def require_spread(problem: Problem, kind: Any, statistic: Any, name: str) -> No
         everywhere = bool(still[seen].all())
         where = f"the class {target.labels[first]!r}, of {plural(float(statistic.weight[first]), 'row')}"
         where = "any class" if everywhere else where
-        tie = "" if everywhere else f"; or share one variance: kinds={{{name!r}: 'tied_gaussian'}}"
+        tie = "" if everywhere else Text("; or share one variance: ", Remedy("kinds", {name: "tied_gaussian"}))
         raise EstimationError(
             f"Column {name!r} does not vary within {where}, so its variance there would be zero, where the likelihood "
             f"has no maximum. Leave it out{tie}; or pass a prior{_plainly(kind, name)}: "
@@ -55,7 +55,7 @@ def require_spread(problem: Problem, kind: Any, statistic: Any, name: str) -> No
         )
 
 
-def require_plain(kind: AnyKind, name: str) -> None:
+def require_plain(kind: NodeKind, name: str) -> None:
     """Refuse a prior on a normal column that has none that is conjugate."""
     if isinstance(kind, LinearGaussianKind) and _is_odd(kind):
         what = "one variance for all classes" if kind.tied != "none" else "unbiased variances"
@@ -65,12 +65,12 @@ def require_plain(kind: AnyKind, name: str) -> None:
         )
 
 
-def require_rows(problem: Problem, kinds: Collection[AnyKind], bare: Classes) -> None:
+def require_rows(problem: Problem, kinds: Collection[NodeKind], bare: Classes) -> None:
     """Refuse classes that have no rows and yet a probability, where neither a prior nor a policy says what they are.
 
     Parameters
     ----------
-    kinds : collection of AnyKind
+    kinds : collection of NodeKind
         Those of all columns.
     bare : bool array, shape (n_classes,)
         The classes that have a probability and no rows.
@@ -81,14 +81,16 @@ def require_rows(problem: Problem, kinds: Collection[AnyKind], bare: Classes) ->
     target = problem.schema[problem.structure.target]
     names = [label for label, gone in zip(target.labels, bare, strict=True) if gone]
     which = f"class {names[0]!r} of {target.name!r} has" if len(names) == 1 else f"classes {listing(names)} have"
-    uniform = "" if any(map(_is_normal, lost)) else ", or unseen_parents='uniform'"
+    uniform = "" if any(map(_is_normal, lost)) else Text(", or ", Remedy("unseen_parents", "uniform"))
     prior = f", or pass a prior: {_with_prior(problem.prior, *lost)}{uniform}" if not any(map(_is_odd, kinds)) else ""
     raise EstimationError(
-        f"The {which} no rows to learn from, and yet a probability. Take it away by class_prior='counted'{prior}."
+        f"The {which} no rows to learn from, and yet a probability. Take it away by ",
+        Remedy("class_prior", "counted"),
+        f"{prior}.",
     )
 
 
-def require_values(problem: Problem, kind: AnyKind, cpd: Any) -> None:
+def require_values(problem: Problem, kind: NodeKind, cpd: Any) -> None:
     """Refuse a column that has no value in some class, where neither a prior nor a policy says what it is there."""
     unknown: Classes = cpd.unknown if _is_normal(kind) else np.isnan(cpd.values).any(axis=1)
     if not unknown.any() or not _stays(kind, problem.unseen_parents):
@@ -100,36 +102,40 @@ def require_values(problem: Problem, kind: AnyKind, cpd: Any) -> None:
         what = f"The counts in the columns {listing(naive.multinomial, 4)} are all zero"
         leave = "Leave the class out"
     prior = f"{_plainly(kind, name)}: {_with_prior(problem.prior, kind)}"
-    uniform = "" if _is_normal(kind) else ", or unseen_parents='uniform'"
+    uniform = "" if _is_normal(kind) else Text(", or ", Remedy("unseen_parents", "uniform"))
     raise EstimationError(
         f"{what} in the class {label!r}, so that there is nothing to learn of it there. {leave}, or pass a prior"
         f"{prior}{uniform}."
     )
 
 
-def _stays(kind: AnyKind, policy: str) -> bool:
+def _stays(kind: NodeKind, policy: str) -> bool:
     """Whether what is unknown stays so under ``unseen_parents``; there is no uniform distribution of numbers."""
     return policy == "error" or (policy == "uniform" and _is_normal(kind))
 
 
-def _is_normal(kind: AnyKind) -> bool:
+def _is_normal(kind: NodeKind) -> bool:
     return isinstance(kind, LinearGaussianKind)
 
 
-def _is_odd(kind: AnyKind) -> bool:
+def _is_odd(kind: NodeKind) -> bool:
     """Whether a normal column can have no prior."""
     return _is_normal(kind) and kind != LinearGaussianKind()
 
 
-def _with_prior(prior: Any, *kinds: AnyKind) -> str:
+def _with_prior(prior: Any, *kinds: NodeKind) -> str:
     """Write down a prior on some kinds of column, and on those that have one already."""
     held = [kind for kind in (TabularKind(), LinearGaussianKind()) if prior_for(prior, kind) is not None]
     normal = [_is_normal(kind) for kind in (*kinds, *held)]
     return prior_of(counted=not all(normal), normal=any(normal))
 
 
-def _plainly(kind: AnyKind, name: str) -> str:
+def _plainly(kind: NodeKind, name: str) -> str:
     """Say what else it takes for a normal column to have a prior; see `require_plain`."""
     if not isinstance(kind, LinearGaussianKind) or kind == LinearGaussianKind():
         return ""
-    return f", with kinds={{{name!r}: 'gaussian'}}" if kind.tied != "none" else ", with divisor='n'"
+    return (
+        Text(", with ", Remedy("kinds", {name: "gaussian"}))
+        if kind.tied != "none"
+        else Text(", with ", Remedy("divisor", "n"))
+    )

@@ -8,6 +8,7 @@ from typing import Any
 
 import numpy as np
 
+from suffice.errors import Remedy, Text, made
 from suffice.inference.pseudo_family import PseudoFamily
 from suffice.learn.feature_matching import FeatureMatching
 from suffice.learn.feature_setting import MOST_METRIC, FeatureSetting
@@ -79,8 +80,12 @@ def solve(problem: Problem) -> Solution:
     remarks += no_estimate(setting.names, ran_away)
     if problem.prior is None and float((np.abs(found.weights) * setting.spread).max(initial=0.0)) > FAR:
         remarks.append(
-            "Some weights are large: they may be running away, the estimate lying on the boundary, where it does not "
-            "exist. A prior, such as prior=sf.Gaussian(10), keeps them finite."
+            Text(
+                "Some weights are large: they may be running away, the estimate lying on the boundary, where it does "
+                "not exist. A prior, such as ",
+                Remedy("prior", made("Gaussian", 10)),
+                ", keeps them finite.",
+            )
         )
     remarks.append(
         "The log-likelihood shown is the pseudo-log-likelihood, Σ log p(x_v | all others); AIC and BIC are of it, too."

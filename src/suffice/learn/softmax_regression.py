@@ -16,7 +16,7 @@ from typing import Any
 import numpy as np
 
 from suffice.data.schema import Schema
-from suffice.errors import ArgumentError, UnknownNameError, listing, shown
+from suffice.errors import ArgumentError, Mention, Remedy, Text, UnknownNameError, listing, made, shown, the_argument
 from suffice.learn.method import Method, Problem, Solution, Step
 from suffice.learn.softmax_design import Design, held, terms_of
 from suffice.learn.softmax_l1 import sparse_search
@@ -45,27 +45,46 @@ def refuses(structure: SoftmaxClasses, schema: Schema) -> str | None:
     """Refuse a class that is continuous."""
     if not schema[structure.target].is_discrete:
         name = structure.target
-        return f"the class {name!r} is continuous. Declare it: schema={{{name!r}: sf.categorical()}}."
+        return Text(
+            f"the class {name!r} is continuous. Declare it: ", Remedy("schema", {name: made("categorical")}), "."
+        )
     return None
 
 
 def refuses_prior(structure: SoftmaxClasses, prior: Any) -> str | None:
     """Refuse priors that are not on weights, and those with kinks."""
     if isinstance(prior, Laplace):
-        return "sf.Laplace(…) has a kink at zero, for which there is method='proximal'."
+        return Text(
+            Mention("Laplace", "sf.Laplace(…)"),
+            " has a kink at zero, for which there is ",
+            Remedy("method", "proximal"),
+            ".",
+        )
     return _refuses_other(prior)
 
 
 def refuses_smooth(structure: SoftmaxClasses, prior: Any) -> str | None:
     """Refuse priors without kinks."""
     if not isinstance(prior, Laplace):
-        return "it is for priors with a kink at zero, prior=sf.Laplace(…). Use method='newton'."
+        return Text(
+            "it is for priors with a kink at zero, ",
+            Mention("Laplace", "prior=sf.Laplace(…)"),
+            ". Use ",
+            Remedy("method", "newton"),
+            ".",
+        )
     return _refuses_other(prior)
 
 
 def _refuses_other(prior: Any) -> str | None:
     if prior is not None and not isinstance(prior, Gaussian | Laplace):
-        return f"a prior on the weights is sf.Gaussian(10) or sf.Laplace(1.0). Got {shown(prior)} instead."
+        return Text(
+            "a prior on the weights is ",
+            made("Gaussian", 10),
+            " or ",
+            made("Laplace", 1.0),
+            f". Got {shown(prior)} instead.",
+        )
     if isinstance(prior, Penalty) and prior.main is not None and prior.main != math.inf:
         return "intercepts of a softmax regression have no prior; leave 'main' out of it."
     return None
@@ -80,7 +99,7 @@ def check(structure: SoftmaxClasses, prior: Any, fixed: Mapping[str, Any]) -> No
         )
     reason = _refuses_other(prior)
     if reason is not None:
-        raise ArgumentError(f"The 'prior' argument does not fit a softmax regression: {reason}")
+        raise ArgumentError(the_argument("prior"), f" does not fit a softmax regression: {reason}")
 
 
 def _by(search: Callable[..., tuple[Point, Outcome]], label: str) -> Callable[[Problem], Solution]:
@@ -108,8 +127,8 @@ def objective_of(problem: Problem) -> Objective:
     require_classes(target, np.asarray(statistics[Count((structure.target,))].table(), np.float64))
     if structure.reference is not None and target.find(structure.reference) is None:
         raise UnknownNameError(
-            f"The 'reference' argument names the class {structure.reference!r}, but the classes are "
-            f"{listing(target.labels)}."
+            the_argument("reference"),
+            f" names the class {structure.reference!r}, but the classes are {listing(target.labels)}.",
         )
     assert problem.source is not None
     variables = {name: problem.schema[name] for name in structure.inputs}
@@ -186,7 +205,11 @@ def _remarks(problem: Problem, objective: Objective, point: Point, outcome: Outc
         if isinstance(problem.prior, Laplace):
             remarks.append(f"{int((point.slopes == 0).sum()):,} of {point.slopes.size:,} slopes are zero.")
     if not outcome.converged and not problem.watch.interrupted:
-        hint = "" if problem.prior is not None else " If classes are separated, try prior=sf.Gaussian(10)."
+        hint = (
+            ""
+            if problem.prior is not None
+            else Text(" If classes are separated, try ", Remedy("prior", made("Gaussian", 10)), ".")
+        )
         remarks.append(f"Not converged after {plural(outcome.n_steps, 'step')}: {outcome.reason}{hint}")
     if problem.prior is None and objective.summary.correlations is None:
         remarks.append("With so many terms it was not looked at whether some are combinations of others.")

@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 
 from suffice.data.variable import Variable
-from suffice.errors import EstimationError, listing
+from suffice.errors import EstimationError, Remedy, listing, made
 from suffice.inference.dependence import combination
 from suffice.learn.softmax_objective import Objective
 from suffice.models.cpds.softmax_trouble import SINGULAR
@@ -94,5 +94,7 @@ def _refuse_collinear(objective: Objective, direction: Floats) -> None:
         more = " + …" if len(terms) > SHOWN else ""
         said = f"{combination(terms[:SHOWN])}{more} has the same value in all rows{without}"
     raise EstimationError(
-        f"The slopes are not determined: {said}. Leave an input out, or pass a prior such as prior=sf.Gaussian(10)."
+        f"The slopes are not determined: {said}. Leave an input out, or pass a prior such as ",
+        Remedy("prior", made("Gaussian", 10)),
+        ".",
     )

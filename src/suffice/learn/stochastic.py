@@ -18,7 +18,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
-from suffice.errors import ArgumentError, ModelError, require_number, require_whole, shown
+from suffice.errors import ArgumentError, Mention, ModelError, Text, require_number, require_whole, shown
 from suffice.inference.clique_family import Layout
 from suffice.inference.gibbs import Gibbs
 from suffice.inference.tree_family import TreeFamily
@@ -242,12 +242,21 @@ class Climb:
         how = "persistent chains" if settings.start == "persistent" else "chains started at the data"
         drawn = f"{plural(n_steps, 'step')} of {plural(settings.sweeps, 'sweep')} of {settings.chains:,} {how}"
         if not self._collected:
-            return [f"{drawn}: too few to average, so that the weights are the last ones. Allow more by max_iter=…."]
+            return [
+                Text(
+                    f"{drawn}: too few to average, so that the weights are the last ones. Allow more by ",
+                    Mention("max_iter", "max_iter=…"),
+                    ".",
+                )
+            ]
         said = [f"{drawn}; the Monte-Carlo error of the expectations is about {self.error:.2g} of their range."]
         if self.error > settings.error and not self.problem.watch.interrupted:
             said.append(
-                f"The steps ended before the error asked for, {settings.error:g}, was reached; allow more by "
-                "max_iter=…, or more chains by options={'chains': …}."
+                Text(
+                    f"The steps ended before the error asked for, {settings.error:g}, was reached; allow more by ",
+                    Mention("max_iter", "max_iter=…"),
+                    ", or more chains by options={'chains': …}.",
+                )
             )
         return said
 

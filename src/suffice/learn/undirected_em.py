@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 
 from suffice.data.schema import Schema
-from suffice.errors import ArgumentError, EstimationError, listing, shown
+from suffice.errors import ArgumentError, EstimationError, Remedy, Text, listing, shown
 from suffice.learn import clique_start, cliques, decomposable, feature_methods, feature_start, features, ipf, laplace
 from suffice.learn.em import EM, OPTIONS
 from suffice.learn.em_walk import WarmStart
@@ -182,15 +182,18 @@ def _feature_needs(structure: Features, schema: Schema) -> tuple[Need, ...]:
 def _refuses_features(structure: Features, schema: Schema) -> str | None:
     """Refuse inputs, which have no distribution, and continuous variables, which have no counts."""
     if structure.given:
-        return (
+        return Text(
             f"its inputs {listing(structure.given, 6)} have no distribution, so that nothing is expected of rows that "
-            "lack values. Pass missing='drop', or model all variables together, without given=."
+            "lack values. Pass ",
+            Remedy("missing", "drop"),
+            ", or model all variables together, without given=.",
         )
     continuous = [name for name in structure.variables if name in structure.continuous or not schema[name].is_discrete]
     if continuous:
-        return (
-            f"it expects counts, and continuous variables, {listing(continuous, 6)}, have none. Pass missing='drop', "
-            "cut them into classes, or use sf.DAG or sf.MultivariateNormal."
+        return Text(
+            f"it expects counts, and continuous variables, {listing(continuous, 6)}, have none. Pass ",
+            Remedy("missing", "drop"),
+            ", cut them into classes, or use sf.DAG or sf.MultivariateNormal.",
         )
     return None
 

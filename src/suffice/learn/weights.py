@@ -12,7 +12,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from suffice.errors import ArgumentError, require_number, shown
+from suffice.errors import ArgumentError, Mention, Text, require_number, shown
 from suffice.inference.scaled_gaps import STANDARD_ERRORS
 from suffice.learn.feature_matching import FeatureMatching
 from suffice.optimise.conjugate_gradient import conjugate_gradient
@@ -268,7 +268,9 @@ def proximal(matching: FeatureMatching) -> FoundWeights:
             x, is_end = priced.settled(x)
             return FoundWeights(matching.weights(x), tuple(objectives), is_end, "" if is_end else NO_BETTER)
         if next(steps, None) is None:
-            return FoundWeights(matching.weights(x), tuple(objectives), False, "allow more by max_iter=…")
+            return FoundWeights(
+                matching.weights(x), tuple(objectives), False, Text("allow more by ", Mention("max_iter", "max_iter=…"))
+            )
 
 
 class Priced:
@@ -298,21 +300,16 @@ class Priced:
         return self.kinks.decrement(x, slope, product, self.matching.curvature, self.matching.total)
 
     def settled(self, x: Floats) -> tuple[Floats, bool]:
-        """Return the optimum near a point that is done, where weights are few; and whether it is one.
-
-        Given inputs that leave little in doubt, a feature varies far less than it did before the search.
-        """
+        """Return the optimum near a point that is done, where weights are few; and whether it is one."""
         if len(x) > MOST_WRITTEN:
             return x, True
-        tol, (_, _, product) = self.matching.problem.tol / 2, self.evaluate_twice(x)
-        here = np.array([unit @ product(unit) for unit in np.eye(len(x))])
-        squares = np.minimum(here, self.matching.squares[self.matching.free])
+        tol = self.matching.problem.tol / 2
         return self.kinks.finished(
             self.evaluate_twice,
             x,
             total=self.matching.total,
             gain=LEFT,
-            done=lambda slopes: self.matching.gap(slopes, squares) <= tol,
+            done=lambda slopes: self.matching.gap(slopes) <= tol,
         )
 
     def finished(self, x: Floats, steps: Iterator[int]) -> Floats:

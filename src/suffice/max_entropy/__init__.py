@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from typing import Any
 
 from suffice.data.schema import SchemaLike
-from suffice.errors import ArgumentError
+from suffice.errors import ArgumentError, Remedy
 from suffice.families.choice import choose
 from suffice.max_entropy import expectations, margins
 from suffice.progress import Display, watch_for
@@ -94,8 +94,9 @@ def maxent(
     name, chosen = choose(posed.structure, method, posed.statistics.schema, prior=prior, base=posed.base)
     if not chosen.exact and not posed.statistics.n_read:
         raise ArgumentError(
-            f"The method {name!r} looks at rows of data, and targets by hand have none. Use method='auto', or pass "
-            "data as targets."
+            f"The method {name!r} looks at rows of data, and targets by hand have none. Use ",
+            Remedy("method", "auto"),
+            ", or pass data as targets.",
         )
     settings = checked_settings(
         posed.structure,

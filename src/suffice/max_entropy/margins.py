@@ -14,7 +14,18 @@ import numpy as np
 from suffice.data.labelled import LabelledTable
 from suffice.data.schema import Schema, SchemaLike, declarations
 from suffice.data.variable import Variable
-from suffice.errors import ArgumentError, EstimationError, SchemaError, UnknownNameError, listing, shown, suggestion
+from suffice.errors import (
+    ArgumentError,
+    EstimationError,
+    Remedy,
+    SchemaError,
+    Text,
+    UnknownNameError,
+    listing,
+    made,
+    shown,
+    suggestion,
+)
 from suffice.inference.clique_family import Layout
 from suffice.inference.facial_conflict import MAX_CELLS, Conflict, infeasibility
 from suffice.inference.interactions import Interactions
@@ -221,7 +232,7 @@ def _describe(conflict: Conflict, cliques: Cliques, schema: Schema) -> str:
         )
     if conflict.kind == "overlap":
         remedy = "Correct one of them, or"
-    approximately = "meet all of them approximately, by a penalty: prior=sf.Gaussian(1.0)."
+    approximately = Text("meet all of them approximately, by a penalty: ", Remedy("prior", made("Gaussian", 1.0)), ".")
     return f"{_contradiction(conflict, cliques, schema)} {remedy} {approximately}"
 
 

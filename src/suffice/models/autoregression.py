@@ -16,7 +16,7 @@ from suffice.data.marked_windows import MARK
 from suffice.data.schema import Schema
 from suffice.data.variable import Variable
 from suffice.data.windows import lagged, window_names
-from suffice.errors import ModelError, require_whole, shown
+from suffice.errors import Mention, ModelError, require_whole, shown
 from suffice.models import autoregression_paths as paths
 from suffice.models.autoregression_text import html_equations, plain_equations
 from suffice.models.forecast import Forecast
@@ -174,7 +174,9 @@ class AutoregressiveModel:
             raise ModelError(
                 f"The autoregression is not stationary: its spectral radius is {number(self.spectral_radius)}, and "
                 "only below 1 is there a distribution that does not change with time. Forecast from a history, or "
-                "sample with start=…."
+                "sample with ",
+                Mention("start", "start=…"),
+                ".",
             )
 
     def autocovariance(self, lags: int) -> Floats:

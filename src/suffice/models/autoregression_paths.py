@@ -16,7 +16,7 @@ from typing import Any
 
 import numpy as np
 
-from suffice.errors import ModelError
+from suffice.errors import ModelError, Remedy
 from suffice.settings import settings
 from suffice.text import in_bytes
 from suffice.types import Floats
@@ -101,7 +101,9 @@ def future_covariance(coefficients: Floats, covariance: Floats, steps: int) -> F
     if size > settings().memory:
         raise ModelError(
             f"The covariances of {steps:,} steps together take {in_bytes(size)}, more than the "
-            f"{in_bytes(settings().memory)} that are allowed. Ask for fewer, or allow more: sf.config(memory='16GB')."
+            f"{in_bytes(settings().memory)} that are allowed. Ask for fewer, or allow more: ",
+            Remedy("memory", "16GB", call="sf.config(…)"),
+            ".",
         )
     lower = np.zeros((steps, d, steps, d))
     acting = responses(coefficients, steps) @ np.linalg.cholesky(covariance)

@@ -16,7 +16,7 @@ from numpy.typing import NDArray
 from suffice.data.matrix import MatrixColumns, matrix_of
 from suffice.data.schema import Schema
 from suffice.data.variable import Variable
-from suffice.errors import DataError
+from suffice.errors import DataError, Mention
 from suffice.types import Columns, Floats, Label
 
 Centre = Mapping[str, float]
@@ -183,7 +183,11 @@ def require_no_gaps(columns: Columns) -> None:
             raise DataError(
                 f"Column {name!r}, row {int(np.argmax(gaps))}: the input is missing. A model of the class given its "
                 "inputs does not say how inputs are distributed, so it cannot average over a missing one. Leave such "
-                "rows out, fill them in, or use a generative classifier, which can: sf.GaussianBayes, sf.NaiveBayes."
+                "rows out, fill them in, or use a generative classifier, which can: ",
+                Mention("GaussianBayes", "sf.GaussianBayes"),
+                ", ",
+                Mention("NaiveBayes", "sf.NaiveBayes"),
+                ".",
             )
 
 

@@ -14,6 +14,7 @@ from suffice.data.schema import Schema, SchemaLike
 from suffice.errors import (
     ArgumentError,
     ModelError,
+    Remedy,
     UnknownNameError,
     listing,
     require_mapping,
@@ -229,7 +230,9 @@ class BayesianNetwork(MixedAnswers):
             if seen.any():
                 raise ModelError(
                     f"The answer depends on {self.dag.nodes[node]!r}, whose table has unknown rows (NaN), because the "
-                    "data had no such case. Fit with unseen_parents='uniform' or with a prior."
+                    "data had no such case. Fit with ",
+                    Remedy("unseen_parents", "uniform"),
+                    " or with a prior.",
                 )
 
     def to_markov_network(self) -> MarkovNetwork:

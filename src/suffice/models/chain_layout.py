@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from suffice.errors import EstimationError
+from suffice.errors import EstimationError, Mention, Remedy
 from suffice.settings import settings
 from suffice.stats.chain_counts import ChainCounts, Pairs
 from suffice.structures.label_chain import LabelChain
@@ -196,6 +196,9 @@ def _require_room(structure: LabelChain, k: int, n: int, m: int) -> None:
     if needed > room:
         raise EstimationError(
             f"Weights for all pairs of {n:,} attributes and {k:,} labels, as many times as learning holds them, take "
-            f"{needed / 1e9:,.1f} GB, more than the {room / 1e9:,.1f} GB of sf.config(memory=…). Use the observed "
-            "ones, states='observed', a larger min_freq, or more memory."
+            f"{needed / 1e9:,.1f} GB, more than the {room / 1e9:,.1f} GB of ",
+            Mention("memory", "sf.config(memory=…)"),
+            ". Use the observed ones, ",
+            Remedy("states", "observed"),
+            ", a larger min_freq, or more memory.",
         )

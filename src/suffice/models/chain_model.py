@@ -14,7 +14,7 @@ from suffice.data.attributes import LabelledSequences, ends_of
 from suffice.data.schema import Schema
 from suffice.data.sequence_positions import PositionTable
 from suffice.data.variable import Variable
-from suffice.errors import ModelError, listing, require_seed
+from suffice.errors import Mention, ModelError, listing, require_seed
 from suffice.inference import label_chains
 from suffice.inference.label_chains import Potentials
 from suffice.models.chain_design import Table, made_ready, table_of
@@ -183,7 +183,9 @@ class ChainModel:
         if needed > room:
             raise ModelError(
                 f"A sequence of {n:,} positions needs matrices of {k:,} × {k:,} labels, one a position: "
-                f"{in_bytes(needed)}, more than the {in_bytes(room)} of sf.config(memory=…). Cut it into shorter ones."
+                f"{in_bytes(needed)}, more than the {in_bytes(room)} of ",
+                Mention("memory", "sf.config(memory=…)"),
+                ". Cut it into shorter ones.",
             )
 
     # Files ----------------------------------------------------------------------------------------------------

@@ -20,7 +20,7 @@ from suffice.data.labelled import LabelledTable
 from suffice.data.matrix import matrix_of
 from suffice.data.schema import Schema
 from suffice.data.variable import Variable
-from suffice.errors import DataError, ModelError, is_number, require_choice, shown
+from suffice.errors import DataError, ModelError, Remedy, is_number, require_choice, shown
 from suffice.models.class_gaussian_scores import Densities, Scorer, scores_with_gaps
 from suffice.models.class_model import RULES, ClassModel, log_normalised
 from suffice.models.class_scoring import LinearScores
@@ -127,7 +127,9 @@ class ClassGaussianModel(ClassModel):
         known = ~self.unknown
         if (self.dof is None) == self.structure.bayes or (self.dof is not None and not (self.dof[known] > 0).all()):
             raise ModelError(
-                f"The degrees of freedom are for classifiers with bayes=True, and positive there. Got {self.dof}."
+                "The degrees of freedom are for classifiers with ",
+                Remedy("bayes", True),
+                f", and positive there. Got {self.dof}.",
             )
         if (self.class_prior[~known] > 0).any():
             label = self.target.labels[int(np.argmax(~known & (self.class_prior > 0)))]
@@ -208,8 +210,10 @@ class ClassGaussianModel(ClassModel):
             return JointNormal(names, self.means[code], covariance=self._matrix(code))
         if self.structure.form == "diagonal" and len(names) > 1:
             raise ModelError(
-                "With diagonal covariances and bayes=True every input has a Student's t of its own, and they have no "
-                "joint one. Use model.means, model.spread and model.dof."
+                "With diagonal covariances and ",
+                Remedy("bayes", True),
+                " every input has a Student's t of its own, and they have no "
+                "joint one. Use model.means, model.spread and model.dof.",
             )
         return MultivariateT(names, self.means[code], self._matrix(code), float(self.dof[code]))
 

@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from suffice.data.table import open_table
-from suffice.errors import ModelError
+from suffice.errors import ModelError, Remedy
 from suffice.models.basis import Linear, Product, Term
 from suffice.models.class_gaussian_scores import linear_weights, whitening
 from suffice.stats.source import BlockSource
@@ -34,8 +34,12 @@ def to_softmax(model: ClassGaussianModel) -> SoftmaxModel:
 
     if model.dof is not None:
         raise ModelError(
-            "Under bayes=True the densities are Student's t, whose logarithms are no polynomials, so that there is no "
-            "softmax form. Fit with bayes=False, or ask query and query_rows."
+            "Under ",
+            Remedy("bayes", True),
+            " the densities are Student's t, whose logarithms are no polynomials, so that there is no "
+            "softmax form. Fit with ",
+            Remedy("bayes", False),
+            ", or ask query and query_rows.",
         )
     names, known = model.variables[:-1], ~model.unknown
     centre = model.class_prior[known] @ model.means[known]
@@ -133,8 +137,11 @@ def discriminants(model: ClassGaussianModel) -> Discriminants:
     """
     if model.structure.covariance != "tied" or model.dof is not None or not (~model.unknown).sum() > 1:
         raise ModelError(
-            "Fisher's directions are those of two or more classes that share one covariance matrix. Fit with "
-            "covariance='tied' and bayes=False."
+            "Fisher's directions are those of two or more classes that share one covariance matrix. Fit with ",
+            Remedy("covariance", "tied"),
+            " and ",
+            Remedy("bayes", False),
+            ".",
         )
     known = ~model.unknown
     prior, means, k = model.class_prior[known], model.means[known], int(known.sum())

@@ -28,6 +28,7 @@ from suffice.errors import (
     ModelError,
     UnknownNameError,
     listing,
+    made,
     require_choice,
     require_mapping,
     require_whole,
@@ -125,7 +126,9 @@ class Posteriors(Prediction, ABC):
             refuse_far([one for one in self.inputs if one.name in columns], columns)
             raise ModelError(
                 f"The inputs {shown(held)} are impossible: every class gives them the probability zero. Correct them, "
-                "or fit with a prior such as sf.Dirichlet(1.0)."
+                "or fit with a prior such as ",
+                made("Dirichlet", 1.0),
+                ".",
             )
         return LabelledTable((self.target,), posterior)
 
@@ -165,7 +168,9 @@ class Posteriors(Prediction, ABC):
         refuse_far(held, columns, row, f", row {start + row + 1}")
         return ModelError(
             "The inputs are impossible: every class gives them the probability zero. Correct them, or fit with a prior "
-            "such as sf.Dirichlet(1.0)."
+            "such as ",
+            made("Dirichlet", 1.0),
+            ".",
         )
 
     def map(self, given: Mapping[str, Any] | None = None, *, targets: Any = None) -> dict[str, Any]:

@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 
 from suffice.data.encode import UNKNOWN
 from suffice.data.schema import Schema
-from suffice.errors import DataError, StructureError, listing
+from suffice.errors import DataError, Remedy, StructureError, listing, made
 from suffice.inference.clique_family import Layout
 from suffice.inference.feature_family import cells_of
 from suffice.models.feature_design import matrix_of
@@ -160,8 +160,9 @@ class ConditionalDesign:
         if need > allowed:
             raise StructureError(
                 f"{n_rows // self.n_outputs:,} inputs with {self.n_outputs:,} outputs each would take at least "
-                f"{in_bytes(need)}; {in_bytes(allowed)} are allowed. Use fewer states, or allow more: "
-                "sf.config(memory='16GB')."
+                f"{in_bytes(need)}; {in_bytes(allowed)} are allowed. Use fewer states, or allow more: ",
+                Remedy("memory", "16GB", call="sf.config(…)"),
+                ".",
             )
 
 
@@ -171,8 +172,9 @@ def conditional_design(structure: Features, schema: Schema) -> ConditionalDesign
     for name in structure.variables:
         if not schema[name].is_discrete:
             raise StructureError(
-                f"What is modelled given inputs must be discrete, and {name!r} is continuous. Declare it: "
-                f"schema={{{name!r}: sf.categorical()}}, or make it an input."
+                f"What is modelled given inputs must be discrete, and {name!r} is continuous. Declare it: ",
+                Remedy("schema", {name: made("categorical")}),
+                ", or make it an input.",
             )
         sizes.append(schema[name].n_states)
     if math.prod(sizes) > MOST_OUTPUTS:

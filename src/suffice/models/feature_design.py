@@ -17,7 +17,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from suffice.data.schema import Schema
-from suffice.errors import StructureError, listing
+from suffice.errors import Remedy, StructureError, Text, listing
 from suffice.inference.clique_family import Layout
 from suffice.inference.feature_extents import extents
 from suffice.inference.feature_family import cells_of
@@ -219,7 +219,11 @@ def _cells(
 def _require_room(feature: Feature, names: Sequence[str], sizes: Sequence[int]) -> None:
     cells, allowed = math.prod(sizes), settings().memory
     if cells * 8 * COPIES > allowed:
-        more = ", or allow more: sf.config(memory='16GB')" if cells * 8 * COPIES < 1 << 40 else ""
+        more = (
+            Text(", or allow more: ", Remedy("memory", "16GB", call="sf.config(…)"))
+            if cells * 8 * COPIES < 1 << 40
+            else ""
+        )
         raise StructureError(
             f"The feature {feature.name!r} is over {len(names)} variables, {listing(names, 6)}, whose table has "
             f"{cells:,} cells and would take {in_bytes(cells * 8 * COPIES)}; {in_bytes(allowed)} are allowed. Use "
@@ -232,5 +236,7 @@ def _require_all_room(layout: Layout) -> None:
     if need > allowed:
         raise StructureError(
             f"The tables of all {len(layout.scopes):,} scopes have {layout.n:,} cells and would take {in_bytes(need)}; "
-            f"{in_bytes(allowed)} are allowed. Use fewer or smaller scopes, or allow more: sf.config(memory='16GB')."
+            f"{in_bytes(allowed)} are allowed. Use fewer or smaller scopes, or allow more: ",
+            Remedy("memory", "16GB", call="sf.config(…)"),
+            ".",
         )

@@ -11,7 +11,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from suffice.errors import EstimationError, listing
+from suffice.errors import EstimationError, Remedy, listing, made
 from suffice.structures.gaussian_markov import GaussianMarkov
 from suffice.types import Floats
 
@@ -119,7 +119,9 @@ def clique_factor(names: Sequence[str], clique: Sequence[int], scaled: Floats) -
             f"The covariance matrix of the clique {listing([names[member] for member in members], 12)} is singular, or "
             "so to rounding error: the estimate does not exist, or is out of reach. One of these columns is nearly a "
             "combination of the others, or there are too few rows. Leave a column out, collect more rows than the "
-            "clique has variables, or pass a prior: prior=sf.HyperInverseWishart(3, 1.0)."
+            "clique has variables, or pass a prior: ",
+            Remedy("prior", made("HyperInverseWishart", 3, 1.0)),
+            ".",
         )
     return lower
 
@@ -130,5 +132,7 @@ def require_spread(names: Sequence[str], roots: Floats) -> None:
     if still:
         raise EstimationError(
             f"Column {still[0]!r} is constant, so its variance is zero and the estimate does not exist. Leave it out, "
-            "collect more rows, or pass a prior: prior=sf.HyperInverseWishart(3, 1.0)."
+            "collect more rows, or pass a prior: ",
+            Remedy("prior", made("HyperInverseWishart", 3, 1.0)),
+            ".",
         )

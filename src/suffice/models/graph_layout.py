@@ -16,7 +16,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from suffice.data.graph_codes import LabelledGraphs
-from suffice.errors import EstimationError
+from suffice.errors import EstimationError, Mention
 from suffice.inference.label_graphs import GraphPotentials, joint_codes
 from suffice.settings import settings
 from suffice.structures.label_graph import LabelGraph
@@ -137,7 +137,9 @@ def shapes_of(structure: LabelGraph, n_labels: int) -> tuple[tuple[int, int], ..
         raise EstimationError(
             f"The weights would need {in_bytes(need)} while learning, and may use {in_bytes(allowed)}: the {rows:,} "
             f"attributes of {what}, times {columns:,} combinations of labels, are most of {cells:,} weights. Leave out "
-            "attributes, make the cliques smaller, or allow more: sf.config(memory=…)."
+            "attributes, make the cliques smaller, or allow more: ",
+            Mention("memory", "sf.config(memory=…)"),
+            ".",
         )
     return shapes
 

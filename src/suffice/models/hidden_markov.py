@@ -26,6 +26,7 @@ from suffice.data.windows import lagged
 from suffice.errors import (
     ArgumentError,
     ModelError,
+    Remedy,
     StructureError,
     UnknownNameError,
     listing,
@@ -56,7 +57,9 @@ def hidden_families(chain: MarkovChain, observed: tuple[Variable, ...]) -> tuple
         raise StructureError(
             f"The latent column {name!r} has {shown(n_states)} states; the table of its transitions would take "
             f"{in_bytes(need)}, more than the {in_bytes(allowed)} that are allowed. Give it fewer states, or allow "
-            "more: sf.config(memory='16GB')."
+            "more: ",
+            Remedy("memory", "16GB", call="sf.config(…)"),
+            ".",
         )
     state = Variable(name, tuple(range(n_states)), True)
     before = Variable(lagged(name, 1), state.states, True)

@@ -16,7 +16,7 @@ from suffice.data.raw import ArrowColumn, RawStream, RawTable
 from suffice.data.readers import open_raw
 from suffice.data.table import UNKNOWN_POLICIES
 from suffice.data.variable import Variable
-from suffice.errors import ArgumentError, DataError, ModelError, require_choice, require_whole, shown
+from suffice.errors import ArgumentError, DataError, ModelError, Remedy, require_choice, require_whole, shown
 from suffice.models.incomplete_rows import rows_of
 from suffice.models.row_pieces import Piece, RowReader, pieces_of, require_finite
 from suffice.models.sampling import stream_key
@@ -82,7 +82,9 @@ class Imputer:
             if value is not None and method != "sample":
                 raise ArgumentError(
                     f"The {argument!r} argument is for draws; method={method!r} fills gaps in one way. Leave it out, "
-                    "or pass method='sample'."
+                    "or pass ",
+                    Remedy("method", "sample"),
+                    ".",
                 )
         if n is not None:
             require_whole("n", n, 1)

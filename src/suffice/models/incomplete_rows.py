@@ -9,7 +9,7 @@ from typing import Protocol
 import numpy as np
 
 from suffice.data.schema import Schema
-from suffice.errors import DataError, listing
+from suffice.errors import DataError, Remedy, Text, listing
 from suffice.inference.gap_rows import GapRows
 from suffice.inference.inquiry import Inquiry
 from suffice.inference.row_marginals import RowMarginals
@@ -18,7 +18,7 @@ from suffice.types import Columns, Floats, Ints
 Filled = tuple[Ints, Floats, Floats]
 MARGINALISE = "marginalise"
 POLICIES = ("error", MARGINALISE)
-IF_ABSENT = "To score rows by the variables that they have, pass missing='marginalise'."
+IF_ABSENT = Text("To score rows by the variables that they have, pass ", Remedy("missing", "marginalise"), ".")
 RANGE = 2**22
 """Values that are laid out as rows at a time."""
 

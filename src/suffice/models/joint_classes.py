@@ -22,7 +22,7 @@ from suffice.data.block import code_dtype
 from suffice.data.labelled import row_cells
 from suffice.data.schema import Schema
 from suffice.data.variable import Variable
-from suffice.errors import ModelError, listing
+from suffice.errors import Mention, ModelError, Remedy, listing, made
 from suffice.models.class_model import ClassModel
 from suffice.models.cpds.rows import ROW_TOLERANCE, in_order
 from suffice.models.joint_classes_cells import MOST_CELLS, Cells, keys_of, strides
@@ -125,7 +125,9 @@ class JointClassModel(ClassModel):
             label = self.target.labels[int(np.argmax(unknown & (prior > 0)))]
             raise ModelError(
                 f"Class {label!r} of {self.target.name!r} had no rows, so that its table is unknown and it cannot "
-                "have a probability. Give it none, or fit with prior=sf.Dirichlet(1.0)."
+                "have a probability. Give it none, or fit with ",
+                Remedy("prior", made("Dirichlet", 1.0)),
+                ".",
             )
 
     # What it says ---------------------------------------------------------------------------------------------
@@ -202,7 +204,9 @@ class JointClassModel(ClassModel):
         if len(self.inputs) > 1:
             raise ModelError(
                 f"{self.title} is a joint table: its log-odds are no sum of terms of single inputs, so that it has no "
-                "softmax form. Ask query or query_rows, or fit sf.NaiveBayes, which has one."
+                "softmax form. Ask query or query_rows, or fit ",
+                Mention("NaiveBayes", "sf.NaiveBayes"),
+                ", which has one.",
             )
         from suffice.models.basis import Indicator
         from suffice.models.softmax_model import SoftmaxModel

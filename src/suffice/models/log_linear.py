@@ -12,7 +12,7 @@ import numpy as np
 from suffice.data.labelled import LabelledTable
 from suffice.data.schema import Schema, SchemaLike
 from suffice.data.variable import Variable
-from suffice.errors import ModelError, UnknownNameError, listing, suggestion
+from suffice.errors import Mention, ModelError, UnknownNameError, listing, suggestion
 from suffice.models.feature_design import Design, design_of
 from suffice.models.markov_net import MarkovNetwork, declared_schema
 from suffice.structures.features import Features
@@ -199,8 +199,9 @@ class LogLinear(MarkovNetwork):
     def _pairwise(self) -> Pairwise:
         if not isinstance(self.features, Pairwise):
             raise ModelError(
-                "Fields and couplings are what sf.Ising, sf.Boltzmann and sf.Potts have. The weights of other features "
-                "are in model.weights."
+                "Fields and couplings are what sf.Ising, sf.Boltzmann and ",
+                Mention("Potts", "sf.Potts"),
+                " have. The weights of other features are in model.weights.",
             )
         return self.features
 

@@ -13,7 +13,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from suffice.errors import ModelError, listing
+from suffice.errors import ModelError, Remedy, listing
 from suffice.models.cpds.rows import all_configurations, find_rows
 from suffice.models.cpds.tabular import TabularCPD
 from suffice.types import Label
@@ -119,7 +119,9 @@ def stationary(chain: BlockChain, cpd: TabularCPD) -> NDArray[np.float64]:
         ends = [written(cpd, block) for block in chain.dead_ends]
         raise ModelError(
             f"What follows {listing(ends, 4)} is unknown, because the data had no such case, so that the chain has no "
-            "known long run. Fit with unseen_parents='uniform' or with a prior."
+            "known long run. Fit with ",
+            Remedy("unseen_parents", "uniform"),
+            " or with a prior.",
         )
     found = np.flatnonzero(closed)
     if len(found) != 1:

@@ -8,7 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from suffice.data.block import code_dtype
-from suffice.errors import ModelError
+from suffice.errors import ModelError, Remedy
 from suffice.models.cpds.tabular import TabularCPD, describe_configuration
 from suffice.native.markov_walks import walk
 
@@ -81,5 +81,7 @@ def _go_on(cpd: TabularCPD, codes: NDArray[Any], position: int, uniform: NDArray
         context = np.array(np.unravel_index(int(keys[stuck]), [r] * order))
         raise ModelError(
             f"Cannot go on after {describe_configuration(cpd.family.parents, context)}: what follows is unknown, "
-            "because the data had no such case. Fit with unseen_parents='uniform' or with a prior."
+            "because the data had no such case. Fit with ",
+            Remedy("unseen_parents", "uniform"),
+            " or with a prior.",
         )

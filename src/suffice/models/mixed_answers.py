@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 
 from suffice.data.block import Block, code_dtype
 from suffice.data.labelled import LabelledTable
-from suffice.errors import ArgumentError, ModelError, listing, require_choice, shown
+from suffice.errors import ArgumentError, ModelError, Remedy, Text, listing, require_choice, shown
 from suffice.inference.conditional_gaussian import Conditioned, MixedNetwork, Seen, each_marginal
 from suffice.inference.conditional_gaussian_draws import drawing
 from suffice.models.answers import Answers
@@ -108,7 +108,9 @@ class MixedAnswers(Answers):
         if method == "exact" and (draws is not None or seed is not None):
             raise ArgumentError(
                 "The 'draws' and 'seed' arguments are for sampling; exact answers have no use for them. Leave them "
-                "out, or pass method='sampling'."
+                "out, or pass ",
+                Remedy("method", "sampling"),
+                ".",
             )
         if interval is not None or (method == "exact" and not self._continuous):
             return super().query(targets, given, interval=interval)
@@ -283,7 +285,7 @@ class MixedAnswers(Answers):
                       chains: int | None = None) -> Iterator[Block]:  # fmt: skip
         """Yield ``n`` drawn rows as blocks of codes and values, in bounded memory; arguments as in `sample`."""
         if method == "gibbs":
-            self._require_discrete("Gibbs sampling", "pass method='exact'")
+            self._require_discrete("Gibbs sampling", Text("pass ", Remedy("method", "exact")))
         return super().sample_blocks(
             n, given=given, seed=seed, method=method, burn_in=burn_in, thin=thin, chains=chains
         )

@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from suffice.errors import ModelError, listing
+from suffice.errors import ModelError, Remedy, listing
 from suffice.inference.conditional_gaussian import MixedNetwork, Mixture, Seen
 from suffice.inference.gaussian_parts import Regression
 from suffice.inference.log_tables import LogFactor, log_of
@@ -62,8 +62,9 @@ def _with_values(cpd: Any, scope: tuple[int, ...], place: Any, seen: Seen, rows_
     if hidden:
         raise ModelError(
             f"p({family.child.name} | {', '.join(parent.name for parent in family.parents)}) is a softmax of the "
-            f"continuous {listing(hidden)}, so that the answer has no closed form. Observe {listing(hidden)}, or pass "
-            "method='sampling' to query."
+            f"continuous {listing(hidden)}, so that the answer has no closed form. Observe {listing(hidden)}, or pass ",
+            Remedy("method", "sampling"),
+            " to query.",
         )
     sizes = [parent.n_states for parent in family.discrete]
     codes, k = all_configurations(sizes), math.prod(sizes)

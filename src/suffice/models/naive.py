@@ -16,7 +16,7 @@ from suffice.data.matrix import matrix_of
 from suffice.data.schema import Schema
 from suffice.data.sparse_matrix import sparse_part
 from suffice.data.variable import Variable
-from suffice.errors import ModelError, UnknownNameError, listing, suggestion
+from suffice.errors import ModelError, Text, UnknownNameError, listing, made, suggestion
 from suffice.models.bayes_net import BayesianNetwork
 from suffice.models.class_model import ClassModel
 from suffice.models.class_scoring import DiagonalScores, TableScores
@@ -329,5 +329,5 @@ def prior_of(*, counted: bool, normal: bool) -> str:
     >>> prior_of(counted=True, normal=False)
     'prior=sf.Dirichlet(1.0)'
     """
-    said = ["sf.Dirichlet(1.0)"] * counted + ["sf.NormalInverseGamma(2, 1.0)"] * normal
+    said = [Text(made("Dirichlet", 1.0))] * counted + [Text(made("NormalInverseGamma", 2, 1.0))] * normal
     return f"prior={said[0]}" if len(said) == 1 else f"prior=[{', '.join(said)}]"

@@ -16,7 +16,7 @@ from suffice.data.readers import open_raw
 from suffice.data.schema import Schema
 from suffice.data.table import UNKNOWN_POLICIES
 from suffice.data.variable import Variable
-from suffice.errors import DataError, ModelError, listing, require_choice, require_fraction, suggestion
+from suffice.errors import DataError, ModelError, Remedy, listing, require_choice, require_fraction, suggestion
 from suffice.models.evidence import targets_of
 from suffice.models.numeric_predictions import NumericPredictions
 from suffice.models.predictions import Predictions
@@ -82,7 +82,9 @@ class Predictor:
         if len(unanswered) and self.impossible == "error":
             row = int(unanswered[0])
             reason = self.model._unanswered(evidence, row, start)
-            raise ModelError(f"Row {start + row + 1}: {reason} Or pass impossible='nan': such rows have no answer.")
+            raise ModelError(
+                f"Row {start + row + 1}: {reason} Or pass ", Remedy("impossible", "nan"), ": such rows have no answer."
+            )
         return {target.name: rows for target, rows in zip(self.targets, found, strict=True)}
 
     def results(self, parts: list[Answered], notes: tuple[str, ...]) -> dict[str, Any]:

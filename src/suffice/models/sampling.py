@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 from suffice.data.block import Block, code_dtype
 from suffice.data.frame import to_native, unicode_required
 from suffice.data.schema import Schema
-from suffice.errors import ArgumentError, require_seed, require_whole, shown
+from suffice.errors import ArgumentError, Remedy, require_seed, require_whole, shown
 from suffice.inference.calibration import Calibrated
 from suffice.inference.drawing import draw as draw_codes
 from suffice.inference.gibbs import Gibbs
@@ -38,8 +38,9 @@ def require_draws(n: object, n_bytes: int, what: str = "rows", name: str = "n") 
     if need > allowed:
         raise ArgumentError(
             f"The {name!r} argument asks for {shown(found)} {what}, which would take {in_bytes(need)}, more than the "
-            f"{in_bytes(allowed)} that are allowed. Draw at most {allowed // n_bytes:,} at a time, or allow more: "
-            "sf.config(memory='16GB')."
+            f"{in_bytes(allowed)} that are allowed. Draw at most {allowed // n_bytes:,} at a time, or allow more: ",
+            Remedy("memory", "16GB", call="sf.config(…)"),
+            ".",
         )
     return found
 
@@ -97,7 +98,9 @@ def refuse_chain_settings(**settings: int | None) -> None:
     if given:
         raise ArgumentError(
             f"The {given[0]!r} argument is for Gibbs sampling; exact draws are independent and have no use for it. "
-            "Leave it out, or pass method='gibbs'."
+            "Leave it out, or pass ",
+            Remedy("method", "gibbs"),
+            ".",
         )
 
 

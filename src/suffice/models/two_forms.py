@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from suffice.errors import ModelError, require_choice
+from suffice.errors import ModelError, Remedy, require_choice
 from suffice.models.bayes_net import BayesianNetwork
 from suffice.models.cpds.tabular import describe_configuration, whole_values
 from suffice.models.markov_net import MarkovNetwork
@@ -45,7 +45,9 @@ def undirected_form(network: BayesianNetwork) -> MarkovNetwork:
             raise ModelError(
                 f"The table of {cpd.family.child.name!r} has {plural(len(unknown), 'unknown row')} (NaN), the first "
                 f"for {describe_configuration(cpd.family.parents, unknown[0])}, and a Markov network needs all "
-                "numbers. Fit with unseen_parents='uniform' or with a prior."
+                "numbers. Fit with ",
+                Remedy("unseen_parents", "uniform"),
+                " or with a prior.",
             )
         factors.append((cpd.family.scope, values))
     return MarkovNetwork(factors, schema=network.schema, notes=network.notes)

@@ -17,7 +17,16 @@ import numpy as np
 
 from suffice.data.frame import to_native
 from suffice.data.labelled import LabelledTable
-from suffice.errors import ArgumentError, ModelError, UnknownNameError, listing, require_choice, require_number, shown
+from suffice.errors import (
+    ArgumentError,
+    ModelError,
+    UnknownNameError,
+    listing,
+    made,
+    require_choice,
+    require_number,
+    shown,
+)
 from suffice.inference.clique_family import Layout
 from suffice.inference.interactions import Interactions
 from suffice.models.cpds.tabular import describe_configuration
@@ -180,6 +189,8 @@ def _log_of(network: MarkovNetwork, position: int) -> Any:
         raise ModelError(
             f"The potential of {listing(factor.names)} is zero at {where}{more}, so that u-terms are infinite there: "
             "the model lies on the boundary, as extended estimates do. Ask for its probabilities instead, or fit with "
-            "a prior such as sf.BDeu(1), which keeps all of them positive."
+            "a prior such as ",
+            made("BDeu", 1),
+            ", which keeps all of them positive.",
         )
     return np.log(factor.values)

@@ -20,7 +20,7 @@ from suffice.data.frame import to_native
 from suffice.data.labelled import LabelledTable
 from suffice.data.schema import Schema
 from suffice.data.variable import Variable
-from suffice.errors import ModelError, UnknownNameError, listing, require_mapping, require_whole, suggestion
+from suffice.errors import ModelError, Remedy, UnknownNameError, listing, require_mapping, require_whole, suggestion
 from suffice.inference.conditional_gaussian import Seen
 from suffice.models.evidence import describe
 from suffice.models.normal_arrays import alone, checked_numbers
@@ -237,7 +237,9 @@ def _answer(schema: Schema, columns: Mapping[str, NDArray[Any]], weights: Floats
         )
         raise ModelError(
             f"Of {plural(n, 'draw')} {about}, {why}: they are worth {worth:.1f} of equal weight, and an answer needs "
-            f"{MIN_EFFECTIVE:.0f}. Draw more, such as draws={max(1000, 10 * n)}, or observe less."
+            f"{MIN_EFFECTIVE:.0f}. Draw more, such as ",
+            Remedy("draws", max(1000, 10 * n)),
+            ", or observe less.",
         )
     normalised = weights / total
     normalised.flags.writeable = False
@@ -276,7 +278,9 @@ def _weighted(
     if np.isnan(log_weights).any():
         raise ModelError(
             "The weights of the draws depend on rows of distributions that are unknown (NaN), because the data had no "
-            "such case. Fit with a prior, or with unseen_parents='uniform'."
+            "such case. Fit with a prior, or with ",
+            Remedy("unseen_parents", "uniform"),
+            ".",
         )
     if np.isposinf(log_weights).any():
         raise ModelError(

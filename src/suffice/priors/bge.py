@@ -16,7 +16,7 @@ from typing import Any
 
 import numpy as np
 
-from suffice.errors import ArgumentError, EstimationError, is_number, listing, shown
+from suffice.errors import ArgumentError, EstimationError, is_number, listing, made, shown
 from suffice.models.cpds import Family
 from suffice.models.cpds.linear_gaussian_prior import RegressionPseudo
 from suffice.priors.normal_inverse_gamma import RegressionPrior
@@ -92,7 +92,9 @@ class BGe(ComparedByContent, RegressionPrior):
             if statistics.schema[node].is_discrete:
                 raise EstimationError(
                     f"BGe is a prior on networks whose variables are all continuous, but {node!r} is discrete. Use "
-                    "prior=[sf.BDeu(10), sf.NormalInverseGamma(2, 1.0)], which has a part for each."
+                    "prior=[sf.BDeu(10), ",
+                    made("NormalInverseGamma", 2, 1.0),
+                    "], which has a part for each.",
                 )
         d = len(dag.nodes)
         dof = d + 2.0 if self.dof is None else self.dof
@@ -152,8 +154,7 @@ class BoundBGe(RegressionPrior):
 
     Attributes
     ----------
-    order : tuple of str
-        The nodes of the network.
+    nodes : tuple of str
     mean_weight, dof : float
         α_μ and α_w.
     mean : array, shape (d,)
@@ -162,7 +163,7 @@ class BoundBGe(RegressionPrior):
         The prior as it was stated.
     """
 
-    order: tuple[str, ...]
+    nodes: tuple[str, ...]
     mean_weight: float
     dof: float
     mean: Floats = field(repr=False)
@@ -171,7 +172,7 @@ class BoundBGe(RegressionPrior):
 
     def regression(self, family: Family) -> RegressionPseudo:
         """Return the prior of a family's regression, conditioned out of that of all variables."""
-        places = [self.order.index(name) for name in family.scope]
+        places = [self.nodes.index(name) for name in family.scope]
         parents, child = places[:-1], places[-1]
         inner, cross = self.scale[np.ix_(parents, parents)], self.scale[parents, child]
         slopes = np.asarray(np.linalg.solve(inner, cross), np.float64)
@@ -181,7 +182,7 @@ class BoundBGe(RegressionPrior):
             scatter=inner,
             level=float(self.mean[child]),
             slopes=slopes,
-            shape=(self.dof - len(self.order) + len(parents) + 1) / 2,
+            shape=(self.dof - len(self.nodes) + len(parents) + 1) / 2,
             scale=float(self.scale[child, child] - cross @ slopes) / 2,
         )
 

@@ -5,8 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
-from suffice.models.cpds import AnyKind, Family
-from suffice.priors.prior import NodePrior, Prior
+from suffice.models.cpds import Family, NodeKind
 from suffice.priors.several import Priors
 from suffice.stats.statistics import Statistics
 from suffice.structures.dag import DAG
@@ -21,22 +20,22 @@ def one_prior(prior: Any) -> Any:
     """
     if isinstance(prior, list | tuple):
         return Priors(*prior)
-    if isinstance(prior, Mapping) and any(isinstance(one, Prior | type) for one in prior.values()):
+    if isinstance(prior, Mapping) and any(hasattr(one, "kinds") for one in prior.values()):
         return Priors(prior, None)  # mappings to numbers are priors on hypotheses
     return prior
 
 
-def bound(prior: Prior | None, dag: DAG, statistics: Statistics) -> Prior | None:
+def bound(prior: Any, dag: DAG, statistics: Statistics) -> Any:
     """Return the prior with what it takes from the whole network, such as its number of variables."""
-    return None if prior is None else prior.bound(dag, statistics)
+    return prior.bound(dag, statistics) if hasattr(prior, "bound") else prior
 
 
-def prior_of(prior: Prior | None, kind: AnyKind, family: Family) -> NodePrior | None:
+def prior_of(prior: Any, kind: NodeKind, family: Family) -> Any:
     """Return the prior of one node: itself, or the one of several that is for the node or its kind; None for none."""
-    return None if prior is None else prior.of_kind(kind.name, family)
+    return prior.of_kind(kind.name, family) if hasattr(prior, "of_kind") else prior
 
 
-def without_prior(prior: Prior | None, dag: DAG, nodes: Mapping[str, tuple[AnyKind, Family]]) -> list[str]:
+def without_prior(prior: Any, dag: DAG, nodes: Mapping[str, tuple[NodeKind, Family]]) -> list[str]:
     """Return the nodes that have no prior though others have one; tied nodes have the prior of the first."""
     if prior is None:
         return []

@@ -10,7 +10,18 @@ from typing import Any
 import numpy as np
 
 from suffice.data.labelled import LabelledTable
-from suffice.errors import ArgumentError, ModelError, require_choice, require_fraction, require_seed, require_whole
+from suffice.errors import (
+    ArgumentError,
+    Mention,
+    ModelError,
+    Remedy,
+    Text,
+    made,
+    require_choice,
+    require_fraction,
+    require_seed,
+    require_whole,
+)
 from suffice.graph.elimination import bits
 from suffice.inference.derivatives import gradients
 from suffice.inference.inquiry import Given, Inquiry
@@ -49,8 +60,11 @@ def credible(
             "Intervals on an answer come from the posterior of a Bayesian network's tables, and this fit has none. "
             + (
                 absence
-                or "Fit a network with a prior, such as prior=sf.BDeu(10); a Markov random field's margins have them "
-                "in fit.posterior.interval(['A', 'B'], 0.9)."
+                or Text(
+                    "Fit a network with a prior, such as ",
+                    Remedy("prior", made("BDeu", 10)),
+                    "; a Markov random field's margins have them in fit.posterior.interval(['A', 'B'], 0.9).",
+                )
             )
         )
     require_fraction("interval", level)
@@ -77,8 +91,12 @@ def _require_tables(model: BayesianNetwork, posterior: Any) -> None:
                 + (
                     "Leave 'interval' out."
                     if posterior is None
-                    else "Those of parameters are in fit.posterior.intervals(); or draw networks from the posterior, "
-                    "fit.posterior.sample(seed=…), and query each."
+                    else Text(
+                        "Those of parameters are in fit.posterior.intervals(); or draw networks from the posterior, "
+                        "fit.posterior.sample(",
+                        Mention("seed", "seed=…"),
+                        "), and query each.",
+                    )
                 )
             )
 
@@ -185,8 +203,9 @@ def _require_positive(answers: Floats) -> None:
     if vanished:  # rows that are drawn are positive, as the model's are; floats may not hold it
         raise ModelError(
             f"Under {vanished:,} of {draws:,} tables drawn from the posterior the evidence has a probability too small "
-            "for floats, since some pseudo-counts are close to zero. Fit with a prior of larger ones, or use "
-            "interval_method='delta'."
+            "for floats, since some pseudo-counts are close to zero. Fit with a prior of larger ones, or use ",
+            Remedy("interval_method", "delta"),
+            ".",
         )
 
 

@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from suffice.errors import EstimationError, ModelError, require_fraction, require_seed, shown
+from suffice.errors import EstimationError, ModelError, Remedy, require_fraction, require_seed, shown
 from suffice.models.cpds import Family
 from suffice.models.cpds.rows import all_configurations, find_rows
 from suffice.models.cpds.tabular import TabularCPD
@@ -168,7 +168,9 @@ class DirichletRows:
                 where = TabularCPD(self.family, np.full(excess.shape, np.nan), self.configurations).describe_row(row)
             raise EstimationError(
                 f"Node {self.family.child.name!r} has no interior posterior mode: for {where} the smallest α + m is "
-                f"{concentration[row].min():g}, below 1. Use point='mean', or a prior with pseudo-counts of at least 1."
+                f"{concentration[row].min():g}, below 1. Use ",
+                Remedy("point", "mean"),
+                ", or a prior with pseudo-counts of at least 1.",
             )
         with np.errstate(invalid="ignore", divide="ignore"):
             rows: NDArray[np.float64] = excess / excess.sum(axis=1, keepdims=True)  # eq dirichlet-mode

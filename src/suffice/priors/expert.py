@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from suffice.errors import ArgumentError, listing, require_number, shown, suggestion
+from suffice.errors import ArgumentError, Mention, listing, require_number, shown, suggestion
 from suffice.models.bayes_net import BayesianNetwork
 from suffice.models.cpds import Family
 from suffice.models.cpds.tabular import describe_configuration
@@ -98,8 +98,9 @@ class Expert(DirichletPrior):
             codes = np.argwhere(p <= 0)[0]
             raise ArgumentError(
                 f"The expert's network holds {describe_configuration(family.variables, codes)} impossible, but "
-                "pseudo-counts must be positive. Mix in a little of the uniform distribution: "
-                "sf.Expert(network, ess, uniform=0.01)."
+                "pseudo-counts must be positive. Mix in a little of the uniform distribution: ",
+                Mention("Expert(network, ess, uniform=0.01)", "sf.Expert(network, ess, uniform=0.01)"),
+                ".",
             )
         alpha: NDArray[np.float64] = (self.ess * p).reshape(-1, family.child.n_states)
         alpha.setflags(write=False)

@@ -19,7 +19,7 @@ from typing import Any
 
 import numpy as np
 
-from suffice.errors import ArgumentError, EstimationError, is_number, listing, require_seed, shown
+from suffice.errors import ArgumentError, EstimationError, Mention, Remedy, is_number, listing, require_seed, shown
 from suffice.models.gaussian_regressions import precision_of, regressions_of
 from suffice.models.joint_normal import JointNormal
 from suffice.models.sampling import require_draws
@@ -110,8 +110,9 @@ class HyperInverseWishart(ComparedByContent):
         if mean is None:
             if not n > 0:
                 raise EstimationError(
-                    "Without data, a flat prior on the mean leaves it undetermined. Give the prior a mean: "
-                    "sf.HyperInverseWishart(dof, scale, mean=0.0)."
+                    "Without data, a flat prior on the mean leaves it undetermined. Give the prior a mean: ",
+                    Mention("HyperInverseWishart", "sf.HyperInverseWishart(dof, scale, mean=0.0)"),
+                    ".",
                 )
             after = scale + moments.scatter
             return HyperInverseWishartPosterior(structure, self.dof + n - 1, after, moments.mean, n, None)
@@ -204,8 +205,9 @@ class HyperInverseWishartPosterior:
         """Return the normal distribution at the mode of the joint density of μ and K; Σ_C = Φ_C / (δ − 1)."""
         if not self.dof > 1:
             raise EstimationError(
-                f"The posterior has no mode: its degrees of freedom are {self.dof:g}, and must exceed 1. "
-                "Ask for point='mean', or give the prior more."
+                f"The posterior has no mode: its degrees of freedom are {self.dof:g}, and must exceed 1. Ask for ",
+                Remedy("point", "mean"),
+                ", or give the prior more.",
             )
         regressions = regressions_of(self.structure, self.scale / (self.dof - 1))
         precision = precision_of(len(self.centre), regressions)

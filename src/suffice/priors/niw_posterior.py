@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from suffice.errors import EstimationError, require_fraction, require_seed
+from suffice.errors import EstimationError, Remedy, require_fraction, require_seed
 from suffice.models.joint_normal import JointNormal
 from suffice.models.multivariate_t import MultivariateT
 from suffice.models.sampling import require_draws
@@ -88,7 +88,9 @@ class NormalInverseWishartPosterior:
         if not surplus > 0:
             raise EstimationError(
                 f"The covariance matrix has no posterior mean: the degrees of freedom are {self.dof:g}, and must "
-                f"exceed {len(self.variables) + 1}. Ask for point='map', give the prior more, or collect more rows."
+                f"exceed {len(self.variables) + 1}. Ask for ",
+                Remedy("point", "map"),
+                ", give the prior more, or collect more rows.",
             )
         return JointNormal(self.variables, self.centre, covariance=self.scale / surplus)
 

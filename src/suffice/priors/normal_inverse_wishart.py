@@ -21,7 +21,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from suffice.errors import ArgumentError, shown
+from suffice.errors import ArgumentError, Mention, shown
 from suffice.priors.hyper_inverse_wishart import HyperInverseWishart
 from suffice.priors.niw_posterior import NormalInverseWishartPosterior
 from suffice.priors.prior import ComparedByContent
@@ -70,7 +70,9 @@ class NormalInverseWishart(ComparedByContent):
         if mean is None:
             raise ArgumentError(
                 "The 'mean' argument must be a number, a mapping from variables to numbers, or an array. Got None "
-                "instead; a flat prior on the mean is sf.HyperInverseWishart(dof, scale)."
+                "instead; a flat prior on the mean is ",
+                Mention("HyperInverseWishart(dof, scale)", "sf.HyperInverseWishart(dof, scale)"),
+                ".",
             )
         checked = HyperInverseWishart(dof, scale, mean, mean_weight)  # which checks all but what needs p
         for name in ("mean", "mean_weight", "dof", "scale"):
@@ -100,8 +102,9 @@ class NormalInverseWishart(ComparedByContent):
                 other = next(name for name in structure.variables if name not in (first, *near))
                 raise ArgumentError(
                     "A normal-inverse-Wishart prior is for a covariance matrix without zeros in its inverse, and "
-                    f"{first!r} and {other!r} have no edge. Use sf.HyperInverseWishart(dof, scale, mean), or fit "
-                    "sf.MultivariateNormal([…])."
+                    f"{first!r} and {other!r} have no edge. Use ",
+                    Mention("HyperInverseWishart(dof, scale, mean)", "sf.HyperInverseWishart(dof, scale, mean)"),
+                    ", or fit sf.MultivariateNormal([…]).",
                 )
         if not self.dof > p - 1:
             raise ArgumentError(

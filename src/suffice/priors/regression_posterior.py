@@ -24,7 +24,7 @@ from numpy.typing import NDArray
 
 from suffice.data.schema import Schema
 from suffice.data.table import open_table
-from suffice.errors import EstimationError, ModelError, is_number, require_fraction, require_seed, shown
+from suffice.errors import EstimationError, ModelError, Remedy, is_number, require_fraction, require_seed, shown
 from suffice.models.cpds import Family
 from suffice.models.cpds.linear_gaussian import LinearGaussianCPD
 from suffice.models.cpds.linear_gaussian_prior import RegressionPseudo, shape_after
@@ -182,8 +182,9 @@ class RegressionPosterior:
             row = int(np.argmax(low))
             raise EstimationError(
                 f"Node {self.family.child.name!r}: the variance has no posterior mean{self._where(row)}, since the "
-                f"shape of its inverse gamma distribution is {self.shape[row]:g} and must exceed 1. Use point='map', "
-                "or a prior with a larger 'shape'."
+                f"shape of its inverse gamma distribution is {self.shape[row]:g} and must exceed 1. Use ",
+                Remedy("point", "map"),
+                ", or a prior with a larger 'shape'.",
             )
         return self._cpd(self.shape - 1)
 

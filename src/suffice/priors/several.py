@@ -2,23 +2,18 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Iterator, Mapping
+from collections.abc import Collection, Iterator, Mapping
 from typing import Any
 
-from suffice.errors import ArgumentError, EstimationError, listing, shown
+from suffice.errors import ArgumentError, EstimationError, Text, listing, made, shown
 from suffice.models.cpds import Family, kind_for
-from suffice.priors.prior import ConjugatePrior, NodePosterior, NodePrior, Prior
 from suffice.stats.statistics import Statistics
 from suffice.structures.dag import DAG
-from suffice.types import Estimate
-
-Part = Prior | dict[str, Prior | None] | None
-"""What `Priors` is made of: a prior on nodes of one kind, the priors of some nodes, or None for all others."""
 
 REMEDIES = {
-    "tabular": "sf.BDeu(10)",
-    "linear_gaussian": "sf.NormalInverseGamma(2, 1.0)",
-    "softmax": "sf.Gaussian(1.0)",
+    "tabular": Text(made("BDeu", 10)),
+    "linear_gaussian": Text(made("NormalInverseGamma", 2, 1.0)),
+    "softmax": Text(made("Gaussian", 1.0)),
 }
 """A prior of each kind that has one."""
 
@@ -48,7 +43,7 @@ def remedies(kinds: Collection[str], on: str) -> str:
     return f"F{none}" if listed == [given] else f"G{each}, or f{none}"
 
 
-class Priors(ConjugatePrior):
+class Priors:
     """Priors by kind of node or by node, for networks that mix tables, regressions and others.
 
     Parameters
@@ -78,15 +73,15 @@ class Priors(ConjugatePrior):
     """
 
     __slots__ = ("by_kind", "by_node", "priors")
-    priors: tuple[Part, ...]
+    priors: tuple[Any, ...]
     """What was given, in order."""
-    by_kind: Mapping[str, NodePrior]
-    by_node: Mapping[str, NodePrior | None]
+    by_kind: Mapping[str, Any]
+    by_node: Mapping[str, Any]
 
-    def __init__(self, *priors: Prior | Mapping[str, Prior | None] | None) -> None:
+    def __init__(self, *priors: Any) -> None:
         given = tuple(dict(part) if isinstance(part, Mapping) else part for part in priors)
-        by_kind: dict[str, NodePrior] = {}
-        by_node: dict[str, NodePrior | None] = {}
+        by_kind: dict[str, Any] = {}
+        by_node: dict[str, Any] = {}
         for part in given:
             if isinstance(part, dict):
                 _add_nodes(by_node, part)
@@ -94,8 +89,9 @@ class Priors(ConjugatePrior):
                 _add_kinds(by_kind, part)
         if not by_kind and all(prior is None for prior in by_node.values()):
             raise ArgumentError(
-                "sf.Priors needs at least one prior, such as sf.BDeu(10). Got none instead; leave the prior out for "
-                "maximum likelihood."
+                "sf.Priors needs at least one prior, such as ",
+                made("BDeu", 10),
+                ". Got none instead; leave the prior out for maximum likelihood.",
             )
         object.__setattr__(self, "priors", given)
         object.__setattr__(self, "by_kind", by_kind)
@@ -104,7 +100,7 @@ class Priors(ConjugatePrior):
     def __setattr__(self, name: str, value: object) -> None:
         raise AttributeError(f"cannot assign to field {name!r}")
 
-    def __reduce__(self) -> tuple[type[Priors], tuple[Part, ...]]:
+    def __reduce__(self) -> tuple[Any, ...]:
         return Priors, self.priors  # copying attribute by attribute would assign to them
 
     def __repr__(self) -> str:
@@ -117,11 +113,11 @@ class Priors(ConjugatePrior):
         return hash(tuple(frozenset(part.items()) if isinstance(part, dict) else part for part in self.priors))
 
     @property
-    def parts(self) -> tuple[Prior, ...]:
+    def parts(self) -> tuple[Any, ...]:
         """The priors themselves, each once."""
         return tuple(self._each())
 
-    def _each(self) -> Iterator[Prior]:
+    def _each(self) -> Iterator[Any]:
         for part in self.priors:
             for prior in part.values() if isinstance(part, dict) else (part,):
                 if prior is not None:
@@ -133,17 +129,18 @@ class Priors(ConjugatePrior):
         return tuple(self.by_kind)
 
     @property
-    def points(self) -> tuple[Estimate, ...]:
+    def points(self) -> tuple[str, ...]:
         """The estimates that all parts can give."""
-        return tuple(point for point in super().points if all(point in prior.points for prior in self.parts))
+        parts = [getattr(prior, "points", ("mean", "map")) for prior in self.parts]
+        return tuple(point for point in ("mean", "map") if all(point in part for part in parts))
 
     @property
     def nodes(self) -> tuple[str, ...]:
         """The nodes that are named, by the mapping or by the parts."""
-        named = (node for prior in self.parts for node in prior.nodes)
+        named = (node for prior in self.parts for node in getattr(prior, "nodes", ()))
         return tuple(dict.fromkeys((*self.by_node, *named)))
 
-    def of_kind(self, kind: str, family: Family) -> NodePrior | None:
+    def of_kind(self, kind: str, family: Family) -> Any:
         """Return the prior of a node: its own, else that of its kind, else None where nodes may have none."""
         name = family.child.name
         if name in self.by_node:
@@ -162,25 +159,22 @@ class Priors(ConjugatePrior):
     def bound(self, dag: DAG, statistics: Statistics) -> Priors:
         """Return the priors with those bound to the network that ask for it."""
 
-        def settled(prior: Prior | None) -> Prior | None:
-            return None if prior is None else prior.bound(dag, statistics)
+        def settled(part: Any) -> Any:
+            if isinstance(part, dict):
+                return {node: settled(prior) for node, prior in part.items()}
+            return part.bound(dag, statistics) if hasattr(part, "bound") else part
 
-        return Priors(
-            *(
-                {node: settled(prior) for node, prior in part.items()} if isinstance(part, dict) else settled(part)
-                for part in self.priors
-            )
-        )
+        return Priors(*map(settled, self.priors))
 
     @property
     def remarks(self) -> tuple[str, ...]:
         """What the parts took from the data."""
-        return tuple(dict.fromkeys(remark for prior in self.parts for remark in prior.remarks))
+        return tuple(dict.fromkeys(remark for prior in self.parts for remark in getattr(prior, "remarks", ())))
 
-    def posterior(self, kind: str, family: Family, statistic: Any, given: Any = None) -> NodePosterior | None:
+    def posterior(self, kind: str, family: Family, statistic: Any, given: Any = None) -> Any:
         """Return the posterior of one node under its prior; None where it has none."""
         mine = self.of_kind(kind, family)
-        return mine.posterior(kind, family, statistic, given) if isinstance(mine, ConjugatePrior) else None
+        return None if mine is None else mine.posterior(kind, family, statistic, given)
 
     def pseudo(self, family: Family, point: str) -> Any:
         """Return what the prior of a family adds to its data, the kind being the one that its variables suggest."""
@@ -202,27 +196,27 @@ class Priors(ConjugatePrior):
         return {"type": "Priors", "priors": [_entry(part) for part in self.priors]}
 
     @classmethod
-    def from_dict(cls, entry: Mapping[str, Any], read: Callable[[Mapping[str, Any]], Prior]) -> Priors:
+    def from_dict(cls, entry: Mapping[str, Any], read: Any) -> Priors:
         """Rebuild the priors from `to_dict`'s data; ``read`` rebuilds one of them."""
 
-        def part(entry: Mapping[str, Any] | None) -> Part:
+        def part(entry: Any) -> Any:
             if entry is not None and "nodes" in entry and "type" not in entry:
-                return {node: None if one is None else read(one) for node, one in entry["nodes"].items()}
+                return {node: part(one) for node, one in entry["nodes"].items()}
             return None if entry is None else read(entry)
 
         return cls(*map(part, entry["priors"]))
 
 
-def _entry(part: Part) -> dict[str, Any] | None:
+def _entry(part: Any) -> Any:
     """Return one part as JSON-able data: a prior, None, or the priors of some nodes."""
     if isinstance(part, dict):
         return {"nodes": {node: _entry(prior) for node, prior in part.items()}}
     return None if part is None else part.to_dict()
 
 
-def _add_kinds(covered: dict[str, NodePrior], part: Prior) -> None:
+def _add_kinds(covered: dict[str, Any], prior: Any) -> None:
     """Take down for which kinds a prior is, and refuse a second one for the same."""
-    prior = _required_on_nodes(part)
+    _require_on_nodes(prior)
     for kind in prior.kinds:
         if kind in covered:
             raise ArgumentError(
@@ -232,7 +226,7 @@ def _add_kinds(covered: dict[str, NodePrior], part: Prior) -> None:
         covered[kind] = prior
 
 
-def _add_nodes(named: dict[str, NodePrior | None], part: Mapping[str, Prior | None]) -> None:
+def _add_nodes(named: dict[str, Any], part: Mapping[Any, Any]) -> None:
     """Take down the priors of single nodes."""
     for node, prior in part.items():
         if not isinstance(node, str):
@@ -241,14 +235,18 @@ def _add_nodes(named: dict[str, NodePrior | None], part: Mapping[str, Prior | No
             )
         if node in named:
             raise ArgumentError(f"There are two entries for the prior of node {node!r}. Leave one of them out.")
-        named[node] = None if prior is None else _required_on_nodes(prior)
+        if prior is not None:
+            _require_on_nodes(prior)
+        named[node] = prior
 
 
-def _required_on_nodes(prior: Prior) -> NodePrior:
-    """Return a prior on nodes; refuse what is none."""
-    if isinstance(prior, Priors) or not isinstance(prior, NodePrior) or not prior.kinds:
+def _require_on_nodes(prior: Any) -> None:
+    """Refuse what is no prior on nodes."""
+    if isinstance(prior, type | Priors) or not getattr(prior, "kinds", ()):
         raise ArgumentError(
-            "Each part of sf.Priors must be a prior on nodes, such as sf.BDeu(10) or sf.NormalInverseGamma(2, 1.0), a "
-            f"mapping from nodes to priors, or None for nodes without one. Got {shown(prior)} instead."
+            "Each part of sf.Priors must be a prior on nodes, such as ",
+            made("BDeu", 10),
+            " or ",
+            made("NormalInverseGamma", 2, 1.0),
+            f", a mapping from nodes to priors, or None for nodes without one. Got {shown(prior)} instead.",
         )
-    return prior

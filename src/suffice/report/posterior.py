@@ -10,8 +10,11 @@ import numpy as np
 
 from suffice.errors import (
     ArgumentError,
+    Remedy,
+    Text,
     UnknownNameError,
     listing,
+    made,
     require_fraction,
     require_mapping,
     require_text,
@@ -175,7 +178,7 @@ def curves_of(fit: Any, node: str, given: Any, state: Any, parameter: Any) -> Cu
     raise ArgumentError(
         "Posterior densities are those of fits under a conjugate prior: of tables and regressions of a Bayesian "
         "network, of Markov chains, and of sf.MultivariateNormal. This one has no such posterior. "
-        + (explain_absent_posterior(fit) or "Fit with a prior, such as prior=sf.BDeu(10).")
+        + (explain_absent_posterior(fit) or Text("Fit with a prior, such as ", Remedy("prior", made("BDeu", 10)), "."))
     )
 
 

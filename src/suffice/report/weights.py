@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
-from suffice.errors import ArgumentError, EstimationError, require_fraction, require_whole, shown
+from suffice.errors import ArgumentError, EstimationError, Mention, require_fraction, require_whole, shown
 from suffice.models.chain_model import ChainModel
 from suffice.models.softmax_model import SoftmaxModel
 from suffice.report.canvas import INK, NEGATIVE, POSITIVE, SMALL, axes_for, entitle, plain, short
@@ -145,9 +145,11 @@ def weighed(fit: Any, node: str = "", level: float = 0.95, how: Any = None) -> W
         return Weighed(names, table.estimate, table.lower, table.upper, f"coefficient, {_said(level)}", [])
     if not hasattr(getattr(model, "weights", None), "names"):
         raise ArgumentError(
-            "Weights are those of fits of sf.Features, sf.Ising, sf.Boltzmann and sf.Potts, of softmax regressions, of "
+            "Weights are those of fits of sf.Features, sf.Ising, sf.Boltzmann and ",
+            Mention("Potts", "sf.Potts"),
+            ", of softmax regressions, of "
             "chains of labels, and of a linear-Gaussian node of a network, which is named: weights_plot(fit, 'node'). "
-            f"Got {shown(fit)} instead."
+            f"Got {shown(fit)} instead.",
         )
     try:
         found = None if model is fit else fit.weights(level)

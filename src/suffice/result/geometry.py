@@ -19,7 +19,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from suffice.data.frame import to_native
-from suffice.errors import ArgumentError, EstimationError, StatisticsError
+from suffice.errors import ArgumentError, EstimationError, Remedy, StatisticsError
 from suffice.result.goodness import joint_counts
 from suffice.structures.cliques import Cliques
 from suffice.structures.features import Features
@@ -161,6 +161,9 @@ def _require_trace(fit: Any) -> None:
         )
     if fit.method == "closed_form":
         raise EstimationError(
-            "The method 'closed_form' takes no steps, so that there is no way to look at. Fit by iteration: "
-            "method='ipf' or method='newton'."
+            "The method 'closed_form' takes no steps, so that there is no way to look at. Fit by iteration: ",
+            Remedy("method", "ipf"),
+            " or ",
+            Remedy("method", "newton"),
+            ".",
         )

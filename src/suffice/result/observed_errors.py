@@ -19,7 +19,7 @@ from suffice.data.frame import to_native
 from suffice.data.latent import LatentTable
 from suffice.data.stream import KEEP
 from suffice.data.table import open_table
-from suffice.errors import ArgumentError, EstimationError, StatisticsError, require_fraction
+from suffice.errors import ArgumentError, EstimationError, Remedy, StatisticsError, require_fraction
 from suffice.families.choice import methods_for
 from suffice.learn.method import Problem
 from suffice.models.bayes_net import BayesianNetwork
@@ -172,9 +172,10 @@ def _require_known(fit: Any) -> None:
     method = methods_for(structure).get(fit.method)
     if method is None or not method.incomplete:
         raise ArgumentError(
-            "Standard errors from the observed information are those of fits to incomplete rows, "
-            f"sf.fit(…, missing='em'). This fit is by {fit.method!r}; complete fits have fit.coefficients(node), "
-            "fit.u_terms(), fit.weights(), or intervals of their posterior."
+            "Standard errors from the observed information are those of fits to incomplete rows, sf.fit(…, ",
+            Remedy("missing", "em"),
+            f"). This fit is by {fit.method!r}; complete fits have fit.coefficients(node), "
+            "fit.u_terms(), fit.weights(), or intervals of their posterior.",
         )
     if not isinstance(fit.model, BayesianNetwork) and not isinstance(structure, MultivariateNormal):
         raise ArgumentError(

@@ -14,7 +14,7 @@ import numpy as np
 
 from suffice.data.frame import to_native
 from suffice.data.table import open_table
-from suffice.errors import ArgumentError, EstimationError, require_fraction
+from suffice.errors import ArgumentError, EstimationError, Mention, made, require_fraction
 from suffice.learn.softmax_design import Design
 from suffice.learn.softmax_passes import Hessian, Point, run
 from suffice.models.basis import Linear
@@ -155,7 +155,9 @@ def softmax_coefficients(
     if information is None:
         raise ArgumentError(
             "Standard errors need the second derivatives of the likelihood, which a fit of this size leaves out. Pass "
-            "the data once more: data=…."
+            "the data once more: ",
+            Mention("data", "data=…"),
+            ".",
         )
     covariance = _covariance(information, others, len(model.terms), intercept)
     estimate = np.concatenate([model.intercept[None], model.weights])
@@ -194,8 +196,9 @@ def _require_maximum(fit: Any) -> None:
     if fit.certificate.exists == "no":
         raise EstimationError(
             "The maximum-likelihood estimate does not exist, since inputs separate the classes, so that coefficients "
-            "run away and have no standard errors. Leave an input out; a prior such as sf.Gaussian(10) keeps them "
-            "finite."
+            "run away and have no standard errors. Leave an input out; a prior such as ",
+            made("Gaussian", 10),
+            " keeps them finite.",
         )
 
 
@@ -240,7 +243,9 @@ def _covariance(information: Floats, others: list[int], n_terms: int, intercept:
     except np.linalg.LinAlgError:
         raise EstimationError(
             "The information is singular, so that the data do not determine all coefficients. Leave an input out, or "
-            "pass a prior such as sf.Gaussian(10)."
+            "pass a prior such as ",
+            made("Gaussian", 10),
+            ".",
         ) from None
     found: Floats = (root.T @ root) / size / size[:, None]
     return found

@@ -18,7 +18,7 @@ from typing import Any
 import numpy as np
 
 from suffice.data.attributes import offsets_of
-from suffice.errors import DataError, require_choice, shown
+from suffice.errors import DataError, Remedy, require_choice, shown
 from suffice.types import Bools, Ints
 
 SCHEMES = {"conll": "BIELSU", "iob1": "BI", "iob2": "BI", "iobes": "BIES", "bilou": "BILU", "none": ""}
@@ -182,7 +182,9 @@ def _parted(tag: Any, scheme: str, sources: tuple[FlatTags, ...]) -> tuple[str, 
     known = ", ".join(f"{letter}-" for letter in SCHEMES[scheme])
     raise DataError(
         f"{source.place(tag)} is {shown(tag)}. Tags of scheme={scheme!r} are 'O' and those that begin with {known}, "
-        "such as 'B-NP'. Choose another scheme, or scheme='none' for tags that mark no spans."
+        "such as 'B-NP'. Choose another scheme, or ",
+        Remedy("scheme", "none"),
+        " for tags that mark no spans.",
     )
 
 

@@ -19,7 +19,7 @@ from numpy.typing import NDArray
 
 from suffice.data.frame import to_native
 from suffice.data.variable import Variable
-from suffice.errors import ArgumentError, EstimationError, require_choice, require_fraction
+from suffice.errors import ArgumentError, EstimationError, Mention, made, require_choice, require_fraction
 from suffice.inference.clique_family import family_of
 from suffice.inference.interactions import Interactions
 from suffice.models.clique_layout import factors_over, layout_of
@@ -175,13 +175,16 @@ def _require_finite_terms(fit: Any) -> None:
     if fit.certificate.exists == "no" or zeros:
         raise EstimationError(
             "The estimate lies on the boundary, so that some u-terms are infinite and have no standard errors: "
-            f"{fit.certificate.boundary or 'potentials are zero'}. Fit a smaller model, or with a prior such as "
-            "sf.Gaussian(1.0)."
+            f"{fit.certificate.boundary or 'potentials are zero'}. Fit a smaller model, or with a prior such as ",
+            made("Gaussian", 1.0),
+            ".",
         )
     if isinstance(fit.prior, Penalty) and not isinstance(fit.prior, Gaussian):
         raise EstimationError(
             f"The penalty {fit.prior.describe()} has a kink at zero, where the curvature that standard errors come "
-            "from does not exist. Fit with sf.Gaussian(…), or again without a prior on the cliques that were kept."
+            "from does not exist. Fit with ",
+            Mention("Gaussian", "sf.Gaussian(…)"),
+            ", or again without a prior on the cliques that were kept.",
         )
 
 
@@ -205,7 +208,9 @@ def _inverse(information: Floats) -> Floats:
     except np.linalg.LinAlgError:
         raise EstimationError(
             "The Fisher information is singular, so that the data do not determine all u-terms. Fit a smaller model, "
-            "or with a prior such as sf.Gaussian(1.0)."
+            "or with a prior such as ",
+            made("Gaussian", 1.0),
+            ".",
         ) from None
     inverse: Floats = root.T @ root
     return inverse

@@ -18,7 +18,17 @@ import numpy as np
 from numpy.typing import NDArray
 
 from suffice.data.frame import to_native
-from suffice.errors import ArgumentError, EstimationError, UnknownNameError, listing, require_fraction, suggestion
+from suffice.errors import (
+    ArgumentError,
+    EstimationError,
+    Mention,
+    Remedy,
+    UnknownNameError,
+    listing,
+    made,
+    require_fraction,
+    suggestion,
+)
 from suffice.inference.clique_family import MAX_AXES, TableFamily
 from suffice.inference.dependence import Relation, dependence, describe
 from suffice.inference.feature_family import FeatureFamily, WeightFamily
@@ -154,14 +164,16 @@ def _require_errors(fit: Any) -> None:
     if not isinstance(fit.structure, Features):
         hint = " Those of sf.Cliques are fit.u_terms()." if isinstance(fit.structure, Cliques) else ""
         raise ArgumentError(
-            f"Weights are those of the features of sf.Features, sf.Ising, sf.Boltzmann and sf.Potts. This fit is of "
-            f"{public_name(type(fit.structure))}.{hint}"
+            "Weights are those of the features of sf.Features, sf.Ising, sf.Boltzmann and ",
+            Mention("Potts", "sf.Potts"),
+            f". This fit is of {public_name(type(fit.structure))}.{hint}",
         )
     if isinstance(fit.prior, Penalty) and not isinstance(fit.prior, Gaussian):
         raise EstimationError(
             f"The penalty {fit.prior.describe()} has a kink at zero, where the curvature that standard errors come "
-            "from does not exist. Fit with sf.Gaussian(…), or again without a prior on the features that were kept; "
-            "the weights alone are fit.model.weights."
+            "from does not exist. Fit with ",
+            Mention("Gaussian", "sf.Gaussian(…)"),
+            ", or again without a prior on the features that were kept; the weights alone are fit.model.weights.",
         )
     if len(fit.model.weights) > MAX_WEIGHTS:
         raise EstimationError(
@@ -253,8 +265,9 @@ def _of_all(fit: Any, problem: Problem) -> tuple[FeatureMatching, WeightFamily, 
     except EstimationError as error:
         raise EstimationError(
             "Standard errors come from the covariance of the features, which needs exact expectations, and these are "
-            f"out of reach. {str(error).split(' Use features')[0]} What remains is method='pseudo_likelihood', whose "
-            "standard errors need no more than the rows; the weights alone are fit.model.weights."
+            f"out of reach. {str(error).split(' Use features')[0]} What remains is ",
+            Remedy("method", "pseudo_likelihood"),
+            ", whose standard errors need no more than the rows; the weights alone are fit.model.weights.",
         ) from None
     return setting.matching(), family, even
 
@@ -298,7 +311,9 @@ def _inverse(information: Floats) -> Floats:
     if not np.isfinite(root).all():
         raise EstimationError(
             "The Fisher information is singular, so that the data do not determine all weights. Fit fewer features, or "
-            "with a prior such as sf.Gaussian(1.0); the weights alone are fit.model.weights."
+            "with a prior such as ",
+            made("Gaussian", 1.0),
+            "; the weights alone are fit.model.weights.",
         )
     inverse: Floats = root.T @ root
     return inverse

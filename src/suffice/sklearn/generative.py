@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any, Self
 import numpy as np
 from sklearn.utils.validation import check_is_fitted
 
-from suffice.errors import ArgumentError, listing, require_choice, shown
+from suffice.errors import ArgumentError, listing, require_choice, shown, the_argument
 from suffice.fitting import collect
 from suffice.models.class_model import RULES
 from suffice.sklearn.base import Shell
@@ -142,8 +142,9 @@ def by_class(class_prior: Any, classes: Any) -> Any:
     values = np.asarray(class_prior)
     if values.shape != (len(classes),) or values.dtype.kind not in "iuf":
         raise ArgumentError(
-            f"The 'class_prior' argument must have one probability of each of the {len(classes)} classes, in their "
-            f"order. Got {shown(class_prior)} instead."
+            the_argument("class_prior"),
+            f" must have one probability of each of the {len(classes)} classes, in their "
+            f"order. Got {shown(class_prior)} instead.",
         )
     labels = _labelled(class_prior, classes.tolist())
     told = list(values) if values.dtype in (np.float16, np.float32) else values.tolist()  # whose sum may miss one
@@ -160,6 +161,7 @@ def _labelled(class_prior: Any, classes: list[Any]) -> list[Any]:
     if named == list(range(len(named))) and not set(named) & set(classes):
         return classes  # rows that are numbered name no class
     raise ArgumentError(
-        f"The 'class_prior' argument is a Series whose index must be the classes, {listing(classes)}. Got the index "
-        f"{listing(named)} instead. Probabilities in the order of the classes can be passed as an array."
+        the_argument("class_prior"),
+        f" is a Series whose index must be the classes, {listing(classes)}. Got the index "
+        f"{listing(named)} instead. Probabilities in the order of the classes can be passed as an array.",
     )

@@ -15,7 +15,7 @@ from sklearn.utils.validation import check_is_fitted
 from suffice.data.graph_codes import GraphTable, LabelledGraphs
 from suffice.data.graph_reading import GraphRead, GraphWords, read_graphs
 from suffice.data.label_codes import LabelRead, read_labels
-from suffice.errors import DataError, EstimationError, ModelError, require_choice, require_whole
+from suffice.errors import DataError, EstimationError, ModelError, Remedy, Text, require_choice, require_whole
 from suffice.fitting import fit as fit_structure
 from suffice.io.chain_file import Proof
 from suffice.io.graph_file import load_graph, save_graph
@@ -37,7 +37,14 @@ from suffice.types import Floats, Label
 
 NOTES = {
     "a prior such as prior=sf.Gaussian(10), or leave an input out": (
-        "a penalty such as c2=1.0, or leave out what never occurs: states='observed', cliques='observed'"
+        Text(
+            "a penalty such as ",
+            Remedy("c2", 1.0),
+            ", or leave out what never occurs: ",
+            Remedy("states", "observed"),
+            ", ",
+            Remedy("cliques", "observed"),
+        )
     )
 }
 MOST_WEIGHTS = 2000
@@ -241,8 +248,11 @@ class GraphCRF(BaseEstimator):
             return self.model_.best(graphs)
         except ModelError as error:
             raise ModelError(
-                f"{error} Or pass method='icm', as in predict(X, method='icm'): it finds labels that no change of a "
-                "single node makes more probable, in graphs of any width."
+                f"{error} Or pass ",
+                Remedy("method", "icm"),
+                ", as in predict(X, ",
+                Remedy("method", "icm"),
+                "): it finds labels that no change of a single node makes more probable, in graphs of any width.",
             ) from None
 
     def predict(self, X: Any, *, method: str = "exact") -> list[list[Label]]:
@@ -343,13 +353,24 @@ class GraphCRF(BaseEstimator):
             return self._errors(self.model_.information)  # a file holds it where there are errors
         if self.fit_.prior is not None or self.fit_.method != "exact":
             raise EstimationError(
-                "Standard errors come from the curvature of the likelihood at its maximum. Fit with c1=0, c2=0 and "
-                "method='exact'."
+                "Standard errors come from the curvature of the likelihood at its maximum. Fit with ",
+                Remedy("c1", 0),
+                ", ",
+                Remedy("c2", 0),
+                " and ",
+                Remedy("method", "exact"),
+                ".",
             )
         if self.fit_.certificate.exists == "no":
             raise EstimationError(
                 f"The maximum-likelihood estimate does not exist: {self.fit_.certificate.boundary}. Fit with a "
-                "penalty, such as c2=1.0, or leave out such weights: states='observed', cliques='observed'."
+                "penalty, such as ",
+                Remedy("c2", 1.0),
+                ", or leave out such weights: ",
+                Remedy("states", "observed"),
+                ", ",
+                Remedy("cliques", "observed"),
+                ".",
             )
         size = self.model_.layout.size
         if size > MOST_WEIGHTS:

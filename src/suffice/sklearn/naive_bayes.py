@@ -10,7 +10,7 @@ import numpy as np
 from suffice.data.schema import Declaration, Schema
 from suffice.data.table import UNKNOWN_POLICIES
 from suffice.data.variable import Variable
-from suffice.errors import ArgumentError, DataError, is_number, require_choice, shown
+from suffice.errors import ArgumentError, DataError, is_number, require_choice, shown, the_argument
 from suffice.sklearn.cases import Cases
 from suffice.sklearn.generative import Generative
 from suffice.sklearn.inputs import (
@@ -161,8 +161,9 @@ class NaiveBayes(Generative):
         if threshold is None or threshold < 0 or (known and any(one.threshold != threshold for one in known)):
             raise DataError(
                 "X is a sparse matrix, whose Bernoulli columns need one threshold of 0.0 or more, so that what is not "
-                f"stored is the state 0. The 'binarize' argument is {self.binarize!r}; change it, or pass a dense "
-                "array: X.toarray()."
+                "stored is the state 0. ",
+                the_argument("binarize"),
+                f" is {self.binarize!r}; change it, or pass a dense array: X.toarray().",
             )
         variables = known or tuple(Variable.binary(name, threshold) for name in inputs.names)
         return compared(inputs, variables, threshold)
@@ -193,8 +194,9 @@ class NaiveBayes(Generative):
         listed = [kinds] * len(names) if isinstance(kinds, str) else list(kinds) if np.ndim(kinds) == 1 else []
         if len(listed) != len(names) or not all(kind is None or kind in KINDS for kind in listed):
             raise ArgumentError(
-                f"The 'kinds' argument must be one of {list(KINDS)}, a list of one for each of the {len(names)} "
-                f"columns, or a mapping by column. Got {shown(kinds)} instead."
+                the_argument("kinds"),
+                f" must be one of {list(KINDS)}, a list of one for each of the {len(names)} "
+                f"columns, or a mapping by column. Got {shown(kinds)} instead.",
             )
         return {name: kind for name, kind in zip(names, listed, strict=True) if kind is not None}
 
@@ -215,8 +217,8 @@ class NaiveBayes(Generative):
         before = getattr(self, "structure_", structure).binarize
         if "bernoulli" in kinds.values() and before != structure.binarize:
             raise ArgumentError(
-                f"The 'binarize' argument was {before!r} in the parts before, and is {structure.binarize!r} now. "
-                "Change it back, or use fit."
+                the_argument("binarize"),
+                f" was {before!r} in the parts before, and is {structure.binarize!r} now. Change it back, or use fit.",
             )
         self.kinds_ = kinds
         return structure

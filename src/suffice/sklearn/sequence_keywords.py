@@ -4,12 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 
-from suffice.errors import ArgumentError, suggestion
+from suffice.errors import ArgumentError, Remedy, Text, suggestion
 
 THEIRS = {
     "algorithm": "Pass method=, which is 'auto', 'lbfgs', 'owlqn', 'sgd' or 'adagrad'",
-    "all_possible_states": "Pass states='all' or states='observed'",
-    "all_possible_transitions": "Pass transitions='all' or transitions='observed'",
+    "all_possible_states": Text("Pass ", Remedy("states", "all"), " or ", Remedy("states", "observed")),
+    "all_possible_transitions": Text("Pass ", Remedy("transitions", "all"), " or ", Remedy("transitions", "observed")),
     "max_iterations": "Pass max_iter=",
     "epsilon": "Pass tol=",
     "delta": "Pass tol=",

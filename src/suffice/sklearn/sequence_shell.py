@@ -18,7 +18,7 @@ from suffice.data.label_codes import read_labels
 from suffice.data.sequence_positions import PositionTable
 from suffice.data.variable import Variable
 from suffice.engines.parts import Parts, workers_of
-from suffice.errors import ArgumentError, DataError, require_whole, shown
+from suffice.errors import ArgumentError, DataError, Mention, Text, require_whole, shown
 from suffice.fitting import fit as fit_structure
 from suffice.io.chain_file import Proof, load_chain, save_chain
 from suffice.models.chain_model import ChainModel
@@ -42,14 +42,16 @@ LEARNT = ("model_", "fit_", "classes_", "_proof")
 DERIVED = ("state_features_", "transition_features_")
 WORDS = {
     "allow more steps, or start from this point": (
-        "allow more by max_iter=…, or go on from these weights by warm_start=True"
+        Text("allow more by ", Mention("max_iter", "max_iter=…"), ", or go on from these weights by warm_start=True")
     ),
     "try a larger tolerance or another method": "try a larger tol or another method",
     ", from these weights as 'init'": ", from these weights by warm_start=True",
     "a smaller 'fall' goes on, and an exact method is faster from here": (
         "an exact method is faster from here, by warm_start=True"
     ),
-    "epochs by 'max_iter'": "epochs by max_iter=…, or go on from these weights by warm_start=True",
+    "epochs by 'max_iter'": Text(
+        "epochs by ", Mention("max_iter", "max_iter=…"), ", or go on from these weights by warm_start=True"
+    ),
 }
 """What notes say, whose advice is for `suffice.fit`, in the parameters of a shell."""
 
@@ -194,9 +196,10 @@ class SequenceShell(BaseEstimator):
         if not len(model.structure.vocabulary):
             return said + "no position of X has an attribute other than zero."
         if self.min_freq > 0:
-            return (
-                said
-                + f"no attribute occurs {self.min_freq:g} times with a label. Pass min_freq=… with a smaller number."
+            return said + Text(
+                f"no attribute occurs {self.min_freq:g} times with a label. Pass ",
+                Mention("min_freq", "min_freq=…"),
+                " with a smaller number.",
             )
         return said + "none occurs in a sequence that counts."
 

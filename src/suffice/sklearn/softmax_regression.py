@@ -12,7 +12,7 @@ from sklearn.exceptions import ConvergenceWarning
 from sklearn.utils.validation import check_is_fitted
 
 from suffice.data.schema import Declaration
-from suffice.errors import ArgumentError, DataError, is_number, shown
+from suffice.errors import ArgumentError, DataError, Remedy, Text, is_number, shown, the_argument
 from suffice.priors.penalty import NARROWEST, WIDEST, Gaussian, Laplace
 from suffice.result.softmax_coefficients import SoftmaxCoefficients, softmax_coefficients
 from suffice.sklearn.base import Shell, attribute
@@ -35,11 +35,11 @@ from suffice.types import Floats
 PENALTIES = ("l2", "l1")
 FACTORS = ("text", "levels", "bool")
 WORDS = {
-    "a prior such as prior=sf.Gaussian(10)": "penalty='l2'",
-    "prior=sf.Gaussian(10)": "penalty='l2'",
-    "a prior such as sf.Gaussian(10)": "penalty='l2'",
-    "prior=sf.Laplace(…)": "penalty='l1'",
-    "sf.Laplace(…)": "penalty='l1'",
+    "a prior such as prior=sf.Gaussian(10)": Text(Remedy("penalty", "l2")),
+    "prior=sf.Gaussian(10)": Text(Remedy("penalty", "l2")),
+    "a prior such as sf.Gaussian(10)": Text(Remedy("penalty", "l2")),
+    "prior=sf.Laplace(…)": Text(Remedy("penalty", "l1")),
+    "sf.Laplace(…)": Text(Remedy("penalty", "l1")),
     "The prior is on": "The penalty is on",
     "Pass the data once more: data=….": "Call coefficients(X, y) with the rows once more.",
     "The 'data' argument must be the data of the fit": "X and y must be the rows of the fit",
@@ -182,14 +182,14 @@ class SoftmaxRegression(Shell):
     def _prior(self, n_classes: int) -> Gaussian | Laplace | None:
         if not is_number(self.strength) or not 0 <= self.strength < math.inf:
             raise ArgumentError(
-                f"The 'strength' argument must be a number of at least 0, such as 1.0. Got {shown(self.strength)} "
-                "instead."
+                the_argument("strength"),
+                f" must be a number of at least 0, such as 1.0. Got {shown(self.strength)} instead.",
             )
         if self.penalty is None or not self.strength:
             return None
         if not isinstance(self.penalty, str) or self.penalty not in PENALTIES:
             raise ArgumentError(
-                f"The 'penalty' argument must be 'l2', 'l1' or None. Got {shown(self.penalty)} instead."
+                the_argument("penalty"), f" must be 'l2', 'l1' or None. Got {shown(self.penalty)} instead."
             )
         if self.penalty == "l1":
             return Laplace(self._width(1 / self.strength, lambda width: 1 / width))
@@ -201,8 +201,10 @@ class SoftmaxRegression(Shell):
         """Return the width of a prior, if it is not beyond what makes a difference."""
         if not NARROWEST <= width <= WIDEST:
             raise ArgumentError(
-                f"The 'strength' argument must lie between {strength_of(WIDEST):.3g} and {strength_of(NARROWEST):.3g} "
-                f"under penalty={self.penalty!r}. Got {shown(self.strength)} instead; penalty=None is none at all."
+                the_argument("strength"),
+                f" must lie between {strength_of(WIDEST):.3g} and {strength_of(NARROWEST):.3g} under ",
+                Remedy("penalty", self.penalty),
+                f". Got {shown(self.strength)} instead; penalty=None is none at all.",
             )
         return width
 

@@ -9,7 +9,7 @@ from typing import Any
 from suffice.data.schema import Declaration
 from suffice.data.table import UNKNOWN_POLICIES
 from suffice.data.variable import Variable
-from suffice.errors import ArgumentError, is_number, require_choice, shown
+from suffice.errors import ArgumentError, is_number, made, require_choice, shown, the_argument
 from suffice.priors.dirichlet import Dirichlet
 from suffice.sklearn.inputs import Inputs, names_of, open_columns, read_columns
 
@@ -52,8 +52,10 @@ def counting_prior(smoothing: Any) -> Any:
         return smoothing
     if not is_number(smoothing) or not 0 <= smoothing < math.inf:
         raise ArgumentError(
-            "The 'smoothing' argument must be a pseudo-count of at least 0, such as 1.0, a prior, such as "
-            f"sf.Dirichlet(0.5), or a list of priors. Got {shown(smoothing)} instead."
+            the_argument("smoothing"),
+            " must be a pseudo-count of at least 0, such as 1.0, a prior, such as ",
+            made("Dirichlet", 0.5),
+            f", or a list of priors. Got {shown(smoothing)} instead.",
         )
     return Dirichlet(float(smoothing)) if smoothing else None
 

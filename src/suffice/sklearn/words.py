@@ -6,21 +6,21 @@ from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import replace
 
-from suffice.errors import EstimationError, SufficeError
+from suffice.errors import EstimationError, Remedy, SufficeError, Text
 from suffice.result.fit import Fit
 from suffice.sklearn.cases import Cases
 
 OF_STATES = {
     "Add it to the schema, or pass unknown_states='missing'.": (
-        "No class had it in training; to take it as missing, pass unknown_states='missing'."
+        Text("No class had it in training; to take it as missing, pass ", Remedy("unknown_states", "missing"), ".")
     ),
     ", or unseen_parents='uniform'": "",
-    "prior=sf.Dirichlet(1.0)": "smoothing=1.0",
+    "prior=sf.Dirichlet(1.0)": Text(Remedy("smoothing", 1.0)),
     "'prior' argument of a joint table of classes": "'smoothing' argument",
     "'prior' argument of naive Bayes": "'smoothing' argument",
     "the structure's class_prior": "class_prior",
 }
-SMOOTHED = "Fit with smoothing=1.0, which leaves no state without probability."
+SMOOTHED = Text("Fit with ", Remedy("smoothing", 1.0), ", which leaves no state without probability.")
 
 
 @contextmanager

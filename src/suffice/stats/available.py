@@ -17,7 +17,7 @@ from suffice.data.block import Block
 from suffice.data.encode import missing_in
 from suffice.data.matrix import MatrixColumns
 from suffice.data.schema import Schema
-from suffice.errors import SchemaError
+from suffice.errors import Remedy, SchemaError
 from suffice.stats.counts import Counts
 from suffice.stats.moments import Moments
 from suffice.stats.needs import Need
@@ -107,8 +107,9 @@ def require_states(schema: Schema) -> None:
     for variable in schema.variables:
         if variable.is_discrete and not variable.n_states:
             raise SchemaError(
-                f"No row has a value of {variable.name!r}, so its states are not known. Declare them: "
-                f"schema={{{variable.name!r}: ['no', 'yes']}}."
+                f"No row has a value of {variable.name!r}, so its states are not known. Declare them: ",
+                Remedy("schema", {variable.name: ["no", "yes"]}),
+                ".",
             )
 
 

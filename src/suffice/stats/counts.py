@@ -14,7 +14,7 @@ from suffice.data.block import EXACT, Block, code_dtype
 from suffice.data.labelled import LabelledTable
 from suffice.data.schema import Schema
 from suffice.data.variable import Variable, unite
-from suffice.errors import StatisticsError, listing, shown
+from suffice.errors import Remedy, StatisticsError, listing, shown
 from suffice.settings import settings
 from suffice.stats.needs import Count
 from suffice.stats.notebook import counts_cells
@@ -298,8 +298,9 @@ def _require_rows(variables: Sequence[Variable], n_rows: int) -> None:
         raise StatisticsError(
             f"The table of {child.name!r} given {listing([parent.name for parent in parents], 6)} has {n_rows:,} rows "
             f"with data, of {child.n_states:,} states each, and would take {in_bytes(need)}, more than the "
-            f"{in_bytes(allowed)} that are allowed. Use variables with fewer states, or allow more: "
-            "sf.config(memory='16GB')."
+            f"{in_bytes(allowed)} that are allowed. Use variables with fewer states, or allow more: ",
+            Remedy("memory", "16GB", call="sf.config(…)"),
+            ".",
         )
 
 

@@ -19,7 +19,7 @@ from numpy.typing import NDArray
 from suffice.data.block import Block
 from suffice.data.schema import Schema
 from suffice.data.variable import Variable, unite
-from suffice.errors import StatisticsError, listing
+from suffice.errors import Remedy, StatisticsError, listing
 from suffice.native.missing_values import find_components, find_surroundings, number_lists
 from suffice.settings import settings
 from suffice.stats.counts import require_factor
@@ -213,7 +213,9 @@ class Gaps:
             raise StatisticsError(
                 f"The {plural(self.n, 'situation')} in which values are missing take {in_bytes(n_bytes)}, more than "
                 f"the {in_bytes(allowed)} that are allowed. Leave out rows that lack most of their values, or "
-                "allow more: sf.config(memory='16GB')."
+                "allow more: ",
+                Remedy("memory", "16GB", call="sf.config(…)"),
+                ".",
             )
         return self
 

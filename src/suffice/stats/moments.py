@@ -24,7 +24,7 @@ from suffice.data.matrix import side_by_side
 from suffice.data.schema import Schema
 from suffice.data.sparse_matrix import sparse_part
 from suffice.data.variable import Variable, unite
-from suffice.errors import DataError, StatisticsError, listing
+from suffice.errors import DataError, Remedy, StatisticsError, listing
 from suffice.settings import settings
 from suffice.stats.counts import n_cells, require_factor
 from suffice.stats.moment_passes import Arrays, Job, Products, added, pass_over
@@ -313,8 +313,9 @@ def _require_room(needs: Sequence[Moment], schema: Schema) -> None:
         raise StatisticsError(
             f"The moments would take {in_bytes(total)}, too many for the {in_bytes(allowed)} that are allowed. The "
             f"largest are those of {plural(len(largest.xs), 'variable')} for each of {_n_cells(largest, schema):,} "
-            f"configurations of {listing(largest.by)}. Use fewer variables or states, or allow more, with "
-            "sf.config(memory='16GB')."
+            f"configurations of {listing(largest.by)}. Use fewer variables or states, or allow more, with ",
+            Remedy("memory", "16GB", call="sf.config(…)"),
+            ".",
         )
 
 

@@ -6,7 +6,7 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 
 from suffice.data.schema import Schema
-from suffice.errors import StatisticsError
+from suffice.errors import Remedy, StatisticsError
 from suffice.settings import settings
 from suffice.stats import counts
 from suffice.stats.needs import Count, Need
@@ -72,8 +72,9 @@ class Plan:
             largest = max(self.tables, key=lambda table: table.n_bytes)
             raise StatisticsError(
                 f"The tables of counts would take {in_bytes(self.n_bytes)}, more than the {in_bytes(allowed)} that are "
-                f"allowed. The largest is over {largest.scope}, with {largest.n_cells:,} cells. Allow more, with "
-                "sf.config(memory='16GB'), or use variables with fewer states."
+                f"allowed. The largest is over {largest.scope}, with {largest.n_cells:,} cells. Allow more, with ",
+                Remedy("memory", "16GB", call="sf.config(…)"),
+                ", or use variables with fewer states.",
             )
 
     def cells(self, most: int = 60) -> tuple[list[str], list[list[str]], str]:

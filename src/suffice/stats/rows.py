@@ -17,7 +17,7 @@ from suffice.data.block import Block, code_dtype
 from suffice.data.frame import to_native
 from suffice.data.schema import Schema
 from suffice.data.variable import Variable, unite
-from suffice.errors import StatisticsError, UnknownNameError, is_number, listing, shown, suggestion
+from suffice.errors import Remedy, StatisticsError, UnknownNameError, is_number, listing, shown, suggestion
 from suffice.settings import settings
 from suffice.stats.counts import Counts, require_factor
 from suffice.stats.needs import Distinct
@@ -303,7 +303,9 @@ def _within_memory(rows: Rows) -> Rows:
         raise StatisticsError(
             f"The {plural(rows.n_rows, 'distinct row')} of {plural(len(rows.variables), 'column')} "
             f"{listing(rows.need.scope)} take {in_bytes(rows.n_bytes)}, more than the {in_bytes(allowed)} that are "
-            "allowed. Allow more, with sf.config(memory='16GB'), or use fewer columns."
+            "allowed. Allow more, with ",
+            Remedy("memory", "16GB", call="sf.config(…)"),
+            ", or use fewer columns.",
         )
     return rows
 

@@ -14,7 +14,16 @@ from numpy.typing import NDArray
 
 from suffice.data.block import Block, SettledTable
 from suffice.data.schema import Schema
-from suffice.errors import FileFormatError, SchemaError, StatisticsError, SufficeError, listing, require_whole, shown
+from suffice.errors import (
+    FileFormatError,
+    Remedy,
+    SchemaError,
+    StatisticsError,
+    SufficeError,
+    listing,
+    require_whole,
+    shown,
+)
 from suffice.files import read_arrays, write_arrays
 from suffice.settings import settings
 from suffice.stats.chain_counts import ChainCount, ChainCounts, count_chains
@@ -329,8 +338,9 @@ def _too_large(total: Statistics, n_bytes: int) -> StatisticsError:
     return StatisticsError(
         f"After {total.n_read:,} rows the statistics take {in_bytes(n_bytes)}, more than the "
         f"{in_bytes(settings().memory)} that are allowed; {in_bytes(largest)} of them are of "
-        f"{listing(need.columns, 6)}. Allow more, with sf.config(memory='16GB'), collect the families one by one, or "
-        "give that family fewer parents or states."
+        f"{listing(need.columns, 6)}. Allow more, with ",
+        Remedy("memory", "16GB", call="sf.config(…)"),
+        ", collect the families one by one, or give that family fewer parents or states.",
     )
 
 

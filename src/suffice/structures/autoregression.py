@@ -16,7 +16,9 @@ from suffice.data.windows import lagged, window_names
 from suffice.errors import (
     ArgumentError,
     DataError,
+    Remedy,
     StructureError,
+    Text,
     listing,
     require_choice,
     require_text,
@@ -125,7 +127,9 @@ class Autoregression:
             raise StructureError(
                 f"An autoregression of order {shown(self.order)} has {shown(p)} columns; their moments would take "
                 f"{in_bytes(need)}, more than the {in_bytes(allowed)} that are allowed. Lower the order, or allow "
-                "more: sf.config(memory='16GB')."
+                "more: ",
+                Remedy("memory", "16GB", call="sf.config(…)"),
+                ".",
             )
 
     # What the structure says ----------------------------------------------------------------------------------
@@ -249,7 +253,7 @@ class Autoregression:
     def __repr__(self) -> str:
         entries = {**self.to_dict(), "intercept": None if self.intercept else False}
         said = [f"{name}={value!r}" for name, value in entries.items() if name != "type" and value is not None]
-        usual = {"divisor='n'", "initial='given'"}
+        usual = {Text(Remedy("divisor", "n")), "initial='given'"}
         return f"Autoregression({', '.join(part for part in said if part not in usual)})"
 
     def _repr_html_(self) -> str:

@@ -21,12 +21,15 @@ from suffice.data.table import Weights, open_table
 from suffice.errors import (
     ArgumentError,
     DataError,
+    Remedy,
     StructureError,
     UnknownNameError,
     listing,
+    made,
     require_number,
     shown,
     suggestion,
+    the_argument,
 )
 from suffice.graph.spanning_tree import maximum_spanning_tree, rooted
 from suffice.progress import Display, watch_for
@@ -163,7 +166,9 @@ def _is_discrete(schema: Schema, names: Sequence[str]) -> bool:
         raise DataError(
             f"The mutual information of a discrete and a continuous variable has no closed form, and the table has "
             f"both: {listing(discrete, 4)} and {listing(continuous, 4)}. Name columns of one kind, variables=[…], "
-            "declare numbers of few values as states, schema={'x': sf.categorical()}, or cut them into classes first."
+            "declare numbers of few values as states, ",
+            Remedy("schema", {"x": made("categorical")}),
+            ", or cut them into classes first.",
         )
     return bool(discrete)
 
@@ -195,7 +200,7 @@ def _of_numbers(
     """Return the information of each pair of continuous variables."""
     if alpha:
         raise ArgumentError(
-            f"The 'alpha' argument must be left out for continuous variables, which have no counts. Got {alpha:g}."
+            the_argument("alpha"), f" must be left out for continuous variables, which have no counts. Got {alpha:g}."
         )
     need = Moment(tuple(names))
     statistics = source.gather([need])

@@ -6,7 +6,19 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from typing import Any
 
-from suffice.errors import ArgumentError, StructureError, SufficeError, is_number, listing, require_choice, shown
+from suffice.errors import (
+    ArgumentError,
+    Mention,
+    Remedy,
+    StructureError,
+    SufficeError,
+    Text,
+    is_number,
+    listing,
+    require_choice,
+    shown,
+    the_argument,
+)
 from suffice.structures.class_columns import ClassColumns, input_names
 from suffice.structures.class_prior import ClassPrior
 from suffice.structures.gaussian_markov import GaussianMarkov
@@ -229,21 +241,25 @@ def _graph(graph: Any, names: tuple[str, ...], covariance: str) -> GaussianMarko
         return None
     if covariance != "sparse":
         raise ArgumentError(
-            f"The 'graph' argument is for covariance='sparse', and the covariance is {covariance!r}. Leave it out."
+            the_argument("graph"),
+            " is for ",
+            Remedy("covariance", "sparse"),
+            f", and the covariance is {covariance!r}. Leave it out.",
         )
     try:
         known = GaussianMarkov(graph)
     except SufficeError as error:
         raise StructureError(
-            f"The 'graph' argument must be a graph over the names of the inputs, such as '{':'.join(names[:2])}'. Got "
-            f"{shown(graph)} instead. {error}"
+            the_argument("graph"),
+            f" must be a graph over the names of the inputs, such as '{':'.join(names[:2])}'. Got "
+            f"{shown(graph)} instead. {error}",
         ) from None
     odd = [name for name in known.variables if name not in names]
     absent = [name for name in names if name not in known.variables]
     if odd or absent:
         fault = f"it also names {listing(odd)}" if odd else f"it does not name {listing(absent)}"
         alone = "" if odd else f" An input without edges is named by itself, as in '… + {absent[0]}'."
-        raise StructureError(f"The 'graph' argument must be over the inputs, {listing(names)}, but {fault}.{alone}")
+        raise StructureError(the_argument("graph"), f" must be over the inputs, {listing(names)}, but {fault}.{alone}")
     return GaussianMarkov([*((name,) for name in names), *known.edges])
 
 
@@ -251,15 +267,21 @@ def _alpha(alpha: Any, graph: GaussianMarkov | None, covariance: str) -> float |
     if alpha is None:
         if covariance == "sparse" and graph is None:
             raise ArgumentError(
-                "covariance='sparse' needs to know which entries of the precision matrices are zero: pass graph=…, "
-                "such as 'x:y + y:z', or alpha=…, such as 0.1, to find them by the graphical lasso."
+                Remedy("covariance", "sparse"),
+                " needs to know which entries of the precision matrices are zero: pass ",
+                Mention("graph", "graph=…"),
+                ", such as 'x:y + y:z', or ",
+                Mention("alpha", "alpha=…"),
+                ", such as 0.1, to find them by the graphical lasso.",
             )
         return None
     if covariance != "sparse" or graph is not None:
         why = "there is a graph already" if graph is not None else f"the covariance is {covariance!r}"
-        raise ArgumentError(f"The 'alpha' argument is for covariance='sparse' without a graph, and {why}.")
+        raise ArgumentError(
+            the_argument("alpha"), " is for ", Remedy("covariance", "sparse"), f" without a graph, and {why}."
+        )
     if not is_number(alpha) or not 0 < alpha < float("inf"):
-        raise ArgumentError(f"The 'alpha' argument must be a positive, finite number. Got {shown(alpha)} instead.")
+        raise ArgumentError(the_argument("alpha"), f" must be a positive, finite number. Got {shown(alpha)} instead.")
     return float(alpha)
 
 
@@ -269,18 +291,22 @@ def _shrinkage(shrinkage: Any, covariance: str, towards: str) -> float | str | N
     named = isinstance(shrinkage, str) and shrinkage in INTENSITIES
     if not named and (not is_number(shrinkage) or not 0 <= shrinkage <= 1):
         raise ArgumentError(
-            "The 'shrinkage' argument must be a number from 0 to 1, 'oas', 'ledoit_wolf' or None. Got "
-            f"{shown(shrinkage)} instead."
+            the_argument("shrinkage"),
+            f" must be a number from 0 to 1, 'oas', 'ledoit_wolf' or None. Got {shown(shrinkage)} instead.",
         )
     if covariance.endswith("spherical") or (covariance.endswith("diagonal") and towards == "diagonal"):
         raise ArgumentError(
             f"Shrinkage towards the {towards} leaves a {covariance.replace('_', ' ')} covariance as it is. Leave the "
-            "'shrinkage' argument out" + ("." if covariance.endswith("spherical") else ", or pass towards='identity'.")
+            "'shrinkage' argument out"
+            + ("." if covariance.endswith("spherical") else Text(", or pass ", Remedy("towards", "identity"), "."))
         )
     if named and (covariance.endswith("diagonal") or towards == "diagonal"):
         raise ArgumentError(
-            f"shrinkage={shrinkage!r} is for whole covariance matrices that are shrunk towards the identity: "
-            "covariance='full', 'tied' or 'sparse' with towards='identity'. Give a number from 0 to 1 instead."
+            f"shrinkage={shrinkage!r} is for whole covariance matrices that are shrunk towards the identity: ",
+            Remedy("covariance", "full"),
+            ", 'tied' or 'sparse' with ",
+            Remedy("towards", "identity"),
+            ". Give a number from 0 to 1 instead.",
         )
     return shrinkage if named else float(shrinkage)
 
@@ -289,8 +315,15 @@ def _bayes(bayes: Any, covariance: str, shrinkage: Any, divisor: str) -> bool:
     if not isinstance(bayes, bool):
         raise ArgumentError(f"The 'bayes' argument must be True or False. Got {shown(bayes)} instead.")
     if bayes and (covariance == "sparse" or shrinkage is not None or divisor != "n"):
-        odd = "covariance='sparse'" if covariance == "sparse" else "shrinkage" if shrinkage is not None else "divisor"
+        odd = (
+            Text(Remedy("covariance", "sparse"))
+            if covariance == "sparse"
+            else "shrinkage"
+            if shrinkage is not None
+            else "divisor"
+        )
         raise ArgumentError(
-            f"bayes=True integrates all variances out, so there is no place for {odd}. Leave one of them out."
+            Remedy("bayes", True),
+            f" integrates all variances out, so there is no place for {odd}. Leave one of them out.",
         )
     return bayes

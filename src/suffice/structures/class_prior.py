@@ -11,7 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from suffice.data.variable import Variable
-from suffice.errors import ArgumentError, EstimationError, is_number, listing, shown
+from suffice.errors import ArgumentError, EstimationError, Remedy, is_number, listing, shown, the_argument
 from suffice.types import Label
 
 NEAR_ONE = 1e-9
@@ -58,8 +58,9 @@ class ClassPrior:
         if is_number(spec) and 0 <= spec < math.inf:
             return cls("smoothed", float(spec)) if spec else cls("counted")
         raise ArgumentError(
-            "The 'class_prior' argument must be 'counted', 'uniform', a pseudo-count of every class such as 1.0, or a "
-            f"mapping from classes to probabilities. Got {shown(spec)} instead."
+            the_argument("class_prior"),
+            " must be 'counted', 'uniform', a pseudo-count of every class such as 1.0, or a "
+            f"mapping from classes to probabilities. Got {shown(spec)} instead.",
         )
 
     def probabilities(self, target: Variable, counts: NDArray[Any]) -> NDArray[np.float64]:
@@ -72,7 +73,9 @@ class ClassPrior:
         m = np.asarray(counts, np.float64) + self.pseudo
         if not m.sum() > 0:
             raise EstimationError(
-                f"No row says how frequent the classes of {target.name!r} are. Pass class_prior='uniform'."
+                f"No row says how frequent the classes of {target.name!r} are. Pass ",
+                Remedy("class_prior", "uniform"),
+                ".",
             )
         return np.asarray(m / m.sum(), np.float64)
 
@@ -82,13 +85,13 @@ class ClassPrior:
             code = target.find(label)
             if code is None:
                 raise ArgumentError(
-                    f"The 'class_prior' argument names the class {shown(label)}, but the classes are "
-                    f"{listing(target.labels)}."
+                    the_argument("class_prior"),
+                    f" names the class {shown(label)}, but the classes are {listing(target.labels)}.",
                 )
             found[code] = p
         absent = [label for label, p in zip(target.labels, found, strict=True) if np.isnan(p)]
         if absent:
-            raise ArgumentError(f"The 'class_prior' argument gives no probability for {listing(absent)}. Add it.")
+            raise ArgumentError(the_argument("class_prior"), f" gives no probability for {listing(absent)}. Add it.")
         return found
 
     def n_free(self, target: Variable) -> int:
@@ -110,12 +113,12 @@ def _proper(spec: Mapping[Any, Any]) -> tuple[tuple[Label, float], ...]:
     for label, p in spec.items():
         if not is_number(p) or not 0 <= p <= 1:
             raise ArgumentError(
-                f"The 'class_prior' argument must give each class a probability from 0 to 1. Got {shown(p)} for "
-                f"{shown(label)} instead."
+                the_argument("class_prior"),
+                f" must give each class a probability from 0 to 1. Got {shown(p)} for {shown(label)} instead.",
             )
     total, slack = math.fsum(spec.values()), _slack(spec.values())
     if abs(total - 1) > slack:
-        raise ArgumentError(f"The 'class_prior' argument must sum to one. Its probabilities sum to {total:.12g}.")
+        raise ArgumentError(the_argument("class_prior"), f" must sum to one. Its probabilities sum to {total:.12g}.")
     scale = total if slack > NEAR_ONE else 1.0
     return tuple((label, float(p) / scale) for label, p in spec.items())
 

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from functools import cached_property
 from typing import Any
 
-from suffice.errors import ArgumentError, StructureError, is_number, shown
+from suffice.errors import ArgumentError, StructureError, is_number, made, shown, the_argument
 from suffice.structures.dag import DAG
 from suffice.structures.dag_text import quoted
 from suffice.text import fixed, plain_table
@@ -113,13 +113,15 @@ class DependenceTree(DAG):
         """
         if not is_number(alpha) or not 0 < alpha < float("inf"):
             raise ArgumentError(
-                f"The 'alpha' argument must be a finite number above zero. Got {shown(alpha)} instead; to fit without "
-                "smoothing leave the prior out."
+                the_argument("alpha"),
+                f" must be a finite number above zero. Got {shown(alpha)} instead; to fit without "
+                "smoothing leave the prior out.",
             )
         if not self.n_states:
             raise StructureError(
-                "This tree is over continuous variables, which have no counts. Fit it without a prior, or with "
-                "sf.NormalInverseGamma(2, 1.0)."
+                "This tree is over continuous variables, which have no counts. Fit it without a prior, or with ",
+                made("NormalInverseGamma", 2, 1.0),
+                ".",
             )
         size = dict(zip(self.nodes, self.n_states, strict=True))
         found = dict.fromkeys(self.nodes, float(alpha))

@@ -8,7 +8,7 @@ from typing import Any
 
 from suffice.data.schema import Schema
 from suffice.data.variable import Variable
-from suffice.errors import StructureError, listing, shown
+from suffice.errors import Remedy, StructureError, listing, made, shown
 from suffice.structures.feature_rules import Feature
 
 MOST_WEIGHTS = 1_000_000
@@ -43,7 +43,9 @@ def discrete(schema: Schema, name: str, what: str) -> Variable:
     if not variable.is_discrete:
         raise StructureError(
             f"{what}, and {name!r} is continuous. Use a function, sf.feature(lambda x: x > 1, over={name!r}), or "
-            f"declare it discrete: schema={{{name!r}: sf.categorical()}}."
+            "declare it discrete: ",
+            Remedy("schema", {name: made("categorical")}),
+            ".",
         )
     return variable
 

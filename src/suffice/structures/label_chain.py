@@ -11,7 +11,7 @@ import numpy as np
 from suffice.data.attributes import Vocabulary
 from suffice.data.schema import Declaration, SchemaLike
 from suffice.data.sequence_positions import PositionTable
-from suffice.errors import ArgumentError, DataError, is_number, require_choice, require_text, shown
+from suffice.errors import ArgumentError, DataError, is_number, require_choice, require_text, shown, the_argument
 from suffice.text import html_text
 
 STATES = ("observed", "all")
@@ -69,8 +69,8 @@ class LabelChain:
             )
         if not is_number(self.min_freq) or not 0 <= self.min_freq < float("inf"):
             raise ArgumentError(
-                "The 'min_freq' argument must be a number of at least 0, such as 2. Got "
-                f"{shown(self.min_freq)} instead."
+                the_argument("min_freq"),
+                f" must be a number of at least 0, such as 2. Got {shown(self.min_freq)} instead.",
             )
         object.__setattr__(self, "boundaries", bool(self.boundaries))  # grids of parameters are often arrays
         object.__setattr__(self, "min_freq", float(self.min_freq))

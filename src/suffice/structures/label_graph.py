@@ -9,7 +9,7 @@ from typing import Any
 from suffice.data.attributes import Vocabulary
 from suffice.data.graph_codes import GraphTable
 from suffice.data.schema import Declaration, SchemaLike
-from suffice.errors import ArgumentError, is_number, require_choice, require_text, require_whole, shown
+from suffice.errors import ArgumentError, is_number, require_choice, require_text, require_whole, shown, the_argument
 from suffice.text import html_text
 
 WHICH = ("all", "observed")
@@ -77,8 +77,8 @@ class LabelGraph:
             raise ArgumentError(f"The 'symmetric' argument must be True or False. Got {shown(self.symmetric)} instead.")
         if not is_number(self.min_freq) or not 0 <= self.min_freq < float("inf"):
             raise ArgumentError(
-                f"The 'min_freq' argument must be a number of at least 0, such as 2. Got {shown(self.min_freq)} "
-                "instead."
+                the_argument("min_freq"),
+                f" must be a number of at least 0, such as 2. Got {shown(self.min_freq)} instead.",
             )
 
     @property

@@ -18,7 +18,16 @@ from suffice.data.sequences import Sequences, has_columns, open_windows
 from suffice.data.stream import KEEP
 from suffice.data.table import Weights
 from suffice.data.windows import WindowTable, lagged, window_names
-from suffice.errors import ArgumentError, DataError, StructureError, is_whole, require_choice, require_text, shown
+from suffice.errors import (
+    ArgumentError,
+    DataError,
+    Remedy,
+    StructureError,
+    is_whole,
+    require_choice,
+    require_text,
+    shown,
+)
 from suffice.settings import settings
 from suffice.text import in_bytes, shorten
 
@@ -85,7 +94,9 @@ class MarkovChain:
             raise StructureError(
                 f"A chain of order {shown(self.order)} has a table for every number of predecessors; to name them "
                 f"takes {in_bytes(need)}, more than the {in_bytes(allowed)} that are allowed. Lower the order, or "
-                "allow more: sf.config(memory='16GB')."
+                "allow more: ",
+                Remedy("memory", "16GB", call="sf.config(…)"),
+                ".",
             )
         object.__setattr__(self, "variable", _variable(self.variable, bool(self.latent)))
         for name in ("id", "time"):
@@ -192,8 +203,9 @@ class MarkovChain:
             )
         if missing == KEEP:
             raise ArgumentError(
-                "missing='em' is for sequences whose chain is hidden: sf.MarkovChain(latent={'state': 3}). In an "
-                "observed chain fill gaps in, give them a state of their own, or cut the sequences there."
+                Remedy("missing", "em"),
+                " is for sequences whose chain is hidden: sf.MarkovChain(latent={'state': 3}). In an "
+                "observed chain fill gaps in, give them a state of their own, or cut the sequences there.",
             )
         return open_windows(
             self.sequences(data),

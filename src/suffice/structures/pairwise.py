@@ -10,7 +10,7 @@ from typing import Any
 
 from suffice.data.schema import Declaration, Schema
 from suffice.data.variable import Variable
-from suffice.errors import StructureError, listing, require_choice, shown
+from suffice.errors import Mention, Remedy, StructureError, listing, require_choice, shown
 from suffice.structures.cliques import Cliques
 from suffice.structures.cliques_reading import neighbours
 from suffice.structures.feature_rules import Equal, Feature, Match, Outer, Term
@@ -48,8 +48,11 @@ class SpinsSpec(FeatureSpec):
             variable = discrete(schema, name, "A spin has two states")
             if variable.n_states != 2:
                 raise StructureError(
-                    f"A spin has two states, and {name!r} has {listing(variable.labels)}. Declare two, "
-                    f"schema={{{name!r}: [0, 1]}}, or use sf.Potts for more."
+                    f"A spin has two states, and {name!r} has {listing(variable.labels)}. Declare two, ",
+                    Remedy("schema", {name: [0, 1]}),
+                    ", or use ",
+                    Mention("Potts", "sf.Potts"),
+                    " for more.",
                 )
         own = {name: spin_values(schema[name], self.values) for name in self.nodes}
         fields = [Feature(name, (Term((name,), Outer((own[name],))),)) for name in self.nodes] if self.fields else []

@@ -14,7 +14,7 @@ from typing import Any
 
 from suffice.data.schema import Declaration
 from suffice.data.variable import Variable
-from suffice.errors import StructureError, listing, require_choice, shown
+from suffice.errors import Remedy, StructureError, listing, require_choice, shown
 from suffice.settings import settings
 from suffice.structures.dag import DAG
 from suffice.structures.gaussian_markov import GaussianMarkov
@@ -88,7 +88,9 @@ def _require_room(p: int) -> None:
         raise StructureError(
             f"A normal distribution of {p:,} columns has {p * (p - 1) // 2:,} covariances. With the names of their "
             f"columns they would take {in_bytes(need)}, more than the {in_bytes(allowed)} that are allowed. Use fewer "
-            "columns, a sparse graph, sf.GaussianMarkov(…), or allow more: sf.config(memory='64GB')."
+            "columns, a sparse graph, sf.GaussianMarkov(…), or allow more: ",
+            Remedy("memory", "64GB", call="sf.config(…)"),
+            ".",
         )
 
 

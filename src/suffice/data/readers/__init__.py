@@ -9,7 +9,7 @@ from typing import Any, NamedTuple
 
 from suffice.data.raw import RawStream, RawTable
 from suffice.data.readers import batches, columns, contingency, csv_file, frames, parquet, pieces, sql
-from suffice.errors import DataError, listing, shown
+from suffice.errors import DataError, Remedy, listing, shown
 
 
 class Reader(NamedTuple):
@@ -62,7 +62,9 @@ def open_raw(data: object) -> RawTable | RawStream:
     if isinstance(data, str | os.PathLike):
         raise DataError(
             f"The ending of {shown(str(data), 300)} names no kind of table. Paths, globs and folders are read by their "
-            "endings, such as .csv, .tsv, .csv.gz and .parquet; sf.CSV(path, separator=',') reads any text file."
+            "endings, such as .csv, .tsv, .csv.gz and .parquet; ",
+            Remedy("separator", ",", call="sf.CSV(path, …)"),
+            " reads any text file.",
         )
     if isinstance(data, list | tuple) and data and all(isinstance(entry, str | os.PathLike) for entry in data):
         raise DataError(

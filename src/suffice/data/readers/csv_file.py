@@ -27,7 +27,17 @@ from suffice.data.raw import ArrowBatch, RawStream
 from suffice.data.readers.arrow_csv import batches
 from suffice.data.readers.loose_lines import put_right
 from suffice.data.readers.paths import called, expand, names_files
-from suffice.errors import ArgumentError, DataError, FileAccessError, is_unicode, listing, require_whole, shown
+from suffice.errors import (
+    ArgumentError,
+    DataError,
+    FileAccessError,
+    Remedy,
+    Text,
+    is_unicode,
+    listing,
+    require_whole,
+    shown,
+)
 
 COMPRESSIONS: dict[str, Callable[[Any], Any]] = {
     "": lambda file: file,
@@ -228,7 +238,11 @@ class _explained:  # noqa: N801
         self.encoding = source.encoding
         self.line = _first_line(source)
         self.n_before = 0 if source.names else 1
-        self.remedy = f" If {self.line} is no part of the table, leave it out: sf.CSV(path, skip={source.skip + 1})."
+        self.remedy = Text(
+            f" If {self.line} is no part of the table, leave it out: ",
+            Remedy("skip", source.skip + 1, call="sf.CSV(path, …)"),
+            ".",
+        )
 
     def __enter__(self) -> _explained:
         return self
@@ -241,13 +255,15 @@ class _explained:  # noqa: N801
             where = "" if refused["row"] is None else f", row {int(refused['row']) - self.n_before}"
             raise DataError(
                 f"CSV file {self.path!r}{where}: expected {refused['expected']} fields, found {refused['found']}: "
-                f"{refused['text'][:80]!r}. Correct the row, or name another separator: sf.CSV(path, separator=';')."
-                f"{self.remedy if where.endswith(' row 1') else ''}"
+                f"{refused['text'][:80]!r}. Correct the row, or name another separator: ",
+                Remedy("separator", ";", call="sf.CSV(path, …)"),
+                f".{self.remedy if where.endswith(' row 1') else ''}",
             ) from None
         if isinstance(error, UnicodeError) or (isinstance(error, pa.ArrowInvalid) and "UTF8" in str(error)):
             raise DataError(
-                f"CSV file {self.path!r} is not text in {self.encoding} ({error}). "
-                "Name its encoding: sf.CSV(path, encoding='latin-1')."
+                f"CSV file {self.path!r} is not text in {self.encoding} ({error}). Name its encoding: ",
+                Remedy("encoding", "latin-1", call="sf.CSV(path, …)"),
+                ".",
             ) from None
         if isinstance(error, csv.Error):
             raise DataError(f"CSV file {self.path!r}: {self.line} cannot be read ({error}).") from None

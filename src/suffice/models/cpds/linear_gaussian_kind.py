@@ -10,15 +10,25 @@ Proof         the normal equations and the variance, in exact fractions         
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable
 from dataclasses import dataclass
-from typing import ClassVar
+from typing import Any, ClassVar
 
 import numpy as np
+from numpy.typing import NDArray
 
-from suffice.errors import EstimationError, StructureError, is_number, listing, require_choice, shown
+from suffice.errors import (
+    EstimationError,
+    Remedy,
+    StructureError,
+    Text,
+    is_number,
+    listing,
+    made,
+    require_choice,
+    shown,
+)
 from suffice.models.cpds.exact_regression import exact_distance, exact_residual, exact_terms
-from suffice.models.cpds.kind import Family, Given, NodeKind
+from suffice.models.cpds.kind import Family, KindBase
 from suffice.models.cpds.least_squares import (
     SINGULAR,
     constant_columns,
@@ -27,15 +37,14 @@ from suffice.models.cpds.least_squares import (
     slopes,
     trouble_with,
 )
-from suffice.models.cpds.linear_gaussian import LinearGaussianCPD, Wide, rows_of_moments
-from suffice.models.cpds.linear_gaussian_prior import RegressionPseudo, posterior_distance, posterior_residual
+from suffice.models.cpds.linear_gaussian import LinearGaussianCPD, rows_of_moments
 from suffice.models.cpds.rows import all_configurations
 from suffice.models.cpds.tabular import describe_configuration
 from suffice.optimise.distance import Distance
 from suffice.stats.moments import Moments
 from suffice.stats.needs import Moment
 from suffice.text import plural
-from suffice.types import Floats, Ints
+from suffice.types import Floats
 
 DIVISORS = ("n", "n-p")
 TIES = ("none", "variance", "slopes", "both")
@@ -43,7 +52,7 @@ ROUNDS, SETTLED = 10_000, 1e-15
 
 
 @dataclass(frozen=True)
-class LinearGaussianKind(NodeKind[LinearGaussianCPD, Moments, RegressionPseudo]):
+class LinearGaussianKind(KindBase):
     """How regressions on continuous parents, one for each configuration of the discrete ones, are fitted and proven.
 
     Attributes
@@ -86,9 +95,11 @@ class LinearGaussianKind(NodeKind[LinearGaussianCPD, Moments, RegressionPseudo])
     def refuses(self, family: Family) -> str | None:
         """Refuse discrete children."""
         if family.child.is_discrete:
-            return (
+            return Text(
                 f"{family.child.name!r} is discrete, and a normal distribution needs numbers. If it is a number, "
-                f"declare it: schema={{{family.child.name!r}: sf.continuous()}}."
+                "declare it: ",
+                Remedy("schema", {family.child.name: made("continuous")}),
+                ".",
             )
         return None
 
@@ -121,7 +132,7 @@ class LinearGaussianKind(NodeKind[LinearGaussianCPD, Moments, RegressionPseudo])
         a = (means[:, -1] - np.einsum("rj,rj->r", means[:, :-1], b)).astype(np.float64)  # eq regression-intercept
         return LinearGaussianCPD(family, np.where(seen, a, np.nan), b, variance)
 
-    def _slopes(self, family: Family, weight: float, means: Wide, scatter: Floats, row: int | None) -> Floats:
+    def _slopes(self, family: Family, weight: float, means: Any, scatter: Floats, row: int | None) -> Floats:
         inner, cross = scatter[:-1, :-1], scatter[:-1, -1]
         still = constant_columns(weight, means[:-1], inner)
         found = None if still and not self.ridge else slopes(inner, cross, self.ridge)
@@ -133,7 +144,7 @@ class LinearGaussianKind(NodeKind[LinearGaussianCPD, Moments, RegressionPseudo])
             return shortest_slopes(inner, cross)
         raise EstimationError(self._says_why(family, weight, inner, still, row))
 
-    def _shared_slopes(self, family: Family, weight: Floats, means: Wide, scatter: Floats) -> Floats:
+    def _shared_slopes(self, family: Family, weight: Floats, means: Any, scatter: Floats) -> Floats:
         """Return slopes that all configurations share, each configuration weighted by one over its variance.
 
         With variances of their own the likelihood may have several maxima: the search begins at the slopes of all rows
@@ -216,7 +227,7 @@ class LinearGaussianKind(NodeKind[LinearGaussianCPD, Moments, RegressionPseudo])
     def _prior(self, family: Family) -> str:
         """Return a prior for the node alone, as it is passed; nothing where its settings are for estimates without."""
         plain = self == type(self)()
-        return f"prior={{{family.child.name!r}: sf.NormalInverseGamma(2, 1.0)}}" if plain else ""
+        return Text(Remedy("prior", {family.child.name: made("NormalInverseGamma", 2, 1.0)})) if plain else ""
 
     @staticmethod
     def _where(family: Family, row: int | None) -> str:
@@ -225,8 +236,8 @@ class LinearGaussianKind(NodeKind[LinearGaussianCPD, Moments, RegressionPseudo])
         codes = all_configurations([v.n_states for v in family.discrete])[row]
         return f", {describe_configuration(family.discrete, codes)}"
 
-    def _require_spread(self, family: Family, weight: Floats, squares: Floats, scatter: Floats,
-                        rows: Iterable[int] | Ints, tied: bool = False) -> None:  # fmt: skip
+    def _require_spread(self, family: Family, weight: Floats, squares: Floats, scatter: Floats, rows: Any,
+                        tied: bool = False) -> None:  # fmt: skip
         """Refuse a child that does not vary around its line: the likelihood has no maximum."""
         name = family.child.name
         for row, left in zip(rows, squares, strict=True):
@@ -242,27 +253,28 @@ class LinearGaussianKind(NodeKind[LinearGaussianCPD, Moments, RegressionPseudo])
             if prior := self._prior(family):
                 ways = f"Collect more rows, leave it out, or pass {prior}."
             if family.discrete and not tied:
-                ways += f" Or let configurations share a variance: kinds={{{name!r}: {{'tied': 'variance'}}}}."
+                ways += Text(
+                    " Or let configurations share a variance: ", Remedy("kinds", {name: {"tied": "variance"}}), "."
+                )
             raise EstimationError(
                 f"{subject} {reason}. Its variance would be zero, where the likelihood has no maximum. {ways}"
             )
 
-    def _require_divisor(self, family: Family, weight: Floats, divisors: Floats, rows: Iterable[int] | Ints) -> None:
+    def _require_divisor(self, family: Family, weight: Floats, divisors: Floats, rows: Any) -> None:
         for row in rows:
             if not divisors[row] > 0:
                 raise EstimationError(
                     f"Node {family.child.name!r}{self._where(family, int(row))}: {plural(float(weight[row]), 'row')} "
-                    "are no more than its coefficients, so nothing is left to divide by under divisor='n-p'. "
-                    "Collect more rows, or use divisor='n'."
+                    "are no more than its coefficients, so nothing is left to divide by under ",
+                    Remedy("divisor", "n-p"),
+                    ". Collect more rows, or use ",
+                    Remedy("divisor", "n"),
+                    ".",
                 )
 
     # The rest of the protocol ---------------------------------------------------------------------------------
 
-    def whole(self, family: Family, given: Given) -> LinearGaussianCPD:
-        """Return the distribution that an expert gave."""
-        return LinearGaussianCPD.from_given(family, given)
-
-    def fix(self, cpd: LinearGaussianCPD, given: Given) -> tuple[LinearGaussianCPD, Ints]:
+    def fix(self, cpd: LinearGaussianCPD, given: Any) -> tuple[LinearGaussianCPD, NDArray[np.int64]]:
         """Put a given distribution in place; also return its configurations of the discrete parents, all of them."""
         found = LinearGaussianCPD.from_given(cpd.family, given)
         return found, all_configurations(cpd._sizes)
@@ -277,8 +289,11 @@ class LinearGaussianKind(NodeKind[LinearGaussianCPD, Moments, RegressionPseudo])
         if policy != "nan":
             uniform = " Numbers have no uniform distribution." if policy == "uniform" else ""
             raise EstimationError(
-                f"Node {name!r} has {what}, so their regressions are not determined.{uniform} Pass "
-                "unseen_parents='nan'" + (f", or {prior}." if (prior := self._prior(cpd.family)) else ".")
+                Text(
+                    f"Node {name!r} has {what}, so their regressions are not determined.{uniform} Pass ",
+                    Remedy("unseen_parents", "nan"),
+                )
+                + (f", or {prior}." if (prior := self._prior(cpd.family)) else ".")
             )
         return cpd, (f"{name}: {what}; their regressions are NaN.",)
 
@@ -290,7 +305,7 @@ class LinearGaussianKind(NodeKind[LinearGaussianCPD, Moments, RegressionPseudo])
         slopes_ = q if self.tied in ("slopes", "both") else q * rows
         return rows + slopes_ + (1 if self.tied in ("variance", "both") else rows)
 
-    def n_free_adjusted(self, family: Family, statistic: Moments, fixed: Ints | None = None) -> int:
+    def n_free_adjusted(self, family: Family, statistic: Moments, fixed: Any = None) -> int:
         """Return the number of parameters of configurations with rows."""
         rows, q = int(np.count_nonzero(statistic.weight > 0)), len(family.continuous)
         if fixed is not None or not rows:
@@ -298,17 +313,13 @@ class LinearGaussianKind(NodeKind[LinearGaussianCPD, Moments, RegressionPseudo])
         slopes_ = q if self.tied in ("slopes", "both") else q * rows
         return rows + slopes_ + (1 if self.tied in ("variance", "both") else rows)
 
-    def residual(
-        self,
-        cpd: LinearGaussianCPD,
-        statistic: Moments,
-        pseudo: RegressionPseudo | None = None,
-        fixed: Ints | None = None,
-    ) -> float:
+    def residual(self, cpd: LinearGaussianCPD, statistic: Moments, pseudo: Any = None, fixed: Any = None) -> float:
         """Return how far the normal equations and the variances miss, in correlations and relative to the variance."""
         if fixed is not None:
             return 0.0
         if pseudo is not None:
+            from suffice.models.cpds.linear_gaussian_prior import posterior_residual
+
             return posterior_residual(cpd, statistic, pseudo)
         return exact_residual(cpd, statistic, self)
 
@@ -316,22 +327,20 @@ class LinearGaussianKind(NodeKind[LinearGaussianCPD, Moments, RegressionPseudo])
         self,
         cpd: LinearGaussianCPD,
         statistic: Moments,
-        pseudo: RegressionPseudo | None = None,
-        fixed: Ints | None = None,
+        pseudo: Any = None,
+        fixed: Any = None,
         point: str = "mle",
     ) -> Distance:
         """Return the decrement of levels, slopes and variances; of a posterior mean, its deviation from the formula."""
         if fixed is not None:
             return Distance()
         if pseudo is not None:
+            from suffice.models.cpds.linear_gaussian_prior import posterior_distance
+
             return posterior_distance(cpd, statistic, pseudo)
         return exact_distance(cpd, statistic, self)
 
-    def log_likelihood(self, cpd: LinearGaussianCPD, statistic: Moments) -> float:
-        """Return the distribution's own sum."""
-        return cpd.log_likelihood(statistic)
-
-    def log_likelihood_terms(self, cpd: LinearGaussianCPD, statistic: Moments) -> list[float]:
+    def log_likelihood_terms(self, cpd: Any, statistic: Moments) -> list[float]:
         """Return the terms of every configuration, squares summed in exact fractions."""
         return exact_terms(cpd, statistic)
 

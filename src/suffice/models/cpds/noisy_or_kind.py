@@ -11,23 +11,24 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass
-from typing import ClassVar
+from typing import Any, ClassVar
 
 import numpy as np
+from numpy.typing import NDArray
 
-from suffice.errors import EstimationError, StructureError, listing, shown
-from suffice.models.cpds.kind import Family, Given, NodeKind, terms_of_counts
+from suffice.errors import EstimationError, Mention, Remedy, StructureError, Text, listing, made, shown
+from suffice.models.cpds.kind import Family, KindBase
 from suffice.models.cpds.noisy_or import NoisyOrCPD, causes, n_causes
 from suffice.models.cpds.noisy_or_search import Trials, certain_causes, maximise, undetermined
 from suffice.optimise.distance import EPS, Distance, quadratic_loss
 from suffice.stats.counts import Counts
 from suffice.stats.needs import Count
 from suffice.text import plural
-from suffice.types import Bools, Floats, Ints
+from suffice.types import Floats
 
 
 @dataclass(frozen=True)
-class NoisyOrKind(NodeKind[NoisyOrCPD, Counts, None]):
+class NoisyOrKind(KindBase):
     """How noisy-ORs are recognised, fitted and proven. A node is of this kind only when its kind is named.
 
     Attributes
@@ -57,9 +58,11 @@ class NoisyOrKind(NodeKind[NoisyOrCPD, Counts, None]):
         """Refuse continuous variables, and children that have not two states."""
         for variable in family.variables:
             if not variable.is_discrete:
-                return (
+                return Text(
                     f"{variable.name!r} is continuous, and a noisy-OR needs discrete variables. If it is discrete, "
-                    f"declare it: schema={{{variable.name!r}: sf.categorical()}}."
+                    "declare it: ",
+                    Remedy("schema", {variable.name: made("categorical")}),
+                    ".",
                 )
         if family.child.n_states != 2:
             return (
@@ -90,7 +93,9 @@ class NoisyOrKind(NodeKind[NoisyOrCPD, Counts, None]):
             raise EstimationError(
                 f"Node {family.child.name!r}: {listing([names[cause] for cause in sure.conflict])} occur together, "
                 "always with the effect, and the data does not tell which of them is certain to produce it. Leave one "
-                "out, or give the strengths: fixed={…}."
+                "out, or give the strengths: ",
+                Mention("fixed", "fixed={…}"),
+                ".",
             )
         strengths[sure.forced] = 1.0
         rows = np.asarray(~(trials.z & (sure.forced | sure.open)).any(axis=1))
@@ -100,7 +105,11 @@ class NoisyOrKind(NodeKind[NoisyOrCPD, Counts, None]):
         if not settled:
             raise EstimationError(
                 f"Node {family.child.name!r}: no maximum of the likelihood was found; its counts may be of very "
-                "different sizes. Give the strengths: fixed={…}, or use a table: kinds={…: 'tabular'}."
+                "different sizes. Give the strengths: ",
+                Mention("fixed", "fixed={…}"),
+                ", or use a table: ",
+                Mention("kinds", "kinds={…: 'tabular'}"),
+                ".",
             )
         exchanged = undetermined(part, lam)
         if exchanged:
@@ -108,7 +117,9 @@ class NoisyOrKind(NodeKind[NoisyOrCPD, Counts, None]):
             raise EstimationError(
                 f"Node {family.child.name!r}: the strengths of {listing([known[cause] for cause in exchanged])} can be "
                 "exchanged without changing the likelihood, because these causes do not vary by themselves. Leave one "
-                "out, or give the strengths: fixed={…}."
+                "out, or give the strengths: ",
+                Mention("fixed", "fixed={…}"),
+                ".",
             )
         strengths[columns] = -np.expm1(-lam)
         if not self.leak:
@@ -138,17 +149,14 @@ class NoisyOrKind(NodeKind[NoisyOrCPD, Counts, None]):
         if causeless:
             raise EstimationError(
                 f"Node {family.child.name!r}: the effect {family.child.labels[1]!r} occurs {plural(causeless, 'time')} "
-                "without any of its causes, which a noisy-OR without a leak rules out. Allow one: "
-                f"kinds={{{family.child.name!r}: {{'kind': 'noisy_or', 'leak': True}}}}."
+                "without any of its causes, which a noisy-OR without a leak rules out. Allow one: ",
+                Remedy("kinds", {family.child.name: {"kind": "noisy_or", "leak": True}}),
+                ".",
             )
 
     # The rest of the protocol ---------------------------------------------------------------------------------
 
-    def whole(self, family: Family, given: Given) -> NoisyOrCPD:
-        """Return the distribution that an expert gave."""
-        return NoisyOrCPD.from_given(family, given)
-
-    def fix(self, cpd: NoisyOrCPD, given: Given) -> tuple[NoisyOrCPD, Ints]:
+    def fix(self, cpd: NoisyOrCPD, given: Any) -> tuple[NoisyOrCPD, NDArray[np.int64]]:
         """Put given strengths in place, all of them; also return their numbers, the leak's being zero."""
         return NoisyOrCPD.from_given(cpd.family, given), np.arange(1 + n_causes(cpd.family))[:, None]
 
@@ -161,8 +169,13 @@ class NoisyOrKind(NodeKind[NoisyOrCPD, Counts, None]):
         if policy == "error":
             raise EstimationError(
                 f"Node {name!r}: the data does not determine the strengths of {what}, which do not occur, or only with "
-                "causes that are certain. Pass unseen_parents='uniform' for one half or unseen_parents='nan', or give "
-                "the strengths: fixed={…}."
+                "causes that are certain. Pass ",
+                Remedy("unseen_parents", "uniform"),
+                " for one half or ",
+                Remedy("unseen_parents", "nan"),
+                ", or give the strengths: ",
+                Mention("fixed", "fixed={…}"),
+                ".",
             )
         if policy == "nan":
             return cpd, (f"{name}: the strengths of {what} are not determined; they are NaN.",)
@@ -174,13 +187,13 @@ class NoisyOrKind(NodeKind[NoisyOrCPD, Counts, None]):
         """Return the number of causes, and one for the leak."""
         return 0 if n_fixed else n_causes(family) + self.leak
 
-    def n_free_adjusted(self, family: Family, statistic: Counts, fixed: Ints | None = None) -> int:
+    def n_free_adjusted(self, family: Family, statistic: Counts, fixed: Any = None) -> int:
         """Return the number of strengths that the data does not bring to zero or one: causes with both outcomes."""
         trials = self._trials(family, statistic)
         both = trials.z[trials.m0 > 0].any(axis=0) & trials.z[trials.m1 > 0].any(axis=0)
         return 0 if fixed is not None else int(np.count_nonzero(both))
 
-    def residual(self, cpd: NoisyOrCPD, statistic: Counts, pseudo: None = None, fixed: Ints | None = None) -> float:
+    def residual(self, cpd: NoisyOrCPD, statistic: Counts, pseudo: Any = None, fixed: Any = None) -> float:
         """Return the largest slope that is not as it must be, per weight of the configurations that hold the cause.
 
         By −log(1 − strength) the slope is Σ m₁ p(absent)/p(present) − m₀. It must be zero, or not positive where the
@@ -201,7 +214,7 @@ class NoisyOrKind(NodeKind[NoisyOrCPD, Counts, None]):
         return found
 
     def distance(
-        self, cpd: NoisyOrCPD, statistic: Counts, pseudo: None = None, fixed: Ints | None = None, point: str = "mle"
+        self, cpd: NoisyOrCPD, statistic: Counts, pseudo: Any = None, fixed: Any = None, point: str = "mle"
     ) -> Distance:
         """Return the Newton decrement by λ = −log(1 − strength).
 
@@ -229,7 +242,9 @@ class NoisyOrKind(NodeKind[NoisyOrCPD, Counts, None]):
         gain = float(fall[bounded].sum())
         return Distance.in_nats(gain + quadratic_loss(g[free], h[np.ix_(free, free)], rounding), "")
 
-    def _slopes(self, cpd: NoisyOrCPD, statistic: Counts) -> tuple[Floats, Floats, Floats, list[tuple[float, Bools]]]:
+    def _slopes(
+        self, cpd: NoisyOrCPD, statistic: Counts
+    ) -> tuple[Floats, Floats, Floats, list[tuple[float, NDArray[np.bool_]]]]:
         """Return each cell's slope by Σ λ, its weight and its curvature; and strengths with the cells that hold them.
 
         The slope is m₁ p(absent)/p(present) or −m₀, infinite where the model rules out what occurs.
@@ -245,7 +260,7 @@ class NoisyOrKind(NodeKind[NoisyOrCPD, Counts, None]):
             terms = m * np.where(failed, -1.0, absent / present)
             curvature = np.where(failed, 0.0, m * absent / present / present)
         terms = np.where(failed & (absent == 0) | ~failed & (present == 0) | np.isnan(absent), math.inf, terms)
-        pairs: list[tuple[float, Bools]] = [(cpd.leak, np.full(len(cells), self.leak))]
+        pairs: list[tuple[float, NDArray[np.bool_]]] = [(cpd.leak, np.full(len(cells), self.leak))]
         for place, parent in enumerate(cpd.family.parents):
             pairs += [
                 (cpd.strength(parent.name, label), cells[:, place] == code)
@@ -253,14 +268,6 @@ class NoisyOrKind(NodeKind[NoisyOrCPD, Counts, None]):
                 if code
             ]
         return terms, m, curvature, pairs
-
-    def log_likelihood(self, cpd: NoisyOrCPD, statistic: Counts) -> float:
-        """Return the distribution's own sum."""
-        return cpd.log_likelihood(statistic)
-
-    def log_likelihood_terms(self, cpd: NoisyOrCPD, statistic: Counts) -> list[float]:
-        """Return m · log p of every cell that occurs."""
-        return terms_of_counts(cpd, statistic)
 
     def normalisation(self, cpd: NoisyOrCPD) -> float:
         """Return |Σ p − 1| of each cause alone and of all together, as far as they are known."""

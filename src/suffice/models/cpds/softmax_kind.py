@@ -10,13 +10,14 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass
-from typing import ClassVar
+from typing import Any, ClassVar
 
 import numpy as np
+from numpy.typing import NDArray
 
-from suffice.errors import EstimationError, require_choice
+from suffice.errors import EstimationError, Remedy, Text, made, require_choice
 from suffice.inference.dependence import combination
-from suffice.models.cpds.kind import Family, Given, NodeKind
+from suffice.models.cpds.kind import Family, KindBase
 from suffice.models.cpds.rows import all_configurations
 from suffice.models.cpds.softmax import SoftmaxCPD, SoftmaxPenalty
 from suffice.models.cpds.softmax_distance import distance_of
@@ -29,13 +30,13 @@ from suffice.settings import settings
 from suffice.stats.needs import Distinct
 from suffice.stats.rows import Rows
 from suffice.text import in_bytes, plural
-from suffice.types import Floats, Ints
+from suffice.types import Floats
 
 TIES = ("none", "slopes")
 
 
 @dataclass(frozen=True)
-class SoftmaxKind(NodeKind[SoftmaxCPD, Rows, SoftmaxPenalty]):
+class SoftmaxKind(KindBase):
     """How softmax regressions on continuous parents, one for each configuration of the discrete ones, are fitted.
 
     Attributes
@@ -62,9 +63,10 @@ class SoftmaxKind(NodeKind[SoftmaxCPD, Rows, SoftmaxPenalty]):
         """Refuse continuous children, children of fewer than two states, and families without continuous parents."""
         name = family.child.name
         if not family.child.is_discrete:
-            return (
-                f"{name!r} is continuous, and a softmax needs states. If it is discrete, declare it: "
-                f"schema={{{name!r}: sf.categorical()}}."
+            return Text(
+                f"{name!r} is continuous, and a softmax needs states. If it is discrete, declare it: ",
+                Remedy("schema", {name: made("categorical")}),
+                ".",
             )
         if family.child.n_states < 2:
             return f"{name!r} has fewer than two states, so there is nothing to tell apart."
@@ -124,11 +126,7 @@ class SoftmaxKind(NodeKind[SoftmaxCPD, Rows, SoftmaxPenalty]):
 
     # The rest of the protocol ---------------------------------------------------------------------------------
 
-    def whole(self, family: Family, given: Given) -> SoftmaxCPD:
-        """Return the distribution that an expert gave."""
-        return SoftmaxCPD.from_given(family, given)
-
-    def fix(self, cpd: SoftmaxCPD, given: Given) -> tuple[SoftmaxCPD, Ints]:
+    def fix(self, cpd: SoftmaxCPD, given: Any) -> tuple[SoftmaxCPD, NDArray[np.int64]]:
         """Put a given distribution in place; also return its configurations of the discrete parents, all of them."""
         return SoftmaxCPD.from_given(cpd.family, given), all_configurations(cpd._sizes)
 
@@ -149,8 +147,11 @@ class SoftmaxKind(NodeKind[SoftmaxCPD, Rows, SoftmaxPenalty]):
         what = f"{plural(int(unknown.sum()), 'configuration')} of its discrete parents without data (first: {example})"
         if policy == "error":
             raise EstimationError(
-                f"Node {name!r} has {what}, so their regressions are not determined. Pass unseen_parents='uniform' or "
-                f"unseen_parents='nan', or {_prior(name)}."
+                f"Node {name!r} has {what}, so their regressions are not determined. Pass ",
+                Remedy("unseen_parents", "uniform"),
+                " or ",
+                Remedy("unseen_parents", "nan"),
+                f", or {_prior(name)}.",
             )
         if policy == "nan":
             return cpd, (*remarks, f"{name}: {what}; their parameters are NaN.")
@@ -166,7 +167,7 @@ class SoftmaxKind(NodeKind[SoftmaxCPD, Rows, SoftmaxPenalty]):
         rows, q = math.prod(parent.n_states for parent in family.discrete), len(family.continuous)
         return (family.child.n_states - 1) * (rows + q if self.tied == "slopes" else rows * (q + 1))
 
-    def n_free_adjusted(self, family: Family, statistic: Rows, fixed: Ints | None = None) -> int:
+    def n_free_adjusted(self, family: Family, statistic: Rows, fixed: Any = None) -> int:
         """Return the number of parameters of the states that occur, by configuration."""
         if fixed is not None:
             return 0
@@ -182,7 +183,7 @@ class SoftmaxKind(NodeKind[SoftmaxCPD, Rows, SoftmaxPenalty]):
         return n_intercepts + q * int(np.count_nonzero(Cases(place, x, weights, occurs).sloped))
 
     def residual(
-        self, cpd: SoftmaxCPD, statistic: Rows, pseudo: SoftmaxPenalty | None = None, fixed: Ints | None = None
+        self, cpd: SoftmaxCPD, statistic: Rows, pseudo: SoftmaxPenalty | None = None, fixed: Any = None
     ) -> float:
         """Return the largest component of the gradient, per row and standard deviation of its column."""
         return 0.0 if fixed is not None else residual_of(cpd, statistic, pseudo, self.tied == "slopes")
@@ -192,17 +193,13 @@ class SoftmaxKind(NodeKind[SoftmaxCPD, Rows, SoftmaxPenalty]):
         cpd: SoftmaxCPD,
         statistic: Rows,
         pseudo: SoftmaxPenalty | None = None,
-        fixed: Ints | None = None,
+        fixed: Any = None,
         point: str = "mle",
     ) -> Distance:
         """Return by how many nats a Newton step would still raise the objective."""
         return Distance() if fixed is not None else distance_of(cpd, statistic, pseudo, self.tied == "slopes")
 
-    def log_likelihood(self, cpd: SoftmaxCPD, statistic: Rows) -> float:
-        """Return the distribution's own sum."""
-        return cpd.log_likelihood(statistic)
-
-    def log_likelihood_terms(self, cpd: SoftmaxCPD, statistic: Rows) -> list[float]:
+    def log_likelihood_terms(self, cpd: Any, statistic: Rows) -> list[float]:
         """Return w · log p of every distinct row."""
         columns = {v.name: column for v, column in zip(statistic.variables, statistic.columns, strict=True)}
         terms: list[float] = (statistic.weights * cpd.log_prob(columns)).tolist()
@@ -229,7 +226,7 @@ def _require_room(family: Family) -> None:
         )
 
 
-def _inputs(family: Family, statistic: Rows) -> tuple[Ints, Floats, Floats]:
+def _inputs(family: Family, statistic: Rows) -> tuple[NDArray[np.int64], Floats, Floats]:
     """Return row of parameters (n,), continuous parents (n, q) and weight by state (n, r) of every distinct input."""
     n = statistic.n_rows
     held = {v.name: column for v, column in zip(statistic.variables, statistic.columns, strict=True)}
@@ -289,7 +286,7 @@ def _solved(family: Family, cases: Cases, penalty: SoftmaxPenalty, row: int | No
 
 def _prior(node: str) -> str:
     """Return a prior for this node alone, as it is passed."""
-    return f"prior={{{node!r}: sf.Gaussian(10)}}"
+    return Text(Remedy("prior", {node: made("Gaussian", 10)}))
 
 
 def _where(family: Family, row: int | None) -> str:
