@@ -13,18 +13,17 @@ Proof         |share of mismatches − ε|                                      
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import Any, ClassVar
+from typing import ClassVar
 
 import numpy as np
-from numpy.typing import NDArray
 
 from suffice.errors import ArgumentError, EstimationError
-from suffice.models.cpds.kind import Columns, Family, KindBase, Pseudo
+from suffice.models.cpds.kind import Family, Given, NodeKind, Pseudo, terms_of_counts
 from suffice.optimise.distance import Distance, table_losses
 from suffice.stats.counts import Counts
 from suffice.stats.needs import Count
+from suffice.types import Columns, Floats, Ints, Json, JsonObject
 
 
 @dataclass(frozen=True)
@@ -35,15 +34,15 @@ class NoisyCopy:
     family: Family
     error: float
 
-    def log_prob(self, columns: Columns) -> NDArray[np.float64]:
+    def log_prob(self, columns: Columns) -> Floats:
         """Return log p(child | parent) of every row of codes; shape (n_rows,)."""
         parent, child = (np.asarray(columns[name]) for name in self.family.scope)
         other = self.error / (self.family.child.n_states - 1)
         with np.errstate(divide="ignore"):
-            log_p: NDArray[np.float64] = np.log(np.where(parent == child, 1 - self.error, other))
+            log_p: Floats = np.log(np.where(parent == child, 1 - self.error, other))
         return log_p
 
-    def sample(self, columns: Columns, uniform: NDArray[np.float64]) -> NDArray[Any]:
+    def sample(self, columns: Columns, uniform: Floats) -> Ints:
         """Draw the child of every row from one uniform number; shape (n_rows,)."""
         parent = np.asarray(columns[self.family.parents[0].name], np.int64)
         r = self.family.child.n_states
@@ -62,18 +61,18 @@ class NoisyCopy:
         """Return the same distribution for a tied family."""
         return NoisyCopy(family, self.error)
 
-    def to_dict(self) -> dict[str, Any]:
+    def to_dict(self) -> dict[str, Json]:
         """Return the parameters as JSON-able data."""
         return {"error": self.error}
 
     @classmethod
-    def from_dict(cls, family: Family, entry: Mapping[str, Any]) -> NoisyCopy:
+    def from_dict(cls, family: Family, entry: JsonObject) -> NoisyCopy:
         """Rebuild from `to_dict`'s data."""
-        return cls(family, math.nan if entry["error"] is None else float(entry["error"]))
+        return cls(family, float(np.array(entry["error"], np.float64)))
 
 
 @dataclass(frozen=True)
-class NoisyCopyKind(KindBase):
+class NoisyCopyKind(NodeKind[NoisyCopy, Counts, Pseudo]):
     """How noisy copies are recognised, fitted and proven."""
 
     name: ClassVar[str] = "noisy_copy"
@@ -96,7 +95,7 @@ class NoisyCopyKind(KindBase):
         total = statistic.total
         return NoisyCopy(family, (total - float(np.trace(statistic.table()))) / total if total else math.nan)
 
-    def fix(self, cpd: NoisyCopy, given: Any) -> tuple[NoisyCopy, NDArray[np.int64]]:
+    def fix(self, cpd: NoisyCopy, given: Given) -> tuple[NoisyCopy, Ints]:
         """Put an expert's ε in place; every parent state counts as given."""
         if not isinstance(given, int | float) or not 0 <= given <= 1:
             raise ArgumentError(f"fixed[{cpd.family.child.name!r}] must be a probability. Got {given!r} instead.")
@@ -117,12 +116,14 @@ class NoisyCopyKind(KindBase):
         """Return one, or none when ε was given."""
         return 0 if n_fixed else 1
 
-    def n_free_adjusted(self, family: Family, statistic: Counts, fixed: Any = None) -> int:
+    def n_free_adjusted(self, family: Family, statistic: Counts, fixed: Ints | None = None) -> int:
         """Return one when both outcomes occur."""
         cells, _ = statistic.nonzero()
         return 0 if fixed is not None else int(len(set((cells[:, 0] == cells[:, 1]).tolist())) == 2)
 
-    def residual(self, cpd: NoisyCopy, statistic: Counts, pseudo: Pseudo | None = None, fixed: Any = None) -> float:
+    def residual(
+        self, cpd: NoisyCopy, statistic: Counts, pseudo: Pseudo | None = None, fixed: Ints | None = None
+    ) -> float:
         """Return |share of mismatches − ε|, cell by cell and through log_prob; other code than `mle`'s."""
         cells, m = statistic.nonzero()
         if fixed is not None or not len(m):
@@ -133,7 +134,12 @@ class NoisyCopyKind(KindBase):
         return abs(rest / math.fsum(m.tolist()) - (1 - agree))
 
     def distance(
-        self, cpd: NoisyCopy, statistic: Counts, pseudo: Pseudo | None = None, fixed: Any = None, point: str = "mle"
+        self,
+        cpd: NoisyCopy,
+        statistic: Counts,
+        pseudo: Pseudo | None = None,
+        fixed: Ints | None = None,
+        point: str = "mle",
     ) -> Distance:
         """Return the nats that ε loses: matches and mismatches are one row of a table."""
         cells, m = statistic.nonzero()
@@ -142,6 +148,14 @@ class NoisyCopyKind(KindBase):
         agree = cells[:, 0] == cells[:, 1]
         counts = np.array([[m[agree].sum(), m[~agree].sum()]], np.float64)
         return Distance.of_rows(table_losses(counts, np.array([[1 - cpd.error, cpd.error]])), lambda _: "")
+
+    def log_likelihood(self, cpd: NoisyCopy, statistic: Counts) -> float:
+        """Return the distribution's own sum."""
+        return cpd.log_likelihood(statistic)
+
+    def log_likelihood_terms(self, cpd: NoisyCopy, statistic: Counts) -> list[float]:
+        """Return m · log p of every cell that occurs."""
+        return terms_of_counts(cpd, statistic)
 
     def normalisation(self, cpd: NoisyCopy) -> float:
         """Return the largest |Σ p(child | parent) − 1|."""

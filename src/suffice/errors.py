@@ -75,8 +75,8 @@ class Remedy:
 
 
 @dataclass(frozen=True)
-class Given:
-    """An argument as it was given: a fact, no remedy."""
+class Passed:
+    """An argument as it was passed: a fact, no remedy."""
 
     argument: str
     value: Value
@@ -127,8 +127,8 @@ def also(*parts: Part) -> Also:
     return Also(parts)
 
 
-Part: TypeAlias = str | Remedy | Given | Mention | Made | Also
-Change: TypeAlias = Callable[[Remedy | Given | Mention | Made], Part | None]
+Part: TypeAlias = str | Remedy | Passed | Mention | Made | Also
+Change: TypeAlias = Callable[[Remedy | Passed | Mention | Made], Part | None]
 """How a front end says a part; None where it has nothing of the kind."""
 
 
@@ -217,7 +217,7 @@ class SufficeError(Exception):
 
     Parameters
     ----------
-    *parts : str, Remedy, Given, Mention, Made or Also
+    *parts : str, Remedy, Passed, Mention, Made or Also
         The message; pieces of it that are remedies are data.
 
     Attributes

@@ -23,6 +23,7 @@ from suffice.errors import (
 )
 from suffice.families.proof import examined
 from suffice.learn.method import Method, Problem, Solution, check_options
+from suffice.priors.prior import Prior
 from suffice.progress import Watch
 from suffice.result.fit import Fit
 from suffice.result.notes import Note, notes_on
@@ -50,7 +51,7 @@ def checked_settings(
             made("BDeu", 10),
             ".",
         )
-    points = getattr(prior, "points", ("mean", "map"))
+    points = prior.points if isinstance(prior, Prior) else ("mean", "map")  # weights of hypotheses give both
     if point is not None and point not in points:
         raise ArgumentError(f"The prior {prior.describe()} gives {list(points)}, not {point!r}.")
     under_prior = [candidate for candidate in method.points if candidate in points]

@@ -31,8 +31,8 @@ Damaged = Literal["error", "skip"]
 
 PathLike = str | os.PathLike[str]
 
-Json: TypeAlias = "str | int | float | bool | Sequence[Json] | Mapping[str, Json] | None"
-"""What JSON can hold; ``to_dict`` of every structure, prior and model returns such data."""
+Json: TypeAlias = "str | int | float | bool | Array | Sequence[Json] | Mapping[str, Json] | None"
+"""What JSON can hold, lists of numbers as arrays; ``to_dict`` of every structure, prior and model returns such data."""
 JsonObject = Mapping[str, Json]
 
 

@@ -37,6 +37,7 @@ from tests.audit.family import audit_family, certify_as_claimed, drawn, has_conv
         ("chain CRF, L1", 606, 107),
         ("chain CRF, L1", 909, 30),  # values that are differences of much larger numbers
         ("chain CRF, L1", 1011, 181),  # relations that only exact products with the Hessian show
+        ("features given inputs, Laplace prior", 2027, 83),  # features that vary little, given the inputs
         ("Gaussian Markov", 2027, 69),  # 2·10¹² rows make nats of correlations that agree within 10⁻⁹
         ("chain CRF, L1", 7001, 202),  # values of both signs, whose rounding errors are larger than their sums say
     ],

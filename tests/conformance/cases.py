@@ -24,7 +24,7 @@ from suffice.data.table import open_table
 from suffice.data.variable import Variable
 from suffice.families import FAMILIES, each_family
 from suffice.learn.method import Method
-from suffice.models.cpds import KINDS, NodeKind
+from suffice.models.cpds import KINDS, AnyKind
 from suffice.priors.elastic import Elastic
 from suffice.structures.class_gaussian import ClassGaussian
 from suffice.structures.joint_classes import JointClasses
@@ -48,7 +48,7 @@ def skeleton(name: str) -> ModuleType:
 
 
 NODE_KIND, METHOD = skeleton("node_kind"), skeleton("method")
-ALL_KINDS: dict[str, NodeKind] = {**KINDS, "noisy_copy": NODE_KIND.KIND}
+ALL_KINDS: dict[str, AnyKind] = {**KINDS, "noisy_copy": NODE_KIND.KIND}
 METHODS: dict[type[Any], dict[str, Method]] = {
     kind: dict(family.methods()) for family in each_family() for kind in family.structures
 }

@@ -10,7 +10,7 @@ from tests.conformance.cases import ALL_KINDS, NODE_KIND, XYZ
 import suffice as sf
 from suffice.data.table import open_table
 from suffice.data.variable import Variable
-from suffice.models.cpds import CPD, KINDS, Family, NodeKind
+from suffice.models.cpds import CPD, KINDS, AnyKind, Family, NodeKind
 from suffice.stats.source import BlockSource
 
 MIXED = {
@@ -36,7 +36,7 @@ REFUSED = {
 CASES = [(kind, graph) for kind in ALL_KINDS for graph in FAMILIES[kind]]
 
 
-def collected(kind: NodeKind, graph: str, rows: slice = slice(None)):
+def collected(kind: AnyKind, graph: str, rows: slice = slice(None)):
     dag = sf.DAG(graph)
     child = dag.order[-1]
     table = TABLES.get(kind.name, XYZ)

@@ -6,7 +6,7 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field, fields
 from functools import cached_property
 from itertools import pairwise
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -17,6 +17,9 @@ from suffice.data.schema import Schema
 from suffice.data.variable import Variable
 from suffice.errors import DataError
 from suffice.types import Ints
+
+if TYPE_CHECKING:
+    from suffice.inference.graph_plan import GraphPlan
 
 BLOCK_NODES = 1 << 18
 """A block has about so many nodes, and at least one graph."""
@@ -111,7 +114,7 @@ class SameGraphs:
     graphs: Ints
     nodes: Ints
     cliques: tuple[Ints, ...]
-    plans: dict[int, Any] = field(default_factory=dict, repr=False)
+    plans: dict[int, GraphPlan] = field(default_factory=dict, repr=False)
 
     @property
     def n_nodes(self) -> int:

@@ -12,13 +12,12 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
-from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from suffice.inference.product import Product
-from suffice.types import Bools, Ints
+from suffice.types import Array, Bools, Ints
 
 
 @dataclass(frozen=True, eq=False)
@@ -150,7 +149,7 @@ class Blanket:
         return found
 
 
-def distinct(rows: NDArray[Any]) -> tuple[Ints, Ints]:
+def distinct(rows: Array) -> tuple[Ints, Ints]:
     """Return where each distinct row of an array comes first, and which of these each row is.
 
     >>> rows = np.array([[3, 1], [0, 0], [3, 1]])

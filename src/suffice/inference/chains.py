@@ -7,9 +7,9 @@ V = (n − 1)/n · W + B/n estimates the variance of the distribution; it is too
 from __future__ import annotations
 
 import math
-from typing import Any
 
 import numpy as np
+from numpy.typing import ArrayLike
 
 from suffice.errors import ArgumentError
 from suffice.types import Floats
@@ -17,7 +17,7 @@ from suffice.types import Floats
 LEAST_DRAWS = 4
 
 
-def effective_size(values: Any) -> float:
+def effective_size(values: ArrayLike) -> float:
     """Return how many independent draws would tell as much about the mean.
 
     Parameters
@@ -58,7 +58,7 @@ def effective_size(values: Any) -> float:
     return checked.size / max(2 * float(kept.sum()) - 1, least)
 
 
-def monte_carlo_error(values: Any) -> float:
+def monte_carlo_error(values: ArrayLike) -> float:
     """Return the standard error of the mean of all draws, √(V / effective size).
 
     >>> draws = np.random.default_rng(1).normal(size=(4, 2500))
@@ -69,7 +69,7 @@ def monte_carlo_error(values: Any) -> float:
     return math.sqrt(_variances(checked)[1] / effective_size(checked))
 
 
-def r_hat(values: Any) -> float:
+def r_hat(values: ArrayLike) -> float:
     """Return √(V / W) of the halves of all chains: near one when chains agree, with each other and over time.
 
     Values above 1.01 say that chains should run longer. It is infinite when every half stands still somewhere else.
@@ -86,7 +86,7 @@ def r_hat(values: Any) -> float:
     return math.sqrt(total / within) if within > 0 else math.inf
 
 
-def _checked(values: Any) -> Floats:
+def _checked(values: ArrayLike) -> Floats:
     array = np.asarray(values, np.float64)
     if array.ndim != 2 or not len(array) or array.shape[1] < LEAST_DRAWS or not np.isfinite(array).all():
         raise ArgumentError(

@@ -11,10 +11,10 @@ from abc import ABC, abstractmethod
 from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property
-from typing import Any, Protocol
+from typing import Protocol, TypeVar
 
 import numpy as np
-from numpy.typing import NDArray
+from numpy.typing import ArrayLike, NDArray
 
 from suffice.inference.product import Factor
 from suffice.types import Floats
@@ -22,6 +22,8 @@ from suffice.types import Floats
 TABLE_CELLS = 1 << 12
 """Joint tables up to this size are written out."""
 MAX_AXES = 30
+
+Scalar = TypeVar("Scalar", np.float64, np.int64, np.bool_)
 
 
 @dataclass(frozen=True)
@@ -53,12 +55,12 @@ class Layout:
         """The number of cells of all tables."""
         return int(self.starts[-1])
 
-    def tables(self, flat: NDArray[Any]) -> list[NDArray[Any]]:
+    def tables(self, flat: NDArray[Scalar]) -> list[NDArray[Scalar]]:
         """Return the tables, views of the flat array."""
         ends = zip(self.starts[:-1], self.starts[1:], self.shapes, strict=True)
         return [flat[start:end].reshape(shape) for start, end, shape in ends]
 
-    def flat(self, tables: Sequence[Any]) -> Floats:
+    def flat(self, tables: Sequence[ArrayLike]) -> Floats:
         """Return the tables one after another."""
         return np.concatenate([*(np.asarray(table, np.float64).reshape(-1) for table in tables), np.zeros(0)])
 

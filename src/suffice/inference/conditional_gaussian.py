@@ -13,7 +13,6 @@ import math
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
-from typing import Any
 
 import numpy as np
 
@@ -31,7 +30,7 @@ from suffice.inference.log_tables import LogFactor, Summed, greatest_of, log_of,
 from suffice.inference.maximum import TIED
 from suffice.settings import settings
 from suffice.text import in_bytes
-from suffice.types import Floats
+from suffice.types import Floats, Ints
 
 
 @dataclass(frozen=True, eq=False)
@@ -323,9 +322,9 @@ class Conditioned:
         return found, found.rest.values + total
 
 
-def configuration(part: Part, codes: Mapping[int, Any], sizes: Sequence[int]) -> Any:
+def configuration(part: Part, codes: Mapping[int, int | Ints], sizes: Sequence[int]) -> int | Ints:
     """Return the number of a part's configuration from the codes of discrete variables, one each or arrays of them."""
-    at: Any = 0
+    at: int | Ints = 0
     for variable in part.by:
         at = at * sizes[variable] + codes[variable]
     return at

@@ -9,7 +9,7 @@ from __future__ import annotations
 import math
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import Generic, Protocol, TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
@@ -19,6 +19,17 @@ from suffice.inference.budget import require_answer, require_room
 from suffice.inference.product import Evidence, Factor, Product, connected, relevant
 
 TINY = 1e-280
+
+
+class _Scoped(Protocol):
+    """A table over some variables."""
+
+    @property
+    def scope(self) -> tuple[int, ...]:
+        """The variable of each axis."""
+
+
+T = TypeVar("T", bound=_Scoped)
 
 
 class _Lost(Exception):  # noqa: N818
@@ -185,22 +196,22 @@ def _multiplied(tables: Sequence[Table]) -> Table:
     return whole
 
 
-class _Buckets:
+class _Buckets(Generic[T]):
     """Tables by the first of their variables to go; ``rest`` are those that stay."""
 
-    def __init__(self, order: Sequence[int], tables: Sequence[Any]) -> None:
+    def __init__(self, order: Sequence[int], tables: Sequence[T]) -> None:
         self._position = {variable: place for place, variable in enumerate(order)}
-        self._waiting: dict[int, list[Any]] = {variable: [] for variable in order}
-        self.rest: list[Any] = []
+        self._waiting: dict[int, list[T]] = {variable: [] for variable in order}
+        self.rest: list[T] = []
         for table in tables:
             self.put(table)
 
-    def put(self, table: Any) -> None:
+    def put(self, table: T) -> None:
         held = [variable for variable in table.scope if variable in self._position]
         home = self._waiting[min(held, key=self._position.__getitem__)] if held else self.rest
         home.append(table)
 
-    def take(self, variable: int) -> list[Any]:
+    def take(self, variable: int) -> list[T]:
         return self._waiting.pop(variable)
 
 

@@ -19,7 +19,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 from itertools import islice
-from typing import Any, NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -30,6 +30,9 @@ from suffice.inference.facial_conflict import disagreement
 from suffice.inference.facial_design import Design, design_of, margins_of, mask_of
 from suffice.inference.facial_dimension import rank_of
 from suffice.types import Bools, Floats
+
+if TYPE_CHECKING:
+    from scipy.sparse import csc_array
 
 MAX_CELLS = 20_000
 MAX_PARAMETERS = 1_600
@@ -295,7 +298,7 @@ def _contradiction(reason: str) -> StatisticsError:
 
 
 def _known_cells(
-    design: Design, matrix: Any, margins: Sequence[Floats], possible: Bools, observed: Bools | None
+    design: Design, matrix: csc_array, margins: Sequence[Floats], possible: Bools, observed: Bools | None
 ) -> Bools | None:
     """Return columns that are surely in the face, and enough to span it; None when they cannot be told from others."""
     seen = np.zeros(matrix.shape[1], dtype=np.bool_) if observed is None else observed[possible]

@@ -8,13 +8,16 @@ on the face and positive at that column.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any
+from typing import TYPE_CHECKING
 
 import numpy as np
 
 from suffice.inference.facial_design import Design, marginal
 from suffice.inference.facial_dimension import rank_of
 from suffice.types import Bools, Floats
+
+if TYPE_CHECKING:
+    from scipy.sparse import csc_array
 
 SOLVER = {"primal_feasibility_tolerance": 1e-10, "dual_feasibility_tolerance": 1e-10, "time_limit": 10.0}
 
@@ -36,7 +39,7 @@ N_STEPS = 15
 # Cells that are in --------------------------------------------------------------------------------------------
 
 
-def positive_cells(matrix: Any, start: Floats, target: Floats) -> Bools | None:
+def positive_cells(matrix: csc_array, start: Floats, target: Floats) -> Bools | None:
     """Return the cells of a table with these margins that are surely positive, as many as are easily found.
 
     Newton's steps for the maximum of the likelihood change p to p exp(h). Off the face h tends to −1 at every step, on
@@ -60,7 +63,7 @@ def positive_cells(matrix: Any, start: Floats, target: Floats) -> Bools | None:
     return None
 
 
-def _newton(matrix: Any, table: Floats, target: Floats) -> Floats | None:
+def _newton(matrix: csc_array, table: Floats, target: Floats) -> Floats | None:
     """Return h = Aᵀλ with A diag(p) Aᵀ λ = t − A p; None where p has no mass left to change."""
     from scipy.linalg import LinAlgError, cho_factor, cho_solve
     from scipy.sparse import diags_array
@@ -94,7 +97,7 @@ def proportionally_fitted(design: Design, possible: Bools, margins: Sequence[Flo
     return np.asarray(joint)
 
 
-def table_with(matrix: Any, target: Floats) -> tuple[Floats | None, bool]:
+def table_with(matrix: csc_array, target: Floats) -> tuple[Floats | None, bool]:
     """Return a table with these margins, a corner of all of them, if one is found; and whether none exists."""
     from scipy.optimize import linprog
 
@@ -105,7 +108,7 @@ def table_with(matrix: Any, target: Floats) -> tuple[Floats | None, bool]:
 # Cells that are out -------------------------------------------------------------------------------------------
 
 
-def split(matrix: Any, known: Bools) -> tuple[Bools, Floats, bool] | None:
+def split(matrix: csc_array, known: Bools) -> tuple[Bools, Floats, bool] | None:
     """Return the columns in the smallest face that holds the known ones, and a direction that is positive off it.
 
     Also whether the direction is one of whole numbers. None when no answer passes the checks.
@@ -133,7 +136,7 @@ def split(matrix: Any, known: Bools) -> tuple[Bools, Floats, bool] | None:
     return None
 
 
-def _flat_directions(columns: Any) -> Floats:
+def _flat_directions(columns: csc_array) -> Floats:
     """Return a basis of all ζ with Aᵀζ = 0 for these columns, in whole numbers where they are simple; one a column."""
     n = columns.shape[0]
     rank = rank_of(columns)
@@ -149,7 +152,7 @@ def _flat_directions(columns: Any) -> Floats:
     return np.where(np.abs(basis - whole) < SHARP / 1000, whole, basis)
 
 
-def _shares(columns: Any, free: Any | None, method: str) -> tuple[Bools, Floats] | None:
+def _shares(columns: csc_array, free: Floats | csc_array | None, method: str) -> tuple[Bools, Floats] | None:
     """Solve max Σ v such that A (v + w) + F y = 0, 0 ≤ v ≤ 1, 0 ≤ w; return where v is one, and the multipliers."""
     from scipy.optimize import linprog
     from scipy.sparse import csc_array, hstack
@@ -175,7 +178,7 @@ def _shares(columns: Any, free: Any | None, method: str) -> tuple[Bools, Floats]
     return share > 0.5, -np.asarray(answer.eqlin.marginals)
 
 
-def _whole(direction: Floats, matrix: Any, in_face: Bools) -> tuple[Floats, bool] | None:
+def _whole(direction: Floats, matrix: csc_array, in_face: Bools) -> tuple[Floats, bool] | None:
     """Return a direction in whole numbers where its denominators are small, else as it is; None where it fails."""
     for factor in range(1, MAX_DENOMINATOR + 1):
         whole = np.rint(factor * direction)

@@ -15,7 +15,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from itertools import combinations
-from typing import Any
+from typing import TYPE_CHECKING, TypeVar
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -25,7 +25,11 @@ from suffice.graph.undirected import interaction_graph, is_chordal, maximal_cliq
 from suffice.inference.budget import MAX_AXES
 from suffice.types import Bools, Floats
 
+if TYPE_CHECKING:
+    from scipy.sparse import csc_array
+
 Scope = tuple[int, ...]
+Scalar = TypeVar("Scalar", np.float64, np.bool_)
 
 MAX_TABLE = 2**20
 """Joint tables of more cells are never written out."""
@@ -77,12 +81,12 @@ class Design:
         """Whether the joint table can be written out."""
         return math.prod(self.sizes) <= MAX_TABLE and len(self.sizes) <= MAX_AXES
 
-    def lifted(self, scope: Scope, table: NDArray[Any]) -> NDArray[Any]:
+    def lifted(self, scope: Scope, table: NDArray[Scalar]) -> NDArray[Scalar]:
         """Return a table over a scope as a view that broadcasts against the joint table."""
         shape = [size if v in scope else 1 for v, size in enumerate(self.sizes)]
         return np.asarray(table).transpose(np.argsort(scope)).reshape(shape)
 
-    def summed(self, tables: Sequence[NDArray[Any]]) -> NDArray[Any]:
+    def summed(self, tables: Sequence[NDArray[Scalar]]) -> Floats:
         """Return the joint table whose cells are the sums of the entries of one table a scope."""
         joint = np.zeros(self.sizes)
         for scope, table in zip(self.scopes, tables, strict=True):
@@ -95,7 +99,7 @@ class Design:
             marginal(np.asarray(joint), tuple(range(len(self.sizes))), scope, np.logical_or) for scope in self.scopes
         )
 
-    def matrix(self, cells: NDArray[np.intp]) -> Any:
+    def matrix(self, cells: NDArray[np.intp]) -> csc_array:
         """Return A for these cells (their positions in the flat joint table), a sparse matrix with a column a cell."""
         from scipy.sparse import csc_array
 
@@ -138,7 +142,7 @@ class Design:
         return found
 
 
-def marginal(table: NDArray[Any], scope: Scope, onto: Scope, adding: np.ufunc = np.add) -> NDArray[Any]:
+def marginal(table: NDArray[Scalar], scope: Scope, onto: Scope, adding: np.ufunc = np.add) -> NDArray[Scalar]:
     """Return the margin of a table over ``scope``, with the variables ``onto`` as its axes."""
     kept = adding.reduce(table, axis=tuple(axis for axis, v in enumerate(scope) if v not in onto))
     left = [v for v in scope if v in onto]

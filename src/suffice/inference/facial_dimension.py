@@ -3,13 +3,16 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any
+from typing import TYPE_CHECKING
 
 import numpy as np
 from numpy.typing import ArrayLike
 
 from suffice.inference.facial_design import design_of, mask_of
 from suffice.types import Floats
+
+if TYPE_CHECKING:
+    from scipy.sparse import csc_array
 
 PRIMES = (8_388_593, 8_388_587)
 """Below 2²³, so that sums of 64 products stay below 2⁵² and floats hold them exactly."""
@@ -55,7 +58,7 @@ def dimension(sizes: Sequence[int], scopes: Sequence[Sequence[int]], support: Ar
     return rank_of(design.matrix(np.flatnonzero(mask))) - 1
 
 
-def rank_of(matrix: Any) -> int:
+def rank_of(matrix: csc_array) -> int:
     """Return the rank of a sparse matrix of whole numbers; what it finds to be full is full for certain."""
     if matrix.shape[0] > matrix.shape[1]:
         matrix = matrix.T
@@ -68,7 +71,7 @@ def rank_of(matrix: Any) -> int:
     return rank
 
 
-def _folded(matrix: Any, prime: int) -> Floats:
+def _folded(matrix: csc_array, prime: int) -> Floats:
     """Return A D Aᵀ modulo a prime, D random: square, small, and of the rank of A."""
     from scipy.sparse import diags_array
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import TYPE_CHECKING
 
 import numpy as np
 from numpy.typing import NDArray
@@ -10,8 +10,11 @@ from numpy.typing import NDArray
 from suffice.inference.clique_family import Layout
 from suffice.types import Floats
 
+if TYPE_CHECKING:
+    from scipy.sparse import csc_array
 
-def extents(layout: Layout, columns: Any, allowed: NDArray[np.bool_] | None = None) -> tuple[Floats, Floats]:
+
+def extents(layout: Layout, columns: csc_array, allowed: NDArray[np.bool_] | None = None) -> tuple[Floats, Floats]:
     """Return Σ over scopes of each feature's least and largest value: bounds on it, exact where it has one scope.
 
     Parameters
@@ -37,7 +40,7 @@ def extents(layout: Layout, columns: Any, allowed: NDArray[np.bool_] | None = No
     return low, high
 
 
-def widest(layout: Layout, columns: Any) -> Floats:
+def widest(layout: Layout, columns: csc_array) -> Floats:
     """Return the range of each feature within the scope where it is largest."""
     found = np.zeros(columns.shape[1])
     weight, least, most = _by_scope(layout, columns, None)
@@ -46,7 +49,7 @@ def widest(layout: Layout, columns: Any) -> Floats:
 
 
 def _by_scope(
-    layout: Layout, columns: Any, allowed: NDArray[np.bool_] | None
+    layout: Layout, columns: csc_array, allowed: NDArray[np.bool_] | None
 ) -> tuple[NDArray[np.int64], Floats, Floats]:
     """Return, for every feature and scope where it is not zero, the feature, its least and its largest value there."""
     n_weights, n_scopes = columns.shape[1], max(len(layout.scopes), 1)
@@ -71,7 +74,7 @@ def _by_scope(
     return weight, np.where(partly, np.minimum(least, 0.0), least), np.where(partly, np.maximum(most, 0.0), most)
 
 
-def variances(layout: Layout, columns: Any, shares: Floats) -> Floats:
+def variances(layout: Layout, columns: csc_array, shares: Floats) -> Floats:
     """Return Σ over scopes of each feature's variance within it, the cells having these shares.
 
     Deviations are taken before they are squared, so that features that hardly vary keep their digits. What scopes have

@@ -9,13 +9,13 @@ from __future__ import annotations
 import math
 from collections.abc import Sequence
 from functools import cached_property
-from typing import TYPE_CHECKING, Any, Protocol
+from typing import TYPE_CHECKING, Protocol
 
 import numpy as np
 from numpy.typing import NDArray
 
 from suffice.inference.clique_family import CliqueFamily, Layout, Point, TableFamily
-from suffice.types import Floats
+from suffice.types import Codes, Floats
 
 if TYPE_CHECKING:
     from scipy.sparse import csr_array
@@ -108,7 +108,7 @@ def joint_features(family: TableFamily, matrix: csr_array) -> csr_array:
     return csr_array((np.ones(cells.size), cells.reshape(-1), each), shape=(n, layout.n)) @ matrix
 
 
-def cells_of(layout: Layout, codes: Sequence[NDArray[Any]]) -> NDArray[np.int64]:
+def cells_of(layout: Layout, codes: Sequence[Codes]) -> NDArray[np.int64]:
     """Return where every row's cells lie in the flat tables; shape (n_rows, n_scopes)."""
     found = np.empty((len(codes[0]), len(layout.scopes)), np.int64)
     for number, (scope, shape) in enumerate(zip(layout.scopes, layout.shapes, strict=True)):

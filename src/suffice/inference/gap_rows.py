@@ -17,7 +17,8 @@ import math
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from functools import cached_property
-from typing import Any, NamedTuple
+from types import EllipsisType
+from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -164,7 +165,10 @@ class GapRows:
         codes = [held[:, column[table.scope[axis]]] for axis in seen]
         ends = any((code < 0).any() for code in codes)
         values = (self._with_end(factor, greatest) if ends else table.values).transpose(*seen, *free)
-        within: Any = (..., *(slice(self.product.sizes[variable]) for variable in scope))
+        within: tuple[EllipsisType | slice[None, int, None], ...] = (
+            ...,
+            *(slice(self.product.sizes[variable]) for variable in scope),
+        )
         return LogFactor((self._axis, *scope), values[within][tuple(codes)])
 
     def _with_end(self, factor: int, greatest: bool) -> Floats:
@@ -174,10 +178,11 @@ class GapRows:
         """
         values = self._tables[factor].values
         padded = np.zeros([size + 1 for size in values.shape])
-        within: Any = tuple(slice(size) for size in values.shape)
+        within = tuple(slice(size) for size in values.shape)
         padded[within] = values
         if greatest:
-            padded[(*within[:-1], -1)] = values.max(axis=-1)
+            last: tuple[slice[None, int, None] | int, ...] = (*within[:-1], -1)
+            padded[last] = values.max(axis=-1)
         return padded
 
     @property

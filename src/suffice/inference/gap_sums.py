@@ -10,10 +10,8 @@ import math
 from collections.abc import Callable, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
-from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
 from suffice.native.missing_values import Enumeration
 from suffice.settings import settings
@@ -135,7 +133,7 @@ def each_range(part: Callable[[int, int], Floats], ends: Sequence[int], n: int) 
     return [part(lo, hi) for lo, hi in ranges]
 
 
-def even_ends(costs: NDArray[Any]) -> list[int]:
+def even_ends(costs: Floats | Ints) -> list[int]:
     """Return the ends of ranges that cost about the same."""
     n = len(costs)
     if n < FEW:

@@ -12,7 +12,6 @@ import math
 from collections.abc import Iterable, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from itertools import accumulate
-from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -27,7 +26,7 @@ from suffice.settings import settings
 from suffice.text import in_bytes
 from suffice.types import Floats
 
-States = NDArray[np.unsignedinteger[Any]]
+States = NDArray[np.uint8] | NDArray[np.uint16] | NDArray[np.uint32]
 """Codes, shape (n_chains, n_variables)."""
 
 TILE = 128
@@ -108,7 +107,7 @@ class Gibbs:
     # Chains ---------------------------------------------------------------------------------------------------
 
     @property
-    def dtype(self) -> type[np.unsignedinteger[Any]]:
+    def dtype(self) -> type[np.uint8] | type[np.uint16] | type[np.uint32]:
         """The type of codes."""
         most = max(self.layout.sizes, default=1)
         return np.uint8 if most <= 1 << 8 else np.uint16 if most <= 1 << 16 else np.uint32
@@ -209,7 +208,7 @@ class Gibbs:
             bad = np.flatnonzero(~_possible(states, limits))
             if not len(bad):
                 return
-            moved = np.ascontiguousarray(states[bad])
+            moved = states[bad].copy()
             first = (1 << 62) + number * SWEEPS_A_PENALTY  # numbers that no sweep of the chains uses
             self.with_theta(penalty * costs).run(moved, SWEEPS_A_PENALTY, key, first)
             states[bad] = moved

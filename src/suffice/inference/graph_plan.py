@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property
-from typing import Any
+from typing import TypeAlias
 
 from suffice.data.graph_codes import SameGraphs
 from suffice.errors import Mention, ModelError
@@ -21,7 +21,7 @@ LARGEST = 10**300
 """Sizes beyond this are not told apart."""
 PIECE_CELLS = 1 << 18
 """Cells, of the largest clique and of all graphs that go together, up to which tables stay in the cache."""
-Axes = tuple[Any, ...]
+Axes: TypeAlias = "tuple[slice[None, None, None] | None, ...]"
 
 
 @dataclass(frozen=True)

@@ -9,17 +9,16 @@ q (n, K)    p(y_v | y of all others, x), a softmax of s
 from __future__ import annotations
 
 from collections.abc import Iterator
-from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from suffice.data.graph_codes import LabelledGraphs
 from suffice.inference.label_graphs import GraphPotentials, joint_codes
-from suffice.types import Floats, Ints
+from suffice.types import Codes, Floats, Ints
 
 
-def _columns(graphs: LabelledGraphs, labels: NDArray[Any], n_labels: int) -> Iterator[tuple[int, Ints, Ints]]:
+def _columns(graphs: LabelledGraphs, labels: Codes, n_labels: int) -> Iterator[tuple[int, Ints, Ints]]:
     """Yield for every kind and place in its cliques: the kind, the node there, and the columns of all its labels.
 
     Columns have the shape (n_cliques, K), all other members keeping their labels.
@@ -33,7 +32,7 @@ def _columns(graphs: LabelledGraphs, labels: NDArray[Any], n_labels: int) -> Ite
             yield kind, nodes, (joint - codes[nodes] * stride)[:, None] + stride * np.arange(n_labels)
 
 
-def _scores(p: GraphPotentials, labels: NDArray[Any]) -> Floats:
+def _scores(p: GraphPotentials, labels: Codes) -> Floats:
     """Return s."""
     found = p.nodes.copy()
     for kind, nodes, columns in _columns(p.graphs, labels, p.n_labels):
@@ -43,7 +42,7 @@ def _scores(p: GraphPotentials, labels: NDArray[Any]) -> Floats:
     return found
 
 
-def _spread(values: Floats, p: GraphPotentials, labels: NDArray[Any]) -> GraphPotentials:
+def _spread(values: Floats, p: GraphPotentials, labels: Codes) -> GraphPotentials:
     """Return numbers by node and label in the form of the factors: the transpose of `_scores`."""
     found = GraphPotentials(p.graphs, values, tuple(map(np.zeros_like, p.cliques)))
     for kind, nodes, columns in _columns(p.graphs, labels, p.n_labels):
@@ -53,7 +52,7 @@ def _spread(values: Floats, p: GraphPotentials, labels: NDArray[Any]) -> GraphPo
     return found
 
 
-def conditionals(p: GraphPotentials, labels: NDArray[Any]) -> tuple[Floats, Floats]:
+def conditionals(p: GraphPotentials, labels: Codes) -> tuple[Floats, Floats]:
     """Return log q of the labels themselves, shape (n_nodes,), and q, shape (n_nodes, K)."""
     scores, rows = _scores(p, labels), np.arange(p.graphs.n_nodes)
     scores -= scores.max(axis=1, keepdims=True)
@@ -64,7 +63,7 @@ def conditionals(p: GraphPotentials, labels: NDArray[Any]) -> tuple[Floats, Floa
     return own - np.log(totals), scores
 
 
-def pseudo_gradient(p: GraphPotentials, labels: NDArray[Any], weights: Floats) -> tuple[float, GraphPotentials]:
+def pseudo_gradient(p: GraphPotentials, labels: Codes, weights: Floats) -> tuple[float, GraphPotentials]:
     """Return −Σ w log q of the labels, and its derivatives by the factors; weights are by node."""
     own, q = conditionals(p, labels)
     q[np.arange(len(q)), labels] -= 1
@@ -73,7 +72,7 @@ def pseudo_gradient(p: GraphPotentials, labels: NDArray[Any], weights: Floats) -
 
 
 def pseudo_gradient_along(
-    p: GraphPotentials, direction: GraphPotentials, labels: NDArray[Any], weights: Floats
+    p: GraphPotentials, direction: GraphPotentials, labels: Codes, weights: Floats
 ) -> GraphPotentials:
     """Return the derivatives of that gradient as the factors move along a direction."""
     q, moved = conditionals(p, labels)[1], _scores(direction, labels)

@@ -11,14 +11,14 @@ from collections.abc import Callable, Iterator
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from functools import cached_property
-from typing import Any, TypeVar
+from typing import TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
 
 from suffice.native import hidden_chains as kernels
 from suffice.settings import settings
-from suffice.types import Columns, Floats
+from suffice.types import Codes, Columns, Floats
 
 Whole = NDArray[np.int64]
 Result = TypeVar("Result")
@@ -49,7 +49,7 @@ class TableEmission:
         tops[np.isneginf(tops)] = 0.0
         return logs, np.exp(logs - tops[:, None]), tops
 
-    def add_scores(self, values: NDArray[Any], scores: Floats) -> None:
+    def add_scores(self, values: Codes, scores: Floats) -> None:
         """Add the log-probabilities of codes, −1 where missing."""
         kernels.add_table(np.ascontiguousarray(values), self.logs, scores)
 
@@ -57,7 +57,7 @@ class TableEmission:
         """Return the sums of no positions."""
         return np.zeros(self.logs.shape)
 
-    def add_sums(self, values: NDArray[Any], gamma: Floats, sums: Floats) -> None:
+    def add_sums(self, values: Codes, gamma: Floats, sums: Floats) -> None:
         """Add the probabilities of states to the counts of codes; shape (n_codes, K)."""
         kernels.count_codes(np.ascontiguousarray(values), gamma, sums)
 
@@ -71,7 +71,7 @@ class NormalEmission:
     variance: Floats
     centre: float = 0.0
 
-    def add_scores(self, values: NDArray[Any], scores: Floats) -> None:
+    def add_scores(self, values: Floats, scores: Floats) -> None:
         """Add the log-densities of numbers, NaN where missing."""
         constant = -0.5 * np.log(2 * math.pi * self.variance)
         numbers = np.ascontiguousarray(values, np.float64)
@@ -81,7 +81,7 @@ class NormalEmission:
         """Return the sums of no positions."""
         return np.zeros((len(self.mean), 3))
 
-    def add_sums(self, values: NDArray[Any], gamma: Floats, sums: Floats) -> None:
+    def add_sums(self, values: Floats, gamma: Floats, sums: Floats) -> None:
         """Add weights, sums and sums of squares about the centre; shape (K, 3)."""
         kernels.sum_squares(np.ascontiguousarray(values, np.float64), self.centre, gamma, sums)
 
@@ -151,8 +151,8 @@ class HiddenChain:
     emissions: tuple[TableEmission | NormalEmission, ...]
 
     def __post_init__(self) -> None:
-        for name in ("initial", "transitions"):  # as the kernels take them
-            object.__setattr__(self, name, np.ascontiguousarray(getattr(self, name), np.float64))
+        for name, values in (("initial", self.initial), ("transitions", self.transitions)):  # as the kernels take them
+            object.__setattr__(self, name, np.ascontiguousarray(values, np.float64))
 
     @property
     def n_states(self) -> int:
@@ -213,9 +213,10 @@ class HiddenChain:
             room = Room(self.piece, self.n_states)
             for first, last in self._groups(offsets, low, high):
                 begin, end = int(offsets[first]), int(offsets[last])
-                back: NDArray[Any] = np.empty(
-                    (end - begin, self.n_states), np.uint8 if self.n_states <= 256 else np.uint32
-                )
+                shape = end - begin, self.n_states
+                back: NDArray[np.uint8] | NDArray[np.uint32] = np.empty(shape, np.uint32)
+                if self.n_states <= 256:
+                    back = np.empty(shape, np.uint8)
                 if end - begin > self.piece:
                     best = starts.copy()
                     for at in range(begin, end, self.piece):

@@ -13,10 +13,9 @@ from collections.abc import Callable, Iterator
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from functools import cached_property
-from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
+from numpy.typing import ArrayLike, NDArray
 
 from suffice.errors import ArgumentError, Mention, ModelError, require_whole, shown
 from suffice.inference import label_chains_scaled as scaled
@@ -71,8 +70,10 @@ class Potentials:
     steps: Floats
 
     def __post_init__(self) -> None:
-        for name, kind in (("offsets", np.int64), ("scores", np.float64), ("steps", np.float64)):
-            held = np.ascontiguousarray(getattr(self, name), kind).view()
+        offsets, scores = np.ascontiguousarray(self.offsets, np.int64), np.ascontiguousarray(self.scores, np.float64)
+        steps = np.ascontiguousarray(self.steps, np.float64)
+        held: Ints | Floats
+        for name, held in (("offsets", offsets.view()), ("scores", scores.view()), ("steps", steps.view())):
             held.flags.writeable = False
             object.__setattr__(self, name, held)
         self._require_shapes()
@@ -156,7 +157,7 @@ def pieces(offsets: Ints, positions: int) -> Iterator[tuple[int, int]]:
 # Paths --------------------------------------------------------------------------------------------------------
 
 
-def path_scores(p: Potentials, labels: Any) -> Floats:
+def path_scores(p: Potentials, labels: ArrayLike) -> Floats:
     """Return the score of given paths, not normalised; shape (n_sequences,).
 
     Parameters
@@ -346,7 +347,7 @@ def _over_pieces(p: Potentials, fill: Callable[[int, int], int], most: int = MOS
 # Checks -------------------------------------------------------------------------------------------------------
 
 
-def _codes(p: Potentials, labels: Any) -> Ints:
+def _codes(p: Potentials, labels: ArrayLike) -> Ints:
     """Return the codes of labels, after a look at them."""
     codes = np.asarray(labels)
     if codes.shape != (p.n_positions,) or (codes.size and codes.dtype.kind not in "iu"):

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass
-from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -12,7 +11,7 @@ from numpy.typing import NDArray
 from suffice.data.graph_codes import LabelledGraphs, SameGraphs
 from suffice.inference.graph_plan import GraphPlan, plan_of
 from suffice.inference.graph_sweeps import along, best, down, draw, margins, up
-from suffice.types import Floats, Ints
+from suffice.types import Codes, Floats, Ints
 
 
 @dataclass(frozen=True, eq=False)
@@ -52,7 +51,7 @@ class GraphPotentials:
         return GraphPotentials(self.graphs, nodes, tuple(cliques))
 
 
-def joint_codes(graphs: LabelledGraphs, labels: NDArray[Any], n_labels: int) -> list[Ints]:
+def joint_codes(graphs: LabelledGraphs, labels: Codes, n_labels: int) -> list[Ints]:
     """Return by kind the column of every clique that some labels of the nodes choose."""
     codes, found = np.asarray(labels, np.int64), []
     for kind in range(len(graphs.cliques)):
@@ -63,7 +62,7 @@ def joint_codes(graphs: LabelledGraphs, labels: NDArray[Any], n_labels: int) -> 
     return found
 
 
-def labelling_scores(p: GraphPotentials, labels: NDArray[Any]) -> Floats:
+def labelling_scores(p: GraphPotentials, labels: Codes) -> Floats:
     """Return the sum of the factors that some labels of the nodes choose, not normalised; shape (n_graphs,)."""
     total = _by_graph(p.nodes[np.arange(len(p.nodes)), labels], p.graphs.offsets)
     for kind, codes in enumerate(joint_codes(p.graphs, labels, p.n_labels)):
@@ -141,7 +140,7 @@ class _Piece:
 
     plan: GraphPlan
     group: SameGraphs
-    part: slice
+    part: slice[int, int, None]
 
     @property
     def graphs(self) -> Ints:

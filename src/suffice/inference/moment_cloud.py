@@ -4,14 +4,17 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from functools import cached_property
-from typing import Any, NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from suffice.errors import ArgumentError, shown
 from suffice.inference.facial_cone import SOLVER
-from suffice.types import Floats
+from suffice.types import Bools, Floats, Ints
+
+if TYPE_CHECKING:
+    from scipy.sparse import csr_array
 
 MAX_CELLS = 20_000
 MAX_ENTRIES = 500_000
@@ -62,7 +65,7 @@ class Cloud:
         """The vectors with every feature, none of them constant, scaled to run from zero to one."""
         return np.asarray((self.vectors - self.low) / self.spread)
 
-    def of(self, chosen: Any) -> Cloud:
+    def of(self, chosen: Ints | Bools | list[int]) -> Cloud:
         """Return the same cells with some of the features."""
         vectors, targets, low, high = self.vectors[:, chosen], self.targets[chosen], self.low[chosen], self.high[chosen]
         first, place = _distinct(vectors)
@@ -134,7 +137,7 @@ def nearest(cloud: Cloud) -> Nearest | None:
 # Reading ------------------------------------------------------------------------------------------------------
 
 
-def cloud_of(features: Any, targets: ArrayLike) -> Cloud:
+def cloud_of(features: ArrayLike | csr_array, targets: ArrayLike) -> Cloud:
     """Return the different vectors of some cells, after a look at shapes and values.
 
     Parameters
@@ -166,11 +169,11 @@ def cloud_of(features: Any, targets: ArrayLike) -> Cloud:
     return Cloud(_dense(vectors), place, point, low, high, is_large)
 
 
-def _dense(array: Any) -> Floats:
-    return np.asarray(array.toarray() if hasattr(array, "toarray") else array, dtype=np.float64)
+def _dense(array: Floats | csr_array) -> Floats:
+    return np.asarray(array if isinstance(array, np.ndarray) else array.toarray(), dtype=np.float64)
 
 
-def _distinct(matrix: Any) -> tuple[NDArray[np.intp], NDArray[np.intp]]:
+def _distinct(matrix: Floats | csr_array) -> tuple[NDArray[np.intp], NDArray[np.intp]]:
     """Return the number of one row for each different vector, and for each row the place of its vector among these."""
     # Equal rows have equal products with random numbers, and others do not, but for round-off and rare accidents.
     keys = matrix @ np.random.default_rng(matrix.shape[1]).standard_normal(matrix.shape[1])

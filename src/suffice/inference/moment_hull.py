@@ -19,7 +19,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field
 from itertools import chain
-from typing import Any, Literal
+from typing import TYPE_CHECKING, Literal
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -27,7 +27,10 @@ from numpy.typing import ArrayLike
 from suffice.errors import ArgumentError, require_fraction
 from suffice.inference.moment_cloud import Cloud, cloud_of, nearest
 from suffice.inference.moment_face import smallest_face
-from suffice.types import Bools, Floats
+from suffice.types import Bools, Floats, Ints
+
+if TYPE_CHECKING:
+    from scipy.sparse import csr_array
 
 MAX_COEFFICIENT = 12
 MAX_TRIALS = 60
@@ -90,7 +93,7 @@ class Face:
         return "yes" if self.support.any() else "no"
 
 
-def separation(features: Any, targets: ArrayLike, tol: float = 1e-9) -> Separation | None:
+def separation(features: ArrayLike | csr_array, targets: ArrayLike, tol: float = 1e-9) -> Separation | None:
     """Find a combination of features that no distribution can bring to its target.
 
     Parameters
@@ -132,7 +135,7 @@ def separation(features: Any, targets: ArrayLike, tol: float = 1e-9) -> Separati
     return _separation(_cloud(features, targets, tol), tol)
 
 
-def face(features: Any, targets: ArrayLike, tol: float = 1e-9) -> Face:
+def face(features: ArrayLike | csr_array, targets: ArrayLike, tol: float = 1e-9) -> Face:
     """Find the smallest face of the hull that holds the targets.
 
     Parameters
@@ -269,7 +272,7 @@ def interior_proof(
 # Separations --------------------------------------------------------------------------------------------------
 
 
-def _cloud(features: Any, targets: ArrayLike, tol: float) -> Cloud:
+def _cloud(features: ArrayLike | csr_array, targets: ArrayLike, tol: float) -> Cloud:
     require_fraction("tol", tol)
     return cloud_of(features, targets)
 
@@ -305,7 +308,7 @@ def _single(cloud: Cloud, tol: float) -> Separation | None:
     return Separation(direction, float(bound), float(sign * cloud.targets[worst]))
 
 
-def _jointly(cloud: Cloud, chosen: Any, tol: float) -> Floats | None:
+def _jointly(cloud: Cloud, chosen: Ints, tol: float) -> Floats | None:
     """Return the direction in which the targets of some features are farthest outside; None when they are not."""
     found = nearest(cloud.of(chosen)) if len(chosen) else None
     if found is None:

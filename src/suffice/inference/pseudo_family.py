@@ -16,7 +16,7 @@ from collections.abc import Callable, Iterator
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from functools import cached_property, reduce
-from typing import Any, TypeVar
+from typing import TYPE_CHECKING, TypeVar
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -36,7 +36,10 @@ from suffice.native.pseudo_likelihood import (
 from suffice.optimise.vectors import dot
 from suffice.settings import settings
 from suffice.text import in_bytes
-from suffice.types import Floats
+from suffice.types import Codes, Floats
+
+if TYPE_CHECKING:
+    from scipy.sparse import csr_array
 
 Range = tuple[int, int]
 Result = TypeVar("Result")
@@ -103,7 +106,12 @@ class PseudoFamily:
     """
 
     def __init__(
-        self, layout: Layout, design: Any, codes: ArrayLike, weights: ArrayLike, offset: ArrayLike | None = None
+        self,
+        layout: Layout,
+        design: ArrayLike | csr_array,
+        codes: ArrayLike,
+        weights: ArrayLike,
+        offset: ArrayLike | None = None,
     ) -> None:
         self.layout = layout
         self.design = _design_of(layout, design)
@@ -303,7 +311,7 @@ def _added(one: Callable[[Range], Floats], parts: list[Range]) -> Floats:
 # What was given -----------------------------------------------------------------------------------------------
 
 
-def _design_of(layout: Layout, design: Any) -> Any:
+def _design_of(layout: Layout, design: ArrayLike | csr_array) -> csr_array:
     from scipy.sparse import csr_array
 
     found = csr_array(design, dtype=np.float64)
@@ -315,7 +323,7 @@ def _design_of(layout: Layout, design: Any) -> Any:
     return found
 
 
-def _rows_of(layout: Layout, codes: ArrayLike, weights: ArrayLike) -> tuple[NDArray[Any], Floats]:
+def _rows_of(layout: Layout, codes: ArrayLike, weights: ArrayLike) -> tuple[Codes, Floats]:
     given, numbers = np.asarray(codes), np.asarray(weights, np.float64)
     if given.ndim != 2 or given.shape[1] != len(layout.sizes) or given.dtype.kind not in "iu":
         raise ArgumentError(

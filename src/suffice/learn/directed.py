@@ -29,11 +29,11 @@ from suffice.errors import (
 )
 from suffice.learn.method import Method, Problem, Solution
 from suffice.models.bayes_net import BayesianNetwork
-from suffice.models.cpds import CPD, Family, NodeKind, given_in, nodes_of
+from suffice.models.cpds import CPD, AnyKind, Family, given_in, nodes_of
 from suffice.priors.binding import bound, prior_of, without_prior
 from suffice.priors.network_posterior import NetworkPosterior
-from suffice.priors.penalty import Gaussian, Penalty
-from suffice.priors.prior import Prior
+from suffice.priors.penalty import Penalty
+from suffice.priors.prior import ConjugatePrior, NodePrior, Prior
 from suffice.priors.several import remedies
 from suffice.stats.available import is_of_fewer_rows, lack_rows, require_states, weight_of
 from suffice.stats.needs import Need
@@ -95,7 +95,7 @@ def solve(problem: Problem) -> Solution:
             kind, family = nodes[node]
             cpds[node] = found.cpd.renamed(family)
             posteriors[node] = found.posterior and found.posterior.renamed(family)
-            local[node] = cpds[node].log_likelihood(statistics[kind.need(family)])
+            local[node] = kind.log_likelihood(cpds[node], statistics[kind.need(family)])
     posterior = None
     if all(found.posterior is not None for found in fits.values()):
         parts = [found.posterior.log_marginal_likelihood for found in fits.values()]
@@ -114,7 +114,7 @@ def solve(problem: Problem) -> Solution:
             *_impossible(local),
             *_said(nodes),
             *_bare(without_prior(prior, dag, nodes)),
-            *getattr(prior, "remarks", ()),
+            *(prior.remarks if prior is not None else ()),
         ),
     )
 
@@ -128,7 +128,7 @@ def _impossible(local: Mapping[str, float]) -> tuple[str, ...]:
     return tuple(said)
 
 
-def _said(nodes: Mapping[str, tuple[NodeKind, Family]]) -> tuple[str, ...]:
+def _said(nodes: Mapping[str, tuple[AnyKind, Family]]) -> tuple[str, ...]:
     """Remark on the nodes whose settings depart from maximum likelihood."""
     ways: dict[str, list[str]] = {}
     for node, (kind, _) in nodes.items():
@@ -149,21 +149,22 @@ def _some(names: list[str], most: int = 4) -> str:
 
 
 def _fit_group(
-    problem: Problem, prior: Any, nodes: Mapping[str, tuple[NodeKind, Family]], group: tuple[str, ...]
+    problem: Problem, prior: Any, nodes: Mapping[str, tuple[AnyKind, Family]], group: tuple[str, ...]
 ) -> NodeFit:
     kind, family = nodes[group[0]]
     statistic = reduce(add, in_terms_of_lead(problem.statistics, nodes, group))  # eq tied-statistics
     given = given_in(group, problem.fixed, nodes)
     mine = prior_of(prior, kind, family)
     posterior: Any = None
-    whole = given is not None and isinstance(given, CPD) and given.kind == kind.name != "tabular"
-    if whole and (mine is None or isinstance(mine, Penalty)):
-        cpd = given.renamed(family)  # nothing is left to be estimated
+    whole = given if isinstance(given, CPD) and given.kind == kind.name != "tabular" else None
+    if whole is not None and (mine is None or isinstance(mine, Penalty)):
+        cpd = whole.renamed(family)  # nothing is left to be estimated
     elif mine is None:
         cpd = kind.mle(family, statistic)
     elif isinstance(mine, Penalty):
         cpd = _penalised(kind, family, statistic, mine)
     else:
+        assert isinstance(mine, ConjugatePrior)
         _require_plain(kind, family)
         posterior = mine.posterior(kind.name, family, statistic, given)
         cpd = posterior.mode() if problem.point == "map" else posterior.mean()
@@ -178,7 +179,7 @@ def _fit_group(
 
 
 def in_terms_of_lead(
-    statistics: Statistics, nodes: Mapping[str, tuple[NodeKind, Family]], group: tuple[str, ...]
+    statistics: Statistics, nodes: Mapping[str, tuple[AnyKind, Family]], group: tuple[str, ...]
 ) -> Iterator[Any]:
     """Yield the statistics of tied nodes, expressed in the first one's variables."""
     lead_kind, lead = nodes[group[0]]
@@ -208,7 +209,7 @@ def in_terms_of_lead(
         yield statistics[kind.need(family)].renamed(dict(zip(family.scope, lead.variables, strict=True)))
 
 
-def _require_plain(kind: NodeKind, family: Family) -> None:
+def _require_plain(kind: AnyKind, family: Family) -> None:
     """Refuse settings that a conjugate prior has no use for."""
     name = family.child.name
     plain = kind.configured(name, {})
@@ -227,7 +228,7 @@ def _penalised(kind: Any, family: Family, statistic: Any, penalty: Penalty) -> C
     return cpd
 
 
-def _require_apt(prior: Any, dag: DAG, nodes: Mapping[str, tuple[NodeKind, Family]]) -> None:
+def _require_apt(prior: Any, dag: DAG, nodes: Mapping[str, tuple[AnyKind, Family]]) -> None:
     """Refuse priors on nodes of another kind, and on none of the nodes, with what fits all kinds of the network."""
     if prior is None:
         return
@@ -248,9 +249,9 @@ def _require_apt(prior: Any, dag: DAG, nodes: Mapping[str, tuple[NodeKind, Famil
         )
 
 
-def check(dag: DAG, prior: Any, fixed: Mapping[str, Any]) -> None:
+def check(dag: DAG, prior: Prior | None, fixed: Mapping[str, Any]) -> None:
     """Refuse what is no prior on a network's parameters, and names that are no nodes."""
-    if prior is not None and (isinstance(prior, type) or not isinstance(prior, Prior | Gaussian)):
+    if prior is not None and not isinstance(prior, NodePrior):
         raise ArgumentError(
             the_argument("prior"),
             " of a Bayesian network must be a prior such as ",
@@ -265,7 +266,8 @@ def check(dag: DAG, prior: Any, fixed: Mapping[str, Any]) -> None:
             made("Gaussian", 1.0),
             f" on softmax weights, a list of them, or a mapping from nodes to priors. Got {shown(prior)} instead.",
         )
-    for node in getattr(prior, "nodes", ()):
+    named = () if prior is None else prior.nodes
+    for node in named:
         if node not in dag.nodes:
             raise UnknownNameError(
                 f"The prior speaks of {node!r}, which is not a node. The nodes are "
@@ -278,7 +280,7 @@ def check(dag: DAG, prior: Any, fixed: Mapping[str, Any]) -> None:
                 + suggestion(node, dag.nodes)
             )
     for group in dag.tie:
-        later = [node for node in group[1:] if node in getattr(prior, "nodes", ())]
+        later = [node for node in group[1:] if node in named]
         if later:
             raise StructureError(
                 f"The tied nodes {group} share one table, so the prior must be given under the first of them, "

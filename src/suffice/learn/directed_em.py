@@ -29,6 +29,7 @@ from suffice.models.cpds import nodes_of
 from suffice.models.cpds.rows import all_configurations
 from suffice.models.cpds.tabular import describe_configuration, whole_values
 from suffice.priors.binding import bound, prior_of
+from suffice.priors.dirichlet import DirichletPrior
 from suffice.stats.gaps import Gaps
 from suffice.stats.needs import Gap, Need
 from suffice.stats.statistics import Statistics
@@ -113,7 +114,7 @@ class TableExpectation:
         for group in self.problem.structure.groups:
             kind, family = self.nodes[group[0]]
             mine = prior_of(self.prior, kind, family)
-            if hasattr(mine, "alpha"):
+            if isinstance(mine, DirichletPrior):
                 sizes = [parent.n_states for parent in family.parents]
                 cells = np.stack(np.unravel_index(np.arange(math.prod(sizes)), sizes), axis=1) if sizes else None
                 rows = mine.pseudo(family, self.problem.point)(np.zeros((1, 0), np.int64) if cells is None else cells)

@@ -167,10 +167,10 @@ class FeatureMatching:
         found: Floats = np.maximum(self.squares[self.free], least) + self.precision
         return found
 
-    def gap(self, gradient: Floats) -> float:
-        """Return the largest gap of a free feature's expectation: see `feature_gaps`."""
-        free = self.free
-        return float(feature_gaps(gradient, self.spread[free], self.squares[free], self.total).max(initial=0.0))
+    def gap(self, gradient: Floats, squares: Floats | None = None) -> float:
+        """Return the largest gap of a free feature's expectation, with other variances if given: see `feature_gaps`."""
+        squares = self.squares[self.free] if squares is None else squares
+        return float(feature_gaps(gradient, self.spread[self.free], squares, self.total).max(initial=0.0))
 
     @cached_property
     def scale(self) -> Floats:

@@ -24,7 +24,7 @@ from suffice.models.cpds.softmax import SoftmaxCPD, SoftmaxPenalty
 from suffice.models.cpds.tabular import whole_values
 from suffice.priors.binding import bound, prior_of
 from suffice.priors.dirichlet import DirichletPrior
-from suffice.priors.normal_inverse_gamma import NormalInverseGamma
+from suffice.priors.normal_inverse_gamma import NormalInverseGamma, RegressionPrior
 from suffice.priors.penalty import Gaussian
 from suffice.priors.several import Priors
 from suffice.stats.statistics import Statistics
@@ -69,7 +69,7 @@ class NetworkLogPrior:
             elif isinstance(mine, Gaussian):
                 tied = getattr(kind, "tied", "none") == "slopes"
                 self._softmaxes.append((group[0], mine.pseudo(family, point), tied))
-            else:
+            elif isinstance(mine, RegressionPrior):
                 if point != "map":
                     raise EstimationError(
                         "Posterior means of regressions are no optimum of a likelihood, so that EM cannot find them. "

@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 from suffice.data.schema import Schema
 from suffice.errors import EstimationError, Remedy, StructureError, Text, listing
 from suffice.learn.method import Problem
-from suffice.models.cpds import NodeKind
+from suffice.models.cpds import AnyKind
 from suffice.models.cpds.linear_gaussian_kind import LinearGaussianKind
 from suffice.models.cpds.tabular_kind import TabularKind
 from suffice.models.naive import prior_of
@@ -55,7 +55,7 @@ def require_spread(problem: Problem, kind: Any, statistic: Any, name: str) -> No
         )
 
 
-def require_plain(kind: NodeKind, name: str) -> None:
+def require_plain(kind: AnyKind, name: str) -> None:
     """Refuse a prior on a normal column that has none that is conjugate."""
     if isinstance(kind, LinearGaussianKind) and _is_odd(kind):
         what = "one variance for all classes" if kind.tied != "none" else "unbiased variances"
@@ -65,12 +65,12 @@ def require_plain(kind: NodeKind, name: str) -> None:
         )
 
 
-def require_rows(problem: Problem, kinds: Collection[NodeKind], bare: Classes) -> None:
+def require_rows(problem: Problem, kinds: Collection[AnyKind], bare: Classes) -> None:
     """Refuse classes that have no rows and yet a probability, where neither a prior nor a policy says what they are.
 
     Parameters
     ----------
-    kinds : collection of NodeKind
+    kinds : collection of AnyKind
         Those of all columns.
     bare : bool array, shape (n_classes,)
         The classes that have a probability and no rows.
@@ -90,7 +90,7 @@ def require_rows(problem: Problem, kinds: Collection[NodeKind], bare: Classes) -
     )
 
 
-def require_values(problem: Problem, kind: NodeKind, cpd: Any) -> None:
+def require_values(problem: Problem, kind: AnyKind, cpd: Any) -> None:
     """Refuse a column that has no value in some class, where neither a prior nor a policy says what it is there."""
     unknown: Classes = cpd.unknown if _is_normal(kind) else np.isnan(cpd.values).any(axis=1)
     if not unknown.any() or not _stays(kind, problem.unseen_parents):
@@ -109,28 +109,28 @@ def require_values(problem: Problem, kind: NodeKind, cpd: Any) -> None:
     )
 
 
-def _stays(kind: NodeKind, policy: str) -> bool:
+def _stays(kind: AnyKind, policy: str) -> bool:
     """Whether what is unknown stays so under ``unseen_parents``; there is no uniform distribution of numbers."""
     return policy == "error" or (policy == "uniform" and _is_normal(kind))
 
 
-def _is_normal(kind: NodeKind) -> bool:
+def _is_normal(kind: AnyKind) -> bool:
     return isinstance(kind, LinearGaussianKind)
 
 
-def _is_odd(kind: NodeKind) -> bool:
+def _is_odd(kind: AnyKind) -> bool:
     """Whether a normal column can have no prior."""
     return _is_normal(kind) and kind != LinearGaussianKind()
 
 
-def _with_prior(prior: Any, *kinds: NodeKind) -> str:
+def _with_prior(prior: Any, *kinds: AnyKind) -> str:
     """Write down a prior on some kinds of column, and on those that have one already."""
     held = [kind for kind in (TabularKind(), LinearGaussianKind()) if prior_for(prior, kind) is not None]
     normal = [_is_normal(kind) for kind in (*kinds, *held)]
     return prior_of(counted=not all(normal), normal=any(normal))
 
 
-def _plainly(kind: NodeKind, name: str) -> str:
+def _plainly(kind: AnyKind, name: str) -> str:
     """Say what else it takes for a normal column to have a prior; see `require_plain`."""
     if not isinstance(kind, LinearGaussianKind) or kind == LinearGaussianKind():
         return ""

@@ -300,16 +300,21 @@ class Priced:
         return self.kinks.decrement(x, slope, product, self.matching.curvature, self.matching.total)
 
     def settled(self, x: Floats) -> tuple[Floats, bool]:
-        """Return the optimum near a point that is done, where weights are few; and whether it is one."""
+        """Return the optimum near a point that is done, where weights are few; and whether it is one.
+
+        Given inputs that leave little in doubt, a feature varies far less than it did before the search.
+        """
         if len(x) > MOST_WRITTEN:
             return x, True
-        tol = self.matching.problem.tol / 2
+        tol, (_, _, product) = self.matching.problem.tol / 2, self.evaluate_twice(x)
+        here = np.array([unit @ product(unit) for unit in np.eye(len(x))])
+        squares = np.minimum(here, self.matching.squares[self.matching.free])
         return self.kinks.finished(
             self.evaluate_twice,
             x,
             total=self.matching.total,
             gain=LEFT,
-            done=lambda slopes: self.matching.gap(slopes) <= tol,
+            done=lambda slopes: self.matching.gap(slopes, squares) <= tol,
         )
 
     def finished(self, x: Floats, steps: Iterator[int]) -> Floats:

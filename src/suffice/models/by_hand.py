@@ -51,9 +51,9 @@ def cpd_from(family: Family, table: Any, named: str | None = None) -> CPD:
     if isinstance(table, tabular.TabularCPD | CPD):
         return _same_states(family, table)
     kind = kind_for(family, named)
-    if kind.name != "tabular":
-        cpd: CPD = kind.cpd_type.from_given(family, table)
-        return cpd
+    whole: CPD | None = kind.whole(family, table)
+    if whole is not None:
+        return whole
     if is_frame(table):
         return tabular.from_array(family, _from_frame(family, table))
     return tabular.from_array(family, table)

@@ -12,7 +12,7 @@ from typing import Any
 import numpy as np
 
 from suffice.data.schema import Schema
-from suffice.models.cpds import Family, NodeKind
+from suffice.models.cpds import AnyKind, Family
 from suffice.models.cpds.linear_gaussian_kind import LinearGaussianKind
 from suffice.models.cpds.tabular_kind import TabularKind
 from suffice.models.naive import count_family
@@ -28,13 +28,13 @@ class Part:
 
     Attributes
     ----------
-    kind : NodeKind
+    kind : AnyKind
     family : Family
     needs : tuple of Need
         One, or one a column of counts.
     """
 
-    kind: NodeKind
+    kind: AnyKind
     family: Family
     needs: tuple[Need, ...]
 
@@ -60,7 +60,7 @@ def parts_of(structure: Naive, schema: Schema) -> dict[str, Part]:
         if kind == "multinomial":
             continue
         family = Family(schema[name], (target,))
-        node: NodeKind = TabularKind()
+        node: AnyKind = TabularKind()
         if kind in CONTINUOUS:
             node = LinearGaussianKind(divisor=divisor, tied="none" if kind == "gaussian" else "variance")
         found[name] = Part(node, family, (node.need(family),))
@@ -70,7 +70,7 @@ def parts_of(structure: Naive, schema: Schema) -> dict[str, Part]:
     return found
 
 
-def prior_for(prior: Any, kind: NodeKind) -> Any:
+def prior_for(prior: Any, kind: AnyKind) -> Any:
     """Return what a prior, or one of several, says of a kind of family; None where it says nothing."""
     several = getattr(prior, "parts", () if prior is None else (prior,))
     return next((one for one in several if kind.name in one.kinds), None)

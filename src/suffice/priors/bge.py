@@ -154,7 +154,8 @@ class BoundBGe(RegressionPrior):
 
     Attributes
     ----------
-    nodes : tuple of str
+    order : tuple of str
+        The nodes of the network.
     mean_weight, dof : float
         α_μ and α_w.
     mean : array, shape (d,)
@@ -163,7 +164,7 @@ class BoundBGe(RegressionPrior):
         The prior as it was stated.
     """
 
-    nodes: tuple[str, ...]
+    order: tuple[str, ...]
     mean_weight: float
     dof: float
     mean: Floats = field(repr=False)
@@ -172,7 +173,7 @@ class BoundBGe(RegressionPrior):
 
     def regression(self, family: Family) -> RegressionPseudo:
         """Return the prior of a family's regression, conditioned out of that of all variables."""
-        places = [self.nodes.index(name) for name in family.scope]
+        places = [self.order.index(name) for name in family.scope]
         parents, child = places[:-1], places[-1]
         inner, cross = self.scale[np.ix_(parents, parents)], self.scale[parents, child]
         slopes = np.asarray(np.linalg.solve(inner, cross), np.float64)
@@ -182,7 +183,7 @@ class BoundBGe(RegressionPrior):
             scatter=inner,
             level=float(self.mean[child]),
             slopes=slopes,
-            shape=(self.dof - len(self.nodes) + len(parents) + 1) / 2,
+            shape=(self.dof - len(self.order) + len(parents) + 1) / 2,
             scale=float(self.scale[child, child] - cross @ slopes) / 2,
         )
 

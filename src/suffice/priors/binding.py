@@ -5,7 +5,8 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
-from suffice.models.cpds import Family, NodeKind
+from suffice.models.cpds import AnyKind, Family
+from suffice.priors.prior import NodePrior, Prior
 from suffice.priors.several import Priors
 from suffice.stats.statistics import Statistics
 from suffice.structures.dag import DAG
@@ -20,22 +21,22 @@ def one_prior(prior: Any) -> Any:
     """
     if isinstance(prior, list | tuple):
         return Priors(*prior)
-    if isinstance(prior, Mapping) and any(hasattr(one, "kinds") for one in prior.values()):
+    if isinstance(prior, Mapping) and any(isinstance(one, Prior | type) for one in prior.values()):
         return Priors(prior, None)  # mappings to numbers are priors on hypotheses
     return prior
 
 
-def bound(prior: Any, dag: DAG, statistics: Statistics) -> Any:
+def bound(prior: Prior | None, dag: DAG, statistics: Statistics) -> Prior | None:
     """Return the prior with what it takes from the whole network, such as its number of variables."""
-    return prior.bound(dag, statistics) if hasattr(prior, "bound") else prior
+    return None if prior is None else prior.bound(dag, statistics)
 
 
-def prior_of(prior: Any, kind: NodeKind, family: Family) -> Any:
+def prior_of(prior: Prior | None, kind: AnyKind, family: Family) -> NodePrior | None:
     """Return the prior of one node: itself, or the one of several that is for the node or its kind; None for none."""
-    return prior.of_kind(kind.name, family) if hasattr(prior, "of_kind") else prior
+    return None if prior is None else prior.of_kind(kind.name, family)
 
 
-def without_prior(prior: Any, dag: DAG, nodes: Mapping[str, tuple[NodeKind, Family]]) -> list[str]:
+def without_prior(prior: Prior | None, dag: DAG, nodes: Mapping[str, tuple[AnyKind, Family]]) -> list[str]:
     """Return the nodes that have no prior though others have one; tied nodes have the prior of the first."""
     if prior is None:
         return []

@@ -18,21 +18,17 @@ from suffice.models.cpds import Family
 from suffice.models.cpds.kind import Pseudo
 from suffice.models.cpds.rows import as_numbers, find_rows, given_rows
 from suffice.priors.dirichlet_rows import DirichletRows
+from suffice.priors.prior import ConjugatePrior
 from suffice.stats.counts import Counts
 
 LARGEST = 1e100
 """The largest pseudo-count, so that sums of them stay finite."""
 
 
-class DirichletPrior:
+class DirichletPrior(ConjugatePrior):
     """What all Dirichlet priors share; a subclass says how large α is for a family."""
 
     kinds: ClassVar[tuple[str, ...]] = ("tabular",)
-
-    @property
-    def nodes(self) -> tuple[str, ...]:
-        """The nodes that have pseudo-counts of their own."""
-        return ()
 
     def alpha(self, family: Family) -> NDArray[np.float64]:
         """Return α, shape (n_states,) when it is the same for all rows, else (n_rows, n_states)."""
@@ -54,10 +50,6 @@ class DirichletPrior:
             return alpha[find_rows(configurations, sizes, None)]
 
         return rows
-
-    def describe(self) -> str:
-        """Say in a few words what the prior is."""
-        return repr(self)
 
     def to_dict(self) -> dict[str, Any]:
         """Return the prior as JSON-able data."""

@@ -10,11 +10,12 @@ import numpy as np
 
 from suffice.errors import ArgumentError, Mention, require_number, shown
 from suffice.priors.penalty import Gaussian, Laplace
-from suffice.types import Floats
+from suffice.priors.prior import Prior
+from suffice.types import Estimate, Floats
 
 
 @dataclass(frozen=True)
-class Elastic:
+class Elastic(Prior):
     """A penalty of c1 Σ |w| + c2 Σ w², as makers of conditional random fields write it: the square has no ½.
 
     It is the negative logarithm of a prior density, up to a constant. ``sf.Gaussian(σ)`` is c2 = 1 / (2 σ²), and
@@ -29,8 +30,7 @@ class Elastic:
 
     c1: float = 0.0
     c2: float = 0.0
-    points: ClassVar[tuple[str, ...]] = ("map",)
-    kinds: ClassVar[tuple[str, ...]] = ()
+    points: ClassVar[tuple[Estimate, ...]] = ("map",)
 
     def __post_init__(self) -> None:
         for name in ("c1", "c2"):
@@ -63,7 +63,7 @@ def elastic(c1: float, c2: float) -> Elastic | None:
     return penalty if penalty.c1 or penalty.c2 else None
 
 
-def penalty_of(prior: Any) -> Elastic:
+def penalty_of(prior: Prior | None) -> Elastic:
     """Return a prior as a penalty c1 ‖w‖₁ + c2 ‖w‖²; none is zero."""
     if prior is None:
         return Elastic()

@@ -16,7 +16,7 @@ from suffice.models.cpds import Family
 from suffice.models.cpds.linear_gaussian import LinearGaussianCPD
 from suffice.models.cpds.linear_gaussian_prior import RegressionPseudo
 from suffice.priors.point_posterior import PointPosterior
-from suffice.priors.prior import ComparedByContent
+from suffice.priors.prior import ComparedByContent, ConjugatePrior
 from suffice.priors.regression_posterior import RegressionPosterior
 from suffice.stats.moments import Moments
 from suffice.types import Floats
@@ -25,7 +25,7 @@ LARGEST = 1e100
 """The largest number of a prior, so that sums and products of a few stay finite."""
 
 
-class RegressionPrior:
+class RegressionPrior(ConjugatePrior):
     """What the priors of linear-Gaussian nodes share; a subclass gives the prior of a family's regressions."""
 
     kinds: ClassVar[tuple[str, ...]] = ("linear_gaussian",)
@@ -47,10 +47,6 @@ class RegressionPrior:
         """Return what the prior adds to the data of a family, for the proof of the estimate ``point``."""
         prior = self.regression(family)
         return RegressionPseudo(**{**vars(prior), "point": point})
-
-    def describe(self) -> str:
-        """Say in a few words what the prior is."""
-        return repr(self)
 
 
 @dataclass(frozen=True, init=False, eq=False, repr=False)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from abc import ABC, abstractmethod
+from abc import abstractmethod
 from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any, ClassVar
@@ -14,14 +14,15 @@ from numpy.typing import NDArray
 from suffice.errors import ArgumentError, require_number, shown
 from suffice.models.cpds import Family
 from suffice.models.cpds.softmax import SoftmaxPenalty
-from suffice.types import Floats
+from suffice.priors.prior import NodePrior, Prior
+from suffice.types import Estimate, Floats
 
 NARROWEST, WIDEST = 1e-4, 1e6
 """Widths beyond these hold terms at zero, or leave them free, to rounding error."""
 
 
 @dataclass(frozen=True)
-class Penalty(ABC):
+class Penalty(Prior):
     """What penalties share: how wide the prior is.
 
     A term of one variable is a main effect; ``main`` is the width of its prior where it differs, ``inf`` leaving main
@@ -30,9 +31,7 @@ class Penalty(ABC):
 
     width: float = 1.0
     main: float | None = None
-    points: ClassVar[tuple[str, ...]] = ("map",)
-    kinds: ClassVar[tuple[str, ...]] = ()
-    """The kinds of nodes of a Bayesian network that it is a prior on."""
+    points: ClassVar[tuple[Estimate, ...]] = ("map",)
 
     def __post_init__(self) -> None:
         for name, value in (("width", self.width), ("main", self.main)):
@@ -61,17 +60,13 @@ class Penalty(ABC):
     def slope(self, terms: Sequence[Floats]) -> list[Floats]:
         """Return the derivative of `value` by every term."""
 
-    def describe(self) -> str:
-        """Say in a few words what the prior is."""
-        return repr(self)
-
     def to_dict(self) -> dict[str, Any]:
         """Return the prior as JSON-able data."""
         return {"type": type(self).__name__, "width": self.width, "main": self.main}
 
 
 @dataclass(frozen=True)
-class Gaussian(Penalty):
+class Gaussian(Penalty, NodePrior):
     """Normal prior on every u-term under sum-to-zero constraints: a penalty of Σ u² / (2 width²).
 
     Parameters

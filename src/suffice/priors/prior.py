@@ -1,10 +1,81 @@
-"""What a prior on a network's parameters must provide: the posterior from a node's statistic. The rest follows."""
+"""What every prior declares, with its defaults, and what one on the nodes of a network must provide."""
 
 from __future__ import annotations
 
+from abc import ABC, abstractmethod
 from typing import TYPE_CHECKING, Any, Protocol, runtime_checkable
 
+import numpy as np
+
 from suffice.models.cpds import CPD, Family
+from suffice.types import Estimate
+
+if TYPE_CHECKING:
+    from suffice.stats.statistics import Statistics
+    from suffice.structures.dag import DAG
+
+
+class Prior(ABC):
+    """A prior on the parameters of a model; what a subclass does not declare has the defaults below."""
+
+    @property
+    def points(self) -> tuple[Estimate, ...]:
+        """The estimates that it can give."""
+        return ("mean", "map")
+
+    @property
+    def kinds(self) -> tuple[str, ...]:
+        """The kinds of nodes of a Bayesian network that it is a prior on."""
+        return ()
+
+    @property
+    def nodes(self) -> tuple[str, ...]:
+        """The nodes that the prior names; it may speak of all nodes alike and name none."""
+        return ()
+
+    @property
+    def remarks(self) -> tuple[str, ...]:
+        """What the prior took from the data."""
+        return ()
+
+    def bound(self, dag: DAG, statistics: Statistics) -> Prior:
+        """Return the prior with what it takes from the whole network, such as its number of variables."""
+        return self
+
+    def of_kind(self, kind: str, family: Family) -> NodePrior | None:
+        """Return the prior of one node, given the name of its kind; None for none."""
+        return None
+
+    def describe(self) -> str:
+        """Say in a few words what the prior is."""
+        return repr(self)
+
+    @abstractmethod
+    def to_dict(self) -> dict[str, Any]:
+        """Return the prior as JSON-able data."""
+
+
+class NodePrior(Prior):
+    """A prior on the parameters of single nodes."""
+
+    def of_kind(self, kind: str, family: Family) -> NodePrior | None:
+        """Return the prior of one node: itself."""
+        return self
+
+    @abstractmethod
+    def pseudo(self, family: Family, point: str) -> Any:
+        """Return what the prior adds to the statistic, as the node kind's `residual` takes it for ``point``.
+
+        For tables these are pseudo-counts by parent configuration (`suffice.models.cpds.kind.Pseudo`).
+        """
+
+
+class ConjugatePrior(NodePrior):
+    """A prior on nodes whose posterior is known in closed form."""
+
+    @abstractmethod
+    def posterior(self, kind: str, family: Family, statistic: Any, given: Any = None) -> NodePosterior | None:
+        """Return the posterior of one node from its statistic, and from what an expert gave."""
 
 
 @runtime_checkable
@@ -25,45 +96,12 @@ class NodePosterior(Protocol):
     def mode(self) -> CPD:
         """Return the posterior mode; NaN where it is not unique."""
 
-    def renamed(self, family: Family) -> Any:
+    def renamed(self, family: Family) -> NodePosterior:
         """Return the same posterior for a tied family."""
 
 
-@runtime_checkable
-class Prior(Protocol):
-    """A conjugate prior on the parameters of every node."""
-
-    @property
-    def kinds(self) -> tuple[str, ...]:
-        """The kinds of nodes that it is a prior on."""
-
-    @property
-    def nodes(self) -> tuple[str, ...]:
-        """The nodes that the prior names; it may speak of all nodes alike and name none."""
-
-    def posterior(self, kind: str, family: Family, statistic: Any, given: Any = None) -> NodePosterior:
-        """Return the posterior of one node from its statistic, and from what an expert gave."""
-
-    def pseudo(self, family: Family, point: str) -> Any:
-        """Return what the prior adds to the statistic, as the node kind's `residual` takes it for ``point``.
-
-        For tables these are pseudo-counts by parent configuration (`suffice.models.cpds.kind.Pseudo`).
-        """
-
-    def describe(self) -> str:
-        """Say in a few words what the prior is."""
-
-    def to_dict(self) -> dict[str, Any]:
-        """Return the prior as JSON-able data."""
-
-
-class ComparedByContent:
+class ComparedByContent(Prior):
     """Priors that are equal when they say the same, arrays and mappings included."""
-
-    if TYPE_CHECKING:
-
-        def to_dict(self) -> dict[str, Any]:
-            """Return the prior as JSON-able data."""
 
     def __eq__(self, other: object) -> bool:
         if not isinstance(other, ComparedByContent) or type(self) is not type(other):
@@ -78,4 +116,4 @@ def _plain(value: Any) -> Any:
     """Return arrays as lists, and mappings in order of their keys."""
     if isinstance(value, dict):
         return {key: _plain(value[key]) for key in sorted(value, key=str)}
-    return value.tolist() if hasattr(value, "tolist") else value
+    return value.tolist() if isinstance(value, np.ndarray | np.generic) else value

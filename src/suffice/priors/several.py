@@ -2,13 +2,18 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterator, Mapping
+from collections.abc import Callable, Collection, Iterator, Mapping
 from typing import Any
 
 from suffice.errors import ArgumentError, EstimationError, Text, listing, made, shown
 from suffice.models.cpds import Family, kind_for
+from suffice.priors.prior import ConjugatePrior, NodePosterior, NodePrior, Prior
 from suffice.stats.statistics import Statistics
 from suffice.structures.dag import DAG
+from suffice.types import Estimate
+
+Part = Prior | dict[str, Prior | None] | None
+"""What `Priors` is made of: a prior on nodes of one kind, the priors of some nodes, or None for all others."""
 
 REMEDIES = {
     "tabular": Text(made("BDeu", 10)),
@@ -43,7 +48,7 @@ def remedies(kinds: Collection[str], on: str) -> str:
     return f"F{none}" if listed == [given] else f"G{each}, or f{none}"
 
 
-class Priors:
+class Priors(ConjugatePrior):
     """Priors by kind of node or by node, for networks that mix tables, regressions and others.
 
     Parameters
@@ -73,15 +78,15 @@ class Priors:
     """
 
     __slots__ = ("by_kind", "by_node", "priors")
-    priors: tuple[Any, ...]
+    priors: tuple[Part, ...]
     """What was given, in order."""
-    by_kind: Mapping[str, Any]
-    by_node: Mapping[str, Any]
+    by_kind: Mapping[str, NodePrior]
+    by_node: Mapping[str, NodePrior | None]
 
-    def __init__(self, *priors: Any) -> None:
+    def __init__(self, *priors: Prior | Mapping[str, Prior | None] | None) -> None:
         given = tuple(dict(part) if isinstance(part, Mapping) else part for part in priors)
-        by_kind: dict[str, Any] = {}
-        by_node: dict[str, Any] = {}
+        by_kind: dict[str, NodePrior] = {}
+        by_node: dict[str, NodePrior | None] = {}
         for part in given:
             if isinstance(part, dict):
                 _add_nodes(by_node, part)
@@ -100,7 +105,7 @@ class Priors:
     def __setattr__(self, name: str, value: object) -> None:
         raise AttributeError(f"cannot assign to field {name!r}")
 
-    def __reduce__(self) -> tuple[Any, ...]:
+    def __reduce__(self) -> tuple[type[Priors], tuple[Part, ...]]:
         return Priors, self.priors  # copying attribute by attribute would assign to them
 
     def __repr__(self) -> str:
@@ -113,11 +118,11 @@ class Priors:
         return hash(tuple(frozenset(part.items()) if isinstance(part, dict) else part for part in self.priors))
 
     @property
-    def parts(self) -> tuple[Any, ...]:
+    def parts(self) -> tuple[Prior, ...]:
         """The priors themselves, each once."""
         return tuple(self._each())
 
-    def _each(self) -> Iterator[Any]:
+    def _each(self) -> Iterator[Prior]:
         for part in self.priors:
             for prior in part.values() if isinstance(part, dict) else (part,):
                 if prior is not None:
@@ -129,18 +134,17 @@ class Priors:
         return tuple(self.by_kind)
 
     @property
-    def points(self) -> tuple[str, ...]:
+    def points(self) -> tuple[Estimate, ...]:
         """The estimates that all parts can give."""
-        parts = [getattr(prior, "points", ("mean", "map")) for prior in self.parts]
-        return tuple(point for point in ("mean", "map") if all(point in part for part in parts))
+        return tuple(point for point in super().points if all(point in prior.points for prior in self.parts))
 
     @property
     def nodes(self) -> tuple[str, ...]:
         """The nodes that are named, by the mapping or by the parts."""
-        named = (node for prior in self.parts for node in getattr(prior, "nodes", ()))
+        named = (node for prior in self.parts for node in prior.nodes)
         return tuple(dict.fromkeys((*self.by_node, *named)))
 
-    def of_kind(self, kind: str, family: Family) -> Any:
+    def of_kind(self, kind: str, family: Family) -> NodePrior | None:
         """Return the prior of a node: its own, else that of its kind, else None where nodes may have none."""
         name = family.child.name
         if name in self.by_node:
@@ -159,22 +163,25 @@ class Priors:
     def bound(self, dag: DAG, statistics: Statistics) -> Priors:
         """Return the priors with those bound to the network that ask for it."""
 
-        def settled(part: Any) -> Any:
-            if isinstance(part, dict):
-                return {node: settled(prior) for node, prior in part.items()}
-            return part.bound(dag, statistics) if hasattr(part, "bound") else part
+        def settled(prior: Prior | None) -> Prior | None:
+            return None if prior is None else prior.bound(dag, statistics)
 
-        return Priors(*map(settled, self.priors))
+        return Priors(
+            *(
+                {node: settled(prior) for node, prior in part.items()} if isinstance(part, dict) else settled(part)
+                for part in self.priors
+            )
+        )
 
     @property
     def remarks(self) -> tuple[str, ...]:
         """What the parts took from the data."""
-        return tuple(dict.fromkeys(remark for prior in self.parts for remark in getattr(prior, "remarks", ())))
+        return tuple(dict.fromkeys(remark for prior in self.parts for remark in prior.remarks))
 
-    def posterior(self, kind: str, family: Family, statistic: Any, given: Any = None) -> Any:
+    def posterior(self, kind: str, family: Family, statistic: Any, given: Any = None) -> NodePosterior | None:
         """Return the posterior of one node under its prior; None where it has none."""
         mine = self.of_kind(kind, family)
-        return None if mine is None else mine.posterior(kind, family, statistic, given)
+        return mine.posterior(kind, family, statistic, given) if isinstance(mine, ConjugatePrior) else None
 
     def pseudo(self, family: Family, point: str) -> Any:
         """Return what the prior of a family adds to its data, the kind being the one that its variables suggest."""
@@ -196,27 +203,27 @@ class Priors:
         return {"type": "Priors", "priors": [_entry(part) for part in self.priors]}
 
     @classmethod
-    def from_dict(cls, entry: Mapping[str, Any], read: Any) -> Priors:
+    def from_dict(cls, entry: Mapping[str, Any], read: Callable[[Mapping[str, Any]], Prior]) -> Priors:
         """Rebuild the priors from `to_dict`'s data; ``read`` rebuilds one of them."""
 
-        def part(entry: Any) -> Any:
+        def part(entry: Mapping[str, Any] | None) -> Part:
             if entry is not None and "nodes" in entry and "type" not in entry:
-                return {node: part(one) for node, one in entry["nodes"].items()}
+                return {node: None if one is None else read(one) for node, one in entry["nodes"].items()}
             return None if entry is None else read(entry)
 
         return cls(*map(part, entry["priors"]))
 
 
-def _entry(part: Any) -> Any:
+def _entry(part: Part) -> dict[str, Any] | None:
     """Return one part as JSON-able data: a prior, None, or the priors of some nodes."""
     if isinstance(part, dict):
         return {"nodes": {node: _entry(prior) for node, prior in part.items()}}
     return None if part is None else part.to_dict()
 
 
-def _add_kinds(covered: dict[str, Any], prior: Any) -> None:
+def _add_kinds(covered: dict[str, NodePrior], part: Prior) -> None:
     """Take down for which kinds a prior is, and refuse a second one for the same."""
-    _require_on_nodes(prior)
+    prior = _required_on_nodes(part)
     for kind in prior.kinds:
         if kind in covered:
             raise ArgumentError(
@@ -226,7 +233,7 @@ def _add_kinds(covered: dict[str, Any], prior: Any) -> None:
         covered[kind] = prior
 
 
-def _add_nodes(named: dict[str, Any], part: Mapping[Any, Any]) -> None:
+def _add_nodes(named: dict[str, NodePrior | None], part: Mapping[str, Prior | None]) -> None:
     """Take down the priors of single nodes."""
     for node, prior in part.items():
         if not isinstance(node, str):
@@ -235,14 +242,12 @@ def _add_nodes(named: dict[str, Any], part: Mapping[Any, Any]) -> None:
             )
         if node in named:
             raise ArgumentError(f"There are two entries for the prior of node {node!r}. Leave one of them out.")
-        if prior is not None:
-            _require_on_nodes(prior)
-        named[node] = prior
+        named[node] = None if prior is None else _required_on_nodes(prior)
 
 
-def _require_on_nodes(prior: Any) -> None:
-    """Refuse what is no prior on nodes."""
-    if isinstance(prior, type | Priors) or not getattr(prior, "kinds", ()):
+def _required_on_nodes(prior: Prior) -> NodePrior:
+    """Return a prior on nodes; refuse what is none."""
+    if isinstance(prior, Priors) or not isinstance(prior, NodePrior) or not prior.kinds:
         raise ArgumentError(
             "Each part of sf.Priors must be a prior on nodes, such as ",
             made("BDeu", 10),
@@ -250,3 +255,4 @@ def _require_on_nodes(prior: Any) -> None:
             made("NormalInverseGamma", 2, 1.0),
             f", a mapping from nodes to priors, or None for nodes without one. Got {shown(prior)} instead.",
         )
+    return prior

@@ -3,15 +3,15 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import Any
 
 from suffice.data.schema import Schema
 from suffice.errors import ArgumentError, StructureError, UnknownNameError, listing, suggestion
 from suffice.models.cpds import linear_gaussian_kind, noisy_or_kind, softmax_kind, tabular_kind
-from suffice.models.cpds.kind import CPD, Family, NodeKind
+from suffice.models.cpds.kind import CPD, AnyKind, Family, Given, NodeKind
 from suffice.structures.dag import DAG
+from suffice.types import Label
 
-KINDS: dict[str, NodeKind] = {
+KINDS: dict[str, AnyKind] = {
     "tabular": tabular_kind.KIND,
     "linear_gaussian": linear_gaussian_kind.KIND,
     "softmax": softmax_kind.KIND,
@@ -19,7 +19,7 @@ KINDS: dict[str, NodeKind] = {
 }
 
 
-def kind_named(name: str) -> NodeKind:
+def kind_named(name: str) -> AnyKind:
     """Return a node kind by its name."""
     if name not in KINDS:
         raise UnknownNameError(
@@ -28,14 +28,14 @@ def kind_named(name: str) -> NodeKind:
     return KINDS[name]
 
 
-def kind_for(family: Family, named: str | None = None) -> NodeKind:
+def kind_for(family: Family, named: str | None = None) -> AnyKind:
     """Return the kind that was named for a node, or the first that accepts its family."""
     if named is not None:
         reason = kind_named(named).refuses(family)
         if reason:
             raise StructureError(f"Node {family.child.name!r} cannot be of kind {named!r}: {reason}")
         return KINDS[named]
-    reasons = {name: kind.refuses(family) for name, kind in KINDS.items() if not getattr(kind, "only_named", False)}
+    reasons = {name: kind.refuses(family) for name, kind in KINDS.items() if not kind.only_named}
     for name, reason in reasons.items():
         if reason is None:
             return KINDS[name]
@@ -48,21 +48,23 @@ def family_of(dag: DAG, schema: Schema, node: str) -> Family:
     return Family(schema[node], tuple(schema[parent] for parent in dag.parents[node]))
 
 
-def nodes_of(dag: DAG, schema: Schema) -> dict[str, tuple[NodeKind, Family]]:
+def nodes_of(dag: DAG, schema: Schema) -> dict[str, tuple[AnyKind, Family]]:
     """Return the kind and the family of every node, the kind with the node's own settings."""
     named, settings = dict(dag.kinds), dag.settings_of
-    found: dict[str, tuple[NodeKind, Family]] = {}
+    found: dict[str, tuple[AnyKind, Family]] = {}
     for node in dag.nodes:
         family = family_of(dag, schema, node)
         kind = kind_for(family, named.get(node))
-        mine: dict[str, Any] = dict(settings.get(node, {}))
-        if dag.divisor != "n" and hasattr(kind, "divisor"):
+        mine: dict[str, Label] = dict(settings.get(node, {}))
+        if dag.divisor != "n" and "divisor" in kind.settings:
             mine.setdefault("divisor", dag.divisor)
         found[node] = (kind.configured(node, mine), family)
     return found
 
 
-def given_in(group: tuple[str, ...], fixed: Mapping[str, Any], nodes: Mapping[str, tuple[NodeKind, Family]]) -> Any:
+def given_in(
+    group: tuple[str, ...], fixed: Mapping[str, Given], nodes: Mapping[str, tuple[AnyKind, Family]]
+) -> Given | None:
     """Return what an expert gave for one of some tied nodes, in terms that suit all of them; None for nothing."""
     for node in group:
         if node in fixed:
@@ -74,4 +76,16 @@ def given_in(group: tuple[str, ...], fixed: Mapping[str, Any], nodes: Mapping[st
     return None
 
 
-__all__ = ["CPD", "KINDS", "Family", "NodeKind", "family_of", "given_in", "kind_for", "kind_named", "nodes_of"]
+__all__ = [
+    "CPD",
+    "KINDS",
+    "AnyKind",
+    "Family",
+    "Given",
+    "NodeKind",
+    "family_of",
+    "given_in",
+    "kind_for",
+    "kind_named",
+    "nodes_of",
+]

@@ -8,22 +8,25 @@ from __future__ import annotations
 
 import math
 from fractions import Fraction
-from typing import Any
+from typing import TYPE_CHECKING
 
 import numpy as np
-from numpy.typing import NDArray
 
 from suffice.models.cpds.linear_gaussian import LinearGaussianCPD
 from suffice.optimise.distance import Distance, beyond, quadratic_loss, shortfall
 from suffice.stats.moments import Moments
+from suffice.types import Array, Floats
+
+if TYPE_CHECKING:
+    from numpy.typing import ArrayLike
+
+    from suffice.models.cpds.linear_gaussian_kind import LinearGaussianKind
 
 MAX_EXACT = 20_000
 """Products of so many numbers are formed as fractions."""
 
-Row = NDArray[Any]
 
-
-def in_fractions(values: Any, exact: bool) -> NDArray[Any]:
+def in_fractions(values: ArrayLike, exact: bool) -> Array:
     """Return numbers as fractions, or as the longest floats."""
     array = np.asarray(values, np.float64)
     if not exact:
@@ -39,7 +42,7 @@ class _Seen:
         weight = statistic.weight.reshape(-1)
         self.rows = np.flatnonzero(weight > 0)
         exact = len(self.rows) * p * p <= MAX_EXACT
-        pick = {name: getattr(statistic, name).reshape(len(weight), -1)[self.rows] for name in ("mean", "rest")}
+        mean, rest = (part.reshape(len(weight), -1)[self.rows] for part in (statistic.mean, statistic.rest))
         self.scatter = in_fractions(statistic.scatter.reshape(-1, p, p)[self.rows], exact)
         self.weight = in_fractions(weight[self.rows], exact)
         self.variance = in_fractions(cpd.variance[self.rows], exact)
@@ -48,9 +51,9 @@ class _Seen:
         self.slopes = -direction[:, :-1]
         # Σ w (x − x̄) e of every column x, e = y − a − b · x; then ē, and Σ w e².
         self.cross = (self.scatter * direction[:, None, :]).sum(axis=2)
-        means = in_fractions(pick["mean"], exact) + in_fractions(pick["rest"], exact)
+        means = in_fractions(mean, exact) + in_fractions(rest, exact)
         self.gap = (means * direction).sum(axis=1) - in_fractions(cpd.intercept[self.rows], exact)
-        parts = np.abs(pick["mean"] * np.concatenate([cpd.coefficients[self.rows], ones], axis=1)).sum(axis=1)
+        parts = np.abs(mean * np.concatenate([cpd.coefficients[self.rows], ones], axis=1)).sum(axis=1)
         self.rounding = 2 * np.finfo(np.float64).eps * (parts + np.abs(cpd.intercept[self.rows]))
         self.squares = (self.cross * direction).sum(axis=1) + self.weight * self.gap * self.gap
 
@@ -69,13 +72,13 @@ def exact_terms(cpd: LinearGaussianCPD, statistic: Moments) -> list[float]:
     return terms
 
 
-def _known(cpd: LinearGaussianCPD, statistic: Moments) -> NDArray[np.float64]:
+def _known(cpd: LinearGaussianCPD, statistic: Moments) -> Floats:
     """Return the parameters of the rows with data."""
     rows = statistic.weight.reshape(-1) > 0
     return np.column_stack([cpd.intercept, cpd.coefficients, cpd.variance])[rows]
 
 
-def exact_residual(cpd: LinearGaussianCPD, statistic: Moments, kind: Any) -> float:
+def exact_residual(cpd: LinearGaussianCPD, statistic: Moments, kind: LinearGaussianKind) -> float:
     """Return the largest miss: of ē in standard deviations, of cov(x, e) as a correlation, of v relative to itself."""
     if np.isnan(_known(cpd, statistic)).any():
         return math.inf
@@ -99,7 +102,7 @@ def exact_residual(cpd: LinearGaussianCPD, statistic: Moments, kind: Any) -> flo
     return max(gaps)
 
 
-def _slope_gaps(seen: _Seen, q: int, kind: Any) -> list[float]:
+def _slope_gaps(seen: _Seen, q: int, kind: LinearGaussianKind) -> list[float]:
     """Return |Σ w (x − x̄) e − ridge · b|, divided by the roots of Σ w (x − x̄)² and of Σ w e²."""
     cross, squares, spread = seen.cross[:, :q], seen.squares, np.diagonal(seen.scatter, axis1=1, axis2=2)[:, :q]
     b = seen.slopes
@@ -123,7 +126,7 @@ def _slope_gaps(seen: _Seen, q: int, kind: Any) -> list[float]:
 # Nats ---------------------------------------------------------------------------------------------------------
 
 
-def exact_distance(cpd: LinearGaussianCPD, statistic: Moments, kind: Any) -> Distance:
+def exact_distance(cpd: LinearGaussianCPD, statistic: Moments, kind: LinearGaussianKind) -> Distance:
     """Return the Newton decrement of every configuration: of its level, its slopes and its variance.
 
     With n rows, mean error ē, scatter S of the parents and c = Σ w (x − x̄) e they are ½ n ē²/v, ½ cᵀS⁻¹c/v and
@@ -160,7 +163,7 @@ def exact_distance(cpd: LinearGaussianCPD, statistic: Moments, kind: Any) -> Dis
     return found + Distance.of_rows(np.array(losses), name)
 
 
-def _slope_loss(scatter: Row, cross: Row, slopes: Row, ridge: float, share: Any) -> float:
+def _slope_loss(scatter: Array, cross: Array, slopes: Array, ridge: float, share: float) -> float:
     """Return the decrement of slopes, from the scatter of parents and child and from Σ w (x − x̄) e."""
     q = len(slopes)
     if not q:
@@ -172,7 +175,7 @@ def _slope_loss(scatter: Row, cross: Row, slopes: Row, ridge: float, share: Any)
     return quadratic_loss(slope, curvature, rounding)
 
 
-def _shared_slope_loss(seen: _Seen, v: NDArray[np.float64], q: int, kind: Any) -> float:
+def _shared_slope_loss(seen: _Seen, v: Floats, q: int, kind: LinearGaussianKind) -> float:
     """Return the decrement of slopes that all configurations share; the smallest variance is the penalty's unit."""
     if any((row != seen.slopes[0]).any() for row in seen.slopes[1:]):
         return math.inf

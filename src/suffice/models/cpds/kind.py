@@ -2,19 +2,27 @@
 
 from __future__ import annotations
 
+from abc import ABC, abstractmethod
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, fields, is_dataclass, replace
-from typing import Any, ClassVar, Protocol, Self, runtime_checkable
-
-from numpy.typing import NDArray
+from typing import TYPE_CHECKING, Any, ClassVar, Generic, Protocol, Self, TypeAlias, TypeVar, runtime_checkable
 
 from suffice.data.variable import Variable
 from suffice.errors import StructureError, listing, suggestion
 from suffice.optimise.distance import Distance
-from suffice.stats.needs import Need
-from suffice.types import Columns
+from suffice.types import Array, Codes, Columns, Floats, Ints, Json, JsonObject, Label
 
-Pseudo = Callable[[NDArray[Any]], NDArray[Any]]
+if TYPE_CHECKING:
+    from numpy.typing import ArrayLike
+
+    from suffice.data.labelled import LabelledTable
+    from suffice.stats.counts import Counts
+    from suffice.stats.needs import Need
+
+Given: TypeAlias = "CPD | LabelledTable | ArrayLike | Mapping[str, Given] | Mapping[Label | tuple[Label, ...], Given]"
+"""What an expert gives for a node: a distribution, a table, parameters by name, or rows by the parents' states."""
+
+Pseudo = Callable[[Codes], Floats]
 """A prior on tables: from parent configurations, shape (k, n_parents), to pseudo-counts, shape (k, n_states)."""
 
 
@@ -52,7 +60,10 @@ class Family:
 
 @runtime_checkable
 class CPD(Protocol):
-    """A conditional probability distribution p(child | parents): frozen parameters of one node."""
+    """A conditional probability distribution p(child | parents): frozen parameters of one node.
+
+    It also has ``log_likelihood(statistic)``, from the statistic of its own kind.
+    """
 
     @property
     def kind(self) -> str:
@@ -62,117 +73,63 @@ class CPD(Protocol):
     def family(self) -> Family:
         """The node and its parents."""
 
-    def log_prob(self, columns: Columns) -> NDArray[Any]:
+    def log_prob(self, columns: Columns) -> Floats:
         """Return log p(child | parents) of every row; shape (n_rows,)."""
 
-    def sample(self, columns: Columns, uniform: NDArray[Any]) -> NDArray[Any]:
+    def sample(self, columns: Columns, uniform: Floats) -> Array:
         """Draw the child of every row from one uniform number each; shape (n_rows,)."""
-
-    def log_likelihood(self, statistic: Any) -> float:
-        """Return the local log-likelihood from the node's own statistic."""
 
     def renamed(self, family: Family) -> Self:
         """Return the same distribution for a tied family."""
 
-    def to_dict(self) -> dict[str, Any]:
+    def to_dict(self) -> dict[str, Json]:
         """Return the parameters as JSON-able data, its family left out."""
 
     @classmethod
-    def from_dict(cls, family: Family, entry: Mapping[str, Any]) -> Self:
+    def from_dict(cls, family: Family, entry: JsonObject) -> Self:
         """Rebuild from `to_dict`'s data."""
 
 
-@runtime_checkable
-class NodeKind(Protocol):
-    """How one kind of node is recognised, fitted by maximum likelihood, and proven."""
-
-    @property
-    def name(self) -> str:
-        """The name in the registry."""
-
-    @property
-    def cpd_type(self) -> type[Any]:
-        """The class of its distributions, for reading files."""
-
-    def is_closed_form(self) -> bool:
-        """Return whether `mle` is a formula; otherwise it searches."""
-
-    def departs(self) -> str | None:
-        """Say in which way its settings make the estimate other than the maximum of the likelihood; None if it is."""
-
-    def configured(self, node: str, options: Mapping[str, Any]) -> NodeKind:
-        """Return the kind with a node's own settings, such as ``{"tied": "variance"}``."""
-
-    def refuses(self, family: Family) -> str | None:
-        """Return why a family cannot be of this kind, or None when it can."""
-
-    def need(self, family: Family) -> Need:
-        """Return the statistic that a node of this kind is fitted from."""
-
-    def mle(self, family: Family, statistic: Any) -> CPD:
-        """Return the maximum-likelihood distribution; what the data does not determine is NaN."""
-
-    def whole(self, family: Family, given: Any) -> CPD | None:
-        """Return the distribution that an expert gave, where kinds are given as a whole; None for single rows."""
-
-    def fix(self, cpd: Any, given: Any) -> tuple[CPD, Any]:
-        """Put an expert's parameters in place; return the distribution and which parent configurations were given."""
-
-    def complete(self, cpd: Any, policy: str) -> tuple[CPD, tuple[str, ...]]:
-        """Apply ``unseen_parents`` to what is still NaN; return the distribution and remarks for the notes."""
-
-    def n_free(self, family: Family, n_fixed: int = 0) -> int:
-        """Return the number of free parameters, ``n_fixed`` parent configurations being given."""
-
-    def n_free_adjusted(self, family: Family, statistic: Any, fixed: Any = None) -> int:
-        """Return the dimension that the data's zeros leave."""
-
-    def residual(self, cpd: Any, statistic: Any, pseudo: Any = None, fixed: Any = None) -> float:
-        """Return the largest violation of the first-order condition, by other code than `mle`'s.
-
-        ``pseudo`` is what the prior adds, as its `pseudo` returns it; the kinds know their own priors'.
-        """
-
-    def distance(self, cpd: Any, statistic: Any, pseudo: Any = None, fixed: Any = None, point: str = "mle") -> Distance:
-        """Return how far the estimate is from its optimum in nats, or from a posterior mean in standard deviations.
-
-        The arguments are those of `residual`; ``point`` says whether an estimate under a prior is its mean. Rows of a
-        table, and other blocks that are estimated by themselves, are added up; their names say which row it is, not
-        which node.
-        """
-
-    def log_likelihood_terms(self, cpd: Any, statistic: Any) -> list[float]:
-        """Return numbers that add up to the log-likelihood, by other code than the distribution's own sum."""
-
-    def normalisation(self, cpd: Any) -> float:
-        """Return the largest distance of a distribution's total from one."""
+C = TypeVar("C", bound=CPD)
+S = TypeVar("S")
+P = TypeVar("P")
 
 
-class KindBase:
-    """What most kinds share: fitted by a formula, set up by their fields, scored row by row through ``log_prob``."""
+class NodeKind(ABC, Generic[C, S, P]):
+    """How one kind of node is recognised, fitted by maximum likelihood, and proven.
+
+    A kind is a frozen dataclass whose fields are the settings that a user gives. It names the class of its
+    distributions, the statistic that it is fitted from, and what its priors add to that statistic:
+    ``class TabularKind(NodeKind[TabularCPD, Counts, Pseudo])``.
+    """
 
     name: ClassVar[str]
+    """The name in the registry."""
     closed_form: ClassVar[bool] = True
     only_named: ClassVar[bool] = False
     """Whether the kind is never chosen by itself."""
+
+    @property
+    @abstractmethod
+    def cpd_type(self) -> type[C]:
+        """The class of its distributions, for reading files."""
+
+    @property
+    def settings(self) -> tuple[str, ...]:
+        """The names of the settings that a user may give."""
+        return tuple(field.name for field in fields(self)) if is_dataclass(self) else ()
 
     def is_closed_form(self) -> bool:
         """Return whether `mle` is a formula; otherwise it searches."""
         return self.closed_form
 
     def departs(self) -> str | None:
-        """Say in which way its settings make the estimate other than the maximum of the likelihood: in none."""
+        """Say in which way its settings make the estimate other than the maximum of the likelihood; None if it is."""
         return None
 
-    def whole(self, family: Family, given: Any) -> CPD | None:
-        """Return the distribution that an expert gave; None for tables, which are given row by row."""
-        reader = getattr(getattr(self, "cpd_type", None), "from_given", None)
-        found: CPD | None = None if reader is None else reader(family, given)
-        return found
-
-    def configured(self, node: str, options: Mapping[str, Any]) -> Any:
-        """Return the kind with a node's own settings, which are fields of its class."""
-        known: list[str] = [field.name for field in fields(self)] if is_dataclass(self) else []
+    def configured(self, node: str, options: Mapping[str, Label]) -> Self:
+        """Return the kind with a node's own settings, such as ``{"tied": "variance"}``."""
+        known = self.settings
         for option in options:
             if option not in known:
                 raise StructureError(
@@ -182,13 +139,76 @@ class KindBase:
                 )
         return replace(self, **options) if options else self  # type: ignore[type-var]
 
-    def distance(self, cpd: Any, statistic: Any, pseudo: Any = None, fixed: Any = None, point: str = "mle") -> Distance:
-        """Return that nothing is known of the distance in nats, so that `residual` alone decides."""
+    @abstractmethod
+    def refuses(self, family: Family) -> str | None:
+        """Return why a family cannot be of this kind, or None when it can."""
+
+    @abstractmethod
+    def need(self, family: Family) -> Need:
+        """Return the statistic that a node of this kind is fitted from."""
+
+    @abstractmethod
+    def mle(self, family: Family, statistic: S) -> C:
+        """Return the maximum-likelihood distribution; what the data does not determine is NaN."""
+
+    def whole(self, family: Family, given: Given) -> C | None:
+        """Return the distribution that an expert gave; None for tables, which are given row by row."""
+        return None
+
+    @abstractmethod
+    def fix(self, cpd: C, given: Given) -> tuple[C, Ints]:
+        """Put an expert's parameters in place; return the distribution and which parent configurations were given."""
+
+    @abstractmethod
+    def complete(self, cpd: C, policy: str) -> tuple[C, tuple[str, ...]]:
+        """Apply ``unseen_parents`` to what is still NaN; return the distribution and remarks for the notes."""
+
+    @abstractmethod
+    def n_free(self, family: Family, n_fixed: int = 0) -> int:
+        """Return the number of free parameters, ``n_fixed`` parent configurations being given."""
+
+    @abstractmethod
+    def n_free_adjusted(self, family: Family, statistic: S, fixed: Ints | None = None) -> int:
+        """Return the dimension that the data's zeros leave."""
+
+    @abstractmethod
+    def residual(self, cpd: C, statistic: S, pseudo: P | None = None, fixed: Ints | None = None) -> float:
+        """Return the largest violation of the first-order condition, by other code than `mle`'s.
+
+        ``pseudo`` is what the prior adds, as its `pseudo` returns it; the kinds know their own priors'.
+        """
+
+    def distance(
+        self, cpd: C, statistic: S, pseudo: P | None = None, fixed: Ints | None = None, point: str = "mle"
+    ) -> Distance:
+        """Return how far the estimate is from its optimum in nats, or from a posterior mean in standard deviations.
+
+        The arguments are those of `residual`; ``point`` says whether an estimate under a prior is its mean. Rows of a
+        table, and other blocks that are estimated by themselves, are added up; their names say which row it is, not
+        which node. Without it nothing is known of the distance in nats, and `residual` alone decides.
+        """
         return Distance()
 
-    def log_likelihood_terms(self, cpd: CPD, statistic: Any) -> list[float]:
-        """Return m · log p of every cell that occurs, through the distribution's own ``log_prob``."""
-        columns, m = statistic.columns()
-        names = [variable.name for variable in statistic.variables]
-        terms: list[float] = (m * cpd.log_prob(dict(zip(names, columns, strict=True)))).tolist()
-        return terms
+    @abstractmethod
+    def log_likelihood(self, cpd: C, statistic: S) -> float:
+        """Return the local log-likelihood from the node's own statistic."""
+
+    @abstractmethod
+    def log_likelihood_terms(self, cpd: C, statistic: S) -> list[float]:
+        """Return numbers that add up to the log-likelihood, by other code than the distribution's own sum."""
+
+    @abstractmethod
+    def normalisation(self, cpd: C) -> float:
+        """Return the largest distance of a distribution's total from one."""
+
+
+AnyKind: TypeAlias = "NodeKind[Any, Any, Any]"  # type: ignore[explicit-any]  # Python cannot say "of some C, S and P"
+"""A node kind of whatever distributions, statistic and priors."""
+
+
+def terms_of_counts(cpd: CPD, statistic: Counts) -> list[float]:
+    """Return m · log p of every cell that occurs, through the distribution's own ``log_prob``."""
+    columns, m = statistic.columns()
+    names = [variable.name for variable in statistic.variables]
+    terms: list[float] = (m * cpd.log_prob(dict(zip(names, columns, strict=True)))).tolist()
+    return terms

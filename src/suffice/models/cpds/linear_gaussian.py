@@ -10,20 +10,21 @@ import math
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 from functools import cached_property
-from typing import Any, ClassVar
+from typing import ClassVar
 
 import numpy as np
 from numpy.typing import NDArray
 
 from suffice.errors import ArgumentError, Mention, ModelError, is_number, listing, require_mapping, shown, suggestion
 from suffice.models.cpds.by_configuration import ByConfiguration
-from suffice.models.cpds.kind import Family
+from suffice.models.cpds.kind import Family, Given
 from suffice.models.cpds.rows import all_configurations
 from suffice.models.cpds.tabular import describe_configuration
 from suffice.stats.moments import Moments
-from suffice.types import Columns, Floats
+from suffice.types import Bools, Columns, Floats, Ints, Json, JsonObject, Label
 
 PARAMETERS = ("intercept", "coefficients", "sd", "variance")
+Wide = NDArray[np.longdouble]
 TINY = 2.0**-54
 """Half of what may separate uniform numbers: they may be zero, whose normal quantile is −∞."""
 
@@ -64,8 +65,9 @@ class LinearGaussianCPD(ByConfiguration):
 
     def __post_init__(self) -> None:
         n_rows, q = math.prod(self._sizes), len(self.family.continuous)
-        for name, shape in (("intercept", (n_rows,)), ("coefficients", (n_rows, q)), ("variance", (n_rows,))):
-            array = np.array(getattr(self, name), np.float64)
+        parts = {"intercept": self.intercept, "coefficients": self.coefficients, "variance": self.variance}
+        for (name, part), shape in zip(parts.items(), ((n_rows,), (n_rows, q), (n_rows,)), strict=True):
+            array = np.array(part, np.float64)
             if array.size != math.prod(shape):
                 raise ModelError(
                     f"Node {self.family.child.name!r}: the {name} must have the shape {shape}, one row for each "
@@ -83,7 +85,7 @@ class LinearGaussianCPD(ByConfiguration):
             )
 
     @classmethod
-    def from_given(cls, family: Family, given: Any) -> LinearGaussianCPD:
+    def from_given(cls, family: Family, given: Given) -> LinearGaussianCPD:
         """Build from what a person writes: ``{"intercept": 1, "coefficients": {"x": 2}, "sd": 0.5}``.
 
         With discrete parents each number may be a list, one a configuration, or the whole a mapping from the parents'
@@ -121,10 +123,10 @@ class LinearGaussianCPD(ByConfiguration):
     # What it says ---------------------------------------------------------------------------------------------
 
     @property
-    def unknown(self) -> NDArray[np.bool_]:
+    def unknown(self) -> Bools:
         """The rows that the data did not determine; shape (n_rows,)."""
         slopes = np.isnan(self.coefficients).any(axis=1)
-        unknown: NDArray[np.bool_] = np.isnan(self.intercept) | np.isnan(self.variance) | slopes
+        unknown: Bools = np.isnan(self.intercept) | np.isnan(self.variance) | slopes
         return unknown
 
     @property
@@ -132,7 +134,7 @@ class LinearGaussianCPD(ByConfiguration):
         """The standard deviations around the line; shape (n_rows,)."""
         return np.sqrt(self.variance)
 
-    def _parameters(self) -> tuple[dict[str, list[Any]], dict[str, Floats], int]:
+    def _parameters(self) -> tuple[dict[str, list[Label]], dict[str, Floats], int]:
         numbers = {"intercept": self.intercept}
         for j, parent in enumerate(self.family.continuous):
             numbers[parent.name if parent.name != "intercept" else "intercept_"] = self.coefficients[:, j]
@@ -151,7 +153,7 @@ class LinearGaussianCPD(ByConfiguration):
         n_rows = next((len(columns[parent.name]) for parent in self.family.parents), 1)
         return self._mean(columns, self.rows_of(columns, n_rows))
 
-    def _mean(self, columns: Columns, row: NDArray[np.int64]) -> Floats:
+    def _mean(self, columns: Columns, row: Ints) -> Floats:
         mean: Floats = self.intercept[row]
         for j, parent in enumerate(self.family.continuous):
             mean = mean + self.coefficients[row, j] * np.asarray(columns[parent.name], np.float64)
@@ -219,18 +221,18 @@ class LinearGaussianCPD(ByConfiguration):
 
     # Files ----------------------------------------------------------------------------------------------------
 
-    def to_dict(self) -> dict[str, Any]:
+    def to_dict(self) -> dict[str, Json]:
         """Return the parameters as JSON-able data."""
         return {"intercept": self.intercept, "coefficients": self.coefficients, "variance": self.variance}
 
     @classmethod
-    def from_dict(cls, family: Family, entry: Mapping[str, Any]) -> LinearGaussianCPD:
+    def from_dict(cls, family: Family, entry: JsonObject) -> LinearGaussianCPD:
         """Rebuild from `to_dict`'s data."""
         names = ("intercept", "coefficients", "variance")
         return cls(family, *(np.array(entry[name], np.float64) for name in names))
 
 
-def rows_of_moments(statistic: Moments) -> tuple[Floats, NDArray[np.longdouble], Floats]:
+def rows_of_moments(statistic: Moments) -> tuple[Floats, Wide, Floats]:
     """Return weights (n_rows,), means with what rounding cut off them (n_rows, p), and scatter (n_rows, p, p)."""
     p = len(statistic.variables)
     means = statistic.mean.astype(np.longdouble) + statistic.rest
@@ -240,14 +242,14 @@ def rows_of_moments(statistic: Moments) -> tuple[Floats, NDArray[np.longdouble],
 # By hand ------------------------------------------------------------------------------------------------------
 
 
-def _numbers(what: str, name: str, entry: Mapping[str, Any], n_rows: int) -> Floats:
+def _numbers(what: str, name: str, entry: Mapping[str, Given], n_rows: int) -> Floats:
     """Return one number a row, from a number for all rows or a list."""
     if name not in entry:
         raise ArgumentError(f"{what} lacks the entry {name!r}. Give a number, or one for each configuration.")
     return _spread_out(what, name, entry[name], n_rows)
 
 
-def _spread_out(what: str, name: str, given: Any, n_rows: int) -> Floats:
+def _spread_out(what: str, name: str, given: Given, n_rows: int) -> Floats:
     numbers = [given] * n_rows if is_number(given) else np.array(given, object).reshape(-1).tolist()
     if len(numbers) != n_rows or not all(is_number(value) and math.isfinite(value) for value in numbers):
         several = f", or {n_rows} numbers, one for each configuration of the discrete parents" if n_rows > 1 else ""
@@ -255,7 +257,7 @@ def _spread_out(what: str, name: str, given: Any, n_rows: int) -> Floats:
     return np.array(numbers, np.float64)
 
 
-def _slopes(what: str, family: Family, given: Any, n_rows: int) -> Floats:
+def _slopes(what: str, family: Family, given: Given, n_rows: int) -> Floats:
     names = [parent.name for parent in family.continuous]
     if not isinstance(given, Mapping):
         listed = list(given) if isinstance(given, list | tuple | np.ndarray) else [given]
@@ -274,7 +276,7 @@ def _slopes(what: str, family: Family, given: Any, n_rows: int) -> Floats:
     return np.stack(columns, axis=1) if columns else np.zeros((n_rows, 0))
 
 
-def _from_rows(family: Family, entry: Mapping[Any, Any]) -> LinearGaussianCPD:
+def _from_rows(family: Family, entry: Mapping[Label | tuple[Label, ...], Given]) -> LinearGaussianCPD:
     """Build from a mapping of the discrete parents' states to the parameters of a row."""
     alone = Family(family.child, family.continuous)
     given = dict(_configurations(family, entry))
@@ -290,7 +292,9 @@ def _from_rows(family: Family, entry: Mapping[Any, Any]) -> LinearGaussianCPD:
     return LinearGaussianCPD(family, *(np.concatenate(parts) for parts in arrays))
 
 
-def _configurations(family: Family, entry: Mapping[Any, Any]) -> Iterator[tuple[tuple[int, ...], Any]]:
+def _configurations(
+    family: Family, entry: Mapping[Label | tuple[Label, ...], Given]
+) -> Iterator[tuple[tuple[int, ...], Given]]:
     for key, row in entry.items():
         labels = key if isinstance(key, tuple) else (key,)
         if len(labels) != len(family.discrete):

@@ -10,11 +10,11 @@ Proof         the normal equations and the variance, in exact fractions         
 from __future__ import annotations
 
 import math
+from collections.abc import Iterable
 from dataclasses import dataclass
-from typing import Any, ClassVar
+from typing import ClassVar
 
 import numpy as np
-from numpy.typing import NDArray
 
 from suffice.errors import (
     EstimationError,
@@ -28,7 +28,7 @@ from suffice.errors import (
     shown,
 )
 from suffice.models.cpds.exact_regression import exact_distance, exact_residual, exact_terms
-from suffice.models.cpds.kind import Family, KindBase
+from suffice.models.cpds.kind import Family, Given, NodeKind
 from suffice.models.cpds.least_squares import (
     SINGULAR,
     constant_columns,
@@ -37,14 +37,15 @@ from suffice.models.cpds.least_squares import (
     slopes,
     trouble_with,
 )
-from suffice.models.cpds.linear_gaussian import LinearGaussianCPD, rows_of_moments
+from suffice.models.cpds.linear_gaussian import LinearGaussianCPD, Wide, rows_of_moments
+from suffice.models.cpds.linear_gaussian_prior import RegressionPseudo, posterior_distance, posterior_residual
 from suffice.models.cpds.rows import all_configurations
 from suffice.models.cpds.tabular import describe_configuration
 from suffice.optimise.distance import Distance
 from suffice.stats.moments import Moments
 from suffice.stats.needs import Moment
 from suffice.text import plural
-from suffice.types import Floats
+from suffice.types import Floats, Ints
 
 DIVISORS = ("n", "n-p")
 TIES = ("none", "variance", "slopes", "both")
@@ -52,7 +53,7 @@ ROUNDS, SETTLED = 10_000, 1e-15
 
 
 @dataclass(frozen=True)
-class LinearGaussianKind(KindBase):
+class LinearGaussianKind(NodeKind[LinearGaussianCPD, Moments, RegressionPseudo]):
     """How regressions on continuous parents, one for each configuration of the discrete ones, are fitted and proven.
 
     Attributes
@@ -132,7 +133,7 @@ class LinearGaussianKind(KindBase):
         a = (means[:, -1] - np.einsum("rj,rj->r", means[:, :-1], b)).astype(np.float64)  # eq regression-intercept
         return LinearGaussianCPD(family, np.where(seen, a, np.nan), b, variance)
 
-    def _slopes(self, family: Family, weight: float, means: Any, scatter: Floats, row: int | None) -> Floats:
+    def _slopes(self, family: Family, weight: float, means: Wide, scatter: Floats, row: int | None) -> Floats:
         inner, cross = scatter[:-1, :-1], scatter[:-1, -1]
         still = constant_columns(weight, means[:-1], inner)
         found = None if still and not self.ridge else slopes(inner, cross, self.ridge)
@@ -144,7 +145,7 @@ class LinearGaussianKind(KindBase):
             return shortest_slopes(inner, cross)
         raise EstimationError(self._says_why(family, weight, inner, still, row))
 
-    def _shared_slopes(self, family: Family, weight: Floats, means: Any, scatter: Floats) -> Floats:
+    def _shared_slopes(self, family: Family, weight: Floats, means: Wide, scatter: Floats) -> Floats:
         """Return slopes that all configurations share, each configuration weighted by one over its variance.
 
         With variances of their own the likelihood may have several maxima: the search begins at the slopes of all rows
@@ -236,8 +237,8 @@ class LinearGaussianKind(KindBase):
         codes = all_configurations([v.n_states for v in family.discrete])[row]
         return f", {describe_configuration(family.discrete, codes)}"
 
-    def _require_spread(self, family: Family, weight: Floats, squares: Floats, scatter: Floats, rows: Any,
-                        tied: bool = False) -> None:  # fmt: skip
+    def _require_spread(self, family: Family, weight: Floats, squares: Floats, scatter: Floats,
+                        rows: Iterable[int] | Ints, tied: bool = False) -> None:  # fmt: skip
         """Refuse a child that does not vary around its line: the likelihood has no maximum."""
         name = family.child.name
         for row, left in zip(rows, squares, strict=True):
@@ -260,7 +261,7 @@ class LinearGaussianKind(KindBase):
                 f"{subject} {reason}. Its variance would be zero, where the likelihood has no maximum. {ways}"
             )
 
-    def _require_divisor(self, family: Family, weight: Floats, divisors: Floats, rows: Any) -> None:
+    def _require_divisor(self, family: Family, weight: Floats, divisors: Floats, rows: Iterable[int] | Ints) -> None:
         for row in rows:
             if not divisors[row] > 0:
                 raise EstimationError(
@@ -274,7 +275,11 @@ class LinearGaussianKind(KindBase):
 
     # The rest of the protocol ---------------------------------------------------------------------------------
 
-    def fix(self, cpd: LinearGaussianCPD, given: Any) -> tuple[LinearGaussianCPD, NDArray[np.int64]]:
+    def whole(self, family: Family, given: Given) -> LinearGaussianCPD:
+        """Return the distribution that an expert gave."""
+        return LinearGaussianCPD.from_given(family, given)
+
+    def fix(self, cpd: LinearGaussianCPD, given: Given) -> tuple[LinearGaussianCPD, Ints]:
         """Put a given distribution in place; also return its configurations of the discrete parents, all of them."""
         found = LinearGaussianCPD.from_given(cpd.family, given)
         return found, all_configurations(cpd._sizes)
@@ -305,7 +310,7 @@ class LinearGaussianKind(KindBase):
         slopes_ = q if self.tied in ("slopes", "both") else q * rows
         return rows + slopes_ + (1 if self.tied in ("variance", "both") else rows)
 
-    def n_free_adjusted(self, family: Family, statistic: Moments, fixed: Any = None) -> int:
+    def n_free_adjusted(self, family: Family, statistic: Moments, fixed: Ints | None = None) -> int:
         """Return the number of parameters of configurations with rows."""
         rows, q = int(np.count_nonzero(statistic.weight > 0)), len(family.continuous)
         if fixed is not None or not rows:
@@ -313,13 +318,17 @@ class LinearGaussianKind(KindBase):
         slopes_ = q if self.tied in ("slopes", "both") else q * rows
         return rows + slopes_ + (1 if self.tied in ("variance", "both") else rows)
 
-    def residual(self, cpd: LinearGaussianCPD, statistic: Moments, pseudo: Any = None, fixed: Any = None) -> float:
+    def residual(
+        self,
+        cpd: LinearGaussianCPD,
+        statistic: Moments,
+        pseudo: RegressionPseudo | None = None,
+        fixed: Ints | None = None,
+    ) -> float:
         """Return how far the normal equations and the variances miss, in correlations and relative to the variance."""
         if fixed is not None:
             return 0.0
         if pseudo is not None:
-            from suffice.models.cpds.linear_gaussian_prior import posterior_residual
-
             return posterior_residual(cpd, statistic, pseudo)
         return exact_residual(cpd, statistic, self)
 
@@ -327,20 +336,22 @@ class LinearGaussianKind(KindBase):
         self,
         cpd: LinearGaussianCPD,
         statistic: Moments,
-        pseudo: Any = None,
-        fixed: Any = None,
+        pseudo: RegressionPseudo | None = None,
+        fixed: Ints | None = None,
         point: str = "mle",
     ) -> Distance:
         """Return the decrement of levels, slopes and variances; of a posterior mean, its deviation from the formula."""
         if fixed is not None:
             return Distance()
         if pseudo is not None:
-            from suffice.models.cpds.linear_gaussian_prior import posterior_distance
-
             return posterior_distance(cpd, statistic, pseudo)
         return exact_distance(cpd, statistic, self)
 
-    def log_likelihood_terms(self, cpd: Any, statistic: Moments) -> list[float]:
+    def log_likelihood(self, cpd: LinearGaussianCPD, statistic: Moments) -> float:
+        """Return the distribution's own sum."""
+        return cpd.log_likelihood(statistic)
+
+    def log_likelihood_terms(self, cpd: LinearGaussianCPD, statistic: Moments) -> list[float]:
         """Return the terms of every configuration, squares summed in exact fractions."""
         return exact_terms(cpd, statistic)
 

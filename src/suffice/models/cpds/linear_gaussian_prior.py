@@ -16,14 +16,19 @@ from __future__ import annotations
 import math
 from collections.abc import Iterator
 from dataclasses import dataclass, field
-from typing import Any
+from typing import TYPE_CHECKING, Self, TypeVar
 
 import numpy as np
 
 from suffice.models.cpds.linear_gaussian import LinearGaussianCPD
 from suffice.optimise.distance import EPS, Distance, beyond, shortfall
 from suffice.stats.moments import Moments
-from suffice.types import Floats
+from suffice.types import Estimate, Floats
+
+if TYPE_CHECKING:
+    from numpy.typing import ArrayLike
+
+W = TypeVar("W", float, Floats)
 
 
 @dataclass(frozen=True, eq=False)
@@ -63,10 +68,12 @@ class RegressionPseudo:
     slopes: Floats = field(repr=False)
     shape: float
     scale: float
-    point: str = "mean"
+    point: Estimate = "mean"
 
     @classmethod
-    def from_precision(cls, precision: Any, mean: Any, shape: float, scale: float, point: str = "mean") -> Any:
+    def from_precision(
+        cls, precision: ArrayLike, mean: ArrayLike, shape: float, scale: float, point: Estimate = "mean"
+    ) -> Self:
         """Build from Λ, shape (q + 1, q + 1), and m, shape (q + 1,), intercepts first."""
         matrix, m = np.array(precision, np.float64), np.array(mean, np.float64)
         weight = float(matrix[0, 0])
@@ -88,7 +95,7 @@ class RegressionPseudo:
         return np.append(self.level - self.slopes @ self.centre, self.slopes)
 
 
-def shape_after(pseudo: RegressionPseudo, weight: Any) -> Any:
+def shape_after(pseudo: RegressionPseudo, weight: W) -> W:
     """Return the shape of σ² after rows of some weight: half a row is spent on an intercept that was free."""
     return pseudo.shape + (weight - (pseudo.weight == 0)) / 2
 

@@ -8,20 +8,19 @@ from __future__ import annotations
 import math
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
-from typing import Any, ClassVar
+from typing import ClassVar
 
 import numpy as np
-from numpy.typing import NDArray
 
 from suffice.data.frame import to_native
 from suffice.data.labelled import LabelledTable
 from suffice.errors import ArgumentError, ModelError, Remedy, is_number, listing, require_mapping, shown, suggestion
-from suffice.models.cpds.kind import Family
+from suffice.models.cpds.kind import Family, Given
 from suffice.models.cpds.tabular import MAX_AXES, TabularCPD
 from suffice.settings import settings
 from suffice.stats.counts import Counts
 from suffice.text import html_table, in_bytes, plain_table, probability, shorten
-from suffice.types import Columns, Floats, Label
+from suffice.types import Bools, Codes, Columns, Floats, Frame, Ints, Json, JsonObject, Label
 
 
 @dataclass(frozen=True, eq=False)
@@ -85,7 +84,7 @@ class NoisyOrCPD:
         return cls(family, math.nan, np.full(n_causes(family), np.nan))
 
     @classmethod
-    def from_given(cls, family: Family, given: Any) -> NoisyOrCPD:
+    def from_given(cls, family: Family, given: Given) -> NoisyOrCPD:
         """Build from what a person writes: ``{"leak": 0.01, "strengths": {"flu": 0.9, "cold": {"mild": 0.2, …}}}``.
 
         Without ``"leak"`` there is none. One number serves a parent of two states; others need one for each state but
@@ -123,7 +122,7 @@ class NoisyOrCPD:
     # What it says ---------------------------------------------------------------------------------------------
 
     @property
-    def unknown(self) -> NDArray[np.bool_]:
+    def unknown(self) -> Bools:
         """Which of leak and strengths the data did not determine; shape (1 + n_causes,)."""
         return np.asarray(np.isnan(np.concatenate([[self.leak], self.strengths])))
 
@@ -164,19 +163,20 @@ class NoisyOrCPD:
     def _repr_html_(self) -> str:
         return html_table(*self._cells(), caption=self.title)
 
-    def to_frame(self, backend: str | None = None) -> Any:
+    def to_frame(self, backend: str | None = None) -> Frame:
         """Return a frame with one row a cause: its parent, its state and its strength; the leak comes first."""
         pairs = list(causes(self.family))
-        columns: dict[str, Any] = {
+        columns: dict[str, list[str] | Floats] = {
             "parent": ["(leak)", *(parent for parent, _ in pairs)],
             "state": ["", *(str(state) for _, state in pairs)],
             "strength": np.concatenate([[self.leak], self.strengths]),
         }
-        return to_native(columns, backend)
+        found: Frame = to_native(columns, backend)
+        return found
 
     # What it computes -----------------------------------------------------------------------------------------
 
-    def log_absent(self, configurations: NDArray[Any]) -> Floats:
+    def log_absent(self, configurations: Codes) -> Floats:
         """Return log p(effect absent) of parent configurations, shape (n, n_parents); shape (n,).
 
         A cause that is certain rules absence out, whatever else is present, known or not.
@@ -191,12 +191,12 @@ class NoisyOrCPD:
             start += parent.n_states - 1
         return np.where(certain, -np.inf, total)
 
-    def probabilities(self, configurations: NDArray[Any]) -> Floats:
+    def probabilities(self, configurations: Codes) -> Floats:
         """Return p of both states for parent configurations, shape (n, n_parents); shape (n, 2)."""
         log_absent = self.log_absent(configurations)
         return np.stack([np.exp(log_absent), -np.expm1(log_absent)], axis=1)
 
-    def _above(self, columns: Columns, n_rows: int) -> NDArray[np.int64]:
+    def _above(self, columns: Columns, n_rows: int) -> Ints:
         codes = [np.asarray(columns[parent.name], np.int64) for parent in self.family.parents]
         return np.stack(codes, axis=1) if codes else np.zeros((n_rows, 0), np.int64)
 
@@ -208,7 +208,7 @@ class NoisyOrCPD:
             log_present = np.log(-np.expm1(log_absent))
         return np.where(child == 0, log_absent, log_present)
 
-    def sample(self, columns: Columns, uniform: Floats) -> NDArray[Any]:
+    def sample(self, columns: Columns, uniform: Floats) -> Codes:
         """Draw the child by inverting its distribution function at ``uniform``; shape (n_rows,)."""
         p = self.probabilities(self._above(columns, len(uniform)))
         if np.isnan(p).any():
@@ -263,15 +263,14 @@ class NoisyOrCPD:
 
     # Files ----------------------------------------------------------------------------------------------------
 
-    def to_dict(self) -> dict[str, Any]:
+    def to_dict(self) -> dict[str, Json]:
         """Return the parameters as JSON-able data."""
         return {"leak": self.leak, "strengths": self.strengths}
 
     @classmethod
-    def from_dict(cls, family: Family, entry: Mapping[str, Any]) -> NoisyOrCPD:
+    def from_dict(cls, family: Family, entry: JsonObject) -> NoisyOrCPD:
         """Rebuild from `to_dict`'s data."""
-        leak = math.nan if entry["leak"] is None else float(entry["leak"])
-        return cls(family, leak, np.array(entry["strengths"], np.float64))
+        return cls(family, float(np.array(entry["leak"], np.float64)), np.array(entry["strengths"], np.float64))
 
 
 def causes(family: Family) -> Iterator[tuple[str, Label]]:
@@ -288,7 +287,7 @@ def _label(cause: tuple[str, Label]) -> str:
     return f"{cause[0]}={cause[1]}"
 
 
-def _probability(node: str, what: str, value: Any) -> float:
+def _probability(node: str, what: str, value: object) -> float:
     if not is_number(value) or not 0 <= value <= 1:
         raise ArgumentError(
             f"The distribution of {node!r} needs a probability for {what}. Got {shown(value)} instead."

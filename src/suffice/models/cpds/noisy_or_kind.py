@@ -11,24 +11,23 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass
-from typing import Any, ClassVar
+from typing import ClassVar
 
 import numpy as np
-from numpy.typing import NDArray
 
 from suffice.errors import EstimationError, Mention, Remedy, StructureError, Text, listing, made, shown
-from suffice.models.cpds.kind import Family, KindBase
+from suffice.models.cpds.kind import Family, Given, NodeKind, terms_of_counts
 from suffice.models.cpds.noisy_or import NoisyOrCPD, causes, n_causes
 from suffice.models.cpds.noisy_or_search import Trials, certain_causes, maximise, undetermined
 from suffice.optimise.distance import EPS, Distance, quadratic_loss
 from suffice.stats.counts import Counts
 from suffice.stats.needs import Count
 from suffice.text import plural
-from suffice.types import Floats
+from suffice.types import Bools, Floats, Ints
 
 
 @dataclass(frozen=True)
-class NoisyOrKind(KindBase):
+class NoisyOrKind(NodeKind[NoisyOrCPD, Counts, None]):
     """How noisy-ORs are recognised, fitted and proven. A node is of this kind only when its kind is named.
 
     Attributes
@@ -156,7 +155,11 @@ class NoisyOrKind(KindBase):
 
     # The rest of the protocol ---------------------------------------------------------------------------------
 
-    def fix(self, cpd: NoisyOrCPD, given: Any) -> tuple[NoisyOrCPD, NDArray[np.int64]]:
+    def whole(self, family: Family, given: Given) -> NoisyOrCPD:
+        """Return the distribution that an expert gave."""
+        return NoisyOrCPD.from_given(family, given)
+
+    def fix(self, cpd: NoisyOrCPD, given: Given) -> tuple[NoisyOrCPD, Ints]:
         """Put given strengths in place, all of them; also return their numbers, the leak's being zero."""
         return NoisyOrCPD.from_given(cpd.family, given), np.arange(1 + n_causes(cpd.family))[:, None]
 
@@ -187,13 +190,13 @@ class NoisyOrKind(KindBase):
         """Return the number of causes, and one for the leak."""
         return 0 if n_fixed else n_causes(family) + self.leak
 
-    def n_free_adjusted(self, family: Family, statistic: Counts, fixed: Any = None) -> int:
+    def n_free_adjusted(self, family: Family, statistic: Counts, fixed: Ints | None = None) -> int:
         """Return the number of strengths that the data does not bring to zero or one: causes with both outcomes."""
         trials = self._trials(family, statistic)
         both = trials.z[trials.m0 > 0].any(axis=0) & trials.z[trials.m1 > 0].any(axis=0)
         return 0 if fixed is not None else int(np.count_nonzero(both))
 
-    def residual(self, cpd: NoisyOrCPD, statistic: Counts, pseudo: Any = None, fixed: Any = None) -> float:
+    def residual(self, cpd: NoisyOrCPD, statistic: Counts, pseudo: None = None, fixed: Ints | None = None) -> float:
         """Return the largest slope that is not as it must be, per weight of the configurations that hold the cause.
 
         By −log(1 − strength) the slope is Σ m₁ p(absent)/p(present) − m₀. It must be zero, or not positive where the
@@ -214,7 +217,7 @@ class NoisyOrKind(KindBase):
         return found
 
     def distance(
-        self, cpd: NoisyOrCPD, statistic: Counts, pseudo: Any = None, fixed: Any = None, point: str = "mle"
+        self, cpd: NoisyOrCPD, statistic: Counts, pseudo: None = None, fixed: Ints | None = None, point: str = "mle"
     ) -> Distance:
         """Return the Newton decrement by λ = −log(1 − strength).
 
@@ -242,9 +245,7 @@ class NoisyOrKind(KindBase):
         gain = float(fall[bounded].sum())
         return Distance.in_nats(gain + quadratic_loss(g[free], h[np.ix_(free, free)], rounding), "")
 
-    def _slopes(
-        self, cpd: NoisyOrCPD, statistic: Counts
-    ) -> tuple[Floats, Floats, Floats, list[tuple[float, NDArray[np.bool_]]]]:
+    def _slopes(self, cpd: NoisyOrCPD, statistic: Counts) -> tuple[Floats, Floats, Floats, list[tuple[float, Bools]]]:
         """Return each cell's slope by Σ λ, its weight and its curvature; and strengths with the cells that hold them.
 
         The slope is m₁ p(absent)/p(present) or −m₀, infinite where the model rules out what occurs.
@@ -260,7 +261,7 @@ class NoisyOrKind(KindBase):
             terms = m * np.where(failed, -1.0, absent / present)
             curvature = np.where(failed, 0.0, m * absent / present / present)
         terms = np.where(failed & (absent == 0) | ~failed & (present == 0) | np.isnan(absent), math.inf, terms)
-        pairs: list[tuple[float, NDArray[np.bool_]]] = [(cpd.leak, np.full(len(cells), self.leak))]
+        pairs: list[tuple[float, Bools]] = [(cpd.leak, np.full(len(cells), self.leak))]
         for place, parent in enumerate(cpd.family.parents):
             pairs += [
                 (cpd.strength(parent.name, label), cells[:, place] == code)
@@ -268,6 +269,14 @@ class NoisyOrKind(KindBase):
                 if code
             ]
         return terms, m, curvature, pairs
+
+    def log_likelihood(self, cpd: NoisyOrCPD, statistic: Counts) -> float:
+        """Return the distribution's own sum."""
+        return cpd.log_likelihood(statistic)
+
+    def log_likelihood_terms(self, cpd: NoisyOrCPD, statistic: Counts) -> list[float]:
+        """Return m · log p of every cell that occurs."""
+        return terms_of_counts(cpd, statistic)
 
     def normalisation(self, cpd: NoisyOrCPD) -> float:
         """Return |Σ p − 1| of each cause alone and of all together, as far as they are known."""

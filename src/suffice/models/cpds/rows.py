@@ -4,24 +4,25 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping, Sequence
-from typing import Any
+from typing import TYPE_CHECKING
 
 import numpy as np
-from numpy.typing import NDArray
 
 from suffice.data.labelled import LabelledTable
 from suffice.data.variable import Variable
 from suffice.errors import ArgumentError, listing, shown
 from suffice.models.cpds.kind import Family
 from suffice.stats.ordering import grouped, unique_rows, words_of
+from suffice.types import Bools, Codes, Floats, Ints, Label
+
+if TYPE_CHECKING:
+    from suffice.models.cpds.kind import Given
 
 ROW_TOLERANCE = 1e-9
 """How far the sum of a row of probabilities may be from one."""
 
 
-def find_rows(
-    wanted: NDArray[Any], sizes: Sequence[int], configurations: NDArray[np.int64] | None
-) -> NDArray[np.int64]:
+def find_rows(wanted: Codes, sizes: Sequence[int], configurations: Ints | None) -> Ints:
     """Return the row number of each wanted parent configuration, −1 where there is none.
 
     Parameters
@@ -52,7 +53,7 @@ def find_rows(
     return row_of[identity[len(configurations) :]]
 
 
-def all_configurations(sizes: Sequence[int]) -> NDArray[np.int64]:
+def all_configurations(sizes: Sequence[int]) -> Ints:
     """Return every parent configuration in lexicographic order; shape (Π sizes, n_parents), one row without parents.
 
     >>> all_configurations([2, 2]).tolist()
@@ -63,7 +64,7 @@ def all_configurations(sizes: Sequence[int]) -> NDArray[np.int64]:
     return np.indices(sizes).reshape(len(sizes), math.prod(sizes)).T.astype(np.int64)
 
 
-def in_order(configurations: NDArray[np.int64]) -> bool:
+def in_order(configurations: Ints) -> bool:
     """Whether parent configurations, codes all of them, are in lexicographic order, each once."""
     if not len(configurations):
         return True
@@ -72,7 +73,7 @@ def in_order(configurations: NDArray[np.int64]) -> bool:
     return order is None and len(starts) == len(configurations)
 
 
-def row_keys(configurations: NDArray[Any], sizes: list[int]) -> NDArray[Any]:
+def row_keys(configurations: Codes, sizes: list[int]) -> Codes:
     """Return one number for each configuration, equal where they are: its row, or its rank where rows are too many."""
     if not sizes:
         return np.zeros(len(configurations), np.int64)
@@ -81,19 +82,19 @@ def row_keys(configurations: NDArray[Any], sizes: list[int]) -> NDArray[Any]:
     return np.unique(configurations, axis=0, return_inverse=True)[1].reshape(-1)
 
 
-def among(rows: NDArray[Any], chosen: NDArray[Any]) -> NDArray[np.bool_]:
+def among(rows: Codes, chosen: Codes) -> Bools:
     """Return which configurations are among the chosen ones; shape (n_rows,)."""
     picked = {tuple(row) for row in chosen.tolist()}
     return np.array([tuple(row) in picked for row in rows.tolist()], bool)
 
 
 def put_rows(
-    values: NDArray[np.float64],
-    stored: NDArray[np.int64] | None,
+    values: Floats,
+    stored: Ints | None,
     sizes: Sequence[int],
-    configurations: NDArray[np.int64],
-    rows: NDArray[np.float64],
-) -> tuple[NDArray[np.float64], NDArray[np.int64] | None]:
+    configurations: Ints,
+    rows: Floats,
+) -> tuple[Floats, Ints | None]:
     """Replace or add rows; return the new values and stored configurations."""
     position = find_rows(configurations, sizes, stored)
     changed = np.array(values)
@@ -108,7 +109,7 @@ def put_rows(
     return ordered, distinct
 
 
-def given_rows(family: Family, given: Any) -> tuple[NDArray[np.int64], NDArray[np.float64]]:
+def given_rows(family: Family, given: Given) -> tuple[Ints, Floats]:
     """Read what an expert gives for a node: parent configurations, shape (g, n_parents), and rows, shape (g, n_states).
 
     A whole table is an array of shape (…parents' states, child's states). Single rows are a mapping from the parents'
@@ -131,7 +132,7 @@ def given_rows(family: Family, given: Any) -> tuple[NDArray[np.int64], NDArray[n
     return all_configurations([parent.n_states for parent in family.parents]), _proper(family, np.array(given))
 
 
-def whole_table(what: str, family: Family, given: Any) -> NDArray[np.float64]:
+def whole_table(what: str, family: Family, given: Given) -> Floats:
     """Read a whole table, an array of shape (…parents' states, child's states); returns shape (n_rows, n_states)."""
     given = getattr(given, "table", given)  # a CPD shows its table
     table = in_order_of(what, family, given) if isinstance(given, LabelledTable) else as_numbers(what, given)
@@ -145,7 +146,7 @@ def whole_table(what: str, family: Family, given: Any) -> NDArray[np.float64]:
     return table.reshape(-1, shape[-1])
 
 
-def in_order_of(what: str, family: Family, table: LabelledTable) -> NDArray[np.float64]:
+def in_order_of(what: str, family: Family, table: LabelledTable) -> Floats:
     """Return a labelled table's numbers with axes and states in the family's order."""
     if sorted(table.names) != sorted(family.scope):
         raise ArgumentError(f"{what} is over {table.names}, where {family.scope} is needed: the parents, and the node.")
@@ -161,7 +162,7 @@ def in_order_of(what: str, family: Family, table: LabelledTable) -> NDArray[np.f
     return array
 
 
-def as_numbers(what: str, given: Any) -> NDArray[np.float64]:
+def as_numbers(what: str, given: object) -> Floats:
     """Return an array of numbers, from nested lists, an array or a labelled table."""
     try:
         return np.array(given.to_numpy() if hasattr(given, "to_numpy") else given, np.float64)
@@ -171,7 +172,7 @@ def as_numbers(what: str, given: Any) -> NDArray[np.float64]:
         ) from None
 
 
-def _configuration(family: Family, key: Any) -> list[int]:
+def _configuration(family: Family, key: Label | tuple[Label, ...]) -> list[int]:
     labels = key if isinstance(key, tuple) else (key,)
     if len(labels) != len(family.parents):
         raise ArgumentError(
@@ -181,12 +182,14 @@ def _configuration(family: Family, key: Any) -> list[int]:
     return [parent.code(label) for parent, label in zip(family.parents, labels, strict=True)]
 
 
-def _row(family: Family, row: Any) -> NDArray[np.float64]:
+def _row(family: Family, row: Given) -> Floats:
     child = family.child
     if isinstance(row, Mapping):
         by_code = {child.code(label): p for label, p in row.items()}
-        row = [by_code[code] if code in by_code else _absent(child, code) for code in range(child.n_states)]
-    numbers = as_numbers(f"fixed[{child.name!r}]", row)
+        cells = [by_code[code] if code in by_code else _absent(child, code) for code in range(child.n_states)]
+        numbers = as_numbers(f"fixed[{child.name!r}]", cells)
+    else:
+        numbers = as_numbers(f"fixed[{child.name!r}]", row)
     if numbers.shape != (child.n_states,):
         raise ArgumentError(
             f"fixed[{child.name!r}]: a row needs {child.n_states} probabilities. Got {shown(row)} instead."
@@ -200,7 +203,7 @@ def _absent(child: Variable, code: int) -> float:
     )
 
 
-def _proper(family: Family, rows: NDArray[np.float64]) -> NDArray[np.float64]:
+def _proper(family: Family, rows: Floats) -> Floats:
     bad = ~is_distribution(rows)
     if bad.any():
         row = rows[int(np.argmax(bad))]
@@ -211,15 +214,15 @@ def _proper(family: Family, rows: NDArray[np.float64]) -> NDArray[np.float64]:
     return rows
 
 
-def is_distribution(rows: NDArray[np.float64]) -> NDArray[np.bool_]:
+def is_distribution(rows: Floats) -> Bools:
     """Return for every row whether its numbers are probabilities that sum to one; shape (n_rows,)."""
-    finite: NDArray[np.bool_] = np.asarray(np.isfinite(rows).all(axis=1))
+    finite: Bools = np.asarray(np.isfinite(rows).all(axis=1))
     known = np.where(finite[:, None], rows, 0.0)
-    proper: NDArray[np.bool_] = finite & (known >= 0).all(axis=1) & (np.abs(known.sum(axis=1) - 1) <= ROW_TOLERANCE)
+    proper: Bools = finite & (known >= 0).all(axis=1) & (np.abs(known.sum(axis=1) - 1) <= ROW_TOLERANCE)
     return proper
 
 
-def total(row: NDArray[np.float64]) -> str:
+def total(row: Floats) -> str:
     """Return the sum of a row for an error message; infinities may cancel to NaN."""
     with np.errstate(invalid="ignore"):
         return f"{row.sum():.12g}"

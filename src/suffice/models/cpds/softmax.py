@@ -7,20 +7,19 @@ With discrete parents there is one regression for each of their configurations. 
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Any, ClassVar
+from typing import ClassVar
 
 import numpy as np
-from numpy.typing import NDArray
 
 from suffice.data.block import code_dtype
 from suffice.errors import ArgumentError, ModelError, Remedy, is_number, listing, require_mapping, shown, suggestion
 from suffice.models.cpds.by_configuration import ByConfiguration
-from suffice.models.cpds.kind import Family
+from suffice.models.cpds.kind import Family, Given
 from suffice.models.cpds.rows import as_numbers
 from suffice.stats.rows import Rows
-from suffice.types import Columns, Floats
+from suffice.types import Bools, Codes, Columns, Floats, Json, JsonObject, Label
 
 PARAMETERS = ("intercept", "coefficients")
 
@@ -79,8 +78,9 @@ class SoftmaxCPD(ByConfiguration):
     def __post_init__(self) -> None:
         n_rows, r, q = math.prod(self._sizes), self.family.child.n_states, len(self.family.continuous)
         arrays = []
-        for name, shape in (("intercept", (n_rows, r)), ("coefficients", (n_rows, r, q))):
-            array = np.array(getattr(self, name), np.float64)
+        parts = ("intercept", self.intercept, (n_rows, r)), ("coefficients", self.coefficients, (n_rows, r, q))
+        for name, part, shape in parts:
+            array = np.array(part, np.float64)
             if array.size != math.prod(shape):
                 raise ModelError(
                     f"Node {self.family.child.name!r}: the {name} must have the shape {shape}, one row for each "
@@ -115,7 +115,7 @@ class SoftmaxCPD(ByConfiguration):
         return cls(family, np.full((n_rows, r), np.nan), np.full((n_rows, r, len(family.continuous)), np.nan))
 
     @classmethod
-    def from_given(cls, family: Family, given: Any) -> SoftmaxCPD:
+    def from_given(cls, family: Family, given: Given) -> SoftmaxCPD:
         """Build from what a person writes: ``{"intercept": {"yes": -2}, "coefficients": {"yes": {"dose": 0.5}}}``.
 
         States that are left out have zeros. With discrete parents each number may be a list, one a configuration.
@@ -141,11 +141,11 @@ class SoftmaxCPD(ByConfiguration):
     # What it says ---------------------------------------------------------------------------------------------
 
     @property
-    def unknown(self) -> NDArray[np.bool_]:
+    def unknown(self) -> Bools:
         """The rows that the data did not determine; shape (n_rows,)."""
         return np.asarray(np.isnan(self.intercept).any(axis=1))
 
-    def _parameters(self) -> tuple[dict[str, list[Any]], dict[str, Floats], int]:
+    def _parameters(self) -> tuple[dict[str, list[Label]], dict[str, Floats], int]:
         child = self.family.child
         numbers = {"intercept": self.intercept}
         for j, parent in enumerate(self.family.continuous):
@@ -176,7 +176,7 @@ class SoftmaxCPD(ByConfiguration):
         log_p: Floats = self.log_probabilities(columns)[np.arange(len(child)), child]
         return log_p
 
-    def sample(self, columns: Columns, uniform: Floats) -> NDArray[Any]:
+    def sample(self, columns: Columns, uniform: Floats) -> Codes:
         """Draw the child by inverting its distribution function at ``uniform``; shape (n_rows,)."""
         p = self.probabilities(columns)
         unknown = np.isnan(p).any(axis=1)
@@ -206,17 +206,19 @@ class SoftmaxCPD(ByConfiguration):
 
     # Files ----------------------------------------------------------------------------------------------------
 
-    def to_dict(self) -> dict[str, Any]:
+    def to_dict(self) -> dict[str, Json]:
         """Return the parameters as JSON-able data."""
         return {"intercept": self.intercept, "coefficients": self.coefficients}
 
     @classmethod
-    def from_dict(cls, family: Family, entry: Mapping[str, Any]) -> SoftmaxCPD:
+    def from_dict(cls, family: Family, entry: JsonObject) -> SoftmaxCPD:
         """Rebuild from `to_dict`'s data."""
         return cls(family, *(np.array(entry[name], np.float64) for name in PARAMETERS))
 
 
-def _by_state(what: str, family: Family, given: Mapping[Any, Any], names: list[Any]) -> Floats:
+def _by_state(
+    what: str, family: Family, given: Mapping[Label, Mapping[str | None, Given]], names: Sequence[str | None]
+) -> Floats:
     """Read numbers by state and then by column, zero where nothing is said; shape (n_rows, n_states, n_names)."""
     n_rows = math.prod(parent.n_states for parent in family.discrete)
     found = np.zeros((n_rows, family.child.n_states, len(names)))

@@ -10,14 +10,13 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass
-from typing import Any, ClassVar
+from typing import ClassVar
 
 import numpy as np
-from numpy.typing import NDArray
 
 from suffice.errors import EstimationError, Remedy, Text, made, require_choice
 from suffice.inference.dependence import combination
-from suffice.models.cpds.kind import Family, KindBase
+from suffice.models.cpds.kind import Family, Given, NodeKind
 from suffice.models.cpds.rows import all_configurations
 from suffice.models.cpds.softmax import SoftmaxCPD, SoftmaxPenalty
 from suffice.models.cpds.softmax_distance import distance_of
@@ -30,13 +29,13 @@ from suffice.settings import settings
 from suffice.stats.needs import Distinct
 from suffice.stats.rows import Rows
 from suffice.text import in_bytes, plural
-from suffice.types import Floats
+from suffice.types import Floats, Ints
 
 TIES = ("none", "slopes")
 
 
 @dataclass(frozen=True)
-class SoftmaxKind(KindBase):
+class SoftmaxKind(NodeKind[SoftmaxCPD, Rows, SoftmaxPenalty]):
     """How softmax regressions on continuous parents, one for each configuration of the discrete ones, are fitted.
 
     Attributes
@@ -126,7 +125,11 @@ class SoftmaxKind(KindBase):
 
     # The rest of the protocol ---------------------------------------------------------------------------------
 
-    def fix(self, cpd: SoftmaxCPD, given: Any) -> tuple[SoftmaxCPD, NDArray[np.int64]]:
+    def whole(self, family: Family, given: Given) -> SoftmaxCPD:
+        """Return the distribution that an expert gave."""
+        return SoftmaxCPD.from_given(family, given)
+
+    def fix(self, cpd: SoftmaxCPD, given: Given) -> tuple[SoftmaxCPD, Ints]:
         """Put a given distribution in place; also return its configurations of the discrete parents, all of them."""
         return SoftmaxCPD.from_given(cpd.family, given), all_configurations(cpd._sizes)
 
@@ -167,7 +170,7 @@ class SoftmaxKind(KindBase):
         rows, q = math.prod(parent.n_states for parent in family.discrete), len(family.continuous)
         return (family.child.n_states - 1) * (rows + q if self.tied == "slopes" else rows * (q + 1))
 
-    def n_free_adjusted(self, family: Family, statistic: Rows, fixed: Any = None) -> int:
+    def n_free_adjusted(self, family: Family, statistic: Rows, fixed: Ints | None = None) -> int:
         """Return the number of parameters of the states that occur, by configuration."""
         if fixed is not None:
             return 0
@@ -183,7 +186,7 @@ class SoftmaxKind(KindBase):
         return n_intercepts + q * int(np.count_nonzero(Cases(place, x, weights, occurs).sloped))
 
     def residual(
-        self, cpd: SoftmaxCPD, statistic: Rows, pseudo: SoftmaxPenalty | None = None, fixed: Any = None
+        self, cpd: SoftmaxCPD, statistic: Rows, pseudo: SoftmaxPenalty | None = None, fixed: Ints | None = None
     ) -> float:
         """Return the largest component of the gradient, per row and standard deviation of its column."""
         return 0.0 if fixed is not None else residual_of(cpd, statistic, pseudo, self.tied == "slopes")
@@ -193,13 +196,17 @@ class SoftmaxKind(KindBase):
         cpd: SoftmaxCPD,
         statistic: Rows,
         pseudo: SoftmaxPenalty | None = None,
-        fixed: Any = None,
+        fixed: Ints | None = None,
         point: str = "mle",
     ) -> Distance:
         """Return by how many nats a Newton step would still raise the objective."""
         return Distance() if fixed is not None else distance_of(cpd, statistic, pseudo, self.tied == "slopes")
 
-    def log_likelihood_terms(self, cpd: Any, statistic: Rows) -> list[float]:
+    def log_likelihood(self, cpd: SoftmaxCPD, statistic: Rows) -> float:
+        """Return the distribution's own sum."""
+        return cpd.log_likelihood(statistic)
+
+    def log_likelihood_terms(self, cpd: SoftmaxCPD, statistic: Rows) -> list[float]:
         """Return w · log p of every distinct row."""
         columns = {v.name: column for v, column in zip(statistic.variables, statistic.columns, strict=True)}
         terms: list[float] = (statistic.weights * cpd.log_prob(columns)).tolist()
@@ -226,7 +233,7 @@ def _require_room(family: Family) -> None:
         )
 
 
-def _inputs(family: Family, statistic: Rows) -> tuple[NDArray[np.int64], Floats, Floats]:
+def _inputs(family: Family, statistic: Rows) -> tuple[Ints, Floats, Floats]:
     """Return row of parameters (n,), continuous parents (n, q) and weight by state (n, r) of every distinct input."""
     n = statistic.n_rows
     held = {v.name: column for v, column in zip(statistic.variables, statistic.columns, strict=True)}

@@ -7,14 +7,13 @@ a_k + b_k · x̄ is held, are Σ w (1[y = k] − p_k) and Σ w (1[y = k] − p_k
 from __future__ import annotations
 
 import math
-from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from suffice.models.cpds.softmax import SoftmaxCPD, SoftmaxPenalty
 from suffice.stats.rows import Rows
-from suffice.types import Floats
+from suffice.types import Columns, Floats
 
 
 def residual_of(cpd: SoftmaxCPD, statistic: Rows, penalty: SoftmaxPenalty | None, tied: bool) -> float:
@@ -57,7 +56,7 @@ def residual_of(cpd: SoftmaxCPD, statistic: Rows, penalty: SoftmaxPenalty | None
     return found
 
 
-def _gaps(cpd: SoftmaxCPD, columns: Any, statistic: Rows) -> Floats:
+def _gaps(cpd: SoftmaxCPD, columns: Columns, statistic: Rows) -> Floats:
     """Return w (1[y = k] − p_k) of every row and state; infinite where parameters are unknown."""
     child, r = cpd.family.child.name, cpd.family.child.n_states
     y = np.asarray(columns[child], np.int64)

@@ -7,19 +7,18 @@ from __future__ import annotations
 
 import itertools
 import math
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field
 from functools import cached_property
-from typing import Any, ClassVar
+from typing import TYPE_CHECKING, ClassVar, Protocol, runtime_checkable
 
 import numpy as np
-from numpy.typing import NDArray
 
 from suffice.data.block import code_dtype
 from suffice.data.labelled import LabelledTable, row_cells
 from suffice.data.variable import Variable
 from suffice.errors import ModelError, Remedy
-from suffice.models.cpds.kind import Family
+from suffice.models.cpds.kind import CPD, Family, Given
 from suffice.models.cpds.rows import (
     all_configurations,
     find_rows,
@@ -31,7 +30,10 @@ from suffice.models.cpds.rows import (
 from suffice.settings import settings
 from suffice.stats.counts import Counts
 from suffice.text import html_table, in_bytes, plain_table, shorten
-from suffice.types import Columns, Label
+from suffice.types import Codes, Columns, Floats, Ints, Json, JsonObject, Label
+
+if TYPE_CHECKING:
+    from numpy.typing import ArrayLike
 
 MAX_AXES = 32
 
@@ -66,10 +68,10 @@ class TabularCPD:
 
     kind: ClassVar[str] = "tabular"
     family: Family
-    values: NDArray[np.float64] = field(repr=False)
-    configurations: NDArray[np.int64] | None = None
-    default_row: NDArray[np.float64] | None = None
-    raw: NDArray[np.float64] | None = field(default=None, repr=False)
+    values: Floats = field(repr=False)
+    configurations: Ints | None = None
+    default_row: Floats | None = None
+    raw: Floats | None = field(default=None, repr=False)
 
     def __post_init__(self) -> None:
         n_rows, n_states = math.prod(self._sizes), self.family.child.n_states
@@ -81,12 +83,12 @@ class TabularCPD:
         self._keep("values", np.array(self.values, np.float64).reshape(n_rows, n_states))
         self._check()
 
-    def _keep(self, name: str, array: NDArray[np.float64]) -> None:
+    def _keep(self, name: str, array: Floats) -> None:
         array.flags.writeable = False
         object.__setattr__(self, name, array)
 
     @classmethod
-    def from_raw(cls, family: Family, raw: Any, tolerance: float = 0.05) -> TabularCPD:
+    def from_raw(cls, family: Family, raw: ArrayLike | Json, tolerance: float = 0.05) -> TabularCPD:
         """Build from numbers as a file wrote them: rows are normalised for computing, and kept for writing back.
 
         Rows whose sum is further than ``tolerance`` from one are an error; rows of NaN are unknown.
@@ -110,7 +112,7 @@ class TabularCPD:
                 f"distribution (its sum is {total(rows[row])}). Probabilities must not be negative and must sum to 1."
             )
 
-    def _check_configurations(self, configurations: NDArray[np.int64]) -> None:
+    def _check_configurations(self, configurations: Ints) -> None:
         outside = ((configurations < 0) | (configurations >= self._sizes)).any(axis=1)
         if outside.any():
             raise ModelError(
@@ -138,7 +140,7 @@ class TabularCPD:
     def _sizes(self) -> list[int]:
         return [parent.n_states for parent in self.family.parents]
 
-    def rows(self) -> Iterator[tuple[tuple[Label, ...], NDArray[np.float64]]]:
+    def rows(self) -> Iterator[tuple[tuple[Label, ...], Floats]]:
         """Yield the parents' states and the row of probabilities of every configuration that has one."""
         return zip(self._row_labels(), self.values, strict=True)
 
@@ -175,30 +177,30 @@ class TabularCPD:
 
     # What it computes -----------------------------------------------------------------------------------------
 
-    def probabilities(self, configurations: NDArray[Any]) -> NDArray[np.float64]:
+    def probabilities(self, configurations: Codes) -> Floats:
         """Return the row of each parent configuration, shape (n, n_parents); shape (n, n_states)."""
-        picked: NDArray[np.float64] = self._rows[find_rows(configurations, self._sizes, self.configurations)]
+        picked: Floats = self._rows[find_rows(configurations, self._sizes, self.configurations)]
         return picked
 
     @cached_property
-    def _rows(self) -> NDArray[np.float64]:
+    def _rows(self) -> Floats:
         """The rows, with the one for all other configurations last, where position −1 finds it."""
         return self.values if self.default_row is None else np.vstack([self.values, self.default_row])
 
-    def _above(self, columns: Columns, n_rows: int) -> NDArray[np.int64]:
+    def _above(self, columns: Columns, n_rows: int) -> Ints:
         """Return the parents' codes of every row; shape (n_rows, n_parents)."""
         codes = [np.asarray(columns[parent.name]) for parent in self.family.parents]
         return np.stack(codes).T if codes else np.zeros((n_rows, 0), np.int64)
 
-    def log_prob(self, columns: Columns) -> NDArray[np.float64]:
+    def log_prob(self, columns: Columns) -> Floats:
         """Return log θ(x_v | x_pa) of every row of codes; shape (n_rows,)."""
         child = np.asarray(columns[self.family.child.name])
         position = find_rows(self._above(columns, len(child)), self._sizes, self.configurations)
         with np.errstate(divide="ignore"):
-            log_p: NDArray[np.float64] = np.log(self._rows[position, child])
+            log_p: Floats = np.log(self._rows[position, child])
         return log_p
 
-    def sample(self, columns: Columns, uniform: NDArray[np.float64]) -> NDArray[Any]:
+    def sample(self, columns: Columns, uniform: Floats) -> Codes:
         """Draw the child by inverting its distribution function at ``uniform``; shape (n_rows,)."""
         above = self._above(columns, len(uniform))
         position = find_rows(above, self._sizes, self.configurations)
@@ -218,7 +220,7 @@ class TabularCPD:
         return drawn
 
     @cached_property
-    def _steps(self) -> NDArray[np.float64]:
+    def _steps(self) -> Floats:
         """The distribution function of every row, state by state; shape (n_states, n_rows, or one more by default).
 
         From the last state that has any probability on it is infinite, so that rounding carries no draw past it.
@@ -227,7 +229,7 @@ class TabularCPD:
         reached = np.cumsum(rows, axis=1)
         reached /= reached[:, -1:]
         after = np.cumsum(rows[:, ::-1], axis=1)[:, ::-1] - rows
-        steps: NDArray[np.float64] = np.where(after > 0, reached, np.inf)
+        steps: Floats = np.where(after > 0, reached, np.inf)
         steps[np.isnan(rows)] = np.nan
         return np.ascontiguousarray(steps.T)
 
@@ -250,9 +252,9 @@ class TabularCPD:
 
     # Files ----------------------------------------------------------------------------------------------------
 
-    def to_dict(self) -> dict[str, Any]:
+    def to_dict(self) -> dict[str, Json]:
         """Return the parameters as JSON-able data."""
-        entry: dict[str, Any] = {"values": self.values}
+        entry: dict[str, Json] = {"values": self.values}
         if self.raw is not None:
             entry["raw"] = self.raw
         if self.configurations is not None:
@@ -260,7 +262,7 @@ class TabularCPD:
         return entry
 
     @classmethod
-    def from_dict(cls, family: Family, entry: Mapping[str, Any]) -> TabularCPD:
+    def from_dict(cls, family: Family, entry: JsonObject) -> TabularCPD:
         """Rebuild from `to_dict`'s data."""
         if "configurations" not in entry:
             values = np.array(entry["values"], np.float64)
@@ -275,23 +277,30 @@ class TabularCPD:
         return cls(family, np.array(entry["values"], np.float64), configurations, default_row)
 
 
-def describe_configuration(parents: tuple[Variable, ...], codes: Any) -> str:
+@runtime_checkable
+class Tabulated(Protocol):
+    """A distribution of another kind that can be written as a table."""
+
+    def whole_values(self) -> Floats:
+        """Return p(child | parents) of every configuration, shape (…parents' states, child's states)."""
+
+
+def describe_configuration(parents: tuple[Variable, ...], codes: Iterable[int] | Iterable[np.intp] | Codes) -> str:
     """Say ``A='yes', B=2``."""
     pairs = zip(parents, codes, strict=True)
     return ", ".join(f"{parent.name}={parent.labels[code]!r}" for parent, code in pairs) or "no parents"
 
 
-def from_array(family: Family, table: Any) -> TabularCPD:
+def from_array(family: Family, table: Given) -> TabularCPD:
     """Build a table from an array of shape (…parents' states, child's states)."""
     return TabularCPD(family, whole_table(f"The table of {family.child.name!r}", family, table))
 
 
-def whole_values(cpd: Any) -> NDArray[np.float64]:
+def whole_values(cpd: CPD) -> Floats:
     """Return p(child | parents) of every configuration, shape (…parents' states, child's states), for inference."""
     name = cpd.family.child.name
-    if hasattr(cpd, "whole_values"):
-        values: NDArray[np.float64] = cpd.whole_values()
-        return values
+    if isinstance(cpd, Tabulated):
+        return cpd.whole_values()
     if not isinstance(cpd, TabularCPD):
         raise ModelError(
             f"Exact answers need tables, but node {name!r} is of kind {cpd.kind!r}. Draw from the model instead."

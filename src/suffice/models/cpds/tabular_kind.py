@@ -11,23 +11,23 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass
-from typing import Any, ClassVar
+from typing import ClassVar
 
 import numpy as np
-from numpy.typing import NDArray
 
 from suffice.errors import EstimationError, Remedy, Text, made
-from suffice.models.cpds.kind import Family, KindBase, Pseudo
+from suffice.models.cpds.kind import Family, Given, NodeKind, Pseudo, terms_of_counts
 from suffice.models.cpds.rows import all_configurations, among, given_rows, put_rows, row_keys
 from suffice.models.cpds.tabular import TabularCPD, describe_configuration
 from suffice.optimise.distance import Distance, table_deviations, table_losses
 from suffice.stats.counts import Counts
 from suffice.stats.needs import Count
 from suffice.text import plural
+from suffice.types import Bools, Floats, Ints
 
 
 @dataclass(frozen=True)
-class TabularKind(KindBase):
+class TabularKind(NodeKind[TabularCPD, Counts, Pseudo]):
     """How tables are fitted and proven."""
 
     name: ClassVar[str] = "tabular"
@@ -58,7 +58,7 @@ class TabularKind(KindBase):
             return TabularCPD(family, theta)
         return TabularCPD(family, theta, configurations, np.full(family.child.n_states, np.nan))
 
-    def fix(self, cpd: TabularCPD, given: Any) -> tuple[TabularCPD, NDArray[np.int64]]:
+    def fix(self, cpd: TabularCPD, given: Given) -> tuple[TabularCPD, Ints]:
         """Put given rows, or a whole given table, in place; also return their parent configurations."""
         configurations, rows = given_rows(cpd.family, given)
         values, stored = put_rows(cpd.values, cpd.configurations, cpd._sizes, configurations, rows)
@@ -66,7 +66,7 @@ class TabularKind(KindBase):
 
     def complete(self, cpd: TabularCPD, policy: str) -> tuple[TabularCPD, tuple[str, ...]]:
         """Apply ``unseen_parents`` to the rows that are still unknown."""
-        unknown: NDArray[np.bool_] = np.asarray(np.isnan(cpd.values).any(axis=1))
+        unknown: Bools = np.asarray(np.isnan(cpd.values).any(axis=1))
         rest = cpd.default_row is not None and bool(np.isnan(cpd.default_row).any())
         n_unknown = int(unknown.sum()) + (math.prod(cpd._sizes) - len(cpd.values) if rest else 0)
         if not n_unknown:
@@ -97,7 +97,7 @@ class TabularKind(KindBase):
         n_rows = math.prod(parent.n_states for parent in family.parents)
         return max(family.child.n_states - 1, 0) * (n_rows - n_fixed)
 
-    def n_free_adjusted(self, family: Family, statistic: Counts, fixed: NDArray[np.int64] | None = None) -> int:
+    def n_free_adjusted(self, family: Family, statistic: Counts, fixed: Ints | None = None) -> int:
         """Return Σ (states with a count − 1) over free rows with data: the dimension of the face the MLE lies on."""
         configurations, m = statistic.rows()
         seen = m > 0
@@ -107,7 +107,7 @@ class TabularKind(KindBase):
         return int(np.count_nonzero(seen)) - int(np.count_nonzero(seen.any(axis=1)))
 
     def residual(
-        self, cpd: TabularCPD, statistic: Counts, pseudo: Pseudo | None = None, fixed: NDArray[np.int64] | None = None
+        self, cpd: TabularCPD, statistic: Counts, pseudo: Pseudo | None = None, fixed: Ints | None = None
     ) -> float:
         """Return max |m(x_pa, x_v)/m(x_pa) − θ(x_v | x_pa)| over rows with (pseudo-)data that were not given.
 
@@ -128,7 +128,7 @@ class TabularKind(KindBase):
         cpd: TabularCPD,
         statistic: Counts,
         pseudo: Pseudo | None = None,
-        fixed: NDArray[np.int64] | None = None,
+        fixed: Ints | None = None,
         point: str = "mle",
     ) -> Distance:
         """Return Σ m log(m / (n θ)) over the rows of `residual`; of a posterior mean, the deviation of θ from it."""
@@ -144,8 +144,8 @@ class TabularKind(KindBase):
 
     @staticmethod
     def _expected(
-        cpd: TabularCPD, statistic: Counts, pseudo: Pseudo | None, fixed: NDArray[np.int64] | None
-    ) -> tuple[NDArray[np.int64], NDArray[np.float64], NDArray[np.bool_]]:
+        cpd: TabularCPD, statistic: Counts, pseudo: Pseudo | None, fixed: Ints | None
+    ) -> tuple[Ints, Floats, Bools]:
         """Return the parent configurations to prove, their counts with what the prior adds, and which were not given.
 
         θ is looked up by parent configuration, as `TabularCPD.log_prob` does it, not taken from the rows that `mle`
@@ -177,6 +177,14 @@ class TabularKind(KindBase):
             return 0.0
         gap = float(np.abs(alpha / math.fsum(alpha) - cpd.default_row).max(initial=0.0))
         return math.inf if math.isnan(gap) else gap
+
+    def log_likelihood(self, cpd: TabularCPD, statistic: Counts) -> float:
+        """Return the distribution's own sum."""
+        return cpd.log_likelihood(statistic)
+
+    def log_likelihood_terms(self, cpd: TabularCPD, statistic: Counts) -> list[float]:
+        """Return m · log p of every cell that occurs."""
+        return terms_of_counts(cpd, statistic)
 
     def normalisation(self, cpd: TabularCPD) -> float:
         """Return max |Σ θ − 1| over known rows."""
