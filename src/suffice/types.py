@@ -4,10 +4,13 @@ from __future__ import annotations
 
 import os
 from collections.abc import Iterable, Mapping, Sequence
-from typing import Any, Literal, Protocol, TypeAlias
+from typing import TYPE_CHECKING, Any, Literal, Protocol, TypeAlias
 
 import numpy as np
 from numpy.typing import NDArray
+
+if TYPE_CHECKING:
+    from suffice.data.readers.csv_file import CSV
 
 Floats = NDArray[np.float64]
 Ints = NDArray[np.int64]
@@ -61,6 +64,6 @@ class Described(Protocol):
 
 TableLike: TypeAlias = (
     "Frame | ArrowStream | Described | Mapping[str, Any] | PathLike | Sequence[PathLike] | Sequence[Mapping[str, Any]]"
-    " | Sequence[Frame] | NDArray[Any]"
+    " | Sequence[Frame] | NDArray[Any] | CSV"
 )
 """What the library reads as a table of one row per case."""

@@ -18,10 +18,11 @@ def convert(
     """Read a model or fit from IN and write it to OUT in another format."""
     with reported(as_json):
         from suffice.io import read, write
+        from suffice.models.capabilities import HasNotes
 
         thing = read(source)
         write(thing, target)
-        notes = [str(note) for note in getattr(thing, "notes", ())]
+        notes = [str(note) for note in thing.notes] if isinstance(thing, HasNotes) else []
         if as_json:
             print(json.dumps({"in": source, "out": target, "notes": notes}, ensure_ascii=False))
             return

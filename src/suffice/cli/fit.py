@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Annotated, Any
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
@@ -43,6 +43,12 @@ from suffice.cli.shared import (
     write_fit,
 )
 from suffice.errors import ArgumentError
+
+if TYPE_CHECKING:
+    from suffice.models.model import Model
+    from suffice.result.fit import Fit
+    from suffice.structures.structure import Structure
+    from suffice.types import Json
 
 
 def fit(
@@ -132,7 +138,7 @@ def fit(
 
 
 def show_result(
-    result: Any, show: list[str], out: str | None, out_fit: str | None, as_json: bool, page: str | None = None
+    result: Fit, show: list[str], out: str | None, out_fit: str | None, as_json: bool, page: str | None = None
 ) -> None:
     """Write and print a fit; ``page`` is where its report goes."""
     from suffice.cli.show import show_document, show_fit, show_written
@@ -149,40 +155,41 @@ def show_result(
     show_written({"model": out, "fit": out_fit, "report": page})
 
 
-def _check_shown(model: Any, show: list[str]) -> None:
+def _check_shown(model: Model, show: list[str]) -> None:
     """Find names that cannot be shown before anything is written."""
-    if show and not hasattr(model, "cpd"):
-        raise ArgumentError(f"A {type(model).__name__} has no tables of nodes to show. Leave --show out.")
+    from suffice.models.capabilities import HasNodes
+
     for node in show:
+        if not isinstance(model, HasNodes):
+            raise ArgumentError(f"A {type(model).__name__} has no tables of nodes to show. Leave --show out.")
         model.cpd(node)
 
 
-def read_options(texts: list[str]) -> dict[str, Any]:
+def read_options(texts: list[str]) -> dict[str, str | float | bool]:
     """Read ``NAME=VALUE``: numbers, true and false are what they look like, all else is text."""
-    options: dict[str, Any] = {}
+    options: dict[str, str | float | bool] = {}
     for text in texts:
         name, sign, value = text.partition("=")
         if not sign or not name:
             raise ArgumentError(f"An option is written NAME=VALUE, such as --option step=0.1. Got {text!r} instead.")
-        words: dict[str, Any] = {"true": True, "false": False}
+        words = {"true": True, "false": False}
         options[name] = words[value.lower()] if value.lower() in words else float(value) if is_number(value) else value
     return options
 
 
-def with_divisor(structure: Any, divisor: str | None) -> Any:
+def with_divisor(structure: Structure, divisor: str | None) -> Structure:
     """Return the structure with another divisor of its variances."""
     if divisor is None:
         return structure
-    entry = structure.to_dict()
-    if not hasattr(structure, "divisor") or entry["type"] in ("Bernoulli", "Categorical"):
+    if not _takes(structure, "divisor"):
         raise ArgumentError(
             "The option --divisor is for networks with regressions, normal distributions and autoregressions. The "
             f"structure is a {type(structure).__name__}; leave it out."
         )
-    return type(structure).from_dict({**entry, "divisor": divisor})
+    return _changed(structure, "divisor", divisor)
 
 
-def with_latent(structure: Any, texts: list[str]) -> Any:
+def with_latent(structure: Structure, texts: list[str]) -> Structure:
     """Return the structure with variables that no column carries, from ``NODE=N``."""
     if not texts:
         return structure
@@ -194,19 +201,33 @@ def with_latent(structure: Any, texts: list[str]) -> Any:
                 f"A latent variable is written NODE=N, with its number of states: --latent H=3. Got {text!r} instead."
             )
         found[name] = int(number)
-    wanted = {**dict(getattr(structure, "latent", ())), **found}
-    made = type(structure).from_dict({**structure.to_dict(), "latent": wanted})
-    if dict(getattr(made, "latent", ())) != wanted:
+    if not _takes(structure, "latent"):
         raise ArgumentError(
             "The option --latent is for networks, cliques and features. The structure is a "
             f"{type(structure).__name__}; leave it out."
         )
-    return made
+    return _changed(structure, "latent", {**structure.to_dict().get("latent", {}), **found})
 
 
-def _init(text: str | None) -> Any:
+def _takes(structure: Structure, setting: str) -> bool:
+    """Whether a structure has a setting, by the record of its family."""
+    from suffice.families import structure_forms
+
+    form = structure_forms().get(structure.to_dict()["type"])
+    return form is not None and setting in form.takes
+
+
+def _changed(structure: Structure, setting: str, value: Json) -> Structure:
+    from suffice.families import structure_forms
+
+    entry = structure.to_dict()
+    changed: Structure = structure_forms()[entry["type"]].read({**entry, setting: value})
+    return changed
+
+
+def _init(text: str | None) -> str | Model | None:
     if text is None or text == "random":
         return text
     from suffice.cli.shared import read_model
 
-    return read_model(text, can="log_prob_of")
+    return read_model(text)

@@ -2,14 +2,18 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import TYPE_CHECKING
 
 import numpy as np
 
 from suffice.errors import ArgumentError
 
+if TYPE_CHECKING:
+    from suffice.models.autoregression import AutoregressiveModel
+    from suffice.types import Floats
 
-def print_forecast(model: Any, history: str | None, steps: int | None, as_json: bool) -> None:
+
+def print_forecast(model: AutoregressiveModel, history: str | None, steps: int | None, as_json: bool) -> None:
     """Print the distribution of the next values."""
     if history is None:
         raise ArgumentError(
@@ -29,9 +33,12 @@ def print_forecast(model: Any, history: str | None, steps: int | None, as_json: 
     show_table(found._cells())
 
 
-def _values(model: Any, path: str) -> Any:
+def _values(model: AutoregressiveModel, path: str) -> Floats:
     """Return the values of the one sequence of a table, in order of time; shape (length, n_variables)."""
+    from suffice.data.held_symbols import HeldSymbols
+
     symbols = model.structure.sequences(path).symbols(model.variables, continuous=True)
+    assert isinstance(symbols, HeldSymbols)  # as numbers are
     if len(symbols.lengths) != 1:
         raise ArgumentError(
             f"A forecast continues one sequence, and {path!r} holds {len(symbols.lengths):,} by its column "

@@ -3,11 +3,18 @@
 from __future__ import annotations
 
 from contextlib import suppress
-from typing import Annotated, Any
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
 from suffice.errors import ArgumentError, UnknownNameError
+
+if TYPE_CHECKING:
+    from suffice.data.schema import Schema
+    from suffice.data.variable import Variable
+    from suffice.models.capabilities import State
+    from suffice.models.model import Model
+    from suffice.types import Label
 
 GivenOption = Annotated[
     list[str] | None,
@@ -21,9 +28,9 @@ GivenOption = Annotated[
 ]
 
 
-def read_given(network: Any, given: list[str] | None, path: str | None = None) -> dict[str, Any]:
+def read_given(network: Model, given: list[str] | None, path: str | None = None) -> dict[str, State]:
     """Read evidence: the options, and a UAI file."""
-    seen: dict[str, Any] = {}
+    seen: dict[str, State] = {}
     if path is not None:
         from suffice.io import read
 
@@ -39,7 +46,7 @@ def read_given(network: Any, given: list[str] | None, path: str | None = None) -
     return seen
 
 
-def _read(schema: Any, text: str) -> tuple[str, Any]:
+def _read(schema: Schema, text: str) -> tuple[str, State]:
     """Read ``X=x``; names and states may contain the sign, and the shortest name that makes sense is taken."""
     if "=" not in text:
         raise ArgumentError(f"Evidence is written X=x. Got {text!r} instead.")
@@ -51,7 +58,7 @@ def _read(schema: Any, text: str) -> tuple[str, Any]:
     return text[: known[-1]], _state(schema[text[: known[-1]]], text[known[-1] + 1 :])
 
 
-def _state(variable: Any, text: str) -> Any:
+def _state(variable: Variable, text: str) -> State:
     """Read ``x``, ``a,b`` or ``a:0.9,b:0.2``; a state of just that spelling goes first. Continuous: a number."""
     if not variable.is_discrete:
         try:
@@ -81,7 +88,7 @@ def _state(variable: Any, text: str) -> Any:
     return text
 
 
-def _by_position(network: Any, observed: dict[str, str], path: str) -> dict[str, Any]:
+def _by_position(network: Model, observed: dict[str, str], path: str) -> dict[str, Label]:
     """Return what a UAI file observed: its variables and states are positions in the model."""
     variables = network.schema.variables
     seen = {}

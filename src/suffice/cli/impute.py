@@ -6,7 +6,7 @@ import json
 from collections import Counter
 from collections.abc import Iterator
 from pathlib import Path
-from typing import Annotated, Any
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
@@ -22,7 +22,14 @@ from suffice.cli.shared import (
     read_model,
     reported,
     table,
+    unable,
 )
+
+if TYPE_CHECKING:
+    import pyarrow as pa
+
+    from suffice.data.raw import RawStream
+    from suffice.models.imputation import Imputer
 
 
 def impute(
@@ -62,8 +69,11 @@ def impute(
         from suffice.data.readers import open_raw
         from suffice.io.rows_file import require_ending
         from suffice.models.imputation import Imputer
+        from suffice.models.row_model import RowModel
 
-        network = read_model(model, can="impute")
+        network = read_model(model)
+        if not isinstance(network, RowModel):
+            raise unable(network, "impute")
         require_ending(out)
         imputer = Imputer.checked(network, method, n, seed, latent, unknown_states)
         stream = open_raw(table(data, separator, na, names, skip, trim))
@@ -83,7 +93,7 @@ def _numbered(out: str, n: int) -> list[str]:
     return [str(path.with_name(f"{path.stem}-{number}{path.suffix}")) for number in range(1, n + 1)]
 
 
-def _write(imputer: Any, stream: Any, paths: list[str]) -> tuple[dict[str, int], int]:
+def _write(imputer: Imputer, stream: RawStream, paths: list[str]) -> tuple[dict[str, int], int]:
     """Write the tables, and return how many values were filled in each column, and how many rows there are."""
     from suffice.io.tables_file import write_tables
 
@@ -92,7 +102,7 @@ def _write(imputer: Any, stream: Any, paths: list[str]) -> tuple[dict[str, int],
 
     typed = paths[0].lower().endswith(".parquet")
 
-    def pieces(number: int) -> Iterator[Any]:
+    def pieces(number: int) -> Iterator[pa.Table]:
         nonlocal n_rows
         for piece, filled in imputer.pieces(stream, number, typed):
             if number == 0:

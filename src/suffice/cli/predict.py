@@ -9,7 +9,7 @@ import sys
 import textwrap
 from collections.abc import Iterator
 from dataclasses import dataclass, field
-from typing import Annotated, Any
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
@@ -28,8 +28,20 @@ from suffice.cli.shared import (
     reported,
     require_other_file,
     table,
+    unable,
 )
 from suffice.text import plural, visible
+
+if TYPE_CHECKING:
+    import pyarrow as pa
+
+    from suffice.data.raw import RawColumn
+    from suffice.data.variable import Variable
+    from suffice.models.numeric_predictions import NumericPredictions
+    from suffice.models.prediction import PredictedRows
+    from suffice.models.prediction_scores import NumberScores, StateScores
+    from suffice.models.predictions import Predictions
+    from suffice.types import Ints
 
 WIDTH = 100
 
@@ -69,18 +81,34 @@ def predict(
     with reported(as_json):
         from suffice.data.readers import open_raw
         from suffice.io.rows_file import require_ending
-        from suffice.models.prediction import PredictedRows, Predictor
+        from suffice.models.prediction import PredictedRows, Prediction, Predictor
 
         if out is not None:
             require_ending(out)
             require_other_file(out, data)
-        network = read_model(model, can="_predicted")
+        network = read_model(model)
+        if not isinstance(network, Prediction):
+            raise unable(network, "predict")
         predictor = Predictor.checked(network, target, level, impossible, unknown_states)
         kept = tuple(dict.fromkeys(keep or ()))
         rows = PredictedRows(predictor, open_raw(table(data, separator, na, names, skip, trim)), kept)
         survey = Survey(rows, kept, probabilities)
         _write(survey, out, as_json)
         _report(survey, out, as_json)
+
+
+def _none() -> Ints:
+    import numpy as np
+
+    return np.zeros(1, np.int64)
+
+
+def _arrow(column: RawColumn) -> pa.Array:
+    """Return a column of a file, as it was read."""
+    from suffice.data.raw import ArrowColumn
+
+    assert isinstance(column, ArrowColumn)
+    return column.column
 
 
 @dataclass
@@ -98,14 +126,14 @@ class Survey:
         Of each piece, where the table has the target.
     """
 
-    rows: Any
+    rows: PredictedRows
     keep: tuple[str, ...]
     probabilities: bool
-    counts: Any = 0
-    scores: list[Any] = field(default_factory=list)
+    counts: Ints = field(default_factory=_none)
+    scores: list[StateScores | NumberScores] = field(default_factory=list)
 
     @property
-    def target(self) -> Any:
+    def target(self) -> Variable:
         """The variable that is predicted."""
         return self.rows.predictor.targets[0]
 
@@ -120,7 +148,7 @@ class Survey:
             names.append(free)
         return names
 
-    def tables(self) -> Iterator[Any]:
+    def tables(self) -> Iterator[pa.Table]:
         """Yield the rows as Arrow tables, in order; nothing stands for what cannot be said."""
         import pyarrow as pa
 
@@ -130,24 +158,32 @@ class Survey:
         for part in self.rows:
             found = self.rows.predictor.result(self.target, [part])
             self._count(found)
-            arrays = [decoded(part.piece.column(name).column) for name in self.keep]
+            arrays = [decoded(_arrow(part.piece.column(name))) for name in self.keep]
             arrays += [pa.array(column, from_pandas=True) for column in found.columns(self.probabilities).values()]
             yield pa.table(arrays, names=header)
 
-    def _count(self, found: Any) -> None:
+    def _count(self, found: Predictions | NumericPredictions) -> None:
         import numpy as np
 
-        if self.target.is_discrete:
+        from suffice.models.predictions import Predictions
+
+        if isinstance(found, Predictions):
             n = self.target.n_states + 1
             self.counts = self.counts + np.bincount(found.codes % n, minlength=n)
         if found.observed is not None:
             self.scores.append(found.score())
 
     @property
-    def score(self) -> Any:
+    def score(self) -> StateScores | NumberScores | None:
         """How the answers compare with what was observed; None where nothing was."""
-        found = type(self.scores[0]).total(self.scores) if self.scores else None
-        return found if found and found.n else None
+        from suffice.models.prediction_scores import NumberScores, StateScores
+
+        if not self.scores:
+            return None
+        of_states = [score for score in self.scores if isinstance(score, StateScores)]
+        of_numbers = [score for score in self.scores if isinstance(score, NumberScores)]
+        found = StateScores.total(of_states) if of_states else NumberScores.total(of_numbers)
+        return found if found.n else None
 
     def to_dict(self) -> dict[str, Any]:
         """Return the summary as JSON-able data."""
@@ -195,7 +231,7 @@ def _write(survey: Survey, out: str | None, as_json: bool) -> None:
         sys.stdout.buffer.flush()
 
 
-def _write_json(header: list[str], tables: Iterator[Any]) -> None:
+def _write_json(header: list[str], tables: Iterator[pa.Table]) -> None:
     """Print the beginning of a JSON document, the names of the columns and the rows, a row a line."""
     from suffice.io.own_json import plain
 

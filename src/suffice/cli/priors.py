@@ -118,7 +118,8 @@ def read_prior(text: str) -> Any:
 
 def _expert(text: str) -> Any:
     """Read ``FILE:10`` or ``FILE:10:0.01``: a network, how many cases it is worth, how much uniform to mix in."""
-    from suffice.cli.shared import read_model
+    from suffice.cli.shared import read_model, unable
+    from suffice.models.model import Generative
     from suffice.priors.expert import Expert
 
     path, *numbers = text.split(":")
@@ -130,7 +131,11 @@ def _expert(text: str) -> Any:
             "second number is how much of the uniform distribution to mix in, expert:net.bif:10:0.01."
         )
     ess, uniform = [*map(float, numbers), 0.0][:2]
-    return Expert(read_model(path), ess, uniform)
+    model = read_model(path)
+    if not isinstance(model, Generative):
+        raise unable(model, "sample_blocks")
+    belief: Any = model  # `Expert` says what it must be
+    return Expert(belief, ess, uniform)
 
 
 def is_number(text: str) -> bool:

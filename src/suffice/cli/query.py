@@ -2,14 +2,25 @@
 
 from __future__ import annotations
 
-from typing import Annotated, Any
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
 from suffice.cli.answers import apart, print_answer, print_json, print_map, print_marginals
 from suffice.cli.given import GivenOption, read_given
-from suffice.cli.shared import JsonOption, is_classifier, read_model, reported, require_able
+from suffice.cli.shared import JsonOption, read_model, reported, unable
 from suffice.errors import ArgumentError, require_choice
+
+if TYPE_CHECKING:
+    from suffice.models.capabilities import CanQuery, Evidence
+    from suffice.models.conditional_log_linear import ConditionalLogLinear
+    from suffice.models.log_linear_density import LogLinearDensity
+    from suffice.models.model import Model
+    from suffice.result.fit import Fit
+
+
+DRAWS = 1000
+"""How many tables are drawn for intervals unless said."""
 
 
 def query(
@@ -65,14 +76,16 @@ def query(
 ) -> None:
     """Print p(TARGET… | given), exactly; without targets, that of every variable."""
     with reported(as_json):
+        from suffice.models.autoregression import AutoregressiveModel
+        from suffice.models.capabilities import CanMap, CanQuery
         from suffice.settings import config
 
         if memory is not None:
             config(memory=memory)
         asked = _asked(targets or [], most_likely, interval, sensitivity)
         _check_draws(asked, method, draws)
-        network = read_model(model, can="log_prob")
-        if hasattr(network, "forecast"):
+        network = read_model(model)
+        if isinstance(network, AutoregressiveModel):
             from suffice.cli.forecast import print_forecast
 
             _require_only_history(asked, given, evidence)
@@ -83,56 +96,67 @@ def query(
                 f"The options --history and --steps are for autoregressions. MODEL is a {type(network).__name__}; "
                 "leave them out."
             )
-        require_able(network, "query")
+        if not isinstance(network, CanQuery):
+            raise unable(network, "query")
         seen = read_given(network, given, evidence)
         _require_single(network, seen)
         if asked == "map":
-            require_able(network, "map")
+            if not isinstance(network, CanMap):
+                raise unable(network, "map")
             print_map(network.map(seen, targets=targets or None), network.schema, as_json)
         elif asked == "sensitivity":
             _print_sensitivity(network, sensitivity or "", seen, as_json)
         elif asked == "interval":
-            how = {} if draws is None else {"draws": draws}
-            print_answer(_fit(model).query(targets, seen, interval=interval, seed=seed, **how), as_json)
+            n = DRAWS if draws is None else draws
+            print_answer(_fit(model).query(targets, seen, interval=interval, seed=seed, draws=n), as_json)
         elif method == "sampling":
-            _print_sampled(network, targets, seen, {"draws": draws, "seed": seed}, as_json)
-        elif asked == "targets":
+            _print_sampled(network, targets, seen, draws, seed, as_json)
+        elif targets:
             print_answer(network.query(targets, seen), as_json)
         else:
             _print_all(network, seen, as_json)
 
 
-def _print_all(network: Any, seen: dict[str, Any], as_json: bool) -> None:
+def _print_all(network: CanQuery, seen: Evidence, as_json: bool) -> None:
     """Print the answer about every variable that is not given."""
-    if is_classifier(network):
+    from suffice.models.capabilities import CanClassify, CanSummarise
+    from suffice.models.conditional_log_linear import ConditionalLogLinear
+    from suffice.models.log_linear_density import LogLinearDensity
+
+    if isinstance(network, CanClassify):
         print_answer(network.query(network.target.name, seen), as_json)
-    elif hasattr(network, "marginals"):
+    elif isinstance(network, CanSummarise):
         print_marginals(network.marginals(seen), as_json)
-    elif hasattr(network, "features"):
+    elif isinstance(network, ConditionalLogLinear | LogLinearDensity):
         print_marginals({name: network.query(name, seen) for name in _discrete(network, seen)}, as_json)
     else:
         print_answer(network.query(_not_given(network, seen), seen), as_json)
 
 
-def _print_sampled(network: Any, targets: list[str] | None, seen: dict[str, Any], how: Any, as_json: bool) -> None:
+def _print_sampled(
+    network: Model, targets: list[str] | None, seen: Evidence, draws: int | None, seed: int, as_json: bool
+) -> None:
     """Print estimates from weighted draws; those about all variables are from the same draws."""
-    if not hasattr(network, "dag"):
+    from suffice.models.bayes_net import BayesianNetwork
+
+    if not isinstance(network, BayesianNetwork):
         raise ArgumentError(
             f"Weighted draws are those of a Bayesian network. MODEL is a {type(network).__name__}; leave out --method."
         )
-    answer = network.query(targets or _not_given(network, seen), seen, method="sampling", **how)
+    answer = network.query(targets or _not_given(network, seen), seen, method="sampling", draws=draws, seed=seed)
     if targets:
         print_answer(answer, as_json)
     else:
         print_marginals(apart(answer), as_json)
 
 
-def _fit(path: str) -> Any:
+def _fit(path: str) -> Fit:
     """Read a whole fit, which has a posterior."""
     from suffice.io import read
+    from suffice.result.fit import Fit
 
     fit = read(path)
-    if not hasattr(fit, "posterior"):
+    if not isinstance(fit, Fit):
         raise ArgumentError(
             f"{path!r} holds a model without its posterior. Intervals need the whole fit: "
             "suffice fit … --prior bdeu:10 --out-fit fit.json."
@@ -140,17 +164,19 @@ def _fit(path: str) -> Any:
     return fit
 
 
-def _require_single(network: Any, seen: dict[str, Any]) -> None:
+def _require_single(network: Model, seen: Evidence) -> None:
     """Refuse several states, and likelihoods, of a variable where a model takes one state."""
-    inputs = getattr(getattr(network, "features", None), "given", ())
+    from suffice.models.capabilities import CanClassify
+    from suffice.models.conditional_log_linear import ConditionalLogLinear
+
     for name, state in seen.items():
-        if is_classifier(network) and isinstance(state, list | dict):
+        if isinstance(network, CanClassify) and isinstance(state, list | dict):
             first = network.schema[name].labels[0]
             raise ArgumentError(
                 f"A classifier takes one state of each input, as in --given {name}={first}; leave {name!r} out where "
                 "it is not known."
             )
-        if inputs and isinstance(state, list | dict):
+        if isinstance(network, ConditionalLogLinear) and isinstance(state, list | dict):
             first = network.schema[name].labels[0]
             raise ArgumentError(
                 f"The evidence about {name!r} must be one state, as in --given {name}={first}: a conditional model has "
@@ -158,11 +184,11 @@ def _require_single(network: Any, seen: dict[str, Any]) -> None:
             )
 
 
-def _not_given(network: Any, seen: dict[str, Any]) -> list[str]:
+def _not_given(network: Model, seen: Evidence) -> list[str]:
     return [name for name in network.variables if name not in seen]
 
 
-def _discrete(network: Any, seen: dict[str, Any]) -> list[str]:
+def _discrete(network: ConditionalLogLinear | LogLinearDensity, seen: Evidence) -> list[str]:
     """Return the variables whose distributions are tables: neither inputs, nor given, nor continuous."""
     modelled = [name for name in network.features.variables if name not in seen]
     found = [name for name in modelled if network.schema[name].is_discrete]
@@ -217,8 +243,10 @@ def _require_only_history(asked: str, given: list[str] | None, evidence: str | N
 # Sensitivity --------------------------------------------------------------------------------------------------
 
 
-def _print_sensitivity(network: Any, event: str, seen: dict[str, Any], as_json: bool) -> None:
-    if not hasattr(network, "sensitivity"):
+def _print_sensitivity(network: Model, event: str, seen: Evidence, as_json: bool) -> None:
+    from suffice.models.bayes_net import BayesianNetwork
+
+    if not isinstance(network, BayesianNetwork):
         raise ArgumentError(f"Sensitivity is to the tables of a Bayesian network. MODEL is a {type(network).__name__}.")
     found = network.sensitivity(read_given(network, [event]), seen)
     if as_json:

@@ -4,14 +4,19 @@ from __future__ import annotations
 
 import json
 import sys
-from collections.abc import Iterator
-from typing import Annotated, Any
+from collections.abc import Collection, Iterator
+from typing import TYPE_CHECKING, Annotated, Any, TextIO
 
 import typer
 
 from suffice.cli.given import GivenOption, read_given
-from suffice.cli.shared import JsonOption, is_classifier, read_model, reported, require_able
+from suffice.cli.shared import JsonOption, read_model, reported, unable
 from suffice.errors import ArgumentError
+
+if TYPE_CHECKING:
+    from suffice.data.block import Block
+    from suffice.models.model import Model
+    from suffice.types import Label
 
 
 def sample(
@@ -66,18 +71,23 @@ def sample(
     """Draw rows, or sequences, from MODEL; with --json and without --out, as one JSON document."""
     with reported(as_json):
         from suffice.io.rows_file import require_ending, write_csv, write_rows
+        from suffice.models.autoregression import AutoregressiveModel
+        from suffice.models.hidden_markov import HiddenMarkovModel
+        from suffice.models.markov_chain import MarkovChainModel
+        from suffice.models.model import Generative
 
-        network = read_model(model, can="log_prob")
+        network = read_model(model)
         how: dict[str, Any] = {"method": method, "burn_in": burn_in, "thin": thin, "chains": chains}
         how = {name: value for name, value in how.items() if value is not None}
-        if any(hasattr(network, name) for name in ("transition", "forecast", "decode")):
+        if isinstance(network, MarkovChainModel | HiddenMarkovModel | AutoregressiveModel):
             from suffice.cli.drawn_sequences import draw_sequences
 
             require_steps(how, given)
             draw_sequences(network, n, length, start, seed, out, as_json)
             return
         require_rows(network, length, start)
-        require_able(network, "sample_blocks")
+        if not isinstance(network, Generative):
+            raise unable(network, "sample_blocks")
         require_whole_rows(network, how, given)
         n = 1000 if n is None else n
         require_chains(network, how)
@@ -99,7 +109,7 @@ def sample(
             print(f"Wrote {n:,} rows to {out}")
 
 
-def require_steps(how: dict[str, Any], given: list[str] | None) -> None:
+def require_steps(how: Collection[str], given: list[str] | None) -> None:
     """Raise where something is said about rows and the model is one of sequences."""
     said = [*how, *(["given"] if given else [])]
     if said:
@@ -109,7 +119,7 @@ def require_steps(how: dict[str, Any], given: list[str] | None) -> None:
         )
 
 
-def require_rows(model: Any, length: int | None, start: str | None) -> None:
+def require_rows(model: Model, length: int | None, start: str | None) -> None:
     """Raise where something is said about sequences and the model is one of rows."""
     if length is not None or start is not None:
         raise ArgumentError(
@@ -118,17 +128,19 @@ def require_rows(model: Any, length: int | None, start: str | None) -> None:
         )
 
 
-def require_whole_rows(model: Any, how: dict[str, Any], given: list[str] | None) -> None:
+def require_whole_rows(model: Model, how: Collection[str], given: list[str] | None) -> None:
     """Raise where something is said about how to draw and the model is a classifier."""
+    from suffice.models.capabilities import CanClassify
+
     said = [*how, *(["given"] if given else [])]
-    if said and is_classifier(model):
+    if said and isinstance(model, CanClassify):
         raise ArgumentError(
             "Rows of a classifier are drawn as they come, the class first and then its inputs. Leave out "
             f"--{said[0].replace('_', '-')}."
         )
 
 
-def require_chains(model: Any, how: dict[str, Any]) -> None:
+def require_chains(model: Model, how: Collection[str]) -> None:
     """Raise where something is said about chains and the model is not discrete."""
     continuous = [variable.name for variable in model.schema.variables if not variable.is_discrete]
     if how and continuous:
@@ -138,7 +150,7 @@ def require_chains(model: Any, how: dict[str, Any]) -> None:
         )
 
 
-def write_json(model: Any, blocks: Iterator[Any], file: Any) -> None:
+def write_json(model: Model, blocks: Iterator[Block], file: TextIO) -> None:
     """Write drawn rows as one JSON document, a row a line."""
     from suffice.io.own_json import plain
 
@@ -151,7 +163,7 @@ def write_json(model: Any, blocks: Iterator[Any], file: Any) -> None:
     file.write("]}\n")
 
 
-def _labelled(block: Any) -> Iterator[tuple[Any, ...]]:
+def _labelled(block: Block) -> Iterator[tuple[Label, ...]]:
     columns = []
     for variable in block.schema.variables:
         values = block.columns[variable.name].tolist()

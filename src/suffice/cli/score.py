@@ -6,13 +6,14 @@ import json
 import re
 from collections.abc import Iterator
 from contextlib import contextmanager
-from typing import Annotated, Any
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from suffice.cli.scored_sequences import Facts, score_autoregression, score_chain, score_hidden
+from suffice.cli.scored_sequences import Facts, Policies, score_autoregression, score_chain, score_hidden
 from suffice.cli.shared import (
     DATA,
+    Document,
     JsonOption,
     NamesOption,
     NaOption,
@@ -26,10 +27,14 @@ from suffice.cli.shared import (
     bar,
     read_model,
     reported,
-    require_able,
     table,
+    unable,
 )
 from suffice.errors import ArgumentError, DataError, require_choice
+
+if TYPE_CHECKING:
+    from suffice.models.model import Model
+    from suffice.types import TableLike
 
 OF_FITS = r"fits do that with missing='drop', or learn [^.]* with missing='em'\. log_prob sums"
 """What is said of gaps in general."""
@@ -52,22 +57,26 @@ def score(
     """Print the log-likelihood of the table or sequences DATA under MODEL."""
     with reported(as_json), words_of_scores():
         from suffice.cli.show import show_facts
+        from suffice.models.autoregression import AutoregressiveModel
+        from suffice.models.hidden_markov import HiddenMarkovModel
         from suffice.models.incomplete_rows import MARGINALISE
+        from suffice.models.markov_chain import MarkovChainModel
+        from suffice.models.row_model import RowModel
 
-        network = read_model(model, can="log_prob")
-        policies = {"weights": weights, "missing": missing, "unknown_states": unknown_states}
+        network = read_model(model)
         rows = table(data, separator, na, names, skip, trim)
         require_choice("missing", missing, ("error", "drop", MARGINALISE))
-        if missing == MARGINALISE and not hasattr(network, "decode"):
-            require_able(network, "log_observed_of")
-        if hasattr(network, "transition"):
-            found, facts = score_chain(network, rows, bar(quiet), **policies)
-        elif hasattr(network, "forecast"):
-            found, facts = score_autoregression(network, rows, **policies)
-        elif hasattr(network, "decode"):
-            found, facts = score_hidden(network, rows, **policies)
+        policies = Policies(weights=weights, missing=missing, unknown_states=unknown_states)
+        if missing == MARGINALISE and not isinstance(network, HiddenMarkovModel | RowModel):
+            raise unable(network, "log_observed_of")
+        if isinstance(network, MarkovChainModel):
+            found, facts = score_chain(network, rows, policies, bar(quiet))
+        elif isinstance(network, AutoregressiveModel):
+            found, facts = score_autoregression(network, rows, policies)
+        elif isinstance(network, HiddenMarkovModel):
+            found, facts = score_hidden(network, rows, policies)
         else:
-            found, facts = _score_rows(network, rows, bar(quiet), **policies)
+            found, facts = _score_rows(network, rows, policies, bar(quiet))
         if as_json:
             from suffice.io.own_json import plain
 
@@ -86,8 +95,9 @@ def words_of_scores() -> Iterator[None]:
         raise type(error)(said.replace("missing='em'", "missing='marginalise'")) from None
 
 
-def _score_rows(network: Any, data: Any, progress: bool, **policies: Any) -> tuple[dict[str, Any], Facts]:
+def _score_rows(network: Model, data: TableLike, policies: Policies, progress: bool) -> tuple[Document, Facts]:
     """Return the log-likelihood of the rows of a table, and how it is printed."""
+    from suffice.families import entry_of
     from suffice.models.score import log_likelihood, open_rows
     from suffice.progress import watch_for
     from suffice.stats.source import BlockSource
@@ -97,8 +107,8 @@ def _score_rows(network: Any, data: Any, progress: bool, **policies: Any) -> tup
     total, statistics = log_likelihood(network, BlockSource(encoded, watch_for(progress)), observed)
     n, dropped = statistics.weight, statistics.n_dropped
     mean = total / n if n else float("nan")
-    given = getattr(getattr(network, "features", None), "given", ()) or not getattr(network, "takes_gaps", True)
-    kind = "conditional " if given else ""
+    entry = entry_of(network)
+    kind = "conditional " if entry is not None and entry.conditional else ""
     facts = [
         ("rows, with their weights", number(n, 12)),
         ("rows dropped", number(dropped)),

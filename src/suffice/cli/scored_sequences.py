@@ -3,16 +3,31 @@
 from __future__ import annotations
 
 import math
-from typing import Any
+from typing import TYPE_CHECKING, TypedDict
 
 from suffice.text import fixed, number
+
+if TYPE_CHECKING:
+    from suffice.cli.shared import Document
+    from suffice.models.autoregression import AutoregressiveModel
+    from suffice.models.hidden_markov import HiddenMarkovModel
+    from suffice.models.markov_chain import MarkovChainModel
+    from suffice.types import TableLike
 
 Facts = list[tuple[str, str]]
 LARGEST = 709.0
 """The exponential of more is no float."""
 
 
-def score_chain(model: Any, data: Any, progress: bool, **policies: Any) -> tuple[dict[str, Any], Facts]:
+class Policies(TypedDict):
+    """What is done with the rows of a table, as its options say."""
+
+    weights: str | None
+    missing: str
+    unknown_states: str
+
+
+def score_chain(model: MarkovChainModel, data: TableLike, policies: Policies, progress: bool) -> tuple[Document, Facts]:
     """Return the numbers that say how well a chain predicts sequences, and how they are printed."""
     from suffice.models.score import log_likelihood
     from suffice.progress import watch_for
@@ -29,12 +44,12 @@ def score_chain(model: Any, data: Any, progress: bool, **policies: Any) -> tuple
     return found, [("symbols, with their weights", number(n, 12)), *zip(names, said, strict=True)]
 
 
-def score_hidden(model: Any, data: Any, **policies: Any) -> tuple[dict[str, Any], Facts]:
+def score_hidden(model: HiddenMarkovModel, data: TableLike, policies: Policies) -> tuple[Document, Facts]:
     """Return the log-probability of what sequences show, their states summed out, and how it is printed."""
     from suffice.data.stream import KEEP
     from suffice.models.incomplete_rows import MARGINALISE
 
-    policies["missing"] = KEEP if policies["missing"] == MARGINALISE else policies["missing"]
+    policies = {**policies, "missing": KEEP if policies["missing"] == MARGINALISE else policies["missing"]}
     table = model.open(data, **policies)
     lengths, weights = table.lengths, table.symbols.weights
     n = float(lengths.sum() if weights is None else (weights * lengths).sum())
@@ -49,12 +64,16 @@ def score_hidden(model: Any, data: Any, **policies: Any) -> tuple[dict[str, Any]
     ]
 
 
-def score_autoregression(model: Any, data: Any, **policies: Any) -> tuple[dict[str, Any], Facts]:
+def score_autoregression(model: AutoregressiveModel, data: TableLike, policies: Policies) -> tuple[Document, Facts]:
     """Return the log-density of sequences, and how it is printed."""
     import numpy as np
 
+    from suffice.data.held_symbols import HeldSymbols
+
     sequences = model.structure.sequences(data)
-    lengths = model.structure.open(sequences, **policies).table.symbols.lengths
+    symbols = model.structure.open(sequences, **policies).table.symbols
+    assert isinstance(symbols, HeldSymbols)  # as numbers are
+    lengths = symbols.lengths
     n = int(lengths.sum() if model.start is not None else np.maximum(lengths - model.order, 0).sum())
     total = float(model.log_prob(sequences).sum())
     mean = total / n if n else math.nan

@@ -9,15 +9,21 @@ from __future__ import annotations
 import json
 import os
 import sys
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from contextlib import contextmanager, suppress
-from typing import Annotated, Any
+from typing import TYPE_CHECKING, Annotated, Any, TypeAlias
 
 import typer
 
 from suffice.cli.spoken import spoken
 from suffice.errors import ArgumentError, FileAccessError, SufficeError
 from suffice.text import visible
+
+if TYPE_CHECKING:
+    from suffice.data.readers.csv_file import CSV
+    from suffice.data.schema import Declaration
+    from suffice.models.model import Model
+    from suffice.result.fit import Fit
 
 DATA = "A CSV or Parquet file, glob or folder; for a Markov chain also a text file."
 STRUCTURE = "'A -> B <- C', '[A][B|A]', 'A:B + B:C', a model file, or a structure file (.toml, .json)."
@@ -157,7 +163,7 @@ def table(
     names: str | None = None,
     skip: int = 0,
     trim: bool = False,
-) -> Any:
+) -> str | CSV:
     """Return the data argument: a path as it is, or a CSV file with its options."""
     if separator is None and not na and names is None and not skip and not trim:
         return path
@@ -193,43 +199,47 @@ ABLE = {
     "sample_blocks": "sampled on the command line; ask it by suffice query, or score data by suffice score",
     "log_observed_of": "scored on incomplete rows; pass --missing drop to leave them out",
     "impute": "used to fill gaps; suffice fit gives models that can, of networks and normal distributions",
-    "_predicted": "used to predict a variable of tables; suffice fit gives models that can, of networks and normal "
+    "predict": "used to predict a variable of tables; suffice fit gives models that can, of networks and normal "
     "distributions",
     "query": "asked on the command line; in Python it has decode and marginals of sequences",
     "map": "asked for its most likely states; leave --map out",
 }
 """What a model may lack, and how that is said."""
 
+Document: TypeAlias = "Mapping[str, Any]"
+"""What is printed as JSON: numbers, texts, arrays and whatever holds them."""
 
-def read_model(path: str, can: str = "sample_blocks") -> Any:
-    """Read a model, alone or from a whole fit; ``can`` is the method that it must have."""
+
+def read_model(path: str) -> Model:
+    """Read a model, alone or from a whole fit."""
     from suffice.io import read
+    from suffice.models.model import Model
 
     loaded = read(path)
-    model = getattr(loaded, "model", loaded)
+    model = model_of(loaded)
     if type(model).__name__ == "ChainModel":
         raise ArgumentError(f"{path!r} labels the tokens of sentences: see suffice crf tag, crf eval and crf show.")
-    if not hasattr(model, "log_prob"):
+    if not isinstance(model, Model):
         raise ArgumentError(
             f"{path!r} holds {type(loaded).__name__}, where a model is needed. Fit one: suffice fit STRUCTURE DATA "
             "--out model.json."
         )
-    require_able(model, can)
     return model
 
 
-def require_able(model: Any, can: str) -> None:
-    """Refuse models that lack a method."""
-    if not hasattr(model, can):
-        raise ArgumentError(f"A {type(model).__name__} cannot be {ABLE[can]}.")
+def model_of(loaded: Any) -> Any:
+    """Return the model of a fit; whatever else a file holds is returned as it is."""
+    from suffice.result.fit import Fit
+
+    return loaded.model if isinstance(loaded, Fit) else loaded
 
 
-def is_classifier(model: Any) -> bool:
-    """Whether a model answers for a class alone."""
-    return hasattr(model, "log_scores_of")
+def unable(model: Model, lacks: str) -> ArgumentError:
+    """Return the error about a model that cannot do what a command asks."""
+    return ArgumentError(f"A {type(model).__name__} cannot be {ABLE[lacks]}.")
 
 
-def show_json(document: Any) -> None:
+def show_json(document: Document) -> None:
     """Print one document for machines."""
     from suffice.io.own_json import plain
 
@@ -257,18 +267,18 @@ def require_other_file(out: str, data: str) -> None:
             raise ArgumentError(f"--out names {out!r}, which is read as DATA. Give it a path of its own.")
 
 
-def write_fit(fit: Any, out: str | None, out_fit: str | None) -> None:
+def write_fit(fit: Fit, out: str | None, out_fit: str | None) -> None:
     """Write the model alone and the whole fit, where that is asked for: both, or neither."""
     from suffice.io import write_together
 
     write_together({path: thing for path, thing in ((out, fit.model), (out_fit, fit)) if path})
 
 
-def schema_from(categorical: list[str] | None, continuous: list[str] | None) -> dict[str, Any] | None:
+def schema_from(categorical: list[str] | None, continuous: list[str] | None) -> dict[str, Declaration] | None:
     """Read ``--categorical COL`` or ``COL=a,b,c`` and ``--continuous COL``."""
     from suffice.data import schema
 
-    found: dict[str, Any] = {name: schema.continuous() for name in continuous or ()}
+    found: dict[str, Declaration] = {name: schema.continuous() for name in continuous or ()}
     for entry in categorical or ():
         name, sign, states = entry.partition("=")
         if name in found:

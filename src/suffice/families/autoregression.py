@@ -11,7 +11,8 @@ from suffice.structures.autoregression import Autoregression
 if TYPE_CHECKING:
     from suffice.certify.certificate import Certificate
     from suffice.certify.claim import Claim
-    from suffice.learn.family import PosteriorForm
+    from suffice.data.schema import Schema
+    from suffice.learn.family import Facts, PosteriorForm
     from suffice.models.autoregression import AutoregressiveModel
     from suffice.report.page.entries import Parts
     from suffice.result.fit import Fit
@@ -43,7 +44,7 @@ def _parts(model: AutoregressiveModel, fit: Fit | None) -> Parts:
     return regression_parts(model, fit)
 
 
-def _describe(model: AutoregressiveModel) -> dict[str, object]:
+def _describe(model: AutoregressiveModel) -> Facts:
     return {
         "model": type(model).__name__,
         "order": model.order,
@@ -58,6 +59,17 @@ def _posteriors() -> dict[str, PosteriorForm]:
     from suffice.io.posterior_content import REGRESSION
 
     return REGRESSION
+
+
+def _describe_structure(structure: Autoregression) -> Facts:
+    from suffice.families.facts import setting_facts
+
+    return setting_facts(structure)
+
+
+def _measure(structure: Autoregression, schema: Schema) -> Facts:
+    names = structure.names_in(schema)
+    return {"variables": ", ".join(names), "free parameters": structure.n_free(len(names))}
 
 
 FAMILY = Family(
@@ -84,4 +96,6 @@ FAMILY = Family(
         )
     },
     posteriors=_posteriors,
+    describe=_describe_structure,
+    measure=_measure,
 )

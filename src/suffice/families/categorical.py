@@ -13,7 +13,7 @@ if TYPE_CHECKING:
     from suffice.certify.claim import Claim
     from suffice.checking.questions import Claims
     from suffice.data.schema import Schema
-    from suffice.learn.family import PosteriorForm
+    from suffice.learn.family import Facts, PosteriorForm
     from suffice.structures.dag import DAG
 
 
@@ -43,6 +43,18 @@ def _claims(structure: DAG, schema: Schema, most: int) -> Claims:
     return claims_of_dag(structure, schema, most)
 
 
+def _describe(structure: DAG) -> Facts:
+    from suffice.families.facts import graph_facts
+
+    return graph_facts(structure)
+
+
+def _measure(structure: DAG, schema: Schema) -> Facts:
+    from suffice.families.facts import node_facts
+
+    return node_facts(structure, schema)
+
+
 FAMILY = Family(
     structures=(Bernoulli, Categorical),
     methods=_methods,
@@ -55,4 +67,6 @@ FAMILY = Family(
     },
     posteriors=_posteriors,
     claims=_claims,
+    describe=_describe,
+    measure=_measure,
 )

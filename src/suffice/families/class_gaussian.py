@@ -11,6 +11,7 @@ from suffice.structures.class_gaussian import ClassGaussian
 if TYPE_CHECKING:
     from suffice.certify.certificate import Certificate
     from suffice.certify.claim import Claim
+    from suffice.learn.family import Facts
     from suffice.models.class_gaussian import ClassGaussianModel
     from suffice.report.page.entries import Parts
     from suffice.result.fit import Fit
@@ -43,10 +44,16 @@ def _parts(model: ClassGaussianModel, fit: Fit | None) -> Parts:
     return gaussian_parts(model, fit)
 
 
-def _describe(model: ClassGaussianModel) -> dict[str, object]:
+def _describe(model: ClassGaussianModel) -> Facts:
     from suffice.families.facts import classifier_facts
 
     return classifier_facts(model)
+
+
+def _describe_columns(structure: ClassGaussian) -> Facts:
+    from suffice.families.facts import column_facts
+
+    return column_facts(structure)
 
 
 FAMILY = Family(
@@ -63,5 +70,6 @@ FAMILY = Family(
             structure_of=lambda model, structure: model.structure,
         ),
     ),
-    files=lambda: {"ClassGaussian": StructureForm(ClassGaussian.from_dict)},
+    files=lambda: {"ClassGaussian": StructureForm(ClassGaussian.from_dict, takes=("divisor",))},
+    describe=_describe_columns,
 )

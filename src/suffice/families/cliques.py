@@ -14,7 +14,7 @@ if TYPE_CHECKING:
     from suffice.certify.observed_discrete import Observed
     from suffice.checking.questions import Claims
     from suffice.data.schema import Schema
-    from suffice.learn.family import Plot, PosteriorForm
+    from suffice.learn.family import Facts, Plot, PosteriorForm
     from suffice.models.markov_net import MarkovNetwork
     from suffice.report.page.entries import Parts
     from suffice.report.static_graph import Drawing
@@ -69,7 +69,7 @@ def _plots() -> tuple[Plot, ...]:
     return (plots.MATCH, plots.MOSAIC)
 
 
-def _describe(model: MarkovNetwork) -> dict[str, object]:
+def _describe(model: MarkovNetwork) -> Facts:
     from suffice.families.facts import factor_facts
 
     return factor_facts(model)
@@ -107,6 +107,20 @@ def _draw(model: MarkovNetwork) -> Drawing:
     return draw_field(model)
 
 
+def _describe_cliques(structure: Cliques) -> Facts:
+    return {
+        "variables": len(structure.variables),
+        "cliques": len(structure.cliques),
+        "largest clique": max(map(len, structure.cliques)),
+        "edges": len(structure.edges),
+        "decomposable": "yes" if structure.is_decomposable else "no",
+    }
+
+
+def _measure(structure: Cliques, schema: Schema) -> Facts:
+    return {"free parameters": structure.n_free(schema)}
+
+
 FAMILY = Family(
     structures=(Cliques,),
     methods=_methods,
@@ -119,4 +133,6 @@ FAMILY = Family(
     posteriors=_posteriors,
     goodness=_goodness,
     claims=_claims,
+    describe=_describe_cliques,
+    measure=_measure,
 )

@@ -7,10 +7,16 @@ from typing import TYPE_CHECKING
 from suffice.text import probability, shorten
 
 if TYPE_CHECKING:
+    from suffice.data.schema import Schema
     from suffice.models.chain_model import ChainModel
     from suffice.models.class_model import Posteriors
     from suffice.models.markov_net import MarkovNetwork
+    from suffice.structures.autoregression import Autoregression
+    from suffice.structures.class_columns import ClassColumns
+    from suffice.structures.dag import DAG
     from suffice.structures.features import Features
+    from suffice.structures.markov_chain import MarkovChain
+    from suffice.types import Json
 
 
 def first_few(texts: list[str], limit: int = 8) -> str:
@@ -23,14 +29,53 @@ def first_few(texts: list[str], limit: int = 8) -> str:
     return ", ".join([*texts[:limit], *more])
 
 
-def classifier_facts(model: Posteriors) -> dict[str, object]:
+def graph_facts(structure: DAG) -> dict[str, Json]:
+    """Count the nodes and edges of a directed graph."""
+    sizes = [len(above) for above in structure.parents.values()]
+    return {"nodes": len(structure.nodes), "edges": len(structure.edges), "most parents": max(sizes)}
+
+
+def node_facts(structure: DAG, schema: Schema) -> dict[str, Json]:
+    """Count parameters, and nodes by their kinds where these are not all tables."""
+    from collections import Counter
+
+    from suffice.models.cpds import nodes_of
+
+    nodes = nodes_of(structure, schema)
+    leads = [nodes[group[0]] for group in structure.groups]
+    kinds = Counter(kind.name.replace("_", "-") for kind, _ in nodes.values())
+    facts: dict[str, Json] = {}
+    if set(kinds) != {"tabular"}:
+        facts["kinds"] = ", ".join(f"{n:,} {name}" for name, n in kinds.items())
+    return facts | {"free parameters": sum(kind.n_free(family) for kind, family in leads)}
+
+
+def column_facts(structure: ClassColumns) -> dict[str, Json]:
+    """Name the class and the inputs of a classifier."""
+    return {"class": structure.target, "inputs": first_few(list(structure.inputs))}
+
+
+def setting_facts(structure: MarkovChain | Autoregression) -> dict[str, Json]:
+    """Return the settings of a structure of sequences."""
+    said = {name: value for name, value in structure.to_dict().items() if name != "type" and value is not None}
+    return {name: _written(value) for name, value in said.items()}
+
+
+def _written(value: Json) -> Json:
+    """Write a switch as a word, and names with commas between them."""
+    if isinstance(value, bool):
+        return "yes" if value else "no"
+    return ", ".join(map(str, value)) if isinstance(value, list) else value
+
+
+def classifier_facts(model: Posteriors) -> dict[str, Json]:
     """Say which class a classifier finds from which inputs."""
     from suffice.models.class_model import ClassModel
 
     target, inputs = model.target, model.inputs
     discrete = sum(variable.is_discrete for variable in inputs)
     kinds = {"discrete inputs": discrete, "continuous inputs": len(inputs) - discrete}
-    facts: dict[str, object] = {"model": type(model).__name__, "class": target.name}
+    facts: dict[str, Json] = {"model": type(model).__name__, "class": target.name}
     facts |= {"classes": first_few(list(map(str, target.labels)))}
     facts |= {"inputs": first_few([variable.name for variable in inputs])} | {k: n for k, n in kinds.items() if n}
     if isinstance(model, ClassModel):
@@ -39,25 +84,29 @@ def classifier_facts(model: Posteriors) -> dict[str, object]:
     return facts
 
 
-def factor_facts(model: MarkovNetwork) -> dict[str, object]:
+def factor_facts(model: MarkovNetwork) -> dict[str, Json]:
     """Say how large the tables of a product of factors are."""
+    from suffice.models.log_linear import LogLinear
+
     return {
         "model": type(model).__name__,
         "variables": len(model.variables),
-        **({"weights": len(model.weights)} if hasattr(model, "weights") else {}),
+        **({"weights": len(model.weights)} if isinstance(model, LogLinear) else {}),
         "factors": len(model.factors),
         "cells": sum(factor.values.size for factor in model.factors),
     }
 
 
-def feature_facts(structure: Features) -> dict[str, object]:
+def feature_facts(structure: Features) -> dict[str, Json]:
     """Say of what a structure of features is made."""
-    facts: dict[str, object] = {"variables": len(structure.variables)}
+    from suffice.structures.pairwise import Pairwise
+
+    facts: dict[str, Json] = {"variables": len(structure.variables)}
     if structure.given:
         facts["inputs"] = len(structure.given)
     if structure.continuous:
         facts["continuous variables"] = len(structure.continuous)
-    if hasattr(structure, "edges"):
+    if isinstance(structure, Pairwise):
         facts["edges"] = len(structure.edges)
     else:
         facts["feature specifications"] = len(structure.specs)

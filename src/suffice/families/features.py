@@ -14,7 +14,7 @@ if TYPE_CHECKING:
     from suffice.certify.observed_discrete import Observed
     from suffice.checking.questions import Claims
     from suffice.data.schema import Schema
-    from suffice.learn.family import Plot
+    from suffice.learn.family import Facts, Plot
     from suffice.models.conditional_log_linear import ConditionalLogLinear
     from suffice.models.log_linear import LogLinear
     from suffice.models.log_linear_density import LogLinearDensity
@@ -84,13 +84,13 @@ def _plots() -> tuple[Plot, ...]:
     return (plots.MATCH, plots.LARGEST)
 
 
-def _describe_joint(model: LogLinear) -> dict[str, object]:
+def _describe_joint(model: LogLinear) -> Facts:
     from suffice.families.facts import factor_facts
 
     return factor_facts(model)
 
 
-def _describe(model: LogLinearDensity | ConditionalLogLinear) -> dict[str, object]:
+def _describe(model: LogLinearDensity | ConditionalLogLinear) -> Facts:
     from suffice.families.facts import feature_facts
 
     return {"model": type(model).__name__, **feature_facts(model.features), "weights": len(model.weights)}
@@ -143,6 +143,16 @@ def _draw(model: LogLinear) -> Drawing:
     return draw_field(model)
 
 
+def _describe_features(structure: Features) -> Facts:
+    from suffice.families.facts import feature_facts
+
+    return feature_facts(structure)
+
+
+def _measure(structure: Features, schema: Schema) -> Facts:
+    return {"weights": len(structure.resolved(schema))}
+
+
 FAMILY = Family(
     structures=(Features,),
     methods=_methods,
@@ -160,9 +170,12 @@ FAMILY = Family(
             _parts,
             describe=_describe,
             structure_of=_structure_of,
+            conditional=True,
         ),
     ),
     files=_files,
     goodness=_goodness,
     claims=_claims,
+    describe=_describe_features,
+    measure=_measure,
 )

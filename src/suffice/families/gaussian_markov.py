@@ -14,7 +14,7 @@ if TYPE_CHECKING:
     from suffice.certify.observed_discrete import Observed
     from suffice.checking.questions import Claims
     from suffice.data.schema import Schema
-    from suffice.learn.family import Plot, PosteriorForm
+    from suffice.learn.family import Facts, Plot, PosteriorForm
     from suffice.models.joint_normal import JointNormal
     from suffice.report.page.entries import Parts
     from suffice.report.static_graph import Drawing
@@ -64,7 +64,7 @@ def _plots() -> tuple[Plot, ...]:
     return (plots.MATCH,)
 
 
-def _describe(model: JointNormal) -> dict[str, object]:
+def _describe(model: JointNormal) -> Facts:
     """Count the variables, and the pairs of them that depend on each other given all others."""
     import numpy as np
 
@@ -101,6 +101,17 @@ def _draw(model: JointNormal) -> Drawing:
     return draw_normal(model)
 
 
+def _describe_graph(structure: GaussianMarkov) -> Facts:
+    return {
+        "variables": len(structure.variables),
+        "cliques": len(structure.cliques),
+        "largest clique": max(map(len, structure.cliques)),
+        "edges": len(structure.edges),
+        "chordal": "yes" if structure.is_chordal else "no",
+        "free parameters": structure.n_free,
+    }
+
+
 FAMILY = Family(
     structures=(GaussianMarkov,),
     methods=_methods,
@@ -113,4 +124,5 @@ FAMILY = Family(
     posteriors=_posteriors,
     goodness=_goodness,
     claims=_claims,
+    describe=_describe_graph,
 )

@@ -11,7 +11,7 @@ from suffice.structures.hypotheses import Hypotheses
 if TYPE_CHECKING:
     from suffice.certify.certificate import Certificate
     from suffice.certify.claim import Claim
-    from suffice.learn.family import PosteriorForm
+    from suffice.learn.family import Facts, PosteriorForm
     from suffice.models.hypothesis_mixture import HypothesisMixture
     from suffice.report.page.entries import Parts
     from suffice.result.fit import Fit
@@ -43,7 +43,7 @@ def _parts(model: HypothesisMixture, fit: Fit | None) -> Parts:
     return mixture_parts(model, fit)
 
 
-def _describe(model: HypothesisMixture) -> dict[str, object]:
+def _describe(model: HypothesisMixture) -> Facts:
     """Say what the hypotheses are about, and how likely the likeliest of them are."""
     from suffice.families.facts import first_few
     from suffice.text import probability, shorten

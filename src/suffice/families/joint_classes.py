@@ -11,6 +11,7 @@ from suffice.structures.joint_classes import JointClasses
 if TYPE_CHECKING:
     from suffice.certify.certificate import Certificate
     from suffice.certify.claim import Claim
+    from suffice.learn.family import Facts
     from suffice.models.joint_classes import JointClassModel
     from suffice.report.page.entries import Parts
     from suffice.result.fit import Fit
@@ -42,7 +43,7 @@ def _parts(model: JointClassModel, fit: Fit | None) -> Parts:
     return joint_parts(model, fit)
 
 
-def _describe(model: JointClassModel) -> dict[str, object]:
+def _describe(model: JointClassModel) -> Facts:
     from suffice.families.facts import classifier_facts
 
     return classifier_facts(model)
@@ -52,6 +53,12 @@ def _structure_of(model: JointClassModel, structure: object) -> object:
     """Return a structure of the table's columns; which class probabilities were wanted, a model does not say."""
     fits = isinstance(structure, JointClasses) and model.variables == structure.columns
     return structure if fits else model
+
+
+def _describe_columns(structure: JointClasses) -> Facts:
+    from suffice.families.facts import column_facts
+
+    return column_facts(structure)
 
 
 FAMILY = Family(
@@ -69,4 +76,5 @@ FAMILY = Family(
         ),
     ),
     files=lambda: {"JointClasses": StructureForm(JointClasses.from_dict)},
+    describe=_describe_columns,
 )

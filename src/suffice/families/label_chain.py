@@ -11,7 +11,7 @@ from suffice.structures.label_chain import LabelChain
 if TYPE_CHECKING:
     from suffice.certify.certificate import Certificate
     from suffice.certify.claim import Claim
-    from suffice.learn.family import Plot
+    from suffice.learn.family import Facts, Plot
     from suffice.models.chain_model import ChainModel
     from suffice.report.page.entries import Parts
     from suffice.report.static_graph import Drawing
@@ -53,7 +53,7 @@ def _plots() -> tuple[Plot, ...]:
     return (plots.LARGEST, plots.STEPS)
 
 
-def _describe(model: ChainModel) -> dict[str, object]:
+def _describe(model: ChainModel) -> Facts:
     from suffice.families.facts import chain_facts
 
     return dict(chain_facts(model))

@@ -12,11 +12,13 @@ if TYPE_CHECKING:
     from suffice.certify.certificate import Certificate
     from suffice.certify.claim import Claim
     from suffice.certify.observed_discrete import Observed
-    from suffice.learn.family import Plot, PosteriorForm
+    from suffice.data.schema import Schema
+    from suffice.learn.family import Facts, Plot, PosteriorForm
     from suffice.models.hidden_markov import HiddenMarkovModel
     from suffice.models.markov_chain import MarkovChainModel
     from suffice.report.page.entries import Parts
     from suffice.result.fit import Fit
+    from suffice.types import Json
 
 FEW_CONTEXTS = 10_000
 """Up to so many contexts the long run of a Markov chain is looked at."""
@@ -73,7 +75,7 @@ def _plots() -> tuple[Plot, ...]:
     return (plots.STEPS,)
 
 
-def _describe(model: MarkovChainModel) -> dict[str, object]:
+def _describe(model: MarkovChainModel) -> Facts:
     """Say what a Markov chain knows: its symbols and contexts, and where it goes in the long run."""
     import numpy as np
 
@@ -84,7 +86,7 @@ def _describe(model: MarkovChainModel) -> dict[str, object]:
     known = int((~np.isnan(last.values).any(axis=-1)).sum())
     if last.configurations is not None and last.default_row is not None and not np.isnan(last.default_row).any():
         known = contexts
-    facts: dict[str, object] = {"model": type(model).__name__, "order": model.order, "variable": model.variable.name}
+    facts: dict[str, Json] = {"model": type(model).__name__, "order": model.order, "variable": model.variable.name}
     facts |= {"symbols": size, "contexts": contexts, "contexts known": known}
     if not model.order or known > FEW_CONTEXTS:
         return facts
@@ -96,7 +98,7 @@ def _describe(model: MarkovChainModel) -> dict[str, object]:
     return facts
 
 
-def _describe_hidden(model: HiddenMarkovModel) -> dict[str, object]:
+def _describe_hidden(model: HiddenMarkovModel) -> Facts:
     return {
         "model": type(model).__name__,
         "latent": model.state.name,
@@ -110,6 +112,23 @@ def _posteriors() -> dict[str, PosteriorForm]:
     from suffice.io.posterior_content import MARKOV_CHAIN
 
     return MARKOV_CHAIN
+
+
+def _describe_structure(structure: MarkovChain) -> Facts:
+    from suffice.families.facts import setting_facts
+
+    return setting_facts(structure)
+
+
+def _measure(structure: MarkovChain, schema: Schema) -> Facts:
+    """Count the parameters of a chain, observed or hidden."""
+    if structure.latent:
+        k = structure.state[1]
+        shown = sum(variable.n_states - 1 if variable.is_discrete else 2 for variable in schema.variables)
+        return {"free parameters": k - 1 + k * (k - 1) + k * shown}
+    size = schema.variables[-1].n_states
+    contexts = size**structure.order
+    return {"symbols": size, "contexts": contexts, "free parameters": size * contexts - 1}
 
 
 FAMILY = Family(
@@ -146,4 +165,6 @@ FAMILY = Family(
         )
     },
     posteriors=_posteriors,
+    describe=_describe_structure,
+    measure=_measure,
 )

@@ -11,6 +11,7 @@ from suffice.structures.naive import Naive
 if TYPE_CHECKING:
     from suffice.certify.certificate import Certificate
     from suffice.certify.claim import Claim
+    from suffice.learn.family import Facts
     from suffice.models.naive import NaiveModel
     from suffice.report.page.entries import Parts
     from suffice.result.fit import Fit
@@ -42,10 +43,16 @@ def _parts(model: NaiveModel, fit: Fit | None) -> Parts:
     return naive_parts(model, fit)
 
 
-def _describe(model: NaiveModel) -> dict[str, object]:
+def _describe(model: NaiveModel) -> Facts:
     from suffice.families.facts import classifier_facts
 
     return classifier_facts(model)
+
+
+def _describe_columns(structure: Naive) -> Facts:
+    from suffice.families.facts import column_facts
+
+    return column_facts(structure)
 
 
 FAMILY = Family(
@@ -62,5 +69,6 @@ FAMILY = Family(
             structure_of=lambda model, structure: model.structure,
         ),
     ),
-    files=lambda: {"Naive": StructureForm(Naive.from_dict)},
+    files=lambda: {"Naive": StructureForm(Naive.from_dict, takes=("divisor",))},
+    describe=_describe_columns,
 )

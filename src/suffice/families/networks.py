@@ -14,7 +14,7 @@ if TYPE_CHECKING:
     from suffice.certify.observed_discrete import Observed
     from suffice.checking.questions import Claims
     from suffice.data.schema import Schema
-    from suffice.learn.family import Plot, PosteriorForm
+    from suffice.learn.family import Facts, Plot, PosteriorForm
     from suffice.models.bayes_net import BayesianNetwork
     from suffice.report.page.entries import Parts
     from suffice.report.static_graph import Drawing
@@ -90,6 +90,18 @@ def _draw(model: BayesianNetwork) -> Drawing:
     return draw_network(model)
 
 
+def _describe(structure: DAG) -> Facts:
+    from suffice.families.facts import graph_facts
+
+    return graph_facts(structure)
+
+
+def _measure(structure: DAG, schema: Schema) -> Facts:
+    from suffice.families.facts import node_facts
+
+    return node_facts(structure, schema)
+
+
 FAMILY = Family(
     structures=(DAG,),
     methods=_methods,
@@ -105,4 +117,6 @@ FAMILY = Family(
     },
     posteriors=_posteriors,
     claims=_claims,
+    describe=_describe,
+    measure=_measure,
 )

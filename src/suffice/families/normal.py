@@ -14,7 +14,7 @@ if TYPE_CHECKING:
     from suffice.certify.observed_discrete import Observed
     from suffice.checking.questions import Claims
     from suffice.data.schema import Schema
-    from suffice.learn.family import PosteriorForm
+    from suffice.learn.family import Facts, PosteriorForm
     from suffice.result.fit import Fit
     from suffice.result.goodness import Goodness
     from suffice.stats.statistics import Statistics
@@ -59,6 +59,11 @@ def _claims(structure: MultivariateNormal, schema: Schema, most: int) -> Claims:
     return claims_of_normal(structure, schema, most)
 
 
+def _describe(structure: MultivariateNormal) -> Facts:
+    n_free = structure.n_free
+    return {"variables": len(structure.variables), "divisor": structure.divisor, "free parameters": n_free}
+
+
 FAMILY = Family(
     structures=(MultivariateNormal, Normal),
     methods=_methods,
@@ -73,4 +78,5 @@ FAMILY = Family(
     posteriors=_posteriors,
     goodness=_goodness,
     claims=_claims,
+    describe=_describe,
 )

@@ -11,7 +11,7 @@ from suffice.structures.softmax_regression import SoftmaxClasses
 if TYPE_CHECKING:
     from suffice.certify.certificate import Certificate
     from suffice.certify.claim import Claim
-    from suffice.learn.family import Plot
+    from suffice.learn.family import Facts, Plot
     from suffice.models.softmax_model import SoftmaxModel
     from suffice.report.page.entries import Parts
     from suffice.result.fit import Fit
@@ -51,10 +51,16 @@ def _plots() -> tuple[Plot, ...]:
     return (plots.LARGEST,)
 
 
-def _describe(model: SoftmaxModel) -> dict[str, object]:
+def _describe(model: SoftmaxModel) -> Facts:
     from suffice.families.facts import classifier_facts
 
     return classifier_facts(model)
+
+
+def _describe_columns(structure: SoftmaxClasses) -> Facts:
+    from suffice.families.facts import column_facts
+
+    return column_facts(structure)
 
 
 FAMILY = Family(
@@ -70,7 +76,9 @@ FAMILY = Family(
             _plots,
             describe=_describe,
             structure_of=lambda model, structure: model.structure,
+            conditional=True,
         ),
     ),
     files=lambda: {"SoftmaxClasses": StructureForm(SoftmaxClasses.from_dict)},
+    describe=_describe_columns,
 )

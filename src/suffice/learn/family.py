@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Generic, TypeVar
 
 from suffice.learn.method import Method
+from suffice.types import Json
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -23,6 +24,9 @@ if TYPE_CHECKING:
     from suffice.stats.statistics import Statistics
 
 S = TypeVar("S")
+
+Facts = Mapping[str, Json]
+"""What ``suffice info`` shows, by name."""
 
 
 @dataclass(frozen=True)
@@ -59,6 +63,8 @@ class ModelEntry:
         that the library's own JSON does not hold.
     draw : callable or None
         From a model to the graph that a notebook shows; None for models without a graph.
+    conditional : bool
+        Whether its likelihood is that of some variables given inputs.
     """
 
     name: str
@@ -66,9 +72,10 @@ class ModelEntry:
     load: Callable[[], type[Any]]
     parts: Callable[[Any, Fit | None], Parts]
     plots: Callable[[], tuple[Plot, ...]] = tuple
-    describe: Callable[[Any], Mapping[str, object]] | None = None
+    describe: Callable[[Any], Facts] | None = None
     structure_of: Callable[[Any, Any], object] | None = None
     draw: Callable[[Any], Drawing] | None = None
+    conditional: bool = False
 
 
 @dataclass(frozen=True)
@@ -131,6 +138,11 @@ class Family(Generic[S]):
         From a fit and statistics to its goodness of fit; None without a saturated model to compare with.
     claims : callable or None
         ``claims(structure, schema, most)`` returns the independences that a structure implies, for `suffice.check`.
+    describe : callable
+        The facts that ``suffice info`` shows of a structure, beside its type.
+    measure : callable
+        ``measure(structure, schema)`` returns those that follow from the variables of a table, such as the number of
+        free parameters.
     """
 
     structures: tuple[type[S], ...]
@@ -142,3 +154,5 @@ class Family(Generic[S]):
     posteriors: Callable[[], Mapping[str, PosteriorForm]] = dict
     goodness: Callable[[Fit, Statistics], Goodness] | None = None
     claims: Callable[[S, Schema, int], Claims] | None = None
+    describe: Callable[[S], Facts] = lambda structure: {}
+    measure: Callable[[S, Schema], Facts] = lambda structure, schema: {}

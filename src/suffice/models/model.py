@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from typing import TYPE_CHECKING, Any, Protocol, TypeVar
+from typing import TYPE_CHECKING, Any, Protocol, TypeVar, runtime_checkable
 
 if TYPE_CHECKING:
     from suffice.data.block import Block
@@ -11,6 +11,7 @@ if TYPE_CHECKING:
     from suffice.types import Columns, Floats, Frame
 
 
+@runtime_checkable
 class Model(Protocol):
     """A frozen distribution: what a fit has as its ``model``."""
 
@@ -26,6 +27,7 @@ class Model(Protocol):
         """Return log p of every case: of the rows of a table, or of sequences or graphs of a model of those."""
 
 
+@runtime_checkable
 class RowLikelihood(Model, Protocol):
     """A model whose likelihood is that of rows, each by itself."""
 
@@ -33,6 +35,7 @@ class RowLikelihood(Model, Protocol):
         """Return log p of every row of codes and values; shape (n_rows,)."""
 
 
+@runtime_checkable
 class Generative(RowLikelihood, Protocol):
     """A model that draws whole rows."""
 

@@ -1,0 +1,91 @@
+"""What a model may be able to do, beside giving probabilities: what commands and reports ask before they use it."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import TYPE_CHECKING, Protocol, TypeAlias, runtime_checkable
+
+from suffice.models.model import Model
+
+if TYPE_CHECKING:
+    from suffice.data.labelled import LabelledTable
+    from suffice.data.variable import Variable
+    from suffice.models.assignment import Assignment
+    from suffice.models.complexity import Complexity
+    from suffice.models.cpds import CPD
+    from suffice.models.joint_normal import JointNormal
+    from suffice.models.marginals import Marginals
+    from suffice.models.normal_mixture import NormalMixture
+    from suffice.models.weighted_sampling import SampledAnswer
+    from suffice.result.notes import Note
+    from suffice.types import Columns, Floats, Label
+
+State: TypeAlias = "Label | list[str] | dict[str, float]"
+"""What was seen of a variable: a state or a number, several states of which it is one, or their likelihoods."""
+Evidence: TypeAlias = "Mapping[str, State]"
+"""What was seen, by variable."""
+Answer: TypeAlias = "LabelledTable | JointNormal | NormalMixture | SampledAnswer"
+"""The distribution of some variables given evidence."""
+
+
+@runtime_checkable
+class CanQuery(Model, Protocol):
+    """A model that answers for some variables given others."""
+
+    def query(self, targets: str | Sequence[str], given: Evidence | None = None) -> Answer:
+        """Return p(targets | given)."""
+
+
+@runtime_checkable
+class CanMap(Model, Protocol):
+    """A model that finds the most likely states and values."""
+
+    def map(
+        self, given: Evidence | None = None, *, targets: str | Sequence[str] | None = None
+    ) -> Assignment | Mapping[str, Label]:
+        """Return the most likely states and values."""
+
+
+@runtime_checkable
+class CanSummarise(CanQuery, Protocol):
+    """A model that answers for every variable at once."""
+
+    def marginals(self, given: Evidence | None = None) -> Marginals:
+        """Return p(v | given) of every variable that is not given."""
+
+
+@runtime_checkable
+class CanClassify(Model, Protocol):
+    """A model that answers for a class alone."""
+
+    @property
+    def target(self) -> Variable:
+        """The class."""
+
+    def log_scores_of(self, columns: Columns, n_rows: int) -> Floats:
+        """Return the score of every class, for every row."""
+
+
+@runtime_checkable
+class HasComplexity(Model, Protocol):
+    """A model whose exact inference has a size."""
+
+    def complexity(self, given: Evidence | None = None) -> Complexity:
+        """Return how large exact inference is."""
+
+
+@runtime_checkable
+class HasNodes(Model, Protocol):
+    """A model that has a conditional distribution at each of its nodes."""
+
+    def cpd(self, node: str) -> CPD:
+        """Return the distribution of one node given its parents."""
+
+
+@runtime_checkable
+class HasNotes(Protocol):
+    """A model or fit that says what was done as it was made."""
+
+    @property
+    def notes(self) -> Sequence[Note] | Sequence[str]:
+        """What is worth knowing."""
