@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Any, Protocol, TypeGuard
 
 import numpy as np
 from numpy.typing import NDArray
@@ -11,9 +11,40 @@ from suffice.data.attribute_names import in_rows
 from suffice.data.attributes import Attributes, Vocabulary, bucket, no_attributes, offsets_of
 from suffice.errors import DataError, shown
 from suffice.text import plural
+from suffice.types import Array
 
 
-def is_sparse(value: object) -> bool:
+class CompressedRows(Protocol):
+    """A matrix or array of scipy.sparse that is compressed by rows."""
+
+    @property
+    def data(self) -> Array:
+        """The values that are stored."""
+
+    @property
+    def indices(self) -> Array:
+        """The column of each of them."""
+
+    @property
+    def indptr(self) -> Array:
+        """Where each row begins among them."""
+
+    @property
+    def shape(self) -> tuple[int, ...]:
+        """The numbers of rows and of columns."""
+
+    def toarray(self) -> Array:
+        """Return the matrix with its zeros."""
+
+
+class SparseMatrix(Protocol):
+    """A matrix or array of scipy.sparse, in any of its forms."""
+
+    def tocsr(self) -> CompressedRows:
+        """Return the matrix compressed by rows."""
+
+
+def is_sparse(value: object) -> TypeGuard[SparseMatrix]:
     """Whether a value is a matrix of scipy.sparse."""
     return hasattr(value, "tocsr")
 

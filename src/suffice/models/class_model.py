@@ -9,7 +9,7 @@ from __future__ import annotations
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import replace
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Self
 
 import numpy as np
 from numpy.typing import NDArray
@@ -267,7 +267,7 @@ class ClassModel(Posteriors):
         source = self.open(data, with_target=True)
         return np.concatenate(list(source.each(lambda block: self._of_block(self.log_prob_of, block))))
 
-    def with_class_priors(self, class_prior: Any) -> ClassModel:
+    def with_class_priors(self, class_prior: Any) -> Self:
         """Return the same model with other class probabilities: ``"uniform"`` or a mapping from classes to π."""
         spec = ClassPrior.of(class_prior)
         if spec.kind not in ("uniform", "given"):

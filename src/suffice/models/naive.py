@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from functools import cached_property
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Self
 
 import numpy as np
 from numpy.typing import NDArray
@@ -234,10 +234,9 @@ class NaiveModel(ClassModel):
         if self._counts is not None:
             self._counts.refuse(columns, n_rows, start)
 
-    def with_class_priors(self, class_prior: Any) -> NaiveModel:
+    def with_class_priors(self, class_prior: Any) -> Self:
         """Return the same model with other class probabilities: ``"uniform"`` or a mapping from classes to π."""
         found = super().with_class_priors(class_prior)
-        assert isinstance(found, NaiveModel)
         bare = self.unknown & (found.class_prior > 0) & (self.class_prior == 0)
         if bare.any():
             normal = [isinstance(cpd, LinearGaussianCPD) for cpd in self.cpds] + [False] * (self.counts is not None)

@@ -5,25 +5,31 @@ from __future__ import annotations
 from abc import ABC, abstractmethod
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
-from typing import Any, ClassVar, Self
+from typing import Any, ClassVar, Generic, Self, TypeVar
 
 import numpy as np
-from numpy.typing import NDArray
+from numpy.typing import ArrayLike
 from sklearn.base import BaseEstimator, ClassifierMixin
 from sklearn.utils.validation import check_is_fitted
 
 from suffice.errors import DataError, EstimationError, ModelError, SufficeError
 from suffice.fitting import estimate
 from suffice.fitting import fit as fit_structure
-from suffice.models.class_model import log_normalised, refuse_far
+from suffice.models.class_model import ClassModel, log_normalised, refuse_far
 from suffice.models.class_scoring import best_class
+from suffice.models.log_odds import LogOdds
+from suffice.models.softmax_model import SoftmaxModel
 from suffice.result.fit import Fit
 from suffice.sklearn.cases import Cases, name_of, read_cases
 from suffice.sklearn.inputs import Inputs
-from suffice.sklearn.tables import as_table
+from suffice.sklearn.tables import LabelsLike, MatrixLike, as_table
 from suffice.sklearn.words import in_words, reworded
 from suffice.stats.statistics import Statistics
-from suffice.types import Floats
+from suffice.structures.class_columns import ClassColumns
+from suffice.types import Array, Floats, Label
+
+S = TypeVar("S", bound=ClassColumns)
+M = TypeVar("M", bound=ClassModel | SoftmaxModel)
 
 PIECE_ROWS = 1 << 15
 """Rows that are classified at a time, so that what is computed on the way stays small."""
@@ -49,15 +55,20 @@ def attribute() -> Iterator[None]:
         raise UnavailableError(str(error)) from error
 
 
-class Shell(ClassifierMixin, BaseEstimator, ABC):
+class Shell(ClassifierMixin, BaseEstimator, ABC, Generic[S, M]):
     """A classifier of scikit-learn's protocol around a structure of this library.
 
     A subclass says how X is read (`_read_more`, `_read`), which structure that makes (`_make_structure`) and how it is
     fitted (`_settings`). Nothing is computed here that the library could not do without scikit-learn.
     """
 
+    classes_: Array
+    structure_: S
+    statistics_: Statistics
+    target_name_: str
+    n_features_in_: int
     _found: Fit | None
-    _model: Any
+    _model: M | None
     _asked: dict[str, Any]
     _words: ClassVar[Mapping[str, str]] = {}
     """Phrases of the library's messages, and what they are called here."""
@@ -69,22 +80,30 @@ class Shell(ClassifierMixin, BaseEstimator, ABC):
     """What to do about a row that no class can have."""
 
     @abstractmethod
-    def _read_more(self, X: Any, *, first: bool) -> Inputs:
+    def _read_more(self, X: MatrixLike, *, first: bool) -> Inputs:
         """Read X to learn from it; the first X tells what the columns are."""
 
     @abstractmethod
-    def _read(self, X: Any) -> Inputs:
+    def _read(self, X: MatrixLike) -> Inputs:
         """Read X to classify it."""
 
     @abstractmethod
-    def _make_structure(self, cases: Cases) -> Any:
+    def _make_structure(self, cases: Cases) -> S:
         """Return what is known before the data, from the parameters."""
 
     def _settings(self, n_classes: int) -> dict[str, Any]:
         """Return further keywords of `suffice.fit`, from the parameters."""
         return {}
 
-    def _read_cases(self, X: Any, y: Any, sample_weight: Any, *, first: bool, classes: Any = None) -> Cases:
+    def _read_cases(
+        self,
+        X: MatrixLike,
+        y: LabelsLike,
+        sample_weight: ArrayLike | None,
+        *,
+        first: bool,
+        classes: LabelsLike | None = None,
+    ) -> Cases:
         with in_words(self._words):
             inputs = self._read_more(as_table(X), first=first)
         if first:
@@ -93,7 +112,7 @@ class Shell(ClassifierMixin, BaseEstimator, ABC):
 
     # Learning -------------------------------------------------------------------------------------------------
 
-    def fit(self, X: Any, y: Any, sample_weight: Any = None) -> Self:
+    def fit(self, X: MatrixLike, y: LabelsLike, sample_weight: ArrayLike | None = None) -> Self:
         """Learn from rows X and their classes y.
 
         Parameters
@@ -120,7 +139,7 @@ class Shell(ClassifierMixin, BaseEstimator, ABC):
             self.__dict__.pop(name, None)
 
     def __sklearn_is_fitted__(self) -> bool:
-        return hasattr(self, "classes_")
+        return "classes_" in self.__dict__
 
     @property
     def fit_(self) -> Fit:
@@ -138,27 +157,29 @@ class Shell(ClassifierMixin, BaseEstimator, ABC):
         return self._found
 
     @property
-    def model_(self) -> Any:
+    def model_(self) -> M:
         """The model: a distribution of the classes given the inputs, or of both."""
         with attribute():
             return self._learnt_model()
 
-    def _learnt_model(self) -> Any:
+    def _learnt_model(self) -> M:
         check_is_fitted(self)
-        return self._model if self._model is not None else self._fitted().model
+        if self._model is not None:
+            return self._model
+        model: M = self._fitted().model
+        return model
 
     def _learnt(self) -> Statistics:
-        held: Statistics | None = getattr(self, "statistics_", None)
-        if held is None:
+        if "statistics_" not in self.__dict__:
             raise UnavailableError(
                 f"This {type(self).__name__} was not fitted to data but made from another classifier, so it has a "
                 "model_ and no fit_."
             )
-        return held
+        return self.statistics_
 
     # Answers --------------------------------------------------------------------------------------------------
 
-    def predict(self, X: Any) -> NDArray[Any]:
+    def predict(self, X: MatrixLike) -> Array:
         """Return the most likely class of every row; shape (n_rows,)."""
         inputs = self._inputs_of(X)
         winners = np.empty(inputs.n_rows, np.int64)
@@ -166,16 +187,16 @@ class Shell(ClassifierMixin, BaseEstimator, ABC):
             winners[low : low + len(scores)] = best_class(scores)
         return np.asarray(self.classes_.take(winners))
 
-    def predict_log_proba(self, X: Any) -> Floats:
+    def predict_log_proba(self, X: MatrixLike) -> Floats:
         """Return log p(y | x) of every row and class, in the order of ``classes_``; shape (n_rows, n_classes)."""
         return log_normalised(self._scores(X))
 
-    def predict_proba(self, X: Any) -> Floats:
+    def predict_proba(self, X: MatrixLike) -> Floats:
         """Return p(y | x) of every row and class, in the order of ``classes_``; shape (n_rows, n_classes)."""
         log_p = self.predict_log_proba(X)
         return np.asarray(np.exp(log_p, out=log_p))
 
-    def decision_function(self, X: Any) -> Floats:
+    def decision_function(self, X: MatrixLike) -> Floats:
         """Return the log-odds of the second of two classes, shape (n_rows,); of more classes, log p(y | x)."""
         log_p = self.predict_log_proba(X)
         if len(self.classes_) != 2:
@@ -183,7 +204,7 @@ class Shell(ClassifierMixin, BaseEstimator, ABC):
         with np.errstate(invalid="ignore"):
             return np.asarray(log_p[:, 1] - log_p[:, 0])
 
-    def _scores(self, X: Any) -> Floats:
+    def _scores(self, X: MatrixLike) -> Floats:
         """Return a score of every row and class, of which the largest wins; shape (n_rows, n_classes)."""
         inputs = self._inputs_of(X)
         found = np.empty((inputs.n_rows, len(self.classes_)))
@@ -191,7 +212,7 @@ class Shell(ClassifierMixin, BaseEstimator, ABC):
             found[low : low + len(scores)] = scores
         return found
 
-    def _inputs_of(self, X: Any) -> Inputs:
+    def _inputs_of(self, X: MatrixLike) -> Inputs:
         check_is_fitted(self)
         with in_words(self._words):
             return self._read(as_table(X))
@@ -230,12 +251,12 @@ class Shell(ClassifierMixin, BaseEstimator, ABC):
     def _scores_of(self, inputs: Inputs) -> Floats:
         return np.asarray(self._learnt_model().log_scores_of(inputs.columns, inputs.n_rows), np.float64)
 
-    def log_odds(self, k: Any, j: Any) -> Any:
+    def log_odds(self, k: Label, j: Label) -> LogOdds:
         """Return log p(y = k | x) / p(y = j | x) as a function of x: a constant and weights of terms."""
         with in_words(self._words):
             return self._learnt_model().log_odds(k, j)
 
-    def decision_surface(self, X: Any, y: Any = None, **options: Any) -> Any:
+    def decision_surface(self, X: MatrixLike, y: LabelsLike | None = None, **options: Any) -> Any:
         """Draw which class is most likely where, over two inputs; see `suffice.report.decision_surface`."""
         from suffice.report import decision_surface
 

@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
+from numpy.typing import ArrayLike
 from sklearn.utils.multiclass import check_classification_targets
 from sklearn.utils.validation import assert_all_finite, column_or_1d
 
@@ -19,6 +20,8 @@ from suffice.data.stream import checked_weights
 from suffice.data.variable import Variable
 from suffice.errors import DataError, listing, shown
 from suffice.sklearn.inputs import Inputs
+from suffice.sklearn.tables import LabelsLike
+from suffice.types import Array, Codes, Floats, Ints, Label
 
 NOTHING = ("NAType", "NaTType")
 
@@ -41,9 +44,9 @@ class Cases:
 
     inputs: Inputs
     target: Variable
-    classes: NDArray[Any]
-    codes: NDArray[Any]
-    weights: NDArray[Any] | None
+    classes: Array
+    codes: Codes
+    weights: Floats | None
 
     def table(self) -> MatrixTable:
         """Return the rows in the form that `suffice.fit` reads: numbers as a matrix, or else codes."""
@@ -63,7 +66,14 @@ class Cases:
         return MatrixTable(matrix, inside, beside, (*others, target), self.weights, "table", held.remarks)
 
 
-def read_cases(inputs: Inputs, y: Any, sample_weight: Any, *, name: str, classes: Any = None) -> Cases:
+def read_cases(
+    inputs: Inputs,
+    y: LabelsLike | None,
+    sample_weight: ArrayLike | None,
+    *,
+    name: str,
+    classes: LabelsLike | None = None,
+) -> Cases:
     """Put the classes and the weights beside the inputs; rows of weight zero count as absent.
 
     Parameters
@@ -83,7 +93,7 @@ def read_cases(inputs: Inputs, y: Any, sample_weight: Any, *, name: str, classes
     return Cases(inputs, target, known, codes.astype(code_dtype(target.n_states)), weights)
 
 
-def name_of(y: Any, inputs: tuple[str, ...]) -> str:
+def name_of(y: LabelsLike | None, inputs: tuple[str, ...]) -> str:
     """Return what the class is called: the name of y, where it has one, else ``class``; none of the inputs' names.
 
     >>> name_of([0, 1], ("x0", "class"))
@@ -96,7 +106,7 @@ def name_of(y: Any, inputs: tuple[str, ...]) -> str:
     return name
 
 
-def _labels(y: Any, n_rows: int) -> NDArray[Any]:
+def _labels(y: LabelsLike | None, n_rows: int) -> Array:
     if y is None:
         raise DataError("A classifier requires y to be passed, but the target y is None. Pass the class of every row.")
     if isinstance(y, list | tuple):
@@ -112,17 +122,19 @@ def _labels(y: Any, n_rows: int) -> NDArray[Any]:
     return np.asarray(labels)
 
 
-def _is_discrete(labels: NDArray[Any]) -> bool:
+def _is_discrete(labels: Array) -> bool:
     return labels.dtype.kind in "iubUS" or (labels.dtype.kind == "O" and set(map(type, labels.tolist())) == {str})
 
 
-def _without_mask(y: Any) -> Any:
+def _without_mask(y: Any) -> LabelsLike:
     """Return a pandas column of nullable whole numbers or bools as NumPy's, which scikit-learn would make floats."""
     kind = getattr(getattr(y, "dtype", None), "numpy_dtype", None)
-    return y.to_numpy(kind) if kind is not None and kind.kind in "iub" and not y.isna().any() else y
+    masked = kind is not None and kind.kind in "iub" and not y.isna().any()
+    found: LabelsLike = y.to_numpy(kind) if masked else y
+    return found
 
 
-def _plain(labels: NDArray[Any]) -> NDArray[Any]:
+def _plain(labels: Array) -> Array:
     """Return labels in an array of objects as bools or numbers where all of them are."""
     if labels.dtype.kind != "O":
         return labels
@@ -134,7 +146,7 @@ def _plain(labels: NDArray[Any]) -> NDArray[Any]:
     return labels
 
 
-def _refuse_gaps(labels: Any) -> None:
+def _refuse_gaps(labels: Array | Sequence[Label | None]) -> None:
     if isinstance(labels, np.ndarray):
         gaps = np.isnan(labels)
     elif not set(map(type, labels)) - {str, bool, int}:
@@ -153,7 +165,7 @@ def _is_gap(label: object) -> bool:
     return label is None or (isinstance(label, float) and math.isnan(label)) or type(label).__name__ in NOTHING
 
 
-def _coded_by(labels: NDArray[Any], classes: Any) -> tuple[NDArray[Any], NDArray[Any]]:
+def _coded_by(labels: Array, classes: LabelsLike) -> tuple[Array, Ints]:
     """Return classes that are given, in order, and the place of each row's among them."""
     known = np.unique(column_or_1d(classes))
     own, codes = class_codes(labels)
@@ -166,7 +178,7 @@ def _coded_by(labels: NDArray[Any], classes: Any) -> tuple[NDArray[Any], NDArray
     return known, np.searchsorted(known, own)[codes]
 
 
-def _weights(sample_weight: Any, n_rows: int) -> NDArray[Any] | None:
+def _weights(sample_weight: ArrayLike | None, n_rows: int) -> Floats | None:
     if sample_weight is None:
         return None
     try:

@@ -2,12 +2,17 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
+from suffice.models.class_gaussian import ClassGaussianModel
 from suffice.sklearn.cases import Cases
-from suffice.sklearn.generative import Generative
+from suffice.sklearn.generative import Generative, PriorOfClasses
 from suffice.sklearn.inputs import Inputs, read_numbers
+from suffice.sklearn.tables import MatrixLike
 from suffice.structures.class_gaussian import ClassGaussian
+
+if TYPE_CHECKING:
+    from sklearn.utils import Tags
 
 WORDS = {
     "The method needs the data itself; pass data=….": (
@@ -16,7 +21,7 @@ WORDS = {
 }
 
 
-class GaussianBayes(Generative):
+class GaussianBayes(Generative[ClassGaussian, ClassGaussianModel]):
     """A Bayes classifier whose inputs are normal within each class.
 
     Parameters
@@ -82,7 +87,7 @@ class GaussianBayes(Generative):
         alpha: float | None = None,
         divisor: str = "n",
         bayes: bool = False,
-        class_prior: Any = "counted",
+        class_prior: PriorOfClasses = "counted",
         rule: str = "map",
         missing: str = "error",
     ) -> None:
@@ -97,10 +102,10 @@ class GaussianBayes(Generative):
         self.rule = rule
         self.missing = missing
 
-    def _read_more(self, X: Any, *, first: bool) -> Inputs:
+    def _read_more(self, X: MatrixLike, *, first: bool) -> Inputs:
         return read_numbers(self, X, first=first, finite=False)
 
-    def _read(self, X: Any) -> Inputs:
+    def _read(self, X: MatrixLike) -> Inputs:
         return read_numbers(self, X, first=False)
 
     def _make_structure(self, cases: Cases) -> ClassGaussian:
@@ -120,7 +125,7 @@ class GaussianBayes(Generative):
     def _settings(self, n_classes: int) -> dict[str, Any]:
         return {"missing": self.missing}
 
-    def __sklearn_tags__(self) -> Any:
+    def __sklearn_tags__(self) -> Tags:
         tags = super().__sklearn_tags__()
         tags.input_tags.allow_nan = self.missing == "drop"
         return tags

@@ -9,32 +9,41 @@ from __future__ import annotations
 import copy
 from collections.abc import Mapping
 from dataclasses import replace
-from typing import TYPE_CHECKING, Any, Self
+from typing import TYPE_CHECKING, Any, Self, TypeAlias, TypeVar
 
 import numpy as np
+from numpy.typing import ArrayLike
 from sklearn.utils.validation import check_is_fitted
 
 from suffice.errors import ArgumentError, listing, require_choice, shown, the_argument
 from suffice.fitting import collect
-from suffice.models.class_model import RULES
-from suffice.sklearn.base import Shell
+from suffice.models.class_model import RULES, ClassModel
+from suffice.sklearn.base import S, Shell
 from suffice.sklearn.cases import Cases
 from suffice.sklearn.inputs import Inputs
+from suffice.sklearn.tables import LabelsLike, MatrixLike
 from suffice.sklearn.words import in_words
 from suffice.structures.class_prior import ClassPrior
-from suffice.types import Floats
+from suffice.types import Array, Floats, Frame, Label
 
 if TYPE_CHECKING:
     from suffice.sklearn.softmax_regression import SoftmaxRegression
 
 
-class Generative(Shell):
+ByClass: TypeAlias = str | float | Mapping[Label, float]
+"""What `ClassPrior.of` reads."""
+PriorOfClasses: TypeAlias = ByClass | ArrayLike
+"""Where class probabilities come from; an array is in the order of the classes."""
+G = TypeVar("G", bound=ClassModel)
+
+
+class Generative(Shell[S, G]):
     """A classifier by p(y) p(x | y)."""
 
-    class_prior: Any
+    class_prior: PriorOfClasses
     rule: str
 
-    def fit(self, X: Any, y: Any, sample_weight: Any = None) -> Self:
+    def fit(self, X: MatrixLike, y: LabelsLike, sample_weight: ArrayLike | None = None) -> Self:
         """Learn from rows X and their classes y.
 
         Parameters
@@ -48,7 +57,13 @@ class Generative(Shell):
         require_choice("rule", self.rule, RULES)
         return super().fit(X, y, sample_weight)
 
-    def partial_fit(self, X: Any, y: Any, classes: Any = None, sample_weight: Any = None) -> Self:
+    def partial_fit(
+        self,
+        X: MatrixLike,
+        y: LabelsLike,
+        classes: LabelsLike | None = None,
+        sample_weight: ArrayLike | None = None,
+    ) -> Self:
         """Add rows to those learnt from before; the parts together give what one `fit` would.
 
         Only statistics are kept and added. The estimate is made from them when it is first asked for, so that early
@@ -67,9 +82,9 @@ class Generative(Shell):
         self.__dict__.update(grown.__dict__)
         return self
 
-    def _add(self, X: Any, y: Any, classes: Any, sample_weight: Any) -> None:
+    def _add(self, X: MatrixLike, y: LabelsLike, classes: LabelsLike | None, sample_weight: ArrayLike | None) -> None:
         require_choice("rule", self.rule, RULES)
-        first = not hasattr(self, "classes_")
+        first = not self.__sklearn_is_fitted__()
         if first:
             self._forget()  # what a fit that failed may have left
         declared = classes if first or classes is not None else self._declared_classes()
@@ -83,7 +98,7 @@ class Generative(Shell):
             self.statistics_ = found if first else self._learnt() + found
         self._found = self._model = None
 
-    def _declared_classes(self) -> Any:
+    def _declared_classes(self) -> Array | None:
         target = self._learnt().schema[self.target_name_]
         return self.classes_ if target.declared else None
 
@@ -92,11 +107,11 @@ class Generative(Shell):
 
     # Class probabilities --------------------------------------------------------------------------------------
 
-    def _prior_spec(self, cases: Cases) -> Any:
+    def _prior_spec(self, cases: Cases) -> ByClass:
         """Return what `ClassPrior.of` reads; probabilities in a list are those of the classes in order."""
         return by_class(self.class_prior, cases.classes)
 
-    def with_class_priors(self, class_prior: Any) -> Self:
+    def with_class_priors(self, class_prior: PriorOfClasses) -> Self:
         """Return the fitted classifier with other class probabilities.
 
         It is what `fit` with this ``class_prior`` would give: the distributions of the inputs stay as they are, and
@@ -113,7 +128,7 @@ class Generative(Shell):
         with in_words(self._words):
             twin._model = self._learnt_model().with_class_priors(spec)
         twin.class_prior, twin._found = spec, None
-        known = self.structure_
+        known: Any = self.structure_
         twin.structure_ = type(known).from_dict({**known.to_dict(), "class_prior": ClassPrior.of(spec).to_dict()})
         return twin
 
@@ -126,20 +141,25 @@ class Generative(Shell):
         with in_words(self._words):
             return SoftmaxRegression._around(self._learnt_model().to_softmax(), self)
 
-    def sample(self, n: int, *, seed: int | None = None, backend: str | None = None) -> Any:
+    def sample(self, n: int, *, seed: int | None = None, backend: str | None = None) -> Frame:
         """Draw n cases, inputs and class, as a frame."""
-        return self._learnt_model().sample(n, seed=seed, backend=backend)
+        drawn: Frame = self._learnt_model().sample(n, seed=seed, backend=backend)
+        return drawn
 
 
-def by_class(class_prior: Any, classes: Any) -> Any:
+def by_class(class_prior: PriorOfClasses, classes: Array) -> ByClass:
     """Return class probabilities as a mapping, those in a list in the order of the classes; others as they are.
 
     >>> by_class([0.2, 0.8], np.array(["no", "yes"]))
     {'no': 0.2, 'yes': 0.8}
     """
-    if isinstance(class_prior, str | Mapping) or np.ndim(class_prior) == 0:
+    if isinstance(class_prior, str | Mapping):
         return class_prior
     values = np.asarray(class_prior)
+    if not values.ndim:
+        single: Any = class_prior  # checked by `ClassPrior.of`
+        spec: ByClass = single
+        return spec
     if values.shape != (len(classes),) or values.dtype.kind not in "iuf":
         raise ArgumentError(
             the_argument("class_prior"),
@@ -151,11 +171,11 @@ def by_class(class_prior: Any, classes: Any) -> Any:
     return dict(zip(labels, told, strict=True))
 
 
-def _labelled(class_prior: Any, classes: list[Any]) -> list[Any]:
+def _labelled(class_prior: Any, classes: list[Label]) -> list[Label]:
     """Return the classes that a list of probabilities speaks of: the index of a pandas Series, else all in order."""
     if not (hasattr(class_prior, "index") and hasattr(class_prior, "to_dict")):
         return classes
-    named: list[Any] = class_prior.index.tolist()
+    named: list[Label] = class_prior.index.tolist()
     if len(set(named)) == len(named) and set(named) == set(classes):
         return named
     if named == list(range(len(named))) and not set(named) & set(classes):

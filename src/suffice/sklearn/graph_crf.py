@@ -7,7 +7,7 @@ import warnings
 from typing import Any, Self
 
 import numpy as np
-from numpy.typing import NDArray
+from numpy.typing import ArrayLike, NDArray
 from sklearn.base import BaseEstimator
 from sklearn.exceptions import ConvergenceWarning
 from sklearn.utils.validation import check_is_fitted
@@ -28,12 +28,12 @@ from suffice.result.graph_weights import GraphWeights, graph_weights
 from suffice.result.tag_scores import TagScores, tag_scores
 from suffice.result.tag_spans import scheme_of
 from suffice.sklearn.base import UnavailableError
-from suffice.sklearn.graph_inputs import WORDS, labels_in_rows, weights_of
+from suffice.sklearn.graph_inputs import WORDS, GraphsLike, LabelsInRows, labels_in_rows, weights_of
 from suffice.sklearn.graph_store import restored, stored
 from suffice.sklearn.words import in_words, reworded
 from suffice.structures.label_graph import CliqueKind, LabelGraph
 from suffice.text import plural
-from suffice.types import Floats, Label
+from suffice.types import Array, Floats, Label
 
 NOTES = {
     "a prior such as prior=sf.Gaussian(10), or leave an input out": (
@@ -123,7 +123,7 @@ class GraphCRF(BaseEstimator):
 
     model_: GraphModel
     fit_: Fit
-    classes_: NDArray[Any]
+    classes_: Array
     _proof: Proof | None = None
 
     def __init__(
@@ -157,7 +157,7 @@ class GraphCRF(BaseEstimator):
 
     # Learning -------------------------------------------------------------------------------------------------
 
-    def fit(self, X: Any, y: Any, sample_weight: Any = None) -> Self:
+    def fit(self, X: GraphsLike, y: LabelsInRows, sample_weight: ArrayLike | None = None) -> Self:
         """Learn from graphs X and the labels y of their nodes, and warn if the search did not end at the optimum.
 
         Parameters
@@ -200,7 +200,7 @@ class GraphCRF(BaseEstimator):
         self.model_, labels = model, model.label.labels
         self.classes_ = np.array(labels, object if isinstance(labels[0], str) else None)
 
-    def _table(self, found: GraphRead, y: Any, sample_weight: Any) -> GraphTable:
+    def _table(self, found: GraphRead, y: LabelsInRows, sample_weight: ArrayLike | None) -> GraphTable:
         """Return labelled graphs; those that lack a label may be left out."""
         graphs = found.graphs
         read = read_labels(labels_in_rows(y, found.shapes), graphs.offsets, missing=self.missing)
@@ -223,17 +223,19 @@ class GraphCRF(BaseEstimator):
 
     # Answers --------------------------------------------------------------------------------------------------
 
-    def _read_all(self, X: Any) -> GraphRead:
+    def _read_all(self, X: GraphsLike) -> GraphRead:
         check_is_fitted(self, "model_")
         structure = self.model_.structure
         known = GraphWords(structure.vocabulary, {kind.name: (kind.size, kind.vocabulary) for kind in structure.kinds})
         with in_words(WORDS):
             return read_graphs(X, known)
 
-    def _read(self, X: Any) -> LabelledGraphs:
+    def _read(self, X: GraphsLike) -> LabelledGraphs:
         return self._read_all(X).graphs
 
-    def _read_labelled(self, X: Any, y: Any, unknown: str = "error") -> tuple[LabelledGraphs, LabelRead, list[Any]]:
+    def _read_labelled(
+        self, X: GraphsLike, y: LabelsInRows, unknown: str = "error"
+    ) -> tuple[LabelledGraphs, LabelRead, LabelsInRows]:
         """Return graphs, the codes of their labels, and these as they were given, in one row a graph."""
         found = self._read_all(X)
         with in_words(WORDS):
@@ -255,7 +257,7 @@ class GraphCRF(BaseEstimator):
                 "): it finds labels that no change of a single node makes more probable, in graphs of any width.",
             ) from None
 
-    def predict(self, X: Any, *, method: str = "exact") -> list[list[Label]]:
+    def predict(self, X: GraphsLike, *, method: str = "exact") -> list[list[Label]]:
         """Return the labels of every graph's nodes.
 
         Parameters
@@ -275,28 +277,28 @@ class GraphCRF(BaseEstimator):
         graphs = self._read(X)
         return graphs.apart(self.classes_[self._codes(graphs, method)].tolist())
 
-    def predict_proba(self, X: Any) -> list[Floats]:
+    def predict_proba(self, X: GraphsLike) -> list[Floats]:
         """Return the probabilities of the nodes' labels, one array a graph, of shape (n_nodes, n_labels)."""
         graphs = self._read(X)
         return graphs.apart(self.model_.marginals(graphs))
 
-    def predict_marginals(self, X: Any) -> list[list[dict[Label, float]]]:
+    def predict_marginals(self, X: GraphsLike) -> list[list[dict[Label, float]]]:
         """Return the probabilities of the nodes' labels, as dicts."""
         probabilities = self.predict_proba(X)
         labels = self.model_.label.labels
         return [[dict(zip(labels, row, strict=True)) for row in own.tolist()] for own in probabilities]
 
-    def log_likelihood(self, X: Any, y: Any) -> Floats:
+    def log_likelihood(self, X: GraphsLike, y: LabelsInRows) -> Floats:
         """Return log p(y | x) of every graph; shape (n_graphs,)."""
         graphs, read, _ = self._read_labelled(X, y)
         return self.model_.log_prob(graphs.labelled(read.codes))
 
-    def sample(self, X: Any, *, seed: int | None = None) -> list[list[Label]]:
+    def sample(self, X: GraphsLike, *, seed: int | None = None) -> list[list[Label]]:
         """Draw labels of every graph's nodes from p(y | x)."""
         graphs = self._read(X)
         return graphs.apart(self.classes_[self.model_.sample(graphs, seed=seed)[0]].tolist())
 
-    def evaluate(self, X: Any, y: Any, *, scheme: str = "auto", method: str = "exact") -> TagScores:
+    def evaluate(self, X: GraphsLike, y: LabelsInRows, *, scheme: str = "auto", method: str = "exact") -> TagScores:
         """Compare predicted labels with true ones, by label and by span; graphs are its sequences, nodes its tokens.
 
         Parameters
@@ -321,7 +323,9 @@ class GraphCRF(BaseEstimator):
         with in_words(WORDS):
             return tag_scores(rows, found, scheme=scheme)
 
-    def score(self, X: Any, y: Any, sample_weight: Any = None, *, method: str = "exact") -> float:
+    def score(
+        self, X: GraphsLike, y: LabelsInRows, sample_weight: ArrayLike | None = None, *, method: str = "exact"
+    ) -> float:
         """Return the share of nodes whose label is predicted rightly, by the method of `predict`."""
         graphs, read, _ = self._read_labelled(X, y, "code")
         right = self._codes(graphs, method) == read.codes
@@ -338,7 +342,7 @@ class GraphCRF(BaseEstimator):
         held = None if fit is not None and fit.certificate.exists == "no" else self.model_.information
         return graph_weights(self.model_, None if held is None else self._errors(held), level)
 
-    def standard_errors(self, X: Any = None, sample_weight: Any = None) -> Floats:
+    def standard_errors(self, X: GraphsLike | None = None, sample_weight: ArrayLike | None = None) -> Floats:
         """Return the standard errors of the weights in the order of `weights_table`; after maximum likelihood only.
 
         They are those of the shortest weights, in units of their features, of all with the same probabilities.
@@ -378,11 +382,11 @@ class GraphCRF(BaseEstimator):
                 f"The model has {size:,} weights, and standard errors are given for up to {MOST_WEIGHTS:,}."
             )
         held = self.model_.information
-        if held is None and X is None:
-            raise EstimationError(
-                f"The covariances of {size:,} weights were not kept. Pass the graphs once more: standard_errors(X)."
-            )
         if held is None:
+            if X is None:
+                raise EstimationError(
+                    f"The covariances of {size:,} weights were not kept. Pass the graphs once more: standard_errors(X)."
+                )
             graphs = self._read(X)
             held = information(self.model_, graphs, weights_of(sample_weight, graphs))
         return self._errors(held)

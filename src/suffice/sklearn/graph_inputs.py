@@ -3,16 +3,23 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
-from typing import Any
+from typing import TypeAlias
 
 import numpy as np
-from numpy.typing import NDArray
+from numpy.typing import ArrayLike
 
 from suffice.data.graph_codes import LabelledGraphs
+from suffice.data.labelled_graphs import Graph
 from suffice.data.stream import checked_weights
 from suffice.errors import DataError
+from suffice.sklearn.tables import has_columns
 from suffice.text import plural
+from suffice.types import Array, Floats, Json, Label
 
+GraphsLike: TypeAlias = Iterable[Graph | Mapping[str, Json]]
+"""Graphs, or dicts {"nodes": …, "edges": …}."""
+LabelsInRows: TypeAlias = Iterable[Iterable[Label | None] | Array]
+"""Labels, one list for each graph or sequence."""
 WORDS = {
     "sequences": "graphs",
     "sequence": "graph",
@@ -23,14 +30,16 @@ WORDS = {
 """What the features and labels of sequences are called here."""
 
 
-def labels_in_rows(y: Any, shapes: Sequence[tuple[int, ...] | None]) -> Any:
+def labels_in_rows(
+    y: LabelsInRows, shapes: Sequence[tuple[int, ...] | None]
+) -> LabelsInRows | list[Array | Iterable[Label | None]]:
     """Return labels as one list a graph: those of a grid may be an array of its rows and columns.
 
     >>> labels_in_rows([np.array([["a", "b"], ["c", "d"]])], [(2, 2)])[0].tolist()
     ['a', 'b', 'c', 'd']
     """
-    is_table = hasattr(y, "columns") or getattr(y, "ndim", 1) == 0
-    if isinstance(y, str | bytes | Mapping) or not isinstance(y, Iterable) or is_table:
+    is_single = isinstance(y, str | bytes | Mapping) or (isinstance(y, np.ndarray) and not y.ndim)
+    if is_single or not isinstance(y, Iterable) or has_columns(y):
         return y  # refused where labels are read
     rows = []
     for place, own in enumerate(y):
@@ -44,7 +53,7 @@ def labels_in_rows(y: Any, shapes: Sequence[tuple[int, ...] | None]) -> Any:
     return rows
 
 
-def weights_of(sample_weight: Any, graphs: LabelledGraphs) -> NDArray[Any] | None:
+def weights_of(sample_weight: ArrayLike | None, graphs: LabelledGraphs) -> Floats | None:
     """Return how often each graph counts; None where all count once."""
     if sample_weight is None:
         return None

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 from suffice.io.chain_file import Proof
 from suffice.io.graph_file import GraphFile
-from suffice.sklearn.sequence_file import PLAIN
+from suffice.sklearn.sequence_file import plain_params
 
 if TYPE_CHECKING:
     from suffice.sklearn.graph_crf import GraphCRF
@@ -18,8 +18,7 @@ def stored(shell: GraphCRF) -> GraphFile:
     fit, model = shell.__dict__.get("fit_"), shell.model_
     if fit is not None and fit.certificate.exists == "no":
         model = replace(model, information=None)  # no errors follow from it
-    given = {name: value.item() if hasattr(value, "item") else value for name, value in shell.get_params().items()}
-    params = {name: value for name, value in given.items() if isinstance(value, PLAIN)}
+    params = plain_params(shell.get_params())
     return GraphFile(model, params, shell._proof if fit is None else Proof.of(fit))
 
 

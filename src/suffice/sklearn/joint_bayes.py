@@ -2,17 +2,23 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
+from suffice.models.joint_classes import JointClassModel
 from suffice.sklearn.cases import Cases
-from suffice.sklearn.generative import Generative
+from suffice.sklearn.generative import Generative, PriorOfClasses
 from suffice.sklearn.inputs import Inputs
 from suffice.sklearn.states import counting_prior, read_known, read_states
+from suffice.sklearn.tables import MatrixLike
 from suffice.sklearn.words import OF_STATES, SMOOTHED
+from suffice.structures.class_prior import ClassPrior
 from suffice.structures.joint_classes import JointClasses
 
+if TYPE_CHECKING:
+    from sklearn.utils import Tags
 
-class JointBayes(Generative):
+
+class JointBayes(Generative[JointClasses, JointClassModel]):
     """A Bayes classifier by the full table p(x_1, x_2, … | y) of discrete inputs.
 
     Every distinct value of a column is a state, whatever it looks like.
@@ -53,7 +59,7 @@ class JointBayes(Generative):
         self,
         smoothing: float = 1.0,
         *,
-        class_prior: Any = "counted",
+        class_prior: PriorOfClasses = "counted",
         rule: str = "map",
         unknown_states: str = "error",
         missing: str = "error",
@@ -64,19 +70,19 @@ class JointBayes(Generative):
         self.unknown_states = unknown_states
         self.missing = missing
 
-    def _read_more(self, X: Any, *, first: bool) -> Inputs:
+    def _read_more(self, X: MatrixLike, *, first: bool) -> Inputs:
         return read_states(self, X, first=first)
 
-    def _read(self, X: Any) -> Inputs:
+    def _read(self, X: MatrixLike) -> Inputs:
         return read_known(self, X)
 
     def _make_structure(self, cases: Cases) -> JointClasses:
-        return JointClasses(cases.target.name, cases.inputs.names, self._prior_spec(cases))
+        return JointClasses(cases.target.name, cases.inputs.names, ClassPrior.of(self._prior_spec(cases)))
 
     def _settings(self, n_classes: int) -> dict[str, Any]:
         return {"prior": counting_prior(self.smoothing), "missing": self.missing}
 
-    def __sklearn_tags__(self) -> Any:
+    def __sklearn_tags__(self) -> Tags:
         tags = super().__sklearn_tags__()
         tags.input_tags.categorical = True
         tags.input_tags.allow_nan = self.missing == "drop"

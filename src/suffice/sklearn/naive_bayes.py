@@ -2,17 +2,19 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from typing import Any
+from collections.abc import Mapping, Sequence
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from suffice.data.position_matrices import is_sparse
 from suffice.data.schema import Declaration, Schema
 from suffice.data.table import UNKNOWN_POLICIES
 from suffice.data.variable import Variable
 from suffice.errors import ArgumentError, DataError, is_number, require_choice, shown, the_argument
+from suffice.models.naive import NaiveModel
 from suffice.sklearn.cases import Cases
-from suffice.sklearn.generative import Generative
+from suffice.sklearn.generative import Generative, PriorOfClasses
 from suffice.sklearn.inputs import (
     Inputs,
     compared,
@@ -22,9 +24,13 @@ from suffice.sklearn.inputs import (
     read_columns,
     read_numbers,
 )
-from suffice.sklearn.states import counting_prior, read_further, read_known
+from suffice.sklearn.states import Smoothing, counting_prior, read_further, read_known
+from suffice.sklearn.tables import MatrixLike
 from suffice.sklearn.words import OF_STATES, SMOOTHED
 from suffice.structures.naive import CONTINUOUS, DISCRETE, KINDS, Naive, kinds_of, threshold_of
+
+if TYPE_CHECKING:
+    from sklearn.utils import Tags
 
 NUMBERS = ("integer", "float", "bool")
 ALIKE = (DISCRETE, ("gaussian", "tied_gaussian"))
@@ -41,7 +47,7 @@ WORDS = OF_STATES | {
 }
 
 
-class NaiveBayes(Generative):
+class NaiveBayes(Generative[Naive, NaiveModel]):
     """A Bayes classifier whose inputs are independent of each other within each class.
 
     Parameters
@@ -96,17 +102,18 @@ class NaiveBayes(Generative):
     """
 
     binarize: float | None = 0.0  # of estimators that an earlier version pickled
+    kinds_: dict[str, str]
     _words = WORDS
     _if_impossible = SMOOTHED
     _if_text = "Leave them out, or say in kinds that they are 'categorical'."
 
     def __init__(
         self,
-        kinds: Any = None,
+        kinds: str | Sequence[str | None] | Mapping[str, str] | None = None,
         *,
-        smoothing: Any = 1.0,
+        smoothing: Smoothing = 1.0,
         divisor: str = "n",
-        class_prior: Any = "counted",
+        class_prior: PriorOfClasses = "counted",
         rule: str = "map",
         unknown_states: str = "error",
         binarize: float | None = 0.0,
@@ -121,9 +128,9 @@ class NaiveBayes(Generative):
 
     # Reading --------------------------------------------------------------------------------------------------
 
-    def _read_more(self, X: Any, *, first: bool) -> Inputs:
+    def _read_more(self, X: MatrixLike, *, first: bool) -> Inputs:
         require_choice("unknown_states", self.unknown_states, UNKNOWN_POLICIES)
-        if hasattr(X, "tocsr"):
+        if is_sparse(X):
             return self._read_sparse(X, first=first)
         if not first:
             return read_numbers(self, X, first=False, finite=False) if self._only_numbers else read_further(self, X)
@@ -144,7 +151,7 @@ class NaiveBayes(Generative):
             return Declaration("discrete", None, threshold_of(self.binarize))
         return Declaration("discrete" if kind in DISCRETE else "continuous")
 
-    def _read_sparse(self, X: Any, *, first: bool) -> Inputs:
+    def _read_sparse(self, X: MatrixLike, *, first: bool) -> Inputs:
         kinds = {self.kinds} if first and isinstance(self.kinds, str) else set(() if first else self.kinds_.values())
         if len(kinds) != 1 or not kinds <= set(STORED):
             raise DataError(
@@ -171,8 +178,8 @@ class NaiveBayes(Generative):
     def _known_inputs(self) -> tuple[Variable, ...]:
         return tuple(self.statistics_.schema.select(names_of(self)).variables)
 
-    def _read(self, X: Any) -> Inputs:
-        if hasattr(X, "tocsr"):
+    def _read(self, X: MatrixLike) -> Inputs:
+        if is_sparse(X):
             return self._read_sparse(X, first=False)
         return read_numbers(self, X, first=False) if self._only_numbers else read_known(self, X)
 
@@ -180,7 +187,7 @@ class NaiveBayes(Generative):
     def _only_numbers(self) -> bool:
         return all(kind in CONTINUOUS for kind in self.kinds_.values())
 
-    def _says_numbers(self, X: Any) -> bool:
+    def _says_numbers(self, X: MatrixLike) -> bool:
         """Whether all columns are numbers without a look at them."""
         if isinstance(self.kinds, str):
             return self.kinds in CONTINUOUS
@@ -191,7 +198,8 @@ class NaiveBayes(Generative):
         kinds = self.kinds
         if kinds is None or isinstance(kinds, Mapping):
             return dict(kinds_of(names, kinds or {}))
-        listed = [kinds] * len(names) if isinstance(kinds, str) else list(kinds) if np.ndim(kinds) == 1 else []
+        one_each = not isinstance(kinds, str) and np.asarray(kinds, object).ndim == 1
+        listed = [kinds] * len(names) if isinstance(kinds, str) else list(kinds) if one_each else []
         if len(listed) != len(names) or not all(kind is None or kind in KINDS for kind in listed):
             raise ArgumentError(
                 the_argument("kinds"),
@@ -213,8 +221,10 @@ class NaiveBayes(Generative):
             binarize=self.binarize,
         )
         kinds = structure.kinds_in(Schema((*held.variables, cases.target)))
-        _require_alike(getattr(self, "kinds_", {}), kinds)
-        before = getattr(self, "structure_", structure).binarize
+        before = structure.binarize
+        if "structure_" in self.__dict__:  # parts were learnt from before
+            _require_alike(self.kinds_, kinds)
+            before = self.structure_.binarize
         if "bernoulli" in kinds.values() and before != structure.binarize:
             raise ArgumentError(
                 the_argument("binarize"),
@@ -229,7 +239,7 @@ class NaiveBayes(Generative):
             prior = None  # which would be a prior on nothing
         return {"prior": prior, "missing": Naive.gaps}
 
-    def __sklearn_tags__(self) -> Any:
+    def __sklearn_tags__(self) -> Tags:
         tags = super().__sklearn_tags__()
         counts = isinstance(self.kinds, str) and self.kinds == "multinomial"
         tags.input_tags.sparse = isinstance(self.kinds, str) and self.kinds in STORED

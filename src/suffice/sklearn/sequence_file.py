@@ -2,11 +2,15 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
+
+import numpy as np
 
 from suffice.errors import FileFormatError
 from suffice.io.chain_file import ChainFile, Proof, Reading
 from suffice.sklearn.sequence_inputs import SequenceReader
+from suffice.types import Json
 
 if TYPE_CHECKING:
     from suffice.sklearn.sequence_shell import SequenceShell
@@ -20,19 +24,23 @@ def stored(shell: SequenceShell) -> ChainFile:
     fit = shell.__dict__.get("fit_")
     proof = shell._proof if fit is None else Proof.of(fit)
     reading = Reading(reader.templates, reader.step_features, reader.n_buckets)
-    params = {name: _plain(value) for name, value in shell.get_params().items() if name != "templates"}
-    params = {name: value for name, value in params.items() if isinstance(value, (*PLAIN, list))}
+    params = plain_params({name: value for name, value in shell.get_params().items() if name != "templates"})
     # A text is a parameter by itself; what was made in another way, or read from a file, is the reader's.
     text = None if reader.templates is None else reader.templates.text
     params["templates"] = text if isinstance(shell.templates, str) and shell.templates == text else None
     return ChainFile(shell.model_, reading, params, proof=proof)
 
 
+def plain_params(params: Mapping[str, Any]) -> dict[str, Json]:
+    """Return the parameters that JSON can hold; numbers of NumPy are numbers."""
+    given = {name: _plain(value) for name, value in params.items()}
+    return {name: value for name, value in given.items() if isinstance(value, (*PLAIN, list))}
+
+
 def _plain(value: Any) -> Any:
-    """Return a parameter as JSON has it; numbers of NumPy are numbers."""
     if isinstance(value, tuple | list | set | frozenset):
         return [_plain(item) for item in value]
-    return value.item() if hasattr(value, "item") else value
+    return value.item() if isinstance(value, np.generic | np.ndarray) else value
 
 
 def restored(file: ChainFile, path: str) -> SequenceShell:

@@ -4,23 +4,31 @@ from __future__ import annotations
 
 import os
 import warnings
-from collections.abc import Iterable, Mapping
+from collections.abc import Collection, Iterable, Mapping, Sequence, Set
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, TypeAlias, TypeGuard
 
 import numpy as np
-from numpy.typing import NDArray
+from numpy.typing import ArrayLike, NDArray
 
 from suffice.data.attributes import Attributes, LabelledSequences, Vocabulary, offsets_of
 from suffice.data.column_text import ColumnText, text_lines
 from suffice.data.position_features import read_features
+from suffice.data.position_matrices import SparseMatrix
 from suffice.data.stream import checked_weights
 from suffice.data.window_templates import Templates
 from suffice.errors import ArgumentError, DataError, listing, shown
+from suffice.sklearn.tables import has_columns
 from suffice.sklearn.words import in_words
 from suffice.text import plural
+from suffice.types import Array, Floats, Json, PathLike
 
 ALL = "all"
+Position: TypeAlias = Mapping[str, Json] | Iterable[str]
+"""Features with their values, names of features, or a row of texts for templates."""
+SequencesLike: TypeAlias = Iterable[Iterable[Position] | Array | SparseMatrix] | ColumnText
+"""Sequences of positions, or matrices with one row per position."""
+StepFeatures: TypeAlias = str | Iterable[str] | None
 
 
 @dataclass(frozen=True, eq=False)
@@ -91,7 +99,7 @@ class SequenceReader:
     n_buckets: int = 0
 
     def read(
-        self, X: Any, vocabulary: Vocabulary | None = None, step_vocabulary: Vocabulary | None = None
+        self, X: SequencesLike, vocabulary: Vocabulary | None = None, step_vocabulary: Vocabulary | None = None
     ) -> SequenceInputs:
         """Return X in codes of the vocabularies; without them, they are made."""
         if self.templates is not None:
@@ -135,7 +143,9 @@ class SequenceReader:
         return Vocabulary(chosen)
 
 
-def reader_of(templates: Any, step_features: Any, n_buckets: int) -> SequenceReader:
+def reader_of(
+    templates: str | PathLike | Templates | None, step_features: StepFeatures, n_buckets: int
+) -> SequenceReader:
     """Return the reader that the parameters of a shell ask for."""
     made = _templates(templates)
     steps: str | tuple[str, ...] | None
@@ -155,15 +165,14 @@ def reader_of(templates: Any, step_features: Any, n_buckets: int) -> SequenceRea
     return SequenceReader(made, steps, n_buckets)
 
 
-def _templates(given: Any) -> Templates | None:
+def _templates(given: str | PathLike | Templates | None) -> Templates | None:
     """Return templates, from their text or from the file that a path names."""
     if given is None or isinstance(given, Templates):
         return given
-    is_text = isinstance(given, str)
-    if isinstance(given, os.PathLike) or (is_text and "\n" not in given and os.path.isfile(given)):
+    if isinstance(given, os.PathLike) or (isinstance(given, str) and "\n" not in given and os.path.isfile(given)):
         return _of_file(os.fsdecode(given))
-    if not is_text or _is_path(given):
-        neither = ", and there is no file of that name" if is_text else ""
+    if not isinstance(given, str) or _is_path(given):
+        neither = ", and there is no file of that name" if isinstance(given, str) else ""
         raise ArgumentError(
             "The 'templates' argument must be the text of CRF++ templates, such as 'U00:%x[0,0]', the path of a file "
             f"that holds it, or None. Got {shown(given)} instead{neither}."
@@ -189,7 +198,7 @@ def _is_path(text: str) -> bool:
     return text.lstrip()[0] not in "UB" or any(mark in text for mark in "./\\")
 
 
-def _columns(X: Any) -> tuple[NDArray[np.int64], tuple[list[str], ...]]:
+def _columns(X: SequencesLike) -> tuple[NDArray[np.int64], tuple[list[str], ...]]:
     """Return the columns of text that X is: as they were read, or sentences of rows."""
     if isinstance(X, ColumnText):
         return X.offsets, X.columns
@@ -209,7 +218,7 @@ def _columns(X: Any) -> tuple[NDArray[np.int64], tuple[list[str], ...]]:
 
 
 def _listed(value: Any, what: str, parts: str) -> list[Any]:
-    if hasattr(value, "columns") and hasattr(value, "to_numpy"):
+    if has_columns(value) and hasattr(value, "to_numpy"):
         raise DataError(
             f"{what} must be a list of {parts}. Got a table instead. A table of texts with a row a position is a "
             "sequence by table.to_numpy()."
@@ -222,13 +231,13 @@ def _listed(value: Any, what: str, parts: str) -> list[Any]:
     return list(value)
 
 
-def _is_row(row: Any) -> bool:
+def _is_row(row: Position) -> TypeGuard[Sequence[str]]:
     """Whether a position is a row of texts."""
-    listed = hasattr(row, "__len__") and hasattr(row, "__getitem__") and not isinstance(row, str | Mapping)
+    listed = isinstance(row, Collection) and not isinstance(row, str | Mapping | Set)
     return listed and all(isinstance(cell, str) for cell in row)
 
 
-def _has_features(sample_weight: Any) -> bool:
+def _has_features(sample_weight: ArrayLike) -> bool:
     """Whether weights are sequences of features, which were meant to be held out."""
     if not isinstance(sample_weight, list | tuple):
         return isinstance(sample_weight, ColumnText)
@@ -236,7 +245,7 @@ def _has_features(sample_weight: Any) -> bool:
     return isinstance(first, Mapping | list | tuple | set | frozenset)
 
 
-def sequence_weights(sample_weight: Any, n_sequences: int) -> NDArray[Any]:
+def sequence_weights(sample_weight: ArrayLike, n_sequences: int) -> Floats:
     """Return how often each sequence counts, after a look at the numbers."""
     if _has_features(sample_weight):
         raise ArgumentError(

@@ -4,11 +4,12 @@ from __future__ import annotations
 
 import os
 import warnings
+from collections.abc import Iterable
 from dataclasses import replace
 from typing import Any, ClassVar, Never, Self
 
 import numpy as np
-from numpy.typing import NDArray
+from numpy.typing import ArrayLike
 from sklearn.base import BaseEstimator
 from sklearn.exceptions import ConvergenceWarning
 from sklearn.utils.validation import check_is_fitted
@@ -17,6 +18,7 @@ from suffice.data.attributes import LabelledSequences
 from suffice.data.label_codes import read_labels
 from suffice.data.sequence_positions import PositionTable
 from suffice.data.variable import Variable
+from suffice.data.window_templates import Templates
 from suffice.engines.parts import Parts, workers_of
 from suffice.errors import ArgumentError, DataError, Mention, Text, require_whole, shown
 from suffice.fitting import fit as fit_structure
@@ -24,19 +26,28 @@ from suffice.io.chain_file import Proof, load_chain, save_chain
 from suffice.models.chain_model import ChainModel
 from suffice.priors.elastic import elastic
 from suffice.progress import Display
-from suffice.result.chain_weights import state_dict, state_table, transition_dict, transition_table
+from suffice.result.chain_weights import TopWeights, state_dict, state_table, transition_dict, transition_table
 from suffice.result.fit import Fit
 from suffice.result.notes import Note
 from suffice.result.tag_scores import TagScores, tag_scores
 from suffice.result.tag_spans import scheme_of
 from suffice.sklearn.base import UnavailableError
+from suffice.sklearn.graph_inputs import LabelsInRows
 from suffice.sklearn.sequence_file import restored, stored
-from suffice.sklearn.sequence_inputs import SequenceInputs, SequenceReader, reader_of, sequence_weights
+from suffice.sklearn.sequence_inputs import (
+    Position,
+    SequenceInputs,
+    SequenceReader,
+    SequencesLike,
+    StepFeatures,
+    reader_of,
+    sequence_weights,
+)
 from suffice.sklearn.sequence_keywords import KeywordError, require_none
 from suffice.sklearn.words import reworded
 from suffice.structures.label_chain import LabelChain
 from suffice.text import plural
-from suffice.types import Floats, Label
+from suffice.types import Array, Floats, Label, PathLike
 
 LEARNT = ("model_", "fit_", "classes_", "_proof")
 DERIVED = ("state_features_", "transition_features_")
@@ -62,7 +73,7 @@ class SequenceShell(BaseEstimator):
     _structure: ClassVar[type[LabelChain]]
     model_: ChainModel
     fit_: Fit
-    classes_: NDArray[Any]
+    classes_: Array
     _proof: Proof | None = None
 
     def __init__(
@@ -74,8 +85,8 @@ class SequenceShell(BaseEstimator):
         transitions: str = "all",
         boundaries: bool = False,
         min_freq: float = 0,
-        step_features: Any = None,
-        templates: Any = None,
+        step_features: StepFeatures = None,
+        templates: str | PathLike | Templates | None = None,
         n_buckets: int = 0,
         method: str = "auto",
         tol: float = 1e-6,
@@ -111,12 +122,12 @@ class SequenceShell(BaseEstimator):
 
     def fit(
         self,
-        X: Any,
-        y: Any,
-        sample_weight: Any = None,
+        X: SequencesLike,
+        y: LabelsInRows,
+        sample_weight: ArrayLike | None = None,
         *others: Never,
-        X_dev: Any = None,
-        y_dev: Any = None,
+        X_dev: SequencesLike | None = None,
+        y_dev: LabelsInRows | None = None,
         engine: Any = None,
     ) -> Self:
         """Learn from sequences X and their labels y, and warn if the search did not end at the optimum.
@@ -145,7 +156,7 @@ class SequenceShell(BaseEstimator):
                 f"The 'warm_start' argument must be True or False. Got {shown(self.warm_start)} instead; True begins "
                 "at the weights of the last fit."
             )
-        before = getattr(self, "model_", None) if self.warm_start else None
+        before = self.model_ if self.warm_start and self.__sklearn_is_fitted__() else None
         reader = reader_of(self.templates, self.step_features, require_whole("n_buckets", self.n_buckets))
         inputs = reader.read(X)
         label, table = self._table(inputs, y, None, sample_weight)
@@ -211,7 +222,12 @@ class SequenceShell(BaseEstimator):
         self.classes_ = np.array(states, object if isinstance(next(iter(states), ""), str) else None)
 
     def _table(
-        self, inputs: SequenceInputs, y: Any, label: Variable | None, sample_weight: Any, name: str = "y"
+        self,
+        inputs: SequenceInputs,
+        y: LabelsInRows | None,
+        label: Variable | None,
+        sample_weight: ArrayLike | None,
+        name: str = "y",
     ) -> tuple[Variable, PositionTable]:
         """Return the labels, and the table of labelled sequences; those that lack one may be left out."""
         found = inputs.sequences
@@ -228,55 +244,55 @@ class SequenceShell(BaseEstimator):
 
     # Answers --------------------------------------------------------------------------------------------------
 
-    def _read(self, X: Any) -> LabelledSequences:
+    def _read(self, X: SequencesLike) -> LabelledSequences:
         check_is_fitted(self, "model_")
         structure = self.model_.structure
         inputs = self._reader.read(X, structure.vocabulary, structure.step_vocabulary)
         return inputs.require_known("X", 4).sequences
 
-    def predict(self, X: Any) -> list[list[Label]]:
+    def predict(self, X: SequencesLike) -> list[list[Label]]:
         """Return the most probable labels of every sequence, all of them together (Viterbi)."""
         sequences = self._read(X)
         names = self.classes_[self.model_.best(sequences)].tolist()
         return sequences.apart(names)
 
-    def predict_single(self, x: Any) -> list[Label]:
+    def predict_single(self, x: Iterable[Position]) -> list[Label]:
         """Return the most probable labels of one sequence."""
         return self.predict([x])[0]
 
-    def predict_proba(self, X: Any) -> list[Floats]:
+    def predict_proba(self, X: SequencesLike) -> list[Floats]:
         """Return the probabilities of labels at positions, one array a sequence, of shape (length, n_labels)."""
         sequences = self._read(X)
         return sequences.apart(self.model_.marginals(sequences))
 
-    def predict_marginals(self, X: Any) -> list[list[dict[Label, float]]]:
+    def predict_marginals(self, X: SequencesLike) -> list[list[dict[Label, float]]]:
         """Return the probabilities of labels at positions, as dicts."""
         found = self.predict_proba(X)
         states = self.model_.label.states or ()
         return [[dict(zip(states, row, strict=True)) for row in own.tolist()] for own in found]
 
-    def predict_marginals_single(self, x: Any) -> list[dict[Label, float]]:
+    def predict_marginals_single(self, x: Iterable[Position]) -> list[dict[Label, float]]:
         """Return the probabilities of labels at the positions of one sequence, as dicts."""
         return self.predict_marginals([x])[0]
 
-    def log_likelihood(self, X: Any, y: Any) -> Floats:
+    def log_likelihood(self, X: SequencesLike, y: LabelsInRows) -> Floats:
         """Return log p(y | x) of every sequence; shape (n_sequences,)."""
         found = self._read(X)
         read = read_labels(y, found.offsets, self.model_.label)
         return self.model_.log_prob(LabelledSequences(found.offsets, found.states, read.codes, found.steps))
 
-    def n_best(self, X: Any, n: int) -> list[list[tuple[list[Label], float]]]:
+    def n_best(self, X: SequencesLike, n: int) -> list[list[tuple[list[Label], float]]]:
         """Return the n most probable labellings of every sequence, each with its log-probability, the best first."""
         sequences, count = self._read(X), require_whole("n", n, 1)
         found = self.model_.n_best(sequences, count)
         return [[(self.classes_[path].tolist(), score) for path, score in own] for own in found]
 
-    def sample(self, X: Any, *, seed: int | None = None) -> list[list[Label]]:
+    def sample(self, X: SequencesLike, *, seed: int | None = None) -> list[list[Label]]:
         """Draw labels of every sequence from p(y | x)."""
         sequences = self._read(X)
         return sequences.apart(self.classes_[self.model_.sample(sequences, seed=seed)].tolist())
 
-    def evaluate(self, X: Any, y: Any, *, scheme: str = "auto") -> TagScores:
+    def evaluate(self, X: SequencesLike, y: LabelsInRows, *, scheme: str = "auto") -> TagScores:
         """Compare predicted labels with true ones: by label, and by span as ``conlleval`` defines it.
 
         Parameters
@@ -291,7 +307,7 @@ class SequenceShell(BaseEstimator):
         scheme = "none" if scheme_of(scheme, self.classes_.tolist()) == "none" else scheme
         return tag_scores(y, self.predict(X), scheme=scheme)
 
-    def score(self, X: Any, y: Any) -> float:
+    def score(self, X: SequencesLike, y: LabelsInRows) -> float:
         """Return the share of positions whose label is predicted rightly."""
         found = self.evaluate(X, y, scheme="none")
         if not found.n_tokens:
@@ -312,12 +328,12 @@ class SequenceShell(BaseEstimator):
         check_is_fitted(self, "model_")
         return transition_dict(self.model_)
 
-    def top_features(self, n: int = 20, *, label: Label | None = None) -> Any:
+    def top_features(self, n: int = 20, *, label: Label | None = None) -> TopWeights:
         """Return the largest and the smallest weights of features, as a labelled table."""
         check_is_fitted(self, "model_")
         return state_table(self.model_, n, label=label)
 
-    def top_transitions(self, n: int = 20) -> Any:
+    def top_transitions(self, n: int = 20) -> TopWeights:
         """Return the largest and the smallest weights of transitions, as a labelled table."""
         check_is_fitted(self, "model_")
         return transition_table(self.model_, n)

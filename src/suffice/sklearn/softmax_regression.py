@@ -5,17 +5,19 @@ from __future__ import annotations
 import math
 import warnings
 from collections.abc import Callable
-from typing import Any, Self
+from typing import TYPE_CHECKING, Any, Self
 
 import numpy as np
+from numpy.typing import ArrayLike
 from sklearn.exceptions import ConvergenceWarning
 from sklearn.utils.validation import check_is_fitted
 
 from suffice.data.schema import Declaration
 from suffice.errors import ArgumentError, DataError, Remedy, Text, is_number, shown, the_argument
+from suffice.models.softmax_model import SoftmaxModel
 from suffice.priors.penalty import NARROWEST, WIDEST, Gaussian, Laplace
 from suffice.result.softmax_coefficients import SoftmaxCoefficients, softmax_coefficients
-from suffice.sklearn.base import Shell, attribute
+from suffice.sklearn.base import S, Shell, attribute
 from suffice.sklearn.cases import Cases, read_cases
 from suffice.sklearn.inputs import (
     Inputs,
@@ -26,11 +28,16 @@ from suffice.sklearn.inputs import (
     read_columns,
     read_numbers,
 )
-from suffice.sklearn.tables import may_have_states
+from suffice.sklearn.tables import LabelsLike, MatrixLike, may_have_states
 from suffice.sklearn.words import in_words
 from suffice.stats.needs import Count
 from suffice.structures.softmax_regression import SoftmaxClasses
-from suffice.types import Floats
+from suffice.types import Floats, Label
+
+if TYPE_CHECKING:
+    from sklearn.utils import Tags
+
+    from suffice.sklearn.generative import G, Generative
 
 PENALTIES = ("l2", "l1")
 FACTORS = ("text", "levels", "bool")
@@ -54,7 +61,7 @@ WORDS = {
 }
 
 
-class SoftmaxRegression(Shell):
+class SoftmaxRegression(Shell[SoftmaxClasses, SoftmaxModel]):
     """Softmax regression, also called multinomial logistic regression; of two classes, logistic regression.
 
     Minimises −Σ log p(y | x), plus ½ strength ‖w‖² under ``penalty="l2"`` or strength ‖w‖₁ under ``"l1"``. Intercepts
@@ -125,7 +132,7 @@ class SoftmaxRegression(Shell):
         method: str = "auto",
         tol: float = 1e-8,
         max_iter: int = 1000,
-        reference: Any = None,
+        reference: Label | None = None,
     ) -> None:
         self.penalty = penalty
         self.strength = strength
@@ -137,7 +144,7 @@ class SoftmaxRegression(Shell):
 
     # Learning -------------------------------------------------------------------------------------------------
 
-    def fit(self, X: Any, y: Any, sample_weight: Any = None) -> Self:
+    def fit(self, X: MatrixLike, y: LabelsLike, sample_weight: ArrayLike | None = None) -> Self:
         """Learn from rows X and their classes y, and warn if the search did not end at the optimum.
 
         Parameters
@@ -154,7 +161,7 @@ class SoftmaxRegression(Shell):
             warnings.warn(f"{certificate.verdict} See fit_.notes.", ConvergenceWarning, stacklevel=2)
         return self
 
-    def _read_more(self, X: Any, *, first: bool) -> Inputs:
+    def _read_more(self, X: MatrixLike, *, first: bool) -> Inputs:
         if not may_have_states(X):
             return _complete(read_numbers(self, X, first=first, sparse=True))
         table = open_columns(self, X, first=first)
@@ -166,7 +173,7 @@ class SoftmaxRegression(Shell):
         found = _complete(read_columns(table, names_of(self), schema, "error"))
         return found.as_if_alone(declared=True)  # nothing could tell the weight of a state that no row has
 
-    def _read(self, X: Any) -> Inputs:
+    def _read(self, X: MatrixLike) -> Inputs:
         known = {variable.name: variable for variable in self.model_.inputs}
         if not any(variable.is_discrete for variable in known.values()):
             return _complete(read_numbers(self, X, first=False, sparse=True))
@@ -254,7 +261,13 @@ class SoftmaxRegression(Shell):
             return self.coefficients()
 
     def coefficients(
-        self, X: Any = None, y: Any = None, sample_weight: Any = None, *, level: float = 0.95, reference: Any = None
+        self,
+        X: MatrixLike | None = None,
+        y: LabelsLike | None = None,
+        sample_weight: ArrayLike | None = None,
+        *,
+        level: float = 0.95,
+        reference: Label | None = None,
     ) -> SoftmaxCoefficients:
         """Return weights against a class, with standard errors, Wald tests and intervals; without a penalty only.
 
@@ -280,16 +293,15 @@ class SoftmaxRegression(Shell):
         return self
 
     @classmethod
-    def _around(cls, model: Any, shell: Shell) -> SoftmaxRegression:
+    def _around(cls, model: SoftmaxModel, shell: Generative[S, G]) -> SoftmaxRegression:
         """Return the softmax form of another classifier, fitted to the same X."""
         made = cls()
-        for name in ("n_features_in_", "feature_names_in_", "classes_", "target_name_"):
-            if hasattr(shell, name):
-                setattr(made, name, getattr(shell, name))
+        held = ("n_features_in_", "feature_names_in_", "classes_", "target_name_")
+        made.__dict__.update({name: value for name, value in shell.__dict__.items() if name in held})
         made._model, made._found = model, None
         return made
 
-    def __sklearn_tags__(self) -> Any:
+    def __sklearn_tags__(self) -> Tags:
         tags = super().__sklearn_tags__()
         tags.input_tags.sparse = True
         return tags

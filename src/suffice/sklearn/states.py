@@ -3,21 +3,30 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Sequence
 from dataclasses import replace
-from typing import Any
+from typing import TYPE_CHECKING, TypeAlias
 
 from suffice.data.schema import Declaration
 from suffice.data.table import UNKNOWN_POLICIES
 from suffice.data.variable import Variable
 from suffice.errors import ArgumentError, is_number, made, require_choice, shown, the_argument
 from suffice.priors.dirichlet import Dirichlet
+from suffice.priors.prior import Prior
 from suffice.sklearn.inputs import Inputs, names_of, open_columns, read_columns
+from suffice.sklearn.tables import MatrixLike
 
+if TYPE_CHECKING:
+    from suffice.sklearn.joint_bayes import JointBayes
+    from suffice.sklearn.naive_bayes import NaiveBayes
+
+Smoothing: TypeAlias = float | Prior | Sequence[Prior]
+"""A pseudo-count of every state, or priors as they are."""
 FEW = 4
 """So many columns are named one by one in remarks."""
 
 
-def read_states(shell: Any, X: Any, *, first: bool) -> Inputs:
+def read_states(shell: JointBayes, X: MatrixLike, *, first: bool) -> Inputs:
     """Read X to learn from it, every distinct value a state; remark on numbers with fractions, which few states are."""
     require_choice("unknown_states", shell.unknown_states, UNKNOWN_POLICIES)
     table = open_columns(shell, X, first=first)
@@ -30,14 +39,14 @@ def read_states(shell: Any, X: Any, *, first: bool) -> Inputs:
     return replace(found, remarks=(*found.remarks, f"{named}: numbers with fractions, each of them read as a state."))
 
 
-def read_known(shell: Any, X: Any) -> Inputs:
+def read_known(shell: JointBayes | NaiveBayes, X: MatrixLike) -> Inputs:
     """Read X to classify it, by the states of the model."""
     table = open_columns(shell, X, first=False)
     schema = {variable.name: variable for variable in shell._learnt_model().inputs}
     return read_columns(table, names_of(shell), schema, shell.unknown_states)
 
 
-def read_further(shell: Any, X: Any) -> Inputs:
+def read_further(shell: NaiveBayes, X: MatrixLike) -> Inputs:
     """Read X to learn more from it: states that the data told may become more, declared ones stay."""
     table = open_columns(shell, X, first=False)
     names = names_of(shell)
@@ -45,10 +54,10 @@ def read_further(shell: Any, X: Any) -> Inputs:
     return read_columns(table, names, {name: _open_ended(known[name]) for name in names}, "error")
 
 
-def counting_prior(smoothing: Any) -> Any:
+def counting_prior(smoothing: Smoothing) -> Smoothing | None:
     """Return the prior of a pseudo-count of every state; None where it is zero, and priors as they are."""
     several = smoothing if isinstance(smoothing, list) and smoothing else [smoothing]
-    if all(hasattr(one, "describe") for one in several):
+    if all(isinstance(one, Prior) for one in several):
         return smoothing
     if not is_number(smoothing) or not 0 <= smoothing < math.inf:
         raise ArgumentError(
@@ -60,7 +69,7 @@ def counting_prior(smoothing: Any) -> Any:
     return Dirichlet(float(smoothing)) if smoothing else None
 
 
-def _open_ended(variable: Variable) -> Any:
+def _open_ended(variable: Variable) -> Variable | Declaration:
     if variable.declared:
         return variable
     return Declaration("discrete" if variable.is_discrete else "continuous")
