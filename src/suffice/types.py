@@ -37,6 +37,8 @@ PathLike = str | os.PathLike[str]
 Json: TypeAlias = "str | int | float | bool | Array | Sequence[Json] | Mapping[str, Json] | None"
 """What JSON can hold, lists of numbers as arrays; ``to_dict`` of every structure, prior and model returns such data."""
 JsonObject = Mapping[str, Json]
+Entry = Mapping[str, Any]
+"""An object that was read from JSON, its values not yet looked at; ``from_dict`` takes such data."""
 
 
 class Frame(Protocol):

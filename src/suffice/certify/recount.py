@@ -18,7 +18,7 @@ from suffice.data.block import Block
 from suffice.stats.available import complete_in
 from suffice.stats.counts import Counts
 from suffice.stats.moments import Moments
-from suffice.stats.needs import Count, Moment, Need, Sum
+from suffice.stats.needs import Count, Need, Sum
 from suffice.stats.source import Source
 from suffice.stats.statistics import Statistics
 from suffice.stats.sums import Sums
@@ -59,7 +59,7 @@ def recount_gap(source: Source, statistics: Statistics) -> tuple[float, str]:
     known = set(source.schema)
     mine = {need: statistic for need, statistic in statistics.items() if known.issuperset(need.columns)}
     scopes = tuple(need for need in mine if isinstance(need, Count))
-    moments = tuple(statistic for need, statistic in mine.items() if isinstance(need, Moment))
+    moments = tuple(statistic for statistic in mine.values() if isinstance(statistic, Moments))
     again = source.reduce(Recount(scopes, moments))
     found = Violation(0.0, "the total weight")
     found = found.or_larger(abs(again.weight - statistics.weight) / max(1.0, again.weight), "the total weight")

@@ -21,6 +21,7 @@ from numpy.typing import NDArray
 from suffice.checking.outcome import Outcome
 from suffice.stats.counts import Counts
 from suffice.stats.ordering import unique_rows
+from suffice.types import Array
 
 SMALL = 5.0
 """Expected counts below this call for drawn tables."""
@@ -46,7 +47,7 @@ def strata(counts: Counts, first: str, second: str) -> NDArray[Any]:
     others = [axis for axis in range(len(names)) if axis not in (x, y)]
     shape = counts.variables[x].n_states, counts.variables[y].n_states
     if counts.cells is None:
-        table = np.transpose(counts.values, (x, y, *others)).reshape(*shape, -1)
+        table: Array = np.transpose(counts.values, (x, y, *others)).reshape(*shape, -1)
     else:
         cells, _ = counts.nonzero()
         found, stratum = unique_rows(cells[:, others])

@@ -23,6 +23,7 @@ from suffice.stats.counts import DENSE_CELLS, Counts, n_cells
 from suffice.stats.moments import Moments
 from suffice.stats.needs import Count, Moment, Need
 from suffice.stats.source import BlockSource
+from suffice.stats.statistic import Statistic
 from suffice.stats.statistics import Statistics, add_up
 
 WAITING = 8
@@ -177,20 +178,24 @@ def _sliced(over: Over, needs: Sequence[Need], block: AssignedBlock) -> list[Sta
     left = found.schema.select([other for other in found.schema if other != name])
     parts = []
     for fold, size in enumerate(np.bincount(block.folds, minlength=block.n_folds).tolist()):
-        items = {need: _slice(found[several], fold) for need, several in wanted.items()}
+        items: dict[Need, Statistic] = {need: _slice(found[several], fold) for need, several in wanted.items()}
         n_dropped = 0 if fold else block.n_dropped
         parts.append(Statistics(left, items, float(size), size + n_dropped, n_dropped))
     return parts
 
 
-def _with_fold(need: Any, name: str) -> Need:
-    return Count((*need.scope, name)) if isinstance(need, Count) else Moment(need.xs, (*need.by, name))
+def _with_fold(need: Need, name: str) -> Count | Moment:
+    if isinstance(need, Count):
+        return Count((*need.scope, name))
+    assert isinstance(need, Moment)
+    return Moment(need.xs, (*need.by, name))
 
 
-def _slice(statistic: Counts | Moments, fold: int) -> Counts | Moments:
+def _slice(statistic: Statistic, fold: int) -> Counts | Moments:
     """Return the part of a fold, which is the last of the discrete variables."""
     if isinstance(statistic, Counts):
         return Counts.dense(statistic.variables[:-1], statistic.table()[..., fold])
+    assert isinstance(statistic, Moments)
     cells = statistic.weight.ndim - 1
     arrays = (array.take(fold, axis=cells) for array in statistic.to_arrays().values())
     return Moments(statistic.variables, statistic.by[:-1], *arrays)

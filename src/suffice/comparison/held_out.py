@@ -25,6 +25,7 @@ from suffice.stats.counts import Counts
 from suffice.stats.moments import Moments
 from suffice.stats.needs import Count, Distinct, Moment
 from suffice.stats.rows import Rows
+from suffice.stats.statistic import Statistic
 from suffice.stats.statistics import Statistics
 
 
@@ -83,7 +84,7 @@ def from_statistics(model: Any, structure: Any, statistics: Statistics) -> Score
     if isinstance(model, JointNormal):
         return Score(math.fsum(chain_log_likelihoods(model, statistics[Moment(model.names)]).values()))
     rows = statistics.items_.get(Distinct(structure.columns))
-    if rows is not None and hasattr(model, "log_prob_of"):
+    if isinstance(rows, Rows) and hasattr(model, "log_prob_of"):
         columns, n_rows = dict(zip(structure.columns, rows.columns, strict=True)), rows.n_rows
         return score_of(model.log_prob_of(columns, n_rows), rows.weights)
     if isinstance(model, MarkovNetwork):
@@ -99,7 +100,7 @@ def _of_network(model: BayesianNetwork, statistics: Statistics) -> Score:
     return score
 
 
-def _of_family(cpd: Any, node: str, statistic: Counts | Rows | Moments) -> Score:
+def _of_family(cpd: Any, node: str, statistic: Statistic) -> Score:
     total = cpd.log_likelihood(statistic)
     if math.isfinite(total):
         return Score(total)
@@ -108,6 +109,7 @@ def _of_family(cpd: Any, node: str, statistic: Counts | Rows | Moments) -> Score
         if math.isnan(total):
             return Score(math.nan, unknown=float(weight[cpd.unknown].sum()), where=node)
         return Score(total, float(weight.sum()) if total < 0 else 0.0)
+    assert isinstance(statistic, Counts | Rows)
     columns, m = (statistic.columns, statistic.weights) if isinstance(statistic, Rows) else statistic.columns()
     names = [variable.name for variable in statistic.variables]
     return score_of(cpd.log_prob(dict(zip(names, columns, strict=True))), m, node)

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import contextlib
 import importlib.util
-from collections.abc import Iterator, Mapping
-from typing import Any
+from collections.abc import Iterator, Mapping, Sequence
 
 from suffice.errors import ArgumentError, require_choice, shown
+from suffice.types import Array, Frame, Label
 
 BACKENDS = ("pandas", "polars", "pyarrow")
 
@@ -24,7 +24,7 @@ def unicode_required() -> Iterator[None]:
         ) from None
 
 
-def to_native(columns: Mapping[str, Any], backend: str | None = None) -> Any:
+def to_native(columns: Mapping[str, Array | Sequence[Label]], backend: str | None = None) -> Frame:
     """Build a frame from columns (lists, NumPy arrays or Arrow arrays).
 
     Parameters
@@ -43,9 +43,13 @@ def to_native(columns: Mapping[str, Any], backend: str | None = None) -> Any:
     with unicode_required():
         table = pa.table(dict(columns))
     if backend == "pandas":
-        return table.to_pandas()
+        frame: Frame = table.to_pandas()
+        return frame
     if backend == "polars":
         import polars
 
-        return polars.from_arrow(table)
-    return table
+        in_polars = polars.from_arrow(table)
+        assert isinstance(in_polars, polars.DataFrame)
+        return in_polars
+    in_arrow: Frame = table
+    return in_arrow

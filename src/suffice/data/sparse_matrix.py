@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -16,6 +16,10 @@ from suffice.data.matrix import MatrixColumns, MatrixTable
 from suffice.data.stream import checked_weights
 from suffice.errors import DataError, shown
 from suffice.text import plural
+from suffice.types import Columns
+
+if TYPE_CHECKING:
+    from scipy.sparse import csr_array
 
 SPARSE_ROWS = 1 << 16
 """Rows of a block; their scores, one a class, are written out."""
@@ -27,7 +31,9 @@ class SparseColumns(MatrixColumns):
     The matrix holds numbers, or codes of discrete variables as signed whole numbers; what is not stored is 0.
     """
 
-    def __init__(self, matrix: Any, names: tuple[str, ...], beside: Mapping[str, NDArray[Any]]) -> None:
+    matrix: csr_array
+
+    def __init__(self, matrix: csr_array, names: tuple[str, ...], beside: Columns) -> None:
         self.matrix, self.names, self.beside = matrix, names, dict(beside)
         self.whole = True  # a `SparseTable` has no gaps
 

@@ -24,7 +24,8 @@ from suffice.optimise.outcome import NO_BETTER, Outcome, rounding_error
 from suffice.optimise.owlqn import owlqn
 from suffice.priors.elastic import Elastic, penalty_of
 from suffice.priors.penalty import Laplace
-from suffice.stats.needs import Count, Need
+from suffice.stats.chain_counts import ChainCount
+from suffice.stats.needs import Count
 from suffice.structures.label_chain import LabelChain
 from suffice.text import plural
 from suffice.types import Bools, Floats
@@ -39,7 +40,7 @@ RISE = 1e-6
 """For so small a part of the loss of what was held out no optimum is given up."""
 
 
-def needs(structure: LabelChain, schema: Schema) -> tuple[Need, ...]:
+def needs(structure: LabelChain, schema: Schema) -> tuple[Count, ChainCount]:
     """Return the labels' counts, and those of the features."""
     return Count((structure.label,)), chain_need(structure)
 

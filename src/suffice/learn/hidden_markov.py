@@ -37,6 +37,7 @@ from suffice.models.cpds.tabular import TabularCPD
 from suffice.models.cpds.tabular_kind import KIND
 from suffice.models.hidden_markov import Emission, HiddenMarkovModel, hidden_families
 from suffice.optimise.distance import EPS, beyond, shortfall, table_losses
+from suffice.stats.counts import Counts
 from suffice.stats.moments import Moments
 from suffice.stats.needs import Count, Moment, Need, Sum
 from suffice.stats.statistics import Statistics
@@ -65,7 +66,7 @@ def observed(chain: MarkovChain, schema: Schema) -> tuple[Variable, ...]:
     return tuple(variable for variable in schema.variables if variable.name not in (state, lagged(state, 1)))
 
 
-def needs(chain: MarkovChain, schema: Schema) -> tuple[Need, ...]:
+def needs(chain: MarkovChain, schema: Schema) -> tuple[Count | Moment, ...]:
     """Ask for every column by itself, which tells where to begin."""
     return tuple(
         Count((variable.name,)) if variable.is_discrete else Moment((variable.name,))
@@ -73,7 +74,7 @@ def needs(chain: MarkovChain, schema: Schema) -> tuple[Need, ...]:
     )
 
 
-def family_need(family: Family) -> Need:
+def family_need(family: Family) -> Count | Moment:
     """Return what a family is estimated from."""
     return Count(family.scope) if family.child.is_discrete else Moment((family.child.name,), (family.parents[0].name,))
 
@@ -89,10 +90,11 @@ def solve(problem: Problem) -> Solution:
     n_free_adjusted = 0
     for family in families:
         statistic = problem.statistics[family_need(family)]
-        if not family.child.is_discrete:
+        if isinstance(statistic, Moments):
             tables.append(_normal(family, statistic))
             n_free_adjusted += 2 * int(np.count_nonzero(statistic.weight))
             continue
+        assert isinstance(statistic, Counts)
         tables.append(_table(problem, family, statistic))
         n_free_adjusted += KIND.n_free_adjusted(family, statistic)
     start, step, *shows = tables
@@ -409,7 +411,8 @@ class HiddenExpectation:
         said = []
         for variable, need in zip(self.observed, needs(self.chain, self.problem.schema), strict=True):
             held = self.problem.statistics[need]
-            weight = float(held.table().sum() if variable.is_discrete else held.weight.sum())
+            assert isinstance(held, Counts | Moments)
+            weight = float(held.table().sum() if isinstance(held, Counts) else held.weight.sum())
             if weight < self.n * (1 - 1e-12):
                 said.append(
                     f"{variable.name}: {number(self.n - weight)} of {number(self.n)} values are missing; positions "

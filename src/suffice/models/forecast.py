@@ -12,7 +12,7 @@ from suffice.errors import require_fraction
 from suffice.models.joint_normal import JointNormal
 from suffice.models.normal_arrays import frozen
 from suffice.text import html_table, number, plain_table
-from suffice.types import Floats
+from suffice.types import Array, Floats
 
 SHOWN_STEPS = 20
 
@@ -79,7 +79,7 @@ class Forecast:
         """
         low, high = self.interval(level)
         d = len(self.variables)
-        columns = {
+        columns: dict[str, Array | list[str]] = {
             "step": np.repeat(np.arange(1, self.steps + 1), d),
             "variable": list(self.variables) * self.steps,
             "mean": self.mean.reshape(-1),

@@ -90,11 +90,11 @@ def deviance(model: JointNormal, statistics: Statistics | Moments) -> Deviance:
 
 def _moments_of(model: JointNormal, statistics: Statistics) -> Moments:
     for need, statistic in statistics.items():
-        if isinstance(need, Moment) and not need.by and set(need.xs).issuperset(model.names):
-            found: Moments = statistic
-            return found
-    missing: Moments = statistics[Moment(model.names)]  # raises, and says what there is
-    return missing
+        if isinstance(statistic, Moments) and isinstance(need, Moment):
+            is_of_all = not need.by and set(need.xs).issuperset(model.names)
+            if is_of_all:
+                return statistic
+    return statistics[Moment(model.names)]  # raises, and says what there is
 
 
 def _below(p: int) -> int:

@@ -7,22 +7,34 @@ the weight of the data. Nothing here knows of models.
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, replace
 from functools import reduce
 from operator import add
-from typing import Any
+from typing import TypedDict, overload
 
 import numpy as np
 from numpy.typing import NDArray
 
-from suffice.types import Floats
+from suffice.types import Bools, Floats, Ints
+
+Reals = NDArray[np.floating]
+"""Numbers of whichever precision they were found in."""
 
 EPS = 2.0**-52
 SMALL = 1e-4
 """Relative differences below this are taken by their series."""
 ENOUGH, MANY = 1e-5, 1000
 """Upper bounds below so many nats are good enough; systems of more equations are not solved to improve on them."""
+
+
+class Measured(TypedDict):
+    """A distance under the names that a certificate gives its parts."""
+
+    decrement: float | None
+    decrement_worst: str
+    deviation: float | None
+    deviation_worst: str
 
 
 @dataclass(frozen=True)
@@ -55,18 +67,18 @@ class Distance:
     sds_where: str = ""
 
     @classmethod
-    def in_nats(cls, size: Any, where: str) -> Distance:
+    def in_nats(cls, size: float, where: str) -> Distance:
         """Return the distance of one block from its optimum; what is not a number is infinite."""
         nats = _finite(size)
         return cls(nats, where, nats)
 
     @classmethod
-    def in_sds(cls, size: Any, where: str) -> Distance:
+    def in_sds(cls, size: float, where: str) -> Distance:
         """Return the distance of one block from a posterior mean; what is not a number is infinite."""
         return cls(sds=_finite(size), sds_where=where)
 
     @classmethod
-    def of_rows(cls, sizes: NDArray[Any], name: Callable[[int], str], of_mean: bool = False) -> Distance:
+    def of_rows(cls, sizes: Reals, name: Callable[[int], str], of_mean: bool = False) -> Distance:
         """Return the distance of many blocks, in nats or in standard deviations; the worst of them is named."""
         if not len(sizes):
             return cls.in_sds(0.0, "") if of_mean else cls.in_nats(0.0, "")
@@ -96,7 +108,7 @@ class Distance:
         """Return the same distance with a place put before the names of its blocks."""
         return replace(self, where=_joined(place, self.where), sds_where=_joined(place, self.sds_where))
 
-    def as_measured(self) -> dict[str, Any]:
+    def as_measured(self) -> Measured:
         """Return the numbers under the names that a certificate gives them."""
         return {
             "decrement": self.nats,
@@ -106,7 +118,7 @@ class Distance:
         }
 
 
-def _finite(size: Any) -> float:
+def _finite(size: float) -> float:
     return math.inf if math.isnan(size) else float(size)
 
 
@@ -114,10 +126,10 @@ def _joined(place: str, where: str) -> str:
     return ", ".join(word for word in (place, where) if word)
 
 
-def excess(difference: Any) -> Any:
+def excess(difference: Reals) -> Reals:
     """Return (1 + d) log(1 + d) − d, the divergence of a ratio 1 + d ≥ 0 from one, with all its digits."""
-    d = np.asarray(difference)
-    series = d * d * (0.5 - d / 6 + d * d / 12)
+    d: Reals = np.asarray(difference)
+    series: Reals = d * d * (0.5 - d / 6 + d * d / 12)
     small = np.abs(d) < SMALL
     if small.all():
         return series
@@ -127,15 +139,15 @@ def excess(difference: Any) -> Any:
     return np.where(small, series, exact)
 
 
-def shortfall(difference: Any) -> Any:
+def shortfall(difference: Reals | Sequence[float] | float) -> Reals:
     """Return d − log(1 + d), which is zero at d = 0 and infinite at −1, with all its digits."""
-    d = np.asarray(difference)
+    d: Reals = np.asarray(difference)
     with np.errstate(divide="ignore", invalid="ignore"):
         exact = d - np.log1p(d)
     return np.where(np.abs(d) < SMALL, d * d / 2 * (1 - 2 * d / 3 + d * d / 2), exact)
 
 
-def table_losses(counts: NDArray[Any], theta: NDArray[Any], repeats: NDArray[Any] | None = None) -> Floats:
+def table_losses(counts: Floats, theta: Floats, repeats: Floats | Ints | None = None) -> Floats:
     """Return n KL(m/n ‖ θ) of every row: by how much Σ m log θ falls short of its maximum; shape (n_rows,).
 
     Cell by cell it is n θ ((1 + d) log(1 + d) − d) with d = m/(n θ) − 1, which is never negative. A cell with counts
@@ -167,7 +179,7 @@ def table_losses(counts: NDArray[Any], theta: NDArray[Any], repeats: NDArray[Any
     return losses
 
 
-def table_deviations(counts: NDArray[Any], theta: NDArray[Any], repeats: NDArray[Any] | None = None) -> Floats:
+def table_deviations(counts: Floats, theta: Floats, repeats: Floats | Ints | None = None) -> Floats:
     """Return how many posterior standard deviations θ is from the mean m/n of Dirichlet(m), the largest of every row.
 
     The standard deviation is √(μ (1 − μ) / (n + 1)). What the rounding of a probability explains is left out.
@@ -188,7 +200,7 @@ def table_deviations(counts: NDArray[Any], theta: NDArray[Any], repeats: NDArray
     return found
 
 
-def quadratic_loss(slope: NDArray[Any], curvature: NDArray[Any], rounding: float = 0.0) -> float:
+def quadratic_loss(slope: Reals, curvature: Reals, rounding: float = 0.0) -> float:
     """Return ½ gᵀ H⁻¹ g; the units of the parameters mean nothing.
 
     ``rounding`` is what rounding may leave of a slope divided by the root of its curvature. Along directions without
@@ -210,7 +222,7 @@ def quadratic_loss(slope: NDArray[Any], curvature: NDArray[Any], rounding: float
     return float((along[~flat] ** 2 / values[~flat]).sum() / 2)
 
 
-def matrix_loss(weight: float, found: NDArray[Any], gap: NDArray[Any]) -> float:
+def matrix_loss(weight: float, found: Reals, gap: Reals) -> float:
     """Return (n/4) tr((Σ⁻¹ G)²), the Newton decrement of a covariance matrix Σ that misses its optimum by G.
 
     Where entries of Σ⁻¹ are known to be zero, G is zero there; the number is then an upper bound.
@@ -228,7 +240,15 @@ def matrix_loss(weight: float, found: NDArray[Any], gap: NDArray[Any]) -> float:
     return float(weight / 4 * np.einsum("ij,ji->", solved, solved))
 
 
-def beyond(size: NDArray[Any], rounding: NDArray[Any] | float) -> Any:
+@overload
+def beyond(size: Floats, rounding: Floats | float) -> Floats: ...
+
+
+@overload
+def beyond(size: Reals | float, rounding: Reals | float) -> Reals: ...
+
+
+def beyond(size: Reals | float, rounding: Reals | float) -> Reals:
     """Return numbers where they are more than rounding explains, and zero elsewhere; NaN stays."""
     return np.where(np.abs(size) <= rounding, 0.0, size)
 
@@ -236,7 +256,7 @@ def beyond(size: NDArray[Any], rounding: NDArray[Any] | float) -> Any:
 # Covariance matrices ------------------------------------------------------------------------------------------
 
 
-def mean_loss(weight: float, covariance: NDArray[Any], shift: NDArray[Any]) -> float:
+def mean_loss(weight: float, covariance: Reals, shift: Reals) -> float:
     """Return (n/2) δᵀ Σ⁻¹ δ, the loss of a mean that is off by δ."""
     if not shift.any():
         return 0.0
@@ -251,7 +271,7 @@ def mean_loss(weight: float, covariance: NDArray[Any], shift: NDArray[Any]) -> f
     return float(weight / 2 * (units @ solved))
 
 
-def sparse_matrix_loss(weight: float, covariance: NDArray[Any], gap: NDArray[Any], free: NDArray[np.bool_]) -> float:
+def sparse_matrix_loss(weight: float, covariance: Reals, gap: Reals, free: Bools) -> float:
     """Return the Newton decrement of a precision matrix whose entries are free in some places only.
 
     ``gap`` is how far the covariance matrix misses there. The cheap upper bound of `matrix_loss` is returned where it
@@ -269,7 +289,7 @@ def sparse_matrix_loss(weight: float, covariance: NDArray[Any], gap: NDArray[Any
     return quadratic_loss(slope, weight / 4 * np.outer(twice, twice) * (pairs + crossed))
 
 
-def matrix_deviation(dof: float, found: NDArray[Any], wanted: NDArray[Any], rounding: NDArray[Any] | float) -> float:
+def matrix_deviation(dof: float, found: Reals, wanted: Reals, rounding: Reals | float) -> float:
     """Return the largest distance of an entry of a matrix from its posterior mean in standard deviations.
 
     Of a Wishart distribution with ν degrees of freedom they are √((W_ij² + W_ii W_jj) / ν); the inverse distribution's

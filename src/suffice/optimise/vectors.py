@@ -12,6 +12,7 @@ PIECE = 8192
 def dot(one: Floats, other: Floats) -> float:
     """Return the inner product of two vectors.
 
+    >>> import numpy as np
     >>> dot(np.array([1.0, 2.0]), np.array([3.0, 4.0]))
     11.0
     """

@@ -8,7 +8,6 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass, replace
-from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -23,7 +22,9 @@ from suffice.stats.moments import Moments
 from suffice.stats.needs import Need
 from suffice.stats.rows import Rows
 from suffice.stats.source import BlockSource
+from suffice.stats.statistic import Statistic
 from suffice.stats.statistics import Statistics, collect_block
+from suffice.types import Array
 
 ROUNDING = 1e-9
 """By how much of itself a sum of weights may depart from another of the same rows."""
@@ -45,7 +46,7 @@ class GatherAvailable:
     needs: tuple[Need, ...]
     check: Callable[[Block], None] | None = None
 
-    def __call__(self, block: Block) -> dict[Need, Any]:
+    def __call__(self, block: Block) -> dict[Need, Statistic]:
         """Return one statistic a need."""
         if self.check is not None:
             self.check(block)
@@ -53,9 +54,9 @@ class GatherAvailable:
         groups: dict[frozenset[str], list[Need]] = {}
         lacking: frozenset[str]
         for need in self.needs:
-            lacking = frozenset() if getattr(need, "takes_gaps", False) else gaps.intersection(need.columns)
+            lacking = frozenset() if need.takes_gaps else gaps.intersection(need.columns)
             groups.setdefault(lacking, []).append(need)
-        found: dict[Need, Any] = {}
+        found: dict[Need, Statistic] = {}
         for lacking, needs in groups.items():
             found |= collect_block(needs, _for(needs, block) if lacking else block)
         return {need: found[need] for need in self.needs}
@@ -82,7 +83,7 @@ class CheckedSource(BlockSource):
         return replace(self, table=self.table.with_schema(schema))
 
 
-def weight_of(held: Any) -> float | None:
+def weight_of(held: Statistic) -> float | None:
     """Return the weight of the rows that a statistic is of; None where it does not tell."""
     if isinstance(held, Counts):
         return float(held.total)
@@ -91,7 +92,7 @@ def weight_of(held: Any) -> float | None:
     return float(held.weight) if isinstance(held, Rows) else None
 
 
-def is_of_fewer_rows(held: Any, total: float) -> bool:
+def is_of_fewer_rows(held: Statistic, total: float) -> bool:
     """Return whether a statistic is of fewer rows than there are, since the others lack some of its columns."""
     weight = weight_of(held)
     return weight is not None and weight < total * (1 - ROUNDING)
@@ -127,7 +128,7 @@ def columns_with_gaps(block: Block, names: Iterable[str]) -> frozenset[str]:
     return frozenset(name for name in names if name not in passed and _has_gaps(columns[name]))
 
 
-def _has_gaps(values: NDArray[Any]) -> bool:
+def _has_gaps(values: Array) -> bool:
     if not values.size:
         return False
     if values.dtype.kind != "f":

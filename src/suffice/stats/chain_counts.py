@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass, field, replace
-from typing import Any, ClassVar
+from typing import ClassVar
 
 import numpy as np
 from numpy.typing import NDArray
@@ -18,16 +18,17 @@ from suffice.data.schema import Schema
 from suffice.data.variable import Variable, unite
 from suffice.errors import StatisticsError
 from suffice.stats.counts import require_factor
+from suffice.stats.needs import NeedFor
 from suffice.stats.notebook import chain_cells
 from suffice.text import html_table
-from suffice.types import Floats
+from suffice.types import Array, Bools, Codes, Entry, Floats, Ints, JsonObject
 
 MANY = 4
 """Where there are at most so many possible keys for one that is counted, all of them have a place in a table."""
 
 
 @dataclass(frozen=True)
-class ChainCount:
+class ChainCount(NeedFor["ChainCounts"]):
     """Counts of the features of labelled sequences over a vocabulary of ``n_attributes``.
 
     ``names`` tells vocabularies of one size apart.
@@ -47,12 +48,12 @@ class ChainCount:
         """The labels."""
         return (self.label,)
 
-    def to_dict(self) -> dict[str, Any]:
+    def to_dict(self) -> JsonObject:
         """Return the need as JSON-able data."""
         return asdict(self)
 
     @classmethod
-    def from_dict(cls, entry: dict[str, Any]) -> ChainCount:
+    def from_dict(cls, entry: Entry) -> ChainCount:
         """Rebuild the need from `to_dict`'s data."""
         sizes = int(entry["n_attributes"]), int(entry["n_step_attributes"])
         return cls(str(entry["label"]), *sizes, str(entry["names"]))
@@ -71,10 +72,10 @@ class Pairs:
     sizes: Floats = field(repr=False)
 
     def __post_init__(self) -> None:
-        _freeze(self, "keys", "sums", "sizes")
+        _freeze(self, keys=self.keys, sums=self.sums, sizes=self.sizes)
 
     @classmethod
-    def of(cls, n: int, keys: NDArray[Any], sums: Floats | None, sizes: Floats | None) -> Pairs:
+    def of(cls, n: int, keys: Codes, sums: Floats | None, sizes: Floats | None) -> Pairs:
         """Add up what has the same key; without values, count."""
         if len(keys) and int(keys.max()) < MANY * len(keys):  # a table of all keys, many of them in use, is quick
             counts = np.bincount(keys)
@@ -140,7 +141,7 @@ class ChainCounts:
     last: Floats
 
     def __post_init__(self) -> None:
-        _freeze(self, "transitions", "first", "last")
+        _freeze(self, transitions=self.transitions, first=self.first, last=self.last)
 
     def _repr_html_(self) -> str:
         return html_table(*chain_cells(self))
@@ -179,7 +180,7 @@ class ChainCounts:
             return self
         return self._moved(new, np.array([new.code(state) for state in self.variable.states or ()], np.int64))
 
-    def recoded(self, schema: Schema, recoding: Mapping[str, NDArray[Any]]) -> ChainCounts:
+    def recoded(self, schema: Schema, recoding: Mapping[str, Codes]) -> ChainCounts:
         """Return the counts with labels in another order."""
         new = schema[self.variable.name]
         codes = recoding.get(self.variable.name)
@@ -200,16 +201,16 @@ class ChainCounts:
         need = replace(self.need, label=new.name)
         return ChainCounts(need, new, self.states, self.steps, self.transitions, self.first, self.last)
 
-    def to_arrays(self) -> dict[str, NDArray[Any]]:
+    def to_arrays(self) -> dict[str, Array]:
         """Return the numbers as named arrays."""
-        arrays: dict[str, NDArray[Any]] = {"transitions": self.transitions, "first": self.first, "last": self.last}
+        arrays: dict[str, Array] = {"transitions": self.transitions, "first": self.first, "last": self.last}
         for name, pairs, n_labels in (("states", self.states, 1), ("steps", self.steps, 2)):
             codes = _apart(pairs.keys, self.variable.n_states, n_labels)
             arrays |= {f"{name}_codes": codes, f"{name}_sums": pairs.sums, f"{name}_sizes": pairs.sizes}
         return arrays
 
     @classmethod
-    def from_arrays(cls, need: ChainCount, schema: Schema, arrays: Mapping[str, NDArray[Any]]) -> ChainCounts:
+    def from_arrays(cls, need: ChainCount, schema: Schema, arrays: Mapping[str, Array]) -> ChainCounts:
         """Rebuild from `to_arrays`."""
         variable = schema[need.label]
         k = variable.n_states
@@ -228,12 +229,12 @@ class ChainCounts:
         return cls(need, schema[need.label], no_pairs(k), no_pairs(k * k), np.zeros((k, k)), np.zeros(k), np.zeros(k))
 
 
-def _freeze(holder: object, *names: str) -> None:
+def _freeze(holder: Pairs | ChainCounts, **arrays: Array) -> None:
     """Replace arrays by views that cannot be written to."""
-    for name in names:
-        array = getattr(holder, name).view()
-        array.flags.writeable = False
-        object.__setattr__(holder, name, array)
+    for name, array in arrays.items():
+        view = array.view()
+        view.flags.writeable = False
+        object.__setattr__(holder, name, view)
 
 
 def _apart(keys: NDArray[np.int64], k: int, n_labels: int) -> NDArray[np.int64]:
@@ -245,7 +246,7 @@ def _apart(keys: NDArray[np.int64], k: int, n_labels: int) -> NDArray[np.int64]:
     return np.stack([keys, *codes])
 
 
-def _together(codes: NDArray[Any], k: int) -> NDArray[np.int64]:
+def _together(codes: Codes, k: int) -> NDArray[np.int64]:
     rows: list[NDArray[np.int64]] = list(np.asarray(codes, np.int64))
     keys = rows[0]
     for label in rows[1:]:
@@ -269,7 +270,7 @@ def _counted(need: ChainCount, block: Block) -> ChainCounts:
     pairs = np.zeros(len(labels), np.int64)
     pairs[1:] = labels[:-1] * k + labels[1:]
 
-    def count(codes: NDArray[np.int64], which: NDArray[Any], size: int) -> Floats:
+    def count(codes: NDArray[np.int64], which: Ints | Bools, size: int) -> Floats:
         picked = None if weights is None else weights[which]
         return np.bincount(codes[which], picked, minlength=size).astype(np.float64)
 
@@ -291,7 +292,7 @@ def _counted(need: ChainCount, block: Block) -> ChainCounts:
 def _pairs(n: int, rows: Attributes, second: NDArray[np.int64], weights: Floats | None) -> Pairs:
     lengths = np.diff(rows.starts)
     kind = np.int32 if rows.n_attributes * n < 2**31 else np.int64  # half of the memory, where that is enough
-    keys: NDArray[Any] = rows.codes.astype(kind)
+    keys: Codes = rows.codes.astype(kind)
     keys *= n
     keys += np.repeat(second.astype(kind), lengths)
     if weights is None:

@@ -11,7 +11,7 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from itertools import accumulate, pairwise
-from typing import Any
+from typing import Generic, TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
@@ -35,6 +35,7 @@ from suffice.stats.needs import Count
 from suffice.stats.ordering import words_of
 from suffice.stats.plan import Plan, plan
 from suffice.stats.sparse_counts import count_stored
+from suffice.types import Array
 
 MASK_CELLS = 96
 """Tables up to this size are counted by bit masks: their cost grows with the cells, a histogram's does not."""
@@ -47,10 +48,12 @@ TILE_BYTES = 1 << 19
 MASK_ROWS, HISTOGRAM_ROWS = 1 << 14, 1 << 16
 """Most rows of a tile."""
 
+Made = TypeVar("Made")
+
 
 def count_block(needs: Sequence[Count], block: Block) -> dict[Count, Counts]:
     """Count all scopes over one block of rows."""
-    planned, sizes = _recall("plan", needs, block.schema, _planned)
+    planned, sizes = _recall_plan(needs, block.schema)
     planned.require_memory()
     stored = count_stored(needs, block)
     if stored:
@@ -76,15 +79,22 @@ def _planned(needs: Sequence[Count], schema: Schema) -> tuple[Plan, dict[Count, 
     return found, dict(zip(needs, (table.n_cells for table in found.tables), strict=True))
 
 
-_recalled: dict[str, tuple[Schema, Sequence[Count], Any]] = {}
+class _Recalled(Generic[Made]):
+    """What was made last: most blocks of a pass share their scopes and variables."""
+
+    def __init__(self, make: Callable[[Sequence[Count], Schema], Made]) -> None:
+        self._make = make
+        self._held: tuple[Schema, Sequence[Count], Made] | None = None
+
+    def __call__(self, needs: Sequence[Count], schema: Schema) -> Made:
+        """Return what is made for scopes and variables, anew only where they are not those of the last call."""
+        held = self._held
+        if held is None or held[0] is not schema or held[1] != needs:
+            held = self._held = (schema, needs, self._make(needs, schema))
+        return held[2]
 
 
-def _recall(what: str, needs: Sequence[Count], schema: Schema, make: Callable[[Sequence[Count], Schema], Any]) -> Any:
-    """Return what was made for the same scopes and variables before: most blocks of a pass share them."""
-    held = _recalled.get(what)
-    if held is None or held[0] is not schema or held[1] != needs:
-        held = _recalled[what] = (schema, needs, make(needs, schema))
-    return held[2]
+_recall_plan = _Recalled(_planned)
 
 
 def _covering(needs: Sequence[Count], block: Block, sizes: Mapping[Count, int]) -> Count | None:
@@ -97,7 +107,7 @@ def _covering(needs: Sequence[Count], block: Block, sizes: Mapping[Count, int]) 
     return largest if all(set(need.scope) <= set(largest.scope) for need in needs) else None
 
 
-def _margin(whole: Counts, need: Count, held: dict[frozenset[str], NDArray[Any]]) -> Counts:
+def _margin(whole: Counts, need: Count, held: dict[frozenset[str], Array]) -> Counts:
     """Return a margin, summing one variable at a time out of the smallest table at hand; ``held`` keeps them."""
     names, wanted = whole.need.scope, frozenset(need.scope)
     start = min((scope for scope in held if wanted <= scope), key=lambda scope: held[scope].size)
@@ -141,13 +151,16 @@ class Layout:
         offsets = tuple(accumulate(map(math.prod, shapes), initial=0))
         return cls(names, max(size.values()), families, offsets, tuple(zip(needs, variables, shapes, strict=True)))
 
-    def split(self, out: NDArray[Any]) -> dict[Count, Counts]:
+    def split(self, out: Array) -> dict[Count, Counts]:
         """Cut the flat buffer into the tables of the scopes."""
         out.flags.writeable = False  # so that tables are not copied
         return {
             need: Counts.of_table(variables, out[low:high].reshape(shape))
             for (low, high), (need, variables, shape) in zip(pairwise(self.offsets), self.tables, strict=True)
         }
+
+
+_recall_small, _recall_large = _Recalled(Layout.of), _Recalled(Layout.of)
 
 
 def _count_windows(need: Count, block: Block) -> Counts | None:
@@ -173,22 +186,25 @@ def _count_dense(needs: list[Count], block: Block, sizes: Mapping[Count, int]) -
     by_masks = set(small)
     large = [need for need in needs if need not in by_masks]
     counted: dict[Count, Counts] = {}
-    for group, count in ((small, _by_masks), (large, _by_histogram)):
+    for group, recall, count in ((small, _recall_small, _by_masks), (large, _recall_large, _by_histogram)):
         if group:
-            layout = _recall(count.__name__, group, block.schema, Layout.of)
+            layout = recall(group, block.schema)
             counted |= layout.split(_over_ranges(layout, block, count))
     return counted
 
 
-def _over_ranges(layout: Layout, block: Block, count: Any) -> NDArray[Any]:
+CountRange = Callable[[Layout, Block, int, int], Array]
+"""Counts all scopes of a layout in the rows from one to another."""
+
+
+def _over_ranges(layout: Layout, block: Block, count: CountRange) -> Array:
     """Count fixed ranges of rows on a pool of threads, and add the results in order."""
     n_cells = layout.families.n_cells
     n_rows = max(RANGE_ROWS, ROWS_A_CELL * n_cells)
     starts = range(0, block.n_rows, n_rows)
 
-    def one(start: int) -> NDArray[Any]:
-        counted: NDArray[Any] = count(layout, block, start, min(start + n_rows, block.n_rows))
-        return counted
+    def one(start: int) -> Array:
+        return count(layout, block, start, min(start + n_rows, block.n_rows))
 
     nothing = np.zeros(n_cells, np.int64)
     work = block.n_rows * len(layout.tables)
@@ -207,12 +223,12 @@ def _tile_rows(layout: Layout, item_bytes: int, most: int = MASK_ROWS) -> int:
     return max(4096, min(most, rows // 64 * 64))
 
 
-def _fill(tile: NDArray[Any], layout: Layout, block: Block, start: int, stop: int) -> None:
+def _fill(tile: Array, layout: Layout, block: Block, start: int, stop: int) -> None:
     for row, name in enumerate(layout.names):
         tile[row, : stop - start] = block.columns[name][start:stop]
 
 
-def _whole_or_real(weights: NDArray[Any] | None) -> NDArray[Any] | None:
+def _whole_or_real(weights: Array | None) -> Array | None:
     """Return weights as one of the two types that are counted; those of a table are."""
     if weights is None:
         return None
@@ -232,10 +248,10 @@ def _by_masks(layout: Layout, block: Block, start: int, stop: int) -> NDArray[np
     return out
 
 
-def _by_histogram(layout: Layout, block: Block, start: int, stop: int) -> NDArray[Any]:
+def _by_histogram(layout: Layout, block: Block, start: int, stop: int) -> Array:
     kind = np.dtype(np.int8 if layout.most_states <= 127 else np.int32)
     rows = _tile_rows(layout, kind.itemsize, HISTOGRAM_ROWS)
-    tile: NDArray[Any] = np.zeros((len(layout.names), rows), kind)
+    tile: Array = np.zeros((len(layout.names), rows), kind)
     weights = _whole_or_real(block.weights)
     out = np.zeros(layout.families.n_cells, np.int64 if weights is None else weights.dtype)
     for low in range(start, stop, rows):
@@ -266,7 +282,7 @@ def _count_sparse(need: Count, block: Block) -> Counts:
     return Counts._of_codes(variables, cells, values)
 
 
-def _count_keys(keys: NDArray[np.int64], weights: NDArray[Any] | None) -> tuple[NDArray[np.int64], NDArray[Any]]:
+def _count_keys(keys: NDArray[np.int64], weights: Array | None) -> tuple[NDArray[np.int64], Array]:
     """Return the distinct keys in order, and the sum of the weights of each."""
     each = _whole_or_real(weights)
     found, values = count_keys(keys) if each is None else count_keys(keys, each)

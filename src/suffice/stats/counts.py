@@ -5,7 +5,6 @@ from __future__ import annotations
 import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -20,6 +19,7 @@ from suffice.stats.needs import Count
 from suffice.stats.notebook import counts_cells
 from suffice.stats.ordering import grouped, unique_rows, words_of
 from suffice.text import html_table, in_bytes
+from suffice.types import Array, Codes
 
 ROW_COPIES = 3
 """Rows of a table are held about so many times: as counts, as probabilities, and by the certificate."""
@@ -53,8 +53,8 @@ class Counts:
     """
 
     variables: tuple[Variable, ...]
-    cells: NDArray[np.signedinteger[Any]] | None
-    values: NDArray[Any] = field(repr=False)
+    cells: Codes | None
+    values: Array = field(repr=False)
 
     def __post_init__(self) -> None:
         if self.cells is not None:
@@ -65,7 +65,7 @@ class Counts:
     # Building -------------------------------------------------------------------------------------------------
 
     @classmethod
-    def dense(cls, variables: Sequence[Variable], table: NDArray[Any]) -> Counts:
+    def dense(cls, variables: Sequence[Variable], table: Array) -> Counts:
         """Build from a full table; it is kept dense or made sparse by the size of its state space."""
         values = _exact(np.array(table))
         shape = tuple(variable.n_states for variable in variables)
@@ -77,12 +77,12 @@ class Counts:
         return cls(tuple(variables), where, values[tuple(where.T)])
 
     @classmethod
-    def of_table(cls, variables: tuple[Variable, ...], table: NDArray[Any]) -> Counts:
+    def of_table(cls, variables: tuple[Variable, ...], table: Array) -> Counts:
         """Build from a full table that fits the variables, is small enough to be held so, and changes no more."""
         return cls(variables, None, _exact(table))
 
     @classmethod
-    def sparse(cls, variables: Sequence[Variable], cells: NDArray[Any], values: NDArray[Any]) -> Counts:
+    def sparse(cls, variables: Sequence[Variable], cells: Array, values: Array) -> Counts:
         """Build from configurations, as codes, and their counts; repeated configurations are added up."""
         values = np.array(values)  # what the caller does to its own arrays changes nothing here
         if values.ndim != 1:
@@ -93,14 +93,16 @@ class Counts:
         return cls._of_codes(tuple(variables), cells, _settled(values))
 
     @classmethod
-    def _of_codes(cls, variables: tuple[Variable, ...], cells: NDArray[Any], values: NDArray[Any]) -> Counts:
+    def _of_codes(cls, variables: tuple[Variable, ...], cells: Codes, values: Array) -> Counts:
         """Build the same from configurations that are known to be codes of these variables."""
         values = _exact(values)
         sizes = [variable.n_states for variable in variables]
         if n_cells(variables) <= DENSE_CELLS:
             table = np.zeros(sizes, values.dtype)
-            where: Any = tuple(cells.T.astype(np.intp)) if variables else ...
-            np.add.at(table, where, values if variables else values.sum())
+            if variables:
+                np.add.at(table, tuple(cells.T.astype(np.intp)), values)
+            else:
+                table[...] = values.sum()
             return cls(variables, None, _exact(table))
         order, starts = grouped(words_of(list(cells.T), sizes, len(cells))[0], stable=values.dtype.kind == "f")
         if order is not None or len(starts) < len(cells):
@@ -175,7 +177,7 @@ class Counts:
         }
         return self.recoded(schema, recoding)
 
-    def recoded(self, schema: Schema, recoding: Mapping[str, NDArray[Any]]) -> Counts:
+    def recoded(self, schema: Schema, recoding: Mapping[str, Codes]) -> Counts:
         """Return the counts with code c of a variable replaced by ``recoding[variable][c]``."""
         variables = tuple(schema[variable.name] for variable in self.variables)
         cells, values = self._occurring()
@@ -189,12 +191,12 @@ class Counts:
         """Return the same counts for other variables with the same states."""
         return Counts(tuple(variables[variable.name] for variable in self.variables), self.cells, self.values)
 
-    def to_arrays(self) -> dict[str, NDArray[Any]]:
+    def to_arrays(self) -> dict[str, Array]:
         """Return ``values``, and ``cells`` when sparse."""
         return {"values": self.values} if self.cells is None else {"cells": self.cells, "values": self.values}
 
     @classmethod
-    def from_arrays(cls, need: Count, schema: Schema, arrays: Mapping[str, NDArray[Any]]) -> Counts:
+    def from_arrays(cls, need: Count, schema: Schema, arrays: Mapping[str, Array]) -> Counts:
         """Rebuild from `to_arrays`."""
         variables = tuple(schema[name] for name in need.scope)
         values = np.asarray(arrays["values"])
@@ -216,12 +218,13 @@ class Counts:
         """Size of the joint state space."""
         return n_cells(self.variables)
 
-    def nonzero(self) -> tuple[NDArray[np.int64], NDArray[Any]]:
+    def nonzero(self) -> tuple[NDArray[np.int64], Array]:
         """Return the configurations with a count, shape (k, d), and their counts, shape (k,)."""
         cells, values = self._occurring()
-        return (cells if self.cells is None else _settled(cells.astype(np.int64))), values
+        found = cells.astype(np.int64, copy=False)
+        return (found if self.cells is None else _settled(found)), values
 
-    def _occurring(self) -> tuple[NDArray[np.signedinteger[Any]], NDArray[Any]]:
+    def _occurring(self) -> tuple[Codes, Array]:
         """Return the same, the configurations as codes of whichever type."""
         if self.cells is not None:
             return self.cells, self.values
@@ -231,7 +234,7 @@ class Counts:
         cells = np.stack(axes, axis=1) if axes else np.zeros((len(occupied), 0), np.int64)
         return cells, flat[occupied]
 
-    def columns(self) -> tuple[list[NDArray[Any]], NDArray[Any]]:
+    def columns(self) -> tuple[list[Codes], Array]:
         """Return the configurations with a count, a column of codes a variable, and their counts; shape (k,) each."""
         if self.cells is not None:
             return list(np.ascontiguousarray(self.cells.T)), self.values
@@ -243,7 +246,7 @@ class Counts:
             found.append(code)
         return [*([rest] if self.variables else []), *reversed(found)], flat[occupied]
 
-    def table(self) -> NDArray[Any]:
+    def table(self) -> Array:
         """Return the full table, shape (n_states_1, …, n_states_d); an error when it is too large to hold."""
         if self.cells is None:
             return self.values
@@ -266,7 +269,7 @@ class Counts:
         cells, values = self._occurring()
         return Counts._of_codes(tuple(self.variables[axis] for axis in axes), cells[:, axes], values)
 
-    def rows(self) -> tuple[NDArray[np.int64] | None, NDArray[Any]]:
+    def rows(self) -> tuple[NDArray[np.int64] | None, Array]:
         """Split into rows of the last variable, one a configuration of the others.
 
         Returns
@@ -309,22 +312,22 @@ def n_cells(variables: Sequence[Variable]) -> int:
     return math.prod(variable.n_states for variable in variables)
 
 
-def _code_dtype(variables: Sequence[Variable]) -> type[np.signedinteger[Any]]:
+def _code_dtype(variables: Sequence[Variable]) -> type[np.int8] | type[np.int16] | type[np.int32]:
     """Return the shortest type that holds the codes of all variables."""
     return code_dtype(max((variable.n_states for variable in variables), default=0))
 
 
-def _settled(array: NDArray[Any]) -> NDArray[Any]:
+def _settled(array: Array) -> Array:
     """Return an array that nobody else has, so that it need not be copied."""
     array.flags.writeable = False
     return array
 
 
-def _frozen(array: NDArray[Any]) -> NDArray[Any]:
+def _frozen(array: Array) -> Array:
     return _settled(np.array(array)) if array.flags.writeable else array
 
 
-def _proper(variables: Sequence[Variable], cells: NDArray[Any]) -> NDArray[np.signedinteger[Any]]:
+def _proper(variables: Sequence[Variable], cells: Array) -> Codes:
     """Return a copy of configurations in the shortest type, if they are codes of these variables."""
     sizes = np.array([variable.n_states for variable in variables], np.int64)
     whole = cells if cells.dtype.kind in "iu" else _whole(cells)
@@ -337,7 +340,7 @@ def _proper(variables: Sequence[Variable], cells: NDArray[Any]) -> NDArray[np.si
     return _settled(whole.astype(_code_dtype(variables)))
 
 
-def _whole(array: NDArray[Any]) -> NDArray[np.int64]:
+def _whole(array: Array) -> NDArray[np.int64]:
     """Return values of any type as whole numbers, −1 where they are none."""
     found = np.full(array.shape, -1, np.int64)
     for place, value in enumerate(array.reshape(-1).tolist()):
@@ -346,7 +349,7 @@ def _whole(array: NDArray[Any]) -> NDArray[np.int64]:
     return found
 
 
-def _summed(values: NDArray[Any], starts: NDArray[np.intp]) -> NDArray[Any]:
+def _summed(values: Array, starts: NDArray[np.intp]) -> Array:
     """Return the sums of the runs that begin at ``starts``; reals are added one after another, as in full tables."""
     if values.dtype.kind == "i":
         return _exact(np.add.reduceat(values, starts)) if len(starts) else values
@@ -354,7 +357,7 @@ def _summed(values: NDArray[Any], starts: NDArray[np.intp]) -> NDArray[Any]:
     return _exact(np.bincount(np.repeat(np.arange(len(starts)), lengths), values, len(starts)))
 
 
-def _histogram(flat: NDArray[np.integer[Any]], weights: NDArray[Any] | None, size: int) -> NDArray[Any]:
+def _histogram(flat: Codes, weights: Array | None, size: int) -> Array:
     if weights is None:
         return np.bincount(flat, minlength=size)
     if weights.dtype.kind == "f":
@@ -366,7 +369,7 @@ def _histogram(flat: NDArray[np.integer[Any]], weights: NDArray[Any] | None, siz
     return table
 
 
-def _exact(values: NDArray[Any]) -> NDArray[Any]:
+def _exact(values: Array) -> Array:
     """Keep integers as int64 and turn everything else into float64; whole floats become integers again.
 
     So the same counts have the same bits, whichever way they were added up.

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
-from typing import Any, ClassVar
+from typing import ClassVar
 
 import numpy as np
 from numpy.typing import NDArray
@@ -20,15 +20,15 @@ from suffice.errors import Remedy, StatisticsError
 from suffice.settings import settings
 from suffice.stats.counts import require_factor
 from suffice.stats.moment_passes import added
-from suffice.stats.needs import Need
+from suffice.stats.needs import Need, NeedFor
 from suffice.text import in_bytes, plural
-from suffice.types import Floats
+from suffice.types import Array, Codes, Entry, Floats, JsonObject
 
 ARRAYS = ("missing", "weight", "mean", "rest", "scatter")
 
 
 @dataclass(frozen=True)
-class GapMoment:
+class GapMoment(NeedFor["GapMoments"]):
     """The moments of the continuous columns ``xs`` for each pattern of missing values.
 
     >>> GapMoment(("x", "y"))
@@ -36,7 +36,7 @@ class GapMoment:
     """
 
     kind: ClassVar[str] = "gap_moment"
-    takes_gaps: ClassVar[bool] = True
+    takes_gaps = True
     xs: tuple[str, ...]
 
     @property
@@ -44,16 +44,16 @@ class GapMoment:
         """The continuous columns."""
         return self.xs
 
-    def to_dict(self) -> dict[str, Any]:
+    def to_dict(self) -> JsonObject:
         """Return ``{"xs": […]}``."""
         return {"xs": list(self.xs)}
 
     @classmethod
-    def from_dict(cls, entry: dict[str, Any]) -> GapMoment:
+    def from_dict(cls, entry: Entry) -> GapMoment:
         """Rebuild the need from `to_dict`'s data."""
         return cls(tuple(entry["xs"]))
 
-    def __call__(self, block: Block) -> Mapping[Need, Any]:
+    def __call__(self, block: Block) -> Mapping[Need, GapMoments]:
         """Return the moments of one block: the need is a task for `Source.reduce`."""
         return {self: GapMoments.of_block(self, block)}
 
@@ -93,8 +93,8 @@ class GapMoments:
     def __post_init__(self) -> None:
         p, k = len(self.variables), len(self.weight)
         shapes = dict(zip(ARRAYS, ((k, p), (k,), (k, p), (k, p), (k, p, p)), strict=True))
-        for name, shape in shapes.items():
-            frozen = np.array(getattr(self, name), bool if name == "missing" else np.float64)
+        for name, array in self.to_arrays().items():
+            shape, frozen = shapes[name], np.array(array, bool if name == "missing" else np.float64)
             if frozen.shape != shape:
                 raise StatisticsError(
                     f"The array {name!r} of moments with gaps has shape {frozen.shape}; it must have {shape}."
@@ -105,9 +105,7 @@ class GapMoments:
     # Building -------------------------------------------------------------------------------------------------
 
     @classmethod
-    def of_rows(
-        cls, variables: tuple[Variable, ...], rows: NDArray[Any], weights: NDArray[Any] | None = None
-    ) -> GapMoments:
+    def of_rows(cls, variables: tuple[Variable, ...], rows: Array, weights: Array | None = None) -> GapMoments:
         """Return the moments of rows, shape (n, p), NaN where a value is missing, each with its weight."""
         x = np.asarray(rows, np.float64)
         w = np.ones(len(x)) if weights is None else np.asarray(weights, np.float64)
@@ -182,7 +180,7 @@ class GapMoments:
         """Return the same moments: they do not depend on states."""
         return self
 
-    def recoded(self, schema: Schema, recoding: Mapping[str, NDArray[Any]]) -> GapMoments:
+    def recoded(self, schema: Schema, recoding: Mapping[str, Codes]) -> GapMoments:
         """Return the same moments: they do not depend on states."""
         return self
 
@@ -191,12 +189,18 @@ class GapMoments:
         named = tuple(variables.get(v.name, v) for v in self.variables)
         return GapMoments(named, self.missing, self.weight, self.mean, self.rest, self.scatter)
 
-    def to_arrays(self) -> dict[str, NDArray[Any]]:
+    def to_arrays(self) -> dict[str, Array]:
         """Return ``missing``, ``weight``, ``mean``, ``rest`` and ``scatter``."""
-        return {name: getattr(self, name) for name in ARRAYS}
+        return {
+            "missing": self.missing,
+            "weight": self.weight,
+            "mean": self.mean,
+            "rest": self.rest,
+            "scatter": self.scatter,
+        }
 
     @classmethod
-    def from_arrays(cls, need: GapMoment, schema: Schema, arrays: Mapping[str, NDArray[Any]]) -> GapMoments:
+    def from_arrays(cls, need: GapMoment, schema: Schema, arrays: Mapping[str, Array]) -> GapMoments:
         """Rebuild from `to_arrays`."""
         if not all(np.isfinite(arrays[name]).all() for name in ARRAYS) or not (arrays["weight"] >= 0).all():
             raise StatisticsError(

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Any, ClassVar
+from typing import ClassVar
 
 import numpy as np
 from numpy.typing import NDArray
@@ -18,11 +18,12 @@ from suffice.data.schema import Schema
 from suffice.data.variable import Variable
 from suffice.errors import StatisticsError
 from suffice.stats.counts import require_factor
-from suffice.stats.needs import Need
+from suffice.stats.needs import Need, NeedFor
+from suffice.types import Array, Codes, Entry, Ints, JsonObject
 
 
 @dataclass(frozen=True)
-class GapRow:
+class GapRow(NeedFor["GapRows"]):
     """The rows that lack a value of the columns in ``scope``; at most ``limit`` of them, drawn by chance.
 
     >>> GapRow(("A", "x"), 1000)
@@ -30,7 +31,7 @@ class GapRow:
     """
 
     kind: ClassVar[str] = "gap_row"
-    takes_gaps: ClassVar[bool] = True
+    takes_gaps = True
     scope: tuple[str, ...]
     limit: int
 
@@ -39,16 +40,16 @@ class GapRow:
         """The columns of the rows."""
         return self.scope
 
-    def to_dict(self) -> dict[str, Any]:
+    def to_dict(self) -> JsonObject:
         """Return ``{"scope": […], "limit": …}``."""
         return {"scope": list(self.scope), "limit": self.limit}
 
     @classmethod
-    def from_dict(cls, entry: dict[str, Any]) -> GapRow:
+    def from_dict(cls, entry: Entry) -> GapRow:
         """Rebuild the need from `to_dict`'s data."""
         return cls(tuple(entry["scope"]), int(entry["limit"]))
 
-    def __call__(self, block: Block) -> Mapping[Need, Any]:
+    def __call__(self, block: Block) -> Mapping[Need, GapRows]:
         """Return the rows of one block: the need is a task for `Source.reduce`."""
         return {self: GapRows.of_block(self, block)}
 
@@ -73,7 +74,7 @@ class GapRows:
 
     variables: tuple[Variable, ...]
     limit: int
-    columns: tuple[NDArray[Any], ...] = field(repr=False)
+    columns: tuple[Array, ...] = field(repr=False)
     weights: NDArray[np.float64] = field(repr=False)
     places: NDArray[np.int64] = field(repr=False)
     n_all: int
@@ -136,7 +137,7 @@ class GapRows:
         }
         return self.recoded(schema, recoding) if recoding else self
 
-    def recoded(self, schema: Schema, recoding: Mapping[str, NDArray[Any]]) -> GapRows:
+    def recoded(self, schema: Schema, recoding: Mapping[str, Codes]) -> GapRows:
         """Return the rows with code c of a variable replaced by ``recoding[variable][c]``."""
         columns = []
         for variable, column in zip(self.variables, self.columns, strict=True):
@@ -150,13 +151,13 @@ class GapRows:
         named = tuple(variables.get(v.name, v) for v in self.variables)
         return GapRows(named, self.limit, self.columns, self.weights, self.places, self.n_all)
 
-    def to_arrays(self) -> dict[str, NDArray[Any]]:
+    def to_arrays(self) -> dict[str, Array]:
         """Return the columns by their positions, ``weights``, ``places`` and ``n_all``."""
         columns = {f"column_{place}": column for place, column in enumerate(self.columns)}
         return {**columns, "weights": self.weights, "places": self.places, "n_all": np.array(self.n_all)}
 
     @classmethod
-    def from_arrays(cls, need: GapRow, schema: Schema, arrays: Mapping[str, NDArray[Any]]) -> GapRows:
+    def from_arrays(cls, need: GapRow, schema: Schema, arrays: Mapping[str, Array]) -> GapRows:
         """Rebuild from `to_arrays`."""
         columns = tuple(np.asarray(arrays[f"column_{place}"]) for place in range(len(need.scope)))
         variables = tuple(schema[name] for name in need.scope)
@@ -166,13 +167,13 @@ class GapRows:
 def _limited(
     variables: tuple[Variable, ...],
     limit: int,
-    columns: Sequence[NDArray[Any]],
+    columns: Sequence[Array],
     weights: NDArray[np.float64],
     places: NDArray[np.int64],
     n_all: int,
 ) -> GapRows:
     """Return rows in the order of the table; of too many, those whose places are drawn first."""
-    kept: NDArray[Any] | slice = slice(None)
+    kept: Ints | slice = slice(None)
     if len(places) > limit:
         first = np.argsort(_drawn(places), kind="stable")[:limit]
         kept = first[np.argsort(places[first], kind="stable")]

@@ -11,10 +11,8 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
-from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
 from suffice.data.block import Block
 from suffice.data.schema import Schema
@@ -26,7 +24,7 @@ from suffice.stats.counts import require_factor
 from suffice.stats.gap_lists import order_of, ragged, starts, taken
 from suffice.stats.needs import Gap
 from suffice.text import in_bytes, plural
-from suffice.types import Floats, Ints
+from suffice.types import Array, Codes, Floats, Ints
 
 PIECE = 1 << 16
 """Rows that are looked at together."""
@@ -78,12 +76,11 @@ class Gaps:
     weights: Floats = field(repr=False)
 
     def __post_init__(self) -> None:
-        for name in ARRAYS:
-            array = getattr(self, name)
+        for name, array in self.to_arrays().items():
             if array.flags.writeable:
-                array = array.view()
-                array.flags.writeable = False
-                object.__setattr__(self, name, array)
+                view = array.view()
+                view.flags.writeable = False
+                object.__setattr__(self, name, view)
 
     # Building -------------------------------------------------------------------------------------------------
 
@@ -92,8 +89,8 @@ class Gaps:
         cls,
         variables: Sequence[Variable],
         scopes: Sequence[Sequence[str]],
-        rows: NDArray[Any],
-        weights: NDArray[Any] | None = None,
+        rows: Codes,
+        weights: Array | None = None,
     ) -> Gaps:
         """Build from rows of codes, shape (n_rows, n_variables), negative where a value is missing."""
         empty = cls._nothing(tuple(variables), tuple(map(tuple, scopes)))
@@ -208,7 +205,7 @@ class Gaps:
         return Gaps(self.variables, self.scopes, member_at, members, kind[order], code_at, codes, weights[order])
 
     def _within_memory(self) -> Gaps:
-        n_bytes, allowed = sum(getattr(self, name).nbytes for name in ARRAYS), settings().memory
+        n_bytes, allowed = sum(array.nbytes for array in self.to_arrays().values()), settings().memory
         if n_bytes > allowed:
             raise StatisticsError(
                 f"The {plural(self.n, 'situation')} in which values are missing take {in_bytes(n_bytes)}, more than "
@@ -235,7 +232,7 @@ class Gaps:
         }
         return self.recoded(schema, recoding)
 
-    def recoded(self, schema: Schema, recoding: Mapping[str, NDArray[Any]]) -> Gaps:
+    def recoded(self, schema: Schema, recoding: Mapping[str, Codes]) -> Gaps:
         """Return the gaps with code c of a variable replaced by ``recoding[variable][c]``."""
         variables = tuple(schema[variable.name] for variable in self.variables)
         codes = np.array(self.codes)
@@ -252,15 +249,22 @@ class Gaps:
         scopes = tuple(tuple(names[name] for name in scope) for scope in self.scopes)
         return replace(self, variables=tuple(variables.get(v.name, v) for v in self.variables), scopes=scopes)
 
-    def to_arrays(self) -> dict[str, NDArray[Any]]:
+    def to_arrays(self) -> dict[str, Array]:
         """Return the numbers as named arrays."""
-        return {name: getattr(self, name) for name in ARRAYS}
+        return {
+            "member_at": self.member_at,
+            "members": self.members,
+            "kind": self.kind,
+            "code_at": self.code_at,
+            "codes": self.codes,
+            "weights": self.weights,
+        }
 
     @classmethod
-    def from_arrays(cls, need: Gap, schema: Schema, arrays: Mapping[str, NDArray[Any]]) -> Gaps:
+    def from_arrays(cls, need: Gap, schema: Schema, arrays: Mapping[str, Array]) -> Gaps:
         """Rebuild from `to_arrays`."""
         variables = tuple(schema[name] for name in need.columns)
-        held: Any = {name: np.asarray(arrays[name], np.int64, order="C") for name in ARRAYS[:-1]}
+        held = {name: np.asarray(arrays[name], np.int64, order="C") for name in ARRAYS[:-1]}
         found = cls(variables, need.scopes, **held, weights=np.asarray(arrays["weights"], np.float64, order="C"))
         found._require_proper()
         return found
@@ -268,7 +272,7 @@ class Gaps:
     def _require_proper(self) -> None:
         """Refuse arrays that a damaged file may hold."""
         lists = ((self.member_at, self.members), (self.code_at, self.codes))
-        fine = all(getattr(self, name).ndim == 1 for name in ARRAYS)
+        fine = all(array.ndim == 1 for array in self.to_arrays().values())
         fine = fine and all(len(at) and at[0] == 0 and at[-1] == len(values) for at, values in lists)
         fine = fine and all((np.diff(at) >= 0).all() for at, _ in lists)
         fine = fine and len(self.kind) == len(self.weights) == len(self.code_at) - 1

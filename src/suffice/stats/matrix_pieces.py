@@ -7,13 +7,13 @@ products of two columns are, the rows of a cell are put together and multiplied 
 from __future__ import annotations
 
 from itertools import pairwise
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import numpy as np
 from numpy.typing import NDArray
 
 from suffice.native import moments
-from suffice.types import Floats
+from suffice.types import Array, Floats
 
 if TYPE_CHECKING:
     from suffice.stats.moment_passes import Products
@@ -49,9 +49,7 @@ class MatrixPiece:
     weight : array, shape (k,)
     """
 
-    def __init__(
-        self, matrix: NDArray[Any], cell: Indices, weights: NDArray[Any] | None, n_cells: int, products: Products
-    ) -> None:
+    def __init__(self, matrix: Array, cell: Indices, weights: Array | None, n_cells: int, products: Products) -> None:
         self._x = np.ascontiguousarray(matrix, np.float64)
         self._cell, self._n_cells, self._products = np.ascontiguousarray(cell, np.int64), n_cells, products
         self._weights = UNWEIGHTED if weights is None else np.ascontiguousarray(weights, np.float64)

@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 import numpy as np
 
 from suffice.stats.counts import Counts
 from suffice.stats.gaps import Gaps
-from suffice.stats.needs import Count, Moment, Sum
+from suffice.stats.moments import Moments
+from suffice.stats.needs import Sum
 from suffice.stats.statistics import Statistics
 from suffice.stats.sums import Sums
 
@@ -37,7 +36,7 @@ def missing_values(statistics: Statistics) -> Sums | None:
             found = _missing_in(statistic)
             for place, name in enumerate(names):
                 lacking[place] = found.get(name, lacking[place])
-        elif isinstance(need, Count | Moment) and len(need.columns) == 1:
+        elif isinstance(statistic, Counts | Moments) and len(need.columns) == 1:
             lacking[names.index(need.columns[0])] = max(statistics.weight - _weight(statistic), 0.0)
     lacking[lacking <= 1e-9 * statistics.weight] = 0.0
     return Sums(NAME, lacking) if lacking.any() else None
@@ -47,7 +46,7 @@ def missing_by_variable(statistics: Statistics) -> dict[str, float]:
     """Return the weight of the rows that lack each variable, as a fit has kept it; empty where nothing is missing."""
     names = [variable.name for variable in statistics.schema.variables]
     kept = statistics.items_.get(Sum(NAME, len(names)))
-    return {} if kept is None else dict(zip(names, kept.values.tolist(), strict=True))
+    return {} if not isinstance(kept, Sums) else dict(zip(names, kept.values.tolist(), strict=True))
 
 
 def _missing_in(gaps: Gaps) -> dict[str, float]:
@@ -57,5 +56,5 @@ def _missing_in(gaps: Gaps) -> dict[str, float]:
     return {variable.name: float(weight) for variable, weight in zip(gaps.variables, lacking, strict=True)}
 
 
-def _weight(statistic: Any) -> float:
+def _weight(statistic: Counts | Moments) -> float:
     return float(statistic.table().sum() if isinstance(statistic, Counts) else np.sum(statistic.weight))

@@ -21,14 +21,13 @@ from contextlib import nullcontext
 from dataclasses import dataclass
 from functools import cached_property
 from itertools import pairwise
-from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from suffice.settings import one_blas_thread, settings
 from suffice.stats.matrix_pieces import MatrixPiece, rows_of_piece, suits
-from suffice.types import Floats
+from suffice.types import Array, Codes, Floats
 
 PIECE_NUMBERS = 1 << 20
 MIN_ROWS, MAX_ROWS = 1 << 10, 1 << 16
@@ -154,12 +153,12 @@ class Job:
         The same columns, where they lie side by side in memory.
     """
 
-    columns: tuple[NDArray[Any], ...]
+    columns: tuple[Array, ...]
     products: Products
-    by: tuple[tuple[NDArray[Any], int], ...]
-    weights: NDArray[Any] | None
+    by: tuple[tuple[Codes, int], ...]
+    weights: Array | None
     n_rows: int
-    matrix: NDArray[Any] | None = None
+    matrix: Array | None = None
 
     @property
     def n_cells(self) -> int:

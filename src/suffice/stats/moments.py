@@ -14,7 +14,6 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -32,7 +31,7 @@ from suffice.stats.needs import Moment
 from suffice.stats.notebook import moments_cells
 from suffice.stats.sparse_moments import moments_by_cell
 from suffice.text import html_table, in_bytes, plural
-from suffice.types import Floats
+from suffice.types import Array, Codes, Floats, Ints
 
 NUMBER_BYTES = 8
 ROUNDING = 1e-9
@@ -80,8 +79,8 @@ class Moments:
 
     def __post_init__(self) -> None:
         shapes = _shapes(self.variables, self.by)
-        for name, shape in shapes.items():
-            frozen = np.array(getattr(self, name), np.float64)
+        for name, array in self.to_arrays().items():
+            shape, frozen = shapes[name], np.array(array, np.float64)
             if frozen.shape != shape:
                 raise StatisticsError(
                     f"The moments' array {name!r} has shape {frozen.shape}, but the variables give {shape}."
@@ -92,7 +91,7 @@ class Moments:
     # Building -------------------------------------------------------------------------------------------------
 
     @classmethod
-    def of_rows(cls, variables: Sequence[Variable], rows: NDArray[Any], weights: NDArray[Any] | None = None) -> Moments:
+    def of_rows(cls, variables: Sequence[Variable], rows: Array, weights: Array | None = None) -> Moments:
         """Return the moments of rows, shape (n_rows, p), each with its weight."""
         x = np.asarray(rows, np.float64)
         everything = range(x.shape[1])
@@ -155,7 +154,7 @@ class Moments:
         }
         return self.recoded(schema, recoding)
 
-    def recoded(self, schema: Schema, recoding: Mapping[str, NDArray[Any]]) -> Moments:
+    def recoded(self, schema: Schema, recoding: Mapping[str, Codes]) -> Moments:
         """Return the moments with code c of a discrete variable replaced by ``recoding[variable][c]``."""
         variables = tuple(schema[v.name] for v in self.variables)
         by = tuple(schema[v.name] for v in self.by)
@@ -182,12 +181,12 @@ class Moments:
             *self._arrays(),
         )
 
-    def to_arrays(self) -> dict[str, NDArray[Any]]:
+    def to_arrays(self) -> dict[str, Array]:
         """Return ``weight``, ``mean``, ``rest`` and ``scatter``."""
         return dict(zip(("weight", "mean", "rest", "scatter"), self._arrays(), strict=True))
 
     @classmethod
-    def from_arrays(cls, need: Moment, schema: Schema, arrays: Mapping[str, NDArray[Any]]) -> Moments:
+    def from_arrays(cls, need: Moment, schema: Schema, arrays: Mapping[str, Array]) -> Moments:
         """Rebuild from `to_arrays`."""
         variables, by = tuple(schema[name] for name in need.xs), tuple(schema[name] for name in need.by)
         names = _shapes(variables, by)
@@ -270,9 +269,7 @@ def _together(needs: Sequence[Moment], block: Block) -> dict[Moment, Moments]:
     return answers
 
 
-def _passed(
-    names: tuple[str, ...], products: Products, by: tuple[tuple[NDArray[Any], int], ...], block: Block
-) -> Arrays:
+def _passed(names: tuple[str, ...], products: Products, by: tuple[tuple[Codes, int], ...], block: Block) -> Arrays:
     """Pass over the rows for the moments of all cells; sparse columns whose squares are all that is wanted stay so."""
     sparse = sparse_part(block.columns, names) if len(products.first) == len(names) else None
     if sparse is not None:
@@ -370,7 +367,7 @@ def _require_proper(names: Sequence[str], found: Arrays, products: Products, blo
 
 
 def _gathered(
-    variables: tuple[Variable, ...], by: tuple[Variable, ...], cells: NDArray[Any], parts: Sequence[Floats]
+    variables: tuple[Variable, ...], by: tuple[Variable, ...], cells: Ints, parts: Sequence[Floats]
 ) -> Moments:
     """Put parts into their cells; parts that meet in one cell are added up."""
     arrays = [np.zeros(shape) for shape in _shapes(variables, by).values()]

@@ -2,17 +2,25 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import TYPE_CHECKING
 
 import numpy as np
 
 from suffice.text import number, plural
 
+if TYPE_CHECKING:
+    from suffice.stats.chain_counts import ChainCounts
+    from suffice.stats.counts import Counts
+    from suffice.stats.moments import Moments
+    from suffice.stats.rows import Rows
+    from suffice.stats.statistics import Statistics
+    from suffice.stats.sums import Sums
+
 SHOWN_ROWS = 20
 Cells = tuple[list[str], list[list[str]], str]
 
 
-def counts_cells(counts: Any) -> Cells:
+def counts_cells(counts: Counts) -> Cells:
     """Lay out the configurations that were counted, those of zero left out, a row each."""
     cells, values = counts.nonzero()
     variables = counts.variables
@@ -23,7 +31,7 @@ def counts_cells(counts: Any) -> Cells:
     return _more([*(variable.name for variable in variables), "count"], rows, len(values), 1)
 
 
-def moments_cells(moments: Any) -> Cells:
+def moments_cells(moments: Moments) -> Cells:
     """Lay out weight, mean and standard deviation of every variable, in every configuration that has rows."""
     held = np.argwhere(moments.weight > 0)
     rows = []
@@ -39,7 +47,7 @@ def moments_cells(moments: Any) -> Cells:
     return _more(header, rows[:SHOWN_ROWS], len(held) * len(moments.variables), 3)
 
 
-def rows_cells(rows: Any) -> Cells:
+def rows_cells(rows: Rows) -> Cells:
     """Lay out the first distinct rows with their weights."""
     shown = []
     for row in range(min(rows.n_rows, SHOWN_ROWS)):
@@ -51,14 +59,14 @@ def rows_cells(rows: Any) -> Cells:
     return _more([*(variable.name for variable in rows.variables), "weight"], shown, rows.n_rows, 1)
 
 
-def sums_cells(sums: Any) -> Cells:
+def sums_cells(sums: Sums) -> Cells:
     """Lay out the first numbers of a vector."""
     values = sums.values.reshape(-1)
     rows = [[str(place), number(value)] for place, value in enumerate(values[:SHOWN_ROWS].tolist())]
     return _more(["", sums.name], rows, len(values), 1)
 
 
-def chain_cells(counts: Any) -> Cells:
+def chain_cells(counts: ChainCounts) -> Cells:
     """Lay out how often a label followed another."""
     labels = [str(label) for label in counts.variable.labels]
     rows = [
@@ -68,7 +76,7 @@ def chain_cells(counts: Any) -> Cells:
     return _more([f"{counts.variable.name}, then", *labels[:SHOWN_ROWS]], rows, len(labels), len(labels[:SHOWN_ROWS]))
 
 
-def statistics_cells(statistics: Any) -> Cells:
+def statistics_cells(statistics: Statistics) -> Cells:
     """Lay out what was collected: one row a statistic."""
     needs = list(statistics)
     rows = [[need.kind, ", ".join(need.columns)] for need in needs[:SHOWN_ROWS]]

@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any, TypeVar
+from typing import TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
 
-Codes = TypeVar("Codes", bound=np.integer[Any])
+from suffice.types import Array
+
+Code = TypeVar("Code", bound=np.integer)
 
 WORD = 2**63
 """Codes are packed into words below this, which 64 signed bits hold."""
@@ -18,9 +20,7 @@ FEW_RUNS = 8
 """So many sorted parts, one after the other, are merged."""
 
 
-def words_of(
-    columns: Sequence[NDArray[Any]], sizes: Sequence[int | None], n_rows: int
-) -> tuple[list[NDArray[Any]], int | None]:
+def words_of(columns: Sequence[Array], sizes: Sequence[int | None], n_rows: int) -> tuple[list[Array], int | None]:
     """Return a few arrays, shape (n_rows,), that order rows as their columns do.
 
     Neighbouring columns of codes make one word, their codes the digits of a mixed-radix number. A column whose size is
@@ -29,37 +29,37 @@ def words_of(
     >>> words_of([np.array([0, 1]), np.array([2, 0])], [2, 3], 2)
     ([array([2, 3])], 6)
     """
-    words: list[NDArray[Any]] = []
-    packed: list[int] = []
+    words: list[Array] = []
+    packed: list[tuple[Array, int]] = []
     span = 1
     for place, size in enumerate(sizes):
         if packed and (size is None or span * size >= WORD):
-            words.append(_word(columns, sizes, packed, n_rows))
+            words.append(_word(packed, n_rows))
             packed, span = [], 1
         if size is None:
             words.append(columns[place])
         elif size > 1:
-            packed.append(place)
+            packed.append((columns[place], size))
             span *= size
     if packed or not words:
-        words.append(_word(columns, sizes, packed, n_rows))
+        words.append(_word(packed, n_rows))
         return words, span if len(words) == 1 else None
     return words, None
 
 
-def _word(columns: Sequence[NDArray[Any]], sizes: Sequence[Any], places: list[int], n_rows: int) -> NDArray[np.int64]:
+def _word(packed: Sequence[tuple[Array, int]], n_rows: int) -> NDArray[np.int64]:
     """Return the number that some columns of codes are the digits of."""
     word = np.zeros(n_rows, np.int64)
     for start in range(0, n_rows, CHUNK_ROWS):
         digits = word[start : start + CHUNK_ROWS]
-        for nth, place in enumerate(places):
+        for nth, (column, size) in enumerate(packed):
             if nth:
-                digits *= sizes[place]
-            digits += columns[place][start : start + CHUNK_ROWS]
+                digits *= size
+            digits += column[start : start + CHUNK_ROWS]
     return word
 
 
-def grouped(words: Sequence[NDArray[Any]], stable: bool = True) -> tuple[NDArray[np.intp] | None, NDArray[np.intp]]:
+def grouped(words: Sequence[Array], stable: bool = True) -> tuple[NDArray[np.intp] | None, NDArray[np.intp]]:
     """Return the order that sorts rows, and where in it each distinct row begins.
 
     Parameters
@@ -98,7 +98,7 @@ def grouped(words: Sequence[NDArray[Any]], stable: bool = True) -> tuple[NDArray
     return order, np.flatnonzero(new)
 
 
-def _steps(words: Sequence[NDArray[Any]]) -> tuple[NDArray[np.bool_], int]:
+def _steps(words: Sequence[Array]) -> tuple[NDArray[np.bool_], int]:
     """Return which rows come after the one before, and how many come before it."""
     new = np.zeros(len(words[0]), np.bool_)
     for word in words:
@@ -110,7 +110,7 @@ def _steps(words: Sequence[NDArray[Any]]) -> tuple[NDArray[np.bool_], int]:
     return new, 0
 
 
-def unique_rows(rows: NDArray[Codes], sizes: Sequence[int] | None = None) -> tuple[NDArray[Codes], NDArray[np.int64]]:
+def unique_rows(rows: NDArray[Code], sizes: Sequence[int] | None = None) -> tuple[NDArray[Code], NDArray[np.int64]]:
     """Return the distinct rows of codes in lexicographic order, and the position of each row among them.
 
     Parameters

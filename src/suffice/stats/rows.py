@@ -8,10 +8,9 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
+from numpy.typing import ArrayLike, NDArray
 
 from suffice.data.block import Block, code_dtype
 from suffice.data.frame import to_native
@@ -24,7 +23,7 @@ from suffice.stats.needs import Distinct
 from suffice.stats.notebook import rows_cells
 from suffice.stats.ordering import grouped, words_of
 from suffice.text import html_table, in_bytes, plural
-from suffice.types import Floats
+from suffice.types import Array, Codes, Floats, Frame, Ints, Label
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -56,7 +55,7 @@ class Rows:
     """
 
     variables: tuple[Variable, ...]
-    columns: tuple[NDArray[Any], ...] = field(repr=False)
+    columns: tuple[Array, ...] = field(repr=False)
     weights: Floats = field(repr=False)
 
     def __post_init__(self) -> None:
@@ -75,7 +74,9 @@ class Rows:
     # Building -------------------------------------------------------------------------------------------------
 
     @classmethod
-    def of_rows(cls, variables: Sequence[Variable], columns: Sequence[Any], weights: Any = None) -> Rows:
+    def of_rows(
+        cls, variables: Sequence[Variable], columns: Sequence[Array | Sequence[float]], weights: ArrayLike | None = None
+    ) -> Rows:
         """Build from rows in any order; equal ones become one.
 
         Parameters
@@ -89,7 +90,8 @@ class Rows:
         if weights is None:
             weights = np.ones(len(columns[0]) if columns else 0)
         given = [_proper(variable, np.asarray(column)) for variable, column in zip(variables, columns, strict=False)]
-        whole = cls(tuple(variables), (*given, *columns[len(given) :]), _proper_weights(np.asarray(weights)))
+        rest = map(np.asarray, columns[len(given) :])
+        whole = cls(tuple(variables), (*given, *rest), _proper_weights(np.asarray(weights)))
         return _distinct(whole.variables, whole.columns, whole.weights)
 
     @classmethod
@@ -143,7 +145,7 @@ class Rows:
         }
         return self.recoded(schema, recoding)
 
-    def recoded(self, schema: Schema, recoding: Mapping[str, NDArray[Any]]) -> Rows:
+    def recoded(self, schema: Schema, recoding: Mapping[str, Codes]) -> Rows:
         """Return the rows with code c of a discrete variable replaced by ``recoding[variable][c]``."""
         variables = tuple(schema[variable.name] for variable in self.variables)
         tables = [recoding.get(variable.name) for variable in self.variables]
@@ -159,12 +161,12 @@ class Rows:
         """Return the same rows of other variables with the same states; those that are not named keep their names."""
         return Rows(tuple(variables.get(v.name, v) for v in self.variables), self.columns, self.weights)
 
-    def to_arrays(self) -> dict[str, NDArray[Any]]:
+    def to_arrays(self) -> dict[str, Array]:
         """Return ``weights``, and ``column_0``, ``column_1``, … in the order of the variables."""
         return {"weights": self.weights, **{f"column_{i}": column for i, column in enumerate(self.columns)}}
 
     @classmethod
-    def from_arrays(cls, need: Distinct, schema: Schema, arrays: Mapping[str, NDArray[Any]]) -> Rows:
+    def from_arrays(cls, need: Distinct, schema: Schema, arrays: Mapping[str, Array]) -> Rows:
         """Rebuild from `to_arrays`."""
         columns = [arrays[f"column_{position}"] for position in range(len(need.scope))]
         return cls.of_rows([schema[name] for name in need.scope], columns, arrays["weights"])
@@ -219,7 +221,7 @@ class Rows:
         cells = self.codes(scope)
         return Counts.sparse([self.variables[position] for position in self._positions(scope)], cells, self.weights)
 
-    def to_frame(self, backend: str | None = None) -> Any:
+    def to_frame(self, backend: str | None = None) -> Frame:
         """Return a frame with one row a distinct row: states or values, and the weight.
 
         Parameters
@@ -227,7 +229,7 @@ class Rows:
         backend : {"pandas", "polars", "pyarrow"}, optional
             The first of them that is installed, unless named.
         """
-        columns: dict[str, Any] = {
+        columns: dict[str, Array | list[Label]] = {
             v.name: column if v.states is None else [v.states[code] for code in column.tolist()]
             for v, column in zip(self.variables, self.columns, strict=True)
         }
@@ -260,11 +262,11 @@ def collect_rows(needs: Sequence[Distinct], block: Block) -> dict[Distinct, Rows
 # Arrays that are proper ---------------------------------------------------------------------------------------
 
 
-def _dtype(variable: Variable) -> type[np.number[Any]]:
+def _dtype(variable: Variable) -> type[np.number]:
     return np.float64 if variable.states is None else code_dtype(variable.n_states)
 
 
-def _frozen(array: NDArray[Any], dtype: Any) -> NDArray[Any]:
+def _frozen(array: Array, dtype: type[np.number]) -> Array:
     if array.dtype == dtype and not array.flags.writeable:
         return array
     frozen = np.array(array, dtype)  # what the caller does to its own array changes nothing here
@@ -272,7 +274,7 @@ def _frozen(array: NDArray[Any], dtype: Any) -> NDArray[Any]:
     return frozen
 
 
-def _proper(variable: Variable, column: NDArray[Any]) -> NDArray[Any]:
+def _proper(variable: Variable, column: Array) -> Array:
     """Return a column of codes or numbers, in which nothing is missing."""
     whole, real = column.dtype.kind in "iu", column.dtype.kind in "iuf"
     if variable.states is None:
@@ -287,7 +289,7 @@ def _proper(variable: Variable, column: NDArray[Any]) -> NDArray[Any]:
     return column
 
 
-def _proper_weights(weights: NDArray[Any]) -> NDArray[Any]:
+def _proper_weights(weights: Array) -> Array:
     real = weights.dtype.kind in "iufb"
     bad = ~np.isfinite(weights) | (weights < 0) if real else np.ones(weights.shape, np.bool_)
     if bad.any():
@@ -313,7 +315,7 @@ def _within_memory(rows: Rows) -> Rows:
 # Sorting and adding up ----------------------------------------------------------------------------------------
 
 
-def _distinct(variables: tuple[Variable, ...], columns: Sequence[NDArray[Any]], weights: NDArray[Any] | None) -> Rows:
+def _distinct(variables: tuple[Variable, ...], columns: Sequence[Array], weights: Array | None) -> Rows:
     """Sort rows and make one of those that are equal; weights of None are one each."""
     sizes = [None if variable.states is None else variable.n_states for variable in variables]
     words, span = words_of(columns, sizes, len(columns[0]) if weights is None else len(weights))
@@ -333,14 +335,14 @@ def _distinct(variables: tuple[Variable, ...], columns: Sequence[NDArray[Any]], 
     return Rows(variables, tuple(found), summed)
 
 
-def _by_histogram(word: NDArray[np.int64], weights: NDArray[Any] | None, span: int) -> tuple[NDArray[Any], Floats]:
+def _by_histogram(word: NDArray[np.int64], weights: Array | None, span: int) -> tuple[Ints, Floats]:
     """Return where one row of each value below ``span`` stands, and the weight of all of them."""
     somewhere = np.zeros(span, np.intp)
     somewhere[word] = np.arange(len(word))
     return somewhere, np.bincount(word, weights, span).astype(np.float64)
 
 
-def _by_sorting(words: list[NDArray[Any]], weights: NDArray[Any] | None) -> tuple[NDArray[Any], Floats]:
+def _by_sorting(words: list[Array], weights: Array | None) -> tuple[Ints, Floats]:
     """Return where one row of each combination of words stands, in order, and the weight of all of them."""
     order, starts = grouped(words, stable=weights is not None)
     where = starts if order is None else order[starts]

@@ -9,12 +9,13 @@ from __future__ import annotations
 import time
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
-from typing import Any, Protocol, TypeVar
+from typing import Protocol, TypeVar
 
 from suffice.data.block import BLOCK_ROWS, Block, Table
 from suffice.data.schema import Schema
 from suffice.progress import Watch
 from suffice.stats.needs import Need
+from suffice.stats.statistic import Statistic
 from suffice.stats.statistics import Statistics, add_up, collect_block
 
 Result = TypeVar("Result")
@@ -23,7 +24,7 @@ Result = TypeVar("Result")
 class Task(Protocol):
     """What to compute from each block: statistics by need. Tasks are values, so that they can travel to workers."""
 
-    def __call__(self, block: Block) -> Mapping[Need, Any]:
+    def __call__(self, block: Block) -> Mapping[Need, Statistic]:
         """Return the statistics of one block."""
 
 
@@ -50,7 +51,7 @@ class Gather:
 
     needs: tuple[Need, ...]
 
-    def __call__(self, block: Block) -> dict[Need, Any]:
+    def __call__(self, block: Block) -> dict[Need, Statistic]:
         """Return one statistic a need."""
         return collect_block(self.needs, block)
 

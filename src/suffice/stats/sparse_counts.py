@@ -8,15 +8,14 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
-from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
 from suffice.data.block import Block
 from suffice.data.sparse_matrix import SparseColumns
 from suffice.stats.counts import Counts
 from suffice.stats.needs import Count
+from suffice.types import Array
 
 
 def count_stored(needs: Sequence[Count], block: Block) -> dict[Count, Counts]:
@@ -54,13 +53,13 @@ def count_stored(needs: Sequence[Count], block: Block) -> dict[Count, Counts]:
     return found
 
 
-def _sums(columns: SparseColumns, beside: tuple[str, ...], block: Block) -> tuple[NDArray[Any], NDArray[Any]]:
+def _sums(columns: SparseColumns, beside: tuple[str, ...], block: Block) -> tuple[Array, Array]:
     """Return the weight of both states of every column in each cell of the columns beside; shape (…, p) each."""
     sizes = [block.schema[name].n_states for name in beside]
     n_cells, p = math.prod(sizes), len(columns.names)
     codes = tuple(columns.beside[name] for name in beside)
     cell = np.ravel_multi_index(codes, sizes) if codes else np.zeros(block.n_rows, np.int64)
-    matrix: Any = columns.matrix
+    matrix = columns.matrix
     row = np.repeat(np.arange(block.n_rows), np.diff(matrix.indptr))
     stored = np.flatnonzero(matrix.data > 0)
     place = cell[row[stored]] * p + matrix.indices[stored]

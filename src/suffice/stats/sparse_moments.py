@@ -8,16 +8,19 @@ w, μ    weight and mean of a cell
 
 from __future__ import annotations
 
-from typing import Any
+from typing import TYPE_CHECKING
 
 import numpy as np
 from numpy.typing import NDArray
 
-from suffice.types import Floats
+from suffice.types import Array, Floats
+
+if TYPE_CHECKING:
+    from scipy.sparse import csr_array
 
 
 def moments_by_cell(
-    matrix: Any, cell: NDArray[np.int64], n_cells: int, weights: NDArray[Any] | None
+    matrix: csr_array, cell: NDArray[np.int64], n_cells: int, weights: Array | None
 ) -> tuple[Floats, Floats, Floats, Floats]:
     """Return weight, mean, what rounding cut off the mean, and Σ w (x − μ)² of every cell and column.
 

@@ -5,11 +5,10 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any, Protocol, Self, runtime_checkable
 
-from numpy.typing import NDArray
-
 from suffice.data.schema import Schema
 from suffice.data.variable import Variable
 from suffice.stats.needs import Need
+from suffice.types import Array, Codes
 
 
 @runtime_checkable
@@ -32,17 +31,17 @@ class Statistic(Protocol):
     def reindexed(self, schema: Schema) -> Self:
         """Return the same statistic expressed in a schema with at least its states."""
 
-    def recoded(self, schema: Schema, recoding: Mapping[str, NDArray[Any]]) -> Self:
+    def recoded(self, schema: Schema, recoding: Mapping[str, Codes]) -> Self:
         """Return the same statistic with code c of a variable replaced by ``recoding[variable][c]``."""
 
     def renamed(self, variables: Mapping[str, Variable]) -> Self:
         """Return the same numbers for other variables with the same states; this is how tied nodes are added."""
 
-    def to_arrays(self) -> dict[str, NDArray[Any]]:
+    def to_arrays(self) -> dict[str, Array]:
         """Return the numbers as named arrays."""
 
     @classmethod
-    def from_arrays(cls, need: Any, schema: Schema, arrays: Mapping[str, NDArray[Any]]) -> Self:
+    def from_arrays(cls, need: Any, schema: Schema, arrays: Mapping[str, Array]) -> Self:
         """Rebuild the statistic from `to_arrays`."""
 
     @classmethod

@@ -8,9 +8,7 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from functools import cached_property
-from typing import Any, NamedTuple
-
-from numpy.typing import NDArray
+from typing import Any, NamedTuple, TypeVar, overload
 
 from suffice.data.block import Block, SettledTable
 from suffice.data.schema import Schema
@@ -31,19 +29,23 @@ from suffice.stats.counting import count_block
 from suffice.stats.counts import Counts, require_factor
 from suffice.stats.gaps import Gaps, collect_gaps
 from suffice.stats.moments import Moments, collect_moments
-from suffice.stats.needs import Count, Distinct, Gap, Moment, Need, Sum
+from suffice.stats.needs import Count, Distinct, Gap, Moment, Need, NeedFor, Sum
 from suffice.stats.notebook import statistics_cells
 from suffice.stats.rows import Rows, collect_rows
+from suffice.stats.statistic import Statistic
 from suffice.stats.sums import Sums, refuse_block
 from suffice.text import html_table, in_bytes, plural
+from suffice.types import Array, Entry, Json, JsonObject
+
+Found = TypeVar("Found", bound=Statistic)
 
 
 class StatisticKind(NamedTuple):
     """One kind of statistic: the need that asks for it, its type, and how a block of rows is reduced to it."""
 
-    need: Any
-    statistic: Any
-    collect: Callable[[Sequence[Any], Block], Mapping[Any, Any]]
+    need: type[Need]
+    statistic: type[Statistic]
+    collect: Callable[[Sequence[Any], Block], Mapping[Any, Statistic]]
 
 
 STATISTICS: dict[str, StatisticKind] = {
@@ -59,7 +61,7 @@ FILE_KIND, FILE_VERSION = "statistics", 1
 
 
 @dataclass(frozen=True, eq=False)
-class Statistics(Mapping[Need, Any]):
+class Statistics(Mapping[Need, Statistic]):
     """The sufficient statistics of a table for some structure: additive, scalable, and all that a fit needs.
 
     Attributes
@@ -92,14 +94,20 @@ class Statistics(Mapping[Need, Any]):
     """
 
     schema: Schema
-    items_: dict[Need, Any]
+    items_: dict[Need, Statistic]
     weight: float
     n_read: int = 0
     n_dropped: int = 0
     remarks: tuple[str, ...] = ()
     traits: frozenset[tuple[str, str]] = frozenset()
 
-    def __getitem__(self, need: Need) -> Any:
+    @overload
+    def __getitem__(self, need: NeedFor[Found]) -> Found: ...
+
+    @overload
+    def __getitem__(self, need: Need) -> Statistic: ...
+
+    def __getitem__(self, need: Need) -> Statistic:
         if need in self.items_:
             return self.items_[need]
         near = self._holding.get(need.columns[0], ()) if need.columns else self.items_
@@ -193,9 +201,9 @@ class Statistics(Mapping[Need, Any]):
 
     # Files ----------------------------------------------------------------------------------------------------
 
-    def to_parts(self) -> tuple[dict[str, Any], dict[str, NDArray[Any]]]:
+    def to_parts(self) -> tuple[JsonObject, dict[str, Array]]:
         """Return JSON-able facts and named arrays, which together are the statistics."""
-        meta = {
+        meta: JsonObject = {
             "schema": self.schema.to_dict(),
             "needs": [{"kind": need.kind, **need.to_dict()} for need in self],
             "weight": self.weight.hex(),
@@ -204,17 +212,17 @@ class Statistics(Mapping[Need, Any]):
             "remarks": list(self.remarks),
             **({"traits": sorted(map(list, self.traits))} if self.traits else {}),
         }
-        arrays: dict[str, NDArray[Any]] = {}
+        arrays: dict[str, Array] = {}
         for position, statistic in enumerate(self.items_.values()):
             arrays.update({f"{position}.{name}": array for name, array in statistic.to_arrays().items()})
         return meta, arrays
 
     @classmethod
-    def from_parts(cls, meta: Mapping[str, Any], arrays: Mapping[str, NDArray[Any]]) -> Statistics:
+    def from_parts(cls, meta: Entry, arrays: Mapping[str, Array]) -> Statistics:
         """Rebuild the statistics from `to_parts`."""
         schema = Schema.from_dict(meta["schema"])
-        items: dict[Need, Any] = {}
-        by_position: dict[str, dict[str, NDArray[Any]]] = {}
+        items: dict[Need, Statistic] = {}
+        by_position: dict[str, dict[str, Array]] = {}
         for name, array in arrays.items():
             position, _, part = name.partition(".")
             by_position.setdefault(position, {})[part] = array
@@ -255,7 +263,7 @@ def parts_explained(path: str | os.PathLike[str], remedy: str) -> Iterator[None]
         raise FileFormatError(f"{str(path)!r} does not hold proper statistics: {detail}. {remedy}") from None
 
 
-def _traits(entry: Any) -> frozenset[tuple[str, str]]:
+def _traits(entry: Json) -> frozenset[tuple[str, str]]:
     """Read what columns of floats have shown of themselves, as pairs of a column and a trait."""
     pairs = [tuple(pair) if isinstance(pair, list) else () for pair in entry] if isinstance(entry, list) else [()]
     if not all(len(pair) == 2 and all(isinstance(part, str) for part in pair) for pair in pairs):
@@ -272,12 +280,13 @@ def _covers(held: Need, need: Need) -> bool:
     return False
 
 
-def _margin(kept: Any, need: Need) -> Any:
+def _margin(kept: Statistic, need: Need) -> Statistic:
     """Sum what a need does not ask for out of a statistic that covers it."""
-    if isinstance(need, Moment):
+    if isinstance(need, Moment) and isinstance(kept, Moments):
         return kept.marginal(need.xs, need.by)
     if isinstance(need, Count) and isinstance(kept, Rows):
         return kept.counts(need.scope)
+    assert isinstance(kept, Counts | Rows)  # nothing else covers
     return kept.marginal(need.columns)
 
 
@@ -328,7 +337,7 @@ def add_up(parts: Iterable[Statistics]) -> Statistics:
     return total
 
 
-def _bytes_of(statistic: Any) -> int:
+def _bytes_of(statistic: Statistic) -> int:
     return sum(array.nbytes for array in statistic.to_arrays().values())
 
 
@@ -344,9 +353,9 @@ def _too_large(total: Statistics, n_bytes: int) -> StatisticsError:
     )
 
 
-def collect_block(needs: Sequence[Need], block: Block) -> dict[Need, Any]:
+def collect_block(needs: Sequence[Need], block: Block) -> dict[Need, Statistic]:
     """Reduce one block of rows to the statistics that answer ``needs``, all needs of one kind together."""
-    found: dict[Need, Any] = {}
+    found: dict[Need, Statistic] = {}
     for name, kind in STATISTICS.items():
         mine = [need for need in needs if need.kind == name]
         if mine:

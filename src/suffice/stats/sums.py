@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -17,6 +16,7 @@ from suffice.stats.counts import require_factor
 from suffice.stats.needs import Sum
 from suffice.stats.notebook import sums_cells
 from suffice.text import html_table
+from suffice.types import Array, Codes
 
 
 @dataclass(frozen=True, eq=False)
@@ -58,7 +58,7 @@ class Sums:
         """Return the same sums: they do not depend on states."""
         return self
 
-    def recoded(self, schema: Schema, recoding: Mapping[str, NDArray[Any]]) -> Sums:
+    def recoded(self, schema: Schema, recoding: Mapping[str, Codes]) -> Sums:
         """Return the same sums: they do not depend on states."""
         return self
 
@@ -66,12 +66,12 @@ class Sums:
         """Return the same sums: they do not depend on variables."""
         return self
 
-    def to_arrays(self) -> dict[str, NDArray[Any]]:
+    def to_arrays(self) -> dict[str, Array]:
         """Return ``values``."""
         return {"values": self.values}
 
     @classmethod
-    def from_arrays(cls, need: Sum, schema: Schema, arrays: Mapping[str, NDArray[Any]]) -> Sums:
+    def from_arrays(cls, need: Sum, schema: Schema, arrays: Mapping[str, Array]) -> Sums:
         """Rebuild from `to_arrays`."""
         return cls(need.name, np.asarray(arrays["values"], np.float64))
 
