@@ -27,7 +27,9 @@ def running(where: Path) -> Iterator[Any]:
         free.bind(("127.0.0.1", 0))
         port = free.getsockname()[1]
     store = str(where / "store")
-    quiet: dict[str, Any] = {"stdout": subprocess.DEVNULL, "stderr": subprocess.DEVNULL, "cwd": where}
+    # a server waits for ever for a lock of its own if the libraries of a sanitizer are loaded into it
+    env = {name: value for name, value in os.environ.items() if name != "LD_PRELOAD"}
+    quiet: dict[str, Any] = {"stdout": subprocess.DEVNULL, "stderr": subprocess.DEVNULL, "cwd": where, "env": env}
     begin = [*as_user, str(programs / "initdb"), "-D", store, "-U", "tester", "-A", "trust", "-E", "UTF8"]
     subprocess.run(begin, check=True, **quiet)
     options = f"-p {port} -c listen_addresses=127.0.0.1 -c unix_socket_directories={where} -c fsync=off"
