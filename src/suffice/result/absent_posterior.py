@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Collection
-from typing import Any
+from typing import TYPE_CHECKING
 
 from suffice.errors import listing
 from suffice.families.choice import methods_for
@@ -13,8 +13,11 @@ from suffice.priors.penalty import Penalty
 from suffice.priors.several import REMEDIES
 from suffice.structures.dag import DAG
 
+if TYPE_CHECKING:
+    from suffice.result.fit import Fit
 
-def explain_absent_posterior(fit: Any) -> str:
+
+def explain_absent_posterior(fit: Fit) -> str:
     """Say why a network has no posterior, and what to do about it; an empty text for fits of other structures.
 
     Examples

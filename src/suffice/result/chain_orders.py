@@ -16,6 +16,7 @@ from suffice.settings import one_blas_thread
 from suffice.stats.source import BlockSource
 from suffice.structures.markov_chain import MarkovChain
 from suffice.text import fixed, html_table, plain_table
+from suffice.types import TableLike
 
 
 @dataclass(frozen=True)
@@ -81,7 +82,7 @@ class ChainOrders:
 
 
 def chain_orders(
-    data: Any,
+    data: TableLike,
     up_to: int = 3,
     *,
     prior: Any = None,

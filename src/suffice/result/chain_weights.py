@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field
-from typing import Any
+from typing import TYPE_CHECKING, Protocol, TypeAlias
 
 import numpy as np
 
@@ -15,12 +15,26 @@ from suffice.data.variable import Variable
 from suffice.errors import ArgumentError, require_choice, require_whole, shown
 from suffice.models.chain_model import ChainModel
 from suffice.text import fixed, html_table, plain_table, plural
-from suffice.types import Floats, Ints
+from suffice.types import Array, Floats, Frame, Ints, Json, Label
+
+if TYPE_CHECKING:
+    from suffice.result.fit import Fit
 
 START, END = "(start)", "(end)"
 """What stands for the place before a sequence and for the one behind it."""
 LARGEST = ("both", "positive", "negative", "size")
 SHOWN_ROWS = 200
+
+
+class ChainEstimator(Protocol):
+    """An estimator that has the model of a chain of labels: `suffice.ChainCRF` or `suffice.MEMM`."""
+
+    @property
+    def model_(self) -> ChainModel:
+        """The model, once it is fitted."""
+
+
+ChainSource: TypeAlias = "ChainModel | ChainEstimator | Fit"
 
 
 @dataclass(frozen=True, eq=False)
@@ -48,7 +62,7 @@ class TopWeights:
     """
 
     columns: tuple[str, ...]
-    keys: tuple[tuple[Any, ...], ...] = field(repr=False)
+    keys: tuple[tuple[Label, ...], ...] = field(repr=False)
     weights: Floats = field(repr=False)
     n_weights: int
     n_zero: int
@@ -61,18 +75,18 @@ class TopWeights:
     def __len__(self) -> int:
         return len(self.keys)
 
-    def __iter__(self) -> Iterator[tuple[Any, ...]]:
+    def __iter__(self) -> Iterator[tuple[Label, ...]]:
         """Go through the rows, each what a weight belongs to and the weight."""
         for key, weight in zip(self.keys, self.weights.tolist(), strict=True):
             yield (*key, weight)
 
-    def to_dict(self) -> dict[str, Any]:
+    def to_dict(self) -> dict[str, Json]:
         """Return the rows as JSON-able data."""
         names = (*self.columns, "weight")
         rows = [dict(zip(names, row, strict=True)) for row in self]
         return {"weights": rows, "n_weights": self.n_weights, "n_zero": self.n_zero}
 
-    def to_frame(self, backend: str | None = None) -> Any:
+    def to_frame(self, backend: str | None = None) -> Frame:
         """Return a frame with one row a weight.
 
         Parameters
@@ -80,11 +94,13 @@ class TopWeights:
         backend : {"pandas", "polars", "pyarrow"}, optional
             The first of them that is installed, unless named.
         """
-        columns: dict[str, Any] = {name: [key[j] for key in self.keys] for j, name in enumerate(self.columns)}
+        columns: dict[str, Array | Sequence[Label]] = {
+            name: [key[j] for key in self.keys] for j, name in enumerate(self.columns)
+        }
         return to_native({**columns, "weight": self.weights}, backend)
 
     def _cells(self) -> tuple[list[str], list[list[str]], str]:
-        rows = [[*map(str, key), fixed(weight)] for *key, weight in self]
+        rows = [[*map(str, key), fixed(weight)] for key, weight in zip(self.keys, self.weights.tolist(), strict=True)]
         if len(rows) > SHOWN_ROWS:
             rows = [*rows[:SHOWN_ROWS], [f"… {len(rows) - SHOWN_ROWS:,} more rows", *[""] * len(self.columns)]]
         return [*self.columns, "weight"], rows, "<" * len(self.columns) + ">"
@@ -101,7 +117,7 @@ class TopWeights:
         return html_table(*self._cells(), caption=self._foot)
 
 
-def state_table(model: Any, n: int = 20, label: Any = None, *, largest: str = "both") -> TopWeights:
+def state_table(model: ChainSource, n: int = 20, label: Label | None = None, *, largest: str = "both") -> TopWeights:
     """Return the largest weights of attributes with labels.
 
     Parameters
@@ -130,7 +146,7 @@ def state_table(model: Any, n: int = 20, label: Any = None, *, largest: str = "b
     )
 
 
-def step_table(model: Any, n: int = 20, *, largest: str = "both") -> TopWeights:
+def step_table(model: ChainSource, n: int = 20, *, largest: str = "both") -> TopWeights:
     """Return the largest weights of attributes of steps, which belong to both labels of a step.
 
     The parameters are those of `state_table`; the columns are attribute, from, to and weight.
@@ -139,14 +155,14 @@ def step_table(model: Any, n: int = 20, *, largest: str = "both") -> TopWeights:
     layout, labels, k = chain.layout, chain.label.labels, chain.layout.n_labels
     attributes = _named_by(layout.step_starts, chain.structure.step_vocabulary or Vocabulary())
 
-    def key(at: int) -> tuple[Any, ...]:
+    def key(at: int) -> tuple[Label, ...]:
         pair = int(layout.step_pairs[at])
         return attributes(at), labels[pair // k], labels[pair % k]
 
     return _top(("attribute", "from", "to"), layout.step_weights(chain.weights), key, n, largest)
 
 
-def transition_table(model: Any, n: int = 20, *, largest: str = "both") -> TopWeights:
+def transition_table(model: ChainSource, n: int = 20, *, largest: str = "both") -> TopWeights:
     """Return the largest weights of transitions, among them those of a sequence's ends where the model has them.
 
     The parameters are those of `state_table`; the columns are from, to and weight.
@@ -166,7 +182,7 @@ def transition_table(model: Any, n: int = 20, *, largest: str = "both") -> TopWe
     return _top(("from", "to"), weights, lambda at: (labels[before[at]], labels[after[at]]), n, largest)
 
 
-def state_dict(model: Any) -> dict[tuple[str, Any], float]:
+def state_dict(model: ChainSource) -> dict[tuple[str, Label], float]:
     """Return the weights other than zero of attributes with labels, by (attribute, label)."""
     chain = chain_of(model)
     layout, labels, vocabulary = chain.layout, chain.label.labels, chain.structure.vocabulary
@@ -177,7 +193,7 @@ def state_dict(model: Any) -> dict[tuple[str, Any], float]:
     return {(vocabulary.name(attribute), labels[label]): weight for attribute, label, weight in rows}
 
 
-def transition_dict(model: Any) -> dict[tuple[Any, Any], float]:
+def transition_dict(model: ChainSource) -> dict[tuple[Label, Label], float]:
     """Return the weights other than zero of transitions, by (label, next label)."""
     chain = chain_of(model)
     labels, k = chain.label.labels, chain.layout.n_labels
@@ -185,16 +201,19 @@ def transition_dict(model: Any) -> dict[tuple[Any, Any], float]:
     return {(labels[pair // k], labels[pair % k]): weight for pair, weight in rows if weight}
 
 
-def transition_matrix(model: Any) -> LabelledTable:
+def transition_matrix(model: ChainSource) -> LabelledTable:
     """Return the weights of all transitions, previous label by label; zero where there is none."""
     chain = chain_of(model)
     previous = Variable(f"previous {chain.label.name}", chain.label.states)
     return LabelledTable((previous, chain.label), chain.layout.transition_matrix(chain.weights), "weight")
 
 
-def chain_of(source: Any) -> ChainModel:
+def chain_of(source: ChainSource) -> ChainModel:
     """Return the model of a chain of labels, from itself, from a fit, or from an estimator."""
-    for found in (source, getattr(source, "model_", None), getattr(source, "model", None)):
+    if isinstance(source, ChainModel):
+        return source
+    for name in ("model_", "model"):
+        found = getattr(source, name, None)
         if isinstance(found, ChainModel):
             return found
     raise ArgumentError(
@@ -211,7 +230,7 @@ def _named_by(starts: Ints, vocabulary: Vocabulary) -> Callable[[int], str]:
 def _top(
     columns: tuple[str, ...],
     weights: Floats,
-    key: Callable[[int], tuple[Any, ...]],
+    key: Callable[[int], tuple[Label, ...]],
     n: int,
     largest: str,
     among: Ints | None = None,

@@ -7,8 +7,9 @@ left after the coefficients.
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass, field
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -19,9 +20,12 @@ from suffice.models.cpds.linear_gaussian import rows_of_moments
 from suffice.models.cpds.tabular import describe_configuration
 from suffice.priors.binding import prior_of
 from suffice.result.goodness import p_text
-from suffice.result.wald_columns import COLUMNS, WaldColumns
+from suffice.result.wald_columns import WaldColumns
 from suffice.text import fixed, html_table, number, plain_table
-from suffice.types import Floats
+from suffice.types import Array, Floats, Frame, Label
+
+if TYPE_CHECKING:
+    from suffice.result.fit import Fit
 
 
 @dataclass(frozen=True, eq=False)
@@ -55,7 +59,7 @@ class CoefficientTable(WaldColumns):
         """The degrees of freedom of every ratio."""
         return self.freedom
 
-    def to_frame(self, backend: str | None = None) -> Any:
+    def to_frame(self, backend: str | None = None) -> Frame:
         """Return a frame with one row a coefficient.
 
         Parameters
@@ -63,13 +67,16 @@ class CoefficientTable(WaldColumns):
         backend : {"pandas", "polars", "pyarrow"}, optional
             The first of them that is installed, unless named.
         """
-        columns: dict[str, Any] = {"configuration": list(self.configurations), "term": list(self.terms)}
-        return to_native({**columns, **{name: getattr(self, name) for name in (*COLUMNS, "df")}}, backend)
+        columns: dict[str, Array | Sequence[Label]] = {
+            "configuration": list(self.configurations),
+            "term": list(self.terms),
+        }
+        return to_native({**columns, **self._numbers, "df": self.df}, backend)
 
     def _cells(self) -> tuple[list[str], list[list[str]], str]:
         rows = []
         for row, (configuration, term) in enumerate(zip(self.configurations, self.terms, strict=True)):
-            estimate, se, z, p, lower, upper = (float(getattr(self, name)[row]) for name in COLUMNS)
+            estimate, se, z, p, lower, upper = (float(column[row]) for column in self._numbers.values())
             numbers = [number(estimate), number(se, 4), fixed(z, 2), p_text(p), number(lower, 5), number(upper, 5)]
             rows.append([configuration, term, *numbers])
         level = f"{100 * self.level:g} % from"
@@ -85,7 +92,7 @@ class CoefficientTable(WaldColumns):
         return html_table(*self._cells(), caption=f"coefficients of {self.node}")
 
 
-def coefficient_table(fit: Any, node: str, level: float) -> CoefficientTable:
+def coefficient_table(fit: Fit, node: str, level: float) -> CoefficientTable:
     """Return the coefficients of one node; see `suffice.Fit.coefficients`."""
     require_fraction("level", level)
     cpd: Any = fit.model.cpd(require_text("node", node)) if hasattr(fit.model, "cpd") else None

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass, field
-from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -12,7 +11,7 @@ from numpy.typing import NDArray
 from suffice.data.variable import Variable
 from suffice.errors import ArgumentError
 from suffice.text import fixed, html_table, number, plain_facts, plain_table, shorten, width
-from suffice.types import Floats
+from suffice.types import Array, Floats, Json
 
 NO_CLASS = -1
 """The prediction for a row that is impossible under every class."""
@@ -75,10 +74,10 @@ class Confusion:
     def of(
         cls,
         target: Variable,
-        observed: NDArray[Any],
-        predicted: NDArray[Any],
+        observed: Array,
+        predicted: Array,
         log_posteriors: Floats,
-        weights: NDArray[Any] | None = None,
+        weights: Array | None = None,
     ) -> Confusion:
         """Compare predictions with observed classes.
 
@@ -138,7 +137,7 @@ class Confusion:
         n = float(self.counts.sum())
         return self.loss / n if n else math.nan
 
-    def to_dict(self) -> dict[str, Any]:
+    def to_dict(self) -> dict[str, Json]:
         """Return all numbers as JSON-able data."""
         return {
             "n": self.n,

@@ -6,7 +6,7 @@ import itertools
 import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -22,7 +22,11 @@ from suffice.structures.cliques import Cliques
 from suffice.structures.features import Features
 from suffice.structures.structure import public_name
 from suffice.text import fixed, html_table, number, plain_table
-from suffice.types import Floats
+from suffice.types import Array, Floats, Frame, Label
+
+if TYPE_CHECKING:
+    from suffice.result.fit import Fit
+
 
 RESIDUALS = ("pearson", "deviance", "adjusted")
 MAX_CELLS = 1 << 20
@@ -50,7 +54,7 @@ class ExpectedTable:
             )
         return self.columns[name]
 
-    def to_frame(self, backend: str | None = None) -> Any:
+    def to_frame(self, backend: str | None = None) -> Frame:
         """Return a frame with one row a cell: a column a variable, then the counts and the residuals.
 
         Parameters
@@ -60,7 +64,7 @@ class ExpectedTable:
         """
         variables = self.columns["observed"].variables
         grid = np.indices([variable.n_states for variable in variables]).reshape(len(variables), -1)
-        columns: dict[str, Any] = {
+        columns: dict[str, Array | Sequence[Label]] = {
             variable.name: [variable.labels[code] for code in codes]
             for variable, codes in zip(variables, grid, strict=True)
         }
@@ -93,7 +97,7 @@ def _rounded(value: float) -> str:
     return fixed(round(float(value), 4) + 0.0)  # without the sign of what rounding leaves of zero
 
 
-def expected_table(fit: Any, residuals: Any, statistics: Statistics) -> ExpectedTable:
+def expected_table(fit: Fit, residuals: Any, statistics: Statistics) -> ExpectedTable:
     """Return the cells of a fit; see `Fit.expected`."""
     wanted = _wanted(residuals)
     if not isinstance(fit.structure, Cliques | Features) or inputs_text(fit.structure):
@@ -151,7 +155,7 @@ def _deviance(m: Floats, expected: Floats) -> Floats:
     return np.sign(m - expected) * np.sqrt(np.maximum(0.0, 2 * (gain - m + expected)))
 
 
-def _free_part(fit: Any, p: Floats) -> Floats:
+def _free_part(fit: Fit, p: Floats) -> Floats:
     """Return 1 − h of every cell, h being its leverage in the Poisson model; NaN where the model fits it exactly.
 
     h = p(x) (1 + (f(x) − f̄)ᵀ Cov(f)⁺ (f(x) − f̄)) with the features f, or the statistics of the u-terms (Haberman,
@@ -169,7 +173,7 @@ def _free_part(fit: Any, p: Floats) -> Floats:
     return free
 
 
-def _terms_on_cells(fit: Any, shape: tuple[int, ...]) -> Floats:
+def _terms_on_cells(fit: Fit, shape: tuple[int, ...]) -> Floats:
     """Return the statistics of the u-terms on every cell; shape (n_cells, n_free)."""
     interactions = Interactions(layout_of(fit.structure, fit.model.schema))
     _require_room(math.prod(shape), interactions.n_free, "free parameters")
@@ -180,7 +184,7 @@ def _terms_on_cells(fit: Any, shape: tuple[int, ...]) -> Floats:
     return np.concatenate(blocks, axis=1)
 
 
-def _features_on_cells(fit: Any, shape: tuple[int, ...]) -> Floats:
+def _features_on_cells(fit: Fit, shape: tuple[int, ...]) -> Floats:
     """Return the features on every cell; shape (n_cells, n_features)."""
     features = features_of(fit.structure, fit.model.schema)
     _require_room(math.prod(shape), len(features), "features")

@@ -7,7 +7,7 @@ the first, but for a constant: when they add nothing to the rank.
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import numpy as np
 
@@ -31,6 +31,8 @@ from suffice.types import Bools, Floats
 
 if TYPE_CHECKING:
     from scipy.sparse import csr_array
+
+    from suffice.result.fit import Fit
 
 
 def features_of(structure: Cliques | Features, schema: Schema) -> tuple[Feature, ...]:
@@ -71,7 +73,7 @@ def rank_on(features: Sequence[Feature], names: Sequence[str], schema: Schema, s
 # Nesting ------------------------------------------------------------------------------------------------------
 
 
-def is_inside(small: Any, large: Any) -> bool | None:
+def is_inside(small: Fit, large: Fit) -> bool | None:
     """Whether the model of one fit includes that of another over the same variables; None where that is undecided."""
     schema = large.model.schema
     if isinstance(large.structure, Features) and large.structure.given:
@@ -101,7 +103,7 @@ def _fill_no_more(features: Sequence[Feature], structure: Cliques | Features) ->
     return all(any(scope <= set(clique) for clique in structure.cliques) for scope in scopes)
 
 
-def ranks_given_inputs(small: Any, large: Any) -> tuple[int | None, int | None]:
+def ranks_given_inputs(small: Fit, large: Fit) -> tuple[int | None, int | None]:
     """Return how many features of two fits are independent on the outputs that the large one leaves possible."""
     few, many, setting = _at_inputs(small, large)
     held = setting.on_extremes().family
@@ -109,7 +111,7 @@ def ranks_given_inputs(small: Any, large: Any) -> tuple[int | None, int | None]:
     return first, second
 
 
-def _is_inside_given(small: Any, large: Any) -> bool | None:
+def _is_inside_given(small: Fit, large: Fit) -> bool | None:
     from scipy.sparse import hstack
 
     few, many, setting = _at_inputs(small, large)
@@ -126,7 +128,7 @@ def _rank(matrix: csr_array, like: ConditionalFamily, offset: Floats | None = No
     return dependence(even.covariance(np.zeros(n_weights))).rank
 
 
-def _at_inputs(small: Any, large: Any) -> tuple[csr_array, csr_array, ConditionalSetting]:
+def _at_inputs(small: Fit, large: Fit) -> tuple[csr_array, csr_array, ConditionalSetting]:
     """Return the features of two fits at all inputs of the large one and all outputs, in the large one's order."""
     setting = ConditionalSetting.of(Problem(large.structure, large.statistics))
     rows = large.statistics[Distinct(large.structure.columns)]

@@ -13,7 +13,7 @@ import itertools
 import math
 import textwrap
 from dataclasses import dataclass, field
-from typing import Any
+from typing import TYPE_CHECKING
 
 import numpy as np
 from numpy.typing import NDArray
@@ -25,7 +25,11 @@ from suffice.structures.cliques import Cliques
 from suffice.structures.features import Features
 from suffice.structures.structure import public_name
 from suffice.text import fixed, html_table, plain_table
-from suffice.types import Floats
+from suffice.types import Floats, Frame, Ints
+
+if TYPE_CHECKING:
+    from suffice.result.fit import Fit
+
 
 FIRST, LAST = 20, 5
 """So many rows are printed of the beginning and the end of a long trace, beside the optimum."""
@@ -64,12 +68,17 @@ class Geometry:
     @property
     def values(self) -> Floats:
         """All numbers; shape (n_rows, 4): step, log-likelihood, divergence, fall."""
-        return np.column_stack([getattr(self, name) for name in COLUMNS])
+        return np.column_stack(list(self._numbers.values()))
+
+    @property
+    def _numbers(self) -> dict[str, Ints | Floats]:
+        """The columns by name."""
+        return dict(zip(COLUMNS, (self.step, self.log_likelihood, self.divergence, self.fall), strict=True))
 
     def __len__(self) -> int:
         return len(self.step)
 
-    def to_frame(self, backend: str | None = None) -> Any:
+    def to_frame(self, backend: str | None = None) -> Frame:
         """Return a frame with one row a step, the estimate last: step, log_likelihood, divergence and fall.
 
         Parameters
@@ -77,7 +86,7 @@ class Geometry:
         backend : {"pandas", "polars", "pyarrow"}, optional
             The first of them that is installed, unless named.
         """
-        return to_native({name: getattr(self, name) for name in COLUMNS}, backend)
+        return to_native(self._numbers, backend)
 
     def _cells(self) -> tuple[list[str], list[list[str]], str]:
         rows = []
@@ -103,7 +112,7 @@ def _divergence(value: float) -> str:
     return f"{value:.6f}" if value == 0 or value >= 1e-4 else f"{value:.3e}"
 
 
-def geometry(fit: Any) -> Geometry:
+def geometry(fit: Fit) -> Geometry:
     """Return the divergences along the trace of a fit; see `Fit.geometry`."""
     _require_trace(fit)
     values = np.array([step.objective for step in fit.trace] + [fit.log_likelihood])
@@ -124,7 +133,7 @@ def geometry(fit: Any) -> Geometry:
     return Geometry(steps, values, np.maximum(from_data + behind, 0.0), fall, "data", tuple(remarks))
 
 
-def data_divergence(fit: Any) -> float | None:
+def data_divergence(fit: Fit) -> float | None:
     """Return KL(p̃‖p) for the fitted model p, or None where the counts of the whole table are not known."""
     structure = fit.structure
     if isinstance(structure, Features) and (structure.given or structure.continuous):
@@ -140,7 +149,7 @@ def data_divergence(fit: Any) -> float | None:
     return max(0.0, math.fsum(shares * (np.log(shares) - log_p)))  # eq kl-data
 
 
-def _require_trace(fit: Any) -> None:
+def _require_trace(fit: Fit) -> None:
     if not isinstance(fit.structure, Cliques | Features):
         raise ArgumentError(
             "The geometry of a fit is known for sf.Cliques and sf.Features. This one is of "

@@ -6,7 +6,7 @@ import math
 import textwrap
 from collections.abc import Callable
 from dataclasses import dataclass
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -24,6 +24,10 @@ from suffice.stats.statistics import Statistics
 from suffice.structures.features import Features
 from suffice.structures.structure import public_name
 from suffice.text import fixed, html_table, plain_table, probability
+
+if TYPE_CHECKING:
+    from suffice.result.fit import Fit
+
 
 SATURATED = 1e-6
 """A model without degrees of freedom fits to rounding error; statistics below this are that error."""
@@ -99,7 +103,7 @@ class Goodness:
         return html_table(*self._cells()) + "".join(f"<p>{remark}</p>" for remark in self.remarks)
 
 
-def goodness(fit: Any, statistics: Statistics | None = None) -> Goodness:
+def goodness(fit: Fit, statistics: Statistics | None = None) -> Goodness:
     """Compare a fit with the saturated model.
 
     Parameters
@@ -166,7 +170,7 @@ def p_text(p: float) -> str:
 # Tables -------------------------------------------------------------------------------------------------------
 
 
-def joint_counts(fit: Any, statistics: Statistics) -> Counts:
+def joint_counts(fit: Fit, statistics: Statistics) -> Counts:
     """Return the counts of the whole table, in the order of the structure's variables and the states of the fit."""
     if not isinstance(statistics, Statistics):
         raise ArgumentError(
@@ -190,7 +194,7 @@ def joint_counts(fit: Any, statistics: Statistics) -> Counts:
     )
 
 
-def goodness_of_table(fit: Any, statistics: Statistics) -> Goodness:
+def goodness_of_table(fit: Fit, statistics: Statistics) -> Goodness:
     """Compare the fit with the counts of all cells."""
     counts = joint_counts(fit, statistics)
     cells, m = counts.nonzero()
@@ -225,7 +229,7 @@ def n_possible(model: MarkovNetwork) -> int | None:
     return round(math.exp(log_count)) if log_count < math.log(1 << 40) else None
 
 
-def adjusted_df(fit: Any, possible: int | None) -> int | None:
+def adjusted_df(fit: Fit, possible: int | None) -> int | None:
     """Return the possible cells less one less the free parameters that they leave; None where those are not known."""
     sizes = [variable.n_states for variable in fit.model.schema.variables]
     n_cells, left = math.prod(sizes), int(fit.n_free_adjusted)
@@ -245,7 +249,7 @@ def adjusted_df(fit: Any, possible: int | None) -> int | None:
     return possible - 1 - left
 
 
-def _dimension_on(fit: Any, support: NDArray[np.bool_]) -> int | None:
+def _dimension_on(fit: Fit, support: NDArray[np.bool_]) -> int | None:
     """Return the free parameters on some cells of the table."""
     if isinstance(fit.structure, Features):
         return rank_on(features_of(fit.structure, fit.model.schema), fit.structure.variables, fit.model.schema, support)
@@ -253,7 +257,7 @@ def _dimension_on(fit: Any, support: NDArray[np.bool_]) -> int | None:
     return dimension(layout.sizes, layout.scopes, support)
 
 
-def _remarks(fit: Any, possible: int | None = 0) -> tuple[str, ...]:
+def _remarks(fit: Fit, possible: int | None = 0) -> tuple[str, ...]:
     remarks = []
     if fit.prior is not None or fit.method in INEXACT:
         remarks.append(
@@ -275,7 +279,7 @@ def _remarks(fit: Any, possible: int | None = 0) -> tuple[str, ...]:
 # Normal distributions -----------------------------------------------------------------------------------------
 
 
-def goodness_of_normal(fit: Any, statistics: Statistics) -> Goodness:
+def goodness_of_normal(fit: Fit, statistics: Statistics) -> Goodness:
     """Compare the fit with the normal distribution of all covariances."""
     from suffice.models.gaussian_deviance import deviance  # loads scipy.stats, which takes a second
 

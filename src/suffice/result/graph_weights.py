@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Sequence
 from dataclasses import dataclass, field
-from typing import Any
 
 import numpy as np
 
@@ -12,9 +12,9 @@ from suffice.data.frame import to_native
 from suffice.errors import require_fraction
 from suffice.models.graph_crf import GraphModel, WeightName
 from suffice.result.goodness import p_text
-from suffice.result.wald_columns import COLUMNS, WaldColumns
+from suffice.result.wald_columns import WaldColumns
 from suffice.text import fixed, html_table, plain_table, plural
-from suffice.types import Floats
+from suffice.types import Array, Floats, Frame, Label
 
 SHOWN_ROWS = 60
 
@@ -52,7 +52,7 @@ class GraphWeights(WaldColumns):
     def __len__(self) -> int:
         return len(self.names)
 
-    def to_frame(self, backend: str | None = None) -> Any:
+    def to_frame(self, backend: str | None = None) -> Frame:
         """Return a frame with one row a weight.
 
         Parameters
@@ -60,19 +60,19 @@ class GraphWeights(WaldColumns):
         backend : {"pandas", "polars", "pyarrow"}, optional
             The first of them that is installed, unless named.
         """
-        said: dict[str, Any] = {
+        said: dict[str, Array | Sequence[Label]] = {
             "kind": [name.kind for name in self.names],
             "attribute": [name.attribute for name in self.names],
             "labels": [_joined(name) for name in self.names],
         }
-        columns = COLUMNS if self.errors is not None else COLUMNS[:1]
-        return to_native({**said, **{column: getattr(self, column) for column in columns}}, backend)
+        columns = self._numbers if self.errors is not None else {"estimate": self.estimate}
+        return to_native({**said, **columns}, backend)
 
     def _cells(self) -> tuple[list[str], list[list[str]], str]:
         header = ["kind", "attribute", "labels", "weight"]
         if self.errors is not None:
             header += ["std. error", "z", "p", f"{100 * self.level:.4g} % from", "to"]
-        shown = [getattr(self, column)[:SHOWN_ROWS] for column in COLUMNS]
+        shown = [column[:SHOWN_ROWS] for column in self._numbers.values()]
         rows = []
         for name, *numbers in zip(self.names[:SHOWN_ROWS], *shown, strict=True):
             estimate, se, z, p, lower, upper = map(float, numbers)

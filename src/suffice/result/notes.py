@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 from dataclasses import dataclass
-from typing import Any
 
 from suffice.text import html_text
+from suffice.types import Json
 
 
 @dataclass(frozen=True)
@@ -29,7 +29,7 @@ class Note:
     def _repr_html_(self) -> str:
         return html_text(f"{self.topic}: {self.text}")
 
-    def to_dict(self) -> dict[str, Any]:
+    def to_dict(self) -> dict[str, Json]:
         """Return the note as JSON-able data."""
         return {"topic": self.topic, "text": self.text}
 

@@ -7,25 +7,31 @@ logarithm of the variance; a normal distribution by mean and covariance in units
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from suffice.errors import EstimationError
 from suffice.models.bayes_net import BayesianNetwork
-from suffice.models.cpds import nodes_of
+from suffice.models.cpds import CPD, AnyKind, nodes_of
+from suffice.models.cpds.linear_gaussian import LinearGaussianCPD
+from suffice.models.cpds.linear_gaussian_kind import LinearGaussianKind
 from suffice.models.cpds.rows import all_configurations
-from suffice.models.cpds.tabular import whole_values
+from suffice.models.cpds.tabular import TabularCPD, whole_values
 from suffice.models.joint_normal import JointNormal
 from suffice.priors.binding import bound, prior_of
 from suffice.result.observed_regressions import Regressions, together
 from suffice.result.observed_tables import Block, Parameter, Tables, counted
-from suffice.stats.needs import Moment
+from suffice.stats.needs import Moment, Need
 from suffice.stats.statistics import Statistics
 from suffice.types import Floats
+
+if TYPE_CHECKING:
+    from suffice.result.fit import Fit
+
 
 GIVEN = 1e-6
 """A score of more than this, a row, at a certified optimum: the parameters were given, and not estimated."""
@@ -99,7 +105,7 @@ class Normals:
 # Putting them together ----------------------------------------------------------------------------------------
 
 
-def blocks_of_network(fit: Any, statistics: Statistics, certified: bool) -> list[Block]:
+def blocks_of_network(fit: Fit, statistics: Statistics, certified: bool) -> list[Block]:
     """Return the blocks of a Bayesian network; ``statistics`` are those expected at its parameters."""
     nodes = nodes_of(fit.structure, statistics.schema)
     prior = bound(fit.prior, fit.structure, statistics)
@@ -119,7 +125,16 @@ def blocks_of_network(fit: Any, statistics: Statistics, certified: bool) -> list
     return found
 
 
-def _tables(group: Any, cpds: Any, needs: Any, kind: Any, mine: Any, fit: Any, statistics: Any, certified: bool) -> Any:
+def _tables(
+    group: Sequence[str],
+    cpds: tuple[TabularCPD, ...],
+    needs: tuple[Need, ...],
+    kind: AnyKind,
+    mine: Any,
+    fit: Fit,
+    statistics: Statistics,
+    certified: bool,
+) -> Tables:
     family = cpds[0].family
     above = all_configurations([parent.n_states for parent in family.parents])
     shape = (len(above), family.child.n_states)
@@ -131,8 +146,15 @@ def _tables(group: Any, cpds: Any, needs: Any, kind: Any, mine: Any, fit: Any, s
 
 
 def _regressions(
-    group: Any, cpds: Any, needs: Any, kind: Any, mine: Any, fit: Any, statistics: Any, certified: bool
-) -> Any:
+    group: Sequence[str],
+    cpds: tuple[LinearGaussianCPD, ...],
+    needs: tuple[Need, ...],
+    kind: LinearGaussianKind,
+    mine: Any,
+    fit: Fit,
+    statistics: Statistics,
+    certified: bool,
+) -> Regressions:
     if mine is not None:
         raise EstimationError(
             f"Standard errors of {group[0]!r} are those of maximum likelihood, without a prior on regressions. Fit "
@@ -144,12 +166,12 @@ def _regressions(
     return block
 
 
-MAKERS: Mapping[str, Any] = {"tabular": _tables, "linear_gaussian": _regressions}
+MAKERS: Mapping[str, Callable[..., Block]] = {"tabular": _tables, "linear_gaussian": _regressions}
 
 
-def network_at(fit: Any, blocks: list[Block], steps: list[Floats]) -> BayesianNetwork:
+def network_at(fit: Fit, blocks: list[Block], steps: list[Floats]) -> BayesianNetwork:
     """Return the network after a step in every block."""
-    tables: dict[str, Any] = {}
+    tables: dict[str, CPD] = {}
     for block, step in zip(blocks, steps, strict=True):
         tables |= block.moved(step)
     return BayesianNetwork(fit.model.dag, tables)

@@ -9,8 +9,9 @@ from __future__ import annotations
 
 import itertools
 import textwrap
+from collections.abc import Sequence
 from dataclasses import dataclass, field
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -18,7 +19,7 @@ from numpy.typing import NDArray
 from suffice.data.frame import to_native
 from suffice.data.latent import LatentTable
 from suffice.data.stream import KEEP
-from suffice.data.table import open_table
+from suffice.data.table import Weights, open_table
 from suffice.errors import ArgumentError, EstimationError, Remedy, StatisticsError, require_fraction
 from suffice.families.choice import methods_for
 from suffice.learn.method import Problem
@@ -30,7 +31,11 @@ from suffice.structures.dag import DAG
 from suffice.structures.single import MultivariateNormal
 from suffice.structures.structure import public_name
 from suffice.text import html_table, number, plain_table, plural
-from suffice.types import Floats
+from suffice.types import Array, Floats, Frame, Label, TableLike
+
+if TYPE_CHECKING:
+    from suffice.result.fit import Fit
+
 
 MAX_FREE = 1000
 """Every free parameter costs two E-steps."""
@@ -41,7 +46,7 @@ SINGULAR = 1e-6
 SHOWN_ROWS = 60
 
 
-def require_complete(fit: Any, what: str, instead: str) -> None:
+def require_complete(fit: Fit, what: str, instead: str) -> None:
     """Refuse what is known of complete rows only: expected statistics look like more data than there are."""
     if fit.starts:
         raise StatisticsError(f"{what} are known of complete rows, and this fit is to rows that lack values. {instead}")
@@ -99,7 +104,7 @@ class ObservedErrors:
             ends: Floats = np.where(odds, by_odds, np.where(log, by_log, value + quantile * se))
         return np.where(np.isnan(se), np.nan, ends)
 
-    def to_frame(self, backend: str | None = None) -> Any:
+    def to_frame(self, backend: str | None = None) -> Frame:
         """Return a frame with one row a parameter.
 
         Parameters
@@ -107,7 +112,7 @@ class ObservedErrors:
         backend : {"pandas", "polars", "pyarrow"}, optional
             The first of them that is installed, unless named.
         """
-        columns: dict[str, Any] = {
+        columns: dict[str, Array | Sequence[Label]] = {
             "node": list(self.nodes),
             "given": list(self.given),
             "parameter": list(self.parameters),
@@ -142,7 +147,7 @@ def _text(value: float, digits: int) -> str:
 
 
 def observed_errors(
-    fit: Any, data: Any, *, weights: Any = None, unknown_states: str = "error", level: float = 0.95
+    fit: Fit, data: TableLike, *, weights: Weights = None, unknown_states: str = "error", level: float = 0.95
 ) -> ObservedErrors:
     """Return every parameter with its standard error; see `suffice.Fit.standard_errors`."""
     require_fraction("level", level)
@@ -166,7 +171,7 @@ def observed_errors(
     return _table(fit, blocks, inverse, null, below, float(level))
 
 
-def _require_known(fit: Any) -> None:
+def _require_known(fit: Fit) -> None:
     """Refuse fits whose observed information is not known here."""
     structure = fit.structure
     method = methods_for(structure).get(fit.method)
@@ -188,7 +193,7 @@ def _require_known(fit: Any) -> None:
         )
 
 
-def _expectation(fit: Any, data: Any, weights: Any, unknown_states: str) -> Any:
+def _expectation(fit: Fit, data: TableLike, weights: Weights, unknown_states: str) -> Any:
     """Open the data once more, and return the E-step on them."""
     structure = fit.structure
     method = methods_for(structure)[fit.method]
@@ -210,13 +215,13 @@ def _expectation(fit: Any, data: Any, weights: Any, unknown_states: str) -> Any:
     return method.expectation(Problem(structure, statistics, prior=fit.prior, point=fit.point, source=settled))
 
 
-def _blocks(fit: Any, expected: Any) -> list[Block]:
+def _blocks(fit: Fit, expected: Any) -> list[Block]:
     if isinstance(fit.structure, MultivariateNormal):
         return [Normals(fit.model)]
     return blocks_of_network(fit, expected, bool(fit.certificate.ok))
 
 
-def _information(fit: Any, expectation: Any, blocks: list[Block]) -> Floats:
+def _information(fit: Fit, expectation: Any, blocks: list[Block]) -> Floats:
     """Return minus the derivative of the score, by central differences."""
     sizes = [block.size for block in blocks]
     ends, n = np.cumsum([0, *sizes]), sum(sizes)
@@ -249,7 +254,7 @@ def _inverse(information: Floats) -> tuple[Floats, Floats, int]:
     return inverse, scaled[:, ~known], int(np.count_nonzero(values < -SINGULAR))
 
 
-def _table(fit: Any, blocks: list[Block], inverse: Floats, null: Floats, below: int, level: float) -> ObservedErrors:
+def _table(fit: Fit, blocks: list[Block], inverse: Floats, null: Floats, below: int, level: float) -> ObservedErrors:
     """Carry the covariance of the coordinates over to the parameters."""
     parameters: list[Parameter] = [parameter for block in blocks for parameter in block.parameters]
     jacobian = np.zeros((len(parameters), len(inverse)))
@@ -277,7 +282,7 @@ def _table(fit: Any, blocks: list[Block], inverse: Floats, null: Floats, below: 
     )
 
 
-def _remarks(fit: Any, parameters: list[Parameter], open_: NDArray[np.bool_], below: int) -> Any:
+def _remarks(fit: Fit, parameters: list[Parameter], open_: NDArray[np.bool_], below: int) -> Any:
     """Say what to know before using the numbers."""
     if not fit.certificate.ok:
         yield "the fit is not certified, and standard errors are those of an optimum"

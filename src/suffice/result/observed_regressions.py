@@ -5,15 +5,17 @@ from __future__ import annotations
 from dataclasses import dataclass
 from functools import cached_property, reduce
 from operator import add
-from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
+from suffice.models.cpds.kind import CPD
 from suffice.models.cpds.linear_gaussian import LinearGaussianCPD, rows_of_moments
 from suffice.models.cpds.rows import all_configurations
 from suffice.models.cpds.tabular import describe_configuration
 from suffice.result.observed_tables import NOTHING, Parameter
+from suffice.stats.moments import Moments
+from suffice.stats.needs import Need
 from suffice.stats.statistics import Statistics
 from suffice.types import Floats
 
@@ -28,10 +30,10 @@ class Regressions:
     """
 
     names: tuple[str, ...]
-    cpds: tuple[Any, ...]
-    needs: tuple[Any, ...]
+    cpds: tuple[LinearGaussianCPD, ...]
+    needs: tuple[Need, ...]
     tied: str
-    moments: Any
+    moments: Moments
     is_given: bool
 
     def __post_init__(self) -> None:
@@ -77,7 +79,7 @@ class Regressions:
             sd, spread = np.full_like(sd, np.nanmax(sd)), np.broadcast_to(spread.max(axis=0), spread.shape)
         return np.column_stack([sd, sd[:, None] / spread, np.ones(len(sd))])
 
-    def moved(self, step: Floats) -> dict[str, Any]:
+    def moved(self, step: Floats) -> dict[str, CPD]:
         """Return the regressions after a step."""
         cpd: LinearGaussianCPD = self.cpds[0]
         steps = np.where(self.place >= 0, np.append(step, 0.0)[self.place] * np.nan_to_num(self._units), 0.0)
@@ -152,10 +154,11 @@ class Regressions:
         return found
 
 
-def together(statistics: Statistics, needs: tuple[Any, ...], cpds: tuple[Any, ...]) -> Any:
+def together(statistics: Statistics, needs: tuple[Need, ...], cpds: tuple[LinearGaussianCPD, ...]) -> Moments:
     """Add the statistics of tied nodes, in the first one's variables."""
     lead, parts = cpds[0].family, []
     for need, cpd in zip(needs, cpds, strict=True):
         renaming = dict(zip(cpd.family.scope, lead.variables, strict=True))
         parts.append(statistics[need] if cpd is cpds[0] else statistics[need].renamed(renaming))
-    return reduce(add, parts)
+    total: Moments = reduce(add, parts)
+    return total

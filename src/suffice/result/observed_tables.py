@@ -4,15 +4,19 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field
 from functools import cached_property
-from typing import Any, NamedTuple, Protocol
+from typing import TYPE_CHECKING, Any, NamedTuple, Protocol
 
 import numpy as np
 from numpy.typing import NDArray
 
 from suffice.models.cpds.rows import all_configurations
 from suffice.models.cpds.tabular import TabularCPD, describe_configuration, whole_values
+from suffice.stats.needs import Need
 from suffice.stats.statistics import Statistics
 from suffice.types import Floats
+
+if TYPE_CHECKING:
+    from suffice.models.cpds import CPD
 
 NOTHING = 1e-6
 """What is expected in less than so many rows is taken for nothing."""
@@ -59,8 +63,8 @@ class Tables:
     """The rows of one conditional table, or of several that are tied; the first stands for all."""
 
     names: tuple[str, ...]
-    cpds: tuple[Any, ...]
-    needs: tuple[Any, ...]
+    cpds: tuple[TabularCPD, ...]
+    needs: tuple[Need, ...]
     pseudo: Floats
     counts: Floats
     given: NDArray[np.bool_]
@@ -90,7 +94,7 @@ class Tables:
         """The number of free coordinates."""
         return int(np.count_nonzero(self._moving))
 
-    def moved(self, step: Floats) -> dict[str, Any]:
+    def moved(self, step: Floats) -> dict[str, CPD]:
         """Return the tables after a step in log-odds."""
         odds = np.zeros(self.theta.shape)
         odds[self._moving] = step
@@ -138,7 +142,7 @@ class Tables:
         return found
 
 
-def counted(statistics: Statistics, needs: tuple[Any, ...], shape: tuple[int, ...]) -> Floats:
+def counted(statistics: Statistics, needs: tuple[Need, ...], shape: tuple[int, ...]) -> Floats:
     """Return the counts of tied nodes together."""
     tables = [np.asarray(statistics[need].table(), np.float64).reshape(shape) for need in needs]
     return np.sum(tables, axis=0)  # type: ignore[no-any-return]

@@ -7,25 +7,30 @@ ratio of an estimate to its standard error is then standard normal if the coeffi
 from __future__ import annotations
 
 import itertools
+from collections.abc import Sequence
 from dataclasses import dataclass, field
-from typing import Any
+from typing import TYPE_CHECKING
 
 import numpy as np
 
 from suffice.data.frame import to_native
-from suffice.data.table import open_table
+from suffice.data.table import Weights, open_table
 from suffice.errors import ArgumentError, EstimationError, Mention, made, require_fraction
 from suffice.learn.softmax_design import Design
 from suffice.learn.softmax_passes import Hessian, Point, run
 from suffice.models.basis import Linear
 from suffice.models.softmax_model import SoftmaxModel
 from suffice.result.goodness import p_text
-from suffice.result.wald_columns import COLUMNS, WaldColumns
+from suffice.result.wald_columns import WaldColumns
 from suffice.settings import one_blas_thread
 from suffice.stats.needs import Count
 from suffice.stats.source import BlockSource
 from suffice.text import fixed, html_table, number, plain_table
-from suffice.types import Floats, Label
+from suffice.types import Array, Floats, Frame, Label, TableLike
+
+if TYPE_CHECKING:
+    from suffice.result.fit import Fit
+
 
 INTERCEPT = "(intercept)"
 SHOWN_ROWS, SHOWN_CLASSES = 60, 4
@@ -75,7 +80,7 @@ class SoftmaxCoefficients(WaldColumns):
         """The standard errors."""
         return np.sqrt(np.diag(self.covariance))
 
-    def to_frame(self, backend: str | None = None) -> Any:
+    def to_frame(self, backend: str | None = None) -> Frame:
         """Return a frame with one row a coefficient.
 
         Parameters
@@ -83,11 +88,11 @@ class SoftmaxCoefficients(WaldColumns):
         backend : {"pandas", "polars", "pyarrow"}, optional
             The first of them that is installed, unless named.
         """
-        columns: dict[str, Any] = {"class": list(self.classes), "term": list(self.terms)}
-        return to_native({**columns, **{name: getattr(self, name) for name in COLUMNS}}, backend)
+        columns: dict[str, Array | Sequence[Label]] = {"class": list(self.classes), "term": list(self.terms)}
+        return to_native({**columns, **self._numbers}, backend)
 
     def _cells(self) -> tuple[list[str], list[list[str]], str]:
-        values = [getattr(self, name)[:SHOWN_ROWS] for name in COLUMNS]
+        values = [column[:SHOWN_ROWS] for column in self._numbers.values()]
         rows = []
         for row, (label, term) in enumerate(zip(self.classes[:SHOWN_ROWS], self.terms, strict=False)):
             estimate, se, z, p, lower, upper = (float(column[row]) for column in values)
@@ -114,7 +119,12 @@ class SoftmaxCoefficients(WaldColumns):
 
 
 def softmax_coefficients(
-    fit: Any, *, level: float = 0.95, reference: Any = None, data: Any = None, weights: Any = None
+    fit: Fit,
+    *,
+    level: float = 0.95,
+    reference: Label | None = None,
+    data: TableLike | None = None,
+    weights: Weights = None,
 ) -> SoftmaxCoefficients:
     """Return the coefficients of a softmax regression with standard errors, z, p and intervals.
 
@@ -182,7 +192,7 @@ def softmax_coefficients(
     )
 
 
-def _require_maximum(fit: Any) -> None:
+def _require_maximum(fit: Fit) -> None:
     if not isinstance(fit.model, SoftmaxModel):
         raise ArgumentError(
             "These coefficients are those of a softmax regression. Got a fit of "
@@ -202,7 +212,7 @@ def _require_maximum(fit: Any) -> None:
         )
 
 
-def _information(model: SoftmaxModel, counts: Floats, data: Any, weights: Any) -> Floats:
+def _information(model: SoftmaxModel, counts: Floats, data: TableLike, weights: Weights) -> Floats:
     """Return the second derivatives of −ℓ, by a pass over the data, whose classes must be those of the fit."""
     known = {variable.name: variable for variable in model.inputs}
     design = Design(model.terms, model.target, known, model.centre)

@@ -5,21 +5,31 @@ from __future__ import annotations
 import html
 import math
 import textwrap
-from typing import Any
+from typing import TYPE_CHECKING
 
 import numpy as np
 
 from suffice.errors import EstimationError, StatisticsError
+from suffice.models.capabilities import HasNodes
+from suffice.models.class_model import ClassModel, Posteriors
+from suffice.models.log_linear import LogLinear
 from suffice.models.softmax_model import SoftmaxModel
+from suffice.priors.prior import Prior
 from suffice.result.goodness import INEXACT, measure_for, p_text
 from suffice.result.softmax_coefficients import softmax_coefficients
 from suffice.stats.needs import Count, Moment
+from suffice.stats.statistics import Statistics
 from suffice.structures.cliques import Cliques
 from suffice.structures.cliques_text import written
 from suffice.structures.features import Features
 from suffice.structures.gaussian_markov import GaussianMarkov
 from suffice.structures.pairwise import Pairwise
 from suffice.text import fixed, html_table, number, plain_facts, plain_table, plural, probability, visible
+from suffice.types import Floats
+
+if TYPE_CHECKING:
+    from suffice.result.fit import Fit
+
 
 WIDTH = 100
 Cells = tuple[list[str], list[list[str]], str]
@@ -38,7 +48,7 @@ OBSERVED_POINTS = {
 SHOWN_WEIGHTS = 20
 
 
-def facts(fit: Any) -> list[tuple[str, str]]:
+def facts(fit: Fit) -> list[tuple[str, str]]:
     """List the fit's main numbers as (name, value)."""
     by_hand = not fit.statistics.n_read and fit.n > 0  # targets in place of data
     is_pseudo = fit.method == "pseudo_likelihood"
@@ -50,7 +60,7 @@ def facts(fit: Any) -> list[tuple[str, str]]:
         ("estimate", f"{_estimate(fit, points, by_hand)}, method {fit.method!r}"),
     ]
     if fit.prior is not None:
-        rows.append(("prior", fit.prior.describe() if hasattr(fit.prior, "describe") else str(fit.prior)))
+        rows.append(("prior", fit.prior.describe() if isinstance(fit.prior, Prior) else str(fit.prior)))
     read, dropped = fit.statistics.n_read, fit.statistics.n_dropped
     used = plural(read - dropped, getattr(fit.structure, "unit", "row"))  # symbols of chains, windows of series
     used += f" ({dropped:,} of {read:,} dropped)" if dropped else ""
@@ -69,19 +79,19 @@ def facts(fit: Any) -> list[tuple[str, str]]:
     return rows if fit.starts else rows + goodness_facts(fit)
 
 
-def _estimate(fit: Any, points: dict[str, str], by_hand: bool) -> str:
+def _estimate(fit: Fit, points: dict[str, str], by_hand: bool) -> str:
     """Name the estimate; a structure whose settings change it has words of its own."""
     said: str | None = getattr(fit.structure, "estimate", None)
     return said or f"{fit.certificate.claim if by_hand else points[fit.point]}{_unbiased(fit)}"
 
 
-def _unbiased(fit: Any) -> str:
+def _unbiased(fit: Fit) -> str:
     """Say that variances are not those of maximum likelihood, where a structure asks for that."""
     divisor = getattr(fit.structure, "divisor", "n")
     return "" if divisor == "n" or fit.point != "mle" else f" but for the divisor {divisor.replace('-', ' − ')}"
 
 
-def goodness_facts(fit: Any) -> list[tuple[str, str]]:
+def goodness_facts(fit: Fit) -> list[tuple[str, str]]:
     """List the tests against the saturated model, where they are known and the counts for them are there."""
     if measure_for(fit.structure) is None or fit.method in INEXACT:  # whose likelihood may be out of reach
         return []
@@ -109,15 +119,15 @@ def _p_text(p: float | None) -> str:
     return f", p {said[0]} {said[1:]}" if said[0] in "<>" else f", p = {said}"
 
 
-def family_cells(fit: Any) -> Cells | None:
+def family_cells(fit: Fit) -> Cells | None:
     """Lay out the families with their local log-likelihoods, or return None for models without families.
 
     The likelihood of incomplete rows is not a sum over families, so that these have none of their own.
     """
-    if not hasattr(fit.model, "cpd"):
+    if not isinstance(fit.model, HasNodes):
         return None
     rows, kinds = [], []
-    for node in fit.local or getattr(fit.structure, "nodes", ()):
+    for node in fit.local or fit.structure.nodes:
         cpd = fit.model.cpd(node)
         states = str(cpd.family.child.n_states) if cpd.family.child.is_discrete else "-"
         parents = ", ".join(parent.name for parent in cpd.family.parents) or "-"
@@ -130,7 +140,7 @@ def family_cells(fit: Any) -> Cells | None:
     return ["node", "kind", *heads], rows, "<<" + sides
 
 
-def clique_cells(fit: Any) -> Cells | None:
+def clique_cells(fit: Fit) -> Cells | None:
     """Lay out the cliques with the sizes of their tables, or return None for models without cliques."""
     if not isinstance(fit.structure, Cliques):
         return None
@@ -141,7 +151,7 @@ def clique_cells(fit: Any) -> Cells | None:
     return ["clique", "cells", "zeros"], rows, "<>>"
 
 
-def weight_cells(fit: Any) -> Cells | None:
+def weight_cells(fit: Fit) -> Cells | None:
     """Lay out the first weights, or how fields and couplings spread; None for models without features."""
     if not isinstance(fit.structure, Features):
         return None
@@ -154,7 +164,7 @@ def weight_cells(fit: Any) -> Cells | None:
     return ["feature", "weight"], rows, "<>"
 
 
-def _spin_cells(model: Any) -> Cells:
+def _spin_cells(model: LogLinear) -> Cells:
     """Count the fields and the couplings, with their least and largest."""
     is_coupling = np.array([len(feature.terms[0].scope) > 1 for feature in model.features.resolved(model.schema)])
     rows = []
@@ -165,32 +175,37 @@ def _spin_cells(model: Any) -> Cells:
     return ["weights", "number", "least", "largest"], rows, "<>>>"
 
 
-def class_cells(fit: Any) -> Cells | None:
+def class_cells(fit: Fit) -> Cells | None:
     """Lay out the classes of a classifier: their rows and their probabilities; None for other models."""
-    target = getattr(fit.model, "target", None)
-    weights = None if target is None else _class_weights(fit.statistics, target.name)
-    if target is None or weights is None:
+    if not isinstance(fit.model, Posteriors):
+        return None
+    target = fit.model.target
+    weights = _class_weights(fit.statistics, target.name)
+    if weights is None:
         return None
     header, align = [target.name, "rows"], "<>"
     rows = [[str(label), number(float(n), 10)] for label, n in zip(target.labels, weights, strict=True)]
-    if hasattr(fit.model, "class_prior"):
+    if isinstance(fit.model, ClassModel):
         header, align = [*header, "p"], "<>>"
         rows = [[*row, probability(p)] for row, p in zip(rows, fit.model.class_prior, strict=True)]
     return header, rows, align
 
 
-def _class_weights(statistics: Any, target: str) -> Any:
+def _class_weights(statistics: Statistics, target: str) -> Floats | None:
     """Return the weight of every class, from whichever statistic tells it; None where none does."""
     for need, statistic in statistics.items():
         if isinstance(need, Count) and need.scope == (target,):
-            return statistic.table()
+            table: Floats = statistic.table()
+            return table
         if isinstance(need, Moment) and need.by == (target,):
-            return statistic.weight
+            weight: Floats = statistic.weight
+            return weight
     counted = [statistic for need, statistic in statistics.items() if isinstance(need, Count) and target in need.scope]
-    return counted[0].marginal((target,)).table() if counted else None
+    margin: Floats | None = counted[0].marginal((target,)).table() if counted else None
+    return margin
 
 
-def coefficient_cells(fit: Any) -> Cells | None:
+def coefficient_cells(fit: Fit) -> Cells | None:
     """Lay out the coefficients of a softmax regression, with standard errors where they are known; None for others."""
     if not isinstance(fit.model, SoftmaxModel):
         return None
@@ -202,7 +217,7 @@ def coefficient_cells(fit: Any) -> Cells | None:
         return fit.model._cells()
 
 
-def part_cells(fit: Any) -> Cells | None:
+def part_cells(fit: Fit) -> Cells | None:
     """Lay out what the model consists of, families, cliques or weights; None for models without parts."""
     return coefficient_cells(fit) or class_cells(fit) or family_cells(fit) or clique_cells(fit) or weight_cells(fit)
 
@@ -223,7 +238,7 @@ def _first(cells: Cells) -> Cells:
     return header, [*rows[:50], rest], align
 
 
-def plain_summary(fit: Any) -> str:
+def plain_summary(fit: Fit) -> str:
     """Return the summary as text."""
     lines = [plain_facts([(name, visible(value)) for name, value in facts(fit)])]
     mark = "✓" if fit.certificate.ok else "✗"
@@ -238,7 +253,7 @@ def plain_summary(fit: Any) -> str:
     return "\n".join(lines)
 
 
-def html_summary(fit: Any) -> str:
+def html_summary(fit: Fit) -> str:
     """Return the summary as HTML, every text escaped."""
     parts = [html_table(["", ""], [[name, value] for name, value in facts(fit)], "<<")]
     mark = "✓" if fit.certificate.ok else "✗"

@@ -4,9 +4,8 @@ from __future__ import annotations
 
 import itertools
 import math
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Any
 
 import numpy as np
 
@@ -21,9 +20,9 @@ from suffice.errors import (
     shown,
     suggestion,
 )
-from suffice.result.tag_spans import SCHEMES, FlatTags, SpanReader, scheme_of, spans
+from suffice.result.tag_spans import SCHEMES, FlatTags, SpanReader, TagLists, scheme_of, spans
 from suffice.text import fixed, html_table, plain_facts, plain_table, plural
-from suffice.types import Ints
+from suffice.types import Frame, Ints, Json, Label
 
 __all__ = ["Score", "ScoreTable", "TagScores", "spans", "tag_scores"]
 RATIOS = ("precision", "recall", "f1")
@@ -68,14 +67,18 @@ class Score:
         """The number of true ones."""
         return self.n_true
 
-    def to_dict(self) -> dict[str, Any]:
+    @property
+    def _ratios(self) -> dict[str, float]:
+        return dict(zip(RATIOS, (self.precision, self.recall, self.f1), strict=True))
+
+    def to_dict(self) -> dict[str, Json]:
         """Return counts and ratios as JSON-able data."""
-        counts = {"n_true": self.n_true, "n_found": self.n_found, "n_right": self.n_right}
-        return {**counts, **{name: getattr(self, name) for name in RATIOS}}
+        counts: dict[str, Json] = {"n_true": self.n_true, "n_found": self.n_found, "n_right": self.n_right}
+        return {**counts, **self._ratios}
 
 
 @dataclass(frozen=True, eq=False)
-class ScoreTable(Mapping[Any, Score]):
+class ScoreTable(Mapping[Label, Score]):
     """Scores by type of span or by tag: a mapping that prints as a table.
 
     Attributes
@@ -87,9 +90,9 @@ class ScoreTable(Mapping[Any, Score]):
     """
 
     name: str
-    scores: dict[Any, Score] = field(repr=False)
+    scores: dict[Label, Score] = field(repr=False)
 
-    def __getitem__(self, key: Any) -> Score:
+    def __getitem__(self, key: Label) -> Score:
         if key not in self.scores:
             raise UnknownNameError(
                 f"There is no {self.name} {shown(key)}. Those that occur are {listing(self.scores, 30)}."
@@ -100,7 +103,7 @@ class ScoreTable(Mapping[Any, Score]):
     def __contains__(self, key: object) -> bool:
         return key in self.scores
 
-    def __iter__(self) -> Iterator[Any]:
+    def __iter__(self) -> Iterator[Label]:
         return iter(self.scores)
 
     def __len__(self) -> int:
@@ -116,11 +119,11 @@ class ScoreTable(Mapping[Any, Score]):
         """All of them together."""
         return sum(self.scores.values(), Score())
 
-    def to_dict(self) -> dict[str, dict[str, Any]]:
+    def to_dict(self) -> dict[str, dict[str, Json]]:
         """Return the table as JSON-able data."""
         return {str(name): score.to_dict() for name, score in self.scores.items()}
 
-    def to_frame(self, backend: str | None = None) -> Any:
+    def to_frame(self, backend: str | None = None) -> Frame:
         """Return a frame with one row a type or tag.
 
         Parameters
@@ -128,8 +131,13 @@ class ScoreTable(Mapping[Any, Score]):
         backend : {"pandas", "polars", "pyarrow"}, optional
             The first of them that is installed, unless named.
         """
-        names = ("n_true", "n_found", "n_right", *RATIOS)
-        columns = {name: [getattr(score, name) for score in self.scores.values()] for name in names}
+        scores = self.scores.values()
+        counts = {"n_true": [score.n_true for score in scores], "n_found": [score.n_found for score in scores]}
+        counts["n_right"] = [score.n_right for score in scores]
+        columns: dict[str, Sequence[Label]] = {
+            **counts,
+            **{name: [score._ratios[name] for score in scores] for name in RATIOS},
+        }
         return to_native({self.name: list(self.scores), **columns}, backend)
 
     def cells(self) -> Cells:
@@ -138,7 +146,7 @@ class ScoreTable(Mapping[Any, Score]):
             [
                 str(name) or "(no type)",
                 *(f"{count:,}" for count in (score.n_true, score.n_found, score.n_right)),
-                *(fixed(getattr(score, ratio)) for ratio in RATIOS),
+                *map(fixed, score._ratios.values()),
             ]
             for name, score in self.scores.items()
         ]
@@ -237,15 +245,22 @@ class TagScores:
         """That of all spans; NaN without a scheme."""
         return self.spans.f1 if self.has_spans else math.nan
 
-    def to_dict(self) -> dict[str, Any]:
+    def to_dict(self) -> dict[str, Json]:
         """Return all numbers as JSON-able data."""
-        names = ("scheme", "n_sequences", "n_sequences_right", "n_tokens", "n_tokens_right")
-        found = {name: getattr(self, name) for name in (*names, "accuracy", "sequence_accuracy")}
+        found: dict[str, Json] = {
+            "scheme": self.scheme,
+            "n_sequences": self.n_sequences,
+            "n_sequences_right": self.n_sequences_right,
+            "n_tokens": self.n_tokens,
+            "n_tokens_right": self.n_tokens_right,
+            "accuracy": self.accuracy,
+            "sequence_accuracy": self.sequence_accuracy,
+        }
         if self.has_spans:
             found |= {**self.spans.to_dict(), "by_type": self.by_type.to_dict()}
         return {**found, "by_tag": self.by_tag.to_dict()}
 
-    def to_frame(self, backend: str | None = None) -> Any:
+    def to_frame(self, backend: str | None = None) -> Frame:
         """Return a frame with one row a type of span, or one a tag where there are no spans.
 
         Parameters
@@ -291,7 +306,7 @@ class TagScores:
         return facts + html_table(*self._shown.cells(), caption=caption)
 
 
-def tag_scores(y_true: Any, y_pred: Any, *, scheme: str = "conll") -> TagScores:
+def tag_scores(y_true: TagLists, y_pred: TagLists, *, scheme: str = "conll") -> TagScores:
     """Compare predicted tags of sequences with the true ones, tag by tag and span by span.
 
     Parameters
@@ -345,14 +360,14 @@ def tag_scores(y_true: Any, y_pred: Any, *, scheme: str = "conll") -> TagScores:
     return TagScores(scheme, true.n_sequences, n_clean, len(t), int(right.sum()), by_tag, by_type)
 
 
-def _distinct(*sources: FlatTags) -> list[Any]:
+def _distinct(*sources: FlatTags) -> list[Label]:
     return _in_order(itertools.chain.from_iterable(source.distinct() for source in sources))
 
 
-def _in_order(names: Iterable[Any]) -> list[Any]:
+def _in_order(names: Iterable[Label]) -> list[Label]:
     """Sort numbers as numbers and text as text, each name once."""
 
-    def key(name: Any) -> tuple[int, Any]:
+    def key(name: Label) -> tuple[int, Label]:
         return (0, name) if is_number(name) else (1, str(name))
 
     return sorted(dict.fromkeys(names), key=key)
@@ -383,7 +398,7 @@ def _by_type(reader: SpanReader, t: Ints, p: Ints, offsets: Ints) -> ScoreTable:
     return _counted("type", reader.kinds, kind, found, kind[right])
 
 
-def _counted(name: str, names: list[Any], true: Ints, found: Ints, right: Ints) -> ScoreTable:
+def _counted(name: str, names: Sequence[Label], true: Ints, found: Ints, right: Ints) -> ScoreTable:
     counts = (np.bincount(codes, minlength=len(names)).tolist() for codes in (true, found, right))
     return ScoreTable(name, {key: Score(*row) for key, *row in zip(names, *counts, strict=True)})
 

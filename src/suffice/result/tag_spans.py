@@ -13,18 +13,22 @@ import itertools
 import math
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
-from typing import Any
+from typing import TypeAlias
 
 import numpy as np
 
 from suffice.data.attributes import offsets_of
 from suffice.errors import DataError, Remedy, require_choice, shown
-from suffice.types import Bools, Ints
+from suffice.types import Array, Bools, Ints, Label
 
 SCHEMES = {"conll": "BIELSU", "iob1": "BI", "iob2": "BI", "iobes": "BIES", "bilou": "BILU", "none": ""}
 """The letters, beside O, that each scheme of tags knows."""
 OUTSIDE = "O"
 OPENING, CLOSING = "BSU", "ELSU"
+
+
+TagLists: TypeAlias = "Iterable[Iterable[Label | None] | Array]"
+"""The labels of every sequence; those that are missing are refused or left out."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -41,11 +45,11 @@ class FlatTags:
     """
 
     name: str
-    tags: list[Any]
+    tags: list[Label]
     offsets: Ints
 
     @classmethod
-    def of(cls, name: str, sequences: Any) -> FlatTags:
+    def of(cls, name: str, sequences: TagLists) -> FlatTags:
         """Read a list of lists of tags."""
         if isinstance(sequences, str | bytes | Mapping) or not isinstance(sequences, Iterable):
             raise DataError(
@@ -60,7 +64,7 @@ class FlatTags:
         """The number of sequences."""
         return len(self.offsets) - 1
 
-    def distinct(self) -> dict[Any, None]:
+    def distinct(self) -> dict[Label, None]:
         """Return the tags that occur, each once."""
         try:
             found = dict.fromkeys(self.tags)
@@ -72,18 +76,18 @@ class FlatTags:
                 raise DataError(f"{self.place(tag)} is missing. Leave sequences without tags out of both arguments.")
         return found
 
-    def place(self, tag: Any) -> str:
+    def place(self, tag: Label) -> str:
         """Say where a tag, one of `distinct`, stands first."""
         at = next(place for place, other in enumerate(self.tags) if other is tag)
         sequence = int(np.searchsorted(self.offsets, at, "right")) - 1
         return f"Sequence {sequence + 1} of {self.name!r}: tag {at - int(self.offsets[sequence]) + 1}"
 
-    def coded(self, index: Mapping[Any, int]) -> Ints:
+    def coded(self, index: Mapping[Label, int]) -> Ints:
         """Return the tags as codes; shape (n_tokens,)."""
         return np.fromiter(map(index.__getitem__, self.tags), np.int64, len(self.tags))
 
 
-def scheme_of(scheme: str, tags: Iterable[Any]) -> str:
+def scheme_of(scheme: str, tags: Iterable[Label]) -> str:
     """Return how tags mark spans; ``auto`` is ``conll`` where some tag marks one and no tag speaks against it.
 
     >>> scheme_of("auto", ["O", "B-NP"]), scheme_of("auto", ["DT", "NN"]), scheme_of("auto", [0, 1])
@@ -92,19 +96,20 @@ def scheme_of(scheme: str, tags: Iterable[Any]) -> str:
     require_choice("scheme", scheme, ("auto", *SCHEMES))
     if scheme != "auto":
         return scheme
-    found = set(tags)
-    if not all(isinstance(tag, str) for tag in found):
+    known = set(tags)
+    found = {tag for tag in known if isinstance(tag, str)}
+    if len(found) < len(known):
         return "none"
     letters, marked = SCHEMES["conll"], {tag for tag in found if tag[1:2] == "-" or tag == OUTSIDE}
     fits = all(tag == OUTSIDE or (tag[:1] in tuple(letters) and tag[1:2] in ("", "-")) for tag in found)
     return "conll" if marked and fits else "none"
 
 
-def _listed(name: str, number: int, tags: Any) -> list[Any]:
+def _listed(name: str, number: int, tags: Array | Iterable[Label | None]) -> list[Label]:
     if isinstance(tags, list):
         return tags
     if isinstance(tags, np.ndarray) and tags.ndim == 1:
-        listed: list[Any] = tags.tolist()
+        listed: list[Label] = tags.tolist()
         return listed
     if isinstance(tags, str | bytes | Mapping | np.ndarray) or not isinstance(tags, Iterable):
         raise DataError(
@@ -114,7 +119,7 @@ def _listed(name: str, number: int, tags: Any) -> list[Any]:
     return list(tags)
 
 
-def _is_hashable(tag: Any) -> bool:
+def _is_hashable(tag: object) -> bool:
     try:
         hash(tag)
     except TypeError:
@@ -142,7 +147,7 @@ class SpanReader:
     closes: Bools
 
     @classmethod
-    def of(cls, tags: Iterable[Any], scheme: str, *sources: FlatTags) -> SpanReader:
+    def of(cls, tags: Iterable[Label], scheme: str, *sources: FlatTags) -> SpanReader:
         """Take tags apart; ``sources`` are where they stand, for messages."""
         parts = [_parted(tag, scheme, sources) for tag in tags]
         index = {kind: code for code, kind in enumerate(sorted({kind for letter, kind in parts if letter}))}
@@ -170,7 +175,7 @@ class SpanReader:
         return kind[first], first, np.flatnonzero(inside & borders[1:])
 
 
-def _parted(tag: Any, scheme: str, sources: tuple[FlatTags, ...]) -> tuple[str, str]:
+def _parted(tag: Label, scheme: str, sources: tuple[FlatTags, ...]) -> tuple[str, str]:
     """Return letter and type of a tag, both empty outside."""
     if isinstance(tag, str):
         letter, _, kind = tag.partition("-")

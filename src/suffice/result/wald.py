@@ -9,13 +9,12 @@ from __future__ import annotations
 import itertools
 import math
 import textwrap
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
-from numpy.typing import NDArray
 
 from suffice.data.frame import to_native
 from suffice.data.variable import Variable
@@ -27,11 +26,15 @@ from suffice.models.u_terms import CONSTRAINTS
 from suffice.priors.penalty import Gaussian, Penalty
 from suffice.priors.pseudo_margins import pseudo_margin
 from suffice.result.goodness import p_text
-from suffice.result.wald_columns import COLUMNS, WaldColumns
+from suffice.result.wald_columns import WaldColumns
 from suffice.structures.cliques import Cliques
 from suffice.structures.structure import public_name
 from suffice.text import fixed, html_table, number, plain_table, shorten
-from suffice.types import Floats, Label
+from suffice.types import Array, Floats, Frame, Label
+
+if TYPE_CHECKING:
+    from suffice.result.fit import Fit
+
 
 MAX_FREE = 3000
 """Matrices of so many free parameters squared are inverted at most."""
@@ -85,7 +88,7 @@ class WaldTable(WaldColumns):
         matrix.flags.writeable = False
         return matrix
 
-    def to_frame(self, backend: str | None = None) -> Any:
+    def to_frame(self, backend: str | None = None) -> Frame:
         """Return a frame with one row a number: the term, its states, estimate, se, z, p, lower and upper.
 
         Parameters
@@ -93,14 +96,14 @@ class WaldTable(WaldColumns):
         backend : {"pandas", "polars", "pyarrow"}, optional
             The first of them that is installed, unless named.
         """
-        columns: dict[str, Any] = {
+        columns: dict[str, Array | Sequence[Label]] = {
             "term": [":".join(term) for term in self.terms],
             "states": [":".join(map(str, states)) for states in self.states],
         }
-        return to_native({**columns, **{name: getattr(self, name) for name in COLUMNS}}, backend)
+        return to_native({**columns, **self._numbers}, backend)
 
     def _cells(self) -> tuple[list[str], list[list[str]], str]:
-        values = [getattr(self, name)[:SHOWN_ROWS] for name in COLUMNS]
+        values = [column[:SHOWN_ROWS] for column in self._numbers.values()]
         rows = []
         for row, (term, states) in enumerate(zip(self.terms[:SHOWN_ROWS], self.states, strict=False)):
             estimate, se, z, p, lower, upper = (float(column[row]) for column in values)
@@ -124,7 +127,7 @@ class WaldTable(WaldColumns):
         return html_table(*self._cells(), caption="; ".join(self._foot))
 
 
-def wald_table(fit: Any, constraint: str, level: float) -> WaldTable:
+def wald_table(fit: Fit, constraint: str, level: float) -> WaldTable:
     """Return the u-terms of a fit with their standard errors; see `Fit.u_terms`."""
     require_choice("constraint", constraint, tuple(CONSTRAINTS))
     require_fraction("level", level)
@@ -168,7 +171,7 @@ def wald_table(fit: Any, constraint: str, level: float) -> WaldTable:
     )
 
 
-def _require_finite_terms(fit: Any) -> None:
+def _require_finite_terms(fit: Fit) -> None:
     if not isinstance(fit.structure, Cliques):
         raise ArgumentError(f"u-terms are those of sf.Cliques. This fit is of {public_name(type(fit.structure))}.")
     zeros = any((table.values == 0).any() for table in fit.model.factors[: len(fit.structure.cliques)])
@@ -188,7 +191,7 @@ def _require_finite_terms(fit: Any) -> None:
         )
 
 
-def _information_of_prior(fit: Any, interactions: Interactions) -> tuple[float, Floats, tuple[str, ...]]:
+def _information_of_prior(fit: Fit, interactions: Interactions) -> tuple[float, Floats, tuple[str, ...]]:
     """Return the rows that the information counts, what the prior's curvature adds to it, and what to say of it."""
     none = np.zeros(interactions.n_free)
     if fit.prior is None:
@@ -251,7 +254,7 @@ def corner_jacobian(interactions: Interactions) -> Floats:
             for part in itertools.combinations(term, n):
                 row = position[part]
                 pieces = [contrasts[v][1:] - contrasts[v][:1] if v in part else contrasts[v][:1] for v in term]
-                block: NDArray[Any] = np.ones((1, 1))
+                block: Array = np.ones((1, 1))
                 for piece in pieces:
                     block = np.kron(block, piece)
                 matrix[starts[row] : starts[row + 1], starts[column] : starts[column + 1]] += block

@@ -23,6 +23,11 @@ class WaldColumns:
             """The standard errors."""
 
     @property
+    def _numbers(self) -> dict[str, Floats]:
+        """The columns by name, in the order of `COLUMNS`."""
+        return dict(zip(COLUMNS, (self.estimate, self.se, self.z, self.p, self.lower, self.upper), strict=True))
+
+    @property
     def df(self) -> Floats:
         """The degrees of freedom of every ratio; infinite where it is normal."""
         return np.full(len(self.estimate), np.inf)

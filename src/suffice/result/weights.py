@@ -10,9 +10,9 @@ from __future__ import annotations
 import itertools
 import math
 import textwrap
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field, replace
-from typing import Any, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -43,12 +43,16 @@ from suffice.models.clique_layout import factors_over
 from suffice.models.log_linear import LogLinear
 from suffice.priors.penalty import Gaussian, Penalty
 from suffice.result.goodness import p_text
-from suffice.result.wald_columns import COLUMNS, WaldColumns
+from suffice.result.wald_columns import WaldColumns
 from suffice.structures.cliques import Cliques
 from suffice.structures.features import Features
 from suffice.structures.structure import public_name
 from suffice.text import fixed, html_table, plain_table, plural
-from suffice.types import Floats
+from suffice.types import Array, Floats, Frame, Label
+
+if TYPE_CHECKING:
+    from suffice.result.fit import Fit
+
 
 MAX_WEIGHTS = 2000
 """Matrices of so many weights squared are inverted at most."""
@@ -113,9 +117,9 @@ class WeightTable(WaldColumns):
                 + suggestion(name, self.names)
             )
         row = self.names.index(name)
-        return WeightRow(name, *(float(getattr(self, column)[row]) for column in COLUMNS))
+        return WeightRow(name, *(float(column[row]) for column in self._numbers.values()))
 
-    def to_frame(self, backend: str | None = None) -> Any:
+    def to_frame(self, backend: str | None = None) -> Frame:
         """Return a frame with one row a weight: the feature, estimate, se, z, p, lower and upper.
 
         Parameters
@@ -123,11 +127,11 @@ class WeightTable(WaldColumns):
         backend : {"pandas", "polars", "pyarrow"}, optional
             The first of them that is installed, unless named.
         """
-        columns: dict[str, Any] = {"feature": list(self.names)}
-        return to_native({**columns, **{name: getattr(self, name) for name in COLUMNS}}, backend)
+        columns: dict[str, Array | Sequence[Label]] = {"feature": list(self.names)}
+        return to_native({**columns, **self._numbers}, backend)
 
     def _cells(self) -> tuple[list[str], list[list[str]], str]:
-        values = [getattr(self, name)[:SHOWN_ROWS] for name in COLUMNS]
+        values = [column[:SHOWN_ROWS] for column in self._numbers.values()]
         rows = []
         for name, *numbers in zip(self.names[:SHOWN_ROWS], *values, strict=True):
             estimate, se, z, p, lower, upper = map(float, numbers)
@@ -146,7 +150,7 @@ class WeightTable(WaldColumns):
         return html_table(*self._cells(), caption="; ".join(self.remarks))
 
 
-def weight_table(fit: Any, level: float) -> WeightTable:
+def weight_table(fit: Fit, level: float) -> WeightTable:
     """Return the weights of a fit with their standard errors; see `Fit.weights`."""
     require_fraction("level", level)
     _require_errors(fit)
@@ -160,7 +164,7 @@ def weight_table(fit: Any, level: float) -> WeightTable:
     return WeightTable(names, estimate, covariance, float(level), tuple(remarks))
 
 
-def _require_errors(fit: Any) -> None:
+def _require_errors(fit: Fit) -> None:
     if not isinstance(fit.structure, Features):
         hint = " Those of sf.Cliques are fit.u_terms()." if isinstance(fit.structure, Cliques) else ""
         raise ArgumentError(
@@ -207,7 +211,7 @@ class Curvature:
     finite: NDArray[np.bool_]
 
 
-def _curvature(fit: Any) -> Curvature:
+def _curvature(fit: Fit) -> Curvature:
     values = fit.model.weights.to_numpy()
     finite = np.isfinite(values)
     weights = np.where(finite, values, 0.0)
@@ -229,7 +233,7 @@ def _curvature(fit: Any) -> Curvature:
     return Curvature(information, None, even + np.diag(np.where(precision > 0, unit, 0.0)), finite)
 
 
-def _base(fit: Any) -> tuple[Any, ...]:
+def _base(fit: Fit) -> tuple[Any, ...]:
     return tuple(getattr(fit.model, "base", ()))
 
 
@@ -241,14 +245,14 @@ def _precision(matching: FeatureMatching) -> Floats:
     return precision
 
 
-def _given_inputs(fit: Any, problem: Problem) -> tuple[FeatureMatching, WeightFamily, Floats | None]:
+def _given_inputs(fit: Fit, problem: Problem) -> tuple[FeatureMatching, WeightFamily, Floats | None]:
     setting = ConditionalSetting.of(problem)
     setting = setting if fit.prior is not None else setting.on_extremes()
     family = setting.family
     return setting.matching(), family, family.covariance(np.zeros(family.n_weights))
 
 
-def _of_all(fit: Any, problem: Problem) -> tuple[FeatureMatching, WeightFamily, Floats | None]:
+def _of_all(fit: Fit, problem: Problem) -> tuple[FeatureMatching, WeightFamily, Floats | None]:
     setting = FeatureSetting.of(problem)
     design = setting.design
     if isinstance(fit.model, LogLinear):
@@ -322,7 +326,7 @@ def _inverse(information: Floats) -> Floats:
 # What to say --------------------------------------------------------------------------------------------------
 
 
-def _basis_remarks(fit: Any) -> list[str]:
+def _basis_remarks(fit: Fit) -> list[str]:
     said = []
     if fit.method == "pseudo_likelihood":
         said.append("standard errors are those of pseudo-likelihood, by the sandwich H⁻¹ J H⁻¹")
