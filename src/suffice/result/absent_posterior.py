@@ -27,7 +27,7 @@ def explain_absent_posterior(fit: Fit) -> str:
     >>> explain_absent_posterior(sf.fit(sf.DAG("A -> B"), data, prior={"A": sf.BDeu(1)}))
     "It would need a prior on every node, and ['B'] have none. Give all of them one, such as prior=sf.BDeu(10)."
     """
-    structure = getattr(fit, "structure", None)
+    structure = fit.structure
     if not isinstance(structure, DAG) or fit.posterior is not None:
         return ""
     nodes = nodes_of(structure, fit.model.schema)

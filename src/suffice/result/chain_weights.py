@@ -210,10 +210,7 @@ def transition_matrix(model: ChainSource) -> LabelledTable:
 
 def chain_of(source: ChainSource) -> ChainModel:
     """Return the model of a chain of labels, from itself, from a fit, or from an estimator."""
-    if isinstance(source, ChainModel):
-        return source
-    for name in ("model_", "model"):
-        found = getattr(source, name, None)
+    for found in (source, getattr(source, "model_", None), getattr(source, "model", None)):
         if isinstance(found, ChainModel):
             return found
     raise ArgumentError(

@@ -9,18 +9,21 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import numpy as np
 
 from suffice.data.frame import to_native
 from suffice.errors import ArgumentError, EstimationError, require_fraction, require_text
+from suffice.models.capabilities import HasNodes
 from suffice.models.cpds import nodes_of
-from suffice.models.cpds.linear_gaussian import rows_of_moments
+from suffice.models.cpds.linear_gaussian import LinearGaussianCPD, rows_of_moments
+from suffice.models.cpds.linear_gaussian_kind import LinearGaussianKind
 from suffice.models.cpds.tabular import describe_configuration
 from suffice.priors.binding import prior_of
 from suffice.result.goodness import p_text
 from suffice.result.wald_columns import WaldColumns
+from suffice.stats.moments import Moments
 from suffice.text import fixed, html_table, number, plain_table
 from suffice.types import Array, Floats, Frame, Label
 
@@ -95,13 +98,14 @@ class CoefficientTable(WaldColumns):
 def coefficient_table(fit: Fit, node: str, level: float) -> CoefficientTable:
     """Return the coefficients of one node; see `suffice.Fit.coefficients`."""
     require_fraction("level", level)
-    cpd: Any = fit.model.cpd(require_text("node", node)) if hasattr(fit.model, "cpd") else None
-    if getattr(cpd, "kind", None) != "linear_gaussian":
+    cpd = fit.model.cpd(require_text("node", node)) if isinstance(fit.model, HasNodes) else None
+    if not isinstance(cpd, LinearGaussianCPD):
         raise ArgumentError(
             f"Coefficients are those of a linear-Gaussian node of a Bayesian network, which {node!r} is not. "
             "Name a continuous node of a fit of sf.DAG."
         )
-    kind: Any = nodes_of(fit.structure, fit.statistics.schema)[node][0]
+    kind = nodes_of(fit.structure, fit.statistics.schema)[node][0]
+    assert isinstance(kind, LinearGaussianKind)
     tied = any(node in group for group in fit.structure.tie)
     prior = prior_of(fit.prior, kind, cpd.family)
     if prior is not None or kind.ridge or kind.singular != "error" or kind.tied == "slopes" or tied:
@@ -136,7 +140,7 @@ def coefficient_table(fit: Fit, node: str, level: float) -> CoefficientTable:
     return CoefficientTable(node, tuple(configurations), tuple(terms), estimate, se, df, level)
 
 
-def _require_least_squares(cpd: Any, kind: Any, moments: Any) -> None:
+def _require_least_squares(cpd: LinearGaussianCPD, kind: LinearGaussianKind, moments: Moments) -> None:
     """Refuse coefficients that were given, and not estimated."""
     if not kind.residual(cpd, moments) <= 1e-6:
         raise EstimationError(
@@ -145,6 +149,6 @@ def _require_least_squares(cpd: Any, kind: Any, moments: Any) -> None:
         )
 
 
-def _unbiased(kind: Any) -> Any:
+def _unbiased(kind: LinearGaussianKind) -> LinearGaussianKind:
     """Return the kind whose divisors are the degrees of freedom."""
     return kind.configured("", {"divisor": "n-p"})

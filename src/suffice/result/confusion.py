@@ -59,8 +59,8 @@ class Confusion:
     loss: float = 0.0
 
     def __post_init__(self) -> None:
-        for name in ("counts", "unanswered"):
-            values = np.array(getattr(self, name), np.float64)
+        for name, given in (("counts", self.counts), ("unanswered", self.unanswered)):
+            values = np.array(given, np.float64)
             values.flags.writeable = False
             object.__setattr__(self, name, values)
 

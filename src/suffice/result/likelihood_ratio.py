@@ -21,6 +21,7 @@ from suffice.models.clique_layout import factors_over, layout_of
 from suffice.result.feature_cells import features_of, is_inside, rank_on, ranks_given_inputs
 from suffice.result.fit import Fit
 from suffice.result.goodness import INEXACT, inputs_text, p_text, tail
+from suffice.result.weights import base_of
 from suffice.stats.counts import Counts
 from suffice.stats.needs import Count, Distinct
 from suffice.stats.rows import Rows
@@ -259,14 +260,14 @@ def _is_nested(small: Fit, large: Fit) -> bool | None:
 def _require_same_measure(small: Fit, large: Fit) -> None:
     if isinstance(small.structure, Cliques) and isinstance(large.structure, Cliques):
         return
-    first, second = (getattr(fit.model, "base", ()) for fit in (small, large))
+    first, second = base_of(small), base_of(large)
     same = len(first) == len(second) and all(
         one is other or (one.names == other.names and np.array_equal(one.values, other.values))
         for one, other in zip(first, second, strict=True)
     )
     if not same:
         raise ArgumentError("The fits must have the same base measure, or none. Give both the same base=.")
-    ranges = [sorted(getattr(fit.structure, "support", ())) for fit in (small, large)]
+    ranges = [sorted(fit.structure.support) if isinstance(fit.structure, Features) else [] for fit in (small, large)]
     if ranges[0] != ranges[1]:
         raise ArgumentError(
             "The continuous variables of both fits must have the same support. Got "

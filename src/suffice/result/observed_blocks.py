@@ -25,7 +25,7 @@ from suffice.models.joint_normal import JointNormal
 from suffice.priors.binding import bound, prior_of
 from suffice.result.observed_regressions import Regressions, together
 from suffice.result.observed_tables import Block, Parameter, Tables, counted
-from suffice.stats.needs import Moment, Need
+from suffice.stats.needs import Count, Moment
 from suffice.stats.statistics import Statistics
 from suffice.types import Floats
 
@@ -128,7 +128,7 @@ def blocks_of_network(fit: Fit, statistics: Statistics, certified: bool) -> list
 def _tables(
     group: Sequence[str],
     cpds: tuple[TabularCPD, ...],
-    needs: tuple[Need, ...],
+    needs: tuple[Count, ...],
     kind: AnyKind,
     mine: Any,
     fit: Fit,
@@ -148,7 +148,7 @@ def _tables(
 def _regressions(
     group: Sequence[str],
     cpds: tuple[LinearGaussianCPD, ...],
-    needs: tuple[Need, ...],
+    needs: tuple[Moment, ...],
     kind: LinearGaussianKind,
     mine: Any,
     fit: Fit,

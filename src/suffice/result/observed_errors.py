@@ -118,7 +118,7 @@ class ObservedErrors:
             "parameter": list(self.parameters),
         }
         return to_native(
-            {**columns, **{name: getattr(self, name) for name in ("estimate", "se", "lower", "upper")}}, backend
+            {**columns, "estimate": self.estimate, "se": self.se, "lower": self.lower, "upper": self.upper}, backend
         )
 
     def _cells(self) -> tuple[list[str], list[list[str]], str]:

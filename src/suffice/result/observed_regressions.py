@@ -15,7 +15,7 @@ from suffice.models.cpds.rows import all_configurations
 from suffice.models.cpds.tabular import describe_configuration
 from suffice.result.observed_tables import NOTHING, Parameter
 from suffice.stats.moments import Moments
-from suffice.stats.needs import Need
+from suffice.stats.needs import Moment
 from suffice.stats.statistics import Statistics
 from suffice.types import Floats
 
@@ -31,7 +31,7 @@ class Regressions:
 
     names: tuple[str, ...]
     cpds: tuple[LinearGaussianCPD, ...]
-    needs: tuple[Need, ...]
+    needs: tuple[Moment, ...]
     tied: str
     moments: Moments
     is_given: bool
@@ -154,11 +154,10 @@ class Regressions:
         return found
 
 
-def together(statistics: Statistics, needs: tuple[Need, ...], cpds: tuple[LinearGaussianCPD, ...]) -> Moments:
+def together(statistics: Statistics, needs: tuple[Moment, ...], cpds: tuple[LinearGaussianCPD, ...]) -> Moments:
     """Add the statistics of tied nodes, in the first one's variables."""
     lead, parts = cpds[0].family, []
     for need, cpd in zip(needs, cpds, strict=True):
         renaming = dict(zip(cpd.family.scope, lead.variables, strict=True))
         parts.append(statistics[need] if cpd is cpds[0] else statistics[need].renamed(renaming))
-    total: Moments = reduce(add, parts)
-    return total
+    return reduce(add, parts)

@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 
 from suffice.models.cpds.rows import all_configurations
 from suffice.models.cpds.tabular import TabularCPD, describe_configuration, whole_values
-from suffice.stats.needs import Need
+from suffice.stats.needs import Count
 from suffice.stats.statistics import Statistics
 from suffice.types import Floats
 
@@ -64,7 +64,7 @@ class Tables:
 
     names: tuple[str, ...]
     cpds: tuple[TabularCPD, ...]
-    needs: tuple[Need, ...]
+    needs: tuple[Count, ...]
     pseudo: Floats
     counts: Floats
     given: NDArray[np.bool_]
@@ -142,7 +142,7 @@ class Tables:
         return found
 
 
-def counted(statistics: Statistics, needs: tuple[Need, ...], shape: tuple[int, ...]) -> Floats:
+def counted(statistics: Statistics, needs: tuple[Count, ...], shape: tuple[int, ...]) -> Floats:
     """Return the counts of tied nodes together."""
     tables = [np.asarray(statistics[need].table(), np.float64).reshape(shape) for need in needs]
     return np.sum(tables, axis=0)  # type: ignore[no-any-return]

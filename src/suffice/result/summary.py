@@ -193,16 +193,13 @@ def class_cells(fit: Fit) -> Cells | None:
 
 def _class_weights(statistics: Statistics, target: str) -> Floats | None:
     """Return the weight of every class, from whichever statistic tells it; None where none does."""
-    for need, statistic in statistics.items():
+    for need in statistics:
         if isinstance(need, Count) and need.scope == (target,):
-            table: Floats = statistic.table()
-            return table
+            return np.asarray(statistics[need].table())
         if isinstance(need, Moment) and need.by == (target,):
-            weight: Floats = statistic.weight
-            return weight
-    counted = [statistic for need, statistic in statistics.items() if isinstance(need, Count) and target in need.scope]
-    margin: Floats | None = counted[0].marginal((target,)).table() if counted else None
-    return margin
+            return np.asarray(statistics[need].weight)
+    counted = [statistics[need] for need in statistics if isinstance(need, Count) and target in need.scope]
+    return np.asarray(counted[0].marginal((target,)).table()) if counted else None
 
 
 def coefficient_cells(fit: Fit) -> Cells | None:

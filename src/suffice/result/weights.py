@@ -41,6 +41,7 @@ from suffice.learn.method import Problem
 from suffice.learn.pseudo_likelihood import PseudoSetting
 from suffice.models.clique_layout import factors_over
 from suffice.models.log_linear import LogLinear
+from suffice.models.log_linear_density import LogLinearDensity
 from suffice.priors.penalty import Gaussian, Penalty
 from suffice.result.goodness import p_text
 from suffice.result.wald_columns import WaldColumns
@@ -215,7 +216,7 @@ def _curvature(fit: Fit) -> Curvature:
     values = fit.model.weights.to_numpy()
     finite = np.isfinite(values)
     weights = np.where(finite, values, 0.0)
-    problem = Problem(fit.structure, fit.statistics, prior=fit.prior, point=fit.point, base=_base(fit))
+    problem = Problem(fit.structure, fit.statistics, prior=fit.prior, point=fit.point, base=base_of(fit))
     if fit.method == "pseudo_likelihood":
         pseudo: Any = PseudoSetting.of(problem)
         pseudo = pseudo if fit.prior is not None else pseudo.on_extremes()
@@ -233,8 +234,9 @@ def _curvature(fit: Fit) -> Curvature:
     return Curvature(information, None, even + np.diag(np.where(precision > 0, unit, 0.0)), finite)
 
 
-def _base(fit: Fit) -> tuple[Any, ...]:
-    return tuple(getattr(fit.model, "base", ()))
+def base_of(fit: Fit) -> tuple[Any, ...]:
+    """Return the base measure of a log-linear model, tables or functions to be multiplied; others have none."""
+    return fit.model.base if isinstance(fit.model, LogLinear | LogLinearDensity) else ()
 
 
 def _precision(matching: FeatureMatching) -> Floats:
