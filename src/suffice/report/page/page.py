@@ -241,7 +241,7 @@ def _why_not(content: Content) -> str:
     kinds = {variable.is_discrete for variable in model.schema.variables}
     if kinds == {True}:
         try:
-            model._check_known(None, Given())
+            model._tables.check_known(None, Given())
         except ModelError as error:  # rows of tables that are not known
             return str(error)
     return MIXED if len(kinds) > 1 else LARGE
