@@ -17,7 +17,6 @@ import suffice as sf
 from suffice.data.matrix import MatrixTable
 from suffice.data.variable import Variable
 from suffice.models.class_model import ClassModel, Posteriors, log_sum
-from suffice.models.prediction import Prediction
 from suffice.structures.joint_classes import JointClasses
 from suffice.structures.naive import Naive
 
@@ -28,7 +27,7 @@ TABLE = np.array([[0.5, 0.0], [0.5, 1.0]])
 
 
 @dataclass(frozen=True, eq=False)
-class Waiting(ClassModel, Posteriors, Prediction):
+class Waiting(ClassModel):
     """Given the class, a waiting time x is exponential with its own rate, and a is drawn from a table."""
 
     class_prior: NDArray[np.float64]
@@ -51,7 +50,7 @@ class Waiting(ClassModel, Posteriors, Prediction):
 
 
 @dataclass(frozen=True, eq=False)
-class Deciding(Posteriors, Prediction):
+class Deciding(Posteriors):
     """p(y | x) alone: the second class with the probability x."""
 
     target: Variable = Y

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import io
 import sys
 
 
@@ -9,10 +10,9 @@ def main() -> None:
     """Run the command line."""
     from suffice.cli.app import app
 
-    if hasattr(sys.stdout, "reconfigure"):
-        # States and names are Unicode, whatever the locale says.
-        sys.stdout.reconfigure(encoding="utf-8", errors="replace")
-        sys.stderr.reconfigure(encoding="utf-8", errors="replace")  # type: ignore[union-attr]
+    for stream in (sys.stdout, sys.stderr):
+        if isinstance(stream, io.TextIOWrapper):  # States and names are Unicode, whatever the locale says.
+            stream.reconfigure(encoding="utf-8", errors="replace")
     app(prog_name="suffice")
 
 

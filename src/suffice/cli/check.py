@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import sys
-from typing import Annotated, Any
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
@@ -28,6 +28,9 @@ from suffice.cli.shared import (
     show_json,
     table,
 )
+
+if TYPE_CHECKING:
+    from suffice.checking.result import StructureCheck
 
 
 def check(
@@ -90,7 +93,7 @@ def check(
         raise typer.Exit(1)
 
 
-def show_check(found: Any) -> None:
+def show_check(found: StructureCheck) -> None:
     """Print a check: in colours on a terminal, plain in a pipe."""
     if not sys.stdout.isatty():
         print(found)

@@ -5,11 +5,20 @@ from __future__ import annotations
 import textwrap
 from collections.abc import Iterator
 from dataclasses import dataclass
-from typing import Any
+from typing import TYPE_CHECKING
 
-from suffice.cli.classify_cases import CaseFile, Tally
+from suffice.cli.classify_cases import CaseFile, Cases, Tally
 from suffice.errors import ArgumentError, require_choice
 from suffice.text import number, plural, visible
+
+if TYPE_CHECKING:
+    from suffice.cli.classify_options import ClassProbabilities
+    from suffice.cli.classify_rows import Predictions
+    from suffice.cli.shared import Document
+    from suffice.models.class_model import Posteriors
+    from suffice.progress import Watch
+    from suffice.result.confusion import Confusion
+    from suffice.types import Floats, Ints
 
 RULES = ("map", "ml")
 WIDTH = 100
@@ -32,8 +41,8 @@ class Survey:
 
     file: CaseFile
     tally: Tally
-    confusion: Any
-    predicted: Any
+    confusion: Confusion
+    predicted: Ints
 
     @classmethod
     def of(cls, file: CaseFile) -> Survey:
@@ -45,7 +54,7 @@ class Survey:
         target = file.model.target
         return cls(file, Tally(), Confusion.empty(target), np.zeros(target.n_states + 1, np.int64))
 
-    def answers(self, watch: Any, rule: str = "map") -> Iterator[Any]:
+    def answers(self, watch: Watch, rule: str = "map") -> Iterator[Predictions]:
         """Yield the `Predictions` of all rows, in order."""
         import numpy as np
 
@@ -61,7 +70,7 @@ class Survey:
                 self.confusion += Confusion.of(model.target, observed, classes, log_posteriors, cases.weights)
             yield Predictions(cases.kept, classes, log_posteriors)
 
-    def run(self, watch: Any) -> Survey:
+    def run(self, watch: Watch) -> Survey:
         """Let all cases pass by."""
         for _ in self.answers(watch):
             pass
@@ -90,7 +99,7 @@ class Survey:
             notes.append(f"{rows} of classes that the model does not know, such as {first}, left out of the errors.")
         return notes + tally.remarks
 
-    def to_dict(self) -> dict[str, Any]:
+    def to_dict(self) -> Document:
         """Return all numbers as JSON-able data."""
         *predicted, impossible = self.predicted.tolist()
         labels = self.file.model.target.labels
@@ -123,14 +132,14 @@ class Survey:
         return ["predicted", "rows"], rows if self.predicted[-1] else rows[:-1], "<>"
 
 
-def decide(model: Any, cases: Any, rule: str) -> tuple[Any, Any]:
+def decide(model: Posteriors, cases: Cases, rule: str) -> tuple[Ints, Floats]:
     """Return the classes of some cases, −1 where there is none, and log p(class | case)."""
     import numpy as np
 
-    from suffice.models.class_model import log_sum
+    from suffice.models.class_model import ClassModel, log_sum
     from suffice.result.confusion import predicted_classes
 
-    if rule == "ml":
+    if rule == "ml" and isinstance(model, ClassModel):  # as `with_decisions` has seen to
         likelihoods = model.log_likelihoods_of(cases.columns, cases.n_rows)
         classes = predicted_classes(likelihoods)
         scores = likelihoods + model.log_prior
@@ -141,13 +150,13 @@ def decide(model: Any, cases: Any, rule: str) -> tuple[Any, Any]:
         return classes, scores - log_sum(scores)[:, None]
 
 
-def read_classifier(path: str) -> Any:
+def read_classifier(path: str) -> Posteriors:
     """Read a classifier, alone or from a whole fit."""
     from suffice.io import read
+    from suffice.models.capabilities import model_of
     from suffice.models.class_model import Posteriors
 
-    loaded = read(path)
-    model = getattr(loaded, "model", loaded)
+    model = model_of(read(path))
     if not isinstance(model, Posteriors):
         raise ArgumentError(
             f"{path!r} holds a {type(model).__name__}, which is no classifier. Fit one: suffice classify fit DATA "
@@ -156,12 +165,14 @@ def read_classifier(path: str) -> Any:
     return model
 
 
-def with_decisions(model: Any, rule: str, class_prior: Any) -> Any:
+def with_decisions(model: Posteriors, rule: str, class_prior: ClassProbabilities | None) -> Posteriors:
     """Return the model with other class probabilities, once it is known to have any."""
+    from suffice.models.class_model import ClassModel
+
     require_choice("rule", rule, RULES)
     if class_prior is None and rule == "map":
         return model
-    if not hasattr(model, "with_class_priors"):
+    if not isinstance(model, ClassModel):
         option = "--rule ml" if class_prior is None else "--class-prior"
         raise ArgumentError(
             f"A {type(model).__name__} models the class given the inputs, without class probabilities of its own. "

@@ -4,10 +4,22 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from typing import Any
+from typing import TYPE_CHECKING
 
 from suffice.cli.classify_options import require_column
+from suffice.cli.shared import as_read
 from suffice.errors import ArgumentError, DataError, listing, suggestion
+
+if TYPE_CHECKING:
+    import pyarrow as pa
+
+    from suffice.data.encode import ColumnEncoder
+    from suffice.data.raw import Batch, RawStream, RawTable
+    from suffice.data.readers.csv_file import CSV
+    from suffice.data.stream import Policies
+    from suffice.models.class_model import Posteriors
+    from suffice.progress import Watch
+    from suffice.types import Bools, Columns, Floats, Label
 
 PIECE_ROWS = 1 << 16
 """So many rows are classified at a time at most, whatever the pieces of a file are."""
@@ -28,12 +40,12 @@ class Cases:
         Columns as the file has them.
     """
 
-    columns: Mapping[str, Any]
+    columns: Columns
     n_rows: int
-    weights: Any = None
-    kept: Mapping[str, Any] = field(default_factory=dict)
+    weights: Floats | None = None
+    kept: Mapping[str, pa.Array] = field(default_factory=dict)
 
-    def at(self, rows: Any, n_rows: int) -> Cases:
+    def at(self, rows: slice | Bools, n_rows: int) -> Cases:
         """Return some of the rows; ``rows`` is a slice, or a mask of rows that have nothing kept beside them."""
         weights = None if self.weights is None else self.weights[rows]
         columns = {name: values[rows] for name, values in self.columns.items()}
@@ -66,7 +78,7 @@ class Tally:
     n_with_gaps: int = 0
     n_without_class: int = 0
     n_unknown_class: int = 0
-    unknown_class: Any = None
+    unknown_class: Label | None = None
     remarks: list[str] = field(default_factory=list)
 
 
@@ -88,9 +100,9 @@ class CaseFile:
         The column of the class in the file.
     """
 
-    model: Any
-    stream: Any
-    policies: Any
+    model: Posteriors
+    stream: RawStream
+    policies: Policies
     keep: tuple[str, ...] = ()
     drops: bool = False
     target: str = ""
@@ -98,8 +110,8 @@ class CaseFile:
     @classmethod
     def open(
         cls,
-        model: Any,
-        data: Any,
+        model: Posteriors,
+        data: str | CSV,
         *,
         weights: str | None = None,
         keep: tuple[str, ...] = (),
@@ -109,7 +121,7 @@ class CaseFile:
     ) -> CaseFile:
         """Open a file; its columns are checked now, its rows are read later."""
         from suffice.data.readers import open_raw
-        from suffice.data.stream import KEEP
+        from suffice.data.stream import KEEP, StreamedTable
         from suffice.data.table import open_table
 
         inputs, schema = model.variables[:-1], model.schema
@@ -117,9 +129,10 @@ class CaseFile:
         _require_inputs(model, inputs, raw)
         if target is not None:
             _require_target(target, inputs, raw)
-        table: Any = open_table(
+        table = open_table(
             data, inputs, schema=schema.select(inputs), weights=weights, missing=KEEP, unknown_states=unknown_states
         )
+        assert isinstance(table, StreamedTable)  # as those of files are
         for name in keep:
             if name not in table.stream.names:
                 raise DataError(
@@ -133,7 +146,7 @@ class CaseFile:
         """Whether the file has the column of the class."""
         return self.target in self.stream.names
 
-    def read(self, watch: Any, tally: Tally) -> Iterator[Cases]:
+    def read(self, watch: Watch, tally: Tally) -> Iterator[Cases]:
         """Yield all rows in order, and note in ``tally`` what was met."""
         encoders = {name: self.policies.encoder(name, self.stream.text) for name in self.policies.columns}
         classes = self._class_encoder() if self.has_target else None
@@ -146,7 +159,7 @@ class CaseFile:
                 watch.advance(batch.n_rows)
         tally.remarks += [remark for encoder in encoders.values() for remark in encoder.remarks()]
 
-    def _class_encoder(self) -> Any:
+    def _class_encoder(self) -> ColumnEncoder:
         """Return the encoder of the class; classes that the model does not know are counted, and no error."""
         from suffice.data.schema import declarations
 
@@ -154,7 +167,9 @@ class CaseFile:
         policies = replace(self.policies, declared={self.target: declared}, unknown_states="missing")
         return policies.encoder(self.target, self.stream.text)
 
-    def _cases(self, batch: Any, encoders: Mapping[str, Any], classes: Any, tally: Tally) -> Cases:
+    def _cases(
+        self, batch: Batch, encoders: Mapping[str, ColumnEncoder], classes: ColumnEncoder | None, tally: Tally
+    ) -> Cases:
         from suffice.data.stream import checked_weights
 
         start, weights = tally.n_rows, None
@@ -167,10 +182,10 @@ class CaseFile:
         if self.policies.weights:
             numbers = batch.column(self.policies.weights).numbers(start)
             weights = checked_weights(numbers, f"column {self.policies.weights!r}", start)
-        kept = {name: _plain(batch.column(name).column) for name in self.keep}
+        kept = {name: _plain(as_read(batch.column(name))) for name in self.keep}
         return self._without_gaps(Cases(columns, batch.n_rows, weights, kept))
 
-    def _note_gaps(self, columns: Mapping[str, Any], tally: Tally) -> None:
+    def _note_gaps(self, columns: Columns, tally: Tally) -> None:
         from suffice.data.stream import complete_rows
 
         whole = complete_rows(columns, "drop")
@@ -180,7 +195,7 @@ class CaseFile:
         if not self.drops and not self.model.takes_gaps:
             raise self._refused(columns, tally.n_rows)
 
-    def _refused(self, columns: Mapping[str, Any], start: int) -> DataError:
+    def _refused(self, columns: Columns, start: int) -> DataError:
         from suffice.data.encode import missing_in
 
         gaps = {name: missing_in(values) for name, values in columns.items()}
@@ -198,7 +213,7 @@ class CaseFile:
         return cases if whole is None else cases.at(whole, int(whole.sum()))
 
 
-def _require_inputs(model: Any, inputs: Sequence[str], raw: Any) -> None:
+def _require_inputs(model: Posteriors, inputs: Sequence[str], raw: RawTable | RawStream) -> None:
     for name in inputs:
         if name not in raw.names:
             gap = " Add the column, empty where its values are not known." if model.takes_gaps else ""
@@ -208,13 +223,13 @@ def _require_inputs(model: Any, inputs: Sequence[str], raw: Any) -> None:
             )
 
 
-def _require_target(target: str, inputs: Sequence[str], raw: Any) -> None:
+def _require_target(target: str, inputs: Sequence[str], raw: RawTable | RawStream) -> None:
     if target in inputs:
         raise ArgumentError(f"{target!r} is an input of the classifier. Name the column of the class by --target.")
     require_column(target, raw.names, "--target")
 
 
-def _plain(column: Any) -> Any:
+def _plain(column: pa.ChunkedArray) -> pa.Array:
     """Return a column of a piece as one Arrow array, dictionary codes as what they stand for."""
     import pyarrow as pa
 

@@ -4,11 +4,17 @@ from __future__ import annotations
 
 import textwrap
 from dataclasses import dataclass
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from suffice.cli.classify_options import in_options
 from suffice.errors import SufficeError
 from suffice.text import visible
+
+if TYPE_CHECKING:
+    from suffice.cli.shared import Document
+    from suffice.data.readers.csv_file import CSV
+    from suffice.result.fit import Fit
+    from suffice.result.softmax_coefficients import SoftmaxCoefficients
 
 WIDTH = 100
 
@@ -27,17 +33,18 @@ class Coefficients:
         Why standard errors are not there, where a fit without a prior should have them.
     """
 
-    table: Any = None
+    table: SoftmaxCoefficients | None = None
     in_summary: bool = True
     why: str = ""
 
-    def to_list(self) -> list[dict[str, Any]] | None:
+    def to_list(self) -> list[Document] | None:
         """Return one entry a coefficient as JSON-able data; None without standard errors."""
         if self.table is None:
             return None
         from suffice.result.wald_columns import COLUMNS
 
-        columns = [getattr(self.table, name).tolist() for name in COLUMNS]
+        found = self.table
+        columns = [column.tolist() for column in (found.estimate, found.se, found.z, found.p, found.lower, found.upper)]
         names = zip(self.table.classes, self.table.terms, strict=True)
         rows = zip(names, *columns, strict=True)
         return [
@@ -59,18 +66,23 @@ class Coefficients:
             print("\n" + textwrap.fill(f"No standard errors: {visible(in_options(self.why))}", WIDTH))
 
 
-def read_coefficients(fit: Any, cases: Any, weights: str | None) -> Coefficients:
+def read_coefficients(fit: Fit, cases: str | CSV, weights: str | None) -> Coefficients:
     """Return the coefficients of a fit; large fits read the data once more."""
+    from suffice.models.softmax_model import SoftmaxModel
+    from suffice.result.softmax_coefficients import SoftmaxCoefficients
+
     model = fit.model
-    if not hasattr(model, "terms") or not hasattr(model, "intercept"):
+    if not isinstance(model, SoftmaxModel):
         return Coefficients()
     if fit.prior is not None:
         return Coefficients()
     if fit.certificate.exists == "no":
         return Coefficients(why="the estimate does not exist, as the note says.")
     known = model.information is not None
-    again = {} if known else {"data": cases, "weights": weights}
+    again: dict[str, Any] = {} if known else {"data": cases, "weights": weights}
     try:
-        return Coefficients(fit.coefficients(**again), in_summary=known)
+        table = fit.coefficients(**again)
+        assert isinstance(table, SoftmaxCoefficients)
+        return Coefficients(table, in_summary=known)
     except SufficeError as error:
         return Coefficients(why=str(error))

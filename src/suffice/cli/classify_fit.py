@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import replace
-from typing import Annotated, Any
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
@@ -35,6 +35,12 @@ from suffice.cli.shared import (
     table,
     write_fit,
 )
+
+if TYPE_CHECKING:
+    from suffice.cli.classify_answers import Survey
+    from suffice.data.readers.csv_file import CSV
+    from suffice.models.class_model import Posteriors
+    from suffice.result.fit import Fit
 
 
 def fit(
@@ -197,7 +203,6 @@ def fit(
             look.require_weights(weights)
         structure, settled, declared = classifier(model, target, columns, options, look)
         gaps = read_missing(model, missing)
-        reading: dict[str, Any] = {"weights": weights, "missing": gaps, "unknown_states": unknown_states}
         result = suffice.fit(
             structure,
             cases,
@@ -209,9 +214,13 @@ def fit(
             schema=declared,
             certify=certify,
             progress=bar(quiet),
-            **reading,
+            weights=weights,
+            missing=gaps,
+            unknown_states=unknown_states,
         )
-        survey = _resubstituted(result.model, cases, bar(quiet), **reading)
+        survey = _resubstituted(
+            result.model, cases, bar(quiet), missing=gaps, weights=weights, unknown_states=unknown_states
+        )
         coefficients = read_coefficients(result, cases, weights)
         write_fit(result, out, out_fit)
         _report(result, coefficients, survey, {"classifier": out, "fit": out_fit}, as_json)
@@ -219,18 +228,20 @@ def fit(
         raise typer.Exit(1)
 
 
-def _resubstituted(model: Any, cases: Any, progress: bool, *, missing: str, **reading: Any) -> Any:
+def _resubstituted(
+    model: Posteriors, cases: str | CSV, progress: bool, *, missing: str, weights: str | None, unknown_states: str
+) -> Survey:
     """Classify the rows that the model was learnt from."""
     from suffice.cli.classify_answers import Survey
     from suffice.cli.classify_cases import CaseFile
     from suffice.progress import watch_for
 
-    file = CaseFile.open(model, cases, drops=missing == "drop", **reading)
+    file = CaseFile.open(model, cases, drops=missing == "drop", weights=weights, unknown_states=unknown_states)
     return Survey.of(file).run(watch_for(progress))
 
 
 def _report(
-    result: Any, coefficients: Coefficients, survey: Any, written: dict[str, str | None], as_json: bool
+    result: Fit, coefficients: Coefficients, survey: Survey, written: dict[str, str | None], as_json: bool
 ) -> None:
     from suffice.cli.show import show_document, show_fit, show_written
 

@@ -6,10 +6,17 @@ from collections.abc import Mapping, Sequence
 from contextlib import closing
 from dataclasses import dataclass
 from numbers import Number
-from typing import Any, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 from suffice.cli.classify_options import require_column
 from suffice.errors import ArgumentError, DataError, shown
+
+if TYPE_CHECKING:
+    from suffice.data.raw import RawColumn
+    from suffice.data.readers.csv_file import CSV
+    from suffice.data.schema import Declaration, Schema
+    from suffice.structures.structure import Structure
+    from suffice.types import Label
 
 
 @dataclass(frozen=True)
@@ -23,8 +30,8 @@ class Look:
         What was said of columns.
     """
 
-    cases: Any
-    declared: Mapping[str, Any]
+    cases: str | CSV
+    declared: Mapping[str, Declaration]
 
     @property
     def names(self) -> tuple[str, ...]:
@@ -33,7 +40,7 @@ class Look:
 
         return open_raw(self.cases).names
 
-    def schema(self, structure: Any) -> Any:
+    def schema(self, structure: Structure) -> Schema:
         """Return the variables of a structure as far as the first piece of the file shows them."""
         from suffice.data.stream import KEEP
         from suffice.data.table import open_table
@@ -55,7 +62,7 @@ class Look:
             pass
         return table.settled().schema[target].n_states
 
-    def measured(self, names: Sequence[str]) -> dict[str, Any]:
+    def measured(self, names: Sequence[str]) -> dict[str, Declaration]:
         """Declare continuous those columns whose values are numbers in the first piece, unless something was said."""
         from suffice.data.schema import continuous
 
@@ -101,7 +108,7 @@ class Look:
         """Return what columns hold in the first piece; nothing where the file has no rows."""
         from suffice.data.readers import open_raw
 
-        raw: Any = open_raw(self.cases)
+        raw: Any = open_raw(self.cases)  # whose batches are generators, which can be closed
         with closing(raw.batches(list(names))) as batches:
             for batch in batches:
                 if batch.n_rows:
@@ -122,10 +129,10 @@ class Glimpse(NamedTuple):
 
     all_numbers: bool
     no_numbers: bool
-    example: Any
+    example: Label | None
 
     @classmethod
-    def of(cls, column: Any, text: bool) -> Glimpse:
+    def of(cls, column: RawColumn, text: bool) -> Glimpse:
         """Look at a column; ``text`` means that its values are as a file wrote them."""
         from suffice.data.raw import is_number
 

@@ -4,11 +4,21 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Mapping
-from typing import Any, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 from suffice.cli.classify_look import Look
 from suffice.cli.priors import is_number, read_priors
 from suffice.errors import ArgumentError, require_choice
+
+if TYPE_CHECKING:
+    from suffice.cli.priors import PriorsSaid
+    from suffice.data.schema import Declaration
+    from suffice.structures.class_gaussian import ClassGaussian
+    from suffice.structures.joint_classes import JointClasses
+    from suffice.structures.naive import Naive
+    from suffice.structures.softmax_regression import SoftmaxClasses
+
+    ClassStructure = ClassGaussian | JointClasses | Naive | SoftmaxClasses
 
 Said = Mapping[str, Any]
 """The options that were given, by the names of the arguments that they stand for."""
@@ -34,14 +44,14 @@ class Kind(NamedTuple):
     """
 
     options: tuple[str, ...]
-    structure: Callable[[str, tuple[str, ...], Said], Any]
-    prior: Callable[[Said, Any, Look], Any]
+    structure: Callable[[str, tuple[str, ...], Said], ClassStructure]
+    prior: Callable[[Said, ClassStructure, Look], PriorsSaid]
     measures: bool = False
     numbers: bool = False
     missing: str = "error"
 
 
-def _gaussian(target: str, inputs: tuple[str, ...], said: Said) -> Any:
+def _gaussian(target: str, inputs: tuple[str, ...], said: Said) -> ClassGaussian:
     from suffice.structures.class_gaussian import ClassGaussian
 
     shrinkage = said.get("shrinkage")
@@ -49,34 +59,35 @@ def _gaussian(target: str, inputs: tuple[str, ...], said: Said) -> Any:
     return ClassGaussian(target, inputs, **{**said, **numbers})
 
 
-def _naive(target: str, inputs: tuple[str, ...], said: Said) -> Any:
+def _naive(target: str, inputs: tuple[str, ...], said: Said) -> Naive:
     from suffice.structures.naive import Naive
 
     return Naive(target, inputs, **{name: value for name, value in said.items() if name not in ("smoothing", "prior")})
 
 
-def _joint(target: str, inputs: tuple[str, ...], said: Said) -> Any:
+def _joint(target: str, inputs: tuple[str, ...], said: Said) -> JointClasses:
     from suffice.structures.joint_classes import JointClasses
 
     return JointClasses(target, inputs, said.get("class_prior", "counted"))
 
 
-def _softmax(target: str, inputs: tuple[str, ...], said: Said) -> Any:
+def _softmax(target: str, inputs: tuple[str, ...], said: Said) -> SoftmaxClasses:
     from suffice.structures.softmax_regression import SoftmaxClasses
 
     return SoftmaxClasses(target, inputs, reference=said.get("reference"))
 
 
-def _smoothed(said: Said, structure: Any, look: Look) -> Any:
+def _smoothed(said: Said, structure: ClassStructure, look: Look) -> PriorsSaid:
     """Return the prior of pseudo-counts; none where they are zero, or nothing is counted."""
     from suffice.priors.dirichlet import Dirichlet
+    from suffice.structures.naive import Naive
 
     if "prior" in said:
         return _told(said, "smoothing")
     alpha = said.get("smoothing", SMOOTHING)
     if not 0 <= alpha < math.inf:
         raise ArgumentError(f"The option --smoothing takes a pseudo-count, zero or more. Got {alpha:g} instead.")
-    if alpha and hasattr(structure, "kinds_in") and not _counts(structure.kinds_in(look.schema(structure))):
+    if alpha and isinstance(structure, Naive) and not _counts(structure.kinds_in(look.schema(structure))):
         if "smoothing" in said:
             raise ArgumentError(
                 "The option --smoothing is for states and counts, and every input is a measurement. Leave it out, or "
@@ -86,7 +97,7 @@ def _smoothed(said: Said, structure: Any, look: Look) -> Any:
     return Dirichlet(alpha) if alpha else None
 
 
-def _told(said: Said, other: str) -> Any:
+def _told(said: Said, other: str) -> PriorsSaid:
     """Return the priors that were written out, in place of what another option would make."""
     if other in said:
         raise ArgumentError(f"The options --prior and --{other} say the same in two ways. Leave one of them out.")
@@ -98,7 +109,7 @@ def _counts(kinds: Mapping[str, str]) -> bool:
     return any(not kind.endswith("gaussian") for kind in kinds.values())
 
 
-def _penalty(said: Said, structure: Any, look: Look) -> Any:
+def _penalty(said: Said, structure: ClassStructure, look: Look) -> PriorsSaid:
     """Return the prior whose density is the penalty: ½ strength ‖w‖² or strength ‖w‖₁, intercepts left free."""
     from suffice.priors.penalty import Gaussian, Laplace
 
@@ -144,7 +155,7 @@ SPELLED = {"kinds": "kind"}
 
 def classifier(
     model: str, target: str, inputs: tuple[str, ...], options: Said, look: Look
-) -> tuple[Any, Any, dict[str, Any]]:
+) -> tuple[ClassStructure, PriorsSaid, dict[str, Declaration]]:
     """Return the structure and the prior of a kind of classifier, and what is declared of columns.
 
     Parameters

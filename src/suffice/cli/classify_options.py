@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Sequence
-from typing import Annotated, Any
+from typing import Annotated
 
 import typer
 
@@ -17,6 +17,9 @@ CASES = "A CSV file whose first line, or --names, names the columns; a Parquet f
 ClassWeightsOption = Annotated[
     str | None, typer.Option("--weights", metavar="COL", help="Column with the rows' frequencies.")
 ]
+
+ClassProbabilities = str | float | dict[str, float]
+"""A word, a pseudo-count, or p by class."""
 
 
 def in_options(message: str) -> str:
@@ -34,7 +37,7 @@ def _add_a_penalty(found: re.Match[str]) -> str:
     return f"{'A' if found[1] == 'P' else 'a'}dd a penalty such as --"
 
 
-def read_class_prior(text: str | None) -> Any:
+def read_class_prior(text: str | None) -> ClassProbabilities | None:
     """Read class probabilities: a word, a pseudo-count, or ``yes=0.3,no=0.7``.
 
     >>> read_class_prior("uniform"), read_class_prior("1"), read_class_prior("yes=0.3,no=0.7")
@@ -58,7 +61,7 @@ def read_class_prior(text: str | None) -> Any:
     return found
 
 
-def read_other_prior(text: str | None) -> Any:
+def read_other_prior(text: str | None) -> ClassProbabilities | None:
     """Read class probabilities in place of a classifier's own: ``uniform``, or ``yes=0.3,no=0.7``."""
     found = read_class_prior(text)
     if found == "counted" or isinstance(found, float):

@@ -5,7 +5,8 @@ from __future__ import annotations
 import contextlib
 import json
 import sys
-from typing import Annotated, Any
+from collections.abc import Iterator
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
@@ -27,6 +28,10 @@ from suffice.cli.shared import (
     table,
 )
 from suffice.text import plural, visible
+
+if TYPE_CHECKING:
+    from suffice.cli.classify_answers import Survey
+    from suffice.cli.classify_rows import Layout, Predictions
 
 
 def predict(
@@ -116,7 +121,7 @@ def predict(
         _report(survey, out, as_json)
 
 
-def _write(layout: Any, answers: Any, out: str | None, as_json: bool) -> None:
+def _write(layout: Layout, answers: Iterator[Predictions], out: str | None, as_json: bool) -> None:
     from suffice.cli.classify_rows import write_csv, write_json, write_predictions
 
     if out is not None:
@@ -128,7 +133,7 @@ def _write(layout: Any, answers: Any, out: str | None, as_json: bool) -> None:
         write_csv(layout, answers, sys.stdout.buffer)
 
 
-def _report(survey: Any, out: str | None, as_json: bool) -> None:
+def _report(survey: Survey, out: str | None, as_json: bool) -> None:
     from suffice.io.own_json import plain
 
     if as_json:

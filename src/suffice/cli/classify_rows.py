@@ -7,16 +7,16 @@ import io
 import json
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
-from typing import IO, Any
+from typing import IO
 
 import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
-from numpy.typing import NDArray
 
 from suffice.data.variable import Variable
 from suffice.errors import DataError
 from suffice.files import atomic_write
+from suffice.types import Codes, Floats
 
 SPECIAL = '[",\r\n]'
 
@@ -33,9 +33,9 @@ class Predictions:
     log_posteriors : array, shape (n_rows, n_classes)
     """
 
-    kept: Mapping[str, Any]
-    classes: NDArray[Any]
-    log_posteriors: NDArray[np.float64]
+    kept: Mapping[str, pa.Array]
+    classes: Codes
+    log_posteriors: Floats
 
 
 @dataclass(frozen=True)

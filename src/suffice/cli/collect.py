@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from typing import Annotated, Any
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
@@ -29,6 +29,9 @@ from suffice.cli.shared import (
     table,
 )
 from suffice.text import in_bytes, plain_facts, plural
+
+if TYPE_CHECKING:
+    from suffice.stats.statistics import Statistics
 
 StatisticsOut = Annotated[str, typer.Option("--out", metavar="FILE", help="Where to write the statistics (.stats).")]
 
@@ -89,7 +92,7 @@ def collect(
         show_statistics(found, out, as_json)
 
 
-def show_statistics(statistics: Any, out: str, as_json: bool) -> None:
+def show_statistics(statistics: Statistics, out: str, as_json: bool) -> None:
     """Say what was written."""
     facts = {
         "rows": statistics.n_read - statistics.n_dropped,

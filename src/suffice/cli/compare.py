@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 import sys
-from typing import Annotated, Any
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
@@ -36,6 +36,10 @@ from suffice.cli.shared import (
 )
 from suffice.errors import ArgumentError
 from suffice.text import visible
+
+if TYPE_CHECKING:
+    from suffice.comparison.comparison import Comparison
+    from suffice.structures.structure import Structure
 
 
 def compare(
@@ -102,11 +106,11 @@ def compare(
         raise typer.Exit(1)
 
 
-def models_in(texts: list[str]) -> dict[str, Any]:
+def models_in(texts: list[str]) -> dict[str, Structure]:
     """Read ``NAME=STRUCTURE``, or a structure that is its own name."""
     from suffice.io.structure_file import read_structure
 
-    found: dict[str, Any] = {}
+    found: dict[str, Structure] = {}
     for text in texts:
         name, sign, structure = text.partition("=")
         if not sign or os.path.exists(text):  # a path may have the sign in it
@@ -120,7 +124,7 @@ def models_in(texts: list[str]) -> dict[str, Any]:
     return found
 
 
-def _show(found: Any) -> None:
+def _show(found: Comparison) -> None:
     if not sys.stdout.isatty():
         print(found)
         return

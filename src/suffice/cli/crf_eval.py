@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from typing import Annotated
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
@@ -18,6 +19,9 @@ from suffice.cli.crf_options import (
 )
 from suffice.cli.shared import JsonOption, reported
 from suffice.errors import DataError
+
+if TYPE_CHECKING:
+    from suffice.types import Label
 
 
 def evaluate(
@@ -50,6 +54,8 @@ def evaluate(
         from suffice.result.tag_scores import tag_scores
 
         set_threads(threads)
+        true: list[list[str]]
+        found: Sequence[Sequence[Label]]
         options = text_options(separator, comment, encoding)
         if file is None:
             true, found = read_tagged(model, options)
@@ -60,7 +66,7 @@ def evaluate(
                 raise DataError(f"{sentences.source.name} has no tokens, so that there is nothing to compare.")
             with told(tagger, sentences):
                 true, found = sentences.true_labels(), tagger.predict(sentences.inputs)
-        every = (tag for side in (true, found) for tags in side for tag in tags)
+        every = (str(tag) for side in (true, found) for tags in side for tag in tags)
         scores = tag_scores(true, found, scheme=scheme_of(scheme, every))
         if as_json:
             print_document(scores.to_dict())

@@ -4,9 +4,10 @@ from __future__ import annotations
 
 import os
 import warnings
+from collections.abc import Mapping
 from dataclasses import replace
 from time import perf_counter
-from typing import Annotated, Any
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
@@ -25,6 +26,11 @@ from suffice.cli.crf_options import (
 )
 from suffice.cli.shared import JsonOption, MaxIterOption, MethodOption, QuietOption, TolOption, bar, reported
 from suffice.errors import ArgumentError, FileAccessError, require_choice
+
+if TYPE_CHECKING:
+    from suffice.cli.crf_model import Tagger
+    from suffice.cli.crf_text import Sentences
+    from suffice.result.tag_scores import TagScores
 
 MODELS = ("crf", "memm")
 
@@ -155,18 +161,18 @@ def _require_place(out: str) -> None:
         raise FileAccessError(f"Cannot write {out!r}: {what}. Choose another path by --out.")
 
 
-def _learn(tagger: Any, sentences: Any, dev: Any) -> float:
+def _learn(tagger: Tagger, sentences: Sentences, dev: Sentences | None) -> float:
     """Learn, and return how many seconds it took."""
     held_out = {} if dev is None else {"X_dev": dev.inputs, "y_dev": dev.true_labels()}
     begin = perf_counter()
     with warnings.catch_warnings():
         # The report says the same, and more; scores of what was held out come with the warning that it is unknown.
         warnings.filterwarnings("ignore", message=r"(?s).*See fit_\.notes|No attribute has a weight|Not one attribute")
-        tagger.fit(sentences.inputs, sentences.labels, sentences.weights, **held_out)
+        tagger.fit(sentences.inputs, sentences.true_labels(), sentences.weights, **held_out)
     return perf_counter() - begin
 
 
-def _write(tagger: Any, sentences: Any, out: str) -> None:
+def _write(tagger: Tagger, sentences: Sentences, out: str) -> None:
     from suffice.io.chain_file import save_chain
     from suffice.sklearn.sequence_file import stored
 
@@ -174,7 +180,7 @@ def _write(tagger: Any, sentences: Any, out: str) -> None:
     save_chain(replace(stored(tagger), layout=sentences.layout), out)
 
 
-def _scores(tagger: Any, sentences: Any, scheme: str) -> Any:
+def _scores(tagger: Tagger, sentences: Sentences, scheme: str) -> TagScores:
     """Compare what the model says of sentences with their labels."""
     from suffice.cli.crf_report import told
     from suffice.result.tag_scores import tag_scores
@@ -184,7 +190,9 @@ def _scores(tagger: Any, sentences: Any, scheme: str) -> Any:
     return tag_scores(true, found, scheme=scheme_of(scheme, (label for labels in true for label in labels)))
 
 
-def _report(tagger: Any, sentences: Any, scores: dict[str, Any], seconds: float, out: str, as_json: bool) -> None:
+def _report(
+    tagger: Tagger, sentences: Sentences, scores: Mapping[str, TagScores], seconds: float, out: str, as_json: bool
+) -> None:
     from suffice.cli.crf_report import fit_document, fit_facts, print_document, show_scores, show_verdict
     from suffice.cli.show import show_facts, show_written
     from suffice.io.chain_file import Proof

@@ -2,12 +2,18 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import TYPE_CHECKING
 
 from suffice.cli.crf_source import begins_with
 from suffice.errors import ArgumentError, FileFormatError
 from suffice.files import MAGIC, read_bytes
 from suffice.io.chain_file import ChainFile, TextLayout, load_chain
+
+if TYPE_CHECKING:
+    from suffice.sklearn.chain_crf import ChainCRF
+    from suffice.sklearn.memm import MEMM
+
+    Tagger = ChainCRF | MEMM
 
 CRFSUITE = b"lCRF"
 """What models of the program CRFsuite begin with."""
@@ -32,7 +38,7 @@ def _remedy(path: str, beside: str | None) -> str:
     return "Learn one: suffice crf fit TRAIN --template FILE --out model.crf."
 
 
-def read_tagger(path: str, beside: str) -> tuple[Any, TextLayout]:
+def read_tagger(path: str, beside: str) -> tuple[Tagger, TextLayout]:
     """Read a model that can tag files such as ``beside``, and what they look like."""
     from suffice.sklearn.sequence_file import restored
 

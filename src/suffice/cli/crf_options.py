@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
@@ -12,6 +12,7 @@ from suffice.errors import ArgumentError, SufficeError
 
 if TYPE_CHECKING:
     from suffice.cli.crf_source import TextOptions
+    from suffice.data.window_templates import Templates
 
 TEXT = (
     "A file with one token a line and a blank line between sentences; .gz, .bz2 and .xz are unpacked; - is standard "
@@ -86,7 +87,7 @@ def text_options(separator: str | None, comment: str | None, encoding: str) -> T
     return TextOptions(read_separator(separator), comment, encoding)
 
 
-def read_template(template: str | None, attributes: bool, boundary: str | None, ends: bool) -> Any:
+def read_template(template: str | None, attributes: bool, boundary: str | None, ends: bool) -> Templates | None:
     """Return the templates; None where the file has attributes already."""
     from suffice.data import window_templates
 

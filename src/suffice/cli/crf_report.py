@@ -7,16 +7,27 @@ import re
 import sys
 import textwrap
 import warnings
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from itertools import chain
-from typing import Any
+from typing import TYPE_CHECKING
 
 from suffice.cli.show import show_facts, show_table
 from suffice.cli.spoken import spoken
 from suffice.errors import is_number, shown
 from suffice.progress import Bar
 from suffice.text import fixed, plural, visible
+
+if TYPE_CHECKING:
+    from suffice.cli.crf_model import Tagger
+    from suffice.cli.crf_text import Sentences
+    from suffice.cli.shared import Document
+    from suffice.data.attributes import Vocabulary
+    from suffice.io.chain_file import ChainFile
+    from suffice.priors.elastic import Elastic
+    from suffice.result.chain_weights import TopWeights
+    from suffice.result.fit import Fit
+    from suffice.result.tag_scores import TagScores
 
 WIDTH = 100
 
@@ -36,7 +47,7 @@ class LearningBar(Bar):
 
 
 @contextmanager
-def told(tagger: Any, sentences: Any) -> Iterator[None]:
+def told(tagger: Tagger, sentences: Sentences) -> Iterator[None]:
     """Print warnings of tagging on standard error, in the words of the command line."""
     with warnings.catch_warnings(record=True) as found:
         warnings.simplefilter("always", UserWarning)
@@ -47,7 +58,7 @@ def told(tagger: Any, sentences: Any) -> Iterator[None]:
         print(f"warning: {visible(spoken(named))}", file=sys.stderr)
 
 
-def _unknown(vocabulary: Any, sentences: Any) -> str:
+def _unknown(vocabulary: Vocabulary, sentences: Sentences) -> str:
     """Say that a file of attributes has none that a model knows, as columns with blanks between them look."""
     if sentences.layout.kind != "attributes" or vocabulary.is_hashed or not sentences.n_tokens or not len(vocabulary):
         return ""
@@ -62,20 +73,20 @@ def _unknown(vocabulary: Any, sentences: Any) -> str:
     )
 
 
-def print_document(content: dict[str, Any]) -> None:
+def print_document(content: Document) -> None:
     """Print one JSON document."""
     from suffice.io.own_json import plain
 
     print(json.dumps(plain(content), ensure_ascii=False, indent=1, allow_nan=False))
 
 
-def loss_of(fit: Any) -> float:
+def loss_of(fit: Fit) -> float:
     """Return what was made small: −Σ log p(y | x) and the penalty."""
     penalty = 0.0 if fit.prior is None else fit.prior.value(fit.model.weights)
     return float(penalty - fit.log_likelihood)
 
 
-def fit_facts(tagger: Any, sentences: Any, seconds: float) -> list[tuple[str, str]]:
+def fit_facts(tagger: Tagger, sentences: Sentences, seconds: float) -> list[tuple[str, str]]:
     """List what was learnt from what, as (name, value)."""
     from suffice.families.facts import chain_facts
 
@@ -91,7 +102,7 @@ def fit_facts(tagger: Any, sentences: Any, seconds: float) -> list[tuple[str, st
     return [*rows, ("time", f"{seconds:,.1f} s")]
 
 
-def fit_document(tagger: Any, sentences: Any, seconds: float) -> dict[str, Any]:
+def fit_document(tagger: Tagger, sentences: Sentences, seconds: float) -> Document:
     """Return the same as JSON-able data."""
     import numpy as np
 
@@ -116,19 +127,19 @@ def fit_document(tagger: Any, sentences: Any, seconds: float) -> dict[str, Any]:
     }
 
 
-def show_document(file: Any, tables: dict[str, Any]) -> dict[str, Any]:
+def show_document(file: ChainFile, tables: Mapping[str, TopWeights]) -> Document:
     """Return what a file holds as JSON-able data, under the names that `fit_document` has."""
     from suffice.priors.elastic import Elastic
 
     model, proof = file.model, file.proof
-    penalty = [file.params.get(name) for name in ("c1", "c2")]
+    penalty = [file.params[name] for name in ("c1", "c2") if name in file.params]
     templates = None if file.reading is None or file.reading.templates is None else file.reading.templates.text
     return {
         "model": "memm" if model.structure.is_local else "crf",
         "labels": list(model.label.labels),
         "n_attributes": len(model.structure.vocabulary),
         "n_weights": model.layout.size,
-        **(_penalty(Elastic(*penalty)) if all(map(is_number, penalty)) else {}),
+        **(_penalty(Elastic(*penalty)) if len(penalty) == 2 and all(map(is_number, penalty)) else {}),
         "log_likelihood": None if proof is None else proof.log_likelihood,
         "certificate": None if proof is None else {"ok": proof.ok, "verdict": proof.verdict},
         "notes": [] if proof is None else list(proof.notes),
@@ -137,10 +148,11 @@ def show_document(file: Any, tables: dict[str, Any]) -> dict[str, Any]:
     }
 
 
-def _penalty(prior: Any) -> dict[str, Any]:
+def _penalty(prior: Elastic | None) -> Document:
     """Return the numbers of a penalty, and how it is said."""
     c1, c2 = (0.0, 0.0) if prior is None else (prior.c1, prior.c2)
-    return {"c1": c1, "c2": c2, "penalty": prior.describe().removeprefix("penalty ") if c1 or c2 else "none"}
+    said = prior.describe().removeprefix("penalty ") if prior is not None and (c1 or c2) else "none"
+    return {"c1": c1, "c2": c2, "penalty": said}
 
 
 def stopped_early(notes: Sequence[str]) -> bool:
@@ -171,7 +183,7 @@ def _hanging(text: str, width: int) -> str:
     return "\n".join(textwrap.wrap(visible(spoken(text)), width, subsequent_indent="  "))
 
 
-def show_scores(scores: Any) -> None:
+def show_scores(scores: TagScores) -> None:
     """Print scores of tags: the totals, and a table of spans, or of tags where there are no spans."""
     show_facts(scores.facts())
     print()

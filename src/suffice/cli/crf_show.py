@@ -2,13 +2,20 @@
 
 from __future__ import annotations
 
-from typing import Annotated, Any
+from collections.abc import Mapping
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
 from suffice.cli.crf_options import ModelArgument
 from suffice.cli.shared import JsonOption, reported
 from suffice.errors import ArgumentError
+
+if TYPE_CHECKING:
+    from suffice.io.chain_file import ChainFile
+    from suffice.models.chain_model import ChainModel
+    from suffice.result.chain_weights import TopWeights
+    from suffice.types import Label
 
 
 def show(
@@ -35,7 +42,7 @@ def show(
         (_print_json if as_json else _print)(file, tables)
 
 
-def _label(model: Any, text: str | None) -> Any:
+def _label(model: ChainModel, text: str | None) -> Label | None:
     """Return the label of a name; those of models that were learnt in Python may be numbers."""
     if text is None:
         return None
@@ -46,7 +53,7 @@ def _label(model: Any, text: str | None) -> Any:
     raise ArgumentError(f"The model has no label {text!r}. Its labels are {known}.")
 
 
-def _print(file: Any, tables: dict[str, Any]) -> None:
+def _print(file: ChainFile, tables: Mapping[str, TopWeights]) -> None:
     from suffice.cli.crf_report import show_verdict
     from suffice.cli.show import show_facts, show_table
     from suffice.errors import is_number
@@ -69,7 +76,7 @@ def _print(file: Any, tables: dict[str, Any]) -> None:
         print(table._foot)
 
 
-def _print_json(file: Any, tables: dict[str, Any]) -> None:
+def _print_json(file: ChainFile, tables: Mapping[str, TopWeights]) -> None:
     from suffice.cli.crf_report import print_document, show_document
 
     print_document(show_document(file, tables))

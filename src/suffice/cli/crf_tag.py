@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 import sys
 from collections.abc import Iterator
-from typing import IO, Annotated, Any
+from typing import IO, Annotated
 
 import typer
 
@@ -87,6 +87,6 @@ def _require_other_file(out: str | None, file: str) -> None:
         raise ArgumentError(f"--out names {out!r}, which is read as FILE. Give it a path of its own.")
 
 
-def _write(lines: Iterator[str], handle: IO[Any]) -> None:
+def _write(lines: Iterator[str], handle: IO[str]) -> None:
     for line in lines:
         handle.write(line + "\n")

@@ -7,7 +7,12 @@ import math
 import re
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from suffice.cli.crf_model import Tagger
+    from suffice.cli.crf_text import Sentences
+    from suffice.types import Floats, Label
 
 MARK = re.compile(r"# (?:(\d+) )?\d+(?:\.\d+)?(?:e[+-]\d+)?")
 """The line before a labelling: its rank, where there are several, and its probability."""
@@ -39,10 +44,10 @@ class Tagged:
     text: list[str]
     line_numbers: Sequence[int]
     lengths: Sequence[int]
-    answers: list[list[tuple[list[str], float | None]]]
+    answers: list[list[tuple[list[Label], float | None]]]
     is_ranked: bool
     classes: list[str]
-    probabilities: list[Any] | None
+    probabilities: list[Floats] | None
 
     def lines(self, between: str | None) -> Iterator[str]:
         """Yield the lines as they were read, labels behind tokens; a blank one parts labellings of one sentence."""
@@ -101,9 +106,9 @@ def _joined(line: str, fields: Sequence[str], between: str | None) -> str:
     return between.join((line, *fields) if line else fields)
 
 
-def tagged(tagger: Any, sentences: Any, n_best: int | None, score: bool, marginals: bool) -> Tagged:
+def tagged(tagger: Tagger, sentences: Sentences, n_best: int | None, score: bool, marginals: bool) -> Tagged:
     """Tag sentences."""
-    answers: list[list[tuple[list[str], float | None]]]
+    answers: list[list[tuple[list[Label], float | None]]]
     if n_best is not None or score:
         answers = [list(found) for found in tagger.n_best(sentences.inputs, n_best or 1)]
     else:

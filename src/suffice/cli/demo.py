@@ -3,12 +3,15 @@
 from __future__ import annotations
 
 from importlib.resources import as_file, files
-from typing import Annotated, Any
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
 from suffice.cli.shared import JsonOption, reported
 from suffice.text import visible
+
+if TYPE_CHECKING:
+    from suffice.result.fit import Fit
 
 STRUCTURE = "Gender -> Dept; Gender -> Admit; Dept -> Admit"
 
@@ -31,7 +34,7 @@ def demo(
         raise typer.Exit(1)
 
 
-def _show(fit: Any, out: str, as_json: bool) -> None:
+def _show(fit: Fit, out: str, as_json: bool) -> None:
     from suffice.cli.show import show_document, show_fit
 
     if as_json:

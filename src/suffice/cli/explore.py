@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 import sys
-from typing import Annotated, Any
+from typing import Annotated
 
 import typer
 
@@ -48,7 +48,7 @@ def explore(
         from suffice.explore import open_explorer
         from suffice.io import read
 
-        rows: Any = None if data is None else table(data, separator, na, names, skip, trim)
+        rows = None if data is None else table(data, separator, na, names, skip, trim)
         served = open_explorer(read(model), rows, port, model)
         try:
             print(json.dumps({"model": model, "data": data, "address": served.url}) if as_json else served.url)

@@ -17,7 +17,6 @@ from suffice.cli.shared import (
     SkipOption,
     TrimOption,
     WeightsOption,
-    model_of,
     reported,
     table,
 )
@@ -92,6 +91,7 @@ def _model(text: str) -> Model | None:
     """Return the model of a file; None for text, or a structure file, of which no states are known."""
     from suffice.errors import SufficeError
     from suffice.io import read
+    from suffice.models.capabilities import model_of
 
     try:
         model: Model = model_of(read(text))

@@ -5,13 +5,16 @@ from __future__ import annotations
 import glob
 import os
 from collections.abc import Iterator
-from typing import Annotated, Any
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
 from suffice.cli.collect import StatisticsOut, show_statistics
 from suffice.cli.shared import JsonOption, reported
 from suffice.errors import ArgumentError, FileAccessError, StatisticsError
+
+if TYPE_CHECKING:
+    from suffice.stats.statistics import Statistics
 
 
 def merge(
@@ -28,7 +31,7 @@ def merge(
         show_statistics(_saved(add_up(_read(paths)), out), out, as_json)
 
 
-def _saved(total: Any, out: str) -> Any:
+def _saved(total: Statistics, out: str) -> Statistics:
     total.save(out)
     return total
 
@@ -54,10 +57,10 @@ def _require_once(paths: list[str], out: str) -> None:
         raise ArgumentError(f"--out names {out!r}, which is one of the parts. Give it a path of its own.")
 
 
-def _read(paths: list[str]) -> Iterator[Any]:
+def _read(paths: list[str]) -> Iterator[Statistics]:
     from suffice.stats.statistics import Statistics
 
-    first: tuple[str, Any] | None = None
+    first: tuple[str, Statistics] | None = None
     for path in paths:
         found = Statistics.load(path)
         if first is not None:

@@ -24,6 +24,7 @@ from suffice.cli.shared import (
     SkipOption,
     TrimOption,
     UnknownOption,
+    as_read,
     read_model,
     reported,
     require_other_file,
@@ -35,7 +36,6 @@ from suffice.text import plural, visible
 if TYPE_CHECKING:
     import pyarrow as pa
 
-    from suffice.data.raw import RawColumn
     from suffice.data.variable import Variable
     from suffice.models.numeric_predictions import NumericPredictions
     from suffice.models.prediction import PredictedRows
@@ -103,14 +103,6 @@ def _none() -> Ints:
     return np.zeros(1, np.int64)
 
 
-def _arrow(column: RawColumn) -> pa.Array:
-    """Return a column of a file, as it was read."""
-    from suffice.data.raw import ArrowColumn
-
-    assert isinstance(column, ArrowColumn)
-    return column.column
-
-
 @dataclass
 class Survey:
     """Lays out the answers as tables, and adds up what they say while they pass by.
@@ -158,7 +150,7 @@ class Survey:
         for part in self.rows:
             found = self.rows.predictor.result(self.target, [part])
             self._count(found)
-            arrays = [decoded(_arrow(part.piece.column(name))) for name in self.keep]
+            arrays = [decoded(as_read(part.piece.column(name))) for name in self.keep]
             arrays += [pa.array(column, from_pandas=True) for column in found.columns(self.probabilities).values()]
             yield pa.table(arrays, names=header)
 

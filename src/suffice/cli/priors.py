@@ -2,12 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from typing import Annotated, Any, NamedTuple
+from collections.abc import Callable, Mapping, Sequence
+from typing import TYPE_CHECKING, Annotated, Any, NamedTuple, TypeAlias
 
 import typer
 
 from suffice.errors import ArgumentError
+
+if TYPE_CHECKING:
+    from suffice.priors.expert import Expert
+    from suffice.priors.prior import Prior
 
 PriorOption = Annotated[
     list[str] | None,
@@ -23,10 +27,16 @@ PriorOption = Annotated[
 ]
 
 
+PriorSaid: TypeAlias = "Prior | str"
+"""One prior, or a word for it."""
+PriorsSaid: TypeAlias = "PriorSaid | Sequence[PriorSaid | None] | Mapping[str, PriorSaid | None] | None"
+"""What is said of priors: one, several for kinds of nodes, or some by node."""
+
+
 class Form(NamedTuple):
     """How a prior is written: what makes it of its numbers, how few and how many, their names, and an example."""
 
-    make: Callable[..., Any]
+    make: Callable[..., PriorSaid]
     least: int
     most: int
     written: str
@@ -41,7 +51,7 @@ def _forms() -> dict[str, Form]:
     from suffice.priors.normal_inverse_wishart import NormalInverseWishart
     from suffice.priors.penalty import Gaussian, Laplace
 
-    def regressions(shape: float, scale: float, precision: float = 1.0) -> Any:
+    def regressions(shape: float, scale: float, precision: float = 1.0) -> NormalInverseGamma:
         return NormalInverseGamma(shape, scale, precision=precision)
 
     return {
@@ -59,7 +69,7 @@ def _forms() -> dict[str, Form]:
     }
 
 
-def read_priors(texts: list[str] | None) -> Any:
+def read_priors(texts: list[str] | None) -> PriorsSaid:
     """Read what was said by ``--prior``: nothing, one prior, a list of them, or a mapping from nodes to priors.
 
     >>> read_priors(["s=gaussian:10"]), read_priors(["k2", "none"])
@@ -90,7 +100,7 @@ def _require_once(nodes: list[str]) -> None:
         raise ArgumentError(f"There are two priors for the node {twice[0]!r}. Leave one of them out.")
 
 
-def read_prior(text: str) -> Any:
+def read_prior(text: str) -> PriorSaid:
     """Read one prior, its numbers after colons.
 
     >>> read_prior("bdeu:10"), read_prior("nig:2:1").shape
@@ -116,7 +126,7 @@ def read_prior(text: str) -> Any:
     return form.make(*map(float, parts))
 
 
-def _expert(text: str) -> Any:
+def _expert(text: str) -> Expert:
     """Read ``FILE:10`` or ``FILE:10:0.01``: a network, how many cases it is worth, how much uniform to mix in."""
     from suffice.cli.shared import read_model, unable
     from suffice.models.model import Generative

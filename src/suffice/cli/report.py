@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 import os
-from typing import Annotated, Any
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
@@ -25,6 +25,10 @@ from suffice.cli.shared import (
     table,
 )
 from suffice.errors import ArgumentError, FileAccessError, FileFormatError
+
+if TYPE_CHECKING:
+    from suffice.report.page.content import Reported
+    from suffice.report.page.scores import Reading
 
 
 def report(
@@ -55,8 +59,8 @@ def report(
         from suffice.report.page import write_report
 
         require_page(out)
-        rows: Any = None
-        policies: dict[str, Any] = {}
+        rows = None
+        policies: Reading = {}
         if data is not None:
             require_other_file(out, data)
             rows = table(data, separator, na, names, skip, trim)
@@ -70,7 +74,7 @@ def report(
         show_written({"report": out})
 
 
-def _read(path: str) -> Any:
+def _read(path: str) -> Reported:
     """Return the fit or model of a file; of labels of sequences and graphs also what their fit proved."""
     from suffice.io import read
     from suffice.io.chain_file import load_chain
@@ -79,7 +83,8 @@ def _read(path: str) -> Any:
     if path.lower().endswith(".graph"):
         return load_graph(path)
     if not path.lower().endswith(".crf"):
-        return read(path)
+        thing: Reported = read(path)
+        return thing
     try:
         return load_chain(path)
     except FileFormatError as error:

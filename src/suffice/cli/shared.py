@@ -20,6 +20,9 @@ from suffice.errors import ArgumentError, FileAccessError, SufficeError
 from suffice.text import visible
 
 if TYPE_CHECKING:
+    import pyarrow as pa
+
+    from suffice.data.raw import RawColumn
     from suffice.data.readers.csv_file import CSV
     from suffice.data.schema import Declaration
     from suffice.models.model import Model
@@ -213,6 +216,7 @@ Document: TypeAlias = "Mapping[str, Any]"
 def read_model(path: str) -> Model:
     """Read a model, alone or from a whole fit."""
     from suffice.io import read
+    from suffice.models.capabilities import model_of
     from suffice.models.model import Model
 
     loaded = read(path)
@@ -227,16 +231,17 @@ def read_model(path: str) -> Model:
     return model
 
 
-def model_of(loaded: Any) -> Any:
-    """Return the model of a fit; whatever else a file holds is returned as it is."""
-    from suffice.result.fit import Fit
-
-    return loaded.model if isinstance(loaded, Fit) else loaded
-
-
 def unable(model: Model, lacks: str) -> ArgumentError:
     """Return the error about a model that cannot do what a command asks."""
     return ArgumentError(f"A {type(model).__name__} cannot be {ABLE[lacks]}.")
+
+
+def as_read(column: RawColumn) -> pa.ChunkedArray:
+    """Return a column of a file as Arrow holds it."""
+    from suffice.data.raw import ArrowColumn
+
+    assert isinstance(column, ArrowColumn)
+    return column.column
 
 
 def show_json(document: Document) -> None:

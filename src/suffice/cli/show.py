@@ -4,9 +4,12 @@ from __future__ import annotations
 
 import json
 import sys
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from suffice.text import plain_facts, plain_table, shorten, visible
+
+if TYPE_CHECKING:
+    from suffice.result.fit import Fit
 
 Cells = tuple[list[str], list[list[str]], str]
 
@@ -48,7 +51,7 @@ def show_facts(facts: list[tuple[str, str]]) -> None:
     Console().print(grid)
 
 
-def show_fit(fit: Any, nodes: list[str]) -> None:
+def show_fit(fit: Fit, nodes: list[str]) -> None:
     """Print a fit's summary, and the tables of some nodes."""
     from suffice.result.summary import facts, part_cells
 
@@ -62,7 +65,7 @@ def show_fit(fit: Any, nodes: list[str]) -> None:
         show_table(cpd._cells(), cpd.title)
 
 
-def _show_summary(fit: Any, facts: list[tuple[str, str]], families: Cells | None) -> None:
+def _show_summary(fit: Fit, facts: list[tuple[str, str]], families: Cells | None) -> None:
     from rich.console import Console
     from rich.text import Text
 
@@ -83,7 +86,7 @@ def show_written(paths: dict[str, str | None]) -> None:
             print(f"\nWrote the {what} to {visible(path)}")
 
 
-def show_document(fit: Any, **more: Any) -> None:
+def show_document(fit: Fit, **more: Any) -> None:
     """Print the whole fit as the JSON document that a file would hold, and more beside it."""
     from suffice.io.own_json import document, plain
 

@@ -2,11 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass, replace
-from typing import Any, TypeAlias
+from typing import Any
 
-from suffice.data.block import Block, Table
 from suffice.data.schema import Schema
 from suffice.errors import ArgumentError, Remedy, SufficeError, Text, listing, made, require_mapping, shown, suggestion
 from suffice.families.choice import choose, methods_for
@@ -21,7 +20,6 @@ from suffice.solving import checked_settings, finish
 from suffice.stats.needs import Count, Need
 from suffice.stats.source import BlockSource, Source
 from suffice.stats.statistics import Statistics
-from suffice.structures.structure import Structure
 
 OWN = (
     *("prior", "point", "method", "unseen_parents", "fixed", "init", "tol", "max_iter", "seed", "restarts"),
@@ -29,12 +27,6 @@ OWN = (
 )
 """What a model may set for itself; how the table is read is the same for all."""
 EXAMPLE = "{'chain': sf.DAG('A -> B'), 'free': sf.DAG('A; B')}"
-
-
-Keywords: TypeAlias = "Mapping[str, Any]"
-"""Keywords of `suffice.fit`, of many types."""
-View: TypeAlias = "tuple[tuple[tuple[str, int], ...], Callable[[Block], None] | None]"
-"""The latent variables that a source adds, and how it checks rows."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -52,8 +44,8 @@ class Entry:
     """
 
     name: str
-    structure: Structure
-    settings: Keywords
+    structure: Any
+    settings: dict[str, Any]
     fit: Fit | None = None
 
     @property
@@ -62,7 +54,7 @@ class Entry:
         return frozenset(self.structure.columns).difference(getattr(self.structure, "given", ()))
 
 
-def entries_of(models: object, common: Keywords) -> list[Entry]:
+def entries_of(models: object, common: Mapping[str, Any]) -> list[Entry]:
     """Read ``{"name": structure, fit or {"structure": …, "prior": …}}``."""
     given = require_mapping("models", models, EXAMPLE)
     if not given:
@@ -70,17 +62,17 @@ def entries_of(models: object, common: Keywords) -> list[Entry]:
     return [_entry(name, model, common) for name, model in given.items()]
 
 
-def _entry(name: object, model: Structure | Fit | Mapping[str, Any], common: Keywords) -> Entry:
+def _entry(name: object, model: Any, common: Mapping[str, Any]) -> Entry:
     if not isinstance(name, str) or not name:
         raise ArgumentError(f"The name of a model must be text, and not empty. Got {shown(name)} instead.")
-    settings, given = dict(common), model
+    settings = dict(common)
     if isinstance(model, Mapping):
         own = dict(model)
         if "structure" not in own:
             raise ArgumentError(
                 f"The model {name!r} has no 'structure'. Write {{'structure': sf.DAG('A -> B'), 'prior': sf.BDeu(1)}}."
             )
-        given = own.pop("structure")
+        model = own.pop("structure")
         for setting in own:
             if setting not in OWN:
                 raise ArgumentError(
@@ -88,19 +80,19 @@ def _entry(name: object, model: Structure | Fit | Mapping[str, Any], common: Key
                     f"the table is read is said once, for all models.{suggestion(setting, OWN)}"
                 )
         settings |= own
-    fit = given if isinstance(given, Fit) else None
-    structure: Any = given if fit is None else fit.structure  # what is no structure is refused below
-    if fit is not None:
+    fit = None
+    if isinstance(model, Fit):
+        fit, model = model, model.structure
         settings |= {
             "prior": fit.prior,
             "point": fit.point if fit.prior is not None else None,
             "method": fit.method,
         }
     try:
-        methods_for(structure)
+        methods_for(model)
     except ArgumentError as error:
         raise ArgumentError(f"The model {name!r} is neither a structure nor a fit. {error}") from None
-    return Entry(name, structure, settings, fit)
+    return Entry(name, model, settings, fit)
 
 
 def require_comparable(entries: list[Entry]) -> None:
@@ -157,7 +149,7 @@ class Candidate:
     entry: Entry
     method_name: str
     method: Method
-    settings: Keywords
+    settings: dict[str, Any]
     missing: str
     needs: tuple[Need, ...]
 
@@ -187,7 +179,7 @@ class Candidate:
         return self.entry.name
 
     @property
-    def structure(self) -> Structure:
+    def structure(self) -> Any:
         """What is known before the data."""
         return self.entry.structure
 
@@ -197,11 +189,11 @@ class Candidate:
         return self.method.incomplete
 
     @property
-    def view(self) -> View:
+    def view(self) -> tuple[Any, ...]:
         """What the model's source does to a table; models with the same view share one."""
         return tuple(getattr(self.structure, "latent", ())), getattr(self.structure, "check_rows", None)
 
-    def over(self, table: Table, watch: Watch | None = None) -> BlockSource:
+    def over(self, table: Any, watch: Watch | None = None) -> BlockSource:
         """Return the model's source over a table."""
         return source_over(self.structure, table, watch or Watch(), self.missing)
 

@@ -14,7 +14,6 @@ from suffice.comparison.fold_statistics import Gathered
 from suffice.comparison.folds import FoldedTable
 from suffice.comparison.held_out import Score, from_statistics, of_rows
 from suffice.errors import EstimationError, Remedy, made
-from suffice.models.model import Model
 from suffice.progress import Watch
 from suffice.stats.source import BlockSource
 from suffice.text import number, plural
@@ -82,7 +81,7 @@ def cross_validate(
     remarks : list of str
     """
     scores: dict[str, list[Score | None]] = {}
-    models: dict[str, list[Model]] = {}
+    models: dict[str, list[Any]] = {}
     for candidate in candidates:
         mine = gathered[candidate.name]
         scores[candidate.name], models[candidate.name] = [], []
@@ -108,7 +107,7 @@ def _score_rows(
     table: FoldedTable,
     gathered: dict[str, Gathered],
     scores: dict[str, list[Score | None]],
-    models: dict[str, list[Model]],
+    models: dict[str, list[Any]],
     watch: Watch,
 ) -> set[str]:
     """Score what statistics did not suffice for, in one more pass; return the models that it was done for."""
@@ -134,7 +133,7 @@ def _score_rows(
 def _remarks(candidate: Candidate, scores: list[Score], exact: bool) -> list[str]:
     """Say which rows have no chance; an error where the model is not to be made up for what it has not seen."""
     where = next((score.where for score in scores if score.where), "")
-    unknown, impossible = sum(score.unknown for score in scores), sum(score.impossible for score in scores)
+    unknown, impossible = (sum(getattr(score, kind) for score in scores) for kind in ("unknown", "impossible"))
     least = "" if exact else "at least "
     if unknown and candidate.entry.settings["unseen_parents"] == "error":
         node = f" of {where!r}" if where else ""

@@ -3,15 +3,17 @@
 from __future__ import annotations
 
 import sys
-from typing import Any
 
 from suffice.errors import ArgumentError, is_number, shown
 from suffice.explore.answers import NAME, Answering, require_explorable
 from suffice.explore.served import Served, Shown, forwarding, in_notebook, is_interactive, is_remote
+from suffice.models.model import Model
+from suffice.result.fit import Fit
+from suffice.types import TableLike
 
 
 def explore(
-    thing: Any, data: Any = None, *, browser: bool = True, port: int = 0, wait: bool | None = None
+    thing: Fit | Model, data: TableLike | None = None, *, browser: bool = True, port: int = 0, wait: bool | None = None
 ) -> Served | Shown | None:
     """Serve a page on which a fit or a model is asked by clicking, and open it in the browser.
 
@@ -67,18 +69,18 @@ def explore(
     return None
 
 
-def open_explorer(thing: Any, data: Any = None, port: int = 0, name: str = NAME) -> Served:
+def open_explorer(thing: Fit | Model, data: TableLike | None = None, port: int = 0, name: str = NAME) -> Served:
     """Serve the explorer in the background; arguments as in `explore`, and the name of the model's file."""
     _require_port(port)
     return Served(Answering(*require_explorable(thing), data, name), int(port))
 
 
-def _require_port(port: Any) -> None:
+def _require_port(port: int) -> None:
     if not is_number(port) or not 0 <= port <= 65535 or int(port) != port:
         raise ArgumentError(f"The 'port' argument must be a whole number from 0 to 65535. Got {shown(port)} instead.")
 
 
-def _shown(thing: Any) -> Shown | None:
+def _shown(thing: Fit | Model) -> Shown | None:
     """Return the explorer that answers inside the page, or None where the model is too large for it."""
     from suffice.report.page import report_html
     from suffice.report.page.inference import normal_spec, tree_spec

@@ -12,7 +12,7 @@ from collections import OrderedDict
 from collections.abc import Callable
 from contextlib import suppress
 from functools import cached_property
-from typing import Any
+from typing import Any, ParamSpec, TypeVar
 
 from suffice.errors import ArgumentError, SufficeError, shown
 from suffice.explore.insights import conflict, expected_gains, steepest
@@ -21,14 +21,17 @@ from suffice.explore.rows import EvidenceRows
 from suffice.explore.solvers import Density, DiscreteSolver, Marginal, Solution, solver_of
 from suffice.families import entry_of
 from suffice.models.bayes_net import BayesianNetwork
+from suffice.models.capabilities import model_of
 from suffice.models.joint_normal import JointNormal
 from suffice.models.markov_net import MarkovNetwork
+from suffice.models.model import Model
 from suffice.priors.credible import credible_marginals
 from suffice.priors.network_posterior import NetworkPosterior
-from suffice.report.page.entries import Graph
+from suffice.report.page.entries import Graph, Spec
 from suffice.report.page.monitors import layout_of
 from suffice.result.fit import Fit
 from suffice.text import plural
+from suffice.types import Json, TableLike
 
 LEVEL = 0.95
 NAME = "model.json"
@@ -45,15 +48,18 @@ FARTHEST = 3
 """Edges from a node that a neighbourhood reaches at most."""
 IMPOSSIBLE = "The evidence is impossible."
 Check = Callable[[], None]
+Explorable = BayesianNetwork | MarkovNetwork | JointNormal
+P = ParamSpec("P")
+T = TypeVar("T")
 
 
-def require_explorable(thing: Any) -> tuple[Any, Fit | None]:
+def require_explorable(thing: Fit | Model) -> tuple[Explorable, Fit | None]:
     """Return the model and, if there is one, the fit; raise for what cannot be asked by clicking."""
     fit = thing if isinstance(thing, Fit) else None
-    model = thing.model if fit is not None else thing
+    model = thing.model if isinstance(thing, Fit) else thing
     if isinstance(model, BayesianNetwork | MarkovNetwork | JointNormal) and entry_of(model) is not None:
         return model, fit
-    inner = getattr(thing, "model", thing)
+    inner = model_of(thing)
     if entry_of(inner) is not None:
         raise ArgumentError(
             f"A {type(inner).__name__} cannot be explored: Bayesian networks, Markov random fields, log-linear models "
@@ -98,7 +104,9 @@ class Answering:
     {'logEvidence': -1.3862943611198906, 'marginals': [[1.0, 0.0], [1.0, 0.0]]}
     """
 
-    def __init__(self, model: Any, fit: Fit | None = None, data: Any = None, name: str = NAME) -> None:
+    def __init__(
+        self, model: Explorable, fit: Fit | None = None, data: TableLike | None = None, name: str = NAME
+    ) -> None:
         self.model, self.fit, self.name = model, fit, name
         entry = entry_of(model)
         assert entry is not None
@@ -114,7 +122,7 @@ class Answering:
 
     # Answers --------------------------------------------------------------------------------------------------
 
-    def answer(self, document: Any, check: Check = _nothing) -> dict[str, Any]:
+    def answer(self, document: Json, check: Check = _nothing) -> Spec:
         """Return the ``Answer`` to a question: log p(evidence), and the distribution of every node.
 
         Parameters
@@ -134,7 +142,7 @@ class Answering:
             found = self._solve(question, check)
         except SufficeError as error:
             return {"logEvidence": None, "marginals": [None] * len(self.names), "refusal": str(error)}
-        answer: dict[str, Any] = {
+        answer: Spec = {
             "logEvidence": _finite(found.log_evidence),
             "marginals": [_plain(marginal) for marginal in found.marginals],
         }
@@ -167,7 +175,7 @@ class Answering:
                     check()
                     self._kept.put(question, self.solver.solve(question))
 
-    def prior(self) -> dict[str, Any] | None:
+    def prior(self) -> Spec | None:
         """Return the ``Answer`` without evidence; None where there is none, or where it still takes long."""
         if self._kept.get(Question()) is None:
             if not self._lock.acquire(timeout=AT_ONCE):
@@ -189,11 +197,11 @@ class Answering:
 
     # Insights -------------------------------------------------------------------------------------------------
 
-    def insights(self, document: Any, target: Any = None, check: Check = _nothing) -> dict[str, Any]:
+    def insights(self, document: Json, target: Json = None, check: Check = _nothing) -> Spec:
         """Return the ``Insights`` for a question, and for a target, ``{"node": …, "state": …}`` or None."""
         question = question_of(document, self.variables)
         wanted = self._target(target)
-        found: dict[str, Any] = {"explanation": None, "conflict": None, "gains": None, "slopes": None}
+        found: Spec = {"explanation": None, "conflict": None, "gains": None, "slopes": None}
         remarks: dict[str, list[str]] = {"explanation": [], "gains": [], "slopes": []}
         try:
             base = self._solve(question, check)
@@ -214,7 +222,7 @@ class Answering:
         said = {part: " ".join(dict.fromkeys(sentences)) for part, sentences in remarks.items() if sentences}
         return {**found, "remarks": said} if said else found
 
-    def _target(self, target: Any) -> tuple[int, int] | None:
+    def _target(self, target: Json) -> tuple[int, int] | None:
         if target is None:
             return None
         if not isinstance(target, dict):
@@ -225,17 +233,19 @@ class Answering:
             raise RequestError(f"A state of {variable.name!r} is a whole number from 0 to {variable.n_states - 1}.")
         return node, state
 
-    def _tried(self, remarks: list[str], check: Check, call: Callable[..., Any], *arguments: Any) -> Any:
+    def _tried(
+        self, remarks: list[str], check: Check, call: Callable[P, T], *arguments: P.args, **named: P.kwargs
+    ) -> T | None:
         """Return what a call gives, or None where it has a reason to refuse, which is a remark."""
         try:
             with self._lock:
                 check()
-                return call(*arguments)
+                return call(*arguments, **named)
         except SufficeError as error:
             remarks.append(str(error))
             return None
 
-    def _explanation(self, question: Question) -> dict[str, Any]:
+    def _explanation(self, question: Question) -> Spec:
         found = self.solver.explain(question)
         return {"states": found.states, "ties": found.ties, "logGiven": _finite(found.log_given)}
 
@@ -264,17 +274,19 @@ class Answering:
         posterior = None if self.fit is None else self.fit.posterior
         if not isinstance(posterior, NetworkPosterior) or not isinstance(self.solver, DiscreteSolver):
             return False
+        assert isinstance(self.model, BayesianNetwork)  # of which the posterior is
         if any(cpd.kind != "tabular" for cpd in self.model.cpds) or len(self.names) > MOST_DRAWN[0]:
             return False
         with self._lock:
             return bool(self.model.complexity().cells <= MOST_DRAWN[1])
 
-    def intervals(self, document: Any, check: Check = _nothing) -> list[list[list[float]] | None] | None:
+    def intervals(self, document: Json, check: Check = _nothing) -> list[list[list[float]] | None] | None:
         """Return 95 % credible intervals, [lower, upper] for every state, by node; those of ``fit.query``."""
         question = question_of(document, self.variables)
         if not self.has_intervals or question.is_void:
             return None
         assert isinstance(self.solver, DiscreteSolver)
+        assert isinstance(self.model, BayesianNetwork)
         assert self.fit is not None
         try:
             if self._solve(question, check).is_impossible:
@@ -293,7 +305,7 @@ class Answering:
 
     # Parts of the page ----------------------------------------------------------------------------------------
 
-    def neighbourhood(self, node: Any, radius: Any = 1) -> dict[str, Any]:
+    def neighbourhood(self, node: Json, radius: Json = 1) -> Spec:
         """Return the ``Layout`` of a node with its surroundings, up to three edges away."""
         centre = node_of(node, len(self.names))
         if not is_whole(radius) or not 1 <= radius <= FARTHEST:
@@ -305,11 +317,11 @@ class Answering:
         """The states of every node, none for a continuous one."""
         return [entry.states for entry in self.entries[: len(self.names)]]
 
-    def entry(self, node: Any) -> dict[str, Any]:
+    def entry(self, node: Json) -> Spec:
         """Return the ``Entry`` of a node, or of another table, with all that it shows."""
         return self.entries[node_of(node, len(self.entries))].to_dict()
 
-    def rows(self, start: Any = 0, count: Any = 1) -> dict[str, Any]:
+    def rows(self, start: Json = 0, count: Json = 1) -> Spec:
         """Return rows of the data as evidence, how many there are in all, and what was left out."""
         if not is_whole(start) or not is_whole(count) or start < 0 or count < 1:
             raise RequestError("Rows are counted from 0, and at least one is asked for.")
@@ -322,7 +334,7 @@ class Answering:
     def size(self) -> str:
         """The size of the computation, in words."""
         if isinstance(self.solver, DiscreteSolver):
-            found = self.model.complexity()
+            found = self.solver.model.complexity()
             return f"{plural(found.n_cliques, 'clique')}, {plural(found.cells, 'cell')}"
         n_numbers = sum(not variable.is_discrete for variable in self.variables)
         n_states = len(self.names) - n_numbers

@@ -5,7 +5,6 @@ from __future__ import annotations
 import math
 import time
 from collections.abc import Callable, Sequence
-from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -20,6 +19,8 @@ from suffice.explore.solvers import (
     NormalSolver,
     Solution,
 )
+from suffice.models.bayes_net import BayesianNetwork
+from suffice.report.page.entries import Spec
 from suffice.text import plural
 from suffice.types import Floats
 
@@ -61,7 +62,7 @@ def conflict(prior: Sequence[Marginal], question: Question, log_evidence: float)
 
 
 def expected_gains(
-    solver: Any,
+    solver: DiscreteSolver | MixedSolver | NormalSolver,
     question: Question,
     target: int,
     base: Solution,
@@ -90,7 +91,7 @@ def expected_gains(
     joint = solver if isinstance(solver, NormalSolver) else solver.joint if isinstance(solver, MixedSolver) else None
     if joint is not None:
         found: Gains | None = _normal_gains(joint, question, target, nodes)
-    elif isinstance(base.marginals[target], Density):
+    elif isinstance(base.marginals[target], Density) and isinstance(solver, MixedSolver):
         found = _gains_of_number(solver, question, target, nodes, solve, remarks)
     else:
         found = _gains_of_states(question, target, nodes, base, solve, remarks)
@@ -271,7 +272,7 @@ def _terms(p: Floats, weights: Floats, means: Floats, sds: Floats, x: Floats) ->
 
 def steepest(
     solver: DiscreteSolver, question: Question, target: int, state: int, seconds: float, remarks: Remarks
-) -> list[dict[str, Any]] | None:
+) -> list[Spec] | None:
     """Return the entries of tables in which p(target = state | evidence) is steepest, ten at most.
 
     Parameters
@@ -289,7 +290,8 @@ def steepest(
         remarks.append(f"The sensitivity to entries of tables would take more than {PATIENCE:g} s.")
         return None
     event = {solver.names[target]: solver.variables[target].labels[state]}
-    model: Any = solver.model
+    model = solver.model
+    assert isinstance(model, BayesianNetwork)
     found = model.sensitivity(event, solver.labelled(question))
     node = {name: place for place, name in enumerate(solver.names)}
     return [

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import os
 from dataclasses import replace
-from typing import Any
 
 from suffice.explore.answers import NAME, Answering
 from suffice.report.page.content import Content, content_of
+from suffice.report.page.entries import Spec
 from suffice.report.page.monitors import layout_of
 from suffice.report.page.page import assemble, explorer_section, page_data
 
@@ -17,7 +17,7 @@ MOST_CELLS = 20_000
 """Numbers of all tables that travel with the page; of larger models it asks for the tables of one node at a time."""
 
 
-def data_of(answering: Answering, content: Content, token: str, prior: dict[str, Any] | None = None) -> dict[str, Any]:
+def data_of(answering: Answering, content: Content, token: str, prior: Spec | None = None) -> Spec:
     """Return the ``Content`` of ``report/web/types.js``, for a page that is served."""
     rows = answering.rows_held
     served = {"token": token, "rows": 0 if rows is None else rows.n_rows, "intervals": answering.has_intervals}
@@ -31,7 +31,7 @@ def data_of(answering: Answering, content: Content, token: str, prior: dict[str,
     return data
 
 
-def page_of(answering: Answering, token: str, prior: dict[str, Any] | None = None) -> str:
+def page_of(answering: Answering, token: str, prior: Spec | None = None) -> str:
     """Return the page as HTML; without the answer to the question without evidence, ``prior``, it asks for it."""
     content = content_of(answering.fit or answering.model)
     if answering.name != NAME:
@@ -42,7 +42,7 @@ def page_of(answering: Answering, token: str, prior: dict[str, Any] | None = Non
     return assemble(content, [section], data)
 
 
-def _cells(entries: list[dict[str, Any]]) -> int:
+def _cells(entries: list[Spec]) -> int:
     """Count the numbers of all tables."""
     tables = [table for entry in entries for table in entry.get("t", ())]
     return sum(len(row) for table in tables for row in table.get("v", table.get("r", ())))

@@ -3,11 +3,14 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Collection, Sequence
+from collections.abc import Callable, Collection, Sequence
 from dataclasses import dataclass, field
-from typing import Any
+from typing import TypeGuard, TypeVar
 
 from suffice.data.variable import Variable
+from suffice.types import Json, JsonObject
+
+T = TypeVar("T")
 
 
 class RequestError(Exception):
@@ -49,7 +52,7 @@ class Question:
         return sorted([*self.hard, *self.soft, *self.values])
 
     @property
-    def key(self) -> tuple[Any, ...]:
+    def key(self) -> tuple[tuple[tuple[int, int | float | tuple[float, ...]], ...], ...]:
         """The question as something that a cache can look up."""
         return tuple(tuple(sorted(part.items())) for part in (self.hard, self.soft, self.values))
 
@@ -72,7 +75,7 @@ class Question:
         return Question({**self.hard, node: code}, soft, self.values)
 
 
-def question_of(document: Any, variables: Sequence[Variable]) -> Question:
+def question_of(document: Json, variables: Sequence[Variable]) -> Question:
     """Check a question as it came from the page.
 
     Parameters
@@ -94,20 +97,26 @@ def question_of(document: Any, variables: Sequence[Variable]) -> Question:
     """
     if not isinstance(document, dict) or not set(document) <= {"hard", "soft", "values"}:
         raise RequestError("A question has the parts 'hard', 'soft' and 'values'.")
-    found: list[dict[int, Any]] = []
-    for part, check in (("hard", _code), ("soft", _weights), ("values", _value)):
-        given = document.get(part, {})
-        if not isinstance(given, dict):
-            raise RequestError(f"The part {part!r} of a question must be an object, by node.")
-        nodes = {node_of(key, len(variables)): value for key, value in given.items()}
-        found.append({node: check(variables[node], value) for node, value in nodes.items()})
-    hard, soft, values = found
+    hard = _by_node(document, "hard", variables, _code)
+    soft = _by_node(document, "soft", variables, _weights)
+    values = _by_node(document, "values", variables, _value)
     if len({*hard, *soft, *values}) < len(hard) + len(soft) + len(values):
         raise RequestError("A question may say only one thing of a node.")
     return Question(hard, soft, values)
 
 
-def node_of(key: Any, n: int) -> int:
+def _by_node(
+    document: JsonObject, part: str, variables: Sequence[Variable], check: Callable[[Variable, Json], T]
+) -> dict[int, T]:
+    """Return a part of a question by node, what is said of each checked."""
+    given = document.get(part, {})
+    if not isinstance(given, dict):
+        raise RequestError(f"The part {part!r} of a question must be an object, by node.")
+    nodes = {node_of(key, len(variables)): value for key, value in given.items()}
+    return {node: check(variables[node], value) for node, value in nodes.items()}
+
+
+def node_of(key: Json, n: int) -> int:
     """Return a node from its number, or from the key of a JSON object."""
     if isinstance(key, str) and key.isascii() and key.isdecimal() and len(key) < 10:
         key = int(key)
@@ -116,12 +125,12 @@ def node_of(key: Any, n: int) -> int:
     return int(key)
 
 
-def is_whole(value: Any) -> bool:
+def is_whole(value: Json) -> TypeGuard[int]:
     """Whether a JSON value is a whole number."""
     return isinstance(value, int) and not isinstance(value, bool)
 
 
-def _is_number(value: Any) -> bool:
+def _is_number(value: Json) -> TypeGuard[int | float]:
     if not isinstance(value, int | float) or isinstance(value, bool):
         return False
     try:
@@ -130,7 +139,7 @@ def _is_number(value: Any) -> bool:
         return False
 
 
-def _code(variable: Variable, code: Any) -> int:
+def _code(variable: Variable, code: Json) -> int:
     if not variable.is_discrete:
         raise RequestError(f"The variable {variable.name!r} is continuous and has no states.")
     if not is_whole(code) or not 0 <= code < variable.n_states:
@@ -138,7 +147,7 @@ def _code(variable: Variable, code: Any) -> int:
     return int(code)
 
 
-def _weights(variable: Variable, weights: Any) -> tuple[float, ...]:
+def _weights(variable: Variable, weights: Json) -> tuple[float, ...]:
     if not variable.is_discrete:
         raise RequestError(f"The variable {variable.name!r} is continuous and has no states.")
     if (
@@ -152,7 +161,7 @@ def _weights(variable: Variable, weights: Any) -> tuple[float, ...]:
     return tuple(map(float, weights))
 
 
-def _value(variable: Variable, value: Any) -> float:
+def _value(variable: Variable, value: Json) -> float:
     if variable.is_discrete:
         raise RequestError(f"The variable {variable.name!r} is discrete and takes a state.")
     if not _is_number(value):

@@ -6,10 +6,8 @@ import math
 from collections.abc import Sequence
 from contextlib import closing
 from dataclasses import dataclass, field
-from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
 from suffice.data.encode import MARK, UNKNOWN
 from suffice.data.readers import open_raw
@@ -17,7 +15,9 @@ from suffice.data.schema import Schema
 from suffice.data.stream import KEEP
 from suffice.data.table import open_table
 from suffice.errors import ArgumentError, listing
+from suffice.report.page.entries import Spec
 from suffice.stats.source import BlockSource
+from suffice.types import Array, TableLike
 
 MOST_ROWS = 100_000
 MOST_AT_ONCE = 1_000
@@ -36,12 +36,12 @@ class EvidenceRows:
         What was left out.
     """
 
-    columns: dict[int, NDArray[Any]] = field(repr=False)
+    columns: dict[int, Array] = field(repr=False)
     n_rows: int
     notes: list[str]
 
     @classmethod
-    def read(cls, data: Any, schema: Schema, names: Sequence[str]) -> EvidenceRows:
+    def read(cls, data: TableLike, schema: Schema, names: Sequence[str]) -> EvidenceRows:
         """Read a table, up to 100,000 rows of it.
 
         Parameters
@@ -77,10 +77,10 @@ class EvidenceRows:
         held = {node[name]: np.concatenate([block.columns[name] for block in blocks])[:MOST_ROWS] for name in known}
         return cls(held, min(n_rows, MOST_ROWS), notes)
 
-    def some(self, start: int, count: int) -> list[dict[str, Any]]:
+    def some(self, start: int, count: int) -> list[Spec]:
         """Return rows as evidence: ``hard`` and ``values`` by node, and the nodes whose value is ``unknown``."""
         end = min(self.n_rows, start + min(count, MOST_AT_ONCE))
-        rows: list[dict[str, Any]] = [{"hard": {}, "values": {}} for _ in range(start, end)]
+        rows: list[Spec] = [{"hard": {}, "values": {}} for _ in range(start, end)]
         for node, column in self.columns.items():
             part = "values" if column.dtype.kind == "f" else "hard"
             for row, value in zip(rows, column[start:end].tolist(), strict=True):

@@ -7,7 +7,6 @@ import os
 import sys
 import threading
 import webbrowser
-from typing import Any
 
 from suffice.explore.answers import Answering
 from suffice.explore.server import HOST, Server
@@ -107,12 +106,12 @@ class Shown:
 
 def is_interactive() -> bool:
     """Whether a person types at a prompt, which must come back."""
-    return hasattr(sys, "ps1") or bool(sys.flags.interactive) or in_notebook()
+    return "ps1" in vars(sys) or bool(sys.flags.interactive) or in_notebook()
 
 
 def in_notebook() -> bool:
     """Whether this is the kernel of a notebook."""
-    found: Any = sys.modules.get("IPython")
+    found = sys.modules.get("IPython")
     shell = None if found is None else found.get_ipython()
     return shell is not None and hasattr(shell, "kernel")
 

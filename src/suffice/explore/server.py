@@ -27,6 +27,7 @@ from suffice.explore.answers import Answering, Check
 from suffice.explore.page import page_of
 from suffice.explore.question import RequestError, SupersededError, is_whole
 from suffice.report.page.page import digest
+from suffice.types import JsonObject
 
 HOST = "127.0.0.1"
 LARGEST = 1_000_000
@@ -66,7 +67,9 @@ AGAIN = (
 AGAIN_POLICY = f"default-src 'none'; script-src '{digest(RELOAD)}'; frame-ancestors 'none'"
 POLICY = re.compile(r'<meta http-equiv="Content-Security-Policy" content="([^"]*)">')
 
-Endpoint = Callable[[Answering, dict[str, Any], Check], Any]
+Request = socket.socket | tuple[bytes, socket.socket]
+Address = tuple[str, int]
+Endpoint = Callable[[Answering, JsonObject, Check], Any]
 ENDPOINTS: dict[str, Endpoint] = {
     "/answer": lambda answering, asked, check: answering.answer(asked.get("question"), check),
     "/insights": lambda answering, asked, check: answering.insights(asked.get("question"), asked.get("target"), check),
@@ -144,9 +147,9 @@ class Server(ThreadingHTTPServer):
         try:
             super().__init__((HOST, port), Handler)
         except (OSError, OverflowError) as error:
+            reason = (error.strerror if isinstance(error, OSError) else None) or error
             raise ArgumentError(
-                f"The port {port} cannot be used: {getattr(error, 'strerror', None) or error}. Leave it out, and a "
-                "free one is taken."
+                f"The port {port} cannot be used: {reason}. Leave it out, and a free one is taken."
             ) from None
         self.port = int(self.server_address[1])
         self.hosts = frozenset({f"{HOST}:{self.port}", f"localhost:{self.port}"})
@@ -197,23 +200,25 @@ class Server(ThreadingHTTPServer):
                 self._page = page
             return page
 
-    def process_request(self, request: Any, client_address: Any) -> None:
+    def process_request(self, request: Request, client_address: Address) -> None:
         """Answer in a thread of its own, unless there are too many."""
+        assert isinstance(request, socket.socket)  # as those of TCP are
         if not self._room.acquire(blocking=False):
             self.shutdown_request(request)
             return
         self._open.add(request)
         super().process_request(request, client_address)
 
-    def process_request_thread(self, request: Any, client_address: Any) -> None:
+    def process_request_thread(self, request: Request, client_address: Address) -> None:
         """Answer, and make room for another."""
         try:
             super().process_request_thread(request, client_address)
         finally:
+            assert isinstance(request, socket.socket)
             self._open.discard(request)
             self._room.release()
 
-    def handle_error(self, request: Any, client_address: Any) -> None:
+    def handle_error(self, request: Request, client_address: Address) -> None:
         """Say nothing of connections that end early; of other errors a line, without what was asked."""
         error = sys.exc_info()[1]
         if not isinstance(error, OSError):
@@ -239,7 +244,7 @@ class Handler(BaseHTTPRequestHandler):
         """Answer a question."""
         self._within(self._post)
 
-    def __getattr__(self, name: str) -> Any:
+    def __getattr__(self, name: str) -> Callable[[], None]:
         if name.startswith("do_"):
             return lambda: self._within(self._other_method)
         raise AttributeError(name)
@@ -289,7 +294,7 @@ class Handler(BaseHTTPRequestHandler):
     def _other_method(self) -> None:
         raise RequestError("Pages are got, and questions are posted.", 405)
 
-    def _check(self, document: dict[str, Any]) -> Check:
+    def _check(self, document: JsonObject) -> Check:
         """Return what ends the request once its page has asked something newer, or the server has ended."""
         page, number = document.get("page", ""), document.get("number")
         if number is None:
@@ -389,7 +394,7 @@ class Handler(BaseHTTPRequestHandler):
 
     def send_error(self, code: int, message: str | None = None, explain: str | None = None) -> None:
         """Refuse what is no request of HTTP, for the library's own server."""
-        self.command = getattr(self, "command", None) or ""
+        self.command = vars(self).get("command") or ""
         self._refuse(code, HTTPStatus(code).phrase + ".")
 
     def log_message(self, format: str, *args: Any) -> None:
@@ -401,7 +406,7 @@ def _same(given: str, secret: str) -> bool:
     return secrets.compare_digest(given.encode("utf-8", "replace"), secret.encode())
 
 
-def _parsed(body: bytes) -> dict[str, Any]:
+def _parsed(body: bytes) -> JsonObject:
     """Read a request, which is a JSON object."""
     try:
         document = json.loads(body.decode("utf-8"), parse_constant=_refuse_constant)

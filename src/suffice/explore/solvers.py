@@ -10,7 +10,7 @@ import time
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
-from typing import Any, Protocol
+from typing import Protocol
 
 import numpy as np
 
@@ -18,11 +18,15 @@ from suffice.errors import ModelError, SufficeError
 from suffice.explore.question import Question
 from suffice.inference.conditional_gaussian import Conditioned, Mixture, Seen, each_marginal
 from suffice.inference.inquiry import Given
+from suffice.models.answers import Answers
+from suffice.models.assignment import Assignment
 from suffice.models.bayes_net import BayesianNetwork
+from suffice.models.capabilities import State
 from suffice.models.joint_normal import JointNormal
-from suffice.models.queries import AnyQueries
+from suffice.models.markov_net import MarkovNetwork
+from suffice.models.model import Model
 from suffice.text import number
-from suffice.types import Floats
+from suffice.types import Floats, Label
 
 MOST_COMPONENTS = 2_000
 """Normal distributions in a mixture that is sent to the page."""
@@ -137,11 +141,13 @@ class Solver(Protocol):
         """Return the most probable configuration."""
 
 
-def solver_of(model: Any, names: Sequence[str]) -> DiscreteSolver | MixedSolver | NormalSolver:
+def solver_of(
+    model: BayesianNetwork | MarkovNetwork | JointNormal, names: Sequence[str]
+) -> DiscreteSolver | MixedSolver | NormalSolver:
     """Return what answers questions to a model, whose variables are nodes in the order of ``names``."""
     if isinstance(model, JointNormal):
         return NormalSolver(model, names)
-    if isinstance(model, BayesianNetwork) and model._is_mixed:
+    if isinstance(model, BayesianNetwork) and model._continuous:
         return MixedSolver(model, names)
     return DiscreteSolver(model, names)
 
@@ -157,23 +163,24 @@ def _observed(marginals: list[Marginal], question: Question, sizes: Sequence[int
 class _Places:
     """Nodes of the page and places in the model."""
 
-    def __init__(self, model: Any, names: Sequence[str]) -> None:
+    def __init__(self, model: Model, names: Sequence[str]) -> None:
         self.names = list(names)
         self.variables = [model.schema[name] for name in names]
         self.place = [model.schema.positions[name] for name in names]
         self.node = {place: node for node, place in enumerate(self.place)}
         self.sizes = [variable.n_states if variable.is_discrete else 0 for variable in self.variables]
 
-    def labelled(self, question: Question) -> dict[str, Any]:
+    def labelled(self, question: Question) -> dict[str, State]:
         """Return the evidence as users write it."""
-        given: dict[str, Any] = {}
+        given: dict[str, State] = {}
         for node, code in question.hard.items():
             given[self.names[node]] = self.variables[node].labels[code]
         for node, weights in question.soft.items():
-            given[self.names[node]] = dict(zip(self.variables[node].labels, weights, strict=True))
+            labels: tuple[Label, ...] = self.variables[node].labels
+            given[self.names[node]] = dict(zip(labels, weights, strict=True))
         return given | {self.names[node]: value for node, value in question.values.items()}
 
-    def explanation(self, found: Any, question: Question) -> Explanation:
+    def explanation(self, found: Assignment, question: Question) -> Explanation:
         """Return an assignment of the model's `map` by node."""
         states: list[float | int | None] = [None] * len(self.names)
         for node, name in enumerate(self.names):
@@ -194,7 +201,7 @@ class _Places:
 class DiscreteSolver(_Places):
     """Solves questions to a discrete model from one calibration each."""
 
-    def __init__(self, model: AnyQueries, names: Sequence[str]) -> None:
+    def __init__(self, model: Answers, names: Sequence[str]) -> None:
         super().__init__(model, names)
         self.model = model
 
@@ -211,9 +218,9 @@ class DiscreteSolver(_Places):
         marginals: list[Marginal] = [None] * len(self.names)
         if question.is_void:
             return Solution(-math.inf, marginals)
-        given, inquiry = self.given(question), self.model._tables.inquiry
-        self.model._tables.check_known(None, given)
-        self.model._tables.require_possible()
+        given, inquiry = self.given(question), self.model._inquiry
+        self.model._check_known(None, given)
+        self.model._require_possible()
         found = inquiry.calibrated(given)
         log_z = found.log_z if len(question.hard) < len(self.names) else inquiry.log_evidence(given)
         if log_z == -math.inf:
@@ -226,7 +233,7 @@ class DiscreteSolver(_Places):
 
     def is_possible(self, question: Question) -> bool:
         """Whether anything agrees with the evidence."""
-        return not question.is_void and self.model._tables.inquiry.log_evidence(self.given(question)) > -math.inf
+        return not question.is_void and self.model._inquiry.log_evidence(self.given(question)) > -math.inf
 
     def explain(self, question: Question) -> Explanation:
         """Return the most probable configuration."""
@@ -238,7 +245,7 @@ class MixedSolver(_Places):
 
     def __init__(self, model: BayesianNetwork, names: Sequence[str]) -> None:
         super().__init__(model, names)
-        self.model, self.network = model, model._mixed.network
+        self.model, self.network = model, model._mixed
 
     def seen(self, question: Question) -> Seen:
         """Return the evidence as the engine takes it."""

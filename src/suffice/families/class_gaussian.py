@@ -44,6 +44,12 @@ def _parts(model: ClassGaussianModel, fit: Fit | None) -> Parts:
     return gaussian_parts(model, fit)
 
 
+def _subject(model: ClassGaussianModel) -> str:
+    from suffice.families.facts import class_subject
+
+    return class_subject(model)
+
+
 def _describe(model: ClassGaussianModel) -> Facts:
     from suffice.families.facts import classifier_facts
 
@@ -67,6 +73,7 @@ FAMILY = Family(
             _model,
             _parts,
             describe=_describe,
+            subject=_subject,
             structure_of=lambda model, structure: model.structure,
         ),
     ),

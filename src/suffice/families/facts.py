@@ -4,12 +4,13 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from suffice.text import probability, shorten
+from suffice.text import plural, probability, shorten
 
 if TYPE_CHECKING:
     from suffice.data.schema import Schema
     from suffice.models.chain_model import ChainModel
     from suffice.models.class_model import Posteriors
+    from suffice.models.graph_crf import GraphModel
     from suffice.models.markov_net import MarkovNetwork
     from suffice.structures.autoregression import Autoregression
     from suffice.structures.class_columns import ClassColumns
@@ -129,3 +130,13 @@ def chain_facts(model: ChainModel) -> list[tuple[str, str]]:
     if structure.step_vocabulary is not None:
         found.append((f"{names} of steps", f"{len(structure.step_vocabulary):,}"))
     return [*found, ("weights", f"{layout.size:,}{zero}")]
+
+
+def class_subject(model: Posteriors) -> str:
+    """Say which class a classifier finds, and from how many inputs."""
+    return f"{shorten(model.target.name)} from {plural(len(model.inputs), 'input')}"
+
+
+def label_subject(model: ChainModel | GraphModel) -> str:
+    """Say how many labels a model of labels has."""
+    return plural(model.label.n_states, "label")

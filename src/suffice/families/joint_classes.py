@@ -43,6 +43,12 @@ def _parts(model: JointClassModel, fit: Fit | None) -> Parts:
     return joint_parts(model, fit)
 
 
+def _subject(model: JointClassModel) -> str:
+    from suffice.families.facts import class_subject
+
+    return class_subject(model)
+
+
 def _describe(model: JointClassModel) -> Facts:
     from suffice.families.facts import classifier_facts
 
@@ -72,6 +78,7 @@ FAMILY = Family(
             _model,
             _parts,
             describe=_describe,
+            subject=_subject,
             structure_of=_structure_of,
         ),
     ),

@@ -53,6 +53,12 @@ def _plots() -> tuple[Plot, ...]:
     return (plots.LARGEST, plots.STEPS)
 
 
+def _subject(model: ChainModel) -> str:
+    from suffice.families.facts import label_subject
+
+    return label_subject(model)
+
+
 def _describe(model: ChainModel) -> Facts:
     from suffice.families.facts import chain_facts
 
@@ -71,7 +77,14 @@ FAMILY = Family(
     certify=_certify,
     models=(
         ModelEntry(
-            "ChainModel", "conditional random field on sequences", _model, _parts, _plots, _describe, draw=_draw
+            "ChainModel",
+            "conditional random field on sequences",
+            _model,
+            _parts,
+            _plots,
+            _describe,
+            draw=_draw,
+            subject=_subject,
         ),
     ),
 )

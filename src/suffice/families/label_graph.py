@@ -37,6 +37,12 @@ def _model() -> type[GraphModel]:
     return GraphModel
 
 
+def _subject(model: GraphModel) -> str:
+    from suffice.families.facts import label_subject
+
+    return label_subject(model)
+
+
 def _parts(model: GraphModel, fit: Fit | None) -> Parts:
     from suffice.report.page.sequences import labelled_graph_parts
 
@@ -47,5 +53,5 @@ FAMILY = Family(
     structures=(LabelGraph,),
     methods=_methods,
     certify=_certify,
-    models=(ModelEntry("GraphModel", "conditional random field on graphs", _model, _parts),),
+    models=(ModelEntry("GraphModel", "conditional random field on graphs", _model, _parts, subject=_subject),),
 )

@@ -43,6 +43,12 @@ def _parts(model: NaiveModel, fit: Fit | None) -> Parts:
     return naive_parts(model, fit)
 
 
+def _subject(model: NaiveModel) -> str:
+    from suffice.families.facts import class_subject
+
+    return class_subject(model)
+
+
 def _describe(model: NaiveModel) -> Facts:
     from suffice.families.facts import classifier_facts
 
@@ -66,6 +72,7 @@ FAMILY = Family(
             _model,
             _parts,
             describe=_describe,
+            subject=_subject,
             structure_of=lambda model, structure: model.structure,
         ),
     ),

@@ -51,6 +51,12 @@ def _plots() -> tuple[Plot, ...]:
     return (plots.LARGEST,)
 
 
+def _subject(model: SoftmaxModel) -> str:
+    from suffice.families.facts import class_subject
+
+    return class_subject(model)
+
+
 def _describe(model: SoftmaxModel) -> Facts:
     from suffice.families.facts import classifier_facts
 
@@ -75,6 +81,7 @@ FAMILY = Family(
             _parts,
             _plots,
             describe=_describe,
+            subject=_subject,
             structure_of=lambda model, structure: model.structure,
             conditional=True,
         ),

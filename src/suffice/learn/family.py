@@ -65,6 +65,8 @@ class ModelEntry:
         From a model to the graph that a notebook shows; None for models without a graph.
     conditional : bool
         Whether its likelihood is that of some variables given inputs.
+    subject : callable or None
+        Says what a model is of, in a few words; None to name its variables.
     """
 
     name: str
@@ -76,6 +78,7 @@ class ModelEntry:
     structure_of: Callable[[Any, Any], object] | None = None
     draw: Callable[[Any], Drawing] | None = None
     conditional: bool = False
+    subject: Callable[[Any], str] | None = None
 
 
 @dataclass(frozen=True)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from typing import TYPE_CHECKING, Protocol, TypeAlias, runtime_checkable
+from typing import TYPE_CHECKING, Any, Protocol, TypeAlias, runtime_checkable
 
 from suffice.models.model import Model
 
@@ -14,13 +14,14 @@ if TYPE_CHECKING:
     from suffice.models.complexity import Complexity
     from suffice.models.cpds import CPD
     from suffice.models.joint_normal import JointNormal
+    from suffice.models.log_linear import Weights
     from suffice.models.marginals import Marginals
     from suffice.models.normal_mixture import NormalMixture
     from suffice.models.weighted_sampling import SampledAnswer
     from suffice.result.notes import Note
     from suffice.types import Columns, Floats, Label
 
-State: TypeAlias = "Label | list[str] | dict[str, float]"
+State: TypeAlias = "Label | list[str] | dict[str, float] | dict[Label, float]"
 """What was seen of a variable: a state or a number, several states of which it is one, or their likelihoods."""
 Evidence: TypeAlias = "Mapping[str, State]"
 """What was seen, by variable."""
@@ -89,3 +90,44 @@ class HasNotes(Protocol):
     @property
     def notes(self) -> Sequence[Note] | Sequence[str]:
         """What is worth knowing."""
+
+
+@runtime_checkable
+class HasWeights(Protocol):
+    """A model with weights: by the names of its features, or numbers alone."""
+
+    @property
+    def weights(self) -> Weights | Floats:
+        """The weights."""
+
+
+@runtime_checkable
+class HoldsModel(Protocol):
+    """A fit of a model, or a file with one."""
+
+    @property
+    def model(self) -> Any:
+        """The model."""
+
+
+@runtime_checkable
+class FittedEstimator(Protocol):
+    """An estimator in the manner of scikit-learn, of this library."""
+
+    @property
+    def model_(self) -> Any:
+        """The model that was learnt."""
+
+
+@runtime_checkable
+class HoldsFit(Protocol):
+    """An estimator of this library that was fitted here, and not read from a file."""
+
+    @property
+    def fit_(self) -> Any:
+        """The fit."""
+
+
+def model_of(thing: Any) -> Any:
+    """Return the model that something holds, or the thing itself."""
+    return thing.model if isinstance(thing, HoldsModel) else thing

@@ -8,27 +8,23 @@ from functools import cached_property
 from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 
 from suffice.data.labelled import LabelledTable
 from suffice.data.schema import Schema
 from suffice.errors import ModelError, listing, shown
 from suffice.inference.product import Factor, Product
+from suffice.models.answers import Answers
 from suffice.models.cpds import Family
 from suffice.models.cpds.rows import is_distribution
 from suffice.models.cpds.tabular import TabularCPD
-from suffice.models.discrete_engine import DiscreteEngine
-from suffice.models.prediction import Prediction
-from suffice.models.queries import Queries
-from suffice.models.row_answers import RowAnswers
-from suffice.models.row_model import RowModel
 from suffice.models.sampling import Draw
 from suffice.structures.hypotheses import Hypotheses
 from suffice.text import shorten
-from suffice.types import Columns, Floats
 
 
 @dataclass(frozen=True, eq=False)
-class HypothesisMixture(Queries[LabelledTable, RowAnswers], RowModel, Prediction):
+class HypothesisMixture(Answers):
     """p(x) = Σ_h w_h p(x | h): one hypothesis when its weight is one, their average otherwise.
 
     Attributes
@@ -52,7 +48,7 @@ class HypothesisMixture(Queries[LabelledTable, RowAnswers], RowModel, Prediction
     """
 
     hypotheses: Hypotheses
-    weights: Floats = field(repr=False)
+    weights: NDArray[np.float64] = field(repr=False)
 
     def __post_init__(self) -> None:
         weights = np.array(self.weights, np.float64)
@@ -85,7 +81,7 @@ class HypothesisMixture(Queries[LabelledTable, RowAnswers], RowModel, Prediction
         """The variable with its outcomes."""
         return Schema((self.hypotheses.variable,))
 
-    def log_prob_of(self, columns: Columns, n_rows: int) -> Floats:
+    def log_prob_of(self, columns: Mapping[str, NDArray[Any]], n_rows: int) -> NDArray[np.float64]:
         """Return log p(x) of every row of codes; shape (n_rows,)."""
         return self._cpd.log_prob(columns)
 
@@ -93,11 +89,9 @@ class HypothesisMixture(Queries[LabelledTable, RowAnswers], RowModel, Prediction
     def _cpd(self) -> TabularCPD:
         return TabularCPD(Family(self.hypotheses.variable), self.table.values)
 
-    @cached_property
-    def _engine(self) -> DiscreteEngine:
-        return DiscreteEngine(self.schema, self._product())
-
-    def _forward(self) -> Draw:
+    def _drawing(self, given: Mapping[str, Any] | None) -> Draw:
+        if given:
+            return super()._drawing(given)
         return lambda uniform: {self.hypotheses.over: self._cpd.sample({}, uniform())}
 
     def _product(self) -> Product:

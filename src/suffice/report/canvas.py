@@ -17,8 +17,11 @@ from suffice.errors import ArgumentError, shown
 from suffice.text import visible
 
 if TYPE_CHECKING:
+    from types import ModuleType
+
     from matplotlib.axes import Axes
     from matplotlib.legend import Legend
+    from matplotlib.patches import Patch
     from matplotlib.text import Text
 
 # Okabe and Ito's colours, which differ for every kind of colour vision, and two of Tol's; in grey, neighbours differ.
@@ -35,8 +38,11 @@ POINT = 1 / 72  # in inches
 LINE = 1.3 * SMALL * POINT  # height that a line of small text takes, in inches
 MISSING, CUT = "□", "…"
 
+Look = dict[str, Any]
+"""How something is drawn: arguments of matplotlib by name."""
 
-def pyplot() -> Any:
+
+def pyplot() -> ModuleType:
     """Return matplotlib's pyplot, or say how to install it."""
     try:
         import matplotlib.pyplot as plt
@@ -53,7 +59,7 @@ def colour(k: int) -> str:
 # Axes ---------------------------------------------------------------------------------------------------------
 
 
-def axes_for(ax: Any, height: float, width: float = COLUMN) -> tuple[Axes, bool]:
+def axes_for(ax: Axes | None, height: float, width: float = COLUMN) -> tuple[Axes, bool]:
     """Return where to draw, and whether that is a new figure of so many inches."""
     plt = pyplot()
     if ax is None:
@@ -214,7 +220,7 @@ def entitle(
 
     Of a new figure, the room is known after its layout.
     """
-    look: dict[str, Any] = {"fontsize": size, "parse_math": False}
+    look: Look = {"fontsize": size, "parse_math": False}
     if x or remarks:  # lines that take their room before their final words are known
         ax.set_xlabel("\n".join(" " for _ in range(2 * len(remarks) + bool(x))), fontsize=size)
     if y:
@@ -246,7 +252,7 @@ def legend(ax: Axes, handles: Sequence[Any], names: Sequence[str], **look: Any) 
     return found
 
 
-def blank() -> Any:
+def blank() -> Patch:
     """Return what stands in a legend before words that belong to nothing in the picture."""
     from matplotlib.patches import Patch
 

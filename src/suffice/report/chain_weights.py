@@ -10,7 +10,7 @@ import numpy as np
 
 from suffice.errors import ArgumentError, listing, require_whole, shown
 from suffice.files import atomic_write
-from suffice.report.canvas import INK, NEGATIVE, POSITIVE, SIGNED, pyplot
+from suffice.report.canvas import INK, NEGATIVE, POSITIVE, SIGNED, Look, pyplot
 from suffice.result.chain_weights import TopWeights, chain_of, state_table, transition_matrix
 from suffice.text import shorten
 from suffice.types import Floats
@@ -92,7 +92,7 @@ def _map(figure: Figure, ax: Axes, weights: Floats, labels: list[str]) -> None:
     image = ax.imshow(weights, cmap=SIGNED, vmin=-bound, vmax=bound)
     places = np.arange(0, len(labels), -(-len(labels) // NAMED))
     names = [shorten(labels[place], LONGEST_LABEL) for place in places]
-    look: dict[str, Any] = {"fontsize": 9 if len(labels) <= FEW_LABELS else 7.5, "parse_math": False}
+    look: Look = {"fontsize": 9 if len(labels) <= FEW_LABELS else 7.5, "parse_math": False}
     ax.set_xticks(places, names, rotation=0 if max(map(len, names)) * len(names) <= 24 else 90, **look)
     ax.set_yticks(places, names, **look)
     ax.tick_params(which="both", length=0)

@@ -4,14 +4,16 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
-from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from suffice.errors import ArgumentError, DataError, is_number
-from suffice.report.class_inputs import FromRows, Inputs
-from suffice.types import Floats
+from suffice.models.capabilities import FittedEstimator
+from suffice.models.class_model import Posteriors
+from suffice.models.naive import NaiveModel
+from suffice.report.class_inputs import Classifier, FromRows, Inputs
+from suffice.types import Array, Floats, Label
 
 MARGIN = 0.06  # of the range of the points, left free around them
 MOST_STATES = 200
@@ -41,7 +43,7 @@ class Axis:
     name: str
     ticks: Floats
     points: Floats
-    states: tuple[Any, ...] = ()
+    states: tuple[Label, ...] = ()
     rows: NDArray[np.int64] | None = None
 
     @property
@@ -56,24 +58,25 @@ class Axis:
         """Where the cells of the ticks begin and end, shape (n_ticks + 1,)."""
         return np.linspace(*self.limits, len(self.ticks) + 1)
 
-    def over(self, repeat: Callable[[Any, int], Any], times: int) -> Any:
+    def over(self, repeat: Callable[[Array, int], Array], times: int) -> Floats | FromRows:
         """Return the values of the ticks for the rows of a table, repeated in one way or another."""
         return repeat(self.ticks, times) if self.rows is None else FromRows(repeat(self.rows, times))
 
 
-def axis_of(inputs: Inputs, place: int, classifier: Any, grid: int) -> Axis:
+def axis_of(inputs: Inputs, place: int, classifier: Classifier, grid: int) -> Axis:
     """Return the axis of a column: its range, or its states where it holds no numbers or the classifier counts it."""
     labels = _counted(classifier, place)
     if labels is None and inputs.holds_numbers(place):
-        model: Any = getattr(classifier, "model_", None)
-        counts = getattr(model, "count_columns", ())
-        return _of_numbers(inputs, place, grid, 0.0 if counts and model.inputs[place].name in counts else -np.inf)
+        model = classifier.model_ if isinstance(classifier, FittedEstimator) else None
+        is_count = isinstance(model, NaiveModel) and model.inputs[place].name in model.count_columns
+        return _of_numbers(inputs, place, grid, 0.0 if is_count else -np.inf)
     return _of_states(inputs, place, labels or ())
 
 
-def _counted(classifier: Any, place: int) -> tuple[Any, ...] | None:
+def _counted(classifier: Classifier, place: int) -> tuple[Label, ...] | None:
     """Return the states of an input, where a classifier of this library says that it is discrete."""
-    told = getattr(getattr(classifier, "model_", None), "inputs", ())
+    model = classifier.model_ if isinstance(classifier, FittedEstimator) else None
+    told = model.inputs if isinstance(model, Posteriors) else ()
     return tuple(told[place].labels) if place < len(told) and told[place].is_discrete else None
 
 
@@ -87,7 +90,7 @@ def _of_numbers(inputs: Inputs, place: int, grid: int, least: float) -> Axis:
     return Axis(place, name, np.linspace(max(low - margin, least), high + margin, grid), points)
 
 
-def _of_states(inputs: Inputs, place: int, labels: tuple[Any, ...]) -> Axis:
+def _of_states(inputs: Inputs, place: int, labels: tuple[Label, ...]) -> Axis:
     name, first = str(inputs.names[place]), inputs.first_rows(place)
     if not first:
         raise DataError(f"Column {name!r} has no value, so that its axis has no states. Choose another of 'features'.")
@@ -106,5 +109,5 @@ def _of_states(inputs: Inputs, place: int, labels: tuple[Any, ...]) -> Axis:
     return Axis(place, name, np.arange(len(states), dtype=np.float64), points, tuple(states), rows)
 
 
-def _rank(state: Any) -> Any:
+def _rank(state: Label) -> Label:
     return state if is_number(state) else str(state)

@@ -6,22 +6,55 @@ is, an array or a frame.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import TYPE_CHECKING, Any, Protocol, TypeAlias, runtime_checkable
 
 import narwhals.stable.v2 as nw
 import numpy as np
-from numpy.typing import NDArray
 
 from suffice.errors import ArgumentError, UnknownNameError, is_number, is_whole, listing, shown, suggestion
+from suffice.types import Array, Floats, Ints, Label
+
+if TYPE_CHECKING:
+    from suffice.sklearn.tables import MatrixLike
+
+Value: TypeAlias = "Label | None"
+"""A value of an input; None where it is missing."""
+Filled: TypeAlias = "Value | Floats | FromRows"
+"""What a column is made of."""
+
+
+class Classifier(Protocol):
+    """A fitted classifier in the manner of scikit-learn, of this library or of another."""
+
+    @property
+    def classes_(self) -> Array:
+        """The classes, in the order of their probabilities."""
+
+    def predict_proba(self, X: Any, /) -> Array:  # noqa: N803 - the name that scikit-learn gives it
+        """Return p(class | inputs), one row per case."""
+
+
+@runtime_checkable
+class NamesInputs(Protocol):
+    """An estimator that was fitted to a frame."""
+
+    @property
+    def feature_names_in_(self) -> Sequence[str] | None:
+        """The columns of the frame."""
+
+
+def has(classifier: Any, name: str) -> bool:
+    """Whether an object that may be of another library has an attribute, which may depend on its settings."""
+    return hasattr(classifier, name)
 
 
 @dataclass(frozen=True, eq=False)
 class FromRows:
     """Values of a column that are taken from rows of the column itself, which keeps types and categories."""
 
-    rows: NDArray[np.int64]
+    rows: Ints
 
 
 @dataclass(frozen=True, eq=False)
@@ -37,16 +70,16 @@ class Inputs:
         What a frame came as; None of an array.
     """
 
-    names: tuple[Any, ...]
-    columns: tuple[NDArray[Any], ...]
-    frame: Any = None
+    names: tuple[str, ...]
+    columns: tuple[Array, ...]
+    frame: nw.DataFrame[Any] | None = None
 
     @property
     def n_rows(self) -> int:
         """The number of rows."""
         return len(self.columns[0])
 
-    def place(self, feature: Any, argument: str) -> int:
+    def place(self, feature: str | int, argument: str) -> int:
         """Return which column a position or a name means."""
         if is_whole(feature) and -len(self.names) <= feature < len(self.names):
             return int(feature) % len(self.names)
@@ -57,9 +90,9 @@ class Inputs:
             f"{listing(self.names, 12)}.{suggestion(feature, self.names)}"
         )
 
-    def first_rows(self, place: int) -> dict[Any, int]:
+    def first_rows(self, place: int) -> dict[Label, int]:
         """Return the values of a column, each with the first row that has it; gaps left out."""
-        found: dict[Any, int] = {}
+        found: dict[Label, int] = {}
         for row, value in enumerate(self.columns[place].tolist()):
             if not is_missing(value):
                 found.setdefault(value, row)
@@ -73,7 +106,7 @@ class Inputs:
         values = self.first_rows(place)
         return bool(values) and all(map(is_number, values))
 
-    def table(self, values: Mapping[int, Any], n: int) -> Any:
+    def table(self, values: Mapping[int, Filled], n: int) -> Any:
         """Return n rows of given values, an array or one number a column, as a table of the same kind."""
         if self.frame is None:
             kind = object if any(not is_numeric(column) for column in self.columns) else np.float64
@@ -85,17 +118,21 @@ class Inputs:
             {name: self._series(place, values[place], n) for place, name in enumerate(self.names)}
         ).to_native()
 
-    def _series(self, place: int, value: Any, n: int) -> Any:
+    def _series(self, place: int, value: Filled, n: int) -> nw.Series[Any]:
+        assert self.frame is not None
         name, backend = self.names[place], self.frame.implementation
         if isinstance(value, FromRows):
-            return self.frame[name][value.rows.tolist()]
+            found: nw.Series[Any] = self.frame[name][value.rows.tolist()]
+            return found
         if isinstance(value, np.ndarray):
             return nw.new_series(name, value, nw.Float64(), backend=backend)
         dtype = self.frame[name].dtype
         is_gap = is_missing(value)
         if dtype.is_numeric() and (is_gap or not is_whole(value)):
             gap = None if is_gap and not backend.is_pandas() else np.nan
-            return nw.new_series(name, [gap if is_gap else float(value)] * n, nw.Float64(), backend=backend)
+            return nw.new_series(
+                name, [gap if is_gap or value is None else float(value)] * n, nw.Float64(), backend=backend
+            )
         rows = np.flatnonzero(self.columns[place] == value)
         if len(rows):
             return self.frame[name][np.full(n, rows[0]).tolist()]
@@ -104,38 +141,40 @@ class Inputs:
         return nw.new_series(name, [None if is_gap else value] * n, dtype, backend=backend)
 
 
-def inputs_of(X: Any, classifier: Any) -> Inputs:  # noqa: N803 - the name that scikit-learn gives it
+def inputs_of(X: MatrixLike, classifier: Classifier) -> Inputs:  # noqa: N803 - the name that scikit-learn gives it
     """Read a table of inputs of a classifier."""
     frame = nw.from_native(X, eager_only=True, pass_through=True)
     if isinstance(frame, nw.DataFrame):
         names = tuple(frame.columns)
         columns = tuple(frame[name].to_arrow().to_numpy(zero_copy_only=False) for name in names)
-    else:
-        matrix, frame = np.asarray(X), None
-        if matrix.ndim != 2:
-            raise ArgumentError(
-                "The 'X' argument must be a frame, or an array with a row for each case and a column for each input. "
-                f"Got {shown(X)} instead."
-            )
-        columns = tuple(matrix.T)
-        names = _told_names(classifier, len(columns))
-    if len(columns) < 2:
+        return _checked(Inputs(names, columns, frame))
+    matrix = np.asarray(X)
+    if matrix.ndim != 2:
         raise ArgumentError(
-            f"The 'X' argument must have two columns or more, which become the axes. Got {len(columns)}."
+            "The 'X' argument must be a frame, or an array with a row for each case and a column for each input. "
+            f"Got {shown(X)} instead."
         )
-    return Inputs(names, columns, frame)
+    return _checked(Inputs(_told_names(classifier, matrix.shape[1]), tuple(matrix.T)))
 
 
-def _told_names(classifier: Any, n: int) -> tuple[str, ...]:
-    told = getattr(classifier, "feature_names_in_", None)
+def _checked(inputs: Inputs) -> Inputs:
+    if len(inputs.columns) < 2:
+        raise ArgumentError(
+            f"The 'X' argument must have two columns or more, which become the axes. Got {len(inputs.columns)}."
+        )
+    return inputs
+
+
+def _told_names(classifier: Classifier, n: int) -> tuple[str, ...]:
+    told = classifier.feature_names_in_ if isinstance(classifier, NamesInputs) else None
     return tuple(told) if told is not None and len(told) == n else tuple(f"x{place}" for place in range(n))
 
 
-def is_missing(value: Any) -> bool:
+def is_missing(value: Value) -> bool:
     """Whether a value is None or NaN."""
     return value is None or (isinstance(value, float) and np.isnan(value))
 
 
-def is_numeric(column: NDArray[Any]) -> bool:
+def is_numeric(column: Array) -> bool:
     """Whether a column has a type of numbers."""
     return column.dtype.kind in "biuf"

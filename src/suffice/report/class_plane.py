@@ -4,15 +4,20 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, TypeAlias
 
 import numpy as np
 from numpy.typing import NDArray
 
 from suffice.errors import ArgumentError, is_number, require_whole, shown
 from suffice.report.class_axis import Axis, axis_of
-from suffice.report.class_inputs import Inputs, is_missing, is_numeric
-from suffice.types import Floats
+from suffice.report.class_inputs import Classifier, Filled, Inputs, Value, has, is_missing, is_numeric
+from suffice.types import Array, Floats, Label, TableLike
+
+Held: TypeAlias = "Mapping[str | int, Label | None] | str | None"
+"""Where the inputs are held that are no axes: values by column, or ``"marginal"``."""
+Features: TypeAlias = "Sequence[str | int] | Array | None"
+"""The columns of the axes."""
 
 MARGINAL = "marginal"
 FLOOR = -700.0  # of log p: below it a contour has nothing left to interpolate
@@ -21,7 +26,7 @@ FLOOR = -700.0  # of log p: below it a contour has nothing left to interpolate
 # Where the others are held ------------------------------------------------------------------------------------
 
 
-def held(inputs: Inputs, axes: tuple[int, int], at: Any) -> dict[int, Any]:
+def held(inputs: Inputs, axes: tuple[int, int], at: Held) -> dict[int, Filled]:
     """Return the value of every column that is no axis; None is missing."""
     others = [place for place in range(len(inputs.names)) if place not in axes]
     if isinstance(at, str) and at == MARGINAL:
@@ -37,7 +42,7 @@ def held(inputs: Inputs, axes: tuple[int, int], at: Any) -> dict[int, Any]:
     return {place: told[place] if place in told else typical(inputs.columns[place]) for place in others}
 
 
-def typical(column: NDArray[Any]) -> Any:
+def typical(column: Array) -> Value:
     """Return a column's mean, an observed median of whole numbers, or the most frequent of other values.
 
     >>> typical(np.array([1.0, 2.0, np.nan, 6.0])), typical(np.array([1, 2, 9])), typical(np.array(["a", "b", "b"]))
@@ -48,7 +53,7 @@ def typical(column: NDArray[Any]) -> Any:
         return float(known.mean()) if len(known) else np.nan
     if column.dtype.kind in "iu":
         return int(np.sort(column)[(len(column) - 1) // 2])
-    seen: dict[Any, int] = {}
+    seen: dict[Value, int] = {}
     for value in column.tolist():
         if not is_missing(value):
             seen[value] = seen.get(value, 0) + 1
@@ -106,7 +111,9 @@ class ClassPlane:
             return np.asarray(top - np.logaddexp.reduce(rest, axis=-1), np.float64)
 
 
-def class_plane(classifier: Any, inputs: Inputs, features: Any, at: Any = None, grid: int = 200) -> ClassPlane:
+def class_plane(
+    classifier: Classifier, inputs: Inputs, features: Features = None, at: Held = None, grid: int = 200
+) -> ClassPlane:
     """Ask a classifier for the classes over a grid of two inputs."""
     grid = require_whole("grid", grid, 2)
     axes = _axes(inputs, features)
@@ -118,7 +125,7 @@ def class_plane(classifier: Any, inputs: Inputs, features: Any, at: Any = None, 
     return ClassPlane(across, up, log_p.reshape(n_up, n_across, -1))
 
 
-def _axes(inputs: Inputs, features: Any) -> tuple[int, int]:
+def _axes(inputs: Inputs, features: Features) -> tuple[int, int]:
     if features is None:
         numbers = [place for place in range(len(inputs.names)) if inputs.holds_numbers(place)]
         return (numbers[0], numbers[1]) if len(numbers) > 1 else (0, 1)
@@ -132,8 +139,8 @@ def _axes(inputs: Inputs, features: Any) -> tuple[int, int]:
     return first, second
 
 
-def _log_proba(classifier: Any, table: Any) -> Floats:
-    if hasattr(classifier, "predict_log_proba"):
+def _log_proba(classifier: Any, table: TableLike) -> Floats:
+    if has(classifier, "predict_log_proba"):
         return np.asarray(classifier.predict_log_proba(table), np.float64)
     with np.errstate(divide="ignore"):
         return np.log(np.asarray(classifier.predict_proba(table), np.float64))

@@ -2,22 +2,24 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import numpy as np
 
 from suffice.errors import ArgumentError
-from suffice.report.canvas import COLOURS, INK, SMALL, axes_for, entitle, legend, plain
+from suffice.report.canvas import COLOURS, INK, SMALL, Look, axes_for, entitle, legend, plain
+from suffice.result.fit import Fit
 from suffice.types import Floats
 
 if TYPE_CHECKING:
+    from matplotlib.artist import Artist
     from matplotlib.axes import Axes
 
 ROUNDING = 1e-15
 """Steps that are nearer to the end than this part of the objective differ from it by rounding only."""
 
 
-def convergence_plot(fit: Any, *, gap: bool = False, ax: Axes | None = None) -> Axes:
+def convergence_plot(fit: Fit, *, gap: bool = False, ax: Axes | None = None) -> Axes:
     """Draw the objective after every step of the search that was kept, and the ends of the other searches.
 
     Parameters
@@ -48,7 +50,7 @@ def convergence_plot(fit: Any, *, gap: bool = False, ax: Axes | None = None) -> 
     >>> len(line.get_ydata()) == len(fit.trace)
     True
     """
-    trace = getattr(fit, "trace", None)
+    trace = fit.trace if isinstance(fit, Fit) else ()
     if not trace:
         raise ArgumentError(
             "Convergence is that of a search step by step, and this fit has no steps: its estimate has a closed form, "
@@ -65,13 +67,13 @@ def convergence_plot(fit: Any, *, gap: bool = False, ax: Axes | None = None) -> 
         kept, marks = (np.where(best - found > least, best - found, np.nan) for found in (values, others))
         ax.set_yscale("log")
     size = 2.5 if len(steps) < 60 else 0.0
-    handles: list[Any] = list(ax.plot(steps, kept, color=COLOURS[0], linewidth=1.4, marker="o", markersize=size))
+    handles: list[Artist] = list(ax.plot(steps, kept, color=COLOURS[0], linewidth=1.4, marker="o", markersize=size))
     names = ["the search that was kept"]
     for ended, shape, said in ((True, "D", "end of a search"), (False, "X", "end without convergence")):
         chosen = [i for i, start in enumerate(starts) if start.converged is ended]
         if len(starts) > 1 and chosen:
             at = [starts[i].n_steps for i in chosen]
-            look: dict[str, Any] = {"s": 22, "marker": shape, "facecolors": COLOURS[1], "edgecolors": INK}
+            look: Look = {"s": 22, "marker": shape, "facecolors": COLOURS[1], "edgecolors": INK}
             handles.append(ax.scatter(at, marks[chosen], linewidths=0.6, zorder=3, **look))
             names.append(said)
     _ticks(ax, gap, kept)

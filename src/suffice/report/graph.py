@@ -16,6 +16,7 @@ from suffice.report.canvas import (
     POSITIVE,
     QUIET,
     SMALL,
+    Look,
     axes_for,
     legend,
     short,
@@ -156,7 +157,7 @@ def _edge(ax: Axes, graph: Strengths, number: int, route: Floats, unit: float) -
 # Strengths ----------------------------------------------------------------------------------------------------
 
 
-def edge_look(graph: Strengths, number: int) -> dict[str, Any]:
+def edge_look(graph: Strengths, number: int) -> Look:
     """Return the colour, the width and the dashes of an edge."""
     if graph.values is None:
         return {"color": QUIET, "linewidth": 1.0}
@@ -171,7 +172,7 @@ def _largest(graph: Strengths) -> float:
     return float(np.nanmax(np.abs(graph.values), initial=0.0)) or 1.0
 
 
-def _look(value: float, largest: float, signed: bool) -> dict[str, Any]:
+def _look(value: float, largest: float, signed: bool) -> Look:
     from matplotlib.colors import to_rgb
 
     part = min(abs(value) / largest, 1.0)
@@ -198,7 +199,7 @@ def _key(ax: Axes, graph: Strengths, place: tuple[float, float], wide: float, un
     if np.isnan(graph.values).any():
         handles.append(Line2D([], [], color=QUIET, linewidth=0.9, linestyle=":"))
         names.append("not known")
-    look: dict[str, Any] = {"loc": "upper center", "bbox_to_anchor": place, "bbox_transform": ax.transData}
+    look: Look = {"loc": "upper center", "bbox_to_anchor": place, "bbox_transform": ax.transData}
     legend(
         ax, handles, names, title=wrapped(graph.measure, wide * POINT), ncols=4, frameon=False, borderaxespad=0.2,
         borderpad=0.1, handlelength=2.6, columnspacing=1.2, fontsize=SMALL * unit, title_fontsize=SMALL * unit, **look,

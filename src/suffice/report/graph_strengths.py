@@ -5,19 +5,22 @@ from __future__ import annotations
 import math
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Any
 
 import numpy as np
 
 from suffice.errors import ArgumentError, ModelError, shown
 from suffice.models.bayes_net import BayesianNetwork
+from suffice.models.capabilities import model_of
 from suffice.models.joint_normal import JointNormal
 from suffice.models.log_linear import LogLinear
 from suffice.models.markov_net import MarkovNetwork
+from suffice.models.model import Model
+from suffice.result.fit import Fit
 from suffice.structures.cliques import Cliques
 from suffice.structures.dag import DAG
 from suffice.structures.gaussian_markov import GaussianMarkov
 from suffice.structures.pairwise import Pairwise
+from suffice.structures.structure import Structure
 from suffice.types import Floats
 
 Edge = tuple[str, str]
@@ -50,7 +53,7 @@ class Strengths:
     signed: bool = False
 
 
-def strengths_of(source: Any) -> Strengths:
+def strengths_of(source: Fit | Model | Structure) -> Strengths:
     """Return the graph of a fit, a model or a structure with the strengths of its edges.
 
     Of discrete nodes of a network, a strength is the mutual information of child and parent given the other parents;
@@ -66,8 +69,8 @@ def strengths_of(source: Any) -> Strengths:
     >>> found.edges, found.values.round(4).tolist(), found.measure
     ((('A', 'B'),), [0.6931], 'mutual information given other parents (nats)')
     """
-    model = getattr(source, "model", source)
-    structure = getattr(source, "structure", None)
+    model = model_of(source)
+    structure = source.structure if isinstance(source, Fit) else None
     if isinstance(model, DAG):
         return Strengths(model.nodes, tuple(model.edges), True)
     if isinstance(model, Cliques | GaussianMarkov | Pairwise):
@@ -103,7 +106,7 @@ def _of_network(model: BayesianNetwork) -> Strengths:
         if len(family) == 1 or not 0 < math.prod(sizes) <= MOST_CELLS:
             continue
         try:
-            joint = model._table(family).to_numpy()
+            joint = model.query(list(family)).to_numpy()
         except ModelError:  # rows that are not known, or tables too large to be multiplied
             continue
         for axis, parent in enumerate(dag.parents[child]):
@@ -150,7 +153,8 @@ def _of_field(model: MarkovNetwork, cliques: Cliques) -> Strengths:
 
 
 def _of_couplings(model: LogLinear) -> Strengths:
-    structure: Any = model.features
+    structure = model.features
+    assert isinstance(structure, Pairwise)
     place = {name: position for position, name in enumerate(structure.variables)}
     table = model.couplings.to_numpy()
     values = np.array([table[place[a], place[b]] for a, b in structure.edges], np.float64)

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from suffice.errors import ArgumentError, require_choice, require_mapping, shown
-from suffice.report.canvas import MARKERS, SMALL, axes_for, colour, entitle, legend, plain, short
+from suffice.report.canvas import MARKERS, SMALL, Look, axes_for, colour, entitle, legend, plain, short
 from suffice.types import Floats
 
 if TYPE_CHECKING:
@@ -58,7 +58,7 @@ def learning_curves_plot(
     ax, is_new = axes_for(ax, 2.5 + 0.14 * len(curves))
     handles = []
     for k, (mean, error) in enumerate(curves.values()):
-        look: dict[str, Any] = {"color": colour(k), "linewidth": 1.4, "markersize": 4}
+        look: Look = {"color": colour(k), "linewidth": 1.4, "markersize": 4}
         handles += ax.plot(rows, mean, marker=MARKERS[k % len(MARKERS)], **look)
         if error is not None:
             low = mean - 2 * error

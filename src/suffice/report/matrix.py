@@ -18,6 +18,7 @@ from suffice.report.canvas import (
     POINT,
     SMALL,
     TEXT,
+    Look,
     axes_for,
     entitle,
     every,
@@ -94,7 +95,7 @@ def draw_matrix(matrix: Matrix, ax: Axes | None = None, remarks: Sequence[str] =
     if values.shape != matrix.values.shape:
         whole = " × ".join(f"{n:,}" for n in matrix.values.shape)
         said.append(f"of {whole} cells, those of the first {n_rows:,} rows and {n_columns:,} columns")
-    look: dict[str, Any] = {"vmin": matrix.limits[0], "vmax": matrix.limits[1], "cmap": matrix.colours}
+    look: Look = {"vmin": matrix.limits[0], "vmax": matrix.limits[1], "cmap": matrix.colours}
     smooth = "nearest" if values.size < MANY else "auto"
     image = ax.imshow(np.ma.masked_invalid(values), aspect="auto", interpolation=smooth, **look)
     ax.set_facecolor(NOTHING)
@@ -134,7 +135,7 @@ def _column_names(matrix: Matrix, n_columns: int, wide: float) -> tuple[int, lis
 def _name(ax: Axes, matrix: Matrix, shape: tuple[int, int], room: tuple[float, float]) -> list[str]:
     """Name rows and columns; return what to say of those left out."""
     said, (n_rows, n_columns) = [], shape
-    look: dict[str, Any] = {"fontsize": SMALL, "parse_math": False}
+    look: Look = {"fontsize": SMALL, "parse_math": False}
     step, names = _column_names(matrix, n_columns, room[0])
     turned = 90 if _upright(matrix, n_columns, room[0]) else 0
     ax.set_xticks(range(0, n_columns, step), names, rotation=turned, **look)
@@ -171,7 +172,7 @@ def _cells(ax: Axes, matrix: Matrix, values: Floats, room: tuple[float, float]) 
     for row in range(n_rows):
         for column in range(n_columns):
             dark = luminance[row, column] < 0.3 and not np.isnan(values[row, column])
-            look: dict[str, Any] = {"ha": "center", "va": "center", "color": "white" if dark else INK}
+            look: Look = {"ha": "center", "va": "center", "color": "white" if dark else INK}
             write(ax, column, row, texts[row][column], **look)
 
 

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import numpy as np
 
@@ -11,7 +12,8 @@ from suffice.errors import ArgumentError, StatisticsError
 from suffice.models.bayes_net import BayesianNetwork
 from suffice.models.feature_design import design_of
 from suffice.models.joint_normal import JointNormal
-from suffice.report.canvas import COLOURS, QUIET, axes_for, entitle, plain
+from suffice.report.canvas import COLOURS, QUIET, Look, axes_for, entitle, plain
+from suffice.result.fit import Fit
 from suffice.stats.needs import Count, Moment
 from suffice.structures.cliques import Cliques
 from suffice.structures.dag import DAG
@@ -42,7 +44,7 @@ class Pairs:
     what: str
 
 
-def moments_plot(fit: Any, *, ax: Axes | None = None) -> Axes:
+def moments_plot(fit: Fit, *, ax: Axes | None = None) -> Axes:
     """Draw what the data have on average against what the fitted model expects; a perfect match lies on the line.
 
     Of `Cliques` and of networks of tables these are the probabilities of all cells that were counted, of `Features` the
@@ -82,7 +84,7 @@ def moments_plot(fit: Any, *, ax: Axes | None = None) -> Axes:
     limits = (low - edge, high + edge)
     many = len(pairs.data) > MANY
     ax.plot(limits, limits, color=QUIET, linewidth=0.9, linestyle="--", zorder=1)
-    look: dict[str, Any] = {"s": 6, "alpha": 0.35, "linewidths": 0} if many else {"s": 18, "alpha": 0.75}
+    look: Look = {"s": 6, "alpha": 0.35, "linewidths": 0} if many else {"s": 18, "alpha": 0.75}
     ax.scatter(pairs.data, pairs.model, color=COLOURS[0], edgecolors="white" if not many else "none", zorder=2, **look)
     ax.set(xlim=limits, ylim=limits, aspect="equal")
     _same_ticks(ax)
@@ -103,9 +105,9 @@ def _same_ticks(ax: Axes) -> None:
 # The numbers --------------------------------------------------------------------------------------------------
 
 
-def moment_pairs(fit: Any) -> Pairs:
+def moment_pairs(fit: Fit) -> Pairs:
     """Return what the data and the model have on average."""
-    structure, model = getattr(fit, "structure", None), getattr(fit, "model", None)
+    structure, model = (fit.structure, fit.model) if isinstance(fit, Fit) else (None, None)
     if isinstance(structure, Features) and not structure.given and not structure.continuous:
         return _of_features(fit)
     if isinstance(structure, Cliques):
@@ -124,13 +126,13 @@ def moment_pairs(fit: Any) -> Pairs:
     )
 
 
-def _require_total(fit: Any) -> float:
+def _require_total(fit: Fit) -> float:
     if not fit.n > 0:
         raise StatisticsError("This fit is of no rows, so that there are no averages to compare with the model's.")
     return float(fit.n)
 
 
-def _of_cells(fit: Any, scopes: Any) -> Pairs:
+def _of_cells(fit: Fit, scopes: Iterable[Sequence[str]]) -> Pairs:
     """Compare every cell of every table that was counted."""
     total = _require_total(fit)
     data, model = [], []
@@ -140,7 +142,7 @@ def _of_cells(fit: Any, scopes: Any) -> Pairs:
     return Pairs(np.concatenate(data), np.concatenate(model), "cells")
 
 
-def _of_features(fit: Any) -> Pairs:
+def _of_features(fit: Fit) -> Pairs:
     """Compare the averages of the features, from the margins of their scopes."""
     total = _require_total(fit)
     design = design_of(fit.structure, fit.model.schema)
@@ -150,7 +152,7 @@ def _of_features(fit: Any) -> Pairs:
     return Pairs(design.moments(counted / total), design.moments(expected), "features")
 
 
-def _of_normal(fit: Any, model: JointNormal, scopes: Any) -> Pairs:
+def _of_normal(fit: Fit, model: JointNormal, scopes: Iterable[Sequence[str]]) -> Pairs:
     """Compare means and covariances, in units of the data's standard deviations."""
     total = _require_total(fit)
     place = {name: position for position, name in enumerate(model.variables)}

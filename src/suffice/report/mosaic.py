@@ -5,7 +5,7 @@ from __future__ import annotations
 import itertools
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import numpy as np
 
@@ -17,6 +17,7 @@ from suffice.report.canvas import (
     NOTHING,
     POINT,
     TEXT,
+    Look,
     axes_for,
     legend,
     short,
@@ -25,6 +26,7 @@ from suffice.report.canvas import (
     write,
 )
 from suffice.result.expected import RESIDUALS
+from suffice.result.fit import Fit
 from suffice.text import plural
 from suffice.types import Floats
 
@@ -32,6 +34,7 @@ if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
     from suffice.data.variable import Variable
+    from suffice.stats.statistics import Statistics
 
 MOST = 4  # variables
 GAPS = (0.035, 0.035, 0.014, 0.014)  # between the tiles of each variable in turn, parts of the side
@@ -57,11 +60,11 @@ class Tile:
 
 
 def mosaic_plot(
-    fit: Any,
+    fit: Fit,
     variables: Sequence[str] | None = None,
     *,
     residuals: str = "pearson",
-    statistics: Any = None,
+    statistics: Statistics | None = None,
     ax: Axes | None = None,
 ) -> Axes:
     """Draw the observed counts as areas, and shade the cells that the model does not explain.
@@ -105,7 +108,7 @@ def mosaic_plot(
     [0.3256, 0.1628, 0.1954, 0.293]
     """
     require_choice("residuals", residuals, RESIDUALS)
-    if not hasattr(fit, "expected"):
+    if not isinstance(fit, Fit):
         raise ArgumentError(f"The first argument must be a fit, as sf.fit returns it. Got {shown(fit)} instead.")
     found = fit.expected(residuals, statistics)
     table, left = found["observed"], found[residuals]
@@ -127,7 +130,7 @@ def mosaic_plot(
     return ax
 
 
-def _order(variables: Any, known: Sequence[str]) -> list[int]:
+def _order(variables: Sequence[str] | None, known: Sequence[str]) -> list[int]:
     if not 1 <= len(known) <= MOST:
         raise ArgumentError(
             f"A mosaic has room for 1 to {MOST} variables, and this fit has {len(known)}. Fit the structure of some of "
@@ -146,7 +149,10 @@ def _order(variables: Any, known: Sequence[str]) -> list[int]:
 
 def _make_room(ax: Axes, variables: Sequence[Variable]) -> None:
     """Place the axes of a new figure so that the names at its sides have their room."""
-    figure: Any = ax.figure
+    from matplotlib.figure import Figure
+
+    figure = ax.figure
+    assert isinstance(figure, Figure)
     figure.set_layout_engine("none")
     sides = [EDGE, EDGE]  # left and right
     for level, variable in list(enumerate(variables))[::2]:
@@ -220,7 +226,7 @@ def _draw(ax: Axes, counts: Floats, residuals: Floats) -> None:
         tint, line = shade(float(residuals[tile.codes])), 0.5 if counts.size < 200 else 0.2
         if counts[tile.codes] > 0:
             corner = (tile.x, tile.y)
-            look: dict[str, Any] = {"facecolor": tint, "edgecolor": INK, "linewidth": line, "clip_on": False}
+            look: Look = {"facecolor": tint, "edgecolor": INK, "linewidth": line, "clip_on": False}
             ax.add_patch(Rectangle(corner, tile.width, tile.height, **look))
         elif counts[tile.codes[:-1]].sum() > 0:
             x, y = tile.x + tile.width / 2, tile.y + tile.height / 2
@@ -306,7 +312,7 @@ def _side(ax: Axes, level: int, name: str, states: list[tuple[float, str]], room
         for place, text in states:
             write(ax, edge + sign * OFF / wide, place, text, ha="left" if right else "right", va="center")
         at = edge + sign * (OFF + widest + BETWEEN + 0.65 * TEXT * POINT) / wide
-        look: dict[str, Any] = {"ha": "center", "va": "center", "rotation": 90, "fontsize": TEXT}
+        look: Look = {"ha": "center", "va": "center", "rotation": 90, "fontsize": TEXT}
         write(ax, at, 0.5, short(name, high, TEXT), **look)
         return
     top = level == 1
@@ -323,7 +329,7 @@ def _legend(ax: Axes, residuals: str, n_variables: int, remarks: Sequence[str]) 
     handles = [Patch(facecolor=tint, edgecolor=INK, linewidth=0.5) for tint in SHADES]
     below = (SIDE + LINE if n_variables > 3 else 0.0) + BETWEEN
     title = f"{'Pearson' if residuals == 'pearson' else residuals} residual"
-    look: dict[str, Any] = {"loc": "upper center", "bbox_to_anchor": (0.5, -below / size_of(ax)[1]), "ncols": 5}
+    look: Look = {"loc": "upper center", "bbox_to_anchor": (0.5, -below / size_of(ax)[1]), "ncols": 5}
     key = legend(
         ax, handles, list(NAMES), title="; ".join([title, *remarks]), frameon=False, handlelength=1.0,
         columnspacing=0.7, handletextpad=0.3, borderaxespad=0.0, **look,

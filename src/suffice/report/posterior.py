@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import numpy as np
 
@@ -26,12 +26,16 @@ from suffice.priors.dirichlet_rows import DirichletRows
 from suffice.priors.markov_posterior import MarkovChainPosterior
 from suffice.priors.niw_posterior import NormalInverseWishartPosterior
 from suffice.priors.regression_posterior import RegressionPosterior
-from suffice.report.canvas import axes_for, colour, entitle, legend, plain, short, short_list
+from suffice.report.canvas import Look, axes_for, colour, entitle, legend, plain, short, short_list
 from suffice.result.absent_posterior import explain_absent_posterior
-from suffice.types import Floats
+from suffice.result.fit import Fit
+from suffice.types import Floats, Label
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
+
+    from suffice.data.variable import Variable
+    from suffice.priors.prior import NodePosterior
 
 Density = Callable[[Floats], Floats]
 MOST, NAME = 8, 2.4  # curves, and room for the name of one in inches
@@ -68,11 +72,11 @@ class Curves:
 
 
 def posterior_plot(
-    fit: Any,
+    fit: Fit | NodePosterior,
     node: str = "",
     *,
-    given: Mapping[str, Any] | None = None,
-    state: Any = None,
+    given: Mapping[str, Label] | None = None,
+    state: Label | None = None,
     parameter: str | None = None,
     level: float = 0.95,
     ax: Axes | None = None,
@@ -127,7 +131,7 @@ def posterior_plot(
         x = np.linspace(curve.quantile(TAIL), curve.quantile(1 - TAIL), POINTS)
         low, high = curve.quantile((1 - level) / 2), curve.quantile((1 + level) / 2)
         y = curve.density(x)
-        look: dict[str, Any] = {"color": colour(k), "linewidth": 1.4, "linestyle": STYLES[k % len(STYLES)]}
+        look: Look = {"color": colour(k), "linewidth": 1.4, "linestyle": STYLES[k % len(STYLES)]}
         handles += ax.plot(x, y, **look)
         inside = np.linspace(low, high, POINTS)
         ax.fill_between(inside, curve.density(inside), color=colour(k), alpha=0.18, linewidth=0)
@@ -143,7 +147,7 @@ def posterior_plot(
         remarks.append(f"the first {len(found.curves)} of {len(found.curves) + found.n_more:,} curves")
     if named:
         names = [short(curve.name, NAME) for curve in found.curves]
-        place: dict[str, Any] = {"loc": "lower left", "bbox_to_anchor": (0.0, 1.0), "frameon": False}
+        place: Look = {"loc": "lower left", "bbox_to_anchor": (0.0, 1.0), "frameon": False}
         legend(ax, handles, names, labelspacing=0.2, handlelength=2.2, borderpad=0.1, borderaxespad=0.2, **place)
     entitle(ax, is_new, x=found.parameter, y="density", remarks=remarks)
     return ax
@@ -163,9 +167,15 @@ def _top(curves: list[Curve]) -> float:
 # The densities ------------------------------------------------------------------------------------------------
 
 
-def curves_of(fit: Any, node: str, given: Any, state: Any, parameter: Any) -> Curves:
+def curves_of(
+    fit: Fit | NodePosterior,
+    node: str,
+    given: Mapping[str, Label] | None,
+    state: Label | None,
+    parameter: str | None,
+) -> Curves:
     """Return the densities of a fit's parameters."""
-    posterior = getattr(fit, "posterior", fit)
+    posterior = fit.posterior if isinstance(fit, Fit) else fit
     if isinstance(posterior, MarkovChainPosterior):
         return _of_table(posterior.transitions, given, state)
     if isinstance(posterior, NormalInverseWishartPosterior):
@@ -178,7 +188,10 @@ def curves_of(fit: Any, node: str, given: Any, state: Any, parameter: Any) -> Cu
     raise ArgumentError(
         "Posterior densities are those of fits under a conjugate prior: of tables and regressions of a Bayesian "
         "network, of Markov chains, and of sf.MultivariateNormal. This one has no such posterior. "
-        + (explain_absent_posterior(fit) or Text("Fit with a prior, such as ", Remedy("prior", made("BDeu", 10)), "."))
+        + (
+            (explain_absent_posterior(fit) if isinstance(fit, Fit) else None)
+            or Text("Fit with a prior, such as ", Remedy("prior", made("BDeu", 10)), ".")
+        )
     )
 
 
@@ -217,7 +230,7 @@ def _root_inverse_gamma(shape: float, scale: float) -> tuple[Density, Callable[[
 # Tables -------------------------------------------------------------------------------------------------------
 
 
-def _of_table(rows: DirichletRows, given: Any, state: Any) -> Curves:
+def _of_table(rows: DirichletRows, given: Mapping[str, Label] | None, state: Label | None) -> Curves:
     child, parents = rows.family.child, rows.family.parents
     if child.n_states == 1:
         raise ArgumentError(f"Node {child.name!r} has one state only, whose probability is 1 and has no density.")
@@ -244,12 +257,12 @@ def _of_table(rows: DirichletRows, given: Any, state: Any) -> Curves:
     return Curves(found, parameter, len(free) - len(found))
 
 
-def _said(parents: Any, codes: Any) -> str:
+def _said(parents: Sequence[Variable], codes: Iterable[int]) -> str:
     """Name a configuration of the parents."""
     return short_list([f"{p.name}={p.labels[code]}" for p, code in zip(parents, codes, strict=True)], NAME)
 
 
-def _row(rows: DirichletRows, given: Any, sizes: list[int]) -> int:
+def _row(rows: DirichletRows, given: Mapping[str, Label] | None, sizes: list[int]) -> int:
     """Return the row of a configuration of the parents."""
     states = require_mapping("given", given or {}, "{'A': 'yes'}")
     names = [parent.name for parent in rows.family.parents]
@@ -271,7 +284,7 @@ def _row(rows: DirichletRows, given: Any, sizes: list[int]) -> int:
 # Regressions and normal distributions -------------------------------------------------------------------------
 
 
-def _of_regression(held: RegressionPosterior, parameter: Any) -> Curves:
+def _of_regression(held: RegressionPosterior, parameter: str | None) -> Curves:
     slopes = [f"slope of {parent.name}" for parent in held.family.continuous]
     names = ["intercept", *slopes, "sd"]
     chosen = _chosen(parameter, names, slopes[0] if slopes else "intercept")
@@ -280,7 +293,8 @@ def _of_regression(held: RegressionPosterior, parameter: Any) -> Curves:
     curves = []
     for row in rows[:MOST]:
         law = _of_row(held, row, place, len(names) - 1)
-        codes = np.unravel_index(row, [v.n_states for v in held.family.discrete]) if held.family.discrete else ()
+        sizes = [v.n_states for v in held.family.discrete]
+        codes = [int(code) for code in np.unravel_index(row, sizes)] if sizes else []
         curves.append(Curve(_said(held.family.discrete, codes), *law))
     return Curves(curves, f"{chosen}, {held.family.child.name}", len(rows) - len(curves))
 
@@ -297,7 +311,7 @@ def _of_row(held: RegressionPosterior, row: int, place: int, last: int) -> tuple
     return _student(location, float(np.sqrt(spread * scale / shape)), 2 * shape)
 
 
-def _of_normal(held: NormalInverseWishartPosterior, parameter: Any) -> Curves:
+def _of_normal(held: NormalInverseWishartPosterior, parameter: str | None) -> Curves:
     names = [f"{what} of {name}" for what in ("mean", "sd") for name in held.variables]
     chosen = _chosen(parameter, names, names[0])
     place, p = names.index(chosen), len(held.variables)
@@ -309,7 +323,7 @@ def _of_normal(held: NormalInverseWishartPosterior, parameter: Any) -> Curves:
     return Curves([Curve("", *law)], chosen)
 
 
-def _chosen(parameter: Any, names: list[str], default: str) -> str:
+def _chosen(parameter: str | None, names: list[str], default: str) -> str:
     if parameter is None:
         return default
     if parameter not in names:

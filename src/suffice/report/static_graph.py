@@ -6,17 +6,22 @@ import html
 import itertools
 import math
 import re
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 
+from suffice.data.labelled import LabelledTable
 from suffice.families import entry_of
 from suffice.models.bayes_net import BayesianNetwork
+from suffice.models.capabilities import Answer
 from suffice.models.chain_model import ChainModel
 from suffice.models.joint_normal import JointNormal
 from suffice.models.markov_net import MarkovNetwork
+from suffice.models.model import Model
+from suffice.models.normal_mixture import NormalMixture
+from suffice.models.row_model import RowModel
 from suffice.report.page.entries import Graph, colour_of, is_quick, states_of, tried
 from suffice.report.page.monitors import layout_of, text_width
 from suffice.report.page.sequences import MOST_LABELS, strongest_arrows
@@ -36,6 +41,9 @@ FILLS = {
     "latent": ("#f5f5f5", "#888888"),
 }
 FONT = "system-ui,-apple-system,Segoe UI,Roboto,Helvetica,Arial,sans-serif"
+
+Bars = list[float] | tuple[list[float], list[float], list[float]]
+"""What a node shows: the probabilities of its states, or weights, means and standard deviations of normal ones."""
 
 
 @dataclass(frozen=True)
@@ -57,10 +65,10 @@ class Drawing:
     graph: Graph
     names: list[str]
     states: list[list[str]] | None = None
-    marginals: list[Any] | None = None
+    marginals: list[Bars | None] | None = None
 
 
-def graph_html(source: Any) -> str:
+def graph_html(source: DAG | Model) -> str:
     """Return the graph of a structure or model as HTML with inline SVG; nothing for those without a graph.
 
     Parameters
@@ -74,7 +82,7 @@ def graph_html(source: Any) -> str:
     2
     """
     entry = entry_of(source)
-    make = draw_dag if type(source) is DAG else None if entry is None else entry.draw
+    make: Callable[[Any], Drawing] | None = draw_dag if type(source) is DAG else None if entry is None else entry.draw
     if make is None:
         return ""
     n_nodes = len(source.nodes) if isinstance(source, DAG) else len(source.schema.variables)
@@ -90,14 +98,12 @@ def graph_html(source: Any) -> str:
     return _draw(drawing)
 
 
-def _too_large(source: Any, n_nodes: int, n_edges: int | None) -> str:
+def _too_large(source: DAG | Model, n_nodes: int, n_edges: int | None) -> str:
     """Say how large a graph is that is not drawn, and what shows it."""
-    if n_edges is None and hasattr(source, "edges"):
-        n_edges = len(source.edges)
-    elif n_edges is None and hasattr(source, "dag"):
-        n_edges = len(source.dag.edges)
+    if n_edges is None and isinstance(source, DAG | BayesianNetwork):
+        n_edges = len(source.edges if isinstance(source, DAG) else source.dag.edges)
     size = plural(n_nodes, "node") + ("" if n_edges is None else f" and {plural(n_edges, 'edge')}")
-    if hasattr(source, "explore"):
+    if isinstance(source, RowModel):
         more = " model.explore() shows it in a browser, a part at a time."
     else:
         more = " A model on it shows it in a browser, a part at a time: model.explore()." if n_edges else ""
@@ -143,7 +149,9 @@ def draw_normal(model: JointNormal) -> Drawing:
     partial, names = model.partial_correlations, list(model.names)
     joined = [(i, j) for i, j in itertools.combinations(range(len(names)), 2) if abs(partial[i, j]) > 1e-12]
     graph = Graph(["continuous"] * len(names), joined, False, [float(partial[pair]) for pair in joined])
-    marginals = [([1.0], [float(mean)], [float(sd)]) for mean, sd in zip(model.mean, model.sd, strict=True)]
+    marginals: list[Bars | None] = [
+        ([1.0], [float(mean)], [float(sd)]) for mean, sd in zip(model.mean, model.sd, strict=True)
+    ]
     return Drawing(graph, names, [[] for _ in names], marginals)
 
 
@@ -156,7 +164,7 @@ def draw_chain(model: ChainModel) -> Drawing:
     return Drawing(strongest_arrows(weights, "labels", "transitions"), labels)
 
 
-def _with_marginals(model: Any, graph: Graph) -> Drawing:
+def _with_marginals(model: BayesianNetwork | MarkovNetwork, graph: Graph) -> Drawing:
     """Add the distributions of all nodes, where inference is quick."""
     variables = model.schema.variables
     names = [variable.name for variable in variables]
@@ -167,12 +175,12 @@ def _with_marginals(model: Any, graph: Graph) -> Drawing:
     return Drawing(graph, names, list(map(states_of, variables)), [_marginal(found.get(name)) for name in names])
 
 
-def _marginal(answer: Any) -> Any:
+def _marginal(answer: Answer | None) -> Bars | None:
     if answer is None:
         return None
-    if hasattr(answer, "values"):
-        return answer.values.reshape(-1).tolist()
-    if hasattr(answer, "weights"):
+    if isinstance(answer, LabelledTable):
+        return [float(p) for p in answer.values.reshape(-1)]
+    if isinstance(answer, NormalMixture):
         return (
             answer.weights.tolist(),
             answer.means.reshape(-1).tolist(),
@@ -245,7 +253,7 @@ def _node(drawing: Drawing, place: int, box: Sequence[float]) -> str:
     )
     marginal = None if drawing.marginals is None else drawing.marginals[place]
     if kind == "continuous" or isinstance(marginal, tuple):
-        parts.append("" if marginal is None else _curve(marginal, width - 2 * PAD))
+        parts.append(_curve(marginal, width - 2 * PAD) if isinstance(marginal, tuple) else "")
     else:
         parts.append(_bars(drawing.states[place], marginal, width))
     return "".join([*parts, "</g>"])

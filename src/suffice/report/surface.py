@@ -2,17 +2,19 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
-from numpy.typing import NDArray
 
 from suffice.errors import ArgumentError, DataError, listing, shown
+from suffice.models.capabilities import FittedEstimator
 from suffice.report.canvas import (
     INK,
     LINE,
     MARKERS,
     SMALL,
+    Look,
     axes_for,
     blank,
     colour,
@@ -22,14 +24,16 @@ from suffice.report.canvas import (
     size_of,
     widest,
 )
-from suffice.report.class_inputs import inputs_of
-from suffice.report.class_plane import ClassPlane, class_plane, require_levels
-from suffice.types import Floats
+from suffice.report.class_inputs import Classifier, has, inputs_of
+from suffice.report.class_plane import ClassPlane, Features, Held, class_plane, require_levels
+from suffice.types import Array, Floats, Ints, Label
 
 if TYPE_CHECKING:
+    from matplotlib.artist import Artist
     from matplotlib.axes import Axes
 
     from suffice.models.naive import NaiveModel
+    from suffice.sklearn.tables import LabelsLike, MatrixLike
 
 Normal = tuple[int, Floats, Floats | None]  # a class, its mean and its covariance
 
@@ -40,15 +44,15 @@ CLASS, STATE = 1.0, 0.7  # room for the name of a class and of a state, in inche
 
 
 def decision_surface(
-    classifier: Any,
-    X: Any,  # noqa: N803 - the name that scikit-learn gives it
-    y: Any = None,
+    classifier: Classifier,
+    X: MatrixLike,  # noqa: N803 - the name that scikit-learn gives it
+    y: LabelsLike | None = None,
     *,
-    features: Any = None,
-    at: Any = None,
+    features: Features = None,
+    at: Held = None,
     grid: int = 200,
     ax: Axes | None = None,
-    levels: Any = (0.9,),
+    levels: float | Sequence[float] = (0.9,),
 ) -> Axes:
     """Draw the regions where each class is the most likely one, over two of the inputs.
 
@@ -102,17 +106,17 @@ def decision_surface(
     return ax
 
 
-def _require_classifier(classifier: Any) -> None:
-    if not hasattr(classifier, "predict_proba"):
+def _require_classifier(classifier: Classifier) -> None:
+    if not has(classifier, "predict_proba"):
         raise ArgumentError(
             "The 'classifier' argument must have a method predict_proba, as classifiers of this library and of "
             f"scikit-learn do. Got {shown(classifier)} instead."
         )
-    if not hasattr(classifier, "classes_"):
+    if not has(classifier, "classes_"):
         raise ArgumentError(f"The 'classifier' argument is not fitted: call its fit(X, y) first. Got {classifier!r}.")
 
 
-def _codes(y: Any, labels: list[Any], n_rows: int) -> NDArray[np.int64] | None:
+def _codes(y: LabelsLike | None, labels: list[Label], n_rows: int) -> Ints | None:
     if y is None:
         return None
     values = np.asarray(y).tolist()
@@ -172,7 +176,7 @@ def _line(ax: Axes, plane: ClassPlane, heights: Floats, steps: list[float], **lo
         )
 
 
-def _steps(ax: Axes, plane: ClassPlane, values: NDArray[Any], **look: Any) -> None:
+def _steps(ax: Axes, plane: ClassPlane, values: Array, **look: Any) -> None:
     """Draw the sides between cells of different values; between states there are no contours."""
     from matplotlib.collections import LineCollection
 
@@ -183,22 +187,22 @@ def _steps(ax: Axes, plane: ClassPlane, values: NDArray[Any], **look: Any) -> No
         ax.add_collection(LineCollection(sides, colors=INK, zorder=2, **look))
 
 
-def _points(ax: Axes, plane: ClassPlane, codes: NDArray[np.int64] | None, n_classes: int) -> list[Any]:
+def _points(ax: Axes, plane: ClassPlane, codes: Ints | None, n_classes: int) -> list[Artist]:
     """Draw the points, and return one thing a class that stands for it in the legend."""
-    look: dict[str, Any] = {"s": 16, "linewidths": 0.5, "edgecolors": INK, "zorder": 3}
+    look: Look = {"s": 16, "linewidths": 0.5, "edgecolors": INK, "zorder": 3}
     if codes is None:
         from matplotlib.patches import Patch
 
         ax.scatter(*plane.points.T, color=INK, **look)
         return [Patch(facecolor=colour(k), alpha=STRONG) for k in range(n_classes)]
-    drawn = []
+    drawn: list[Artist] = []
     for k in range(n_classes):
         x, y = plane.points[codes == k].T
         drawn.append(ax.scatter(x, y, color=colour(k), marker=MARKERS[k % len(MARKERS)], **look))
     return drawn
 
 
-def _ellipses(ax: Axes, plane: ClassPlane, classifier: Any) -> None:
+def _ellipses(ax: Axes, plane: ClassPlane, classifier: Classifier) -> None:
     """Draw the mean and one standard deviation of every class, of a model that says them."""
     from matplotlib.patches import Ellipse
     from matplotlib.patheffects import withStroke
@@ -216,12 +220,12 @@ def _ellipses(ax: Axes, plane: ClassPlane, classifier: Any) -> None:
         ax.add_patch(ellipse)
 
 
-def _normals(classifier: Any, axes: tuple[int, int]) -> list[Normal]:
+def _normals(classifier: Classifier, axes: tuple[int, int]) -> list[Normal]:
     """Return what the two axes are in each class, where a classifier of this library says that they are normal."""
     from suffice.models.class_gaussian import ClassGaussianModel
     from suffice.models.naive import NaiveModel
 
-    model = getattr(classifier, "model_", None)
+    model = classifier.model_ if isinstance(classifier, FittedEstimator) else None
     if isinstance(model, NaiveModel):
         return _independent(model, [model.inputs[place].name for place in axes])
     if not isinstance(model, ClassGaussianModel):
@@ -237,14 +241,15 @@ def _normals(classifier: Any, axes: tuple[int, int]) -> list[Normal]:
 def _independent(model: NaiveModel, names: list[str]) -> list[Normal]:
     from suffice.models.cpds.linear_gaussian import LinearGaussianCPD
 
-    cpds = [model.cpd(name) for name in names]
-    if not all(isinstance(cpd, LinearGaussianCPD) for cpd in cpds):
+    cpds = [cpd for cpd in map(model.cpd, names) if isinstance(cpd, LinearGaussianCPD)]
+    if len(cpds) < len(names):
         return []
-    means, variances = (np.stack([getattr(cpd, name) for cpd in cpds], 1) for name in ("intercept", "variance"))
+    means = np.stack([cpd.intercept for cpd in cpds], 1)
+    variances = np.stack([cpd.variance for cpd in cpds], 1)
     return [(k, means[k], np.diag(variances[k])) for k in np.flatnonzero(~model.unknown).tolist()]
 
 
-def _dress(ax: Axes, is_new: bool, plane: ClassPlane, handles: list[Any], labels: list[Any]) -> None:
+def _dress(ax: Axes, is_new: bool, plane: ClassPlane, handles: list[Artist], labels: list[Label]) -> None:
     ax.set(xlim=plane.across.limits, ylim=plane.up.limits)
     ax.tick_params(labelsize=SMALL)
     room = size_of(ax)
@@ -254,7 +259,7 @@ def _dress(ax: Axes, is_new: bool, plane: ClassPlane, handles: list[Any], labels
             names = [short(state, STATE) for state in axis.states[chosen]]
             upright = side is ax.xaxis and len(names) * (widest(names) + 0.05) > 0.7 * free
             side.set_ticks(axis.ticks[chosen], names, parse_math=False, rotation=90 if upright else 0)
-    look: dict[str, Any] = {"loc": "best" if len(plane.points) < MANY_POINTS else "upper right"}
+    look: Look = {"loc": "best" if len(plane.points) < MANY_POINTS else "upper right"}
     if len(labels) > MANY_CLASSES:
         look = {"loc": "upper left", "bbox_to_anchor": (1.01, 1.0)}  # it would hide much of the picture
     most = max(1, int(room[1] / (1.1 * LINE)) - 2)

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from collections.abc import Mapping
+from typing import TYPE_CHECKING
 
 import numpy as np
 
@@ -27,16 +28,20 @@ from suffice.report.canvas import (
 )
 from suffice.report.table_heatmap import upper_limit
 from suffice.result.absent_posterior import explain_absent_posterior
+from suffice.result.fit import Fit
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
+
+    from suffice.models.cpds.tabular import TabularCPD
+    from suffice.types import Floats
 
 BAR, GAP = 0.145, 0.55  # height of a bar in inches, and the gap between two configurations in bars
 NAME = 0.8  # room for the name of a state, in inches
 MOST, TALLEST = 60, 8.0  # bars, and inches of height
 
 
-def cpt_bars(fit: Any, node: str | None = None, *, level: float = 0.95, ax: Axes | None = None) -> Axes:
+def cpt_bars(fit: Fit, node: str | None = None, *, level: float = 0.95, ax: Axes | None = None) -> Axes:
     """Draw p(node | parents) as bars with credible intervals, a group of bars for each configuration of the parents.
 
     Parameters
@@ -105,7 +110,7 @@ def cpt_bars(fit: Any, node: str | None = None, *, level: float = 0.95, ax: Axes
     return ax
 
 
-def _headings(ax: Axes, cpd: Any, starts: Any, kept: int) -> None:
+def _headings(ax: Axes, cpd: TabularCPD, starts: Floats, kept: int) -> None:
     """Write the states of the parents above their bars."""
     parents = [parent.name for parent in cpd.family.parents]
     for start, labels in zip(starts.tolist(), list(cpd.rows())[:kept], strict=True):
@@ -113,12 +118,12 @@ def _headings(ax: Axes, cpd: Any, starts: Any, kept: int) -> None:
         write(ax, 0.0, start - 0.95, short_list(said, size_of(ax)[0]), va="center", ha="left", color=QUIET)
 
 
-def posterior_rows(fit: Any, node: Any) -> tuple[DirichletRows, Any]:
+def posterior_rows(fit: Fit, node: str | None) -> tuple[DirichletRows, TabularCPD]:
     """Return the posterior of a table, and the table of the fit."""
-    posterior = getattr(fit, "posterior", None)
+    posterior = fit.posterior if isinstance(fit, Fit) else None
     if isinstance(posterior, MarkovChainPosterior):
         return posterior.transitions, fit.model.tables[-1]
-    if posterior is None or not hasattr(posterior, "__getitem__"):
+    if not isinstance(posterior, Mapping):
         raise ArgumentError(
             "Credible intervals of a table come from the posterior of a fit under a conjugate prior, which this one "
             f"does not have. {explain_absent_posterior(fit) or 'Fit with a prior, such as prior=sf.BDeu(10).'} "

@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import numpy as np
 
 from suffice.errors import ArgumentError, require_text, shown
+from suffice.models.capabilities import HasNodes, model_of
 from suffice.models.cpds.tabular import TabularCPD
 from suffice.report.canvas import SHARES
 from suffice.report.matrix import Matrix, draw_matrix
@@ -14,8 +15,11 @@ from suffice.report.matrix import Matrix, draw_matrix
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
+    from suffice.result.fit import Fit
+    from suffice.types import Floats, Label
 
-def cpt_heatmap(source: Any, node: str | None = None, *, ax: Axes | None = None) -> Axes:
+
+def cpt_heatmap(source: Fit | HasNodes | TabularCPD, node: str | None = None, *, ax: Axes | None = None) -> Axes:
     """Draw p(node | parents) as a map of colours.
 
     Parameters
@@ -67,12 +71,12 @@ def cpt_heatmap(source: Any, node: str | None = None, *, ax: Axes | None = None)
     return draw_matrix(matrix, ax, remarks)
 
 
-def table_of(source: Any, node: Any) -> TabularCPD:
+def table_of(source: Fit | HasNodes | TabularCPD, node: str | None) -> TabularCPD:
     """Return the table of a node, from a fit, a network, or the table itself."""
     if isinstance(source, TabularCPD) and node is None:
         return source
-    model = getattr(source, "model", source)
-    if not hasattr(model, "cpd"):
+    model = model_of(source)
+    if not isinstance(model, HasNodes):
         raise ArgumentError(
             "The first argument must be a fit of a Bayesian network, the network, or a table as model.cpd('A') is. Got "
             f"{shown(source)} instead."
@@ -86,12 +90,12 @@ def table_of(source: Any, node: Any) -> TabularCPD:
     return found
 
 
-def row_names(cpd: TabularCPD) -> list[tuple[Any, ...]]:
+def row_names(cpd: TabularCPD) -> list[tuple[Label, ...]]:
     """Return the states of the parents in every row; of one row without parents, nothing."""
     return [labels for labels, _ in cpd.rows()]
 
 
-def upper_limit(values: Any) -> float:
+def upper_limit(values: Floats) -> float:
     """Return where a scale of probabilities ends: at 1, or a little above the largest where all are small.
 
     >>> upper_limit(np.array([0.6, 0.4])), upper_limit(np.array([0.21, 0.02]))

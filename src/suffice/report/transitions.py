@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from suffice.models.capabilities import model_of
 from suffice.models.markov_chain import MarkovChainModel
 from suffice.report.canvas import SHARES, SIGNED
 from suffice.report.matrix import Matrix, draw_matrix
@@ -43,7 +44,7 @@ def transitions_plot(model: Any, *, ax: Axes | None = None) -> Axes:
     >>> transitions_plot(fit).images[0].get_array().round(2).tolist()
     [[0.4, 0.6], [0.33, 0.67]]
     """
-    held = getattr(model, "model", model)
+    held = model_of(model)
     matrix = _of_markov(held) if isinstance(held, MarkovChainModel) else _of_labels(model)
     return draw_matrix(matrix, ax)
 

@@ -2,20 +2,26 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, TypeAlias
 
 import numpy as np
-from numpy.typing import NDArray
 
 from suffice.errors import ArgumentError, EstimationError, Mention, require_fraction, require_whole, shown
+from suffice.models.capabilities import FittedEstimator, HasWeights, HoldsFit, model_of
 from suffice.models.chain_model import ChainModel
+from suffice.models.log_linear import Weights
 from suffice.models.softmax_model import SoftmaxModel
-from suffice.report.canvas import INK, NEGATIVE, POSITIVE, SMALL, axes_for, entitle, plain, short
+from suffice.report.canvas import INK, NEGATIVE, POSITIVE, SMALL, Look, axes_for, entitle, plain, short
 from suffice.result.chain_weights import state_table
-from suffice.types import Floats
+from suffice.types import Floats, Ints
 
 if TYPE_CHECKING:
+    from suffice.models.model import Model
+    from suffice.result.fit import Fit
+
+    Weighable: TypeAlias = Fit | FittedEstimator | Model
     from matplotlib.axes import Axes
 
 ROW, MOST = 0.155, 60  # height of a row in inches, and rows
@@ -45,7 +51,7 @@ class Weighed:
 
 
 def weights_plot(
-    fit: Any, node: str = "", *, n: int = 20, level: float = 0.95, ax: Axes | None = None, **how: Any
+    fit: Weighable, node: str = "", *, n: int = 20, level: float = 0.95, ax: Axes | None = None, **how: Any
 ) -> Axes:
     """Draw the weights that are largest in size as points, with their intervals where these are known.
 
@@ -111,7 +117,7 @@ def weights_plot(
     return ax
 
 
-def _points(ax: Axes, held: Weighed, order: NDArray[Any]) -> None:
+def _points(ax: Axes, held: Weighed, order: Ints) -> None:
     for positive, tint, shape in ((True, POSITIVE, "o"), (False, NEGATIVE, "s")):
         rows = np.flatnonzero((held.estimate[order] > 0) == positive)
         at = order[rows]
@@ -119,40 +125,40 @@ def _points(ax: Axes, held: Weighed, order: NDArray[Any]) -> None:
         ax.hlines(rows[known], held.lower[at][known], held.upper[at][known], color=tint, linewidth=1.2, zorder=2)
         through = known & (held.lower[at] <= 0) & (held.upper[at] >= 0)
         fill = np.where(through, "white", tint).tolist()
-        look: dict[str, Any] = {"s": 17, "marker": shape, "facecolors": fill, "edgecolors": tint, "linewidths": 1.1}
+        look: Look = {"s": 17, "marker": shape, "facecolors": fill, "edgecolors": tint, "linewidths": 1.1}
         ax.scatter(held.estimate[at], rows, zorder=3, **look)
 
 
 # The numbers --------------------------------------------------------------------------------------------------
 
 
-def weighed(fit: Any, node: str = "", level: float = 0.95, how: Any = None) -> Weighed:
+def weighed(fit: Weighable, node: str = "", level: float = 0.95, how: Mapping[str, Any] | None = None) -> Weighed:
     """Return the weights of a fit, with intervals where they are known."""
     options = dict(how or {})
-    model: Any = next((m for m in (fit, *(getattr(fit, a, None) for a in ("model", "model_"))) if _is_known(m)), None)
+    model = fit.model_ if isinstance(fit, FittedEstimator) else model_of(fit)
     if isinstance(model, ChainModel):
         top = state_table(model, MOST, largest="size")
         names = [f"{attribute} → {label}" for attribute, label in top.keys]
         nothing = np.full(len(names), np.nan)
         said = [f"{top.n_weights:,} weights of attributes in all"] if top.n_weights > len(names) else []
         return Weighed(names, np.array(top.weights), nothing, nothing, "weight", said)
-    fit = getattr(fit, "fit_", fit)
+    fitted: Any = fit.fit_ if isinstance(fit, HoldsFit) else fit
     if isinstance(model, SoftmaxModel):
-        return _of_softmax(fit, model, level, options)
+        return _of_softmax(fitted, model, level, options)
     if node:
-        table = fit.coefficients(node, level)
+        table = fitted.coefficients(node, level)
         names = [f"{t} | {c}" if c else t for t, c in zip(table.terms, table.configurations, strict=True)]
         return Weighed(names, table.estimate, table.lower, table.upper, f"coefficient, {_said(level)}", [])
-    if not hasattr(getattr(model, "weights", None), "names"):
+    if not isinstance(model, HasWeights) or not isinstance(model.weights, Weights):
         raise ArgumentError(
             "Weights are those of fits of sf.Features, sf.Ising, sf.Boltzmann and ",
             Mention("Potts", "sf.Potts"),
             ", of softmax regressions, of "
             "chains of labels, and of a linear-Gaussian node of a network, which is named: weights_plot(fit, 'node'). "
-            f"Got {shown(fit)} instead.",
+            f"Got {shown(fitted)} instead.",
         )
     try:
-        found = None if model is fit else fit.weights(level)
+        found = None if model is fitted else fitted.weights(level)
     except EstimationError:  # under a penalty with a kink, or of too many weights
         found = None
     if found is None:
@@ -160,20 +166,16 @@ def weighed(fit: Any, node: str = "", level: float = 0.95, how: Any = None) -> W
     return Weighed(list(found.names), found.estimate, found.lower, found.upper, f"weight, {_said(level)}", [])
 
 
-def _is_known(model: Any) -> bool:
-    return isinstance(model, ChainModel | SoftmaxModel) or hasattr(getattr(model, "weights", None), "names")
-
-
 def _said(level: float) -> str:
     return f"with {100 * level:.4g} % interval"
 
 
-def _alone(names: list[str], estimate: Any, what: str) -> Weighed:
+def _alone(names: list[str], estimate: Floats, what: str) -> Weighed:
     nothing = np.full(len(names), np.nan)
     return Weighed(names, np.asarray(estimate, np.float64), nothing, nothing, what, ["without intervals"])
 
 
-def _of_softmax(fit: Any, model: SoftmaxModel, level: float, how: dict[str, Any]) -> Weighed:
+def _of_softmax(fit: Any, model: SoftmaxModel, level: float, how: Mapping[str, Any]) -> Weighed:
     try:
         table = fit.coefficients(level=level, **how)
     except (EstimationError, ArgumentError, AttributeError):

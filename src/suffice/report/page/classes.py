@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import TYPE_CHECKING
 
 import numpy as np
 
+from suffice.models.class_model import ClassModel, Posteriors
 from suffice.models.cpds.tabular import TabularCPD
 from suffice.report.page.entries import (
     LEVEL,
+    Cell,
     Entry,
     Graph,
     Parts,
@@ -21,7 +23,15 @@ from suffice.report.page.entries import (
     table_of,
     tried,
 )
+from suffice.result.softmax_coefficients import SoftmaxCoefficients
 from suffice.result.summary import class_cells
+
+if TYPE_CHECKING:
+    from suffice.models.class_gaussian import ClassGaussianModel
+    from suffice.models.joint_classes import JointClassModel
+    from suffice.models.naive import NaiveModel
+    from suffice.models.softmax_model import SoftmaxModel
+    from suffice.result.fit import Fit
 
 FEW = 12  # inputs up to which covariances are laid out
 MOST_INPUTS = 1_500  # that a graph shows; of more, the first
@@ -29,7 +39,7 @@ GENERATIVE = "The class is above; the model says how each input depends on it."
 CONDITIONAL = "The inputs are above; the model says how the class depends on them."
 
 
-def naive_parts(model: Any, fit: Any = None) -> Parts:
+def naive_parts(model: NaiveModel, fit: Fit | None = None) -> Parts:
     """Lay out naive Bayes: one table an input."""
     entries = [_class_entry(model, fit)]
     place = {model.target.name: 0}
@@ -43,7 +53,7 @@ def naive_parts(model: Any, fit: Any = None) -> Parts:
     return _star(entries, colours, GENERATIVE)
 
 
-def gaussian_parts(model: Any, fit: Any = None) -> Parts:
+def gaussian_parts(model: ClassGaussianModel, fit: Fit | None = None) -> Parts:
     """Lay out normal inputs by class: means and deviations of each input, and correlations where they are few."""
     labels = [str(label) for label in model.target.labels]
     what = "sd" if model.dof is None else "scale"
@@ -58,12 +68,12 @@ def gaussian_parts(model: Any, fit: Any = None) -> Parts:
     return Parts([*graph.entries, *_correlations(model, labels)], graph.graph)
 
 
-def softmax_parts(model: Any, fit: Any = None) -> Parts:
+def softmax_parts(model: SoftmaxModel, fit: Fit | None = None) -> Parts:
     """Lay out a softmax regression: coefficients with standard errors where they are known, by input too."""
     found = None
     if fit is not None and fit.prior is None and model.information is not None and fit.certificate.exists != "no":
         found = tried(fit.coefficients, level=LEVEL)
-    if found is not None:
+    if isinstance(found, SoftmaxCoefficients):
         table = table_of(found, "; ".join(found._foot))
         at = table.head.index("term")
     else:
@@ -89,7 +99,7 @@ def softmax_parts(model: Any, fit: Any = None) -> Parts:
     return Parts([*entries, Entry("coefficients", "table", tables=[table])], graph)
 
 
-def joint_parts(model: Any, fit: Any = None) -> Parts:
+def joint_parts(model: JointClassModel, fit: Fit | None = None) -> Parts:
     """Lay out the table of all inputs by class."""
     entries = [_class_entry(model, fit)]
     entries += [Entry(variable.name, "discrete", states_of(variable), above=[0]) for variable in model.inputs]
@@ -100,12 +110,12 @@ def joint_parts(model: Any, fit: Any = None) -> Parts:
     return Parts([*star.entries, whole], star.graph)
 
 
-def _class_entry(model: Any, fit: Any) -> Entry:
+def _class_entry(model: Posteriors, fit: Fit | None) -> Entry:
     """Return the entry of the class, with its rows and probabilities."""
     cells = class_cells(fit) if fit is not None else None
     if cells is not None:
         table = Table(cells[0], [[row[0], *map(_number, row[1:])] for row in cells[1]])
-    elif hasattr(model, "class_prior"):
+    elif isinstance(model, ClassModel):
         pairs = zip(model.target.labels, model.class_prior.tolist(), strict=True)
         table = table_from([model.target.name, "p"], ([str(label), p] for label, p in pairs))
     else:
@@ -113,7 +123,7 @@ def _class_entry(model: Any, fit: Any) -> Entry:
     return Entry(model.target.name, "class", states_of(model.target), tables=[table])
 
 
-def _number(text: str) -> Any:
+def _number(text: str) -> Cell:
     """Return the number that a cell of a printout shows, or its text."""
     try:
         return cell(float(text))
@@ -129,7 +139,7 @@ def _star(entries: list[Entry], colours: list[str], what: str) -> Parts:
     return Parts([head, *rest], Graph(colours, [(0, place) for place in below], True, what=what))
 
 
-def _correlations(model: Any, labels: list[str]) -> list[Entry]:
+def _correlations(model: ClassGaussianModel, labels: list[str]) -> list[Entry]:
     """Return the correlations of few inputs, once where classes share them."""
     if not 2 <= len(model.inputs) <= FEW:
         return []

@@ -4,20 +4,25 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass, field
-from typing import Any
+from typing import TypeAlias, Unpack
 
 from suffice.errors import ArgumentError, listing, shown
 from suffice.families import each_model, entry_of
 from suffice.io.chain_file import ChainFile, Proof
 from suffice.io.graph_file import GraphFile
+from suffice.learn.family import ModelEntry
+from suffice.models.model import Model
 from suffice.report.page.entries import Entry, Parts, table_from
-from suffice.report.page.scores import Score, score
+from suffice.report.page.scores import Reading, Score, score
 from suffice.result.fit import Fit
 from suffice.result.summary import facts
 from suffice.stats.missing import missing_by_variable
 from suffice.text import fixed, number, plural, shorten
+from suffice.types import TableLike
 from suffice.version import __version__
 
+Reported: TypeAlias = Fit | Model | ChainFile | GraphFile
+"""What a report is of."""
 LONGEST_STRUCTURE = 300  # characters of a structure's text
 NO_CERTIFICATE = (
     "This is a model without a fit: the file says nothing of how it was estimated, so that there is no certificate. "
@@ -60,7 +65,7 @@ class Content:
     title: str
     subtitle: str
     facts: list[tuple[str, str]]
-    model: Any
+    model: Model
     fit: Fit | None
     parts: Parts
     families: list[tuple[str, float, int]] = field(default_factory=list)
@@ -72,7 +77,9 @@ class Content:
     name: str = "model.json"
 
 
-def content_of(thing: Any, data: Any = None, title: str | None = None, **policies: Any) -> Content:
+def content_of(
+    thing: Reported, data: TableLike | None = None, title: str | None = None, **policies: Unpack[Reading]
+) -> Content:
     """Return what a report of a fit, or of a model alone, shows.
 
     Parameters
@@ -91,7 +98,7 @@ def content_of(thing: Any, data: Any = None, title: str | None = None, **policie
     """
     fit = thing if isinstance(thing, Fit) else None
     proof = thing.proof if isinstance(thing, ChainFile | GraphFile) else None
-    model = thing.model if isinstance(thing, Fit | ChainFile | GraphFile) else thing
+    model: Model = thing.model if isinstance(thing, Fit | ChainFile | GraphFile) else thing
     entry = entry_of(model)
     if entry is None:
         kinds = listing(sorted(entry.name for entry in each_model()), 20)
@@ -105,7 +112,7 @@ def content_of(thing: Any, data: Any = None, title: str | None = None, **policie
     name = entry.title
     families, n = _families(fit, scored, parts)
     return Content(
-        title=title or f"{name[0].upper()}{name[1:]}: {_subject(model)}",
+        title=title or f"{name[0].upper()}{name[1:]}: {_subject(model, entry)}",
         subtitle=_subtitle(fit, proof),
         facts=_facts(model, fit, scored, proof),
         model=model,
@@ -120,12 +127,10 @@ def content_of(thing: Any, data: Any = None, title: str | None = None, **policie
     )
 
 
-def _subject(model: Any) -> str:
+def _subject(model: Model, entry: ModelEntry) -> str:
     """Say what a model is of, in a few words."""
-    if hasattr(model, "target"):
-        return f"{shorten(model.target.name)} from {plural(len(model.inputs), 'input')}"
-    if hasattr(model, "layout"):
-        return plural(model.label.n_states, "label")
+    if entry.subject is not None:
+        return entry.subject(model)
     names = [shorten(name, 24) for name in model.variables]
     return plural(len(names), "variable") if len(names) > 4 else ", ".join(names)
 
@@ -146,7 +151,7 @@ def _subtitle(fit: Fit | None, proof: Proof | None) -> str:
     return f"{said['estimate'].partition(', method')[0].capitalize()}; {said['data']}."
 
 
-def _facts(model: Any, fit: Fit | None, scored: Score | None, proof: Proof | None) -> list[tuple[str, str]]:
+def _facts(model: Model, fit: Fit | None, scored: Score | None, proof: Proof | None) -> list[tuple[str, str]]:
     """List what was fitted from what."""
     said = facts(fit) if fit is not None else [("model", shorten(repr(model), 200))]
     structure = _structure_text(fit)
@@ -188,7 +193,7 @@ def _missing(fit: Fit | None) -> list[tuple[str, float]]:
     return observed if any(weight for _, weight in observed) else []
 
 
-def _variables(model: Any) -> list[list[str]]:
+def _variables(model: Model) -> list[list[str]]:
     """List the variables with their kinds and states."""
     rows = []
     for variable in model.schema.variables:

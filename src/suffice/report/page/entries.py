@@ -6,21 +6,32 @@ Everything ends as JSON in the page, where a script lays it out when it is asked
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, field
-from typing import Any
+from typing import TYPE_CHECKING, Any, ParamSpec, Protocol, TypeAlias, TypeVar, runtime_checkable
 
 import numpy as np
-from numpy.typing import NDArray
 
+from suffice.data.variable import Variable
 from suffice.errors import SufficeError
+from suffice.models.capabilities import HasComplexity
 from suffice.models.cpds.tabular import TabularCPD
+from suffice.models.model import Model
 from suffice.report.graph_strengths import strengths_of
+from suffice.types import Floats, Frame
+
+if TYPE_CHECKING:
+    from suffice.result.fit import Fit
+
+P = ParamSpec("P")
+T = TypeVar("T")
 
 MOST_ROWS = 2_000  # of one table; a page is for reading, and files for all the rest
 LEVEL = 0.95
 QUICK_CELLS, QUICK_VARIABLES = 100_000, 60  # of all cliques of a discrete model; of one with numbers
 Cell = str | float | None
+Spec: TypeAlias = "dict[str, Any]"
+"""Plain values of a page, as ``report/web/types.js`` says what they are."""
 
 
 @dataclass(frozen=True)
@@ -42,7 +53,7 @@ class Table:
     caption: str = ""
     n_rows: int = 0
 
-    def to_dict(self) -> dict[str, Any]:
+    def to_dict(self) -> Spec:
         """Return the table as JSON-able data."""
         return {"h": self.head, "r": self.rows, "c": self.caption, "n": max(self.n_rows, len(self.rows))}
 
@@ -72,7 +83,7 @@ class Sheet:
     upper: list[list[Cell]] | None = None
     n_rows: int = 0
 
-    def to_dict(self) -> dict[str, Any]:
+    def to_dict(self) -> Spec:
         """Return the table as JSON-able data."""
         said = {"p": self.parents, "v": self.values, "c": self.caption, "n": max(self.n_rows, len(self.values))}
         more = {"k": self.codes, "lo": self.lower, "hi": self.upper}
@@ -92,7 +103,7 @@ class Entry:
     facts : list of (str, str)
     above, below, near : list of int
         The entries of its parents, its children, and its neighbours in a graph without directions.
-    tables : list of Table or Sheet
+    tables : sequence of Table or Sheet
     part : str
         Its name among the parts of the log-likelihood, where that is another.
     """
@@ -104,10 +115,10 @@ class Entry:
     above: list[int] = field(default_factory=list)
     below: list[int] = field(default_factory=list)
     near: list[int] = field(default_factory=list)
-    tables: list[Any] = field(default_factory=list)
+    tables: Sequence[Table | Sheet] = ()
     part: str = ""
 
-    def to_dict(self) -> dict[str, Any]:
+    def to_dict(self) -> Spec:
         """Return the entry as JSON-able data, without what is empty."""
         said = {
             "s": self.states,
@@ -154,6 +165,22 @@ class Parts:
     graph: Graph | None = None
 
 
+class Framed(Protocol):
+    """Anything that becomes a frame."""
+
+    def to_frame(self, backend: str | None = None) -> Frame:
+        """Return it as a frame."""
+
+
+@runtime_checkable
+class HasLevel(Protocol):
+    """Estimates with intervals."""
+
+    @property
+    def level(self) -> float:
+        """The probability of the intervals."""
+
+
 # Making them --------------------------------------------------------------------------------------------------
 
 
@@ -175,7 +202,7 @@ def cell(value: Any) -> Cell:
     return int(number) if number == int(number) and abs(number) < 1e15 else float(f"{number:.6g}")
 
 
-def rounded(values: NDArray[Any]) -> list[list[Cell]]:
+def rounded(values: Floats) -> list[list[Cell]]:
     """Return rows of numbers as cells.
 
     >>> rounded(np.array([[1 / 3, 1.0], [0.0, np.nan]]))
@@ -190,10 +217,10 @@ def rounded(values: NDArray[Any]) -> list[list[Cell]]:
     return [[0 if value == 0 else 1 if value == 1 else value for value in row] for row in short.tolist()]
 
 
-def table_of(thing: Any, caption: str = "", most: int = MOST_ROWS) -> Table:
+def table_of(thing: Framed, caption: str = "", most: int = MOST_ROWS) -> Table:
     """Return the table of anything that becomes a frame."""
-    frame = thing.to_frame("pyarrow")
-    level = f"{100 * getattr(thing, 'level', LEVEL):g} %"
+    frame: Any = thing.to_frame("pyarrow")
+    level = f"{100 * (thing.level if isinstance(thing, HasLevel) else LEVEL):g} %"
     said = {"se": "std. error", "lower": f"{level} from", "upper": "to"}
     heads = [said.get(str(name), str(name)) for name in frame.column_names]
     columns = [frame.column(j).slice(0, most).to_pylist() for j in range(frame.num_columns)]
@@ -209,7 +236,9 @@ def table_from(names: Sequence[str], rows: Iterable[Iterable[Any]], caption: str
     return Table(list(names), listed[:most], caption, len(listed))
 
 
-def sheet_of(cpd: TabularCPD, place: dict[str, int], interval: Any = None, most: int = MOST_ROWS) -> Sheet:
+def sheet_of(
+    cpd: TabularCPD, place: dict[str, int], interval: tuple[Floats, Floats] | None = None, most: int = MOST_ROWS
+) -> Sheet:
     """Return a conditional probability table with its intervals, if any.
 
     Parameters
@@ -229,7 +258,7 @@ def sheet_of(cpd: TabularCPD, place: dict[str, int], interval: Any = None, most:
     return Sheet(parents, rounded(cpd.values[:most]), caption, codes, lower, upper, len(cpd.values))
 
 
-def tried(call: Any, *arguments: Any, **named: Any) -> Any:
+def tried(call: Callable[P, T], *arguments: P.args, **named: P.kwargs) -> T | None:
     """Return what a call gives, or None where it has a reason to refuse."""
     try:
         return call(*arguments, **named)
@@ -237,13 +266,13 @@ def tried(call: Any, *arguments: Any, **named: Any) -> Any:
         return None
 
 
-def is_quick(model: Any) -> bool:
+def is_quick(model: Model) -> bool:
     """Whether exact answers of a model take no time to speak of, so that a report may ask for many."""
-    size = tried(model.complexity) if hasattr(model, "complexity") else None
+    size = tried(model.complexity) if isinstance(model, HasComplexity) else None
     return len(model.variables) <= QUICK_VARIABLES if size is None else size.cells <= QUICK_CELLS
 
 
-def strengths_in(source: Any, edges: Sequence[tuple[str, str]]) -> tuple[list[float] | None, str]:
+def strengths_in(source: Fit | Model, edges: Sequence[tuple[str, str]]) -> tuple[list[float] | None, str]:
     """Return the strengths of edges, the largest in size being one, and a sentence that says what they are.
 
     Parameters
@@ -265,11 +294,11 @@ def strengths_in(source: Any, edges: Sequence[tuple[str, str]]) -> tuple[list[fl
     ], f" The wider an edge, the larger its {found.measure}{dashed}."
 
 
-def colour_of(variable: Any) -> str:
+def colour_of(variable: Variable) -> str:
     """Return the colour of a variable's node."""
     return "discrete" if variable.is_discrete else "continuous"
 
 
-def states_of(variable: Any) -> list[str]:
+def states_of(variable: Variable) -> list[str]:
     """Return the labels of a discrete variable's states."""
     return [str(label) for label in variable.labels] if variable.is_discrete else []

@@ -3,18 +3,26 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any
+from typing import TYPE_CHECKING
 
+from suffice.data.labelled import LabelledTable
 from suffice.inference.inquiry import Given
+from suffice.models.bayes_net import BayesianNetwork
+from suffice.models.capabilities import Answer, CanSummarise, HasComplexity
+from suffice.models.model import Model
+from suffice.models.normal_mixture import NormalMixture
 from suffice.priors.credible import credible_marginals
 from suffice.priors.network_posterior import NetworkPosterior
-from suffice.report.page.entries import QUICK_VARIABLES, Parts, tried
+from suffice.report.page.entries import QUICK_VARIABLES, Parts, Spec, tried
 from suffice.report.page.inference import normal_spec, tree_spec
 from suffice.report.page.monitors import layout_of
+from suffice.types import Floats
+
+if TYPE_CHECKING:
+    from suffice.result.fit import Fit
 
 MOST_NODES, MOST_CELLS = 2_000, 20_000_000  # of a model whose distributions are shown although it cannot be asked
 MOST_DRAWN = 5_000  # cells of a model that is calibrated a thousand times
-Spec = dict[str, Any]
 
 
 def graph_spec(parts: Parts, has_monitors: bool) -> Spec | None:
@@ -29,7 +37,7 @@ def graph_spec(parts: Parts, has_monitors: bool) -> Spec | None:
     return {"n": n_nodes, "kinds": graph.colours, "directed": graph.directed, "what": graph.what, "layout": layout}
 
 
-def local_specs(model: Any, fit: Any, parts: Parts) -> Spec:
+def local_specs(model: Model, fit: Fit | None, parts: Parts) -> Spec:
     """Return what inference in the page needs, or the distributions without evidence where it is too large for that."""
     found: Spec = {"tree": None, "normal": None, "prior": None, "whiskers": None}
     if parts.graph is None or not parts.graph.colours:
@@ -43,10 +51,12 @@ def local_specs(model: Any, fit: Any, parts: Parts) -> Spec:
     return found
 
 
-def whiskers_of(model: Any, fit: Any, names: Sequence[str]) -> list[Any] | None:
+def whiskers_of(model: Model, fit: Fit | None, names: Sequence[str]) -> list[list[list[float]]] | None:
     """Return the credible intervals of all marginals without evidence, by node; of small networks of tables only."""
     posterior = None if fit is None else fit.posterior
-    if not isinstance(posterior, NetworkPosterior) or any(cpd.kind != "tabular" for cpd in model.cpds):
+    if not isinstance(posterior, NetworkPosterior) or not isinstance(model, BayesianNetwork):
+        return None
+    if any(cpd.kind != "tabular" for cpd in model.cpds):
         return None
     if model.complexity().cells > MOST_DRAWN:
         return None
@@ -58,9 +68,9 @@ def whiskers_of(model: Any, fit: Any, names: Sequence[str]) -> list[Any] | None:
     return [[[float(f"{low:.4g}"), float(f"{high:.4g}")] for low, high in zip(*pair, strict=True)] for pair in ends]
 
 
-def prior_of(model: Any, names: Sequence[str]) -> Spec | None:
+def prior_of(model: Model, names: Sequence[str]) -> Spec | None:
     """Return the distributions of all variables without evidence, to six digits; none where that would take long."""
-    if not hasattr(model, "marginals") or not set(names) <= set(model.variables) or len(names) > MOST_NODES:
+    if not isinstance(model, CanSummarise) or not set(names) <= set(model.variables) or len(names) > MOST_NODES:
         return None  # nodes that are no variables, such as the labels of a chain, have no distributions of their own
     if not _is_quick(model):
         return None
@@ -71,40 +81,40 @@ def prior_of(model: Any, names: Sequence[str]) -> Spec | None:
     return None if all(marginal is None for marginal in listed) else {"logEvidence": 0, "marginals": listed}
 
 
-def _is_quick(model: Any) -> bool:
+def _is_quick(model: Model) -> bool:
     """Whether one calibration takes about a second at most."""
-    size = tried(model.complexity) if hasattr(model, "complexity") else None
+    size = tried(model.complexity) if isinstance(model, HasComplexity) else None
     return len(model.variables) <= QUICK_VARIABLES if size is None else size.cells <= MOST_CELLS
 
 
-def marginal_of(answer: Any, digits: int | None = 6) -> Any:
+def marginal_of(answer: Answer | None, digits: int | None = 6) -> list[float] | Spec | None:
     """Return a distribution of one variable as the page's ``Marginal``."""
     if answer is None:
         return None
 
-    def short(values: Any) -> list[float]:
+    def short(values: Floats) -> list[float]:
         listed = [float(value) for value in values]
         return listed if digits is None else [float(f"{value:.{digits}g}") for value in listed]
 
-    if hasattr(answer, "values"):
+    if isinstance(answer, LabelledTable):
         return short(answer.values.reshape(-1))
-    if hasattr(answer, "weights"):
+    if isinstance(answer, NormalMixture):
         means, spreads = answer.means.reshape(-1), answer.covariances.reshape(-1) ** 0.5
         return {"w": short(answer.weights), "m": short(means), "s": short(spreads)}
     return {"w": [1.0], "m": short(answer.mean), "s": short(answer.sd)}
 
 
-def size_in_words(model: Any, specs: Spec) -> str:
+def size_in_words(model: Model, specs: Spec) -> str:
     """Say that answers are exact, and how large the computation is."""
     if specs.get("normal") is not None:
         return f"✓ exact · normal distribution of {len(specs['normal']['mean']):,} variables"
-    size = tried(model.complexity) if hasattr(model, "complexity") else None
+    size = tried(model.complexity) if isinstance(model, HasComplexity) else None
     if size is None:
-        return "✓ exact" if hasattr(model, "marginals") else ""
+        return "✓ exact" if isinstance(model, CanSummarise) else ""
     return f"✓ exact · {size.n_cliques:,} cliques, {size.cells:,} cells"
 
 
-def literals_of(model: Any, names: Sequence[str]) -> dict[int, list[str]]:
+def literals_of(model: Model, names: Sequence[str]) -> dict[int, list[str]]:
     """Return, by node, how Python writes the states that are no text there."""
     found = {}
     for place, name in enumerate(names):

@@ -2,12 +2,16 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import TYPE_CHECKING
 
 from suffice.report.page.entries import Entry, Parts, states_of, table_from, table_of
 
+if TYPE_CHECKING:
+    from suffice.models.hypothesis_mixture import HypothesisMixture
+    from suffice.result.fit import Fit
 
-def mixture_parts(model: Any, fit: Any = None) -> Parts:
+
+def mixture_parts(model: HypothesisMixture, fit: Fit | None = None) -> Parts:
     """Lay out hypotheses with their weights, and the distribution that they make together."""
     variable = model.schema.variables[0]
     weights = zip(model.hypotheses.names, model.weights.tolist(), strict=True)

@@ -6,22 +6,23 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any
 
 import numpy as np
 
 from suffice.errors import SufficeError
 from suffice.inference.product import Product
+from suffice.models.answers import Answers
 from suffice.models.bayes_net import BayesianNetwork
 from suffice.models.joint_normal import JointNormal
 from suffice.models.markov_net import MarkovNetwork
-from suffice.models.queries import AnyQueries
+from suffice.models.model import Model
+from suffice.report.page.entries import Spec
 
 MOST_CELLS = 50_000  # of all cliques of a discrete model
 MOST_NORMAL = 100  # variables of a normal distribution
 
 
-def tree_spec(model: Any, nodes: Sequence[str]) -> dict[str, Any] | None:
+def tree_spec(model: Model, nodes: Sequence[str]) -> Spec | None:
     """Return a discrete model as a junction tree, or None where it has none that is small.
 
     Parameters
@@ -45,7 +46,7 @@ def tree_spec(model: Any, nodes: Sequence[str]) -> dict[str, Any] | None:
         return None
     try:
         small = model.complexity().cells <= MOST_CELLS
-        product = model._tables.inquiry.product if small else None
+        product = model._inquiry.product if small else None
     except SufficeError:  # continuous variables, or nodes without tables
         return None
     if product is None or sorted(product.names) != sorted(nodes) or not _possible(model, product):
@@ -53,7 +54,7 @@ def tree_spec(model: Any, nodes: Sequence[str]) -> dict[str, Any] | None:
     place = {name: position for position, name in enumerate(nodes)}
     known = [place[name] for name in product.names]
     sizes = dict(zip(known, product.sizes, strict=True))
-    tree = model._tables.inquiry.plan(frozenset()).tree
+    tree = model._inquiry.plan(frozenset()).tree
     directed = isinstance(model, BayesianNetwork)
     factors = [(tuple(known[v] for v in factor.scope), factor.values) for factor in product.factors]
     if directed:  # factor v is that of node v
@@ -67,12 +68,12 @@ def tree_spec(model: Any, nodes: Sequence[str]) -> dict[str, Any] | None:
     }
 
 
-def _possible(model: AnyQueries, product: Product) -> bool:
+def _possible(model: Answers, product: Product) -> bool:
     """Whether all numbers are known, and leave something possible."""
     return all(np.isfinite(factor.values).all() for factor in product.factors) and np.isfinite(model.log_z)
 
 
-def normal_spec(model: Any, nodes: Sequence[str]) -> dict[str, Any] | None:
+def normal_spec(model: Model, nodes: Sequence[str]) -> Spec | None:
     """Return a normal distribution, that of a network of continuous variables included, or None where there is none.
 
     Parameters

@@ -6,12 +6,11 @@ import math
 import unicodedata
 from collections.abc import Sequence
 from itertools import pairwise
-from typing import Any
 
 import numpy as np
 
 from suffice.report.layout import Layout, breadth_first_edges, layered_layout
-from suffice.report.page.entries import Graph
+from suffice.report.page.entries import Graph, Spec
 from suffice.text import visible
 from suffice.types import Floats
 
@@ -35,7 +34,7 @@ def layout_of(
     names: Sequence[str],
     states: Sequence[Sequence[str]] | None,
     nodes: Sequence[int] | None = None,
-) -> dict[str, Any]:
+) -> Spec:
     """Lay out a graph, or the part of it that some nodes make up.
 
     Parameters
@@ -178,7 +177,7 @@ def _border(centre: Floats, towards: Floats, size: Floats) -> Floats:
 # Edges --------------------------------------------------------------------------------------------------------
 
 
-def _strength(graph: Graph, number: int) -> dict[str, Any]:
+def _strength(graph: Graph, number: int) -> Spec:
     """Return the width of an edge, from 1 to 4, and whether its strength is negative; nothing where it has none."""
     if graph.strengths is None:
         return {}

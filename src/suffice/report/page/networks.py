@@ -2,18 +2,23 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import TYPE_CHECKING, Protocol
 
 from suffice.models.bayes_net import BayesianNetwork
+from suffice.models.cpds import CPD
 from suffice.models.cpds.tabular import TabularCPD
 from suffice.priors.dirichlet_rows import DirichletRows
+from suffice.priors.network_posterior import NetworkPosterior
 from suffice.priors.regression_posterior import RegressionPosterior
 from suffice.report.page.entries import (
     LEVEL,
     MOST_ROWS,
     Entry,
+    Framed,
     Graph,
     Parts,
+    Sheet,
+    Table,
     colour_of,
     is_quick,
     sheet_of,
@@ -22,6 +27,10 @@ from suffice.report.page.entries import (
     table_of,
     tried,
 )
+
+if TYPE_CHECKING:
+    from suffice.priors.prior import NodePosterior
+    from suffice.result.fit import Fit
 
 MOST_CELLS = 600_000  # of all tables together; each node of a network with more shows fewer rows
 FEW = 100  # nodes up to which the strengths of edges are computed
@@ -33,7 +42,7 @@ KINDS = {
 }
 
 
-def network_parts(model: BayesianNetwork, fit: Any = None) -> Parts:
+def network_parts(model: BayesianNetwork, fit: Fit | None = None) -> Parts:
     """Lay out a network: one entry a node, in the order of the graph."""
     dag = model.dag
     place = {node: index for index, node in enumerate(dag.nodes)}
@@ -43,16 +52,16 @@ def network_parts(model: BayesianNetwork, fit: Any = None) -> Parts:
             below[parent].append(place[node])
     cells = sum(cpd.values.size for cpd in map(model.cpd, dag.nodes) if isinstance(cpd, TabularCPD))
     most = MOST_ROWS if cells <= MOST_CELLS else max(20, MOST_ROWS * MOST_CELLS // cells)
-    posterior = fit.posterior if fit is not None and hasattr(fit.posterior, "dag") else {}
+    posterior = fit.posterior if fit is not None and isinstance(fit.posterior, NetworkPosterior) else None
     entries = []
     for node in dag.nodes:
         cpd = model.cpd(node)
         child = cpd.family.child
         above = [place[parent] for parent in dag.parents[node]]
-        tables = _tables(cpd, place, posterior.get(node), fit, most)
+        tables = _tables(cpd, place, None if posterior is None else posterior.get(node), fit, most)
         kind = KINDS.get(cpd.kind, cpd.kind.replace("_", " "))
         entries.append(Entry(node, kind, states_of(child), [], above, below[node], tables=tables))
-    latent = dict(getattr(dag, "latent", ()))
+    latent = dict(dag.latent)
     colours = ["latent" if node in latent else colour_of(model.schema[node]) for node in dag.nodes]
     edges = [(place[parent], place[node]) for node in dag.nodes for parent in dag.parents[node]]
     strengths, said = strengths_in(model, dag.edges) if len(dag.nodes) <= FEW and is_quick(model) else (None, "")
@@ -60,13 +69,23 @@ def network_parts(model: BayesianNetwork, fit: Any = None) -> Parts:
     return Parts(entries, Graph(colours, edges, True, strengths, what))
 
 
-def _tables(cpd: Any, place: dict[str, int], posterior: Any, fit: Any, most: int) -> list[Any]:
+class ShownCPD(CPD, Framed, Protocol):
+    """A conditional distribution that can be shown as a table."""
+
+    @property
+    def title(self) -> str:
+        """What the table is of."""
+
+
+def _tables(
+    cpd: TabularCPD | ShownCPD, place: dict[str, int], posterior: NodePosterior | None, fit: Fit | None, most: int
+) -> list[Table | Sheet]:
     """Return what is known of a node: its table with intervals, or its coefficients with standard errors."""
     if isinstance(cpd, TabularCPD):
         ends = posterior.interval(LEVEL) if isinstance(posterior, DirichletRows) else None
         fits = ends is not None and ends[0].shape == cpd.values.shape
         return [sheet_of(cpd, place, ends if fits else None, most)]
-    found = []
+    found: list[Table | Sheet] = []
     if isinstance(posterior, RegressionPosterior):
         found.append(table_of(posterior.interval(LEVEL), f"{100 * LEVEL:g} % credible intervals, equal-tailed"))
     elif fit is not None and cpd.kind == "linear_gaussian":

@@ -12,20 +12,24 @@ import html
 import json
 import os
 from collections.abc import Sequence
-from typing import Any
+from typing import Unpack
 from urllib.parse import quote
 
 from suffice.errors import ArgumentError, ModelError, require_text, shown
 from suffice.files import atomic_write
 from suffice.inference.inquiry import Given
+from suffice.models.answers import Answers
 from suffice.models.row_model import RowModel
 from suffice.report.page.bundle import page_script, page_style
 from suffice.report.page.chart import convergence_chart
-from suffice.report.page.content import NO_CERTIFICATE, VERDICT_ALONE, Content, content_of
+from suffice.report.page.content import NO_CERTIFICATE, VERDICT_ALONE, Content, Reported, content_of
+from suffice.report.page.entries import Spec
 from suffice.report.page.explorer import graph_spec, literals_of, local_specs, size_in_words
 from suffice.report.page.paper import find_browser, pdf_of
 from suffice.report.page.plots import figures
+from suffice.report.page.scores import Reading
 from suffice.text import fixed, number, plural, visible
+from suffice.types import TableLike
 from suffice.version import __version__
 
 ENDINGS, PDF = (".html", ".htm", ""), ".pdf"
@@ -39,13 +43,13 @@ ESCAPES = {"<": "\\u003c", ">": "\\u003e", "&": "\\u0026", "\u2028": "\\u2028", 
 
 
 def write_report(
-    thing: Any,
+    thing: Reported,
     path: str | os.PathLike[str],
     *,
-    data: Any = None,
+    data: TableLike | None = None,
     title: str | None = None,
     plots: bool = True,
-    **policies: Any,
+    **policies: Unpack[Reading],
 ) -> None:
     """Write the report of a fit, or of a model alone, to one HTML file, or to a PDF file where Chromium is installed.
 
@@ -88,13 +92,13 @@ def write_report(
 
 
 def report_html(
-    thing: Any,
+    thing: Reported,
     *,
-    data: Any = None,
+    data: TableLike | None = None,
     title: str | None = None,
     plots: bool = True,
     unfolded: bool = False,
-    **policies: Any,
+    **policies: Unpack[Reading],
 ) -> str:
     """Return the page as text, with its details open if wanted; see `write_report`."""
     if title is not None:
@@ -118,7 +122,7 @@ def report_html(
     return assemble(content, sections, held, unfolded)
 
 
-def assemble(content: Content, sections: Sequence[Section], data: dict[str, Any], unfolded: bool = False) -> str:
+def assemble(content: Content, sections: Sequence[Section], data: Spec, unfolded: bool = False) -> str:
     """Return a page that needs nothing else: its sections, its script and style, and what the script shows.
 
     Parameters
@@ -220,7 +224,7 @@ def _missing(content: Content) -> Section | None:
     return "missing", "Missing values", f"<h2>Missing values</h2>{table}"
 
 
-def explorer_section(data: dict[str, Any], why_not: str = "") -> Section | None:
+def explorer_section(data: Spec, why_not: str = "") -> Section | None:
     """Return the section of the graph, which the script fills, and why the page cannot be asked, if so."""
     if data["graph"] is None:
         return None
@@ -229,19 +233,19 @@ def explorer_section(data: dict[str, Any], why_not: str = "") -> Section | None:
     return "explorer", name, f'<h2 class="sr">Graph</h2><p class="quiet">{_text(what)}</p>'
 
 
-def _can_be_asked(data: dict[str, Any]) -> bool:
+def _can_be_asked(data: Spec) -> bool:
     return any(data[name] is not None for name in ("tree", "normal", "served"))
 
 
 def _why_not(content: Content) -> str:
     """Say why a model that can be explored has a page that cannot be asked."""
+    model = content.model
     if not isinstance(content.model, RowModel):
         return ""
-    model: Any = content.model
     kinds = {variable.is_discrete for variable in model.schema.variables}
-    if kinds == {True}:
+    if kinds == {True} and isinstance(model, Answers):
         try:
-            model._tables.check_known(None, Given())
+            model._check_known(None, Given())
         except ModelError as error:  # rows of tables that are not known
             return str(error)
     return MIXED if len(kinds) > 1 else LARGE
@@ -335,14 +339,14 @@ def _table(head: Sequence[str], rows: Sequence[Sequence[str]], align: str, wrap:
     return f'<div class="scroll"><table><thead><tr>{line("th", head)}</tr></thead><tbody>{body}</tbody></table></div>'
 
 
-def page_data(content: Content, served: dict[str, Any] | None = None) -> dict[str, Any]:
+def page_data(content: Content, served: Spec | None = None) -> Spec:
     """Return what the script shows: the ``Content`` of ``web/types.js``."""
     parts = content.parts
     entries = [entry.to_dict() for entry in parts.entries]
     for _, value, place in content.families:
         if place >= 0:
             entries[place]["l"] = round(value, 6)
-    specs: dict[str, Any] = {"tree": None, "normal": None, "prior": None, "whiskers": None}
+    specs: Spec = {"tree": None, "normal": None, "prior": None, "whiskers": None}
     if served is None:
         specs = local_specs(content.model, content.fit, parts)
     has_monitors = served is not None or any(spec is not None for spec in specs.values())
@@ -362,7 +366,7 @@ def page_data(content: Content, served: dict[str, Any] | None = None) -> dict[st
     }
 
 
-def _json(data: dict[str, Any]) -> str:
+def _json(data: Spec) -> str:
     """Return what the script shows, as JSON that cannot end the element it stands in."""
     return escaped(json.dumps(data, ensure_ascii=False, allow_nan=False, separators=(",", ":")))
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import shutil
 import subprocess
+import sys
 import tempfile
 from pathlib import Path
 
@@ -60,7 +61,7 @@ def pdf_of(page: str, browser: str) -> bytes:
     with tempfile.TemporaryDirectory(ignore_cleanup_errors=True) as folder:
         source, target = Path(folder, "report.html"), Path(folder, "report.pdf")
         source.write_bytes(page.encode("utf-8", "replace"))
-        is_root = hasattr(os, "geteuid") and os.geteuid() == 0
+        is_root = sys.platform != "win32" and os.geteuid() == 0
         flags = [*FLAGS, *(["--no-sandbox"] if is_root else []), f"--user-data-dir={Path(folder, 'profile')}"]
         try:
             subprocess.run(
@@ -70,7 +71,13 @@ def pdf_of(page: str, browser: str) -> bytes:
             return target.read_bytes()
         except (OSError, subprocess.SubprocessError) as error:
             reason = f"it took longer than {SECONDS:g} seconds" if isinstance(error, subprocess.TimeoutExpired) else ""
-            lines = (getattr(error, "stderr", None) or b"").decode("utf-8", "replace").strip().splitlines()
+            ended = subprocess.CalledProcessError, subprocess.TimeoutExpired
+            lines = (
+                ((error.stderr if isinstance(error, ended) else None) or b"")
+                .decode("utf-8", "replace")
+                .strip()
+                .splitlines()
+            )
             raise FileAccessError(
                 f"{browser!r} did not print the page: {reason or (lines[-1] if lines else error)}. Write an HTML file "
                 "instead, and print it from a browser."

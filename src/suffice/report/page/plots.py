@@ -4,21 +4,28 @@ from __future__ import annotations
 
 import importlib.util
 import io
-from typing import Any
+from typing import TYPE_CHECKING
 
 from suffice.errors import SufficeError
 from suffice.families import entry_of
 from suffice.learn.family import Plot
+from suffice.models.cpds.tabular import TabularCPD
 from suffice.report.page.entries import is_quick
 from suffice.report.page.small_svg import small_svg
+from suffice.stats.counts import Counts
 from suffice.text import fixed, shorten
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+
+    from suffice.result.fit import Fit
 
 MOST_VARIABLES = 200  # of a model whose moments are compared
 MOST_CELLS = 20_000  # of the statistics behind them
 MOST_BARS = 24  # entries of a table that is drawn
 
 
-def figures(fit: Any) -> list[tuple[str, str]] | None:
+def figures(fit: Fit) -> list[tuple[str, str]] | None:
     """Return captions and SVG files of the plots that suit a fit; None where matplotlib is absent."""
     if importlib.util.find_spec("matplotlib") is None:
         return None
@@ -34,7 +41,7 @@ def figures(fit: Any) -> list[tuple[str, str]] | None:
     return found
 
 
-def _drawn(plot: Plot, fit: Any) -> tuple[str, str] | None:
+def _drawn(plot: Plot, fit: Fit) -> tuple[str, str] | None:
     """Return one plot as a caption of its own, if it has one, and an SVG file; None where it does not suit this fit."""
     from matplotlib import pyplot as plt
     from matplotlib.figure import Figure
@@ -54,17 +61,17 @@ def _drawn(plot: Plot, fit: Any) -> tuple[str, str] | None:
     return caption, small_svg(file.getvalue())
 
 
-def _moments(fit: Any) -> Any:
+def _moments(fit: Fit) -> Axes | None:
     from suffice.report.moments import moments_plot
 
-    cells = sum(getattr(statistic, "n_cells", 0) for _, statistic in fit.statistics.items())
+    cells = sum(statistic.n_cells for _, statistic in fit.statistics.items() if isinstance(statistic, Counts))
     if fit.starts:  # whose statistics are expected ones, and not of the data alone
         return None
     small = len(fit.model.variables) <= MOST_VARIABLES and cells <= MOST_CELLS
     return moments_plot(fit) if small and is_quick(fit.model) else None
 
 
-def _bars(fit: Any) -> Any:
+def _bars(fit: Fit) -> tuple[str, Axes] | None:
     """Draw the table of the node with the lowest log-likelihood of those that a picture has room for."""
     from suffice.report.table_bars import cpt_bars
 
@@ -72,13 +79,13 @@ def _bars(fit: Any) -> Any:
         return None
     lowest = min(fit.local, key=lambda node: fit.local[node], default="")
     for node in sorted(fit.local, key=lambda node: fit.local[node]):
-        values = getattr(fit.model.cpd(node), "values", None)
-        if values is not None and len(values) > 1 and values.size <= MOST_BARS:
+        cpd = fit.model.cpd(node)
+        if isinstance(cpd, TabularCPD) and len(cpd.values) > 1 and cpd.values.size <= MOST_BARS:
             return _bars_caption(fit, node, lowest), cpt_bars(fit, node)
     return None
 
 
-def _bars_caption(fit: Any, node: str, lowest: str) -> str:
+def _bars_caption(fit: Fit, node: str, lowest: str) -> str:
     """Name the node that is drawn, and the one with the lowest log-likelihood where that is another."""
     shown = f"{shorten(node)} with 95 % credible intervals"
     if node == lowest:
@@ -90,19 +97,19 @@ def _bars_caption(fit: Any, node: str, lowest: str) -> str:
     )
 
 
-def _mosaic(fit: Any) -> Any:
+def _mosaic(fit: Fit) -> Axes | None:
     from suffice.report.mosaic import mosaic_plot
 
     return mosaic_plot(fit) if 2 <= len(fit.model.variables) <= 4 else None
 
 
-def _weights(fit: Any) -> Any:
+def _weights(fit: Fit) -> Axes:
     from suffice.report.weights import weights_plot
 
     return weights_plot(fit)
 
 
-def _coefficients(fit: Any) -> Any:
+def _coefficients(fit: Fit) -> Axes | None:
     """Draw the coefficients of the regression with most parents."""
     from suffice.report.weights import weights_plot
 
@@ -111,7 +118,7 @@ def _coefficients(fit: Any) -> Any:
     return weights_plot(fit, node) if node and fit.model.dag.parents[node] else None
 
 
-def _transitions(fit: Any) -> Any:
+def _transitions(fit: Fit) -> Axes:
     from suffice.report.transitions import transitions_plot
 
     return transitions_plot(fit)

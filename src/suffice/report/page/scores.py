@@ -3,22 +3,35 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field
-from typing import Any
+from typing import TypedDict, Unpack
 
 import numpy as np
 
 from suffice.data.block import Block
+from suffice.data.table import Weights
 from suffice.errors import ArgumentError, require_choice
+from suffice.families import entry_of
 from suffice.models.bayes_net import BayesianNetwork
 from suffice.models.class_model import Posteriors
 from suffice.models.incomplete_rows import MARGINALISE
+from suffice.models.markov_chain import MarkovChainModel
+from suffice.models.model import Model, RowLikelihood
 from suffice.models.score import log_likelihood, open_rows
 from suffice.result.confusion import Confusion, predicted_classes
 from suffice.stats.needs import Need, Sum
 from suffice.stats.source import BlockSource
 from suffice.stats.sums import Sums
+from suffice.types import TableLike
 
 FAMILIES = "log-likelihood of families"
+
+
+class Reading(TypedDict, total=False):
+    """How rows are read that are scored."""
+
+    weights: Weights
+    missing: str
+    unknown_states: str
 
 
 @dataclass(frozen=True)
@@ -51,7 +64,7 @@ class _Families:
 
     model: BayesianNetwork
 
-    def __call__(self, block: Block) -> dict[Need, Any]:
+    def __call__(self, block: Block) -> dict[Need, Sums]:
         totals = []
         for node in self.model.dag.nodes:
             log_p = self.model.cpd(node).log_prob(block.columns)
@@ -62,7 +75,7 @@ class _Families:
         return {Sum(FAMILIES, len(totals)): Sums(FAMILIES, np.array(totals))}
 
 
-def score(model: Any, data: Any, **policies: Any) -> Score:
+def score(model: Model, data: TableLike, **policies: Unpack[Reading]) -> Score:
     """Return the log-likelihood of a table of rows under a model.
 
     Parameters
@@ -77,7 +90,7 @@ def score(model: Any, data: Any, **policies: Any) -> Score:
     ArgumentError
         For models that are not of tables.
     """
-    if not hasattr(model, "log_prob_of") or hasattr(model, "tables"):
+    if not isinstance(model, RowLikelihood) or isinstance(model, MarkovChainModel):
         raise ArgumentError(
             f"The 'data' argument is for models of tables, and a {type(model).__name__} is one of sequences. Leave it "
             "out; model.log_prob scores sequences."
@@ -93,13 +106,13 @@ def score(model: Any, data: Any, **policies: Any) -> Score:
         values = statistics[Sum(FAMILIES, len(model.dag.nodes))].values.tolist()
         return Score(statistics.weight, sum(values), "log-likelihood", dict(zip(model.dag.nodes, values, strict=True)))
     total, statistics = log_likelihood(model, source)
-    given = getattr(getattr(model, "features", None), "given", ()) or not getattr(model, "takes_gaps", True)
-    kind = "conditional log-likelihood" if given else "log-likelihood"
+    entry = entry_of(model)
+    kind = "conditional log-likelihood" if entry is not None and entry.conditional else "log-likelihood"
     confusion = _confusion(model, source) if isinstance(model, Posteriors) else None
     return Score(statistics.weight, total, kind, confusion=confusion)
 
 
-def _confusion(model: Any, source: BlockSource) -> Confusion:
+def _confusion(model: Posteriors, source: BlockSource) -> Confusion:
     """Compare the classes that a classifier finds with those of the rows."""
 
     def of_block(block: Block) -> Confusion:

@@ -2,25 +2,34 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import TYPE_CHECKING
 
 import numpy as np
 
 from suffice.models.cpds.tabular import TabularCPD
-from suffice.priors.dirichlet_rows import DirichletRows
+from suffice.priors.markov_posterior import MarkovChainPosterior
 from suffice.report.page.entries import (
     LEVEL,
     Entry,
     Graph,
     Parts,
+    Table,
     sheet_of,
     states_of,
     table_from,
     table_of,
 )
-from suffice.result.chain_weights import state_table, step_table, transition_matrix, transition_table
+from suffice.result.chain_weights import TopWeights, state_table, step_table, transition_matrix, transition_table
 from suffice.result.graph_weights import graph_weights
 from suffice.types import Floats
+
+if TYPE_CHECKING:
+    from suffice.models.autoregression import AutoregressiveModel
+    from suffice.models.chain_model import ChainModel
+    from suffice.models.graph_crf import GraphModel
+    from suffice.models.hidden_markov import HiddenMarkovModel
+    from suffice.models.markov_chain import MarkovChainModel
+    from suffice.result.fit import Fit
 
 MOST_LABELS = 60  # that a graph shows
 TOP = 40  # weights of a label, of either sign
@@ -29,7 +38,7 @@ ARROWS = 3  # of each label, the strongest
 TRANSITIONS = "Nodes are {}; arrows are the strongest {} from one to the next, the stronger the wider."
 
 
-def chain_parts(model: Any, fit: Any = None) -> Parts:
+def chain_parts(model: ChainModel, fit: Fit | None = None) -> Parts:
     """Lay out a chain of labels: transitions as a graph, and the largest weights of every label."""
     labels = [str(label) for label in model.label.labels]
     matrix = transition_matrix(model).to_numpy()
@@ -53,11 +62,11 @@ def chain_parts(model: Any, fit: Any = None) -> Parts:
     return Parts(entries, graph)
 
 
-def _top(found: Any) -> Any:
+def _top(found: TopWeights) -> Table:
     return table_of(found, found._foot)
 
 
-def labelled_graph_parts(model: Any, fit: Any = None) -> Parts:
+def labelled_graph_parts(model: GraphModel, fit: Fit | None = None) -> Parts:
     """Lay out a conditional random field on graphs: its weights, by label too."""
     weights = graph_weights(model)
     whole = table_of(weights)
@@ -73,16 +82,13 @@ def labelled_graph_parts(model: Any, fit: Any = None) -> Parts:
     return Parts(entries)
 
 
-def markov_parts(model: Any, fit: Any = None) -> Parts:
+def markov_parts(model: MarkovChainModel, fit: Fit | None = None) -> Parts:
     """Lay out a Markov chain: its symbols, and where it goes from each context."""
     labels = states_of(model.variable)
     last = model.tables[-1]
-    rows = getattr(getattr(fit, "posterior", None), "transitions", None)
-    ends = (
-        rows.interval(LEVEL)
-        if isinstance(rows, DirichletRows) and rows.concentration.shape == last.values.shape
-        else None
-    )
+    posterior = None if fit is None else fit.posterior
+    rows = posterior.transitions if isinstance(posterior, MarkovChainPosterior) else None
+    ends = rows.interval(LEVEL) if rows is not None and rows.concentration.shape == last.values.shape else None
     entries = []
     graph = None
     if model.order == 1 and last.configurations is None:
@@ -98,13 +104,13 @@ def markov_parts(model: Any, fit: Any = None) -> Parts:
     return Parts([*entries, Entry("transition probabilities", "table", tables=[table])], graph)
 
 
-def _with_context(cpd: TabularCPD, order: int) -> Any:
+def _with_context(cpd: TabularCPD, order: int) -> Table:
     """Return the rows of the last table, contexts before the probabilities."""
     heads = [f"{order - place} before" for place in range(order)] + [str(label) for label in cpd.family.child.labels]
     return table_from(heads, ([*map(str, labels), *row] for labels, row in cpd.rows()))
 
 
-def hidden_parts(model: Any, fit: Any = None) -> Parts:
+def hidden_parts(model: HiddenMarkovModel, fit: Fit | None = None) -> Parts:
     """Lay out a hidden Markov chain: its states with what they show, and the steps between them."""
     labels = states_of(model.state)
     place = {model.state.name: len(labels)}
@@ -126,7 +132,7 @@ def hidden_parts(model: Any, fit: Any = None) -> Parts:
     return Parts(entries, graph)
 
 
-def regression_parts(model: Any, fit: Any = None) -> Parts:
+def regression_parts(model: AutoregressiveModel, fit: Fit | None = None) -> Parts:
     """Lay out an autoregression: every equation, and the lags that lead to it."""
     lags, names = list(model.lag_names), list(model.variables)
     entries = [Entry(name, "lag", below=[*range(len(lags), len(lags) + len(names))]) for name in lags]

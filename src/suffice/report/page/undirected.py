@@ -4,11 +4,13 @@ from __future__ import annotations
 
 import itertools
 from collections.abc import Iterable, Sequence
-from typing import Any
+from typing import TYPE_CHECKING
 
 from suffice.models.joint_normal import JointNormal
+from suffice.priors.niw_posterior import NormalInverseWishartPosterior
 from suffice.report.page.entries import (
     LEVEL,
+    Cell,
     Entry,
     Graph,
     Parts,
@@ -21,15 +23,26 @@ from suffice.report.page.entries import (
     table_of,
     tried,
 )
+from suffice.result.wald import WaldTable
 from suffice.structures.cliques import Cliques
 from suffice.text import number
+
+if TYPE_CHECKING:
+    from suffice.models.conditional_log_linear import ConditionalLogLinear
+    from suffice.models.log_linear import LogLinear
+    from suffice.models.log_linear_density import LogLinearDensity
+    from suffice.models.markov_net import MarkovNetwork
+    from suffice.result.fit import Fit
+    from suffice.result.weights import WeightTable
+
+    FeatureModel = LogLinear | LogLinearDensity | ConditionalLogLinear
 
 FEW = 60  # variables up to which the margins of all are computed
 MOST_CELLS = 20_000  # of all factors, up to which their u-terms are laid out
 JOINED = "Nodes are variables; an edge joins two that occur in one {}."
 
 
-def field_parts(model: Any, fit: Any = None) -> Parts:
+def field_parts(model: MarkovNetwork, fit: Fit | None = None) -> Parts:
     """Lay out a Markov random field: u-terms with standard errors, and margins by variable."""
     scopes = [tuple(factor.names) for factor in model.factors]
     table, of_rows = _u_terms(model, fit)
@@ -39,7 +52,7 @@ def field_parts(model: Any, fit: Any = None) -> Parts:
     return _over_variables(model, scopes, "factor", tables, _by_variable(table, of_rows), fit)
 
 
-def feature_parts(model: Any, fit: Any = None) -> Parts:
+def feature_parts(model: FeatureModel, fit: Fit | None = None) -> Parts:
     """Lay out a log-linear model: weights with standard errors, and by variable."""
     names, values = model.weights.names, model.weights.to_numpy()
     found = tried(fit.weights, LEVEL) if fit is not None and len(names) <= 500 else None
@@ -53,10 +66,10 @@ def feature_parts(model: Any, fit: Any = None) -> Parts:
     tables = [Entry("feature weights", "table", tables=[table])]
     expected = _expected(fit)
     tables += [] if expected is None else [expected]
-    return _over_variables(model, scopes, "feature", tables, _by_variable(table, scopes), fit)
+    return _over_variables(model, scopes, "feature", tables, _by_variable(table, scopes), fit, model.features.given)
 
 
-def normal_parts(model: JointNormal, fit: Any = None) -> Parts:
+def normal_parts(model: JointNormal, fit: Fit | None = None) -> Parts:
     """Lay out a normal distribution: means, deviations and partial correlations."""
     names, partial = model.names, model.partial_correlations
     joined = [(i, j) for i, j in itertools.combinations(range(len(names)), 2) if abs(partial[i, j]) > 1e-12]
@@ -79,9 +92,8 @@ def normal_parts(model: JointNormal, fit: Any = None) -> Parts:
         rows = [[names[i], names[j], partial[i, j]] for i, j in pairs]
         listed = table_from(["variable", "and", "partial correlation"], rows, "given all other variables")
         entries.append(Entry("partial correlations", "table", tables=[listed]))
-    intervals = (
-        tried(fit.posterior.intervals, LEVEL) if fit is not None and hasattr(fit.posterior, "intervals") else None
-    )
+    posterior = None if fit is None else fit.posterior
+    intervals = tried(posterior.intervals, LEVEL) if isinstance(posterior, NormalInverseWishartPosterior) else None
     if intervals is not None:
         said = f"{100 * LEVEL:g} % credible intervals, equal-tailed"
         entries.append(Entry("posterior intervals", "table", tables=[table_of(intervals, said)]))
@@ -95,12 +107,13 @@ def normal_parts(model: JointNormal, fit: Any = None) -> Parts:
 
 
 def _over_variables(
-    model: Any,
+    model: MarkovNetwork | FeatureModel,
     scopes: Iterable[tuple[str, ...]],
     of: str,
     tables: list[Entry],
     rows: dict[str, Table],
-    fit: Any,
+    fit: Fit | None,
+    given: tuple[str, ...] = (),
 ) -> Parts:
     """Lay out variables as nodes, joined where they occur together."""
     variables = model.schema.variables
@@ -114,12 +127,11 @@ def _over_variables(
     for i, j in joined:
         near[i].append(j)
         near[j].append(i)
-    given = getattr(getattr(model, "features", None), "given", ())
     few = len(variables) <= FEW and not given and is_quick(model)
     entries = []
     for variable, others in zip(variables, near, strict=True):
         found = []
-        if few and variable.is_discrete and hasattr(model, "query"):
+        if few and variable.is_discrete:
             margin = tried(model.query, variable.name)
             found += [] if margin is None else [table_of(margin, "under the model")]
         found += [rows[variable.name]] if variable.name in rows else []
@@ -132,7 +144,7 @@ def _over_variables(
     return Parts([*entries, *tables], graph)
 
 
-def _u_terms(model: Any, fit: Any) -> tuple[Table | None, list[tuple[str, ...]]]:
+def _u_terms(model: MarkovNetwork, fit: Fit | None) -> tuple[Table | None, list[tuple[str, ...]]]:
     """Return the u-terms with standard errors where they are known, and the variables of each; none of very many."""
     if sum(factor.values.size for factor in model.factors) > MOST_CELLS:
         return None, []
@@ -148,22 +160,23 @@ def _u_terms(model: Any, fit: Any) -> tuple[Table | None, list[tuple[str, ...]]]
     ]
 
 
-def _errors_said(found: Any) -> str:
+def _errors_said(found: WaldTable | WeightTable) -> str:
     """Say what the intervals are, and the remarks."""
-    remarks = getattr(found, "_foot", None) or list(found.remarks)
+    remarks = found._foot if isinstance(found, WaldTable) else found.remarks
     return "; ".join([*remarks, f"{100 * found.level:g} % intervals (Wald)"])
 
 
-def _expected(fit: Any) -> Entry | None:
+def _expected(fit: Fit | None) -> Entry | None:
     """Return the cells with their expected counts and residuals, the largest residuals first."""
     found = None if fit is None else tried(fit.expected)
-    if found is None or len(found.to_frame("pyarrow")) > MOST_CELLS:
+    if found is None or found["observed"].values.size > MOST_CELLS:
         return None
     table = table_of(found, "observed and expected counts, the largest Pearson residuals first", MOST_CELLS)
     at = table.head.index("pearson")
 
-    def size(row: Sequence[Any]) -> float:
-        return abs(row[at]) if isinstance(row[at], int | float) else 0.0
+    def size(row: Sequence[Cell]) -> float:
+        value = row[at]
+        return abs(value) if isinstance(value, int | float) else 0.0
 
     rows = sorted(table.rows, key=size, reverse=True)
     return Entry("observed and expected counts", "table", tables=[Table(table.head, rows, table.caption)])
@@ -173,7 +186,7 @@ def _by_variable(table: Table | None, scopes: Sequence[tuple[str, ...]]) -> dict
     """Return the rows of a table that belong to each variable, given the variables of every row."""
     if table is None:
         return {}
-    found: dict[str, list[Any]] = {}
+    found: dict[str, list[list[Cell]]] = {}
     for row, scope in zip(table.rows, scopes, strict=False):
         for name in scope:
             found.setdefault(name, []).append(row)
