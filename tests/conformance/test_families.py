@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import tomllib
 from collections import Counter
 from pathlib import Path
@@ -50,6 +51,14 @@ def test_a_structure_has_the_family_of_its_nearest_base_class(case: str) -> None
     others = {kind for family in each_family() for kind in family.structures} - set(kinds)
     assert isinstance(structure, kinds)
     assert not any(isinstance(structure, kind) and issubclass(kind, kinds) for kind in others)
+
+
+@pytest.mark.parametrize("case", [*STRUCTURES, *IN_CODES])
+def test_facts_of_a_structure_are_plain_values(case: str) -> None:
+    structure = {**STRUCTURES, **IN_CODES}[case][0]
+    facts = family_of(structure).describe(structure)
+    assert json.loads(json.dumps(facts)) == facts
+    assert "structure" not in facts  # its type, which the command adds
 
 
 def test_a_structure_of_no_family_is_refused() -> None:

@@ -75,6 +75,12 @@ def test_the_command_line_fits_and_describes_it() -> None:
     assert sf.read("model.json") == Exponential(WAITING, 0.5)
     assert "WaitingTime" in run("info", "waiting.toml").stdout
     assert "0.5" in run("info", "model.json").stdout
+    planned = run("info", "waiting.toml", "rows.csv")
+    assert planned.exit_code == 0, planned.stderr
+    written = run("report", "model.json", "--out", "page.html")
+    assert written.exit_code == 0, written.stderr
+    refused = run("query", "model.json")
+    assert "cannot be asked on the command line" in refused.stderr
 
 
 def test_it_is_unknown_without_its_record(monkeypatch: pytest.MonkeyPatch) -> None:
