@@ -109,7 +109,7 @@ def make(source: str, target: str) -> None:
     import suffice as sf
     from suffice.inference.plan import Plan
 
-    product = grid(int(source)) if source.isdigit() else sf.read(source)._inquiry.product
+    product = grid(int(source)) if source.isdigit() else sf.read(source)._product()
     plan = Plan.of(product)
     problem = {
         "sizes": product.sizes,

@@ -25,7 +25,7 @@ def drawn(structure: Any, weights: Any, names: list[str], n: int) -> dict[str, A
     """Return rows of a spin model, by long chains."""
     schema = sf.fit(structure, {name: [0, 1] for name in names}, prior=sf.Gaussian(1.0), method="pseudo_likelihood")
     model = sf.LogLinear(structure, weights, schema=schema.model.schema)
-    chains = Gibbs.of_product(model._inquiry.product)
+    chains = Gibbs.of_product(model._tables.inquiry.product)
     states = chains.start(n, 5)
     chains.run(states, 500, 5)
     return {name: states[:, model.variables.index(name)] for name in names}

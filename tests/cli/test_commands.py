@@ -591,7 +591,7 @@ def interrupt(*arguments: Any, **options: Any) -> Any:
     [
         ("suffice.opening.open_table", ["fit", "A -> B", "t.csv", "--out", "new.json"]),
         ("suffice.models.score.open_table", ["score", "m.json", "t.csv"]),
-        ("suffice.models.answers.sample_blocks", ["sample", "m.json", "--out", "new.csv"]),
+        ("suffice.models.queries.sample_blocks", ["sample", "m.json", "--out", "new.csv"]),
         ("suffice.opening.open_table", ["demo", "--out", "new.json"]),
     ],
     ids=["fit", "score", "sample", "demo"],

@@ -71,9 +71,14 @@ def spark():
     builder = SparkSession.builder.master("local[1,2]").appName("tests")  # one core; a task that fails is tried twice
     for key, value in SPARK.items():
         builder = builder.config(key, value)
+    # Spark begins with a program that waits for ever if a sanitizer's libraries are loaded; Python's workers need them.
+    if libraries := os.environ.pop("LD_PRELOAD", ""):
+        builder = builder.config("spark.executorEnv.LD_PRELOAD", libraries)
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
         session = builder.getOrCreate()
+    if libraries:
+        os.environ["LD_PRELOAD"] = libraries
     session.sparkContext.setLogLevel("OFF")
     yield session
     session.stop()

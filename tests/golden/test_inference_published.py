@@ -42,7 +42,7 @@ def test_competition_instances(data_folder: Path, name: str) -> None:
     model = sf.read(path)
     evidence = sf.read(f"{path}.evid")
     reference = json.loads((path.parent / "reference_lnZ.json").read_text())["instances"][path.name]
-    log_z = model._inquiry.log_evidence(given_of(model, evidence))
+    log_z = model._tables.inquiry.log_evidence(given_of(model, evidence))
     assert log_z == pytest.approx(reference["lnZ"], rel=1e-8)
     published = Path(f"{path}.PR").read_text().split()[1]
     assert f"{log_z / math.log(10):.6g}" == f"{float(published):.6g}"
@@ -133,7 +133,7 @@ def test_every_network_is_asked(data_folder: Path) -> None:
 
 def by_two_rules(model: Any, targets: list[str], evidence: dict[str, Any]) -> list[Any]:
     """The same by calibrating trees of two elimination rules, over the ancestors of what is asked."""
-    product = model._inquiry.product
+    product = model._tables.inquiry.product
     place = {name: position for position, name in enumerate(model.schema)}
     hard = {place[name]: model.schema[name].code(state) for name, state in evidence.items()}
     wanted = tuple(place[name] for name in targets)
@@ -172,13 +172,15 @@ def check_network(data_folder: Path, name: str, n: int) -> None:
             np.testing.assert_allclose(answer, other, atol=1e-10)
             checked += 1
     assert checked >= n
-    product = model._inquiry.product
+    product = model._tables.inquiry.product
     targets, evidence = questions(model, 1, seed=99)[0]
     given = given_of(model, evidence)
     wanted = tuple(list(model.schema).index(target) for target in targets)
-    answer = model._inquiry.posterior(wanted, given)  # after PATIENCE questions: from the tree, where one is kept
+    answer = model._tables.inquiry.posterior(
+        wanted, given
+    )  # after PATIENCE questions: from the tree, where one is kept
     np.testing.assert_allclose(answer, elimination.posterior(product, wanted, given.hard), atol=1e-10)
-    assert model._inquiry._asked > inquiry.PATIENCE
+    assert model._tables.inquiry._asked > inquiry.PATIENCE
 
 
 @pytest.mark.data
@@ -209,7 +211,7 @@ def test_all_marginals_agree_with_single_questions(data_folder: Path, name: str)
     assert set(free) == set(model.schema) - set(evidence)
     for target in free[:: max(1, len(free) // 5)]:
         wanted = (list(model.schema).index(target),)
-        single = elimination.posterior(model._inquiry.product, wanted, given.hard)
+        single = elimination.posterior(model._tables.inquiry.product, wanted, given.hard)
         np.testing.assert_allclose(found[target].values, single, atol=1e-10)
 
 

@@ -153,5 +153,5 @@ def test_messages_name_few_variables() -> None:
 def test_published_networks(data_folder: Path, name: str, expected: bool | None) -> None:
     """In Asia, an 'or' cannot change without its only cause, nor that without it; Alarm's zeros have a way round."""
     model = sf.read(data_folder / "networks_bif" / f"{name}.bif.gz")
-    barrier = find_barrier(Gibbs.of_product(model._inquiry.product).limits())
+    barrier = find_barrier(Gibbs.of_product(model._tables.inquiry.product).limits())
     assert (barrier and barrier.sure) == expected

@@ -54,7 +54,7 @@ def test_long_chain_is_answered_from_its_tree() -> None:
         model.query("X3")
     found = model.query("X999", given={"X0": "yes"})
     np.testing.assert_allclose(found.values, along_chain(999, 0), atol=1e-12)
-    asker = model._inquiry.asker
+    asker = model._tables.inquiry.asker
     assert asker is not None
     answered = asker.ask((900,), {0: 1}, {})
     assert answered is not None

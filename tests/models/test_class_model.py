@@ -17,6 +17,7 @@ import suffice as sf
 from suffice.data.matrix import MatrixTable
 from suffice.data.variable import Variable
 from suffice.models.class_model import ClassModel, Posteriors, log_sum
+from suffice.models.prediction import Prediction
 from suffice.structures.joint_classes import JointClasses
 from suffice.structures.naive import Naive
 
@@ -27,7 +28,7 @@ TABLE = np.array([[0.5, 0.0], [0.5, 1.0]])
 
 
 @dataclass(frozen=True, eq=False)
-class Waiting(ClassModel):
+class Waiting(ClassModel, Posteriors, Prediction):
     """Given the class, a waiting time x is exponential with its own rate, and a is drawn from a table."""
 
     class_prior: NDArray[np.float64]
@@ -50,7 +51,7 @@ class Waiting(ClassModel):
 
 
 @dataclass(frozen=True, eq=False)
-class Deciding(Posteriors):
+class Deciding(Posteriors, Prediction):
     """p(y | x) alone: the second class with the probability x."""
 
     target: Variable = Y

@@ -154,7 +154,7 @@ def test_a_model_that_was_asked_can_be_pickled() -> None:
     row = {"A": ["yes"], "B": ["no"]}
     before = model.log_prob(row)
     same(pickle.loads(pickle.dumps(model)).log_prob(row), before)
-    assert "_gaps" not in model.__getstate__()
+    assert "_engine" not in model.__getstate__()
 
 
 @pytest.mark.parametrize("case", ["discrete", "linear", "cliques", "normal"])

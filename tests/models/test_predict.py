@@ -156,7 +156,7 @@ def test_what_is_not_reached_is_separated(model: sf.BayesianNetwork, data: st.Da
     n = len(model.schema)
     known = np.array(data.draw(st.lists(st.lists(st.booleans(), min_size=n, max_size=n), min_size=1, max_size=4)))
     target = data.draw(st.integers(0, n - 1))
-    blanket = Blanket.of(model._inquiry.product)
+    blanket = Blanket.of(model._tables.inquiry.product)
     reached = blanket.reached(target, known)
     names = model.dag.nodes
     assert len(reached) == len(known) > 0

@@ -47,7 +47,7 @@ def test_long_chains_on_a_grid_agree_with_the_junction_tree() -> None:
 
 def shares_after(model: sf.BayesianNetwork, n: int, sweeps: int, change: float) -> tuple[Any, Any]:
     """Draw rows exactly, sweep them, and return the counts of all cells, and what is expected of them."""
-    chains = Gibbs.of_product(model._inquiry.product)
+    chains = Gibbs.of_product(model._tables.inquiry.product)
     if change:
         chains = chains.with_theta(chains.theta * (1 + change))
     codes = [block.columns for block in model.sample_blocks(n, seed=7)]
@@ -55,7 +55,7 @@ def shares_after(model: sf.BayesianNetwork, n: int, sweeps: int, change: float) 
     states = np.ascontiguousarray(np.stack(columns, axis=1).astype(chains.dtype))
     chains.run(states, sweeps, 11)
     counts, expected = [], []
-    for factor in model._inquiry.product.factors:
+    for factor in model._tables.inquiry.product.factors:
         table = np.zeros(factor.values.shape)
         np.add.at(table, tuple(states[:, v] for v in factor.scope), 1)
         counts.append(table.reshape(-1))

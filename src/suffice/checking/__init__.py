@@ -39,7 +39,9 @@ from suffice.settings import one_blas_thread
 from suffice.stats.needs import Need
 from suffice.stats.statistics import Statistics
 from suffice.structures.dag import DAG
+from suffice.structures.structure import Structure
 from suffice.text import plural
+from suffice.types import TableLike
 
 EDGE_DRAWS = 199
 """Most tables that are drawn to see whether an edge is needed."""
@@ -48,8 +50,8 @@ TESTS, EDGES = 2, 3
 
 
 def check(
-    structure: Any,
-    data: Any,
+    structure: Structure,
+    data: TableLike,
     *,
     level: float = 0.05,
     bootstrap: int | None = None,
@@ -124,7 +126,7 @@ def check(
         return _judged(fitted, statistics, asked, level, n_tables, seed, watch)
 
 
-def _fit_needs(structure: Any, schema: Schema, method: str) -> tuple[Sequence[Need], bool]:
+def _fit_needs(structure: Structure, schema: Schema, method: str) -> tuple[Sequence[Need], bool]:
     """Return what the fit needs, and whether it is made from statistics alone."""
     if getattr(structure, "latent", ()):
         return (), False
@@ -142,7 +144,7 @@ def _closure_needs(asked: Questions, schema: Schema) -> Sequence[Need]:
         return ()
 
 
-def _unseen(structure: Any, schema: Schema) -> str:
+def _unseen(structure: Structure, schema: Schema) -> str:
     """Numbers have no uniform distribution."""
     is_table = all(schema[name].is_discrete for name in structure.columns)
     return "uniform" if isinstance(structure, DAG) and is_table else "nan"

@@ -17,13 +17,13 @@ from __future__ import annotations
 import math
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
-from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from suffice.checking.ways import Way
 from suffice.data.block import Block, code_dtype
+from suffice.models.model import Generative
 from suffice.progress import Watch
 from suffice.stats.needs import Need
 from suffice.stats.statistics import Statistics, add_up, collect_block
@@ -66,7 +66,7 @@ class Bootstrap:
         return len(self.drawn)
 
 
-def affordable(model: Any, ways: Sequence[Way], n: float) -> int:
+def affordable(model: Generative, ways: Sequence[Way], n: float) -> int:
     """Return how many tables are drawn unless one says: as many as take seconds, and none where that is too few."""
     rows = min(n, _joint_size(model)) if _draws_tables(model, n) else n
     columns = len(model.schema)
@@ -76,13 +76,13 @@ def affordable(model: Any, ways: Sequence[Way], n: float) -> int:
 
 
 def bootstrapped(
-    model: Any, ways: Sequence[Way], observed: Statistics, n_tables: int, seed: int | None, watch: Watch
+    model: Generative, ways: Sequence[Way], observed: Statistics, n_tables: int, seed: int | None, watch: Watch
 ) -> Bootstrap:
     """Draw tables of as many rows as the data from a model, and measure all of them alike."""
     total, df = _total(ways, observed)
     statistic = _excess(total, df)
     n = max(1, round(observed.weight))
-    needs = list(dict.fromkeys(way.need for way in ways))
+    needs: list[Need] = list(dict.fromkeys(way.need for way in ways))
     found = []
     with watch.work("drawing tables", n_tables, "tables"):
         for drawn in _tables(model, needs, n, n_tables, seed):
@@ -105,18 +105,18 @@ def _excess(deviance: float, df: int) -> float:
 # Drawing ------------------------------------------------------------------------------------------------------
 
 
-def _joint_size(model: Any) -> float:
+def _joint_size(model: Generative) -> float:
     variables = model.schema.variables
     if not all(variable.is_discrete for variable in variables):
         return math.inf
     return float(math.prod(variable.n_states for variable in variables))
 
 
-def _draws_tables(model: Any, n: float) -> bool:
+def _draws_tables(model: Generative, n: float) -> bool:
     return _joint_size(model) <= min(JOINT_CELLS, max(n, 1024.0))
 
 
-def _tables(model: Any, needs: list[Need], n: int, n_tables: int, seed: int | None) -> Iterator[Statistics]:
+def _tables(model: Generative, needs: list[Need], n: int, n_tables: int, seed: int | None) -> Iterator[Statistics]:
     """Yield the statistics of one drawn table after another."""
     if not _draws_tables(model, n):
         yield from _of_rows(model, needs, n, n_tables, seed)
@@ -138,7 +138,7 @@ def _tables(model: Any, needs: list[Need], n: int, n_tables: int, seed: int | No
         yield _counted(needs, Block(model.schema, part, counts[kept], len(kept)))
 
 
-def _of_rows(model: Any, needs: list[Need], n: int, n_tables: int, seed: int | None) -> Iterator[Statistics]:
+def _of_rows(model: Generative, needs: list[Need], n: int, n_tables: int, seed: int | None) -> Iterator[Statistics]:
     """Cut one stream of drawn rows into tables."""
     parts: list[Statistics] = []
     lacking = n

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
-from typing import Any
 
 from suffice.checking.independences import Independence, between, of_directed, of_undirected
 from suffice.checking.ways import Way, n_bytes, way_for
@@ -13,11 +12,12 @@ from suffice.errors import ArgumentError, Mention, Text
 from suffice.families import family_of, names_with
 from suffice.graph.undirected import interaction_graph
 from suffice.settings import settings
+from suffice.stats.needs import Need
 from suffice.structures.cliques import Cliques
 from suffice.structures.dag import DAG
 from suffice.structures.features import Features
 from suffice.structures.gaussian_markov import GaussianMarkov
-from suffice.structures.structure import public_name
+from suffice.structures.structure import Structure, public_name
 from suffice.text import in_bytes
 
 MOST_EDGES = 10_000
@@ -67,7 +67,7 @@ class Questions:
     remarks: tuple[str, ...]
 
     @property
-    def needs(self) -> list[Any]:
+    def needs(self) -> list[Need]:
         """All statistics that the tests are made from, each once."""
         return list(dict.fromkeys(way.need for way in (*self.ways, *self.edges)))
 
@@ -83,7 +83,7 @@ class Claims:
     closure: Cliques | None = None
 
 
-def questions_of(structure: Any, schema: Schema, most: int) -> Questions:
+def questions_of(structure: Structure, schema: Schema, most: int) -> Questions:
     """Return what a structure lets one ask of a table with such columns, ``most`` independences at most."""
     make = require_checkable(structure)
     claims = make(structure, schema, most)
@@ -152,7 +152,7 @@ def _within(ways: list[Way], schema: Schema, room: int) -> tuple[set[Way], int]:
 # Structures ---------------------------------------------------------------------------------------------------
 
 
-def require_checkable(structure: Any) -> Callable[[Any, Schema, int], Claims]:
+def require_checkable(structure: Structure) -> Callable[[Structure, Schema, int], Claims]:
     """Return how the claims of a structure are found; refuse structures that claim no independences of columns."""
     make = family_of(structure).claims
     if make is None:
@@ -202,7 +202,7 @@ def claims_of_normal(structure: GaussianMarkov, schema: Schema, most: int) -> Cl
     return _of_graph(structure.graph, most, {})
 
 
-def claims_of_scopes(structure: Any, schema: Schema, most: int) -> Claims:
+def claims_of_scopes(structure: Cliques | Features, schema: Schema, most: int) -> Claims:
     """Cliques and features: what shares a scope is joined, and the graph may allow more interactions."""
     scopes = structure.cliques if isinstance(structure, Cliques) else structure.scopes
     place = {name: position for position, name in enumerate(structure.variables)}

@@ -5,9 +5,8 @@ from __future__ import annotations
 import html
 import math
 import textwrap
-from collections.abc import Mapping
+from collections.abc import Mapping, Sized
 from dataclasses import dataclass, field
-from typing import Any
 
 from suffice.certify.certificate import Certificate
 from suffice.checking.bootstrap import Bootstrap
@@ -16,6 +15,7 @@ from suffice.data.frame import to_native
 from suffice.result.fit import Fit
 from suffice.result.goodness import p_text
 from suffice.text import fixed, html_table, number, plain_table, plural, visible
+from suffice.types import Frame, Json
 
 Cells = tuple[list[str], list[list[str]], str]
 SHOWN_TESTS, SHOWN_FAMILIES, SHOWN_EDGES = 12, 8, 8
@@ -171,7 +171,7 @@ class StructureCheck:
         """The tests that contradict the structure."""
         return tuple(test for test in self.tests if test.is_contradicted)
 
-    def to_frame(self, backend: str | None = None) -> Any:
+    def to_frame(self, backend: str | None = None) -> Frame:
         """Return a frame with one row a test.
 
         Parameters
@@ -186,7 +186,7 @@ class StructureCheck:
         columns["df_residual"] = [math.nan if df is None else df for df in columns["df_residual"]]
         return to_native(columns, backend)
 
-    def to_dict(self) -> dict[str, Any]:
+    def to_dict(self) -> dict[str, Json]:
         """Return the check as JSON-able data, without the model."""
         bootstrap = self.bootstrap
         return {
@@ -246,7 +246,7 @@ class StructureCheck:
         return head + tables + below
 
 
-def _title(what: str, rows: tuple[Any, ...], shown: int) -> str:
+def _title(what: str, rows: Sized, shown: int) -> str:
     return what if len(rows) <= shown else f"{what} (the first {shown} of {len(rows):,})"
 
 

@@ -13,7 +13,6 @@ them as likely as independence makes them, and G² is compared with theirs (Besa
 from __future__ import annotations
 
 import math
-from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -37,7 +36,7 @@ LARGEST = 10**9
 ROUNDING = 1e-9
 
 
-def strata(counts: Counts, first: str, second: str) -> NDArray[Any]:
+def strata(counts: Counts, first: str, second: str) -> Array:
     """Return the counts with one stratum a configuration of the other variables, shape (n_first, n_second, n_strata).
 
     Strata in which one of the two does not vary tell nothing, and are left out; then so are states that do not occur.
@@ -61,7 +60,7 @@ def strata(counts: Counts, first: str, second: str) -> NDArray[Any]:
     return np.ascontiguousarray(table[np.ix_(rows, columns)])
 
 
-def deviance(table: NDArray[Any]) -> float:
+def deviance(table: Array) -> float:
     """Return G² of a table of strata.
 
     >>> round(deviance(np.array([[[20], [10]], [[12], [18]]])), 4)
@@ -74,7 +73,7 @@ def deviance(table: NDArray[Any]) -> float:
     return max(0.0, 2.0 * float((m * np.log(ratio)).sum()))  # eq independence-g2
 
 
-def degrees(table: NDArray[Any]) -> int:
+def degrees(table: Array) -> int:
     """Return the degrees of freedom on the states that occur in each stratum.
 
     >>> degrees(np.array([[[3, 5], [2, 1]], [[4, 0], [6, 0]]]))
@@ -85,7 +84,7 @@ def degrees(table: NDArray[Any]) -> int:
     return int((np.maximum(rows - 1, 0) * np.maximum(columns - 1, 0)).sum())
 
 
-def outcome_in(table: NDArray[Any], stream: np.random.Generator, most: int = MOST_DRAWS) -> Outcome:
+def outcome_in(table: Array, stream: np.random.Generator, most: int = MOST_DRAWS) -> Outcome:
     """Test independence in a table of strata, by χ² or, where expected counts are small, by ``most`` drawn tables."""
     from scipy.special import chdtrc
 
@@ -108,7 +107,7 @@ def _margins(table: NDArray[np.float64]) -> tuple[NDArray[np.float64], ...]:
 # Drawn tables -------------------------------------------------------------------------------------------------
 
 
-def _drawn_p(table: NDArray[Any], asymptotic: float, stream: np.random.Generator, most: int) -> tuple[float, int]:
+def _drawn_p(table: Array, asymptotic: float, stream: np.random.Generator, most: int) -> tuple[float, int]:
     """Return the share of drawn tables that are as far from independence, and how many were drawn.
 
     Draws stop when enough of them are; the share is then a proper p-value as well. Where none is, the p-value is below
@@ -147,7 +146,7 @@ def _matched(values: NDArray[np.float64], observed: float) -> float:
     return float(gammaincc(shape, max(at, 0.0)))
 
 
-def _entropy_sum(tables: NDArray[Any]) -> NDArray[np.float64]:
+def _entropy_sum(tables: Array) -> NDArray[np.float64]:
     """Return Σ m log m of each table; with the margins fixed it differs from half of G² by a constant."""
     from scipy.special import xlogy
 
@@ -156,7 +155,7 @@ def _entropy_sum(tables: NDArray[Any]) -> NDArray[np.float64]:
     return found
 
 
-def drawn_tables(table: NDArray[Any], size: int, stream: np.random.Generator) -> NDArray[np.int64]:
+def drawn_tables(table: Array, size: int, stream: np.random.Generator) -> NDArray[np.int64]:
     """Draw tables with the margins of every stratum, as independence makes them likely; shape (size, *table.shape).
 
     >>> drawn = drawn_tables(np.array([[[3], [2]], [[1], [4]]]), 5, np.random.default_rng(0))

@@ -9,7 +9,7 @@ from __future__ import annotations
 import math
 from collections.abc import Collection, Mapping
 from dataclasses import dataclass
-from typing import Any, Protocol
+from typing import Protocol
 
 import numpy as np
 
@@ -35,7 +35,7 @@ class Way(Protocol):
         """What is tested."""
 
     @property
-    def need(self) -> Any:
+    def need(self) -> Count | Moment:
         """The statistic that the test is made from."""
 
     def outcome(self, statistics: Statistics, stream: np.random.Generator, most: int) -> Outcome | str:
@@ -156,7 +156,7 @@ def _known_size(schema: Schema, names: tuple[str, ...]) -> int:
     return n_cells(variables) if all(variable.n_states for variable in variables) else 1
 
 
-def n_bytes(need: Any, schema: Schema) -> int:
+def n_bytes(need: Count | Moment, schema: Schema) -> int:
     """Return what a statistic takes, as far as it is known before a pass; tables of many cells are held sparse."""
     from suffice.stats.plan import plan
 

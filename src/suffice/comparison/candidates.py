@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
-from typing import Any
+from typing import Any, TypeAlias
 
+from suffice.data.block import Block, Table
 from suffice.data.schema import Schema
 from suffice.errors import ArgumentError, Remedy, SufficeError, Text, listing, made, require_mapping, shown, suggestion
 from suffice.families.choice import choose, methods_for
@@ -20,6 +21,7 @@ from suffice.solving import checked_settings, finish
 from suffice.stats.needs import Count, Need
 from suffice.stats.source import BlockSource, Source
 from suffice.stats.statistics import Statistics
+from suffice.structures.structure import Structure
 
 OWN = (
     *("prior", "point", "method", "unseen_parents", "fixed", "init", "tol", "max_iter", "seed", "restarts"),
@@ -27,6 +29,12 @@ OWN = (
 )
 """What a model may set for itself; how the table is read is the same for all."""
 EXAMPLE = "{'chain': sf.DAG('A -> B'), 'free': sf.DAG('A; B')}"
+
+
+Keywords: TypeAlias = "Mapping[str, Any]"
+"""Keywords of `suffice.fit`, of many types."""
+View: TypeAlias = "tuple[tuple[tuple[str, int], ...], Callable[[Block], None] | None]"
+"""The latent variables that a source adds, and how it checks rows."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -44,8 +52,8 @@ class Entry:
     """
 
     name: str
-    structure: Any
-    settings: dict[str, Any]
+    structure: Structure
+    settings: Keywords
     fit: Fit | None = None
 
     @property
@@ -54,7 +62,7 @@ class Entry:
         return frozenset(self.structure.columns).difference(getattr(self.structure, "given", ()))
 
 
-def entries_of(models: object, common: Mapping[str, Any]) -> list[Entry]:
+def entries_of(models: object, common: Keywords) -> list[Entry]:
     """Read ``{"name": structure, fit or {"structure": …, "prior": …}}``."""
     given = require_mapping("models", models, EXAMPLE)
     if not given:
@@ -62,17 +70,17 @@ def entries_of(models: object, common: Mapping[str, Any]) -> list[Entry]:
     return [_entry(name, model, common) for name, model in given.items()]
 
 
-def _entry(name: object, model: Any, common: Mapping[str, Any]) -> Entry:
+def _entry(name: object, model: Structure | Fit | Mapping[str, Any], common: Keywords) -> Entry:
     if not isinstance(name, str) or not name:
         raise ArgumentError(f"The name of a model must be text, and not empty. Got {shown(name)} instead.")
-    settings = dict(common)
+    settings, given = dict(common), model
     if isinstance(model, Mapping):
         own = dict(model)
         if "structure" not in own:
             raise ArgumentError(
                 f"The model {name!r} has no 'structure'. Write {{'structure': sf.DAG('A -> B'), 'prior': sf.BDeu(1)}}."
             )
-        model = own.pop("structure")
+        given = own.pop("structure")
         for setting in own:
             if setting not in OWN:
                 raise ArgumentError(
@@ -80,19 +88,19 @@ def _entry(name: object, model: Any, common: Mapping[str, Any]) -> Entry:
                     f"the table is read is said once, for all models.{suggestion(setting, OWN)}"
                 )
         settings |= own
-    fit = None
-    if isinstance(model, Fit):
-        fit, model = model, model.structure
+    fit = given if isinstance(given, Fit) else None
+    structure: Any = given if fit is None else fit.structure  # what is no structure is refused below
+    if fit is not None:
         settings |= {
             "prior": fit.prior,
             "point": fit.point if fit.prior is not None else None,
             "method": fit.method,
         }
     try:
-        methods_for(model)
+        methods_for(structure)
     except ArgumentError as error:
         raise ArgumentError(f"The model {name!r} is neither a structure nor a fit. {error}") from None
-    return Entry(name, model, settings, fit)
+    return Entry(name, structure, settings, fit)
 
 
 def require_comparable(entries: list[Entry]) -> None:
@@ -149,7 +157,7 @@ class Candidate:
     entry: Entry
     method_name: str
     method: Method
-    settings: dict[str, Any]
+    settings: Keywords
     missing: str
     needs: tuple[Need, ...]
 
@@ -179,7 +187,7 @@ class Candidate:
         return self.entry.name
 
     @property
-    def structure(self) -> Any:
+    def structure(self) -> Structure:
         """What is known before the data."""
         return self.entry.structure
 
@@ -189,11 +197,11 @@ class Candidate:
         return self.method.incomplete
 
     @property
-    def view(self) -> tuple[Any, ...]:
+    def view(self) -> View:
         """What the model's source does to a table; models with the same view share one."""
         return tuple(getattr(self.structure, "latent", ())), getattr(self.structure, "check_rows", None)
 
-    def over(self, table: Any, watch: Watch | None = None) -> BlockSource:
+    def over(self, table: Table, watch: Watch | None = None) -> BlockSource:
         """Return the model's source over a table."""
         return source_over(self.structure, table, watch or Watch(), self.missing)
 

@@ -2,18 +2,28 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
 from suffice.comparison import sequences
-from suffice.comparison.candidates import Candidate, Entry, entries_of, require_comparable, require_probabilities
+from suffice.comparison.candidates import (
+    Candidate,
+    Entry,
+    Keywords,
+    View,
+    entries_of,
+    require_comparable,
+    require_probabilities,
+)
 from suffice.comparison.comparison import Comparison, by_name
 from suffice.comparison.cross_validation import CrossValidation, cross_validate, fold_remarks
-from suffice.comparison.fold_statistics import Gathered, gather_folds
+from suffice.comparison.fold_statistics import Gathered, Over, gather_folds
 from suffice.comparison.folds import FoldedTable
-from suffice.comparison.nested import nested_tests
-from suffice.data.schema import SchemaLike, declarations
+from suffice.comparison.nested import NestedTest, nested_tests
+from suffice.data.block import Table
+from suffice.data.schema import Declaration, SchemaLike, declarations
 from suffice.data.table import Weights, open_table
+from suffice.data.variable import Variable
 from suffice.engines import ENGINES, engine_for
 from suffice.errors import ArgumentError, Remedy, listing, require_choice, require_seed, require_whole, the_argument
 from suffice.opening import EM, reading_of_gaps
@@ -22,12 +32,14 @@ from suffice.result.fit import Fit
 from suffice.result.notes import Note, notes_on
 from suffice.stats.available import AVAILABLE
 from suffice.stats.needs import Need
+from suffice.structures.structure import Structure
 from suffice.text import plural
+from suffice.types import Label, TableLike
 
 
 def compare(
-    models: Mapping[str, Any],
-    data: Any,
+    models: Mapping[str, Structure | Fit | Mapping[str, Any]],
+    data: TableLike,
     *,
     folds: int | None = 10,
     seed: int = 0,
@@ -130,7 +142,7 @@ def compare(
     return of_kind(entries, _at_hand(data), n_folds, own_seed, watch, reading)
 
 
-def _at_hand(data: Any) -> Any:
+def _at_hand(data: TableLike) -> TableLike:
     """Return data whose rows this process can read, since it divides them among the folds one by one."""
     engine = engine_for(data)
     if engine is None or engine is ENGINES["sql"]:
@@ -142,7 +154,7 @@ def _at_hand(data: Any) -> Any:
 
 
 def _compare_rows(
-    entries: list[Entry], data: Any, n_folds: int | None, seed: int, watch: Watch, reading: dict[str, Any]
+    entries: list[Entry], data: TableLike, n_folds: int | None, seed: int, watch: Watch, reading: Keywords
 ) -> Comparison:
     require_comparable(entries)
     missing = reading["missing"]
@@ -168,7 +180,7 @@ def _compare_rows(
     return Comparison(by_name(fits, found), next(iter(fits.values())).n, tests, notes)
 
 
-def _open(entries: list[Entry], data: Any, reading: dict[str, Any]) -> Any:
+def _open(entries: list[Entry], data: TableLike, reading: Keywords) -> Table:
     """Open one table with the columns of all models, each read in the same way for all."""
     structures = [entry.structure for entry in entries]
     if reading["missing"] == AVAILABLE:
@@ -180,7 +192,7 @@ def _open(entries: list[Entry], data: Any, reading: dict[str, Any]) -> Any:
         )
     require_choice("missing", reading["missing"], ("error", "drop", EM))
     policies = {reading_of_gaps(structure, reading["missing"]) for structure in structures}
-    declared: dict[str, Any] = {}
+    declared: dict[str, Declaration | Variable | Iterable[Label]] = {}
     for structure in structures:
         declared |= structure.declared
     schema = {**declared, **declarations(reading["schema"])} if declared else reading["schema"]
@@ -197,7 +209,7 @@ def _open(entries: list[Entry], data: Any, reading: dict[str, Any]) -> Any:
 
 def _gathered(candidates: list[Candidate], table: FoldedTable, watch: Watch) -> dict[str, Gathered]:
     """Collect what all models need in one pass; models that look at the table alike share what they have in common."""
-    views: dict[Any, tuple[Any, dict[Need, None]]] = {}
+    views: dict[View, tuple[Over, dict[Need, None]]] = {}
     for candidate in candidates:
         _, needs = views.setdefault(candidate.view, (candidate.over, {}))
         needs.update(dict.fromkeys(candidate.needs))
@@ -218,7 +230,7 @@ def _require_filled(gathered: Gathered, n_folds: int) -> None:
 
 
 def _compare_sequences(
-    entries: list[Entry], data: Any, n_folds: int | None, seed: int, watch: Watch, reading: dict[str, Any]
+    entries: list[Entry], data: TableLike, n_folds: int | None, seed: int, watch: Watch, reading: Keywords
 ) -> Comparison:
     sequences.require_sequences(entries)
     fits = sequences.fitted(entries, data, watch, reading)
@@ -251,7 +263,7 @@ def _notes(fits: Mapping[str, Fit]) -> tuple[Note, ...]:
     return (*dict.fromkeys(notes), *notes_on("criteria", said))
 
 
-def _test_notes(tests: Any, same: Any) -> tuple[Note, ...]:
+def _test_notes(tests: Sequence[NestedTest], same: Sequence[tuple[str, str]]) -> tuple[Note, ...]:
     said = [f"{small!r} and {large!r} say the same, so that there is nothing to test." for small, large in same]
     if any(one.df != one.test.df for one in tests):
         said.append("Zeros in the counts leave other degrees of freedom, shown in brackets; p is by these.")

@@ -9,7 +9,7 @@ import textwrap
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 from functools import cached_property
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 from suffice.comparison.cross_validation import CrossValidation
 from suffice.comparison.nested import NestedTest
@@ -19,6 +19,7 @@ from suffice.result.fit import Fit
 from suffice.result.goodness import p_text
 from suffice.result.notes import Note
 from suffice.text import fixed, html_table, number, plain_table, plural, shorten
+from suffice.types import Frame, Json
 
 Cells = tuple[list[str], list[list[str]], str]
 """The header, the rows and the alignment of a table."""
@@ -98,6 +99,17 @@ class ComparedModel:
     def cv(self) -> float | None:
         """The cross-validated log-likelihood of all rows."""
         return None if self.cross_validation is None else self.cross_validation.total
+
+    @property
+    def criteria(self) -> dict[str, float | None]:
+        """Every criterion by its name; None where it is not known."""
+        return {
+            "log_likelihood": self.log_likelihood,
+            "aic": self.aic,
+            "bic": self.bic,
+            "log_marginal_likelihood": self.log_marginal_likelihood,
+            "cv": self.cv,
+        }
 
     @property
     def cv_standard_error(self) -> float | None:
@@ -181,11 +193,12 @@ class Comparison:
         """The best model by each criterion that all models have; of those that are equal but for rounding the first."""
         found = {}
         for name, criterion in CRITERIA.items():
-            values = [getattr(row, name) for row in self.rows]
-            if None in values or all(map(math.isnan, values)):
+            values = [row.criteria[name] for row in self.rows]
+            known = [value for value in values if value is not None]
+            if len(known) < len(values) or all(map(math.isnan, known)):
                 continue
-            top = max(criterion.sign * value for value in values if not math.isnan(value))
-            at = next(place for place, value in enumerate(values) if _equal(criterion.sign * value, top))
+            top = max(criterion.sign * value for value in known if not math.isnan(value))
+            at = next(place for place, value in enumerate(known) if _equal(criterion.sign * value, top))
             found[name] = self.rows[at]
         return found
 
@@ -194,7 +207,9 @@ class Comparison:
         best = self._best.get(criterion)
         if best is None:
             return None
-        value, least = getattr(row, criterion), getattr(best, criterion)
+        value, least = row.criteria[criterion], best.criteria[criterion]
+        if value is None or least is None:
+            return None
         return 0.0 if _equal(value, least) else float(value - least)
 
     def _cv_difference_error(self, row: ComparedModel) -> float | None:
@@ -239,7 +254,7 @@ class Comparison:
 
     # Showing --------------------------------------------------------------------------------------------------
 
-    def _records(self) -> list[dict[str, Any]]:
+    def _records(self) -> list[dict[str, str | float | None]]:
         return [
             {
                 "model": row.name,
@@ -260,7 +275,7 @@ class Comparison:
             for row in self.rows
         ]
 
-    def to_frame(self, backend: str | None = None) -> Any:
+    def to_frame(self, backend: str | None = None) -> Frame:
         """Return a frame with one row a model.
 
         Parameters
@@ -271,7 +286,7 @@ class Comparison:
         records = self._records()
         return to_native({name: [record[name] for record in records] for name in records[0]}, backend)
 
-    def to_dict(self) -> dict[str, Any]:
+    def to_dict(self) -> dict[str, Json]:
         """Return everything as JSON-able data."""
         return {
             "n": self.n,
@@ -310,7 +325,7 @@ class Comparison:
             adjusted = f" ({row.n_free_adjusted:,})" if row.n_free_adjusted != row.n_free else ""
             cells = [row.name, fixed(row.log_likelihood, 2), f"{row.n_free:,}{adjusted}"]
             for name in ("aic", "bic", *["log_marginal_likelihood"] * evidence):
-                cells += [fixed(getattr(row, name), 2), fixed(self.difference(row, name), 2)]
+                cells += [fixed(row.criteria[name], 2), fixed(self.difference(row, name), 2)]
             rows.append(cells)
         return header, rows, "<" + ">" * (len(header) - 1)
 

@@ -14,6 +14,7 @@ from suffice.comparison.fold_statistics import Gathered
 from suffice.comparison.folds import FoldedTable
 from suffice.comparison.held_out import Score, from_statistics, of_rows
 from suffice.errors import EstimationError, Remedy, made
+from suffice.models.model import Model
 from suffice.progress import Watch
 from suffice.stats.source import BlockSource
 from suffice.text import number, plural
@@ -81,7 +82,7 @@ def cross_validate(
     remarks : list of str
     """
     scores: dict[str, list[Score | None]] = {}
-    models: dict[str, list[Any]] = {}
+    models: dict[str, list[Model]] = {}
     for candidate in candidates:
         mine = gathered[candidate.name]
         scores[candidate.name], models[candidate.name] = [], []
@@ -107,7 +108,7 @@ def _score_rows(
     table: FoldedTable,
     gathered: dict[str, Gathered],
     scores: dict[str, list[Score | None]],
-    models: dict[str, list[Any]],
+    models: dict[str, list[Model]],
     watch: Watch,
 ) -> set[str]:
     """Score what statistics did not suffice for, in one more pass; return the models that it was done for."""
@@ -133,7 +134,7 @@ def _score_rows(
 def _remarks(candidate: Candidate, scores: list[Score], exact: bool) -> list[str]:
     """Say which rows have no chance; an error where the model is not to be made up for what it has not seen."""
     where = next((score.where for score in scores if score.where), "")
-    unknown, impossible = (sum(getattr(score, kind) for score in scores) for kind in ("unknown", "impossible"))
+    unknown, impossible = sum(score.unknown for score in scores), sum(score.impossible for score in scores)
     least = "" if exact else "at least "
     if unknown and candidate.entry.settings["unseen_parents"] == "error":
         node = f" of {where!r}" if where else ""

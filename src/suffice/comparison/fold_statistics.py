@@ -15,7 +15,7 @@ from typing import Any
 import numpy as np
 
 from suffice.comparison.folds import AssignedBlock, FoldedTable
-from suffice.data.block import Block, SettledTable
+from suffice.data.block import Block, SettledTable, Table
 from suffice.data.schema import Schema
 from suffice.data.variable import Variable
 from suffice.progress import Watch
@@ -30,7 +30,7 @@ WAITING = 8
 """So many statistics of a fold wait to be added."""
 MOST_NUMBERS = 1 << 22
 """So many numbers at most may the moments of all folds take together."""
-Over = Callable[[Any], BlockSource]
+Over = Callable[[Table], BlockSource]
 """From a table to a source over it."""
 
 
@@ -120,7 +120,7 @@ def gather_folds(
     n_read = n_dropped = 0
     fractional = False
 
-    def of_block(block: Any) -> tuple[Any, list[list[Statistics]]]:
+    def of_block(block: Any) -> tuple[AssignedBlock, list[list[Statistics]]]:
         return block, [_of_block(over, needs, block) for over, needs in sources]
 
     for block, found in BlockSource(replace(table, cut=False), watch).each(of_block):

@@ -13,13 +13,13 @@ from __future__ import annotations
 import itertools
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, fields, replace
-from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from suffice.data.block import BLOCK_ROWS, Block, SettledTable, Table, code_dtype
 from suffice.data.schema import Schema
+from suffice.types import Array, Ints
 
 LONG = BLOCK_ROWS
 """Longer tables are not held while their folds are dealt out."""
@@ -48,11 +48,11 @@ class AssignedBlock(Block):
     """
 
     n_folds: int = 1
-    folds: NDArray[Any] | None = None
+    folds: Array | None = None
     shares: NDArray[np.int64] | None = None
 
     @classmethod
-    def of(cls, block: Block, n_folds: int, folds: Any = None, shares: Any = None) -> AssignedBlock:
+    def of(cls, block: Block, n_folds: int, folds: Array | None = None, shares: Ints | None = None) -> AssignedBlock:
         """Write down who is where."""
         held = {field.name: getattr(block, field.name) for field in fields(Block)}
         return cls(**held, n_folds=n_folds, folds=folds, shares=shares)
@@ -69,7 +69,7 @@ class AssignedBlock(Block):
             n_dropped = 0 if fold else self.n_dropped
             yield FoldBlock(self.schema, columns, weights, n_rows, self.start, n_dropped, self.n_table, fold)
 
-    def _by_fold(self) -> Iterator[tuple[Mapping[str, NDArray[Any]], None, int]]:
+    def _by_fold(self) -> Iterator[tuple[Mapping[str, Array], None, int]]:
         assert self.folds is not None
         order = np.argsort(self.folds, kind="stable")
         ends = np.searchsorted(self.folds[order], np.arange(self.n_folds + 1)).tolist()
@@ -77,7 +77,7 @@ class AssignedBlock(Block):
         for low, high in itertools.pairwise(ends):
             yield {name: values[low:high] for name, values in columns.items()}, None, high - low
 
-    def _by_share(self) -> Iterator[tuple[Mapping[str, NDArray[Any]], NDArray[Any], int]]:
+    def _by_share(self) -> Iterator[tuple[Mapping[str, Array], Array, int]]:
         assert self.shares is not None
         weights = np.ones(self.n_rows, np.int64) if self.weights is None else self.weights
         is_split = weights == units_of(self)
@@ -137,7 +137,7 @@ class FoldedTable:
         """Return the same folds of the table read against a known schema."""
         return replace(self, table=self.table.with_schema(schema))
 
-    def blocks(self) -> Iterator[Any]:
+    def blocks(self) -> Iterator[FoldBlock | AssignedBlock]:
         """Yield one block a fold of each piece of the table, or the pieces; they are small enough to stay whole."""
         for block in self.assigned():
             yield from (part for part in block.cut() if part.fold != self.without) if self.cut else (block,)

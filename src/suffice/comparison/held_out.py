@@ -13,7 +13,6 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
 from suffice.errors import StatisticsError
 from suffice.learn.gaussian_markov import chain_log_likelihoods
@@ -21,12 +20,15 @@ from suffice.models.bayes_net import BayesianNetwork
 from suffice.models.cpds import nodes_of
 from suffice.models.joint_normal import JointNormal
 from suffice.models.markov_net import MarkovNetwork
+from suffice.models.model import Model, RowLikelihood
 from suffice.stats.counts import Counts
 from suffice.stats.moments import Moments
 from suffice.stats.needs import Count, Distinct, Moment
 from suffice.stats.rows import Rows
 from suffice.stats.statistic import Statistic
 from suffice.stats.statistics import Statistics
+from suffice.structures.structure import Structure
+from suffice.types import Array, Columns, Floats
 
 
 @dataclass(frozen=True)
@@ -65,7 +67,7 @@ def _sum(first: float, second: float) -> float:
     return math.nan if math.isnan(first) or math.isnan(second) or first == -second == math.inf else first + second
 
 
-def score_of(log_p: NDArray[Any], weights: NDArray[Any] | None, where: str = "") -> Score:
+def score_of(log_p: Floats, weights: Array | None, where: str = "") -> Score:
     """Add up log p of rows, each with its weight; rows of weight zero cost nothing."""
     w = np.ones(len(log_p)) if weights is None else np.asarray(weights, np.float64)
     impossible, unknown = float(w[np.isneginf(log_p)].sum()), float(w[np.isnan(log_p)].sum())
@@ -77,14 +79,14 @@ def score_of(log_p: NDArray[Any], weights: NDArray[Any] | None, where: str = "")
     return Score(float(w[seen].dot(log_p[seen])))
 
 
-def from_statistics(model: Any, structure: Any, statistics: Statistics) -> Score | None:
+def from_statistics(model: Model, structure: Structure, statistics: Statistics) -> Score | None:
     """Return the score of the rows that statistics are of; None where these do not suffice."""
     if isinstance(model, BayesianNetwork):
         return _of_network(model, statistics)
     if isinstance(model, JointNormal):
         return Score(math.fsum(chain_log_likelihoods(model, statistics[Moment(model.names)]).values()))
     rows = statistics.items_.get(Distinct(structure.columns))
-    if isinstance(rows, Rows) and hasattr(model, "log_prob_of"):
+    if isinstance(rows, Rows) and isinstance(model, RowLikelihood):
         columns, n_rows = dict(zip(structure.columns, rows.columns, strict=True)), rows.n_rows
         return score_of(model.log_prob_of(columns, n_rows), rows.weights)
     if isinstance(model, MarkovNetwork):
@@ -132,7 +134,9 @@ def _of_factors(model: MarkovNetwork, statistics: Statistics) -> Score | None:
 # Row by row ---------------------------------------------------------------------------------------------------
 
 
-def of_rows(models: Mapping[str, tuple[Any, bool]], columns: Any, n_rows: int, weights: Any) -> dict[str, Score]:
+def of_rows(
+    models: Mapping[str, tuple[Any, bool]], columns: Columns, n_rows: int, weights: Array | None
+) -> dict[str, Score]:
     """Score the rows of one block under several models, each with whether what a row lacks is summed out."""
     found = {}
     for name, (model, observed) in models.items():

@@ -25,6 +25,7 @@ from suffice.structures.cliques import Cliques
 from suffice.structures.dag import DAG
 from suffice.structures.features import Features
 from suffice.structures.gaussian_markov import GaussianMarkov
+from suffice.structures.structure import Structure
 
 Graph = Mapping[str, Iterable[str]]
 MOST_NODES = 64
@@ -87,7 +88,7 @@ def _is_testable(fit: Fit) -> bool:
     return isinstance(fit.structure, Cliques | Features | GaussianMarkov) and not _is_unbiased(fit.structure)
 
 
-def _is_unbiased(structure: Any) -> bool:
+def _is_unbiased(structure: Structure) -> bool:
     return getattr(structure, "divisor", "n") != "n"
 
 

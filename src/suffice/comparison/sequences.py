@@ -7,20 +7,21 @@ all sequences, those of the fold with weight zero; so states are those of all of
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from suffice.comparison.candidates import Entry, about
+from suffice.comparison.candidates import Entry, Keywords, about
 from suffice.comparison.cross_validation import CrossValidation
 from suffice.comparison.folds import dealt_shares, generator
 from suffice.comparison.held_out import Score, score_of
+from suffice.data.table import Weights
 from suffice.errors import ArgumentError, SufficeError, listing
 from suffice.fitting import fit
 from suffice.progress import Watch
 from suffice.result.fit import Fit
 from suffice.text import number, plural
+from suffice.types import TableLike
 
 Shares = NDArray[np.int64]
 
@@ -36,7 +37,7 @@ def require_sequences(entries: list[Entry]) -> None:
         )
 
 
-def fitted(entries: list[Entry], data: Any, watch: Watch, reading: Mapping[str, Any]) -> dict[str, Fit]:
+def fitted(entries: list[Entry], data: TableLike, watch: Watch, reading: Keywords) -> dict[str, Fit]:
     """Fit all models, which must be of the same symbols."""
     fits = {entry.name: _fit(entry, data, reading, watch, f"Model {entry.name!r}") for entry in entries}
     first = next(iter(fits))
@@ -50,7 +51,7 @@ def fitted(entries: list[Entry], data: Any, watch: Watch, reading: Mapping[str, 
     return fits
 
 
-def _fit(entry: Entry, data: Any, reading: Mapping[str, Any], watch: Watch, where: str) -> Fit:
+def _fit(entry: Entry, data: TableLike, reading: Keywords, watch: Watch, where: str) -> Fit:
     settings = {name: value for name, value in entry.settings.items() if name != "restarts" or value is not None}
     try:
         return fit(entry.structure, data, progress=watch.display, **settings, **reading)
@@ -59,7 +60,7 @@ def _fit(entry: Entry, data: Any, reading: Mapping[str, Any], watch: Watch, wher
 
 
 def cross_validate(
-    entries: list[Entry], fits: Mapping[str, Fit], data: Any, n_folds: int, seed: int, reading: Mapping[str, Any]
+    entries: list[Entry], fits: Mapping[str, Fit], data: TableLike, n_folds: int, seed: int, reading: Keywords
 ) -> tuple[dict[str, CrossValidation], list[str]]:
     """Train every model without the sequences of each fold, in turn, and score them."""
     shares, reason = _shares(next(iter(fits.values())), data, n_folds, seed, reading["weights"])
@@ -79,7 +80,7 @@ def cross_validate(
     return found, remarks
 
 
-def _shares(first: Fit, data: Any, n_folds: int, seed: int, weights: Any) -> tuple[Shares | None, str]:
+def _shares(first: Fit, data: TableLike, n_folds: int, seed: int, weights: Weights) -> tuple[Shares | None, str]:
     """Return how much of every sequence is in each fold, shape (n_folds, n_sequences); or why there are no folds."""
     sequences = first.structure.sequences(data) if hasattr(first.structure, "sequences") else None
     if getattr(sequences, "text", None) is not None:
@@ -95,8 +96,9 @@ def _shares(first: Fit, data: Any, n_folds: int, seed: int, weights: Any) -> tup
 
 def _remarks(name: str, scores: list[Score]) -> list[str]:
     said = []
-    for kind, what in (("impossible", "probability zero (−∞)"), ("unknown", "an unknown probability (NaN)")):
-        if count := sum(getattr(score, kind) for score in scores):
+    impossible, unknown = sum(score.impossible for score in scores), sum(score.unknown for score in scores)
+    for count, what in ((impossible, "probability zero (−∞)"), (unknown, "an unknown probability (NaN)")):
+        if count:
             verb = "has" if count == 1 else "have"
             said.append(
                 f"{name}: {plural(count, 'held-out sequence')} {verb} {what} under the model trained on the other "

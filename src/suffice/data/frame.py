@@ -24,7 +24,7 @@ def unicode_required() -> Iterator[None]:
         ) from None
 
 
-def to_native(columns: Mapping[str, Array | Sequence[Label]], backend: str | None = None) -> Frame:
+def to_native(columns: Mapping[str, Array | Sequence[Label | None]], backend: str | None = None) -> Frame:
     """Build a frame from columns (lists, NumPy arrays or Arrow arrays).
 
     Parameters

@@ -28,7 +28,7 @@ from numpy.typing import NDArray
 import suffice as sf
 from suffice.report.canvas import COLOURS, MARKERS, pyplot
 from suffice.text import plain_table
-from suffice.types import Floats
+from suffice.types import Array, Floats
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -53,7 +53,7 @@ class Example:
 
     name: str
     rows: Floats
-    classes: NDArray[Any]
+    classes: Array
     sizes: tuple[int, ...]
     classifiers: dict[str, Callable[[], Any]]
 
@@ -157,13 +157,13 @@ def learning_curves(example: Example, splits: int = 20, seed: int = 0) -> Curves
     return Curves(example, values)
 
 
-def _every_class_first(order: NDArray[np.int64], classes: NDArray[Any]) -> NDArray[np.int64]:
+def _every_class_first(order: NDArray[np.int64], classes: Array) -> NDArray[np.int64]:
     """Move two rows of every class to the front: a class that was never seen cannot be learnt."""
     first = [row for label in np.unique(classes) for row in order[classes[order] == label][:2]]
     return np.concatenate([np.array(first), order[~np.isin(order, first)]])
 
 
-def _errors(classifier: Any, rows: Floats, classes: NDArray[Any]) -> tuple[float, float]:
+def _errors(classifier: Any, rows: Floats, classes: Array) -> tuple[float, float]:
     p = classifier.predict_proba(rows)
     places = np.searchsorted(classifier.classes_, classes)
     told = np.maximum(p[np.arange(len(rows)), places], LEAST)

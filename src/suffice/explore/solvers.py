@@ -18,13 +18,13 @@ from suffice.errors import ModelError, SufficeError
 from suffice.explore.question import Question
 from suffice.inference.conditional_gaussian import Conditioned, Mixture, Seen, each_marginal
 from suffice.inference.inquiry import Given
-from suffice.models.answers import Answers
 from suffice.models.assignment import Assignment
 from suffice.models.bayes_net import BayesianNetwork
 from suffice.models.capabilities import State
 from suffice.models.joint_normal import JointNormal
 from suffice.models.markov_net import MarkovNetwork
 from suffice.models.model import Model
+from suffice.models.queries import AnyQueries
 from suffice.text import number
 from suffice.types import Floats, Label
 
@@ -147,7 +147,7 @@ def solver_of(
     """Return what answers questions to a model, whose variables are nodes in the order of ``names``."""
     if isinstance(model, JointNormal):
         return NormalSolver(model, names)
-    if isinstance(model, BayesianNetwork) and model._continuous:
+    if isinstance(model, BayesianNetwork) and model._is_mixed:
         return MixedSolver(model, names)
     return DiscreteSolver(model, names)
 
@@ -163,7 +163,7 @@ def _observed(marginals: list[Marginal], question: Question, sizes: Sequence[int
 class _Places:
     """Nodes of the page and places in the model."""
 
-    def __init__(self, model: Model, names: Sequence[str]) -> None:
+    def __init__(self, model: Model | AnyQueries, names: Sequence[str]) -> None:
         self.names = list(names)
         self.variables = [model.schema[name] for name in names]
         self.place = [model.schema.positions[name] for name in names]
@@ -201,7 +201,7 @@ class _Places:
 class DiscreteSolver(_Places):
     """Solves questions to a discrete model from one calibration each."""
 
-    def __init__(self, model: Answers, names: Sequence[str]) -> None:
+    def __init__(self, model: AnyQueries, names: Sequence[str]) -> None:
         super().__init__(model, names)
         self.model = model
 
@@ -218,9 +218,9 @@ class DiscreteSolver(_Places):
         marginals: list[Marginal] = [None] * len(self.names)
         if question.is_void:
             return Solution(-math.inf, marginals)
-        given, inquiry = self.given(question), self.model._inquiry
-        self.model._check_known(None, given)
-        self.model._require_possible()
+        given, inquiry = self.given(question), self.model._tables.inquiry
+        self.model._tables.check_known(None, given)
+        self.model._tables.require_possible()
         found = inquiry.calibrated(given)
         log_z = found.log_z if len(question.hard) < len(self.names) else inquiry.log_evidence(given)
         if log_z == -math.inf:
@@ -233,7 +233,7 @@ class DiscreteSolver(_Places):
 
     def is_possible(self, question: Question) -> bool:
         """Whether anything agrees with the evidence."""
-        return not question.is_void and self.model._inquiry.log_evidence(self.given(question)) > -math.inf
+        return not question.is_void and self.model._tables.inquiry.log_evidence(self.given(question)) > -math.inf
 
     def explain(self, question: Question) -> Explanation:
         """Return the most probable configuration."""
@@ -245,7 +245,7 @@ class MixedSolver(_Places):
 
     def __init__(self, model: BayesianNetwork, names: Sequence[str]) -> None:
         super().__init__(model, names)
-        self.model, self.network = model, model._mixed
+        self.model, self.network = model, model._mixed.network
 
     def seen(self, question: Question) -> Seen:
         """Return the evidence as the engine takes it."""

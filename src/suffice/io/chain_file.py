@@ -22,11 +22,12 @@ from suffice.io.name_arrays import counts, narrow, put_vocabulary, take_vocabula
 from suffice.models.chain_model import ChainModel
 from suffice.models.chain_pruned import pruned
 from suffice.result.fit import Fit
+from suffice.types import Array
 
 KIND, VERSION = "chain model", 1
 TEXTS = ("columns", "attributes")
 SAME = "same"
-Arrays = dict[str, NDArray[Any]]
+Arrays = dict[str, Array]
 Entry = Mapping[str, Any]
 
 
@@ -230,7 +231,7 @@ def _rebuilt(meta: Entry, arrays: Arrays) -> ChainFile:
     )
 
 
-def _require_rising(name: str, sizes: NDArray[np.int64], codes: NDArray[Any], n: int) -> None:
+def _require_rising(name: str, sizes: NDArray[np.int64], codes: Array, n: int) -> None:
     """Refuse codes that are not below n, or that do not rise within each part of some sizes."""
     if sizes.sum() != len(codes):
         raise FileFormatError(f"The array {name!r} must have {sizes.sum():,} codes. It has {len(codes):,}.")

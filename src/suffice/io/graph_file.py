@@ -27,13 +27,13 @@ from suffice.models.graph_layout import GraphLayout, layout_with, tied_columns
 from suffice.settings import settings
 from suffice.structures.label_graph import CliqueKind, LabelGraph
 from suffice.text import in_bytes
-from suffice.types import Bools
+from suffice.types import Array, Bools
 
 KIND, VERSION = "graph model", 1
 LARGEST_CLIQUE = 64
 """No clique has more members: there would be more combinations of two labels than numbers of 64 bits."""
 BYTES_A_CELL = 24
-Arrays = dict[str, NDArray[Any]]
+Arrays = dict[str, Array]
 Entry = Mapping[str, Any]
 
 
@@ -177,7 +177,7 @@ def _names(entry: Entry, place: int, arrays: Arrays) -> Vocabulary:
     return take_vocabulary(entry["vocabulary"], n, f"names_{place}", arrays)
 
 
-def _kept(structure: LabelGraph, n_labels: int, packed: NDArray[Any]) -> list[Bools]:
+def _kept(structure: LabelGraph, n_labels: int, packed: Array) -> list[Bools]:
     """Return by table which combinations have a weight; nothing is allocated for more than the file can hold."""
     sizes = [1, *(kind.size for kind in structure.kinds)]
     rows = [len(vocabulary) for vocabulary in _vocabularies(structure)]

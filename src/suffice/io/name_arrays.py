@@ -5,7 +5,6 @@ from __future__ import annotations
 import zlib
 from collections.abc import Sequence
 from itertools import pairwise
-from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -13,14 +12,15 @@ from numpy.typing import NDArray
 from suffice.data.attributes import Vocabulary, offsets_of
 from suffice.errors import FileFormatError
 from suffice.models.chain_pruned import columns_of
+from suffice.types import Array
 
 LEVEL = 6
 BYTES_A_CHARACTER = 4
 BUCKETS, COLUMNS, NAMES = "buckets", "columns", "names"
-Arrays = dict[str, NDArray[Any]]
+Arrays = dict[str, Array]
 
 
-def narrow(numbers: NDArray[Any]) -> NDArray[Any]:
+def narrow(numbers: Array) -> Array:
     """Return whole numbers, none of them negative, in the smallest type that holds them.
 
     >>> narrow(np.array([3, 300])).dtype.name
@@ -29,7 +29,7 @@ def narrow(numbers: NDArray[Any]) -> NDArray[Any]:
     return numbers.astype(np.min_scalar_type(int(numbers.max(initial=0))))
 
 
-def names_to_arrays(names: Sequence[str]) -> tuple[NDArray[np.uint8], NDArray[Any]]:
+def names_to_arrays(names: Sequence[str]) -> tuple[NDArray[np.uint8], Array]:
     """Return the text of all names, and their lengths in characters.
 
     Any text may be a name, also one that is no proper Unicode: the names of attributes come from users' data.
@@ -42,7 +42,7 @@ def names_to_arrays(names: Sequence[str]) -> tuple[NDArray[np.uint8], NDArray[An
     return np.frombuffer(text, np.uint8), narrow(np.fromiter(map(len, names), np.int64, len(names)))
 
 
-def names_from_arrays(text: NDArray[np.uint8], lengths: NDArray[Any]) -> tuple[str, ...]:
+def names_from_arrays(text: NDArray[np.uint8], lengths: Array) -> tuple[str, ...]:
     """Return the names that `names_to_arrays` made arrays of."""
     bounds = offsets_of(lengths.tolist()).tolist()
     unpack = zlib.decompressobj()

@@ -12,10 +12,10 @@ from suffice.data.labelled import LabelledTable
 from suffice.data.schema import Schema
 from suffice.data.variable import Variable
 from suffice.errors import ArgumentError, UnknownNameError, listing, shown
-from suffice.models.answers import Answers
 from suffice.models.bayes_net import BayesianNetwork
 from suffice.models.log_linear_density import LogLinearDensity
 from suffice.models.markov_net import MarkovNetwork
+from suffice.models.queries import Queries
 from suffice.stats.statistics import Statistics
 
 
@@ -68,7 +68,7 @@ def labelled_variables(thing: Any) -> list[Variable]:
     """Return the variables that a table, several of them, or a model know."""
     if isinstance(thing, LabelledTable):
         return list(thing.variables)
-    if isinstance(thing, Answers | LogLinearDensity):
+    if isinstance(thing, Queries | LogLinearDensity):
         return list(thing.schema.variables)
     held = thing.values() if isinstance(thing, Mapping) else thing if isinstance(thing, list | tuple) else ()
     return [variable for table in held if isinstance(table, LabelledTable) for variable in table.variables]

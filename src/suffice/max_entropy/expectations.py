@@ -15,10 +15,10 @@ from suffice.data.variable import Variable
 from suffice.errors import ArgumentError, SchemaError, UnknownNameError, listing, shown, suggestion
 from suffice.fitting import collect
 from suffice.max_entropy.base import Posed, base_tables, labelled_variables, require_states
-from suffice.models.answers import Answers
 from suffice.models.feature_base import BaseTerm
 from suffice.models.feature_design import design_of
 from suffice.models.log_linear_density import LogLinearDensity
+from suffice.models.queries import AnyQueries, Queries
 from suffice.stats.statistics import Statistics
 from suffice.stats.sums import Sums
 from suffice.structures.feature_functions import FunctionSpec, feature
@@ -54,7 +54,7 @@ def _is_data(targets: Any) -> bool:
     if isinstance(targets, Mapping):
         return bool(targets) and all(not isinstance(v, str) and isinstance(v, Sequence | np.ndarray) and np.ndim(v) == 1
                                      for v in targets.values())  # fmt: skip
-    if isinstance(targets, Number | np.ndarray | list | tuple | Answers | LogLinearDensity):
+    if isinstance(targets, Number | np.ndarray | list | tuple | Queries | LogLinearDensity):
         return False
     return targets is not None
 
@@ -92,7 +92,7 @@ def _values(structure: Features, targets: Any, names: Sequence[str], schema: Sch
     if isinstance(targets, LogLinearDensity):
         require_states("The model", targets.schema.variables, schema)
         return targets.means_of(structure.resolved(targets.schema))
-    if isinstance(targets, Answers):
+    if isinstance(targets, Queries):
         return _expectations(structure, targets, schema)
     if isinstance(targets, Mapping):
         for name in targets:
@@ -121,7 +121,7 @@ def _values(structure: Features, targets: Any, names: Sequence[str], schema: Sch
     return found
 
 
-def _expectations(structure: Features, model: Answers, schema: Schema) -> Floats:
+def _expectations(structure: Features, model: AnyQueries, schema: Schema) -> Floats:
     """Return the expectations of the features under a model."""
     if structure.continuous:
         raise ArgumentError(
@@ -130,7 +130,7 @@ def _expectations(structure: Features, model: Answers, schema: Schema) -> Floats
         )
     design = design_of(structure, schema)
     require_states("The model", model.schema.variables, schema)
-    tables: list[Any] = [model.query([design.names[v] for v in scope]).values for scope in design.layout.scopes]
+    tables: list[Any] = [model._table([design.names[v] for v in scope]).values for scope in design.layout.scopes]
     return design.moments(design.layout.flat(tables))
 
 
@@ -143,7 +143,7 @@ def _base(base: Any, structure: Features, schema: Schema) -> tuple[Any, ...]:
             "function of these, such as lambda x: math.exp(-x), or a table of discrete ones. Got "
             f"{shown(base)} instead."
         )
-    if not callable(base) or isinstance(base, Answers | type):
+    if not callable(base) or isinstance(base, Queries | type):
         return _possible(base_tables(base, structure.variables, schema, "these features"))
     spec: FunctionSpec = feature(base, over=structure.variables, name="base")
     rule = spec.resolved(schema)[0].terms[0].rule

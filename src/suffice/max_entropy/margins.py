@@ -32,9 +32,9 @@ from suffice.inference.interactions import Interactions
 from suffice.inference.product import possible_cells
 from suffice.learn.matching import require_few_terms
 from suffice.max_entropy.base import Posed, base_tables, labelled_variables, numbers_of, require_states
-from suffice.models.answers import Answers
 from suffice.models.clique_layout import factors_over, layout_of
 from suffice.models.cpds.tabular import describe_configuration
+from suffice.models.queries import Queries
 from suffice.priors.penalty import Penalty
 from suffice.stats.counts import Counts
 from suffice.stats.needs import Count
@@ -84,7 +84,7 @@ def _schema(cliques: Cliques, targets: Any, over: SchemaLike | None, base: Any) 
 
 def _tables(cliques: Cliques, targets: Any, schema: Schema) -> list[np.ndarray[Any, np.dtype[np.float64]]]:
     """Return one table a clique, its axes in the clique's order."""
-    if isinstance(targets, Answers):
+    if isinstance(targets, Queries):
         require_states("The model of the targets", targets.schema.variables, schema)
         return [np.asarray(targets.query(list(clique)).values, np.float64) for clique in cliques.cliques]
     if isinstance(targets, Mapping):

@@ -5,10 +5,9 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Literal, overload
 
 import numpy as np
-from numpy.typing import NDArray
 
 from suffice.data.schema import Schema, SchemaLike
 from suffice.errors import (
@@ -17,32 +16,42 @@ from suffice.errors import (
     Remedy,
     UnknownNameError,
     listing,
+    require_choice,
     require_mapping,
     shown,
     suggestion,
 )
 from suffice.inference.derivatives import gradients
-from suffice.inference.inquiry import Given
 from suffice.inference.product import Factor, Product
 from suffice.models.by_hand import cpd_from, variables_of
 from suffice.models.cpds import CPD, Family, kind_named
 from suffice.models.cpds.tabular import whole_values
-from suffice.models.evidence import describe, given_of, targets_of
-from suffice.models.mixed_answers import MixedAnswers
+from suffice.models.discrete_engine import DiscreteEngine
+from suffice.models.engine import Answer, AnswersOfRows
+from suffice.models.evidence import Evidence, Targets, describe, given_of, seen_of, targets_of
+from suffice.models.joint_normal import JointNormal
+from suffice.models.mixed_engine import MixedEngine, require_gaussian
+from suffice.models.mixed_network import mixed_network
+from suffice.models.prediction import Prediction
+from suffice.models.queries import AnyQueries, Queries
+from suffice.models.row_model import RowModel
 from suffice.models.sampling import Draw
 from suffice.models.sensitivity import Sensitivity, event_text, in_proportion
+from suffice.models.weighted_sampling import SampledAnswer, sampled
 from suffice.structures.dag import DAG
 from suffice.text import html_folded, html_text, plain_tables, plural
+from suffice.types import Array, Columns, Floats
 
 if TYPE_CHECKING:
     from suffice.models.markov_net import MarkovNetwork
 
+QUERY_METHODS = ("exact", "sampling")
 SHOWN_TABLES = 20
 """Tables that a notebook shows."""
 
 
 @dataclass(frozen=True, init=False, eq=False)
-class BayesianNetwork(MixedAnswers):
+class BayesianNetwork(Queries[Answer, AnswersOfRows], RowModel, Prediction):
     """The distribution p(x) = Π p(x_v | x_pa(v)).
 
     Parameters
@@ -142,20 +151,18 @@ class BayesianNetwork(MixedAnswers):
 
     # What it computes -----------------------------------------------------------------------------------------
 
-    def log_prob_of(self, columns: Mapping[str, NDArray[Any]], n_rows: int) -> NDArray[np.float64]:
+    def log_prob_of(self, columns: Columns, n_rows: int) -> Floats:
         """Return log p(x) of every row of codes; shape (n_rows,)."""
         total = np.zeros(n_rows)
         for cpd in self.cpds:
             total += cpd.log_prob({name: columns[name] for name in cpd.family.scope})
         return total
 
-    def _drawing(self, given: Mapping[str, Any] | None) -> Draw:
-        """Draw parents before children; with evidence, from the marginals that it leaves."""
-        if given:
-            return super()._drawing(given)
+    def _forward(self) -> Draw:
+        """Draw parents before children."""
 
-        def draw(uniform: Callable[[], NDArray[np.float64]]) -> dict[str, NDArray[Any]]:
-            columns: dict[str, NDArray[Any]] = {}
+        def draw(uniform: Callable[[], Floats]) -> dict[str, Array]:
+            columns: dict[str, Array] = {}
             for node in self.dag.order:
                 columns[node] = self._by_name[node].sample(columns, uniform())
             return columns
@@ -164,9 +171,29 @@ class BayesianNetwork(MixedAnswers):
 
     # What it answers ------------------------------------------------------------------------------------------
 
+    @cached_property
+    def _engine(self) -> DiscreteEngine | MixedEngine:
+        if self._is_mixed:
+            return MixedEngine(self.schema, mixed_network(self), self.cpds, self.dag.order)
+        return DiscreteEngine(self.schema, self._product())
+
+    @property
+    def _mixed(self) -> MixedEngine:
+        """The engine of a network with continuous variables."""
+        engine = self._engine
+        assert isinstance(engine, MixedEngine)
+        return engine
+
+    @property
+    def _is_mixed(self) -> bool:
+        return not all(variable.is_discrete for variable in self.schema.variables)
+
+    @property
+    def _latent(self) -> tuple[str, ...]:
+        return tuple(name for name, _ in self.dag.latent)
+
     def _product(self) -> Product:
         """Return the tables, each with the node's parents as the first axes and the node as the last."""
-        self._require_discrete("A product of tables", "ask the network itself: query, marginals, map, sample")
         place = {node: position for position, node in enumerate(self.dag.nodes)}
         factors = []
         for cpd in self.cpds:
@@ -174,7 +201,119 @@ class BayesianNetwork(MixedAnswers):
         sizes = tuple(variable.n_states for variable in self.schema.variables)
         return Product(self.dag.nodes, sizes, tuple(factors), tuple(factor.scope[:-1] for factor in factors))
 
-    def sensitivity(self, event: Mapping[str, Any], given: Mapping[str, Any] | None = None) -> Sensitivity:
+    @overload
+    def query(
+        self,
+        targets: Targets,
+        given: Evidence | None = None,
+        *,
+        interval: float | None = None,
+        method: Literal["exact"] = "exact",
+        draws: None = None,
+        seed: None = None,
+    ) -> Answer: ...
+    @overload
+    def query(
+        self,
+        targets: Targets,
+        given: Evidence | None = None,
+        *,
+        interval: float | None = None,
+        method: Literal["sampling"],
+        draws: int | None = None,
+        seed: int | None = None,
+    ) -> SampledAnswer: ...
+    def query(
+        self,
+        targets: Targets,
+        given: Evidence | None = None,
+        *,
+        interval: float | None = None,
+        method: str = "exact",
+        draws: int | None = None,
+        seed: int | None = None,
+    ) -> Answer | SampledAnswer:
+        """Return p(targets | given), exactly unless sampling is asked for.
+
+        Parameters
+        ----------
+        targets : str or sequence of str
+            The variables asked for. Several give their joint distribution, wherever in the graph they are.
+        given : mapping, optional
+            What was seen, by variable. Of a discrete variable: a state; a list of states, of which it is one; or a
+            mapping from states to likelihoods, soft evidence, p(what was seen | state) up to a common factor; states
+            left out have none. Of a continuous variable: a number.
+        interval : float, optional
+            Not here: a model's numbers are certain. Ask a Bayesian fit, ``fit.query(…, interval=0.95)``.
+        method : {"exact", "sampling"}
+            With ``"sampling"``, the answer is estimated from weighted draws, for any network.
+        draws, seed : int, optional
+            For sampling: how many rows to draw, 100,000 unless said, and from which seed.
+
+        Returns
+        -------
+        LabelledTable, JointNormal, NormalMixture or SampledAnswer
+            Of discrete targets a table, one axis a target, in the order asked for. Of continuous ones a normal
+            distribution where no discrete variable is uncertain, otherwise a mixture of normal distributions, whose
+            components are named by the states of discrete variables; of both together likewise a mixture.
+
+        Raises
+        ------
+        ModelError
+            When the evidence is impossible; when the answer has no closed form, because a discrete node has continuous
+            parents that were not observed; or when it would not fit the memory that `suffice.config` allows.
+
+        Examples
+        --------
+        >>> import suffice as sf
+        >>> data = {"dose": [0.0, 1.0, 2.0, 3.0], "effect": [1.0, 3.5, 4.5, 7.0]}
+        >>> fit = sf.fit(sf.DAG("dose -> effect"), data)
+        >>> fit.model.query("dose", given={"effect": 4.0}).mean.round(4).tolist()
+        [1.5]
+        """
+        require_choice("method", method, QUERY_METHODS)
+        if method == "exact" and (draws is not None or seed is not None):
+            raise ArgumentError(
+                "The 'draws' and 'seed' arguments are for sampling; exact answers have no use for them. Leave them "
+                "out, or pass ",
+                Remedy("method", "sampling"),
+                ".",
+            )
+        if interval is not None or method == "exact":
+            return super().query(targets, given, interval=interval)
+        wanted = targets_of(self.schema, targets)
+        return sampled(self, wanted, seen_of(self.schema, given, wanted), draws, seed)
+
+    def kl(self, other: AnyQueries | JointNormal) -> float:
+        """Return Σ p log p/q in nats, p being this model and q the other, over the same variables and states.
+
+        It is exact, and refused where the graphs of both together have cliques that are too large. Between networks of
+        continuous variables alone, it is that of their joint normal distributions.
+        """
+        if not self._is_mixed and not (isinstance(other, BayesianNetwork) and other._is_mixed):
+            return super().kl(other)  # type: ignore[arg-type]  # which refuses a normal distribution
+        if not isinstance(other, BayesianNetwork | JointNormal):
+            raise ArgumentError(f"The divergence is from another network. Got {shown(other)} instead.")
+        remedy = "estimate it from rows = model.sample(100_000): (model.log_prob(rows) - other.log_prob(rows)).mean()"
+        for model in (self, other):
+            require_gaussian(model.schema, "The divergence", remedy)
+        return self.to_joint_normal().kl(other if isinstance(other, JointNormal) else other.to_joint_normal())
+
+    def to_joint_normal(self) -> JointNormal:
+        """Return the joint normal distribution of a network of continuous variables alone.
+
+        Examples
+        --------
+        >>> import suffice as sf
+        >>> data = {"dose": [0.0, 1.0, 2.0, 3.0], "effect": [1.0, 3.5, 4.5, 7.0]}
+        >>> joint = sf.fit(sf.DAG("dose -> effect"), data).model.to_joint_normal()
+        >>> joint.mean.round(6).tolist(), joint.covariance.round(6).tolist()
+        ([1.5, 4.0], [[1.25, 2.375], [2.375, 4.625]])
+        """
+        require_gaussian(self.schema, "One normal distribution", "query answers with a mixture of them")
+        return self._mixed.to_joint_normal()
+
+    def sensitivity(self, event: Evidence, given: Evidence | None = None) -> Sensitivity:
         """Return how p(event | given) changes with every entry of every table.
 
         Parameters
@@ -184,20 +323,22 @@ class BayesianNetwork(MixedAnswers):
         given : mapping, optional
             Evidence, as in `query`.
         """
-        self._require_discrete("The sensitivity to entries of tables", "compare the answers of networks that differ")
+        engine = self._engine.require_discrete(
+            "The sensitivity to entries of tables", "compare the answers of networks that differ"
+        )
         asked = require_mapping("event", event, "{'A': 'yes'}")
         if not asked:
             raise ArgumentError("The 'event' argument names no variable. Say what is asked for: {'A': 'yes'}.")
         wanted = targets_of(self.schema, list(asked))
         evidence = given_of(self.schema, given, wanted)
-        self._check_known(wanted, evidence)
+        engine.check_known(wanted, evidence)
         states = zip(wanted, asked.values(), strict=True)
         codes = {target: self.schema.variables[target].code(label) for target, label in states}
-        found = gradients(self._inquiry.product, codes, evidence)
+        found = gradients(engine.product, codes, evidence)
         if found is None:
-            raise self._impossible(evidence)
+            raise engine.impossible(evidence)
         value, partial = found
-        tables = {node: self._inquiry.product.factors[node].values for node in partial}
+        tables = {node: engine.product.factors[node].values for node in partial}
         nodes = self.dag.nodes
         return Sensitivity(
             event_text(asked, describe(self.schema, evidence)),
@@ -207,33 +348,6 @@ class BayesianNetwork(MixedAnswers):
             {nodes[node]: tables[node] for node in partial},
             {nodes[node]: self.cpds[node].family for node in partial},
         )
-
-    @cached_property
-    def _unknown(self) -> dict[int, NDArray[np.bool_]]:
-        """The nodes whose tables have unknown rows, and which: one axis a parent."""
-        factors = self._inquiry.product.factors
-        found = {node: np.asarray(np.isnan(factor.values).any(axis=-1)) for node, factor in enumerate(factors)}
-        return {node: unknown for node, unknown in found.items() if unknown.any()}
-
-    def _check_known(self, wanted: tuple[int, ...] | None, given: Given) -> None:
-        if not self._unknown:
-            return
-        product = self._inquiry.product
-        mask = 0
-        for node in range(len(product.sizes)) if wanted is None else (*wanted, *given.hard, *given.soft):
-            mask |= product.above[node]
-        for node, unknown in self._unknown.items():
-            if not mask >> node & 1:
-                continue
-            parents = product.factors[node].scope[:-1]
-            seen = unknown[tuple(given.hard.get(parent, slice(None)) for parent in parents)]
-            if seen.any():
-                raise ModelError(
-                    f"The answer depends on {self.dag.nodes[node]!r}, whose table has unknown rows (NaN), because the "
-                    "data had no such case. Fit with ",
-                    Remedy("unseen_parents", "uniform"),
-                    " or with a prior.",
-                )
 
     def to_markov_network(self) -> MarkovNetwork:
         """Return the same distribution as a product of tables, one a family.
@@ -247,7 +361,7 @@ class BayesianNetwork(MixedAnswers):
         """
         from suffice.models.two_forms import undirected_form
 
-        self._require_discrete("A product of tables", "use to_joint_normal where all variables are continuous")
+        self._engine.require_discrete("A product of tables", "use to_joint_normal where all variables are continuous")
         return undirected_form(self)
 
     # Files ----------------------------------------------------------------------------------------------------

@@ -22,10 +22,11 @@ from suffice.data.schema import Schema
 from suffice.data.variable import Variable
 from suffice.errors import DataError, ModelError, Remedy, is_number, require_choice, shown
 from suffice.models.class_gaussian_scores import Densities, Scorer, scores_with_gaps
-from suffice.models.class_model import RULES, ClassModel, log_normalised
+from suffice.models.class_model import RULES, ClassModel, Posteriors, log_normalised
 from suffice.models.class_scoring import LinearScores
 from suffice.models.joint_normal import JointNormal
 from suffice.models.multivariate_t import MultivariateT
+from suffice.models.prediction import Prediction
 from suffice.structures.class_gaussian import ClassGaussian
 from suffice.text import html_table, number, plain_table, plural
 from suffice.types import Columns, Floats
@@ -40,7 +41,7 @@ SHOWN_INPUTS, WIDEST = 8, 100
 
 
 @dataclass(frozen=True, eq=False)
-class ClassGaussianModel(ClassModel):
+class ClassGaussianModel(ClassModel, Posteriors, Prediction):
     """p(y) p(x | y) with normal inputs.
 
     Attributes

@@ -1,18 +1,17 @@
 """What every classifier answers: p(y | x) of one case or of many, and, where it models x, how likely x is.
 
-`Posteriors` is the part that all share. `ClassModel` adds what a joint model p(y) p(x | y) knows: class probabilities
-that can be exchanged, and inputs that may be missing, which are summed or integrated out exactly.
+`Posteriors` is the part that all share. `ClassModel` stands beside it, with what a joint model p(y) p(x | y) knows:
+class probabilities that can be exchanged, and inputs that may be missing, which are summed or integrated out exactly.
 """
 
 from __future__ import annotations
 
-from abc import ABC, abstractmethod
+from abc import abstractmethod
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import replace
-from typing import TYPE_CHECKING, Any, Self
+from typing import TYPE_CHECKING, Any, Self, TypeAlias
 
 import numpy as np
-from numpy.typing import NDArray
 
 from suffice.data.block import Block, code_dtype
 from suffice.data.encode import missing_in
@@ -35,16 +34,17 @@ from suffice.errors import (
     shown,
     suggestion,
 )
-from suffice.models.prediction import Prediction
 from suffice.models.row_answers import RowAnswers
 from suffice.models.sampling import BLOCK_ROWS, sample_frame, stream_key
 from suffice.stats.source import BlockSource
 from suffice.structures.class_prior import ClassPrior
-from suffice.types import Columns, Floats
+from suffice.types import Array, Columns, Floats, Frame, Ints, Label, TableLike, UnknownStates
 
 if TYPE_CHECKING:
+    from suffice.models.evidence import Evidence, Targets
     from suffice.models.softmax_model import LogOdds, SoftmaxModel
 
+ClassTable: TypeAlias = "TableLike | MatrixTable"
 RULES = ("map", "ml")
 FAR = 1e100
 """Numbers beyond it are taken to be why no class is possible: their squares, in standard deviations, overflow."""
@@ -72,7 +72,7 @@ def log_normalised(scores: Floats) -> Floats:
     return scores
 
 
-class Posteriors(Prediction, ABC):
+class Posteriors:
     """What a classifier answers; it provides ``target``, ``inputs`` and `log_scores_of`."""
 
     if TYPE_CHECKING:
@@ -104,7 +104,7 @@ class Posteriors(Prediction, ABC):
 
     # Questions ------------------------------------------------------------------------------------------------
 
-    def query(self, targets: Any, given: Mapping[str, Any] | None = None) -> LabelledTable:
+    def query(self, targets: Targets, given: Evidence | None = None) -> LabelledTable:
         """Return p(class | inputs); inputs that are not given are summed or integrated out where the model can."""
         name = self.target.name
         if targets not in (name, [name], (name,)):
@@ -132,11 +132,11 @@ class Posteriors(Prediction, ABC):
             )
         return LabelledTable((self.target,), posterior)
 
-    def _evidence(self, held: Mapping[str, Any]) -> dict[str, NDArray[Any]]:
+    def _evidence(self, held: Evidence) -> dict[str, Array]:
         """Return the inputs of one case as columns of one row, −1 or NaN where nothing is given."""
         return {variable.name: _one(variable, held) for variable in self.inputs}
 
-    def query_rows(self, targets: Any, data: Any, *, unknown_states: str = "error") -> RowAnswers:
+    def query_rows(self, targets: Targets, data: ClassTable, *, unknown_states: UnknownStates = "error") -> RowAnswers:
         """Return p(class | row) for every row of a table of inputs, of which some may be missing."""
         name = self.target.name
         if targets not in (name, [name], (name,)):
@@ -173,12 +173,14 @@ class Posteriors(Prediction, ABC):
             ".",
         )
 
-    def map(self, given: Mapping[str, Any] | None = None, *, targets: Any = None) -> dict[str, Any]:
+    def map(self, given: Evidence | None = None, *, targets: Targets | None = None) -> dict[str, Label]:
         """Return the most likely class of given inputs; ``targets`` can only be the class."""
         table = self.query(self.target.name if targets is None else targets, given)
         return {self.target.name: self.target.labels[int(np.argmax(table.values))]}
 
-    def open(self, data: Any, *, with_target: bool = False, unknown_states: str = "error") -> BlockSource:
+    def open(
+        self, data: ClassTable, *, with_target: bool = False, unknown_states: UnknownStates = "error"
+    ) -> BlockSource:
         """Open a table of inputs, gaps kept where the model can deal with them."""
         names = self.variables if with_target else self.variables[:-1]
         if isinstance(data, MatrixTable):
@@ -205,7 +207,7 @@ class Posteriors(Prediction, ABC):
     def refuse(self, columns: Columns, n_rows: int, start: int) -> None:
         """Refuse values that the model cannot take, the first row being row ``start`` of a table."""
 
-    def log_odds(self, k: Any, j: Any) -> LogOdds:
+    def log_odds(self, k: Label, j: Label) -> LogOdds:
         """Return log p(y = k | x) / p(y = j | x) as a function of x: a constant and weights of terms.
 
         Class probabilities change the constant only.
@@ -217,18 +219,31 @@ class Posteriors(Prediction, ABC):
         """Return p(y | x) as a softmax of a linear function of terms of x, the same posteriors."""
 
 
-class ClassModel(Posteriors):
-    """p(y) p(x | y): a frozen dataclass that has a field ``class_prior``, shape (K,), and `log_likelihoods_of`."""
+class ClassModel:
+    """p(y) p(x | y), beside `Posteriors`: a frozen dataclass that has a field ``class_prior``, shape (K,)."""
 
     if TYPE_CHECKING:
         class_prior: Floats
+        target: Variable
+
+        @property
+        def schema(self) -> Schema:
+            """The variables with their states."""
+
+        def open(
+            self, data: ClassTable, *, with_target: bool = False, unknown_states: UnknownStates = "error"
+        ) -> BlockSource:
+            """Open a table of inputs."""
+
+        def _of_block(self, answer: Callable[[Columns, int], Floats], block: Block) -> Floats:
+            """Return an answer for the rows of a block."""
 
     @abstractmethod
     def log_likelihoods_of(self, columns: Columns, n_rows: int) -> Floats:
         """Return log p(x | y) of every row and class, missing inputs left out exactly; shape (n_rows, K)."""
 
     @abstractmethod
-    def draw_inputs(self, classes: NDArray[np.int64], stream: np.random.Generator) -> dict[str, NDArray[Any]]:
+    def draw_inputs(self, classes: Ints, stream: np.random.Generator) -> dict[str, Array]:
         """Draw inputs of given classes: a column of codes or numbers each."""
 
     @property
@@ -262,12 +277,14 @@ class ClassModel(Posteriors):
         found[unknown] = log_sum(scores[unknown])
         return found
 
-    def log_prob(self, data: Any) -> Floats:
+    def log_prob(self, data: ClassTable) -> Floats:
         """Return log p(y, x) of every row of a table; shape (n_rows,)."""
         source = self.open(data, with_target=True)
         return np.concatenate(list(source.each(lambda block: self._of_block(self.log_prob_of, block))))
 
-    def with_class_priors(self, class_prior: Any) -> Self:
+    def with_class_priors(
+        self, class_prior: str | float | Mapping[Label, float] | Mapping[str, float] | Mapping[int, float]
+    ) -> Self:
         """Return the same model with other class probabilities: ``"uniform"`` or a mapping from classes to π."""
         spec = ClassPrior.of(class_prior)
         if spec.kind not in ("uniform", "given"):
@@ -277,7 +294,7 @@ class ClassModel(Posteriors):
             )
         return replace(self, class_prior=spec.probabilities(self.target, np.zeros(self.target.n_states)))  # type: ignore[type-var]
 
-    def sample(self, n: int, *, seed: int | None = None, backend: str | None = None) -> Any:
+    def sample(self, n: int, *, seed: int | None = None, backend: str | None = None) -> Frame:
         """Draw n cases, inputs and class, as a frame."""
         return sample_frame(self.schema, n, self.sample_blocks(n, seed=seed), backend)
 
@@ -311,12 +328,12 @@ def refuse_far(inputs: Iterable[Variable], columns: Columns, row: int = 0, place
         )
 
 
-def _gaps(variable: Variable, n_rows: int) -> NDArray[Any]:
+def _gaps(variable: Variable, n_rows: int) -> Array:
     """Return a column without any value."""
     return np.full(n_rows, -1, np.int64) if variable.is_discrete else np.full(n_rows, np.nan)
 
 
-def _one(variable: Variable, held: Mapping[str, Any]) -> NDArray[Any]:
+def _one(variable: Variable, held: Mapping[str, Any]) -> Array:
     """Return a column of one row: a code or a number, −1 or NaN where nothing is given."""
     if variable.is_discrete:
         return np.array([variable.code(held[variable.name]) if variable.name in held else -1], np.int64)

@@ -3,11 +3,10 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable, Mapping
-from typing import Any
+from collections.abc import Collection, Iterable, Mapping
+from typing import TypeAlias
 
 import numpy as np
-from numpy.typing import NDArray
 
 from suffice.data.schema import Schema
 from suffice.data.variable import Variable
@@ -15,9 +14,16 @@ from suffice.errors import ArgumentError, is_number, listing, require_mapping, s
 from suffice.inference.conditional_gaussian import Seen
 from suffice.inference.inquiry import Given
 from suffice.text import number
+from suffice.types import Floats, Label
+
+Targets: TypeAlias = "str | Iterable[str]"
+"""The variables asked for: one name, or several."""
+Likelihoods: TypeAlias = "Mapping[str, float] | Mapping[int, float] | Mapping[float, float] | Mapping[bool, float]"
+Evidence: TypeAlias = "Mapping[str, Label | np.generic | Collection[Label] | Likelihoods]"
+"""What was seen, by variable: a state or a number, some states of which it is one, or likelihoods of states."""
 
 
-def targets_of(schema: Schema, targets: Any) -> tuple[int, ...]:
+def targets_of(schema: Schema, targets: Targets) -> tuple[int, ...]:
     """Return the positions of the variables asked for: one name, or several."""
     names = [targets] if isinstance(targets, str) else targets
     if not isinstance(names, Iterable) or isinstance(names, Mapping):
@@ -30,7 +36,7 @@ def targets_of(schema: Schema, targets: Any) -> tuple[int, ...]:
     return tuple(schema.positions[name] for name in found)
 
 
-def given_of(schema: Schema, given: Any, targets: Iterable[int] = ()) -> Given:
+def given_of(schema: Schema, given: Evidence | None, targets: Iterable[int] = ()) -> Given:
     """Return the evidence in codes.
 
     A label is a state that was seen; a mapping from labels to likelihoods is soft evidence; a list of labels says that
@@ -40,7 +46,7 @@ def given_of(schema: Schema, given: Any, targets: Iterable[int] = ()) -> Given:
         return Given()
     place = schema.positions
     hard: dict[int, int] = {}
-    soft: dict[int, NDArray[np.float64]] = {}
+    soft: dict[int, Floats] = {}
     for name, seen in require_mapping("given", given, "{'A': 'yes'}").items():
         variable = schema[name]
         if isinstance(seen, Mapping):
@@ -56,11 +62,11 @@ def given_of(schema: Schema, given: Any, targets: Iterable[int] = ()) -> Given:
     return Given(hard, soft)
 
 
-def seen_of(schema: Schema, given: Any, targets: Iterable[int] = ()) -> Seen:
+def seen_of(schema: Schema, given: Evidence | None, targets: Iterable[int] = ()) -> Seen:
     """Return the evidence on discrete variables in codes, as `given_of` does, and on continuous ones as numbers."""
     known = {} if given is None else require_mapping("given", given, "{'A': 'yes', 'x': 1.2}")
     discrete = {name: value for name, value in known.items() if schema[name].is_discrete}
-    values: dict[int, NDArray[np.float64]] = {}
+    values: dict[int, Floats] = {}
     for name, value in known.items():
         if name in discrete:
             continue
@@ -78,7 +84,7 @@ def seen_of(schema: Schema, given: Any, targets: Iterable[int] = ()) -> Seen:
     return Seen(coded.hard, coded.soft, values)
 
 
-def _weights(variable: Variable, seen: Iterable[tuple[Any, Any]]) -> NDArray[np.float64]:
+def _weights(variable: Variable, seen: Iterable[tuple[Label, float]]) -> Floats:
     weights = np.zeros(variable.n_states)
     for label, weight in seen:
         if not is_number(weight) or not 0 <= weight < np.inf:

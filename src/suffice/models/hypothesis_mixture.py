@@ -8,23 +8,27 @@ from functools import cached_property
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
 from suffice.data.labelled import LabelledTable
 from suffice.data.schema import Schema
 from suffice.errors import ModelError, listing, shown
 from suffice.inference.product import Factor, Product
-from suffice.models.answers import Answers
 from suffice.models.cpds import Family
 from suffice.models.cpds.rows import is_distribution
 from suffice.models.cpds.tabular import TabularCPD
+from suffice.models.discrete_engine import DiscreteEngine
+from suffice.models.prediction import Prediction
+from suffice.models.queries import Queries
+from suffice.models.row_answers import RowAnswers
+from suffice.models.row_model import RowModel
 from suffice.models.sampling import Draw
 from suffice.structures.hypotheses import Hypotheses
 from suffice.text import shorten
+from suffice.types import Columns, Floats
 
 
 @dataclass(frozen=True, eq=False)
-class HypothesisMixture(Answers):
+class HypothesisMixture(Queries[LabelledTable, RowAnswers], RowModel, Prediction):
     """p(x) = Σ_h w_h p(x | h): one hypothesis when its weight is one, their average otherwise.
 
     Attributes
@@ -48,7 +52,7 @@ class HypothesisMixture(Answers):
     """
 
     hypotheses: Hypotheses
-    weights: NDArray[np.float64] = field(repr=False)
+    weights: Floats = field(repr=False)
 
     def __post_init__(self) -> None:
         weights = np.array(self.weights, np.float64)
@@ -81,7 +85,7 @@ class HypothesisMixture(Answers):
         """The variable with its outcomes."""
         return Schema((self.hypotheses.variable,))
 
-    def log_prob_of(self, columns: Mapping[str, NDArray[Any]], n_rows: int) -> NDArray[np.float64]:
+    def log_prob_of(self, columns: Columns, n_rows: int) -> Floats:
         """Return log p(x) of every row of codes; shape (n_rows,)."""
         return self._cpd.log_prob(columns)
 
@@ -89,9 +93,11 @@ class HypothesisMixture(Answers):
     def _cpd(self) -> TabularCPD:
         return TabularCPD(Family(self.hypotheses.variable), self.table.values)
 
-    def _drawing(self, given: Mapping[str, Any] | None) -> Draw:
-        if given:
-            return super()._drawing(given)
+    @cached_property
+    def _engine(self) -> DiscreteEngine:
+        return DiscreteEngine(self.schema, self._product())
+
+    def _forward(self) -> Draw:
         return lambda uniform: {self.hypotheses.over: self._cpd.sample({}, uniform())}
 
     def _product(self) -> Product:

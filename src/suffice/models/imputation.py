@@ -118,17 +118,17 @@ class Imputer:
         return Completed(whole, gaps)
 
     def _filled(self, codes: Ints, values: Floats, rows: Ints, table: int) -> tuple[Ints, Floats]:
-        gaps = self.model._gaps
+        missing = self.model._engine.missing
         if self.method == "mode":
-            found, numbers, log_p = gaps.most_likely(codes, values)
+            found, numbers, log_p = missing.most_likely(codes, values)
         elif self.method == "marginal":
-            found, numbers, log_p = gaps.each_alone(codes, values)
+            found, numbers, log_p = missing.each_alone(codes, values)
         else:
-            found, numbers, log_p = gaps.draw(codes, values, uniforms(self.key, table, rows, codes.shape[1]))
+            found, numbers, log_p = missing.draw(codes, values, uniforms(self.key, table, rows, codes.shape[1]))
         bad = ~(log_p > -np.inf)
         if bad.any():
             row = int(np.argmax(bad))
-            raise ModelError(f"Row {rows[row] + 1}: {self.model._not_filled(codes[row], values[row])}")
+            raise ModelError(f"Row {rows[row] + 1}: {self.model._engine.refusal(codes[row], values[row])}")
         return found, numbers
 
     # Tables ---------------------------------------------------------------------------------------------------

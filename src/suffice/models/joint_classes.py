@@ -23,9 +23,10 @@ from suffice.data.labelled import row_cells
 from suffice.data.schema import Schema
 from suffice.data.variable import Variable
 from suffice.errors import Mention, ModelError, Remedy, listing, made
-from suffice.models.class_model import ClassModel
+from suffice.models.class_model import ClassModel, Posteriors
 from suffice.models.cpds.rows import ROW_TOLERANCE, in_order
 from suffice.models.joint_classes_cells import MOST_CELLS, Cells, keys_of, strides
+from suffice.models.prediction import Prediction
 from suffice.structures.joint_classes import shown_inputs
 from suffice.text import html_table, plain_table, plural
 from suffice.types import Columns, Floats, Label
@@ -37,7 +38,7 @@ MANY = 100
 
 
 @dataclass(frozen=True, eq=False)
-class JointClassModel(ClassModel):
+class JointClassModel(ClassModel, Posteriors, Prediction):
     """p(y) p(x_1, …, x_d | y), the inputs' joint table being free.
 
     Attributes

@@ -10,7 +10,7 @@ from functools import cached_property
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
+from numpy.typing import ArrayLike
 
 from suffice.data.block import Block
 from suffice.data.frame import to_native
@@ -28,19 +28,20 @@ from suffice.errors import (
     shown,
     suggestion,
 )
-from suffice.models.incomplete_rows import Gaps
+from suffice.models.evidence import Evidence, Targets
 from suffice.models.marginals import Marginals
 from suffice.models.normal_arrays import alone, checked_array, checked_names, checked_numbers, frozen, scaled, symmetric
-from suffice.models.normal_gaps import NormalGaps
+from suffice.models.normal_gaps import NormalEngine, NormalGaps
 from suffice.models.normal_text import html_normal, plain_normal
+from suffice.models.prediction import Prediction
 from suffice.models.row_model import RowModel
 from suffice.models.sampling import require_draws, row_bytes, sample_blocks
 from suffice.text import plural
-from suffice.types import Floats
+from suffice.types import Columns, Floats, Frame
 
 
 @dataclass(frozen=True, init=False, eq=False)
-class JointNormal(RowModel):
+class JointNormal(RowModel, Prediction):
     """The normal distribution N(mean, covariance) of some named variables.
 
     Parameters
@@ -75,7 +76,14 @@ class JointNormal(RowModel):
     _given: str
     _matrix: Floats
 
-    def __init__(self, names: Sequence[str], mean: Any, *, precision: Any = None, covariance: Any = None) -> None:
+    def __init__(
+        self,
+        names: Sequence[str],
+        mean: ArrayLike,
+        *,
+        precision: ArrayLike | None = None,
+        covariance: ArrayLike | None = None,
+    ) -> None:
         if (precision is None) == (covariance is None):
             raise ArgumentError("A normal distribution takes one of 'precision' and 'covariance'; pass exactly one.")
         known = checked_names(names)
@@ -154,7 +162,7 @@ class JointNormal(RowModel):
 
     # What it computes -----------------------------------------------------------------------------------------
 
-    def log_prob_of(self, columns: Mapping[str, NDArray[Any]], n_rows: int) -> Floats:
+    def log_prob_of(self, columns: Columns, n_rows: int) -> Floats:
         """Return the log-density of every row of columns; shape (n_rows,)."""
         from scipy.linalg import solve_triangular
 
@@ -172,7 +180,7 @@ class JointNormal(RowModel):
         log_density: Floats = 0.5 * (constant - squares)
         return log_density
 
-    def marginal(self, names: Any) -> JointNormal:
+    def marginal(self, names: Targets) -> JointNormal:
         """Return the distribution of some of the variables, in the order asked for."""
         return self._select(self._positions("names", names))
 
@@ -185,7 +193,7 @@ class JointNormal(RowModel):
             return JointNormal(picked, self.mean[places], **{self._given: matrix})
         return JointNormal(picked, self.mean[places], covariance=self.covariance[np.ix_(places, places)])
 
-    def condition(self, given: Mapping[str, float]) -> JointNormal:
+    def condition(self, given: Evidence) -> JointNormal:
         """Return the distribution of all other variables when some have been seen.
 
         >>> pair = JointNormal(["x", "y"], [0, 0], covariance=[[1, 0.5], [0.5, 1]])
@@ -205,7 +213,7 @@ class JointNormal(RowModel):
         shift = np.linalg.solve(inner, self.precision[np.ix_(free, seen)] @ gap)
         return JointNormal([self.names[place] for place in free], self.mean[free] - shift, precision=inner)
 
-    def query(self, targets: Any, given: Mapping[str, float] | None = None) -> JointNormal:
+    def query(self, targets: Targets, given: Evidence | None = None) -> JointNormal:
         """Return the distribution of the targets, given values of other variables.
 
         Parameters
@@ -219,7 +227,7 @@ class JointNormal(RowModel):
                 raise ArgumentError(f"Variable {name!r} is asked for and given at once. Leave it out of one of them.")
         return (self if given is None else self.condition(given)).marginal(wanted)
 
-    def marginals(self, given: Mapping[str, float] | None = None) -> Marginals:
+    def marginals(self, given: Evidence | None = None) -> Marginals:
         """Return the distribution of every variable that is not given, by its name.
 
         >>> JointNormal(["x", "y"], [0, 0], covariance=[[2, 1], [1, 2]]).marginals({"y": 1.0})
@@ -232,14 +240,14 @@ class JointNormal(RowModel):
         found = self if given is None else self.condition(given)
         return Marginals({name: found.marginal(name) for name in found.names})
 
-    def map(self, given: Mapping[str, float] | None = None, *, targets: Any = None) -> dict[str, float]:
+    def map(self, given: Evidence | None = None, *, targets: Targets | None = None) -> dict[str, float]:
         """Return the most likely values of all variables that are not given, or of targets: their conditional means."""
         found = self if given is None else self.condition(given)
         if targets is not None:
             found = self.query(targets, given)
         return dict(zip(found.names, found.mean.tolist(), strict=True))
 
-    def entropy(self, given: Mapping[str, float] | None = None) -> float:
+    def entropy(self, given: Evidence | None = None) -> float:
         """Return the differential entropy of all variables that are not given, in nats."""
         found = self if given is None else self.condition(given)
         return 0.5 * (len(found.names) * (1 + math.log(2 * math.pi)) - found._log_det_precision)
@@ -257,14 +265,14 @@ class JointNormal(RowModel):
         log_ratio = self._log_det_precision - q._log_det_precision
         return max(0.0, 0.5 * (trace + float(gap @ q.precision @ gap) - len(self.names) + log_ratio))
 
-    def cdf(self, values: Any) -> Floats:
+    def cdf(self, values: ArrayLike) -> Floats:
         """Return P(X ≤ x) of each of some numbers, for a distribution of one variable."""
         from scipy.special import ndtr
 
         place = alone(self.names)
         return np.asarray(ndtr((checked_numbers("values", values) - self.mean[place]) / self.sd[place]))
 
-    def quantile(self, p: Any) -> Floats:
+    def quantile(self, p: ArrayLike) -> Floats:
         """Return the numbers below which the probability is p, for a distribution of one variable."""
         from scipy.special import ndtri
 
@@ -284,10 +292,10 @@ class JointNormal(RowModel):
         self,
         n: int,
         *,
-        given: Mapping[str, float] | None = None,
+        given: Evidence | None = None,
         seed: int | None = None,
         backend: str | None = None,
-    ) -> Any:
+    ) -> Frame:
         """Draw ``n`` independent rows.
 
         Parameters
@@ -303,11 +311,10 @@ class JointNormal(RowModel):
         require_draws(n, row_bytes(self.schema))
         blocks = list(self.sample_blocks(n, given=given, seed=seed))
         columns = {name: np.concatenate([block.columns[name] for block in blocks]) for name in self.names}
-        return to_native(columns, backend)
+        found: Frame = to_native(columns, backend)
+        return found
 
-    def sample_blocks(
-        self, n: int, *, given: Mapping[str, float] | None = None, seed: int | None = None
-    ) -> Iterator[Block]:
+    def sample_blocks(self, n: int, *, given: Evidence | None = None, seed: int | None = None) -> Iterator[Block]:
         """Yield ``n`` drawn rows as blocks, in bounded memory."""
         from scipy.linalg import solve_triangular
         from scipy.special import ndtri
@@ -329,13 +336,11 @@ class JointNormal(RowModel):
 
         return sample_blocks(self.schema, draw, n, seed)
 
-    # Gaps -----------------------------------------------------------------------------------------------------
+    # Missing values -------------------------------------------------------------------------------------------
 
-    def _gap_solver(self) -> Gaps:
-        return NormalGaps(self.mean, self.covariance, self.precision)
-
-    def _not_filled(self, codes: NDArray[np.int64], values: Floats) -> ModelError:
-        return ModelError("The density of the row is zero as a float. Check the values and their units.")
+    @cached_property
+    def _engine(self) -> NormalEngine:
+        return NormalEngine(NormalGaps(self.mean, self.covariance, self.precision))
 
     # Names ----------------------------------------------------------------------------------------------------
 
@@ -347,7 +352,7 @@ class JointNormal(RowModel):
             )
         return self.names.index(str(name))
 
-    def _positions(self, argument: str, names: Any) -> list[int]:
+    def _positions(self, argument: str, names: Targets) -> list[int]:
         asked = [names] if isinstance(names, str) else names
         if not isinstance(asked, Iterable) or isinstance(asked, Mapping):
             raise ArgumentError(
@@ -360,7 +365,7 @@ class JointNormal(RowModel):
             )
         return places
 
-    def _evidence(self, given: Any) -> dict[int, float]:
+    def _evidence(self, given: Evidence) -> dict[int, float]:
         """Return the values that were seen, by place."""
         values = {}
         for name, value in require_mapping("given", given, "{'x': 1.2}").items():
@@ -385,7 +390,7 @@ class JointNormal(RowModel):
 
         return graph_html(self) + html_normal(self)
 
-    def to_frame(self, what: str = "covariance", backend: str | None = None) -> Any:
+    def to_frame(self, what: str = "covariance", backend: str | None = None) -> Frame:
         """Return a matrix as a frame: a column of names, then a column a variable.
 
         Parameters
@@ -395,12 +400,18 @@ class JointNormal(RowModel):
             The first of them that is installed, unless named.
         """
         require_choice("what", what, ("covariance", "precision", "correlations", "partial_correlations"))
-        matrix = getattr(self, what)
+        matrix = {
+            "covariance": lambda: self.covariance,
+            "precision": lambda: self.precision,
+            "correlations": lambda: self.correlations,
+            "partial_correlations": lambda: self.partial_correlations,
+        }[what]()
         first = "variable"
         while first in self.names:
             first += "_"
         columns = dict(zip(self.names, np.ascontiguousarray(matrix.T), strict=True))
-        return to_native({first: list(self.names), **columns}, backend)
+        found: Frame = to_native({first: list(self.names), **columns}, backend)
+        return found
 
     def to_dict(self) -> dict[str, Any]:
         """Return the model as JSON-able data."""

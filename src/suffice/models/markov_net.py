@@ -8,17 +8,21 @@ from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
-from numpy.typing import NDArray
 
 from suffice.data.labelled import LabelledTable
 from suffice.data.schema import Schema, SchemaLike, declarations
 from suffice.data.variable import Variable
 from suffice.errors import ArgumentError, ModelError, SchemaError, UnknownNameError, listing, shown, suggestion
 from suffice.inference.product import Product
-from suffice.models.answers import Answers
 from suffice.models.clique_layout import factors_over
+from suffice.models.discrete_engine import DiscreteEngine
+from suffice.models.prediction import Prediction
+from suffice.models.queries import Queries
+from suffice.models.row_answers import RowAnswers
+from suffice.models.row_model import RowModel
 from suffice.structures.cliques import Cliques
 from suffice.text import html_folded, html_text, plain_tables, plural
+from suffice.types import Columns, Floats
 
 if TYPE_CHECKING:
     from suffice.models.bayes_net import BayesianNetwork
@@ -29,7 +33,7 @@ SHOWN_TABLES = 20
 
 
 @dataclass(frozen=True, init=False, eq=False)
-class MarkovNetwork(Answers):
+class MarkovNetwork(Queries[LabelledTable, RowAnswers], RowModel, Prediction):
     """The distribution p(x) = (1/Z) Π_C ψ_C(x_C), a Markov random field.
 
     Parameters
@@ -121,18 +125,22 @@ class MarkovNetwork(Answers):
 
     # What it computes -----------------------------------------------------------------------------------------
 
-    def log_prob_of(self, columns: Mapping[str, NDArray[Any]], n_rows: int) -> NDArray[np.float64]:
+    def log_prob_of(self, columns: Columns, n_rows: int) -> Floats:
         """Return log p(x) of every row of codes; shape (n_rows,)."""
-        self._require_possible()
+        self._engine.require_possible()
         return self.log_score_of(columns, n_rows) - self.log_z
 
-    def log_score_of(self, columns: Mapping[str, NDArray[Any]], n_rows: int) -> NDArray[np.float64]:
+    def log_score_of(self, columns: Columns, n_rows: int) -> Floats:
         """Return Σ log ψ_C(x_C) of every row of codes, the distribution but for log Z; shape (n_rows,)."""
         total = np.zeros(n_rows)
         with np.errstate(divide="ignore"):
             for factor in self.factors:
                 total += np.log(factor.values[tuple(np.asarray(columns[name], np.int64) for name in factor.names)])
         return total
+
+    @cached_property
+    def _engine(self) -> DiscreteEngine:
+        return DiscreteEngine(self.schema, self._product())
 
     def _product(self) -> Product:
         """Return the factors."""

@@ -3,29 +3,35 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
-from typing import Any
+from collections.abc import Mapping, Sequence
+from typing import TYPE_CHECKING
 
 import numpy as np
-from numpy.typing import NDArray
 
+from suffice.data.schema import Schema
+from suffice.data.variable import Variable
 from suffice.errors import ModelError, Remedy, listing
 from suffice.inference.conditional_gaussian import MixedNetwork, Mixture, Seen
 from suffice.inference.gaussian_parts import Regression
 from suffice.inference.log_tables import LogFactor, log_of
 from suffice.models.cpds.linear_gaussian import LinearGaussianCPD
 from suffice.models.cpds.rows import all_configurations
+from suffice.models.cpds.softmax import SoftmaxCPD
 from suffice.models.cpds.tabular import whole_values
 from suffice.models.joint_normal import JointNormal
 from suffice.models.normal_mixture import NormalMixture
+from suffice.types import Array
+
+if TYPE_CHECKING:
+    from suffice.models.bayes_net import BayesianNetwork
 
 
-def mixed_network(model: Any) -> MixedNetwork:
+def mixed_network(model: BayesianNetwork) -> MixedNetwork:
     """Return a Bayesian network for `suffice.inference.conditional_gaussian`."""
     variables, place = model.schema.variables, model.schema.positions
     by_place = dict(enumerate(model.cpds))
 
-    def places(names: Sequence[Any]) -> tuple[int, ...]:
+    def places(names: Sequence[Variable]) -> tuple[int, ...]:
         return tuple(place[variable.name] for variable in names)
 
     regressions = {}
@@ -38,7 +44,7 @@ def mixed_network(model: Any) -> MixedNetwork:
 
     def table(node: int, seen: Seen) -> LogFactor:
         cpd = by_place[node]
-        if cpd.family.continuous:
+        if isinstance(cpd, SoftmaxCPD):
             return _with_values(cpd, (*places(cpd.family.discrete), node), place, seen, len(variables))
         if node not in whole:
             whole[node] = LogFactor((*places(cpd.family.parents), node), log_of(whole_values(cpd)))
@@ -55,7 +61,9 @@ def mixed_network(model: Any) -> MixedNetwork:
     )
 
 
-def _with_values(cpd: Any, scope: tuple[int, ...], place: Any, seen: Seen, rows_axis: int) -> LogFactor:
+def _with_values(
+    cpd: SoftmaxCPD, scope: tuple[int, ...], place: Mapping[str, int], seen: Seen, rows_axis: int
+) -> LogFactor:
     """Return the table that a discrete node with continuous parents has where these were observed."""
     family = cpd.family
     hidden = [parent.name for parent in family.continuous if place[parent.name] not in seen.values]
@@ -68,7 +76,7 @@ def _with_values(cpd: Any, scope: tuple[int, ...], place: Any, seen: Seen, rows_
         )
     sizes = [parent.n_states for parent in family.discrete]
     codes, k = all_configurations(sizes), math.prod(sizes)
-    columns: dict[str, NDArray[Any]] = {
+    columns: dict[str, Array] = {
         parent.name: np.repeat(codes[:, axis], seen.n) for axis, parent in enumerate(family.discrete)
     }
     columns |= {parent.name: np.tile(seen.values[place[parent.name]], k) for parent in family.continuous}
@@ -76,9 +84,11 @@ def _with_values(cpd: Any, scope: tuple[int, ...], place: Any, seen: Seen, rows_
     return LogFactor((*scope, rows_axis), np.moveaxis(log_p, -1, -2))
 
 
-def answer_of(model: Any, mixture: Mixture, n_targets: int, continuous: Sequence[int]) -> JointNormal | NormalMixture:
+def answer_of(
+    schema: Schema, mixture: Mixture, n_targets: int, continuous: Sequence[int]
+) -> JointNormal | NormalMixture:
     """Return an answer about one row of evidence: a normal distribution where no discrete variable is uncertain."""
-    variables = model.schema.variables
+    variables = schema.variables
     names = tuple(variables[place].name for place in continuous)
     if not mixture.by:
         return JointNormal(names, mixture.mean[0, 0], covariance=mixture.covariance[0])

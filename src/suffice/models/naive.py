@@ -18,12 +18,13 @@ from suffice.data.sparse_matrix import sparse_part
 from suffice.data.variable import Variable
 from suffice.errors import ModelError, Text, UnknownNameError, listing, made, suggestion
 from suffice.models.bayes_net import BayesianNetwork
-from suffice.models.class_model import ClassModel
+from suffice.models.class_model import ClassModel, Posteriors
 from suffice.models.class_scoring import DiagonalScores, TableScores
 from suffice.models.cpds import CPD, Family, kind_named
 from suffice.models.cpds.linear_gaussian import LinearGaussianCPD
 from suffice.models.cpds.tabular import TabularCPD
 from suffice.models.naive_scores import BitScores, CountScores, codes_of, normal_form, table_form
+from suffice.models.prediction import Prediction
 from suffice.structures.dag import DAG
 from suffice.structures.naive import Naive
 from suffice.text import html_text, plain_tables, plural
@@ -39,7 +40,7 @@ NEAR_ONE = 1e-9
 
 
 @dataclass(frozen=True, eq=False)
-class NaiveModel(ClassModel):
+class NaiveModel(ClassModel, Posteriors, Prediction):
     """Naive Bayes with its parameters.
 
     Attributes

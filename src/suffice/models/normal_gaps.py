@@ -14,6 +14,7 @@ from functools import cached_property
 import numpy as np
 from numpy.typing import NDArray
 
+from suffice.errors import ModelError
 from suffice.inference.blanket import Blanket, distinct
 from suffice.inference.conditional_gaussian_draws import TINY
 from suffice.inference.gap_rows import patterns
@@ -22,6 +23,17 @@ from suffice.types import Floats, Ints
 Filled = tuple[Ints, Floats, Floats]
 CHUNK = 2**16
 """Rows, or numbers of stacked matrices over a few, that are worked on at a time."""
+
+
+@dataclass(frozen=True, eq=False)
+class NormalEngine:
+    """What a normal distribution answers for rows that lack values."""
+
+    missing: NormalGaps
+
+    def refusal(self, codes: Ints, values: Floats) -> ModelError:
+        """Return the error for a row whose density is zero as a float."""
+        return ModelError("The density of the row is zero as a float. Check the values and their units.")
 
 
 @dataclass(frozen=True, eq=False)

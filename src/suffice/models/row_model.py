@@ -1,10 +1,8 @@
-"""RowModel: a model of whole rows, which also answers for rows that lack values, by what its gaps' solver knows."""
+"""RowModel: what a model of whole rows answers for rows that lack values, through its engine."""
 
 from __future__ import annotations
 
 import math
-from abc import abstractmethod
-from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -21,44 +19,46 @@ from suffice.models.incomplete_rows import (
     IF_ABSENT,
     MARGINALISE,
     POLICIES,
-    Gaps,
     no_variable,
     rows_of,
 )
-from suffice.models.prediction import Prediction, n_numbers
+from suffice.models.prediction import n_numbers
 from suffice.models.row_pieces import require_finite
 from suffice.stats.source import BlockSource
-from suffice.types import Columns, Floats, Ints
+from suffice.types import Columns, Floats
+
+if TYPE_CHECKING:
+    from suffice.data.schema import Schema
+    from suffice.models.engine import RowEngine
 
 
-class RowModel(Prediction):
-    """A model of whole rows; it says how the gaps of incomplete ones are solved."""
+class RowModel:
+    """A model of whole rows; it provides ``schema``, ``log_prob_of`` and its engine."""
 
     if TYPE_CHECKING:
+
+        @property
+        def schema(self) -> Schema:
+            """The variables with their states."""
+
+        @property
+        def _engine(self) -> RowEngine:
+            """What answers; made once."""
 
         @property
         def variables(self) -> tuple[str, ...]:
             """The names of the variables."""
 
         def log_prob_of(self, columns: Columns, n_rows: int) -> Floats:
-            """Return log p(x) of every row of codes."""
+            """Return log p(x) of every row of codes and values; shape (n_rows,)."""
 
-    @abstractmethod
-    def _gap_solver(self) -> Gaps:
-        """Return how the gaps of rows are solved."""
-
-    @abstractmethod
-    def _not_filled(self, codes: Ints, values: Floats) -> ModelError:
-        """Return the error for a row that is impossible, or whose probability is not known."""
+    def __getstate__(self) -> dict[str, object]:
+        return {name: value for name, value in self.__dict__.items() if name != "_engine"}
 
     @property
     def _latent(self) -> tuple[str, ...]:
         """The variables that no column carries, unless one does."""
         return ()
-
-    @cached_property
-    def _gaps(self) -> Gaps:
-        return self._gap_solver()
 
     # Log-probabilities ----------------------------------------------------------------------------------------
 
@@ -123,7 +123,7 @@ class RowModel(Prediction):
         for rows, codes, values in rows_of(self.schema, columns, np.flatnonzero(incomplete)):
             nowhere = np.isinf(values).any(axis=1)
             log_p[rows[nowhere]] = -math.inf
-            log_p[rows[~nowhere]] = self._gaps.log_sum(codes[~nowhere], values[~nowhere])
+            log_p[rows[~nowhere]] = self._engine.missing.log_sum(codes[~nowhere], values[~nowhere])
         return log_p
 
     # Tables with gaps -----------------------------------------------------------------------------------------
@@ -192,17 +192,17 @@ class RowModel(Prediction):
     def _predicted(
         self, targets: tuple[Variable, ...], columns: Columns, n_rows: int, start: int, level: float
     ) -> list[Floats]:
-        schema, gaps = self.schema, self._gaps
+        schema, missing = self.schema, self._engine.missing
         found = [np.empty((n_rows, n_numbers(target))) for target in targets]
         for rows, codes, values in rows_of(schema, columns, np.arange(n_rows)):
             require_finite(schema.variables, values, rows + start)
             for target, answers in zip(targets, found, strict=True):
-                answers[rows] = gaps.marginal(schema.positions[target.name], codes, values, level)
+                answers[rows] = missing.marginal(schema.positions[target.name], codes, values, level)
         return found
 
     def _unanswered(self, columns: Columns, row: int, start: int) -> ModelError:
         _, codes, values = next(rows_of(self.schema, columns, np.array([row])))
-        return self._not_filled(codes[0], values[0])
+        return self._engine.refusal(codes[0], values[0])
 
     # Pages ----------------------------------------------------------------------------------------------------
 

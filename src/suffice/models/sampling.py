@@ -20,6 +20,7 @@ from suffice.inference.product import Product
 from suffice.inference.reachable import require_reachable
 from suffice.settings import settings
 from suffice.text import in_bytes
+from suffice.types import Frame
 
 METHODS = ("exact", "gibbs")
 BLOCK_ROWS = 1 << 16
@@ -150,19 +151,20 @@ def stream_key(seed: int | None) -> int:
     return int(np.random.SeedSequence().generate_state(1, np.uint64)[0]) if known is None else known
 
 
-def sample_frame(schema: Schema, n: object, blocks: Iterator[Block], backend: str | None) -> Any:
+def sample_frame(schema: Schema, n: object, blocks: Iterator[Block], backend: str | None) -> Frame:
     """Put ``n`` drawn rows together as a frame, unless they would not fit the memory."""
     require_draws(n, row_bytes(schema))
     return to_frame(schema, blocks, backend)
 
 
-def to_frame(schema: Schema, blocks: Iterator[Block], backend: str | None) -> Any:
+def to_frame(schema: Schema, blocks: Iterator[Block], backend: str | None) -> Frame:
     """Put blocks together as a frame; discrete columns are categoricals with all their states in order."""
     import pyarrow as pa
 
     with unicode_required():
         table = pa.concat_tables([_labelled(block) for block in blocks])
-    return to_native({name: table.column(name) for name in schema}, backend)
+    found: Frame = to_native({name: table.column(name) for name in schema}, backend)
+    return found
 
 
 def _labelled(block: Block) -> Any:

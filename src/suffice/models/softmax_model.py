@@ -30,6 +30,7 @@ from suffice.models.basis import (
 )
 from suffice.models.class_model import Posteriors, log_sum
 from suffice.models.log_odds import LogOdds, applied
+from suffice.models.prediction import Prediction
 from suffice.models.sampling import stream_key, to_frame
 from suffice.structures.softmax_regression import SoftmaxClasses
 from suffice.text import html_table, number, plain_table, plural
@@ -42,7 +43,7 @@ __all__ = ["LogOdds", "SoftmaxModel"]
 
 
 @dataclass(frozen=True, eq=False)
-class SoftmaxModel(Posteriors):
+class SoftmaxModel(Posteriors, Prediction):
     """log p(y = k | x) = intercept_k + Σ_t weights_tk term_t(x) − log Σ.
 
     Attributes

@@ -69,10 +69,10 @@ def credible(
         )
     require_fraction("interval", level)
     require_choice("interval_method", method, METHODS)
-    table: LabelledTable = model.query(targets, given)
+    table = model._tables.table(targets, given)
     wanted = targets_of(model.schema, targets)
     evidence = given_of(model.schema, given, wanted)
-    product = model._inquiry.product
+    product = model._tables.inquiry.product
     if method == "draws":
         lower, upper = _by_draws(posterior, product, wanted, evidence, level, require_whole("draws", draws, 2), seed)
     else:
@@ -165,7 +165,7 @@ def credible_marginals(
     True
     """
     _require_tables(model, posterior)
-    product = model._inquiry.product
+    product = model._tables.inquiry.product
     base, products = _products(posterior, product, list(range(len(product.sizes))), draws, seed)
 
     def watched() -> Iterator[Product]:

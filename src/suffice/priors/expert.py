@@ -84,7 +84,7 @@ class Expert(DirichletPrior):
                     f"The expert's network has no variable {name!r}; it has {listing(self.network.schema, 12)}."
                     + suggestion(name, self.network.schema)
                 )
-        p = self.network.query(family.scope).values
+        p = self.network._table(family.scope).values
         for axis, variable in enumerate(family.variables):
             held = self.network.schema[variable.name]
             if set(map(repr, held.labels)) != set(map(repr, variable.labels)):

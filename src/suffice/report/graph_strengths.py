@@ -106,7 +106,7 @@ def _of_network(model: BayesianNetwork) -> Strengths:
         if len(family) == 1 or not 0 < math.prod(sizes) <= MOST_CELLS:
             continue
         try:
-            joint = model.query(list(family)).to_numpy()
+            joint = model._table(family).to_numpy()
         except ModelError:  # rows that are not known, or tables too large to be multiplied
             continue
         for axis, parent in enumerate(dag.parents[child]):

@@ -15,10 +15,9 @@ from sklearn.utils.validation import check_is_fitted
 from suffice.errors import DataError, EstimationError, ModelError, SufficeError
 from suffice.fitting import estimate
 from suffice.fitting import fit as fit_structure
-from suffice.models.class_model import ClassModel, log_normalised, refuse_far
+from suffice.models.class_model import Posteriors, log_normalised, refuse_far
 from suffice.models.class_scoring import best_class
 from suffice.models.log_odds import LogOdds
-from suffice.models.softmax_model import SoftmaxModel
 from suffice.result.fit import Fit
 from suffice.sklearn.cases import Cases, name_of, read_cases
 from suffice.sklearn.inputs import Inputs
@@ -29,7 +28,7 @@ from suffice.structures.class_columns import ClassColumns
 from suffice.types import Array, Floats, Label
 
 S = TypeVar("S", bound=ClassColumns)
-M = TypeVar("M", bound=ClassModel | SoftmaxModel)
+M = TypeVar("M", bound=Posteriors)
 
 PIECE_ROWS = 1 << 15
 """Rows that are classified at a time, so that what is computed on the way stays small."""

@@ -17,7 +17,7 @@ from sklearn.utils.validation import check_is_fitted
 
 from suffice.errors import ArgumentError, listing, require_choice, shown, the_argument
 from suffice.fitting import collect
-from suffice.models.class_model import RULES, ClassModel
+from suffice.models.class_model import RULES
 from suffice.sklearn.base import S, Shell
 from suffice.sklearn.cases import Cases
 from suffice.sklearn.inputs import Inputs
@@ -27,6 +27,9 @@ from suffice.structures.class_prior import ClassPrior
 from suffice.types import Array, Floats, Frame, Label
 
 if TYPE_CHECKING:
+    from suffice.models.class_gaussian import ClassGaussianModel
+    from suffice.models.joint_classes import JointClassModel
+    from suffice.models.naive import NaiveModel
     from suffice.sklearn.softmax_regression import SoftmaxRegression
 
 
@@ -34,7 +37,7 @@ ByClass: TypeAlias = str | float | Mapping[Label, float]
 """What `ClassPrior.of` reads."""
 PriorOfClasses: TypeAlias = ByClass | ArrayLike
 """Where class probabilities come from; an array is in the order of the classes."""
-G = TypeVar("G", bound=ClassModel)
+G = TypeVar("G", "NaiveModel", "ClassGaussianModel", "JointClassModel")
 
 
 class Generative(Shell[S, G]):

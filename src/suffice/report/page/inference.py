@@ -11,11 +11,11 @@ import numpy as np
 
 from suffice.errors import SufficeError
 from suffice.inference.product import Product
-from suffice.models.answers import Answers
 from suffice.models.bayes_net import BayesianNetwork
 from suffice.models.joint_normal import JointNormal
 from suffice.models.markov_net import MarkovNetwork
 from suffice.models.model import Model
+from suffice.models.queries import AnyQueries
 from suffice.report.page.entries import Spec
 
 MOST_CELLS = 50_000  # of all cliques of a discrete model
@@ -46,7 +46,7 @@ def tree_spec(model: Model, nodes: Sequence[str]) -> Spec | None:
         return None
     try:
         small = model.complexity().cells <= MOST_CELLS
-        product = model._inquiry.product if small else None
+        product = model._tables.inquiry.product if small else None
     except SufficeError:  # continuous variables, or nodes without tables
         return None
     if product is None or sorted(product.names) != sorted(nodes) or not _possible(model, product):
@@ -54,7 +54,7 @@ def tree_spec(model: Model, nodes: Sequence[str]) -> Spec | None:
     place = {name: position for position, name in enumerate(nodes)}
     known = [place[name] for name in product.names]
     sizes = dict(zip(known, product.sizes, strict=True))
-    tree = model._inquiry.plan(frozenset()).tree
+    tree = model._tables.inquiry.plan(frozenset()).tree
     directed = isinstance(model, BayesianNetwork)
     factors = [(tuple(known[v] for v in factor.scope), factor.values) for factor in product.factors]
     if directed:  # factor v is that of node v
@@ -68,7 +68,7 @@ def tree_spec(model: Model, nodes: Sequence[str]) -> Spec | None:
     }
 
 
-def _possible(model: Answers, product: Product) -> bool:
+def _possible(model: AnyQueries, product: Product) -> bool:
     """Whether all numbers are known, and leave something possible."""
     return all(np.isfinite(factor.values).all() for factor in product.factors) and np.isfinite(model.log_z)
 

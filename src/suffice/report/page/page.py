@@ -18,7 +18,6 @@ from urllib.parse import quote
 from suffice.errors import ArgumentError, ModelError, require_text, shown
 from suffice.files import atomic_write
 from suffice.inference.inquiry import Given
-from suffice.models.answers import Answers
 from suffice.models.row_model import RowModel
 from suffice.report.page.bundle import page_script, page_style
 from suffice.report.page.chart import convergence_chart
@@ -239,13 +238,13 @@ def _can_be_asked(data: Spec) -> bool:
 
 def _why_not(content: Content) -> str:
     """Say why a model that can be explored has a page that cannot be asked."""
-    model = content.model
     if not isinstance(content.model, RowModel):
         return ""
+    model: Any = content.model
     kinds = {variable.is_discrete for variable in model.schema.variables}
-    if kinds == {True} and isinstance(model, Answers):
+    if kinds == {True}:
         try:
-            model._check_known(None, Given())
+            model._tables.check_known(None, Given())
         except ModelError as error:  # rows of tables that are not known
             return str(error)
     return MIXED if len(kinds) > 1 else LARGE
