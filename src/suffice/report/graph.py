@@ -32,6 +32,10 @@ from suffice.types import Floats
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
+    from suffice.models.model import Model
+    from suffice.result.fit import Fit
+    from suffice.structures.structure import Structure
+
 MOST, FEW = 200, 30  # nodes; those that may find room in one column
 NAME = 1.0  # room for the name of a node, in inches
 PAD, HIGH, NARROW = 9.0, 16.0, 36.0  # what a box is wider than its name, its height and least width, in points
@@ -42,7 +46,7 @@ PALE = 0.35  # how dark a line of no strength is
 EDGE, KEY = 5.0, 34.0  # around the graph, and below it for the key, in points
 
 
-def graph_plot(source: Any, *, ax: Axes | None = None) -> Axes:
+def graph_plot(source: Fit | Model | Structure, *, ax: Axes | None = None) -> Axes:
     """Draw a graph in layers; the wider and the darker an edge, the stronger it is.
 
     Parameters
@@ -194,7 +198,7 @@ def _key(ax: Axes, graph: Strengths, place: tuple[float, float], wide: float, un
     if graph.signed:
         steps = [s * largest for s, some in ((-1.0, (graph.values < 0).any()), (1.0, True)) if some]
         steps = [*steps[:-1], largest / 4, largest] if len(steps) > 1 else [largest / 4, largest]
-    handles: list[Any] = [Line2D([], [], **_look(step, largest, graph.signed)) for step in steps]
+    handles: list[Line2D] = [Line2D([], [], **_look(step, largest, graph.signed)) for step in steps]
     names = [f"{step:.2g}".replace("-", "−") for step in steps]
     if np.isnan(graph.values).any():
         handles.append(Line2D([], [], color=QUIET, linewidth=0.9, linestyle=":"))

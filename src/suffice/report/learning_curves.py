@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from collections.abc import Mapping
+from typing import TYPE_CHECKING
 
 import numpy as np
+from numpy.typing import ArrayLike
 
 from suffice.errors import ArgumentError, require_choice, require_mapping, shown
 from suffice.report.canvas import MARKERS, SMALL, Look, axes_for, colour, entitle, legend, plain, short
@@ -18,7 +20,13 @@ NAME, MOST = 1.8, 10  # room for the name of a curve, in inches; curves
 
 
 def learning_curves_plot(
-    sizes: Any, scores: Any, *, errors: Any = None, score: str = "score", scale: str = "linear", ax: Axes | None = None
+    sizes: ArrayLike,
+    scores: Mapping[str, ArrayLike],
+    *,
+    errors: Mapping[str, ArrayLike] | None = None,
+    score: str = "score",
+    scale: str = "linear",
+    ax: Axes | None = None,
 ) -> Axes:
     """Draw scores against the number of rows, with bands of two standard errors.
 
@@ -75,7 +83,7 @@ def learning_curves_plot(
     return ax
 
 
-def _sizes(sizes: Any) -> Floats:
+def _sizes(sizes: ArrayLike) -> Floats:
     try:
         rows = np.asarray(sizes, np.float64)
     except (TypeError, ValueError):
@@ -85,14 +93,16 @@ def _sizes(sizes: Any) -> Floats:
     return rows
 
 
-def _named(scores: Any) -> Any:
-    found = require_mapping("scores", scores, "{'naive Bayes': [0.3, 0.2]}")
+def _named(scores: Mapping[str, ArrayLike]) -> Mapping[str, ArrayLike]:
+    found: Mapping[str, ArrayLike] = require_mapping("scores", scores, "{'naive Bayes': [0.3, 0.2]}")
     if not 0 < len(found) <= MOST:
         raise ArgumentError(f"The 'scores' argument must have 1 to {MOST} curves. Got {len(found)} instead.")
     return found
 
 
-def _curve(name: str, values: Any, errors: Any, n: int) -> tuple[Floats, Floats | None]:
+def _curve(
+    name: str, values: ArrayLike, errors: Mapping[str, ArrayLike] | None, n: int
+) -> tuple[Floats, Floats | None]:
     """Return averages and their standard errors, where there are any."""
     try:
         held = np.asarray(values, np.float64)

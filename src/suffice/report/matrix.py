@@ -4,10 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import numpy as np
-from numpy.typing import NDArray
 
 from suffice.report.canvas import (
     COLUMN,
@@ -34,6 +33,9 @@ from suffice.types import Floats
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
+    from matplotlib.image import AxesImage
+
+    from suffice.types import Array, Label
 
 CELL, LEAST, TALLEST = 0.2, 0.9, 5.0  # height of a row; of all rows, at least and at most; in inches
 NAME = 0.95  # room for the name of a row or column
@@ -69,12 +71,12 @@ class Matrix:
     """
 
     values: Floats
-    rows: Sequence[Sequence[Any]]
-    columns: Sequence[Any]
+    rows: Sequence[Sequence[Label]]
+    columns: Sequence[Label]
     limits: tuple[float, float]
     colours: str
     of: str
-    numbers: NDArray[Any]
+    numbers: Array
     across: str = ""
     down: str = ""
     title: str = ""
@@ -176,7 +178,7 @@ def _cells(ax: Axes, matrix: Matrix, values: Floats, room: tuple[float, float]) 
             write(ax, column, row, texts[row][column], **look)
 
 
-def _bar(ax: Axes, image: Any, of: str) -> None:
+def _bar(ax: Axes, image: AxesImage, of: str) -> None:
     tall = size_of(ax)[1]
     bar = ax.figure.colorbar(image, ax=ax, fraction=0.06, pad=0.03, aspect=max(10.0, tall / THICK))
     bar.ax.tick_params(labelsize=SMALL, length=2)

@@ -22,7 +22,7 @@ from suffice.models.markov_net import MarkovNetwork
 from suffice.models.model import Model
 from suffice.models.normal_mixture import NormalMixture
 from suffice.models.row_model import RowModel
-from suffice.report.page.entries import Graph, colour_of, is_quick, states_of, tried
+from suffice.report.page.entries import Graph, Spec, colour_of, is_quick, states_of, tried
 from suffice.report.page.monitors import layout_of, text_width
 from suffice.report.page.sequences import MOST_LABELS, strongest_arrows
 from suffice.result.chain_weights import transition_matrix
@@ -209,7 +209,7 @@ def _draw(drawing: Drawing) -> str:
     )
 
 
-def _edge(edge: dict[str, Any], directed: bool) -> str:
+def _edge(edge: Spec, directed: bool) -> str:
     wide = (1.2, 1.0, 1.8, 2.8, 4.0)[int(edge.get("w", 0))]
     dashes = ' stroke-dasharray="5 4"' if edge.get("negative") else ""
     line = f'<path d="{edge["d"]}" fill="none" stroke="{LINE}" stroke-width="{wide:g}"{dashes}/>'
