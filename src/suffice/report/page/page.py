@@ -18,6 +18,7 @@ from urllib.parse import quote
 from suffice.errors import ArgumentError, ModelError, require_text, shown
 from suffice.files import atomic_write
 from suffice.inference.inquiry import Given
+from suffice.models.queries import Queries
 from suffice.models.row_model import RowModel
 from suffice.report.page.bundle import page_script, page_style
 from suffice.report.page.chart import convergence_chart
@@ -238,11 +239,11 @@ def _can_be_asked(data: Spec) -> bool:
 
 def _why_not(content: Content) -> str:
     """Say why a model that can be explored has a page that cannot be asked."""
+    model = content.model
     if not isinstance(content.model, RowModel):
         return ""
-    model: Any = content.model
     kinds = {variable.is_discrete for variable in model.schema.variables}
-    if kinds == {True}:
+    if kinds == {True} and isinstance(model, Queries):
         try:
             model._tables.check_known(None, Given())
         except ModelError as error:  # rows of tables that are not known
