@@ -409,7 +409,7 @@ entry("no interior mode", E_, lambda w: w.fit(prior=sf.Dirichlet(0.5), point="ma
       "no interior posterior mode", "A='y'", "α + m is 0.5", "point='mean'", "at least 1")  # fmt: skip
 entry("no interior mode, sparse", E_, lambda w: w.big(prior=sf.Dirichlet(0.5), point="map"),
       "no interior posterior mode", "point='mean'")  # fmt: skip
-entry("credible level", A, lambda w: w.fit(prior=sf.K2()).posterior["A"].interval(95), "'level'", "Got 95 instead")
+entry("credible level", A, lambda w: w.fit(prior=sf.K2()).posterior["A"].intervals(95), "'level'", "Got 95 instead")
 entry("posterior of no node", sf.UnknownNameError, lambda w: w.fit(prior=sf.K2()).posterior["C"], "'C'", "['A', 'B']")
 entry("prior of hypotheses", A, lambda w: w.hypothesis_fit(prior=3), "'uniform'", "{'even': 0.5, …}", "Got 3")
 entry("prior of one hypothesis", A, lambda w: w.hypothesis_fit(prior={"even": 1}), "['even', 'odd']", "'odd'")
@@ -924,7 +924,7 @@ entry("goodness of targets", T, lambda w: sf.maxent("A", {"A": [1, 1]}, over={"A
 entry("standard errors of targets", A, lambda w: sf.maxent("A", {"A": [1, 1]}, over={"A": ["x", "y"]}).u_terms(),
       "no sampling error", "fit.model.u_terms()")  # fmt: skip
 entry("margin without a law", A, lambda w: sf.fit(sf.Cliques("A:B + B:C"), RING_ROWS, prior=sf.BDeu(1)).posterior
-      .interval(["A", "C"]), "No clique holds ['A', 'C'] together", "A:B + B:C")  # fmt: skip
+      .intervals(margin=["A", "C"]), "No clique holds ['A', 'C'] together", "A:B + B:C")  # fmt: skip
 
 # Maximum entropy ----------------------------------------------------------------------------------------------
 
@@ -1417,12 +1417,12 @@ BAD_CALLS: dict[str, Callable[[World], Any]] = {
     "cpd(None)": lambda w: w.fit().model.cpd(None),
     "cpd([])": lambda w: w.fit().model.cpd([]),
     "posterior['nope']": lambda w: w.fit(prior=sf.K2()).posterior["nope"],
-    "interval('x')": lambda w: w.fit(prior=sf.K2()).posterior["A"].interval("x"),
+    "interval('x')": lambda w: w.fit(prior=sf.K2()).posterior["A"].intervals("x"),
     "posterior.sample(-1)": lambda w: w.fit(prior=sf.K2()).posterior["A"].sample(-1),
     "posterior.sample('x')": lambda w: w.fit(prior=sf.K2()).posterior["A"].sample("x"),
     "posterior.sample, seed=-1": lambda w: w.fit(prior=sf.K2()).posterior["A"].sample(2, seed=-1),
-    "posterior.sample, seed='x'": lambda w: w.fit(prior=sf.K2()).posterior.sample(seed="x"),
-    "network posterior.sample, seed=-1": lambda w: w.fit(prior=sf.K2()).posterior.sample(seed=-1),
+    "posterior.sample, seed='x'": lambda w: w.fit(prior=sf.K2()).posterior.sample(1, seed="x"),
+    "network posterior.sample, seed=-1": lambda w: w.fit(prior=sf.K2()).posterior.sample(1, seed=-1),
     "log_predictive(None)": lambda w: w.fit(prior=sf.K2()).posterior.log_predictive(None),
     "table[{'nope': 1}]": lambda w: w.fit().model.cpd("B").table[{"nope": 1}],
     "table['A']": lambda w: w.fit().model.cpd("B").table["A"],

@@ -24,6 +24,8 @@ from suffice.data.variable import Variable
 from suffice.io import FORMATS
 from suffice.models.cpds import Family
 from suffice.priors.elastic import Elastic
+from suffice.priors.markov_posterior import ChainDirichlet
+from suffice.priors.normal_inverse_gamma import NormalInverseGammaRows
 from suffice.priors.prior import NodePosterior, Prior
 from suffice.priors.registry import PRIORS, prior_from_dict
 from suffice.stats.chain_counts import ChainCounts
@@ -226,6 +228,20 @@ PRIOR_EXAMPLES = {
         sf.BGe(2, 4, mean={"x": 1.0, "y": 0.5}, scale={"x": 2.0, "y": 1.0}),
         sf.BGe(2, 4, scale=[[2.0, 0.5], [0.5, 1.0]]),
     ],
+    "NormalInverseGammaRows": [
+        NormalInverseGammaRows(
+            ("x", "y"),
+            weight=np.array([2.0]),
+            centre=np.array([[0.5]]),
+            scatter=np.array([[[1.5]]]),
+            level=np.array([1.0]),
+            slopes=np.array([[0.25]]),
+            shape=np.array([2.0]),
+            scale=np.array([1.5]),
+        )
+    ],
+    "ChainDirichlet": [ChainDirichlet("x", (np.array([1.5, 2.0]), np.array([[1.0, 3.0], [2.0, 0.5]])))],
+    "GivenNode": [],  # which fits nothing without 'fixed'; see test_posteriors
     "Priors": [
         sf.Priors(sf.BDeu(1)),
         sf.Priors(sf.NormalInverseGamma(2, 1.0), sf.Dirichlet({"A": 3}, rest=1.25)),
@@ -259,7 +275,9 @@ def fitted_under(prior: Any) -> tuple[Any, Any]:
         return sf.GaussianMarkov("x:y"), NUMBERS
     if isinstance(prior, sf.NormalInverseWishart):
         return sf.MultivariateNormal(["x", "y"]), NUMBERS
-    if isinstance(prior, (sf.NormalInverseGamma, sf.BGe)):
+    if isinstance(prior, ChainDirichlet):
+        return sf.MarkovChain(1, "x"), ["abba", "aab"]
+    if isinstance(prior, (sf.NormalInverseGamma, sf.BGe, NormalInverseGammaRows)):
         return sf.DAG("x -> y"), NUMBERS
     kind = sf.Cliques("A:B") if isinstance(prior, (sf.Gaussian, sf.Laplace)) else sf.DAG("A -> B")
     return kind, {"A": list("xyxyx"), "B": list("uvwuu")}

@@ -20,6 +20,11 @@ def line(prior: Any, data: Any = None, graph: str = "x -> y", **options: Any) ->
     return sf.fit(sf.DAG(graph), data or NUMBERS, prior=prior, **options)
 
 
+def several_rows() -> Any:
+    """Return the posterior of a regression for each state of a discrete parent."""
+    return line([sf.K2(), NIG(2, 1.0)], MIXED, "d -> y").posterior["y"]
+
+
 def damaged_posterior(world: World) -> Any:
     """Read a fit whose posterior has a negative scale."""
     sf.write(line(NIG(2, 1.0)), world.path("line.json"))
@@ -64,7 +69,25 @@ entry("collinear parents under a weak prior", E_,
 entry("posterior with a negative scale", F, damaged_posterior, "'x'", "positive scales", "[-1.0]")
 entry("credible answer of a mixed network", M,
       lambda w: line(sf.Priors(sf.K2(), NIG(2, 1.0)), MIXED, "d -> y").query("d", interval=0.9), "networks of tables",
-      "'y'", "'linear_gaussian'", "fit.posterior.intervals()", "fit.posterior.sample(seed=…)")  # fmt: skip
+      "'y'", "'linear_gaussian'", "fit.posterior.intervals()", "fit.posterior.sample(n, seed=…)")  # fmt: skip
+
+# Posteriors as priors -------------------------------------------------------------------------------------------
+
+entry("mode of a decomposable field", E_,
+      lambda w: sf.fit(sf.Cliques("d:e"), {"d": ["u", "v"], "e": ["u", "v"]}, prior=sf.BDeu(2)).posterior.mode(),
+      "no mode of its own", "Use mean()")  # fmt: skip
+entry("prior of a given node alone", E_,
+      lambda w: line(line(NIG(2, 1.0), fixed={"y": {"intercept": 0, "coefficients": {"x": 2}, "sd": 1}})
+                     .posterior.as_prior()), "'y' was given", "fixed={'y': …}")  # fmt: skip
+entry("prior of a regression on other parents", A,
+      lambda w: line([NIG(2, 1.0), {"y": line(NIG(2, 1.0)).posterior["y"].as_prior()}], graph="x; y"), "['x']",
+      "Got node 'y' with the parents []")  # fmt: skip
+entry("one prior of several configurations", E_, lambda w: several_rows().as_prior().regression(several_rows().family),
+      "'y'", "differs between the configurations", "sf.NormalInverseGamma(2, 1.0)")  # fmt: skip
+entry("prior of another chain", A,
+      lambda w: sf.fit(sf.MarkovChain(2), ["abab"],
+                       prior=sf.fit(sf.MarkovChain(1), ["abab"], prior=sf.K2()).posterior.as_prior()),
+      "Markov chain of order 1", "use it for the same chain")  # fmt: skip
 
 # BGe ----------------------------------------------------------------------------------------------------------
 

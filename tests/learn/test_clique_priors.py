@@ -142,17 +142,16 @@ def test_intervals_are_those_of_beta_distributions() -> None:
     posterior = sf.fit(sf.Cliques("A:B + B:C"), {k: ring_data(40)[k] for k in "ABC"}, prior=sf.BDeu(4)).posterior
     for names in (["B"], ["A", "B"], ["C", "B"]):
         alpha = posterior.concentration(names).values
-        lower, upper = posterior.interval(names, 0.8)
-        np.testing.assert_allclose(lower.values, beta.ppf(0.1, alpha, alpha.sum() - alpha), rtol=1e-9)
-        np.testing.assert_allclose(upper.values, beta.ppf(0.9, alpha, alpha.sum() - alpha), rtol=1e-9)
+        _, lower, upper = posterior.intervals(0.8, margin=names).numbers.T
+        np.testing.assert_allclose(lower, beta.ppf(0.1, alpha, alpha.sum() - alpha).ravel(), rtol=1e-9)
+        np.testing.assert_allclose(upper, beta.ppf(0.9, alpha, alpha.sum() - alpha).ravel(), rtol=1e-9)
     with pytest.raises(sf.ArgumentError, match=r"No clique holds \['A', 'C'\] together"):
-        posterior.interval(["A", "C"])
+        posterior.intervals(margin=["A", "C"])
 
 
 def test_interval_of_a_variable_with_one_state_is_one() -> None:
     posterior = sf.fit(sf.Cliques("A:B"), {"A": ["k", "k"], "B": ["u", "v"]}, prior=sf.BDeu(2)).posterior
-    lower, upper = posterior.interval(["A"])
-    assert lower.values.tolist() == upper.values.tolist() == [1.0]
+    assert posterior.intervals(margin=["A"]).numbers.tolist() == [[1.0, 1.0, 1.0]]
 
 
 def test_posterior_mode_of_a_decomposable_model_matches_the_same_margins() -> None:

@@ -401,8 +401,8 @@ def test_fixed_rows_are_left_alone_under_a_prior(point: str) -> None:
     assert fit.certificate.ok
     posterior = fit.posterior["B"]
     assert posterior.variance()[1].tolist() == [0, 0]
-    assert all(np.array_equal(bound[1], [0.125, 0.875]) for bound in posterior.interval(0.9))
-    assert (posterior.sample(3, seed=0)[:, 1] == [0.125, 0.875]).all()
+    assert all(np.array_equal(bound[1], [0.125, 0.875]) for bound in posterior.bounds(0.9))
+    assert (posterior.draws(3, seed=0)[:, 1] == [0.125, 0.875]).all()
     # a fixed row enters the evidence with its likelihood: x gives 1 u and 1 v, z gives 1 u, each under Dirichlet(2, 2)
     rows = math.log(2 / 4 * 2 / 5) + 2 * math.log(0.875) + math.log(2 / 4)
     assert posterior.log_marginal_likelihood == pytest.approx(rows, rel=1e-12)

@@ -178,11 +178,11 @@ class TestPriors:
 
     def test_posterior_draws_are_chains_around_the_mean(self) -> None:
         fit = sf.fit(sf.MarkovChain(1), ["ab" * 40 + "ba" * 40], prior=sf.K2())
-        drawn = [fit.posterior.sample(seed=seed).transitions.values for seed in range(400)]
+        drawn = [fit.posterior.sample(1, seed=seed)[0].transitions.values for seed in range(400)]
         np.testing.assert_allclose(np.mean(drawn, axis=0), fit.posterior.mean().transitions.values, atol=0.02)
         deviation = np.sqrt(fit.posterior.transitions.variance())
         np.testing.assert_allclose(np.std(drawn, axis=0), deviation, rtol=0.2)
-        np.testing.assert_array_equal(fit.posterior.sample(seed=3).transitions.values, drawn[3])
+        np.testing.assert_array_equal(fit.posterior.sample(1, seed=3)[0].transitions.values, drawn[3])
 
 
 class TestOrders:

@@ -163,7 +163,7 @@ def test_sparse_posterior_draws_also_vary_in_rows_without_data() -> None:
     new = {"A": ["y"], "B": ["u"]}
 
     def conditional(fit: sf.Fit, seed: int) -> float:
-        network = fit.posterior.sample(seed=seed)
+        network = fit.posterior.sample(1, seed=seed)[0]
         return cells_of(network.cpd("B"))["y", "u"]
 
     dense = sf.fit(sf.DAG("A -> B"), data, schema=schema, prior=sf.K2())

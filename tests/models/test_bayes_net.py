@@ -255,7 +255,7 @@ def test_seed_is_checked(lawn: sf.BayesianNetwork, seed: Any) -> None:
 def test_seed_of_posterior_draws_is_checked(seed: Any) -> None:
     posterior = sf.fit(sf.DAG("A"), {"A": list("xy")}, prior=sf.K2()).posterior
     with pytest.raises(sf.ArgumentError, match="seed"):
-        posterior.sample(seed=seed)
+        posterior.sample(1, seed=seed)
     with pytest.raises(sf.ArgumentError, match="seed"):
         posterior["A"].sample(3, seed=seed)
 

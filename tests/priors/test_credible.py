@@ -68,7 +68,7 @@ def test_draws_of_one_node_are_quantiles_of_its_beta_distributions(n: tuple[int,
 def test_draws_of_a_row_given_its_parents_are_those_of_the_posterior() -> None:
     fit = chain(60)
     found = fit.query("B", {"A": "y"}, interval=0.9, draws=MANY)
-    lower, upper = fit.posterior["B"].interval(0.9)
+    lower, upper = fit.posterior["B"].bounds(0.9)
     np.testing.assert_allclose(found.lower.values, lower[1], atol=0.01)
     np.testing.assert_allclose(found.upper.values, upper[1], atol=0.01)
 
@@ -99,7 +99,7 @@ def test_delta_of_one_node_is_normal_on_the_scale_of_log_odds() -> None:
 def test_delta_is_the_spread_of_the_answers_over_drawn_networks(question: str) -> None:
     fit = chain(4000)
     targets, given = QUESTIONS[question]
-    answers = np.array([fit.posterior.sample(seed=seed).query(targets, given).values for seed in range(400)])
+    answers = np.array([fit.posterior.sample(1, seed=seed)[0].query(targets, given).values for seed in range(400)])
     found = fit.query(targets, given, interval=0.6826894921370859, interval_method="delta")
     half = (found.upper.values - found.lower.values) / 2
     np.testing.assert_allclose(half, answers.std(axis=0), rtol=0.2)
@@ -151,7 +151,7 @@ def coverage(method: str, rounds: int, n: int) -> float:
     ).posterior
     hits = 0
     for number in range(rounds):
-        truth = prior.sample(seed=number)
+        truth = prior.sample(1, seed=number)[0]
         fit = sf.fit(truth.dag, truth.sample(n, seed=number), schema=truth.schema, prior=sf.K2())
         found = fit.query("A", {"B": "u"}, interval=0.8, interval_method=method, draws=300, seed=number)
         exact = truth.query("A", {"B": "u"}).values[0]

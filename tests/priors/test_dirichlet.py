@@ -228,7 +228,7 @@ def posterior() -> Any:
 def test_intervals_hold_their_probability_with_equal_tails(posterior: Any, level: float) -> None:
     a = posterior.concentration
     b = a.sum(axis=1, keepdims=True) - a
-    lower, upper = posterior.interval(level)
+    lower, upper = posterior.bounds(level)
     assert np.allclose(scipy_stats.beta.cdf(lower, a, b), (1 - level) / 2, rtol=1e-8)
     assert np.allclose(scipy_stats.beta.sf(upper, a, b), (1 - level) / 2, rtol=1e-8)
     assert np.allclose(lower, scipy_stats.beta.ppf((1 - level) / 2, a, b), rtol=1e-8)
@@ -237,12 +237,12 @@ def test_intervals_hold_their_probability_with_equal_tails(posterior: Any, level
 @pytest.mark.parametrize("level", [0, 1, -0.5, 95, math.nan])
 def test_interval_level_is_checked(posterior: Any, level: float) -> None:
     with pytest.raises(sf.ArgumentError, match="level"):
-        posterior.interval(level)
+        posterior.bounds(level)
 
 
 def test_interval_of_a_single_state_is_one() -> None:
     found = sf.fit(sf.DAG("A"), {"A": ["x", "x"]}, prior=sf.K2()).posterior["A"]
-    assert [bound.tolist() for bound in found.interval()] == [[[1.0]], [[1.0]]]
+    assert [bound.tolist() for bound in found.bounds()] == [[[1.0]], [[1.0]]]
     assert found.variance().tolist() == [[0.0]]
 
 
@@ -253,7 +253,7 @@ def test_variance_is_that_of_the_beta_marginals(posterior: Any) -> None:
 
 
 def test_posterior_draws_have_the_right_moments(posterior: Any) -> None:
-    draws = posterior.sample(20_000, seed=11)
+    draws = posterior.draws(20_000, seed=11)
     assert draws.shape == (20_000, 2, 3)
     assert np.allclose(draws.sum(axis=2), 1, atol=1e-12)
     variance = posterior.variance()
@@ -266,14 +266,14 @@ def test_posterior_draws_have_the_right_moments(posterior: Any) -> None:
 
 
 def test_posterior_draws_are_reproducible_by_seed(posterior: Any) -> None:
-    assert np.array_equal(posterior.sample(5, seed=3), posterior.sample(5, seed=3))
-    assert not np.array_equal(posterior.sample(5, seed=3), posterior.sample(5, seed=4))
+    assert np.array_equal(posterior.draws(5, seed=3), posterior.draws(5, seed=3))
+    assert not np.array_equal(posterior.draws(5, seed=3), posterior.draws(5, seed=4))
 
 
 def test_drawn_networks_are_networks_and_tied_nodes_share_their_draw() -> None:
     dag = sf.DAG("X0 -> X1 -> X2", tie=[("X1", "X2")])
     fit = sf.fit(dag, {"X0": list("aab"), "X1": list("aba"), "X2": list("bab")}, prior=sf.K2())
-    first, again, other = (fit.posterior.sample(seed=seed) for seed in (1, 1, 2))
+    first, again, other = (fit.posterior.sample(1, seed=seed)[0] for seed in (1, 1, 2))
     assert np.array_equal(first.cpd("X1").values, first.cpd("X2").values)
     assert first.cpd("X2").family.scope == ("X1", "X2")
     for node in dag.nodes:
@@ -288,7 +288,7 @@ def test_posterior_draws_are_distributions_for_tiny_pseudo_counts() -> None:
     names = [f"P{i}" for i in range(10)]
     data = {name: rng.choice(["a", "b"], 50).tolist() for name in [*names, "Y"]}
     found = sf.fit(sf.DAG({"Y": names}), data, prior=sf.BDeu(1)).posterior["Y"]
-    draws = found.sample(20, seed=0)
+    draws = found.draws(20, seed=0)
     assert np.isfinite(draws).all()
     assert np.allclose(draws.sum(axis=2), 1)
     unseen = found.concentration.sum(axis=1) < 0.01

@@ -128,7 +128,7 @@ def test_a_prior_is_enough_without_rows() -> None:
 @given(seed=st.integers(0, 10**4))
 def test_draws_average_to_the_posterior_mean(seed: int) -> None:
     posterior = sf.HyperInverseWishart(4, some_scale(seed, 5)).posterior(BUTTERFLY, moments(BUTTERFLY, rows(seed)))
-    draws = posterior.sample(40_000, seed=seed)
+    draws = posterior.draws(40_000, seed=seed)
     wanted = posterior.mean().precision
     error = draws.std(axis=0) / math.sqrt(len(draws))
     assert (np.abs(draws.mean(axis=0) - wanted) <= 5 * error + 1e-12).all()
@@ -139,7 +139,7 @@ def test_draws_average_to_the_posterior_mean(seed: int) -> None:
 def test_draws_of_a_complete_graph_are_wishart() -> None:
     scale, dof = some_scale(3, 3), 2.5
     prior = sf.HyperInverseWishart(dof, scale, mean=0.0)
-    draws = prior.posterior(SATURATED, nothing(SATURATED)).sample(20_000, seed=1)
+    draws = prior.posterior(SATURATED, nothing(SATURATED)).draws(20_000, seed=1)
     # Quadratic forms of a Wishart matrix are chi-square, and its determinant is a product of chi-squares.
     reference = wishart(dof + 2, np.linalg.inv(scale)).rvs(20_000, random_state=2)
     vector = np.array([1.0, -2.0, 0.5])
@@ -152,7 +152,7 @@ def test_draws_of_a_separator_are_inverse_wishart() -> None:
     """The variance of a separator has the same law whichever clique it is seen in."""
     scale = some_scale(4, 5)
     posterior = sf.HyperInverseWishart(3.5, scale, mean=0.0).posterior(BUTTERFLY, nothing(BUTTERFLY))
-    covariances = np.linalg.inv(posterior.sample(20_000, seed=7))
+    covariances = np.linalg.inv(posterior.draws(20_000, seed=7))
     assert kstest(covariances[:, 2, 2], invgamma(3.5 / 2, scale=scale[2, 2] / 2).cdf).pvalue > 1e-3
     block = np.linalg.inv(covariances[:, :3, :3])
     expected = (3.5 + 2) * np.linalg.inv(scale[:3, :3])
@@ -173,14 +173,14 @@ def test_arrays_of_prior_and_posterior_are_frozen_copies() -> None:
 
 def test_drawn_models_have_drawn_means() -> None:
     posterior = sf.HyperInverseWishart(4, 2.0).posterior(BUTTERFLY, moments(BUTTERFLY, rows(5)))
-    models = posterior.sample_models(4000, seed=3)
+    models = posterior.sample(4000, seed=3)
     whitened = np.array([
         math.sqrt(posterior.mean_weight) * np.linalg.cholesky(model.precision).T @ (model.mean - posterior.centre)
         for model in models
     ])  # fmt: skip
     assert kstest(whitened.ravel(), "norm").pvalue > 1e-3
-    assert posterior.sample(3, seed=1).tolist() == posterior.sample(3, seed=1).tolist()
-    assert posterior.sample(3, seed=1).tolist() != posterior.sample(3, seed=2).tolist()
+    assert posterior.draws(3, seed=1).tolist() == posterior.draws(3, seed=1).tolist()
+    assert posterior.draws(3, seed=1).tolist() != posterior.draws(3, seed=2).tolist()
 
 
 @given(seed=st.integers(0, 10**4))

@@ -248,7 +248,7 @@ def test_rows_without_data_under_a_free_intercept_are_unknown() -> None:
     assert fit.model.cpd("y").unknown.tolist() == [False, False, True]
     assert fit.log_marginal_likelihood is None
     assert fit.certificate.ok, fit.certificate.verdict
-    assert np.isnan(fit.posterior["y"].interval()["sd | d='maybe'"].median)
+    assert np.isnan(fit.posterior["y"].intervals()["sd | d='maybe'"].median)
     assert np.isnan(fit.posterior["y"].predictive({"d": ["maybe"]}).location).all()
     with pytest.raises(sf.EstimationError, match="'y'"):
         sf.fit(sf.DAG("d -> y"), data, prior=prior, schema=schema)
@@ -283,7 +283,7 @@ def test_draws_agree_with_means_intervals_and_covariances() -> None:
     rng = np.random.default_rng(5)
     rows, of = some_rows(rng, 10, 2), family(2)
     posterior = RegressionPosterior.from_moments(of, some_prior(rng, 2), moments(of, rows))
-    draws = posterior.sample(40_000, seed=1)
+    draws = posterior.draws(40_000, seed=1)
     mean = posterior.mean()
     for drawn, wanted in (
         (draws.intercept[:, 0], mean.intercept[0]),
@@ -291,7 +291,7 @@ def test_draws_agree_with_means_intervals_and_covariances() -> None:
         (draws.variance[:, 0], mean.variance[0]),
     ):
         assert abs(drawn.mean() - wanted) < 5 * drawn.std() / math.sqrt(len(drawn))
-    intervals = posterior.interval(0.8)
+    intervals = posterior.intervals(0.8)
     columns = {
         "intercept": draws.intercept[:, 0],
         "slope of x0": draws.coefficients[:, 0, 0],
@@ -302,8 +302,8 @@ def test_draws_agree_with_means_intervals_and_covariances() -> None:
     for name, drawn in columns.items():
         for end, level in zip(intervals[name], (0.5, 0.1, 0.9), strict=True):
             assert (drawn < end).mean() == pytest.approx(level, abs=0.012), name
-    assert posterior.sample(3, seed=2).intercept.tolist() == posterior.sample(3, seed=2).intercept.tolist()
-    assert posterior.sample_table(seed=2).intercept.tolist() == posterior.sample(1, seed=2).intercept[0].tolist()
+    assert posterior.draws(3, seed=2).intercept.tolist() == posterior.draws(3, seed=2).intercept.tolist()
+    assert posterior.sample(1, seed=2)[0].intercept.tolist() == posterior.draws(1, seed=2).intercept[0].tolist()
 
 
 @given(seed=SEEDS)

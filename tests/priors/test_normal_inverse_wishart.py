@@ -206,7 +206,7 @@ def test_a_mean_of_the_covariance_needs_enough_degrees_of_freedom() -> None:
 @given(seed=SEEDS)
 def test_intervals_are_quantiles_of_draws(seed: int) -> None:
     posterior = posterior_of(sf.NormalInverseWishart(0.0, 2.0, 4.0, some_scale(seed, 3)), rows(seed, 6, 3))
-    means, covariances = posterior.sample(20_000, seed=seed)
+    means, covariances = posterior.draws(20_000, seed=seed)
     sds = np.sqrt(np.diagonal(covariances, axis1=1, axis2=2))
     found = posterior.intervals(0.8)
     draws = {f"mean of {name}": means[:, place] for place, name in enumerate("abc")}
@@ -282,23 +282,23 @@ def test_the_table_of_intervals_prints_and_is_looked_up() -> None:
 def test_draws_are_inverse_wishart_and_normal_given_it() -> None:
     psi = some_scale(3, 3)
     posterior = posterior_of(sf.NormalInverseWishart([1.0, 0.0, -1.0], 2.5, 6.0, psi), np.zeros((0, 3)))
-    means, covariances = posterior.sample(20_000, seed=11)
+    means, covariances = posterior.draws(20_000, seed=11)
     reference = stats.invwishart(6.0, psi).rvs(20_000, random_state=2)
     for function in (np.linalg.det, lambda s: s[..., 0, 2], lambda s: s[..., 1, 1]):
         assert stats.kstest(function(covariances), function(reference)).pvalue > 1e-3
     lower = np.linalg.cholesky(covariances / 2.5)
     white = np.linalg.solve(lower, (means - posterior.centre)[:, :, None])[:, :, 0]
     assert stats.kstest(white.ravel(), "norm").pvalue > 1e-3
-    np.testing.assert_array_equal(posterior.sample(2, seed=4)[0], posterior.sample(2, seed=4)[0])
-    models = posterior.sample_models(2, seed=4)
-    np.testing.assert_array_equal(models[1].mean, posterior.sample(2, seed=4)[0][1])
-    np.testing.assert_array_equal(models[1].covariance, posterior.sample(2, seed=4)[1][1])
+    np.testing.assert_array_equal(posterior.draws(2, seed=4)[0], posterior.draws(2, seed=4)[0])
+    models = posterior.sample(2, seed=4)
+    np.testing.assert_array_equal(models[1].mean, posterior.draws(2, seed=4)[0][1])
+    np.testing.assert_array_equal(models[1].covariance, posterior.draws(2, seed=4)[1][1])
 
 
 def test_draws_of_columns_of_very_different_scales_are_positive_definite() -> None:
     x = rows(1, 30, 3) * [1.0, 1e-9, 1e9]
     posterior = posterior_of(sf.NormalInverseWishart(0.0, 1.0, 4.0, {"a": 1.0, "b": 1e-18, "c": 1e18}), x)
-    least = [np.linalg.eigvalsh(model.correlations)[0] for model in posterior.sample_models(50, seed=1)]
+    least = [np.linalg.eigvalsh(model.correlations)[0] for model in posterior.sample(50, seed=1)]
     assert len(least) == 50
     assert min(least) > 0
 

@@ -127,7 +127,7 @@ def test_tables_of_a_network_are_its_own_with_its_posterior_intervals() -> None:
     (table,) = entry["t"]
     assert [said["entries"][place]["n"] for place in entry["u"]] == list(fit.model.dag.parents["C"])
     assert np.array(table["v"]) == pytest.approx(fit.model.cpd("C").values, rel=1e-5)
-    lower, upper = fit.posterior["C"].interval(0.95)
+    lower, upper = fit.posterior["C"].bounds(0.95)
     assert np.array(table["lo"]) == pytest.approx(lower, rel=1e-5)
     assert np.array(table["hi"]) == pytest.approx(upper, rel=1e-5)
     assert entry["l"] == pytest.approx(fit.local["C"], abs=1e-5)

@@ -104,7 +104,7 @@ def test_bars_are_the_estimate_and_lines_the_credible_intervals() -> None:
     ax = cpt_bars(fit, "C", level=0.9)
     bars: Any = ax.patches
     np.testing.assert_allclose([bar.get_width() for bar in bars], fit.model.cpd("C").values.reshape(-1))
-    lower, upper = fit.posterior["C"].interval(0.9)
+    lower, upper = fit.posterior["C"].bounds(0.9)
     np.testing.assert_allclose(ends(ax.collections[0]), np.column_stack([lower.reshape(-1), upper.reshape(-1)]))
     assert "90 % credible" in ax.get_xlabel()
     assert ax.texts[0].get_text() == "A=x, B=u"
@@ -218,7 +218,7 @@ def test_densities_of_a_table_are_beta() -> None:
         x, y = line.get_data()
         np.testing.assert_allclose(y, stats.beta(a, b).pdf(x), rtol=1e-9)
     filled = ax.collections[0].get_paths()[0].vertices[:, 0]
-    lower, upper = fit.posterior["C"].interval(0.8)
+    lower, upper = fit.posterior["C"].bounds(0.8)
     assert (filled.min(), filled.max()) == pytest.approx((lower[4, 0], upper[4, 0]))
 
 
@@ -237,7 +237,7 @@ def test_densities_of_one_state_are_one_for_each_configuration() -> None:
 def test_densities_of_regressions_integrate_to_one_and_have_the_posteriors_quantiles(parameter: str) -> None:
     fit = sf.fit(sf.DAG("dose -> effect <- group"), NORMAL, prior=sf.Priors(sf.BDeu(1), sf.NormalInverseGamma(2, 1.0)))
     found = curves_of(fit, "effect", None, None, parameter)
-    intervals = fit.posterior["effect"].interval(0.9)
+    intervals = fit.posterior["effect"].intervals(0.9)
     for curve, group in zip(found.curves, "ab", strict=True):
         x = np.linspace(curve.quantile(1e-7), curve.quantile(1 - 1e-7), 20_001)
         assert trapezoid(curve.density(x), x) == pytest.approx(1.0, abs=1e-5)

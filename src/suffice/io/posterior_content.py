@@ -3,29 +3,40 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from suffice.families import family_of
 from suffice.io.json_values import number, number_or_none
 from suffice.learn.family import PosteriorForm
+from suffice.priors.autoregression_posterior import AutoregressionPosterior
 from suffice.priors.dirichlet_rows import DirichletRows
 from suffice.priors.hyper_dirichlet import HyperDirichlet
-from suffice.priors.hyper_inverse_wishart import HyperInverseWishartPosterior
+from suffice.priors.hyper_inverse_wishart import HyperInverseWishart, HyperInverseWishartPosterior
 from suffice.priors.hypothesis_weights import HypothesisPosterior
 from suffice.priors.markov_posterior import MarkovChainPosterior
 from suffice.priors.network_posterior import NetworkPosterior
 from suffice.priors.niw_posterior import NormalInverseWishartPosterior
+from suffice.priors.normal_inverse_wishart import NormalInverseWishart
 from suffice.priors.point_posterior import PointPosterior
+from suffice.priors.posterior import Posterior
+from suffice.priors.prior import NodePosterior
 from suffice.priors.regression_posterior import RegressionPosterior
 from suffice.stats.needs import Moment
 
-NODES: dict[str, Any] = {"dirichlet": DirichletRows, "regression": RegressionPosterior, "point": PointPosterior}
+if TYPE_CHECKING:
+    from suffice.result.fit import Fit
+
+NODES: dict[str, type[DirichletRows | RegressionPosterior | PointPosterior]] = {
+    "dirichlet": DirichletRows,
+    "regression": RegressionPosterior,
+    "point": PointPosterior,
+}
 """The posteriors of single nodes."""
 
 
-def written(fit: Any) -> dict[str, Any] | None:
+def written(fit: Fit) -> dict[str, Any] | None:
     """Return the JSON-able content of a fit's posterior."""
     posterior = fit.posterior
     for name, kind in family_of(fit.structure).posteriors().items():
@@ -34,7 +45,7 @@ def written(fit: Any) -> dict[str, Any] | None:
     return None
 
 
-def read(entry: Mapping[str, Any] | None, fit: Any) -> Any:
+def read(entry: Mapping[str, Any] | None, fit: Fit) -> Posterior[Any] | None:
     """Rebuild a posterior; ``fit`` holds structure, model, prior and statistics."""
     return None if entry is None else family_of(fit.structure).posteriors()[entry["type"]].read(entry, fit)
 
@@ -44,13 +55,13 @@ def _write_network(posterior: NetworkPosterior) -> dict[str, Any]:
     return {"nodes": nodes, "log_marginal_likelihood": posterior.log_marginal_likelihood}
 
 
-def _written_node(node: Any) -> dict[str, Any]:
+def _written_node(node: NodePosterior) -> dict[str, Any]:
     """Return a node's posterior with the name of its type, which tables go without."""
     name = next(name for name, kind in NODES.items() if isinstance(node, kind))
     return node.to_dict() if name == "dirichlet" else {"type": name, **node.to_dict()}
 
 
-def _read_network(entry: Mapping[str, Any], fit: Any) -> NetworkPosterior:
+def _read_network(entry: Mapping[str, Any], fit: Fit) -> NetworkPosterior:
     nodes = tuple(
         NODES[values.get("type", "dirichlet")].from_dict(fit.model.cpd(node).family, values)
         for node, values in zip(fit.structure.nodes, entry["nodes"], strict=True)
@@ -58,30 +69,32 @@ def _read_network(entry: Mapping[str, Any], fit: Any) -> NetworkPosterior:
     return NetworkPosterior(fit.model.dag, nodes, number_or_none(entry, "log_marginal_likelihood"))
 
 
-def _read_hypotheses(entry: Mapping[str, Any], fit: Any) -> HypothesisPosterior:
+def _read_hypotheses(entry: Mapping[str, Any], fit: Fit) -> HypothesisPosterior:
     log_weights = np.array(entry["log_weights"], np.float64).reshape(len(fit.structure.names))
     return HypothesisPosterior(fit.structure, log_weights, number(entry, "log_marginal_likelihood"))
 
 
-def _read_cliques(entry: Mapping[str, Any], fit: Any) -> HyperDirichlet:
+def _read_cliques(entry: Mapping[str, Any], fit: Fit) -> HyperDirichlet:
     number(entry, "log_marginal_likelihood")
     return HyperDirichlet.from_dict(fit.structure, fit.model.schema, entry)
 
 
-def _read_gaussian(entry: Mapping[str, Any], fit: Any) -> Any:
+def _read_gaussian(entry: Mapping[str, Any], fit: Fit) -> HyperInverseWishartPosterior | NormalInverseWishartPosterior:
     """Form the posterior anew: it is prior and statistics, both of which the file has."""
-    return fit.prior.posterior(fit.structure, fit.statistics[Moment(fit.structure.variables)])
+    prior: HyperInverseWishart | NormalInverseWishart = fit.prior
+    return prior.posterior(fit.structure, fit.statistics[Moment(fit.structure.variables)])
 
 
-def _read_regression(entry: Mapping[str, Any], fit: Any) -> Any:
+def _read_regression(entry: Mapping[str, Any], fit: Fit) -> AutoregressionPosterior:
     """Form the posterior of an autoregression anew, from prior and statistics."""
     from suffice.models.autoregression_node import node_family
 
     family = node_family(fit.model.variables[0], fit.structure.order)
-    return fit.prior.posterior("linear_gaussian", family, fit.structure.moments(fit.statistics)[0])
+    moments = fit.structure.moments(fit.statistics)[0]
+    return AutoregressionPosterior(fit.structure, fit.prior.posterior("linear_gaussian", family, moments))
 
 
-def _read_chain(entry: Mapping[str, Any], fit: Any) -> MarkovChainPosterior:
+def _read_chain(entry: Mapping[str, Any], fit: Fit) -> MarkovChainPosterior:
     return MarkovChainPosterior.from_dict(fit.model, entry)
 
 
@@ -89,7 +102,7 @@ NETWORK = {"network": PosteriorForm(NetworkPosterior, _write_network, _read_netw
 MARKOV_CHAIN = {"markov_chain": PosteriorForm(MarkovChainPosterior, MarkovChainPosterior.to_dict, _read_chain)}
 HYPOTHESES = {"hypotheses": PosteriorForm(HypothesisPosterior, HypothesisPosterior.to_dict, _read_hypotheses)}
 CLIQUES = {"hyper_dirichlet": PosteriorForm(HyperDirichlet, HyperDirichlet.to_dict, _read_cliques)}
-REGRESSION = {"regression": PosteriorForm(RegressionPosterior, lambda posterior: {}, _read_regression)}
+REGRESSION = {"regression": PosteriorForm(AutoregressionPosterior, lambda posterior: {}, _read_regression)}
 GAUSSIAN = {
     "hyper_inverse_wishart": PosteriorForm(HyperInverseWishartPosterior, lambda posterior: {}, _read_gaussian),
     "normal_inverse_wishart": PosteriorForm(NormalInverseWishartPosterior, lambda posterior: {}, _read_gaussian),

@@ -24,10 +24,11 @@ from suffice.errors import ArgumentError, EstimationError, Remedy, Text, listing
 from suffice.learn.gaussian_markov import chain_log_likelihoods
 from suffice.learn.method import Method, Problem, Solution
 from suffice.models.autoregression import AutoregressiveModel
-from suffice.models.autoregression_node import model_of_node, node_family
+from suffice.models.autoregression_node import node_family
 from suffice.models.cpds.least_squares import SINGULAR, constant_columns, slopes, trouble_with
 from suffice.models.joint_normal import JointNormal
-from suffice.priors.normal_inverse_gamma import NormalInverseGamma
+from suffice.priors.autoregression_posterior import AutoregressionPosterior
+from suffice.priors.normal_inverse_gamma import NormalInverseGamma, NormalInverseGammaRows
 from suffice.stats.moments import Moments
 from suffice.stats.needs import Need
 from suffice.structures.autoregression import Autoregression, lag_names
@@ -69,7 +70,7 @@ def refuses_prior(structure: Autoregression, prior: Any) -> str | None:
     """Refuse all but the conjugate prior of one variable."""
     if prior is None:
         return None
-    if not isinstance(prior, NormalInverseGamma):
+    if not isinstance(prior, NormalInverseGamma | NormalInverseGammaRows):
         return Text(
             "the prior of an autoregression is ",
             made("NormalInverseGamma", 2, 1.0),
@@ -111,8 +112,9 @@ def _posterior(problem: Problem, names: tuple[str, ...], windows: Moments) -> So
     structure: Autoregression = problem.structure
     if len(names) > 1:  # unnamed, so only the data tells
         raise EstimationError(the_argument("prior"), f" must be left out: {SEVERAL.format(listing(names))}")
-    posterior = problem.prior.posterior("linear_gaussian", node_family(names[0], structure.order), windows)
-    model = model_of_node(structure, posterior.mode() if problem.point == "map" else posterior.mean())
+    regression = problem.prior.posterior("linear_gaussian", node_family(names[0], structure.order), windows)
+    posterior = AutoregressionPosterior(structure, regression)
+    model = posterior.mode() if problem.point == "map" else posterior.mean()
     local = chain_log_likelihoods(model.errors, errors_of(model, windows))
     return Solution(
         model=model,

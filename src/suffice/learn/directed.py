@@ -251,7 +251,7 @@ def _require_apt(prior: Any, dag: DAG, nodes: Mapping[str, tuple[AnyKind, Family
 
 def check(dag: DAG, prior: Prior | None, fixed: Mapping[str, Any]) -> None:
     """Refuse what is no prior on a network's parameters, and names that are no nodes."""
-    if prior is not None and not isinstance(prior, NodePrior):
+    if prior is not None and not (isinstance(prior, NodePrior) and (prior.kinds or prior.nodes)):
         raise ArgumentError(
             the_argument("prior"),
             " of a Bayesian network must be a prior such as ",

@@ -26,7 +26,7 @@ from suffice.models.normal_arrays import checked_array, checked_names, frozen
 from suffice.models.sampling import require_draws, stream_key
 from suffice.structures.autoregression import Autoregression, lag_names
 from suffice.text import number, plural
-from suffice.types import Floats
+from suffice.types import Floats, Ints
 
 UNIT = 1 - 1e-12
 """A spectral radius beyond this is one to rounding error."""
@@ -213,6 +213,16 @@ class AutoregressiveModel:
         owner = np.repeat(np.arange(len(symbols.lengths)), np.maximum(symbols.lengths - self.order, 0))
         total = np.bincount(owner, weights=np.concatenate(parts), minlength=len(symbols.lengths)).astype(np.float64)
         return total if self.start is None else total + self._log_starts(symbols)
+
+    def windows(self, data: Any) -> tuple[Floats, Ints, int]:
+        """Return values after their predecessors, shape (n_windows, k·d + d), whose they are, and of how many."""
+        table = self.structure.open(data).table
+        symbols = table.symbols
+        assert isinstance(symbols, HeldSymbols)
+        names = (*self.lag_names, *self.variables)
+        parts = [np.stack([block.columns[name] for name in names], axis=1) for block in table.blocks()]
+        owner = np.repeat(np.arange(len(symbols.lengths)), np.maximum(symbols.lengths - self.order, 0))
+        return np.concatenate(parts), owner, len(symbols.lengths)
 
     def _log_densities(self, block: Block) -> Floats:
         """Return the log-density of the last value of every window; shape (n_windows,)."""

@@ -32,6 +32,7 @@ from suffice.settings import settings
 from suffice.stats.source import BlockSource
 from suffice.structures.markov_chain import MarkovChain
 from suffice.text import html_table, in_bytes, plain_table, plural
+from suffice.types import Ints
 
 
 @lru_cache(maxsize=64)
@@ -181,10 +182,7 @@ class MarkovChainModel:
         data : Sequences, or what the structure can read as such
             Symbols that the chain does not know are an error. Empty lines and sequences have probability one.
         """
-        terms, firsts, lengths = self._terms(data)
-        if lengths is None:
-            ends = np.append(firsts[1:], len(terms))
-            lengths = ends - firsts if len(firsts) else np.zeros(0, np.int64)
+        terms, lengths = self._terms(data)
         owner = np.repeat(np.arange(len(lengths)), lengths)
         total = np.bincount(owner, np.where(np.isneginf(terms), 0.0, terms), minlength=len(lengths))
         impossible = np.bincount(owner, np.isneginf(terms), minlength=len(lengths)) > 0
@@ -197,27 +195,67 @@ class MarkovChainModel:
 
     def perplexity(self, data: Any) -> float:
         """Return exp(−log p / number of symbols): how many symbols the chain wavers between on average."""
-        terms, _, _ = self._terms(data)
+        terms, _ = self._terms(data)
         if not len(terms):
             raise ArgumentError("There are no symbols, so that there is no perplexity. Pass sequences with some.")
         total = -math.inf if np.isneginf(terms).any() else float(terms.sum())
         nats = -total / len(terms)
         return math.exp(nats) if nats < 709 else math.inf  # beyond, floats end
 
-    def _terms(self, data: Any) -> tuple[NDArray[np.float64], NDArray[np.int64], NDArray[np.int64] | None]:
-        """Return log p of every symbol, where sequences begin, and their lengths where these are known."""
-        chain = self.structure if self.order else MarkovChain(**{**self.structure.__dict__, "order": 1})
-        chain = MarkovChain(**{**chain.__dict__, "variable": self.variable.name})
-        table = chain.open(data, schema=Schema((self.variable,)))
-        before = lagged(self.variable.name, 1)
+    def _terms(self, data: Any) -> tuple[NDArray[np.float64], Ints]:
+        """Return log p of every symbol, and the lengths of the sequences."""
+        table, before = self._padded(data), lagged(self.variable.name, 1)
 
         def of_block(block: Any) -> tuple[NDArray[np.float64], NDArray[np.int64]]:
             starts = np.flatnonzero(block.columns[before] == 0) + block.start
             return self.log_prob_of(block.columns, block.n_rows), starts
 
         found = list(BlockSource(table).each(of_block))
-        lengths = getattr(table.symbols, "lengths", None)
-        return np.concatenate([part[0] for part in found]), np.concatenate([part[1] for part in found]), lengths
+        terms = np.concatenate([part[0] for part in found])
+        return terms, self._lengths(table, np.concatenate([part[1] for part in found]), len(terms))
+
+    def windows(self, data: Any) -> tuple[Ints, Ints, Ints, int]:
+        """Return the windows of sequences in codes, −1 for the time before the start, and the sequence of each.
+
+        Returns
+        -------
+        known : array, shape (n_symbols,)
+            How many predecessors each symbol has, the order at most.
+        codes : array, shape (n_symbols, order + 1)
+            The predecessors, the newest first, and the symbol.
+        owner : array, shape (n_symbols,)
+        n_sequences : int
+        """
+        table, before = self._padded(data), [lagged(self.variable.name, steps) for steps in range(1, self.order + 1)]
+        first = lagged(self.variable.name, 1)
+        parts = [
+            (
+                np.stack([*(block.columns[lag].astype(np.int64) - 1 for lag in before),
+                          block.columns[self.variable.name].astype(np.int64)], axis=1),
+                np.flatnonzero(block.columns[first] == 0) + block.start,
+            )
+            for block in BlockSource(table).each(lambda block: block)
+        ]  # fmt: skip
+        codes = np.concatenate([part[0] for part in parts])
+        lengths = self._lengths(table, np.concatenate([part[1] for part in parts]), len(codes))
+        owner = np.repeat(np.arange(len(lengths)), lengths)
+        return (codes[:, :-1] >= 0).sum(axis=1), codes, owner, len(lengths)
+
+    def _padded(self, data: Any) -> WindowTable:
+        """Open sequences as windows that tell where a sequence begins."""
+        chain = self.structure if self.order else MarkovChain(**{**self.structure.__dict__, "order": 1})
+        chain = MarkovChain(**{**chain.__dict__, "variable": self.variable.name})
+        table = chain.open(data, schema=Schema((self.variable,)))
+        assert isinstance(table, WindowTable)
+        return table
+
+    @staticmethod
+    def _lengths(table: WindowTable, firsts: Ints, n_symbols: int) -> Ints:
+        """Return the lengths of sequences, from where they begin if nothing else is known."""
+        lengths: Ints | None = getattr(table.symbols, "lengths", None)
+        if lengths is not None:
+            return lengths
+        return np.append(firsts[1:], n_symbols) - firsts if len(firsts) else np.zeros(0, np.int64)
 
     def open(self, data: Any, **policies: Any) -> WindowTable:
         """Open sequences as the windows that `log_prob_of` scores; ``policies`` are those of `MarkovChain.open`."""

@@ -63,7 +63,7 @@ def credible(
                 or Text(
                     "Fit a network with a prior, such as ",
                     Remedy("prior", made("BDeu", 10)),
-                    "; a Markov random field's margins have them in fit.posterior.interval(['A', 'B'], 0.9).",
+                    "; a Markov random field's margins have them in fit.posterior.intervals(0.9, margin=['A', 'B']).",
                 )
             )
         )
@@ -93,7 +93,7 @@ def _require_tables(model: BayesianNetwork, posterior: Any) -> None:
                     if posterior is None
                     else Text(
                         "Those of parameters are in fit.posterior.intervals(); or draw networks from the posterior, "
-                        "fit.posterior.sample(",
+                        "fit.posterior.sample(n, ",
                         Mention("seed", "seed=…"),
                         "), and query each.",
                     )
@@ -238,7 +238,7 @@ def _draws_of(rows: DirichletRows, draws: int, seed: int) -> Iterator[Floats]:
     size = max(1, BLOCK_CELLS // rows.concentration.size)
     more = np.random.SeedSequence(seed).generate_state((draws - 1) // size, np.uint64)
     for start, block_seed in zip(range(0, draws, size), (seed, *more), strict=True):
-        yield from rows.sample(min(size, draws - start), seed=int(block_seed))
+        yield from rows.draws(min(size, draws - start), seed=int(block_seed))
 
 
 # The delta method ---------------------------------------------------------------------------------------------

@@ -5,19 +5,24 @@ from __future__ import annotations
 import math
 from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
-from numpy.typing import NDArray
 
 from suffice.errors import EstimationError, ModelError, Remedy, require_fraction, require_seed, shown
 from suffice.models.cpds import Family
 from suffice.models.cpds.rows import all_configurations, find_rows
-from suffice.models.cpds.tabular import TabularCPD
+from suffice.models.cpds.tabular import TabularCPD, describe_configuration
 from suffice.models.sampling import require_draws
+from suffice.priors.parameter_intervals import ParameterIntervals
+from suffice.priors.posterior import PosteriorPredictive, SampledModels, log_predictive_of_rows, warn_of_old_form
 from suffice.settings import settings
 from suffice.stats.counts import Counts
 from suffice.stats.ordering import unique_rows
+from suffice.types import Array, Bools, Columns, Floats, Ints, TableLike
+
+if TYPE_CHECKING:
+    from suffice.priors.dirichlet import Dirichlet
 
 
 @dataclass(frozen=True, eq=False)
@@ -45,34 +50,45 @@ class DirichletRows:
     >>> coin = fit.posterior["coin"]
     >>> coin.concentration
     array([[4., 2.]])
-    >>> lower, upper = coin.interval(0.95)
-    >>> lower.round(3), upper.round(3)
-    (array([[0.284, 0.053]]), array([[0.947, 0.716]]))
+    >>> print(coin.intervals(0.95))
+    parameter         median     lower     upper
+    ---------------  -------  --------  --------
+    p(coin='heads')  0.68619  0.283582  0.947255
+    p(coin='tails')  0.31381  0.052745  0.716418
+    0.95 credible intervals, equal-tailed
     """
 
     family: Family
-    concentration: NDArray[np.float64] = field(repr=False)
+    concentration: Floats = field(repr=False)
     log_marginal_likelihood: float
-    configurations: NDArray[np.int64] | None = field(default=None, repr=False)
-    default: NDArray[np.float64] | None = field(default=None, repr=False)
-    given: NDArray[np.bool_] | None = field(default=None, repr=False)
-    given_rows: NDArray[np.float64] | None = field(default=None, repr=False)
+    configurations: Ints | None = field(default=None, repr=False)
+    default: Floats | None = field(default=None, repr=False)
+    given: Bools | None = field(default=None, repr=False)
+    given_rows: Floats | None = field(default=None, repr=False)
 
     def __post_init__(self) -> None:
-        for name in ("concentration", "configurations", "default", "given", "given_rows"):
-            array = getattr(self, name)
+        for name, array in self._arrays().items():
             if array is not None and array.flags.writeable:
                 frozen = array.view()
                 frozen.flags.writeable = False
                 object.__setattr__(self, name, frozen)
 
+    def _arrays(self) -> dict[str, Array | None]:
+        return {
+            "concentration": self.concentration,
+            "configurations": self.configurations,
+            "default": self.default,
+            "given": self.given,
+            "given_rows": self.given_rows,
+        }
+
     @classmethod
     def from_counts(
         cls,
         family: Family,
-        alpha: NDArray[np.float64],
+        alpha: Floats,
         counts: Counts,
-        fixed: tuple[NDArray[np.int64], NDArray[np.float64]] | None = None,
+        fixed: tuple[Ints, Floats] | None = None,
     ) -> DirichletRows:
         """Add pseudo-counts and counts.
 
@@ -154,7 +170,7 @@ class DirichletRows:
         """How many parent configurations have no row of their own."""
         return math.prod(parent.n_states for parent in self.family.parents) - len(self.concentration)
 
-    def _modes(self, concentration: NDArray[np.float64], given: NDArray[np.bool_] | None) -> NDArray[np.float64]:
+    def _modes(self, concentration: Floats, given: Bools | None) -> Floats:
         if concentration.shape[1] == 1:
             return np.ones_like(concentration)
         excess = concentration - 1
@@ -173,82 +189,133 @@ class DirichletRows:
                 ", or a prior with pseudo-counts of at least 1.",
             )
         with np.errstate(invalid="ignore", divide="ignore"):
-            rows: NDArray[np.float64] = excess / excess.sum(axis=1, keepdims=True)  # eq dirichlet-mode
+            rows: Floats = excess / excess.sum(axis=1, keepdims=True)  # eq dirichlet-mode
         return rows
 
-    def _table(self, rows: NDArray[np.float64], default: NDArray[np.float64] | None) -> TabularCPD:
+    def _table(self, rows: Floats, default: Floats | None) -> TabularCPD:
         if self.given is not None and self.given_rows is not None:
             rows = np.where(self.given[:, None], self.given_rows, rows)
         return TabularCPD(self.family, rows, self.configurations, default)
 
-    def variance(self) -> NDArray[np.float64]:
+    def variance(self) -> Floats:
         """Return Var[θ | data], shape (n_rows, n_states)."""
         total = self.concentration.sum(axis=1, keepdims=True)
         mean = self.concentration / total
         return self._known(mean * (1 - mean) / (total + 1), 0.0)
 
-    def interval(self, level: float = 0.95) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
-        """Return the equal-tailed credible interval of every probability: two arrays, shape (n_rows, n_states).
+    def intervals(self, level: float = 0.95) -> ParameterIntervals:
+        """Return the posterior median and the credible interval of every probability, without the rows that were given.
 
         The marginal of one θ under a Dirichlet is Beta(α + m, Σ(α + m) − (α + m)).
         """
+        lower, upper = self.bounds(level)
+        free = np.ones(len(self.concentration), bool) if self.given is None else ~self.given
+        child, parents = self.family.child, self.family.parents
+        sizes = [parent.n_states for parent in parents]
+        above = all_configurations(sizes) if self.configurations is None else self.configurations
+        names = []
+        for codes in above[free]:
+            given = f" | {describe_configuration(parents, codes)}" if parents else ""
+            names += [f"p({child.name}={label!r}{given})" for label in child.labels]
+        numbers = np.stack([ends[free] for ends in (self.quantile(0.5), lower, upper)], axis=2)
+        return ParameterIntervals(tuple(names), numbers.reshape(-1, 3), level)
+
+    def bounds(self, level: float = 0.95) -> tuple[Floats, Floats]:
+        """Return the ends of the equal-tailed credible intervals: two arrays, shape (n_rows, n_states)."""
         require_fraction("level", level)
         return self.quantile((1 - level) / 2), self.quantile((1 + level) / 2)
 
-    def quantile(self, fraction: float) -> NDArray[np.float64]:
+    def interval(self, level: float = 0.95) -> tuple[Floats, Floats]:
+        """Return the ends of credible intervals as arrays; deprecated, for `bounds`."""
+        warn_of_old_form("interval(level)", "intervals(level) for a table, or bounds(level) for these arrays")
+        return self.bounds(level)
+
+    def quantile(self, fraction: float) -> Floats:
         """Return the posterior quantile of every probability by itself; shape (n_rows, n_states)."""
         from scipy.special import betaincinv
 
         a = self.concentration
         if a.shape[1] == 1:
             return np.ones_like(a)
-        found: NDArray[np.float64] = betaincinv(a, a.sum(axis=1, keepdims=True) - a, fraction)
+        found: Floats = betaincinv(a, a.sum(axis=1, keepdims=True) - a, fraction)
         return self._known(found)
 
-    def _known(self, numbers: NDArray[np.float64], value: float | None = None) -> NDArray[np.float64]:
+    def _known(self, numbers: Floats, value: float | None = None) -> Floats:
         """Replace what concerns fixed rows: by ``value``, or by the rows themselves."""
         if self.given is None or self.given_rows is None:
             return numbers
         return np.where(self.given[:, None], self.given_rows if value is None else value, numbers)
 
-    def row_totals(self, configurations: NDArray[np.int64]) -> NDArray[np.float64]:
+    def row_totals(self, configurations: Ints) -> Floats:
         """Return Σ(α + m) of the rows of parent configurations, shape (n, n_parents); infinite for fixed rows."""
-        totals: NDArray[np.float64] = self.concentration.sum(axis=1)
+        totals: Floats = self.concentration.sum(axis=1)
         if self.given is not None:
             totals = np.where(self.given, np.inf, totals)
         if self.default is not None:
             totals = np.append(totals, self.default.sum())  # found at position −1
         sizes = [parent.n_states for parent in self.family.parents]
-        found: NDArray[np.float64] = totals[find_rows(configurations, sizes, self.configurations)]
+        found: Floats = totals[find_rows(configurations, sizes, self.configurations)]
         return found
 
-    def sample(self, n: int, *, seed: int | None = None) -> NDArray[np.float64]:
-        """Draw ``n`` tables from the posterior; shape (n, n_rows, n_states)."""
-        draw = np.random.Generator(np.random.Philox(require_seed(seed)))
-        size = require_draws(n, 3 * 8 * max(self.concentration.size, 1), "draws")
-        return self._known(_draw(draw, size, self.concentration))
+    # Draws and new cases --------------------------------------------------------------------------------------
+
+    def sample(self, n: int, *, seed: int | None = None) -> tuple[TabularCPD, ...]:
+        """Draw ``n`` tables from the posterior; configurations without a row of their own share one draw."""
+        stream, size = self._stream(n, seed)
+        tables = self._known(_draw(stream, size, self.concentration))
+        defaults = [None] * size if self.default is None else _draw(stream, size, self.default[None, :])[:, 0]
+        drawn = zip(tables, defaults, strict=True)
+        cpds = (TabularCPD(self.family, rows, self.configurations, default) for rows, default in drawn)
+        return SampledModels.of(cpds, tables)
+
+    def draws(self, n: int, *, seed: int | None = None) -> Floats:
+        """Return the rows of ``n`` tables drawn from the posterior, those of `sample`; shape (n, n_rows, n_states)."""
+        stream, size = self._stream(n, seed)
+        return self._known(_draw(stream, size, self.concentration))
+
+    def _stream(self, n: int, seed: int | None) -> tuple[np.random.Generator, int]:
+        """Return a random stream, and the number of draws, which must fit the memory."""
+        stream = np.random.Generator(np.random.Philox(require_seed(seed)))
+        return stream, require_draws(n, 3 * 8 * max(self.concentration.size, 1), "draws")
 
     def sample_table(self, *, seed: int | None = None) -> TabularCPD:
-        """Draw one table from the posterior; configurations without a row of their own share one draw."""
-        draw = np.random.Generator(np.random.Philox(require_seed(seed)))
-        rows = self._known(_draw(draw, 1, self.concentration)[0])
-        default = None if self.default is None else _draw(draw, 1, self.default[None, :])[0, 0]
-        return TabularCPD(self.family, rows, self.configurations, default)
+        """Draw one table from the posterior; deprecated, for ``sample(1)[0]``."""
+        warn_of_old_form("sample_table(seed=…)", "sample(1, seed=…)[0]")
+        return self.sample(1, seed=seed)[0]
+
+    def predictive(self) -> PosteriorPredictive:
+        """Return the distribution of new cases, the parameters integrated out: that of the posterior means."""
+        return PosteriorPredictive(self)
+
+    def log_predictive(self, data: TableLike) -> Floats:
+        """Return log p(child | parents, data) of every row of a table; shape (n_rows,)."""
+        return log_predictive_of_rows(self, data)
+
+    def log_predictive_of(self, columns: Columns) -> Floats:
+        """Return log p(child | parents, data) of every row of columns, in codes; shape (n_rows,)."""
+        return self.mean().log_prob(columns)
+
+    def as_prior(self) -> Dirichlet:
+        """Return α + m as the pseudo-counts of further fits; rows that were given are given again, by ``fixed``."""
+        from suffice.priors.dirichlet import Dirichlet
+
+        return Dirichlet({self.family.child.name: self.pseudo_counts()})
+
+    def pseudo_counts(self) -> Floats:
+        """Return α + m of the whole table; shape (…parents' states, child's states)."""
+        return self.whole().concentration.reshape([variable.n_states for variable in self.family.variables])
 
     # Files ----------------------------------------------------------------------------------------------------
 
     def to_dict(self) -> dict[str, Any]:
         """Return the posterior as JSON-able data, its family left out."""
-        entry = {
-            name: getattr(self, name) for name in ("concentration", "configurations", "default", "given", "given_rows")
-        }
-        return {**entry, "log_marginal_likelihood": self.log_marginal_likelihood}
+        return {**self._arrays(), "log_marginal_likelihood": self.log_marginal_likelihood}
 
     @classmethod
     def from_dict(cls, family: Family, entry: Mapping[str, Any]) -> DirichletRows:
         """Rebuild from `to_dict`'s data."""
 
-        def array(name: str, dtype: type) -> NDArray[Any] | None:
+        def array(name: str, dtype: type) -> Array | None:
             return None if entry[name] is None else np.array(entry[name], dtype)
 
         rows = cls(
@@ -269,7 +336,7 @@ class DirichletRows:
         return rows
 
 
-def _draw(stream: np.random.Generator, n: int, concentration: NDArray[np.float64]) -> NDArray[np.float64]:
+def _draw(stream: np.random.Generator, n: int, concentration: Floats) -> Floats:
     """Draw Dirichlet rows by normalised gammas, in log space: gammas of small shape are too small for floats.
 
     If g ~ Gamma(a + 1) and u is uniform, then g · u^(1/a) ~ Gamma(a).
@@ -277,14 +344,12 @@ def _draw(stream: np.random.Generator, n: int, concentration: NDArray[np.float64
     shape = (n, *concentration.shape)
     larger = stream.standard_gamma(np.broadcast_to(concentration + 1, shape))
     log_gamma = np.log(larger) + np.log1p(-stream.random(shape)) / concentration
-    weights: NDArray[np.float64] = np.exp(log_gamma - log_gamma.max(axis=-1, keepdims=True))
+    weights: Floats = np.exp(log_gamma - log_gamma.max(axis=-1, keepdims=True))
     weights /= weights.sum(axis=-1, keepdims=True)
     return weights
 
 
-def _with_rows(
-    configurations: NDArray[np.int64], m: NDArray[Any], more: NDArray[np.int64]
-) -> tuple[NDArray[np.int64], NDArray[Any]]:
+def _with_rows(configurations: Ints, m: Array, more: Ints) -> tuple[Ints, Array]:
     """Add empty rows for configurations that have none."""
     distinct, position = unique_rows(np.concatenate([configurations, more]))
     wider = np.zeros((len(distinct), m.shape[1]), m.dtype)
@@ -292,18 +357,16 @@ def _with_rows(
     return distinct, wider
 
 
-def log_rising(alpha: NDArray[np.float64], m: NDArray[Any]) -> NDArray[np.float64]:
+def log_rising(alpha: Floats, m: Array) -> Floats:
     """Return log Γ(α + m)/Γ(α), through the beta function: for large α the two gammas alone would cancel."""
     from scipy.special import betaln, gammaln
 
     some = np.where(m > 0, m, 1.0)
-    rising: NDArray[np.float64] = np.where(m > 0, gammaln(some) - betaln(alpha, some), 0.0)
+    rising: Floats = np.where(m > 0, gammaln(some) - betaln(alpha, some), 0.0)
     return rising
 
 
-def _log_marginal(
-    alpha: NDArray[np.float64], m: NDArray[Any], given: NDArray[np.bool_] | None, rows: NDArray[np.float64] | None
-) -> float:
+def _log_marginal(alpha: Floats, m: Array, given: Bools | None, rows: Floats | None) -> float:
     """Return Σ log Γ(α₀)/Γ(α₀ + m₀) + Σ log Γ(α + m)/Γ(α); fixed rows count with their likelihood."""
     by_row = log_rising(alpha, m).sum(axis=1) - log_rising(alpha.sum(axis=1), m.sum(axis=1))  # eq dirichlet-marginal
     if given is not None and rows is not None:

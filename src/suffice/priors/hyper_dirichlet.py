@@ -6,6 +6,7 @@ sides are independent (Dawid and Lauritzen, 1993).
 
 from __future__ import annotations
 
+import itertools
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
@@ -14,11 +15,14 @@ import numpy as np
 
 from suffice.data.labelled import LabelledTable
 from suffice.data.schema import Schema
-from suffice.errors import ArgumentError, listing, require_fraction, require_seed
+from suffice.errors import ArgumentError, EstimationError, listing, require_fraction, require_seed
 from suffice.models.markov_net import MarkovNetwork
 from suffice.models.sampling import require_draws
+from suffice.priors.expert import Expert
+from suffice.priors.parameter_intervals import ParameterIntervals
+from suffice.priors.posterior import warn_of_old_form
 from suffice.structures.cliques import Cliques
-from suffice.types import Floats
+from suffice.types import Floats, TableLike
 
 
 @dataclass(frozen=True, eq=False)
@@ -44,8 +48,12 @@ class HyperDirichlet:
     -  -
     u  3
     v  4
-    >>> posterior.interval(["B"], 0.9)[0].to_numpy().round(3)
-    array([0.153, 0.271])
+    >>> print(posterior.intervals(0.9, margin=["B"]))
+    parameter    median     lower     upper
+    ---------  --------  --------  --------
+    p(B='u')   0.421407  0.153161  0.728662
+    p(B='v')   0.578593  0.271338  0.846839
+    0.9 credible intervals, equal-tailed
     """
 
     cliques: Cliques
@@ -71,27 +79,66 @@ class HyperDirichlet:
             f"{self.cliques}."
         )
 
+    def intervals(self, level: float = 0.95, *, margin: Sequence[str] | None = None) -> ParameterIntervals:
+        """Return the posterior median and the equal-tailed credible interval of every probability of the margins.
+
+        Parameters
+        ----------
+        level : float
+        margin : sequence of str, optional
+            Variables that share a clique; the margins of all cliques unless given.
+        """
+        tails = (0.5, (1 - require_fraction("level", level)) / 2, (1 + level) / 2)
+        margins = [clique for clique, _ in self.cliques.perfect_sequence or ()] if margin is None else [margin]
+        names: list[str] = []
+        numbers: list[Floats] = [np.zeros((0, 3))]
+        for wanted in margins:
+            alpha = self.concentration(wanted)
+            for labels in itertools.product(*(variable.labels for variable in alpha.variables)):
+                cell = zip(alpha.variables, labels, strict=True)
+                names.append(f"p({', '.join(f'{variable.name}={label!r}' for variable, label in cell)})")
+            numbers.append(np.stack([_quantile(alpha.values, q).ravel() for q in tails], axis=1))
+        return ParameterIntervals(tuple(names), np.concatenate(numbers), level)
+
     def interval(self, names: Sequence[str], level: float = 0.95) -> tuple[LabelledTable, LabelledTable]:
-        """Return equal-tailed credible bounds, lower and upper, of every cell of a margin."""
-        from scipy.special import betaincinv
-
+        """Return the ends of the intervals of a margin as tables; deprecated, for `intervals`."""
+        warn_of_old_form("interval(names, level)", "intervals(level, margin=names)")
         alpha, tail = self.concentration(names), (1 - require_fraction("level", level)) / 2
-        rest = alpha.values.sum() - alpha.values
-
-        def bound(q: float, name: str) -> LabelledTable:
-            values = betaincinv(alpha.values, rest, q) if rest.any() else np.ones_like(rest)
-            return LabelledTable(alpha.variables, values, name)
-
-        return bound(tail, "lower"), bound(1 - tail, "upper")
+        lower, upper = (_quantile(alpha.values, q) for q in (tail, 1 - tail))
+        return LabelledTable(alpha.variables, lower, "lower"), LabelledTable(alpha.variables, upper, "upper")
 
     def mean(self) -> MarkovNetwork:
         """Return the exact predictive distribution of one new case."""
         return network_of_margins(self.cliques, self.schema, self.tables)
 
-    def sample(self, n: int, *, seed: int | None = None) -> list[MarkovNetwork]:
-        """Draw distributions from the posterior."""
+    def mode(self) -> MarkovNetwork:
+        """Raise: where the density is highest depends on the parameters that it is a density of.
+
+        Raises
+        ------
+        EstimationError
+        """
+        raise EstimationError(
+            "The posterior of a Markov random field's margins has no mode of its own: it is another one for each way "
+            "to write the distribution, by margins or by one of many orders of conditional tables. Use mean()."
+        )
+
+    def predictive(self) -> MarkovNetwork:
+        """Return the distribution of a new case, all parameters integrated out: that of the posterior means."""
+        return self.mean()
+
+    def log_predictive(self, data: TableLike) -> Floats:
+        """Return log p(row | data) of every new row by itself; shape (n_rows,)."""
+        return np.asarray(self.mean().log_prob(data), np.float64)
+
+    def as_prior(self) -> Expert:
+        """Return this posterior as the prior of further fits: an expert's network, believed like so many cases."""
+        return Expert(self.mean(), float(self.tables[0].sum()))
+
+    def sample(self, n: int, *, seed: int | None = None) -> tuple[MarkovNetwork, ...]:
+        """Draw ``n`` distributions from the posterior."""
         rng = np.random.Generator(np.random.Philox(require_seed(seed)))
-        return [self._draw(rng) for _ in range(require_draws(n, self._draw_bytes, "draws"))]
+        return tuple(self._draw(rng) for _ in range(require_draws(n, self._draw_bytes, "draws")))
 
     @property
     def _draw_bytes(self) -> int:
@@ -126,6 +173,14 @@ class HyperDirichlet:
         for (clique, _), values in zip(cliques.perfect_sequence or (), entry["tables"], strict=True):
             tables.append(np.array(values, np.float64).reshape([schema[name].n_states for name in clique]))
         return cls(cliques, schema, tuple(tables), float(entry["log_marginal_likelihood"]))
+
+
+def _quantile(alpha: Floats, q: float) -> Floats:
+    """Return the quantile of every cell of a Dirichlet distribution by itself."""
+    from scipy.special import betaincinv
+
+    rest = alpha.sum() - alpha
+    return np.asarray(betaincinv(alpha, rest, q) if rest.any() else np.ones_like(rest), np.float64)
 
 
 def network_of_margins(cliques: Cliques, schema: Schema, tables: Sequence[Floats]) -> MarkovNetwork:

@@ -12,22 +12,45 @@ Dawid and Lauritzen (1993), Hyper Markov laws in the statistical analysis of dec
 
 from __future__ import annotations
 
+import itertools
 import math
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
 import numpy as np
 
-from suffice.errors import ArgumentError, EstimationError, Mention, Remedy, is_number, listing, require_seed, shown
+from suffice.data.block import Block
+from suffice.data.table import open_table
+from suffice.errors import (
+    ArgumentError,
+    EstimationError,
+    Mention,
+    Remedy,
+    is_number,
+    listing,
+    require_fraction,
+    require_seed,
+    shown,
+)
 from suffice.models.gaussian_regressions import precision_of, regressions_of
 from suffice.models.joint_normal import JointNormal
+from suffice.models.multivariate_t import MultivariateT
 from suffice.models.sampling import require_draws
+from suffice.priors.correlation_law import correlation_quantiles
+from suffice.priors.parameter_intervals import ParameterIntervals
+from suffice.priors.posterior import SampledModels, warn_of_old_form
 from suffice.priors.prior import ComparedByContent
 from suffice.stats.moments import Moments
+from suffice.stats.source import BlockSource
 from suffice.structures.gaussian_markov import GaussianMarkov
 from suffice.text import plural
-from suffice.types import Floats
+from suffice.types import Floats, TableLike
+
+NumbersOfVariables = float | Mapping[str, float] | Sequence[float] | Sequence[Sequence[float]] | Floats
+"""One number for all variables, numbers by variable, or an array in the order of the variables."""
+Kept = float | dict[str, float] | Floats
+"""The same as it is kept."""
 
 
 @dataclass(frozen=True, init=False, eq=False)
@@ -59,11 +82,13 @@ class HyperInverseWishart(ComparedByContent):
     """
 
     dof: float
-    scale: Any
-    mean: Any = None
+    scale: Kept
+    mean: Kept | None = None
     mean_weight: float = 1.0
 
-    def __init__(self, dof: float, scale: Any, mean: Any = None, mean_weight: float = 1.0) -> None:
+    def __init__(
+        self, dof: float, scale: NumbersOfVariables, mean: NumbersOfVariables | None = None, mean_weight: float = 1.0
+    ) -> None:
         for name, value in (("dof", dof), ("mean_weight", mean_weight)):
             if not is_number(value) or not 0 < value < math.inf:
                 raise ArgumentError(
@@ -180,8 +205,8 @@ class HyperInverseWishartPosterior:
     log_marginal_likelihood: float | None
 
     def __post_init__(self) -> None:
-        for name in ("scale", "centre"):
-            frozen = np.array(getattr(self, name), np.float64)
+        for name, array in (("scale", self.scale), ("centre", self.centre)):
+            frozen = np.array(array, np.float64)
             frozen.flags.writeable = False
             object.__setattr__(self, name, frozen)
 
@@ -213,19 +238,96 @@ class HyperInverseWishartPosterior:
         precision = precision_of(len(self.centre), regressions)
         return JointNormal(self.structure.variables, self.centre, precision=precision)
 
-    def sample(self, n: int, *, seed: int | None = None) -> Floats:
-        """Draw ``n`` precision matrices, exactly and independently; shape (n, p, p)."""
-        return self._draw(require_draws(n, self._draw_bytes, "draws"), np.random.default_rng(require_seed(seed)))
+    # What is known of the parameters --------------------------------------------------------------------------
 
-    def sample_models(self, n: int, *, seed: int | None = None) -> list[JointNormal]:
+    def intervals(self, level: float = 0.95) -> ParameterIntervals:
+        """Return the posterior median and the credible interval of every mean, sd, variance and correlation.
+
+        Of the correlations, those of variables that share an edge; the others follow from them.
+
+        Notes
+        -----
+        The covariance matrix of a clique is inverse Wishart distributed, whatever the other cliques are. A mean has
+        Student's t distribution with δ degrees of freedom, a variance σ_ii is inverse gamma with shape δ/2 and rate
+        φ_ii/2, and a correlation is distributed as that of a sample with δ + 1 degrees of freedom, from a population
+        with the correlation of Φ. Nothing is drawn.
+        """
+        tails = np.array([0.5, (1 - require_fraction("level", level)) / 2, (1 + level) / 2])
+        names, graph = self.structure.variables, self.structure.graph
+        variances = self._variances(tails)
+        values = [*self._means(tails), *np.sqrt(variances), *variances]
+        labels = [f"{what} of {name}" for what in ("mean", "sd", "variance") for name in names]
+        for first, second in itertools.combinations(range(len(names)), 2):
+            if names[second] in graph[names[first]]:
+                rho = float(self.scale[first, second] / np.sqrt(self.scale[first, first] * self.scale[second, second]))
+                values.append(correlation_quantiles(rho, self.dof + 1, tails))
+                labels.append(f"correlation of {names[first]}, {names[second]}")
+        return ParameterIntervals(tuple(labels), np.array(values), level)
+
+    def _means(self, tails: Floats) -> Floats:
+        from scipy.special import stdtrit
+
+        spread = np.sqrt(np.diag(self.scale) / (self.mean_weight * self.dof))
+        found: Floats = self.centre[:, None] + spread[:, None] * stdtrit(self.dof, tails)
+        return found
+
+    def _variances(self, tails: Floats) -> Floats:
+        from scipy.special import gammainccinv
+
+        found: Floats = np.diag(self.scale)[:, None] / 2 / gammainccinv(self.dof / 2, tails)
+        return found
+
+    # New cases and further data -------------------------------------------------------------------------------
+
+    def predictive(self) -> HyperT:
+        """Return the distribution of a new row, all parameters integrated out: Student's t on every clique.
+
+        On each clique its degrees of freedom are δ, its location is m, and its scale matrix Φ_C (κ + 1) / (κ δ); like
+        the normal distributions that it is a mixture of, it is Markov to the graph.
+        """
+        kappa, names = self.mean_weight, self.structure.variables
+        scale = self.scale * ((kappa + 1) / (kappa * self.dof))
+
+        def law(places: list[int]) -> MultivariateT:
+            inner = scale[np.ix_(places, places)]
+            return MultivariateT([names[place] for place in places], self.centre[places], inner, self.dof)
+
+        found = regressions_of(self.structure, self.scale)
+        return HyperT(
+            names,
+            tuple(law([one.place, *one.later]) for one in found),
+            tuple(law(one.later) for one in found if one.later),
+        )
+
+    def log_predictive(self, data: TableLike) -> Floats:
+        """Return log p(row | data) of every new row by itself, all parameters integrated out; shape (n_rows,)."""
+        return self.predictive().log_prob(data)
+
+    def as_prior(self) -> HyperInverseWishart:
+        """Return this posterior as the prior of further fits."""
+        return HyperInverseWishart(self.dof, self.scale, self.centre, self.mean_weight)
+
+    # Draws ----------------------------------------------------------------------------------------------------
+
+    def sample(self, n: int, *, seed: int | None = None) -> tuple[JointNormal, ...]:
         """Draw ``n`` normal distributions, mean and precision matrix of each from their joint posterior."""
         stream = np.random.default_rng(require_seed(seed))
+        precisions = self._draw(require_draws(n, self._draw_bytes, "draws"), stream)
         models = []
-        for precision in self._draw(require_draws(n, self._draw_bytes, "draws"), stream):
+        for precision in precisions:
             lower = np.linalg.cholesky(self.mean_weight * precision)
             shift = np.linalg.solve(lower.T, stream.standard_normal(len(self.centre)))
             models.append(JointNormal(self.structure.variables, self.centre + shift, precision=precision))
-        return models
+        return SampledModels.of(models, precisions)
+
+    def draws(self, n: int, *, seed: int | None = None) -> Floats:
+        """Return ``n`` precision matrices, those of what `sample` draws; shape (n, p, p)."""
+        return self._draw(require_draws(n, self._draw_bytes, "draws"), np.random.default_rng(require_seed(seed)))
+
+    def sample_models(self, n: int, *, seed: int | None = None) -> list[JointNormal]:
+        """Draw ``n`` normal distributions; deprecated, for `sample`."""
+        warn_of_old_form("sample_models(n)", "sample(n)")
+        return list(self.sample(n, seed=seed))
 
     @property
     def _draw_bytes(self) -> int:
@@ -250,6 +352,38 @@ class HyperInverseWishartPosterior:
         return f"HyperInverseWishartPosterior({self.structure!r}, dof {self.dof:g})"
 
 
+@dataclass(frozen=True, eq=False)
+class HyperT:
+    """The hyper-T law of a row whose normal distribution has a hyper inverse Wishart posterior.
+
+    p(x) = Π p(x_v, x_L) / Π p(x_L), the variables v in a perfect order, each with its later neighbours L; all of these
+    distributions are Student's t (Dawid and Lauritzen, 1993, section 7.3).
+
+    Attributes
+    ----------
+    variables : tuple of str
+    families, later : tuple of MultivariateT
+        Those of each variable with its later neighbours, and of the later neighbours alone.
+    """
+
+    variables: tuple[str, ...]
+    families: tuple[MultivariateT, ...] = field(repr=False)
+    later: tuple[MultivariateT, ...] = field(repr=False)
+
+    def log_prob(self, data: TableLike) -> Floats:
+        """Return the log-density of every row of a table; shape (n_rows,)."""
+        table = open_table(data, self.variables, continuous=self.variables)
+        return np.concatenate(list(BlockSource(table).each(self._log_prob_of)))
+
+    def _log_prob_of(self, block: Block) -> Floats:
+        total = np.zeros(block.n_rows)
+        for law in self.families:
+            total += law.log_prob_of(block.columns, block.n_rows)
+        for law in self.later:
+            total -= law.log_prob_of(block.columns, block.n_rows)
+        return total
+
+
 def _log_normaliser(structure: GaussianMarkov, dof: float, scale: Floats) -> float:
     """Return log of the constant of the density: Σ over cliques less Σ over separators (Dawid and Lauritzen, eq 42).
 
@@ -269,11 +403,11 @@ def _log_normaliser(structure: GaussianMarkov, dof: float, scale: Floats) -> flo
     return total
 
 
-def _kept(argument: str, value: Any) -> Any:
+def _kept(argument: str, value: NumbersOfVariables) -> Kept:
     """Return a number, a mapping of numbers, or a frozen array."""
     if isinstance(value, Mapping):
         bad = [entry for entry in value.values() if not is_number(entry) or not math.isfinite(entry)]
-        found: Any = {name: float(entry) for name, entry in value.items()} if not bad else None
+        found: Kept | None = {name: float(entry) for name, entry in value.items()} if not bad else None
     elif is_number(value):
         found = float(value) if math.isfinite(value) else None
     else:
@@ -292,7 +426,7 @@ def _kept(argument: str, value: Any) -> Any:
     return found
 
 
-def _vector(argument: str, value: Any, structure: GaussianMarkov) -> Floats:
+def _vector(argument: str, value: Kept, structure: GaussianMarkov) -> Floats:
     names = structure.variables
     if isinstance(value, dict):
         if set(value) != set(names):

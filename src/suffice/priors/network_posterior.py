@@ -4,26 +4,27 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, overload
 
 import numpy as np
-from numpy.typing import NDArray
 
 from suffice.data.schema import Schema
 from suffice.data.table import open_table
 from suffice.errors import UnknownNameError, listing, require_fraction, require_seed, suggestion
 from suffice.models.bayes_net import BayesianNetwork
-from suffice.models.cpds import Family
-from suffice.models.cpds.rows import all_configurations
-from suffice.models.cpds.tabular import describe_configuration
+from suffice.models.cpds import CPD, Family
+from suffice.priors.dirichlet import Dirichlet
 from suffice.priors.dirichlet_rows import DirichletRows
 from suffice.priors.parameter_intervals import ParameterIntervals
-from suffice.priors.point_posterior import PointPosterior
+from suffice.priors.posterior import PosteriorPredictive, warn_of_old_form
+from suffice.priors.prior import NodePosterior
 from suffice.priors.regression_posterior import RegressionPosterior
 from suffice.priors.regression_prediction import log_predictive_together
+from suffice.priors.several import Priors
 from suffice.stats.source import BlockSource
 from suffice.structures.dag import DAG
 from suffice.text import plural
+from suffice.types import Columns, Floats, Ints, TableLike
 
 
 @dataclass(frozen=True, eq=False)
@@ -49,7 +50,7 @@ class NetworkPosterior(Mapping[str, Any]):
     """
 
     dag: DAG
-    nodes: tuple[Any, ...]
+    nodes: tuple[NodePosterior, ...]
     log_marginal_likelihood: float | None
 
     def __getitem__(self, node: str) -> Any:
@@ -59,6 +60,11 @@ class NetworkPosterior(Mapping[str, Any]):
                 + suggestion(node, self.dag.nodes)
             )
         return self.nodes[self.dag.nodes.index(node)]
+
+    def node(self, name: str) -> NodePosterior:
+        """Return the posterior of one node."""
+        found: NodePosterior = self[name]
+        return found
 
     def __iter__(self) -> Iterator[str]:
         return iter(self.dag.nodes)
@@ -73,7 +79,11 @@ class NetworkPosterior(Mapping[str, Any]):
 
     def mean(self) -> BayesianNetwork:
         """Return the network of posterior means."""
-        return BayesianNetwork(self.dag, {node: self[node].mean() for node in self})
+        return BayesianNetwork(self.dag, {node: self.node(node).mean() for node in self})
+
+    def mode(self) -> BayesianNetwork:
+        """Return the network of posterior modes."""
+        return BayesianNetwork(self.dag, {node: self.node(node).mode() for node in self})
 
     def intervals(self, level: float = 0.95) -> ParameterIntervals:
         """Return the posterior median and the equal-tailed credible interval of every parameter, node by node.
@@ -82,60 +92,84 @@ class NetworkPosterior(Mapping[str, Any]):
         """
         require_fraction("level", level)
         names: list[str] = []
-        values: list[NDArray[np.float64]] = [np.zeros((0, 3))]
+        values: list[Floats] = [np.zeros((0, 3))]
         for group in self.dag.groups:
-            node = self[group[0]]
-            if isinstance(node, RegressionPosterior):
-                found = node.interval(level)
-                names += [f"{group[0]}: {name}" for name in found.names]
-                values.append(found.numbers)
-            elif isinstance(node, DirichletRows):
-                labels, numbers = _of_table(node, level)
-                names += labels
-                values.append(numbers)
+            node = self.node(group[0])
+            found = node.intervals(level)
+            names += found.names if isinstance(node, DirichletRows) else [f"{group[0]}: {name}" for name in found.names]
+            values.append(found.numbers)
         return ParameterIntervals(tuple(names), np.concatenate(values), level)
 
-    def sample(self, *, seed: int | None = None) -> BayesianNetwork:
-        """Draw one network from the posterior; tied nodes share their draw."""
-        tables: dict[str, Any] = {}
-        seeds = np.random.SeedSequence(require_seed(seed)).generate_state(len(self.dag.groups), np.uint64)
-        for group, group_seed in zip(self.dag.groups, seeds, strict=True):
-            drawn = self[group[0]].sample_table(seed=int(group_seed))
-            tables |= {node: drawn.renamed(self[node].family) for node in group}
-        return BayesianNetwork(self.dag, tables)
+    @overload
+    def sample(self, n: int, *, seed: int | None = None) -> tuple[BayesianNetwork, ...]: ...
 
-    def log_predictive(self, data: Any) -> NDArray[np.float64]:
+    @overload
+    def sample(self, *, seed: int | None = None) -> BayesianNetwork: ...
+
+    def sample(self, n: int | None = None, *, seed: int | None = None) -> tuple[BayesianNetwork, ...] | BayesianNetwork:
+        """Draw ``n`` networks from the posterior; tied nodes share their draws.
+
+        Without ``n`` one network is drawn, which is deprecated, for ``sample(1)[0]``.
+        """
+        if n is None:
+            warn_of_old_form("sample(seed=…) without n", "sample(1, seed=…)[0]")
+            return self.sample(1, seed=seed)[0]
+        seeds = np.random.SeedSequence(require_seed(seed)).generate_state(len(self.dag.groups), np.uint64)
+        drawn: dict[str, tuple[CPD, ...]] = {}
+        for group, group_seed in zip(self.dag.groups, seeds, strict=True):
+            cpds = self.node(group[0]).sample(n, seed=int(group_seed))
+            drawn |= {node: tuple(cpd.renamed(self.node(node).family) for cpd in cpds) for node in group}
+        rows = zip(*(drawn[node] for node in self), strict=True)
+        return tuple(BayesianNetwork(self.dag, dict(zip(self, cpds, strict=True))) for cpds in rows)
+
+    def predictive(self) -> BayesianNetwork | PosteriorPredictive:
+        """Return the distribution of a new case, all parameters integrated out.
+
+        That of a network of tables without ties is a network again, with the posterior means as its tables.
+        """
+        is_network = all(isinstance(self[node], DirichletRows) for node in self) and not self.dag.tie
+        return self.mean() if is_network else PosteriorPredictive(self)
+
+    def as_prior(self) -> Dirichlet | Priors:
+        """Return the prior under which new data lead to the posterior that all of the data would have led to.
+
+        It names every node, or of tied nodes the first. What was given is to be given again, by ``fixed``.
+        """
+        leads = [group[0] for group in self.dag.groups]
+        tables = {node: held for node in leads if isinstance(held := self[node], DirichletRows)}
+        if len(tables) == len(leads):
+            return Dirichlet({node: rows.pseudo_counts() for node, rows in tables.items()})
+        return Priors({node: self.node(node).as_prior() for node in leads})
+
+    def log_predictive(self, data: TableLike) -> Floats:
         """Return log p(x | data) of every new row by itself, parameters integrated out; shape (n_rows,).
 
         Without ties this is the log-probability under the posterior means of tables, and Student's t around those of
         regressions. Tied nodes use their shared parameters several times in one row, so that each use also learns from
         the uses before it.
         """
-        schema = Schema(tuple(self[node].family.child for node in self))
+        schema = Schema(tuple(self.node(node).family.child for node in self))
         table = open_table(data, tuple(self), schema=schema)
         parts = BlockSource(table).each(lambda block: self._log_predictive(block.columns, block.n_rows))
         return np.concatenate(list(parts))
 
-    def _log_predictive(self, columns: Mapping[str, NDArray[Any]], n_rows: int) -> NDArray[np.float64]:
+    def _log_predictive(self, columns: Columns, n_rows: int) -> Floats:
         total = np.zeros(n_rows)
         for group in self.dag.groups:
-            lead = self[group[0]]
-            if isinstance(lead, RegressionPosterior):
-                total += log_predictive_together([self[node] for node in group], columns)
-            elif isinstance(lead, PointPosterior):
-                total += sum(self[node].log_predictive(columns) for node in group)
-            elif len(group) == 1:
-                total += lead.mean().log_prob(columns)
-            else:
+            nodes = [self.node(node) for node in group]
+            regressions = [node for node in nodes if isinstance(node, RegressionPosterior)]
+            if regressions:
+                total += log_predictive_together(regressions, columns)
+            elif len(group) > 1 and isinstance(nodes[0], DirichletRows):
                 total += self._log_predictive_tied(group, columns, n_rows)
+            else:
+                total += sum(node.log_predictive_of(columns) for node in nodes)
         return total
 
-    def _log_predictive_tied(
-        self, group: tuple[str, ...], columns: Mapping[str, NDArray[Any]], n_rows: int
-    ) -> NDArray[np.float64]:
+    def _log_predictive_tied(self, group: tuple[str, ...], columns: Columns, n_rows: int) -> Floats:
         """Return Σ log p(x_v | earlier uses of the same row), the Pólya urn within one new case."""
         total = np.zeros(n_rows)
-        uses: list[tuple[NDArray[np.int64], NDArray[np.int64]]] = []
+        uses: list[tuple[Ints, Ints]] = []
         for node in group:
             posterior: DirichletRows = self[node]
             above, state = _cell(posterior.family, columns, n_rows)
@@ -150,23 +184,7 @@ class NetworkPosterior(Mapping[str, Any]):
         return total
 
 
-def _of_table(rows: DirichletRows, level: float) -> tuple[list[str], NDArray[np.float64]]:
-    """Return names, medians and intervals of a table's probabilities, without the rows that were given."""
-    free = np.ones(len(rows.concentration), bool) if rows.given is None else ~rows.given
-    sizes = [parent.n_states for parent in rows.family.parents]
-    above = all_configurations(sizes) if rows.configurations is None else rows.configurations
-    child, parents = rows.family.child, rows.family.parents
-    names = []
-    for codes in above[free]:
-        given = f" | {describe_configuration(parents, codes)}" if parents else ""
-        names += [f"p({child.name}={label!r}{given})" for label in child.labels]
-    numbers = np.stack([rows.quantile(tail)[free] for tail in (0.5, (1 - level) / 2, (1 + level) / 2)], axis=2)
-    return names, numbers.reshape(-1, 3)
-
-
-def _cell(
-    family: Family, columns: Mapping[str, NDArray[Any]], n_rows: int
-) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
+def _cell(family: Family, columns: Columns, n_rows: int) -> tuple[Ints, Ints]:
     """Return the parents' codes, shape (n_rows, n_parents), and the child's, shape (n_rows,)."""
     codes = [np.asarray(columns[parent.name], np.int64) for parent in family.parents]
     above = np.stack(codes, axis=1) if codes else np.zeros((n_rows, 0), np.int64)

@@ -2,20 +2,23 @@
 
 from __future__ import annotations
 
-import itertools
 from dataclasses import dataclass
+from typing import TYPE_CHECKING
 
 import numpy as np
 
-from suffice.errors import EstimationError, Remedy, require_fraction, require_seed
+from suffice.errors import EstimationError, Remedy, require_seed
 from suffice.models.joint_normal import JointNormal
 from suffice.models.multivariate_t import MultivariateT
 from suffice.models.sampling import require_draws
-from suffice.priors.correlation_law import correlation_quantiles
 from suffice.priors.hyper_inverse_wishart import HyperInverseWishartPosterior
 from suffice.priors.parameter_intervals import ParameterIntervals
+from suffice.priors.posterior import SampledModels, warn_of_old_form
 from suffice.structures.gaussian_markov import GaussianMarkov
-from suffice.types import Floats
+from suffice.types import Floats, TableLike
+
+if TYPE_CHECKING:
+    from suffice.priors.normal_inverse_wishart import NormalInverseWishart
 
 
 @dataclass(frozen=True, eq=False)
@@ -135,29 +138,7 @@ class NormalInverseWishartPosterior:
         correlation of x, y  0.758639  0.329925  0.928897
         0.9 credible intervals, equal-tailed
         """
-        tails = np.array([0.5, (1 - require_fraction("level", level)) / 2, (1 + level) / 2])
-        p, names = len(self.variables), self.variables
-        variances = self._variances(tails)
-        values = [*self._means(tails), *np.sqrt(variances), *variances]
-        labels = [f"{what} of {name}" for what in ("mean", "sd", "variance") for name in names]
-        for first, second in itertools.combinations(range(p), 2):
-            rho = float(self.scale[first, second] / np.sqrt(self.scale[first, first] * self.scale[second, second]))
-            values.append(correlation_quantiles(rho, self.hyper.dof + 1, tails))
-            labels.append(f"correlation of {names[first]}, {names[second]}")
-        return ParameterIntervals(tuple(labels), np.array(values), level)
-
-    def _means(self, tails: Floats) -> Floats:
-        from scipy.special import stdtrit
-
-        spread = np.sqrt(np.diag(self.scale) / (self.mean_weight * self.hyper.dof))
-        found: Floats = self.centre[:, None] + spread[:, None] * stdtrit(self.hyper.dof, tails)
-        return found
-
-    def _variances(self, tails: Floats) -> Floats:
-        from scipy.special import gammainccinv
-
-        found: Floats = np.diag(self.scale)[:, None] / 2 / gammainccinv(self.hyper.dof / 2, tails)
-        return found
+        return self.hyper.intervals(level)
 
     def predictive(self) -> MultivariateT:
         """Return the distribution of a new row, all parameters integrated out: Student's t.
@@ -170,14 +151,21 @@ class NormalInverseWishartPosterior:
 
     # Draws ----------------------------------------------------------------------------------------------------
 
-    def sample(self, n: int, *, seed: int | None = None) -> tuple[Floats, Floats]:
+    def sample(self, n: int, *, seed: int | None = None) -> tuple[JointNormal, ...]:
+        """Draw ``n`` normal distributions, mean and covariance matrix of each from their joint posterior."""
+        draws = self.draws(n, seed=seed)
+        rows = zip(*draws, strict=True)
+        models = (JointNormal(self.variables, mean, covariance=covariance) for mean, covariance in rows)
+        return SampledModels.of(models, draws)
+
+    def draws(self, n: int, *, seed: int | None = None) -> tuple[Floats, Floats]:
         """Draw means, shape (n, p), and covariance matrices, shape (n, p, p), exactly and independently."""
         p = len(self.variables)
         size = require_draws(n, 8 * 8 * p * p, "draws")
         seeds = np.random.SeedSequence(require_seed(seed)).generate_state(2, np.uint64)
         roots = np.sqrt(np.diag(self.scale))
         units = np.outer(roots, roots)
-        precisions = self.hyper.sample(size, seed=int(seeds[0])) * units
+        precisions = self.hyper.draws(size, seed=int(seeds[0])) * units
         covariances = np.linalg.inv(precisions)
         normal = np.random.default_rng(int(seeds[1])).standard_normal((size, p, 1))
         lower = np.linalg.cholesky(precisions)
@@ -186,9 +174,21 @@ class NormalInverseWishartPosterior:
         return self.centre + shifts * roots, symmetric * units
 
     def sample_models(self, n: int, *, seed: int | None = None) -> list[JointNormal]:
-        """Draw ``n`` normal distributions, mean and covariance matrix of each from their joint posterior."""
-        drawn = zip(*self.sample(n, seed=seed), strict=True)
-        return [JointNormal(self.variables, mean, covariance=covariance) for mean, covariance in drawn]
+        """Draw ``n`` normal distributions; deprecated, for `sample`."""
+        warn_of_old_form("sample_models(n)", "sample(n)")
+        return list(self.sample(n, seed=seed))
+
+    # Further data ---------------------------------------------------------------------------------------------
+
+    def log_predictive(self, data: TableLike) -> Floats:
+        """Return log p(row | data) of every new row by itself, all parameters integrated out; shape (n_rows,)."""
+        return self.predictive().log_prob(data)
+
+    def as_prior(self) -> NormalInverseWishart:
+        """Return this posterior as the prior of further fits."""
+        from suffice.priors.normal_inverse_wishart import NormalInverseWishart
+
+        return NormalInverseWishart(self.centre, self.mean_weight, self.dof, self.scale)
 
     # Rendering ------------------------------------------------------------------------------------------------
 

@@ -5,20 +5,22 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any, ClassVar
 
 import numpy as np
 
-from suffice.errors import ArgumentError, is_number, listing, shown
+from suffice.errors import ArgumentError, EstimationError, is_number, listing, shown
 from suffice.models.cpds import Family
 from suffice.models.cpds.linear_gaussian import LinearGaussianCPD
-from suffice.models.cpds.linear_gaussian_prior import RegressionPseudo
+from suffice.models.cpds.linear_gaussian_prior import PseudoByRow, RegressionPseudo
 from suffice.priors.point_posterior import PointPosterior
 from suffice.priors.prior import ComparedByContent, ConjugatePrior
 from suffice.priors.regression_posterior import RegressionPosterior
 from suffice.stats.moments import Moments
+from suffice.text import plural
 from suffice.types import Floats
 
 LARGEST = 1e100
@@ -168,6 +170,112 @@ class NormalInverseGamma(ComparedByContent, RegressionPrior):
     def to_dict(self) -> dict[str, Any]:
         """Return the prior as JSON-able data."""
         return {"type": "NormalInverseGamma", **self._arguments}
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class NormalInverseGammaRows(ComparedByContent, RegressionPrior):
+    """The conjugate prior of one node, other numbers for each configuration of its discrete parents.
+
+    It is what the posterior of earlier data is to further data: `RegressionPosterior.as_prior`. The numbers are those
+    of `suffice.models.cpds.linear_gaussian_prior.RegressionPseudo`, one row per configuration.
+
+    Attributes
+    ----------
+    scope : tuple of str
+        The node's parents, and the node.
+    weight, level, shape, scale : array, shape (n_rows,)
+    centre, slopes : array, shape (n_rows, q)
+    scatter : array, shape (n_rows, q, q)
+    """
+
+    scope: tuple[str, ...]
+    weight: Floats
+    centre: Floats
+    scatter: Floats
+    level: Floats
+    slopes: Floats
+    shape: Floats
+    scale: Floats
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "scope", tuple(self.scope))
+        for name, values in self._numbers().items():
+            frozen = np.array(values, np.float64)
+            frozen.flags.writeable = False
+            object.__setattr__(self, name, frozen)
+
+    def _numbers(self) -> dict[str, Floats]:
+        return {
+            "weight": self.weight,
+            "centre": self.centre,
+            "scatter": self.scatter,
+            "level": self.level,
+            "slopes": self.slopes,
+            "shape": self.shape,
+            "scale": self.scale,
+        }
+
+    @property
+    def nodes(self) -> tuple[str, ...]:
+        """The node that the prior is of."""
+        return self.scope[-1:]
+
+    def of_kind(self, kind: str, family: Family) -> NormalInverseGammaRows | None:
+        """Return itself for the node that it is of."""
+        return self if family.child.name == self.scope[-1] else None
+
+    def rows(self, family: Family) -> tuple[RegressionPseudo, ...]:
+        """Return the prior of every configuration's regression, the family checked."""
+        n_rows = math.prod(parent.n_states for parent in family.discrete)
+        if family.scope != self.scope or len(self.weight) != n_rows:
+            raise ArgumentError(
+                f"This prior is that of node {self.scope[-1]!r} with the parents {listing(self.scope[:-1])} and "
+                f"{len(self.weight):,} configurations of them. Got node {family.child.name!r} with the parents "
+                f"{listing(family.scope[:-1])} and {n_rows:,} configurations; use it for the same node and states."
+            )
+        q = len(family.continuous)
+        return tuple(
+            RegressionPseudo(
+                float(self.weight[row]),
+                self.centre[row].reshape(q),
+                self.scatter[row].reshape(q, q),
+                float(self.level[row]),
+                self.slopes[row].reshape(q),
+                float(self.shape[row]),
+                float(self.scale[row]),
+            )
+            for row in range(n_rows)
+        )
+
+    def regression(self, family: Family) -> RegressionPseudo:
+        """Return the prior of a family that has one regression only."""
+        rows = self.rows(family)
+        if len(rows) > 1:
+            raise EstimationError(
+                f"The prior of node {family.child.name!r} differs between the configurations of its discrete parents, "
+                "which this method does not know. Use one prior for all of them, such as sf.NormalInverseGamma(2, 1.0)."
+            )
+        return rows[0]
+
+    def posterior(
+        self, kind: str, family: Family, statistic: Moments, given: Any = None
+    ) -> RegressionPosterior | PointPosterior:
+        """Return the posterior of the node's regressions, each under its own prior."""
+        if given is not None:
+            return super().posterior(kind, family, statistic, given)
+        return RegressionPosterior.from_rows(family, self.rows(family), statistic)
+
+    def pseudo(self, family: Family, point: str) -> RegressionPseudo:
+        """Return what the prior adds to the data of a family, for the proof of the estimate ``point``."""
+        rows = [RegressionPseudo(**{**vars(row), "point": point}) for row in self.rows(family)]
+        return rows[0] if len(rows) == 1 else PseudoByRow.of(rows)
+
+    def __repr__(self) -> str:
+        return f"NormalInverseGammaRows({self.scope[-1]!r}, {plural(len(self.weight), 'row')})"
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return the prior as JSON-able data."""
+        return {"type": "NormalInverseGammaRows", "scope": list(self.scope), **self._numbers()}
 
 
 def _by_node(argument: str, value: Any, check: Any) -> Any:

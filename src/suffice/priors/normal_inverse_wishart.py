@@ -18,16 +18,14 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
-import numpy as np
-from numpy.typing import NDArray
-
 from suffice.errors import ArgumentError, Mention, shown
-from suffice.priors.hyper_inverse_wishart import HyperInverseWishart
+from suffice.priors.hyper_inverse_wishart import HyperInverseWishart, Kept, NumbersOfVariables
 from suffice.priors.niw_posterior import NormalInverseWishartPosterior
 from suffice.priors.prior import ComparedByContent
 from suffice.stats.moments import Moments
 from suffice.structures.gaussian_markov import GaussianMarkov
 from suffice.text import plural
+from suffice.types import Floats
 
 
 @dataclass(frozen=True, init=False, eq=False)
@@ -61,12 +59,12 @@ class NormalInverseWishart(ComparedByContent):
     0.95 credible intervals, equal-tailed
     """
 
-    mean: Any
+    mean: Kept
     mean_weight: float
     dof: float
-    scale: Any
+    scale: Kept
 
-    def __init__(self, mean: Any, mean_weight: float, dof: float, scale: Any) -> None:
+    def __init__(self, mean: NumbersOfVariables, mean_weight: float, dof: float, scale: NumbersOfVariables) -> None:
         if mean is None:
             raise ArgumentError(
                 "The 'mean' argument must be a number, a mapping from variables to numbers, or an array. Got None "
@@ -75,18 +73,20 @@ class NormalInverseWishart(ComparedByContent):
                 ".",
             )
         checked = HyperInverseWishart(dof, scale, mean, mean_weight)  # which checks all but what needs p
-        for name in ("mean", "mean_weight", "dof", "scale"):
-            object.__setattr__(self, name, getattr(checked, name))
+        object.__setattr__(self, "mean", checked.mean)
+        object.__setattr__(self, "mean_weight", checked.mean_weight)
+        object.__setattr__(self, "dof", checked.dof)
+        object.__setattr__(self, "scale", checked.scale)
 
     def check(self, structure: GaussianMarkov) -> None:
         """Raise unless the prior is one for the structure."""
         self._hyper(structure).check(structure)
 
-    def scale_of(self, structure: GaussianMarkov) -> NDArray[np.float64]:
+    def scale_of(self, structure: GaussianMarkov) -> Floats:
         """Return Ψ in the order of the structure's variables; shape (p, p)."""
         return self._hyper(structure).scale_of(structure)
 
-    def mean_of(self, structure: GaussianMarkov) -> NDArray[np.float64] | None:
+    def mean_of(self, structure: GaussianMarkov) -> Floats | None:
         """Return m in the order of the structure's variables; shape (p,)."""
         return self._hyper(structure).mean_of(structure)
 

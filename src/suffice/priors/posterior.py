@@ -2,14 +2,24 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Protocol, TypeVar, runtime_checkable
+import warnings
+from collections.abc import Iterable
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any, Protocol, TypeVar, runtime_checkable
 
+import numpy as np
+
+from suffice.data.schema import Schema
+from suffice.data.table import open_table
+from suffice.models.cpds import Family
 from suffice.priors.parameter_intervals import ParameterIntervals
-from suffice.types import Floats, TableLike
+from suffice.stats.source import BlockSource
+from suffice.types import Columns, Floats, TableLike
 
 if TYPE_CHECKING:
-    from suffice.priors.prior import Prior
+    from suffice.priors.prior import NodePosterior, Prior
 
+M = TypeVar("M")
 M_co = TypeVar("M_co", covariant=True)
 """The type of the models that a posterior is a distribution over."""
 
@@ -18,16 +28,17 @@ M_co = TypeVar("M_co", covariant=True)
 class Predictive(Protocol):
     """The distribution of a new case, all parameters integrated out."""
 
-    def log_prob(self, data: TableLike, /) -> Floats:
-        """Return the log-probability of every new row by itself; shape (n_rows,)."""
+    def log_prob(self, data: Any, /) -> Floats:
+        """Return the log-probability of every new row, or sequence, by itself; shape (n_rows,)."""
 
 
 @runtime_checkable
 class Posterior(Protocol[M_co]):
     """What is known of a model's parameters after the data: p(θ | data).
 
-    The posterior of a whole fit is one over models, that of a node one over its conditional distributions. Where an
-    answer does not exist, as the mean of a variance of too few degrees of freedom, an `EstimationError` says so.
+    The posterior of a whole fit is a distribution over models, that of a node one over its conditional distributions.
+    Where an answer does not exist, as the mean of a variance with too few degrees of freedom, an `EstimationError` says
+    why.
     """
 
     @property
@@ -41,7 +52,7 @@ class Posterior(Protocol[M_co]):
         """Return the model at the mode of the posterior density."""
 
     def sample(self, n: int, /, *, seed: int | None = None) -> tuple[M_co, ...]:
-        """Draw ``n`` models, independently."""
+        """Draw ``n`` models, independently of each other."""
 
     def intervals(self, level: float = 0.95) -> ParameterIntervals:
         """Return the posterior median and the equal-tailed credible interval of every parameter by itself."""
@@ -49,8 +60,85 @@ class Posterior(Protocol[M_co]):
     def predictive(self) -> Predictive:
         """Return the distribution of a new case, all parameters integrated out."""
 
-    def log_predictive(self, data: TableLike, /) -> Floats:
-        """Return log p(row | data) of every new row by itself, all parameters integrated out; shape (n_rows,)."""
+    def log_predictive(self, data: Any, /) -> Floats:
+        """Return log p(row | data) of every new row, or sequence, by itself; shape (n_rows,)."""
 
     def as_prior(self) -> Prior:
         """Return the prior under which new data lead to the posterior that all of the data would have led to."""
+
+
+@dataclass(frozen=True, eq=False)
+class PosteriorPredictive:
+    """The distribution of a new case under a posterior that has no closed form of its own for it but the density."""
+
+    posterior: Posterior[Any]
+
+    def log_prob(self, data: Any) -> Floats:
+        """Return the log-probability of every new row, or sequence, by itself; shape (n_rows,)."""
+        return self.posterior.log_predictive(data)
+
+
+def log_predictive_of_rows(posterior: NodePosterior, data: TableLike) -> Floats:
+    """Return log p(child | parents, data) of every row of a table; shape (n_rows,)."""
+    family = posterior.family
+    if isinstance(columns := _coded(family, data), dict):
+        warn_of_old_form("log_predictive of codes", "log_predictive_of(columns); log_predictive reads states")
+        return posterior.log_predictive_of(columns)
+    table = open_table(data, family.scope, schema=Schema(family.variables))
+    parts = BlockSource(table).each(lambda block: posterior.log_predictive_of(block.columns))
+    return np.concatenate(list(parts))
+
+
+def _coded(family: Family, data: Any) -> Columns | None:
+    """Return columns that hold codes where states are no whole numbers: what `log_predictive` took before."""
+    discrete = [variable for variable in family.variables if variable.is_discrete]
+    if not isinstance(data, dict) or not discrete or not all(variable.name in data for variable in discrete):
+        return None
+    codes = (
+        isinstance(data[v.name], np.ndarray) and data[v.name].dtype.kind in "iu" and isinstance(v.labels[0], str)
+        for v in discrete
+    )
+    return data if all(codes) else None
+
+
+# Forms of calls that are kept for one version ---------------------------------------------------------------------
+
+
+def warn_of_old_form(old: str, new: str) -> None:
+    """Warn that a call goes in the next version, and name the new one."""
+    warnings.warn(f"{old} is deprecated; use {new}.", DeprecationWarning, stacklevel=3)
+
+
+class SampledModels(tuple[M, ...]):
+    """Models drawn from a posterior.
+
+    For one version they can still be read as the arrays that `sample` returned before, which are those of `draws`.
+    """
+
+    arrays: Any
+
+    @classmethod
+    def of(cls, models: Iterable[M], arrays: Any) -> SampledModels[M]:
+        """Return models with the arrays that they are made of."""
+        found = cls(models)
+        found.arrays = arrays
+        return found
+
+    if not TYPE_CHECKING:
+
+        def __array__(self, dtype=None, copy=None):
+            warn_of_old_form("sample as an array", "draws(n, seed=…), which returns arrays")
+            return np.array(self.arrays, dtype)
+
+        def __getattr__(self, name):
+            if name == "arrays" or name.startswith("__"):
+                raise AttributeError(name)
+            found = getattr(self.arrays, name)
+            warn_of_old_form(f"sample(…).{name}", f"draws(n, seed=…).{name}")
+            return found
+
+        def __getitem__(self, key):
+            if isinstance(key, int | np.integer | slice):
+                return super().__getitem__(key)
+            warn_of_old_form("indexing sample(…) as an array", "draws(n, seed=…), which returns arrays")
+            return self.arrays[key]

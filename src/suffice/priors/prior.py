@@ -8,7 +8,8 @@ from typing import TYPE_CHECKING, Any, Protocol, runtime_checkable
 import numpy as np
 
 from suffice.models.cpds import CPD, Family
-from suffice.types import Estimate
+from suffice.priors.posterior import Posterior
+from suffice.types import Columns, Estimate, Floats
 
 if TYPE_CHECKING:
     from suffice.stats.statistics import Statistics
@@ -79,25 +80,24 @@ class ConjugatePrior(NodePrior):
 
 
 @runtime_checkable
-class NodePosterior(Protocol):
-    """What is known of one node's parameters after the data."""
+class NodePosterior(Posterior[CPD], Protocol):
+    """What is known of one node's parameters after the data; its models are conditional distributions."""
 
     @property
     def family(self) -> Family:
         """The node and its parents."""
 
-    @property
-    def log_marginal_likelihood(self) -> float | None:
-        """The log-probability of the family's data, the parameters integrated out; None under an improper prior."""
-
-    def mean(self) -> CPD:
-        """Return the posterior mean: the exact predictive distribution of one new case."""
-
-    def mode(self) -> CPD:
-        """Return the posterior mode; NaN where it is not unique."""
+    def log_predictive_of(self, columns: Columns) -> Floats:
+        """Return log p(child | parents, data) of every row of columns, in codes; shape (n_rows,)."""
 
     def renamed(self, family: Family) -> NodePosterior:
         """Return the same posterior for a tied family."""
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return the posterior as JSON-able data, its family left out."""
+
+    def as_prior(self) -> ConjugatePrior:
+        """Return the prior under which new data lead to the posterior that all of the data would have led to."""
 
 
 class ComparedByContent(Prior):

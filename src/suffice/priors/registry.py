@@ -12,12 +12,15 @@ from suffice.priors.dirichlet import K2, BDeu, Dirichlet, Jeffreys
 from suffice.priors.elastic import Elastic
 from suffice.priors.expert import Expert
 from suffice.priors.hyper_inverse_wishart import HyperInverseWishart
-from suffice.priors.normal_inverse_gamma import NormalInverseGamma
+from suffice.priors.markov_posterior import ChainDirichlet
+from suffice.priors.normal_inverse_gamma import NormalInverseGamma, NormalInverseGammaRows
 from suffice.priors.normal_inverse_wishart import NormalInverseWishart
 from suffice.priors.penalty import Gaussian, Laplace
+from suffice.priors.point_posterior import GivenNode
+from suffice.priors.prior import Prior
 from suffice.priors.several import Priors
 
-PRIORS: dict[str, type[Any]] = {
+PRIORS: dict[str, type[Prior]] = {
     "Dirichlet": Dirichlet,
     "K2": K2,
     "Jeffreys": Jeffreys,
@@ -31,11 +34,17 @@ PRIORS: dict[str, type[Any]] = {
     "NormalInverseGamma": NormalInverseGamma,
     "BGe": BGe,
     "Priors": Priors,
+    "NormalInverseGammaRows": NormalInverseGammaRows,
+    "ChainDirichlet": ChainDirichlet,
+    "GivenNode": GivenNode,
 }
-NETWORKS: dict[str, type[Any]] = {"BayesianNetwork": BayesianNetwork, "MarkovNetwork": MarkovNetwork}
+NETWORKS: dict[str, type[BayesianNetwork | MarkovNetwork]] = {
+    "BayesianNetwork": BayesianNetwork,
+    "MarkovNetwork": MarkovNetwork,
+}
 
 
-def prior_from_dict(entry: Mapping[str, Any]) -> Any:
+def prior_from_dict(entry: Mapping[str, Any]) -> Prior:
     """Rebuild a prior from `to_dict`'s data."""
     if entry["type"] == "Priors":
         return Priors.from_dict(entry, prior_from_dict)

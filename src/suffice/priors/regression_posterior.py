@@ -15,12 +15,11 @@ change of rank one, the distance between the two centres. Nothing is measured fr
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from typing import Any, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple, overload
 
 import numpy as np
-from numpy.typing import NDArray
 
 from suffice.data.schema import Schema
 from suffice.data.table import open_table
@@ -32,10 +31,14 @@ from suffice.models.cpds.tabular import describe_configuration
 from suffice.models.sampling import require_draws
 from suffice.priors.dirichlet_rows import log_rising
 from suffice.priors.parameter_intervals import ParameterIntervals
+from suffice.priors.posterior import SampledModels, log_predictive_of_rows, warn_of_old_form
 from suffice.priors.regression_prediction import StudentT, log_predictive_together, student
 from suffice.stats.moments import Moments
 from suffice.stats.source import BlockSource
-from suffice.types import Columns, Floats
+from suffice.types import Bools, Columns, Floats, TableLike
+
+if TYPE_CHECKING:
+    from suffice.priors.normal_inverse_gamma import NormalInverseGammaRows
 
 SINGULAR = 1e-14
 """Relative to its own squares, what the other parents must leave of a parent."""
@@ -72,7 +75,7 @@ class RegressionPosterior:
     >>> data = {"dose": [0.0, 1.0, 2.0, 3.0], "effect": [1.0, 3.5, 4.5, 7.0]}
     >>> prior = sf.NormalInverseGamma(shape=2, scale=1, precision=0.01)
     >>> effect = sf.fit(sf.DAG("dose -> effect"), data, prior=prior).posterior["effect"]
-    >>> print(effect.interval(0.9))
+    >>> print(effect.intervals(0.9))
     parameter        median     lower     upper
     -------------  --------  --------  --------
     intercept       1.14767  0.281645   2.01369
@@ -97,10 +100,14 @@ class RegressionPosterior:
     def __post_init__(self) -> None:
         n_rows, q = math.prod(v.n_states for v in self.family.discrete), len(self.family.continuous)
         inner = {"centre": (q,), "slopes": (q,), "spread": (q, q)}
-        for name in ARRAYS:
-            frozen = np.array(getattr(self, name), np.float64).reshape((n_rows, *inner.get(name, ())))
+        for name, array in self._arrays().items():
+            frozen = np.array(array, np.float64).reshape((n_rows, *inner.get(name, ())))
             frozen.flags.writeable = False
             object.__setattr__(self, name, frozen)
+
+    def _arrays(self) -> dict[str, Floats]:
+        arrays = (self.weight, self.centre, self.level, self.slopes, self.spread, self.shape, self.scale)
+        return dict(zip(ARRAYS, arrays, strict=True))
 
     @classmethod
     def from_moments(cls, family: Family, prior: RegressionPseudo, moments: Moments) -> RegressionPosterior:
@@ -151,14 +158,32 @@ class RegressionPosterior:
         )
         return replace(found, log_marginal_likelihood=math.fsum(np.where(n > 0, terms, 0.0).tolist()))
 
+    @classmethod
+    def from_rows(cls, family: Family, priors: Sequence[RegressionPseudo], moments: Moments) -> RegressionPosterior:
+        """Add the data's rows to the pseudo-rows of every configuration, each of which has a prior of its own."""
+        alone = Family(family.child, family.continuous)
+        p = len(moments.variables)
+        weight, scatter = moments.weight.reshape(-1), moments.scatter.reshape(-1, p, p)
+        mean, rest = moments.mean.reshape(-1, p), moments.rest.reshape(-1, p)
+        found = [
+            cls.from_moments(
+                alone, prior, Moments(moments.variables, (), weight[row], mean[row], rest[row], scatter[row])
+            )
+            for row, prior in enumerate(priors)
+        ]
+        arrays = {name: np.concatenate([one._arrays()[name] for one in found]) for name in ARRAYS}
+        parts = [one.log_marginal_likelihood for one in found]
+        evidence = None if None in parts else math.fsum(part for part in parts if part is not None)
+        return cls(family, **arrays, log_marginal_likelihood=evidence)
+
     def renamed(self, family: Family) -> RegressionPosterior:
         """Return the same posterior for a tied family."""
         return replace(self, family=family)
 
     @property
-    def unknown(self) -> NDArray[np.bool_]:
+    def unknown(self) -> Bools:
         """The rows that neither prior nor data determine: without data under a free intercept; shape (n_rows,)."""
-        unknown: NDArray[np.bool_] = ~((self.weight > 0) & (self.shape > 0))
+        unknown: Bools = ~((self.weight > 0) & (self.shape > 0))
         return unknown
 
     @property
@@ -211,6 +236,11 @@ class RegressionPosterior:
         return describe_configuration(self.family.discrete, codes)
 
     def interval(self, level: float = 0.95) -> ParameterIntervals:
+        """Return what `intervals` does; deprecated."""
+        warn_of_old_form("interval(level)", "intervals(level)")
+        return self.intervals(level)
+
+    def intervals(self, level: float = 0.95) -> ParameterIntervals:
         """Return medians and equal-tailed credible intervals of intercepts, slopes and standard deviations.
 
         Coefficients are Student t distributed with 2a degrees of freedom, the precision 1/σ² is gamma distributed.
@@ -237,14 +267,23 @@ class RegressionPosterior:
 
     # New cases ------------------------------------------------------------------------------------------------
 
-    def predictive(self, parents: Any = None) -> StudentT:
+    @overload
+    def predictive(self) -> RegressionPredictive: ...
+
+    @overload
+    def predictive(self, parents: Mapping[str, Any] | TableLike) -> StudentT: ...
+
+    def predictive(self, parents: Mapping[str, Any] | TableLike | None = None) -> RegressionPredictive | StudentT:
         """Return the distribution of the child in new cases, all parameters integrated out: Student's t.
 
         Parameters
         ----------
         parents : mapping or table, optional
-            Values of the parents: one number or state each, or a table with a row for each case.
+            Values of the parents: one number or state each, or a table with a row for each case. Without them, what is
+            returned is the distribution given parents yet to be named.
         """
+        if parents is None:
+            return RegressionPredictive(self)
         names = self.family.scope[:-1]
         if not names:
             return student(self, {}, 1)
@@ -255,12 +294,30 @@ class RegressionPosterior:
         parts = list(BlockSource(table).each(lambda block: student(self, block.columns, block.n_rows)))
         return StudentT(*(np.concatenate(arrays) for arrays in zip(*parts, strict=True)))
 
-    def log_predictive(self, columns: Columns) -> Floats:
-        """Return log p(child | parents, data) of every row of columns by itself; shape (n_rows,)."""
+    def log_predictive(self, data: TableLike) -> Floats:
+        """Return log p(child | parents, data) of every row of a table by itself; shape (n_rows,)."""
+        return log_predictive_of_rows(self, data)
+
+    def log_predictive_of(self, columns: Columns) -> Floats:
+        """Return log p(child | parents, data) of every row of columns, in codes, by itself; shape (n_rows,)."""
         return log_predictive_together([self], columns)
 
-    def sample(self, n: int, *, seed: int | None = None) -> RegressionDraws:
-        """Draw ``n`` times intercepts, slopes and variances of every row."""
+    def as_prior(self) -> NormalInverseGammaRows:
+        """Return this posterior as the prior of further fits."""
+        from suffice.priors.normal_inverse_gamma import NormalInverseGammaRows
+
+        upward = np.linalg.inv(self.spread)
+        scatter = np.swapaxes(upward, 1, 2) @ upward  # P, of which the spread F has P⁻¹ = F Fᵀ
+        numbers = (self.weight, self.centre, scatter, self.level, self.slopes, self.shape, self.scale)
+        return NormalInverseGammaRows(self.family.scope, *numbers)
+
+    def sample(self, n: int, *, seed: int | None = None) -> tuple[LinearGaussianCPD, ...]:
+        """Draw ``n`` distributions from the posterior."""
+        draws = self.draws(n, seed=seed)
+        return SampledModels.of((LinearGaussianCPD(self.family, *rows) for rows in zip(*draws, strict=True)), draws)
+
+    def draws(self, n: int, *, seed: int | None = None) -> RegressionDraws:
+        """Draw ``n`` times intercepts, slopes and variances of every row: the parameters of what `sample` draws."""
         stream = np.random.Generator(np.random.Philox(require_seed(seed)))
         n_rows, q = len(self.weight), len(self.family.continuous)
         size = (require_draws(n, 4 * 8 * max(n_rows, 1) * (q + 2), "draws"), n_rows)
@@ -274,16 +331,15 @@ class RegressionPosterior:
         return RegressionDraws(level - (slopes * self.centre).sum(axis=-1), slopes, variance)
 
     def sample_table(self, *, seed: int | None = None) -> LinearGaussianCPD:
-        """Draw one distribution from the posterior."""
-        drawn = self.sample(1, seed=seed)
-        return LinearGaussianCPD(self.family, *(array[0] for array in drawn))
+        """Draw one distribution from the posterior; deprecated, for ``sample(1)[0]``."""
+        warn_of_old_form("sample_table(seed=…)", "sample(1, seed=…)[0]")
+        return self.sample(1, seed=seed)[0]
 
     # Files ----------------------------------------------------------------------------------------------------
 
     def to_dict(self) -> dict[str, Any]:
         """Return the posterior as JSON-able data, its family left out."""
-        arrays = {name: getattr(self, name) for name in ARRAYS}
-        return {**arrays, "log_marginal_likelihood": self.log_marginal_likelihood}
+        return {**self._arrays(), "log_marginal_likelihood": self.log_marginal_likelihood}
 
     @classmethod
     def from_dict(cls, family: Family, entry: Mapping[str, Any]) -> RegressionPosterior:
@@ -292,13 +348,34 @@ class RegressionPosterior:
         weight, centre, level, slopes, spread, shape, scale = (np.array(entry[name], np.float64) for name in ARRAYS)
         known = None if evidence is None else float(evidence)
         found = cls(family, weight, centre, level, slopes, spread, shape, scale, known)
-        proper = all(np.isfinite(getattr(found, name)).all() for name in ARRAYS)
+        proper = all(np.isfinite(array).all() for array in found._arrays().values())
         if not (proper and (found.weight >= 0).all() and (found.scale > 0).all()):
             raise ModelError(
                 f"Node {family.child.name!r}: the posterior must consist of finite numbers, with weights of zero or "
                 f"more and positive scales. Got {shown({name: entry[name] for name in ('weight', 'scale')})}."
             )
         return found
+
+
+@dataclass(frozen=True, eq=False)
+class RegressionPredictive:
+    """The distribution of a node given its parents, all parameters integrated out.
+
+    Attributes
+    ----------
+    posterior : RegressionPosterior
+    """
+
+    posterior: RegressionPosterior
+
+    def log_prob(self, data: TableLike) -> Floats:
+        """Return log p(child | parents, data) of every row of a table by itself; shape (n_rows,)."""
+        return self.posterior.log_predictive(data)
+
+    def __iter__(self) -> Iterator[Floats]:
+        """Yield location, scale and degrees of freedom where there are no parents; deprecated."""
+        warn_of_old_form("predictive() as a triple", "predictive({})")
+        return iter(self.posterior.predictive({}))
 
 
 def _times(matrices: Floats, vectors: Floats) -> Floats:

@@ -4,12 +4,14 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
-from typing import Any, NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
-from numpy.typing import NDArray
 
-from suffice.types import Columns, Floats
+from suffice.types import Bools, Columns, Floats, Ints
+
+if TYPE_CHECKING:
+    from suffice.priors.regression_posterior import RegressionPosterior
 
 
 class StudentT(NamedTuple):
@@ -19,16 +21,25 @@ class StudentT(NamedTuple):
     scale: Floats
     dof: Floats
 
+    def log_prob(self, values: Floats) -> Floats:
+        """Return the log-density of a value under each distribution; shape (n_rows,)."""
+        from scipy.special import gammaln
+
+        squares = ((np.asarray(values, np.float64) - self.location) / self.scale) ** 2
+        height = gammaln((self.dof + 1) / 2) - gammaln(self.dof / 2) - 0.5 * np.log(math.pi * self.dof)
+        found: Floats = height - np.log(self.scale) - (self.dof + 1) / 2 * np.log1p(squares / self.dof)
+        return found
+
 
 class Use(NamedTuple):
     """One use of a regression in every row of columns: which, the child's location, and Fᵀ(x − u)."""
 
-    row: NDArray[np.int64]
+    row: Ints
     location: Floats
     reach: Floats
 
 
-def use_of(posterior: Any, columns: Columns, n_rows: int) -> Use:
+def use_of(posterior: RegressionPosterior, columns: Columns, n_rows: int) -> Use:
     """Return which of a posterior's regressions each row of columns uses, and where."""
     row = np.zeros(n_rows, np.int64)
     for parent in posterior.family.discrete:
@@ -41,7 +52,7 @@ def use_of(posterior: Any, columns: Columns, n_rows: int) -> Use:
     return Use(row, np.where(posterior.unknown[row], np.nan, location), reach)
 
 
-def student(posterior: Any, columns: Columns, n_rows: int) -> StudentT:
+def student(posterior: RegressionPosterior, columns: Columns, n_rows: int) -> StudentT:
     """Return the distribution of the child of every row of columns by itself."""
     use = use_of(posterior, columns, n_rows)
     with np.errstate(divide="ignore", invalid="ignore"):
@@ -49,7 +60,7 @@ def student(posterior: Any, columns: Columns, n_rows: int) -> StudentT:
     return StudentT(use.location, scale, 2 * posterior.shape[use.row])
 
 
-def log_predictive_together(posteriors: Sequence[Any], columns: Columns) -> Floats:
+def log_predictive_together(posteriors: Sequence[RegressionPosterior], columns: Columns) -> Floats:
     """Return the log-density of several children of each row that share their parameters; shape (n_rows,).
 
     Each use of a regression also learns from the uses before it in the same row: together they are multivariate t.
@@ -74,7 +85,7 @@ def log_predictive_together(posteriors: Sequence[Any], columns: Columns) -> Floa
     return total
 
 
-def _covariance(lead: Any, uses: Sequence[Use]) -> tuple[NDArray[np.bool_], Floats]:
+def _covariance(lead: RegressionPosterior, uses: Sequence[Use]) -> tuple[Bools, Floats]:
     """Return which uses are of the same regression, and the children's covariance over σ²; shapes (n_rows, k, k)."""
     shape = (len(uses[0].row), len(uses), len(uses))
     same, spread = np.zeros(shape, bool), np.zeros(shape)
@@ -85,7 +96,7 @@ def _covariance(lead: Any, uses: Sequence[Use]) -> tuple[NDArray[np.bool_], Floa
     return same, spread
 
 
-def _product(posterior: Any, one: Use, other: Use) -> Floats:
+def _product(posterior: RegressionPosterior, one: Use, other: Use) -> Floats:
     """Return the covariance, over σ², of two locations on the same line: 1/κ + (x − u)ᵀ P⁻¹ (x' − u)."""
     with np.errstate(divide="ignore"):
         found: Floats = 1 / posterior.weight[one.row] + (one.reach * other.reach).sum(axis=1)

@@ -22,6 +22,7 @@ from suffice.errors import (
 )
 from suffice.models.cpds.rows import all_configurations, find_rows
 from suffice.models.cpds.tabular import describe_configuration
+from suffice.priors.autoregression_posterior import AutoregressionPosterior
 from suffice.priors.dirichlet_rows import DirichletRows
 from suffice.priors.markov_posterior import MarkovChainPosterior
 from suffice.priors.niw_posterior import NormalInverseWishartPosterior
@@ -181,6 +182,8 @@ def curves_of(
     if isinstance(posterior, NormalInverseWishartPosterior):
         return _of_normal(posterior, parameter)
     held = posterior[require_text("node", node)] if isinstance(posterior, Mapping) else posterior
+    if isinstance(held, AutoregressionPosterior):
+        held = held.regression
     if isinstance(held, DirichletRows):
         return _of_table(held, given, state)
     if isinstance(held, RegressionPosterior):

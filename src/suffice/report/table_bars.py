@@ -75,7 +75,7 @@ def cpt_bars(fit: Fit, node: str | None = None, *, level: float = 0.95, ax: Axes
     [0.5, 0.5, 0.3333, 0.6667]
     """
     rows, cpd = posterior_rows(fit, node)
-    lower, upper = rows.interval(level)
+    lower, upper = rows.bounds(level)
     n_rows, n_states = cpd.values.shape
     kept = min(n_rows, max(1, MOST // n_states))
     states = min(n_states, MOST)

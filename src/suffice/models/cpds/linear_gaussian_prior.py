@@ -14,7 +14,7 @@ a, b    shape and scale of the prior of σ²
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Self, TypeVar
 
@@ -81,6 +81,10 @@ class RegressionPseudo:
         scatter = matrix[1:, 1:] - weight * np.outer(centre, centre)
         return cls(weight, centre, scatter, float(m[0] + m[1:] @ centre), m[1:], shape, scale, point)
 
+    def of_row(self, row: int) -> RegressionPseudo:
+        """Return the prior of one configuration of the discrete parents."""
+        return self
+
     @property
     def precision(self) -> Floats:
         """Λ, of intercept and slopes; shape (q + 1, q + 1)."""
@@ -93,6 +97,22 @@ class RegressionPseudo:
     def mean(self) -> Floats:
         """m, the prior means of intercept and slopes; shape (q + 1,)."""
         return np.append(self.level - self.slopes @ self.centre, self.slopes)
+
+
+@dataclass(frozen=True, eq=False)
+class PseudoByRow(RegressionPseudo):
+    """Priors that differ between the configurations of the discrete parents; the numbers are those of the first."""
+
+    rows: tuple[RegressionPseudo, ...] = ()
+
+    @classmethod
+    def of(cls, rows: Sequence[RegressionPseudo]) -> PseudoByRow:
+        """Put the priors of all configurations together, in their order."""
+        return cls(**vars(rows[0]), rows=tuple(rows))
+
+    def of_row(self, row: int) -> RegressionPseudo:
+        """Return the prior of one configuration."""
+        return self.rows[row]
 
 
 def shape_after(pseudo: RegressionPseudo, weight: W) -> W:
@@ -127,14 +147,14 @@ def posterior_distance(cpd: LinearGaussianCPD, moments: Moments, pseudo: Regress
     return found
 
 
-def _posterior_rows(cpd: LinearGaussianCPD, moments: Moments, pseudo: RegressionPseudo) -> Iterator[_Posterior]:
+def _posterior_rows(cpd: LinearGaussianCPD, moments: Moments, prior: RegressionPseudo) -> Iterator[_Posterior]:
     """Yield the posterior of every configuration that the data or the prior determine."""
-    q = len(pseudo.centre)
+    q = len(prior.centre)
     weight = moments.weight.reshape(-1)
     mean, rest = moments.mean.reshape(-1, q + 1), moments.rest.reshape(-1, q + 1)
     scatter = moments.scatter.reshape(-1, q + 1, q + 1)
-    for row in _rows_to_prove(cpd, weight):
-        n = float(weight[row])
+    for row in range(len(weight)) if isinstance(prior, PseudoByRow) else _rows_to_prove(cpd, weight):
+        n, pseudo = float(weight[row]), prior.of_row(row)
         if not shape_after(pseudo, n) > 0 or (not n > 0 and not pseudo.weight > 0):
             continue
         origin = mean[row] if n > 0 else np.append(pseudo.centre, pseudo.level)

@@ -82,12 +82,12 @@ def _tables(
 ) -> list[Table | Sheet]:
     """Return what is known of a node: its table with intervals, or its coefficients with standard errors."""
     if isinstance(cpd, TabularCPD):
-        ends = posterior.interval(LEVEL) if isinstance(posterior, DirichletRows) else None
+        ends = posterior.bounds(LEVEL) if isinstance(posterior, DirichletRows) else None
         fits = ends is not None and ends[0].shape == cpd.values.shape
         return [sheet_of(cpd, place, ends if fits else None, most)]
     found: list[Table | Sheet] = []
     if isinstance(posterior, RegressionPosterior):
-        found.append(table_of(posterior.interval(LEVEL), f"{100 * LEVEL:g} % credible intervals, equal-tailed"))
+        found.append(table_of(posterior.intervals(LEVEL), f"{100 * LEVEL:g} % credible intervals, equal-tailed"))
     elif fit is not None and cpd.kind == "linear_gaussian":
         coefficients = tried(fit.coefficients, cpd.family.child.name, LEVEL)
         if coefficients is not None:

@@ -88,7 +88,7 @@ def markov_parts(model: MarkovChainModel, fit: Fit | None = None) -> Parts:
     last = model.tables[-1]
     posterior = None if fit is None else fit.posterior
     rows = posterior.transitions if isinstance(posterior, MarkovChainPosterior) else None
-    ends = rows.interval(LEVEL) if rows is not None and rows.concentration.shape == last.values.shape else None
+    ends = rows.bounds(LEVEL) if rows is not None and rows.concentration.shape == last.values.shape else None
     entries = []
     graph = None
     if model.order == 1 and last.configurations is None:
