@@ -342,7 +342,7 @@ entry("estimate from data", A, lambda w: sf.estimate(w.dag, w.data), "sf.collect
 entry("estimate without the variable", A, lambda w: sf.estimate(sf.DAG("A -> C"), w.stats()), "'C'", "['A', 'B']",
       "sf.collect")  # fmt: skip
 entry("certify the data without it", A, lambda w: sf.estimate(w.dag, w.stats(), certify="data"), "pass data=…")
-entry("point without prior", A, lambda w: w.fit(point="map"), "point='map'", "pass prior=", "sf.BDeu(10)")
+entry("point without prior", A, lambda w: w.fit(point="map"), "point='map'", "such as prior=sf.BDeu(10)", "sf.BDeu(10)")
 entry("unknown point", A, lambda w: w.fit(point="mode", prior=sf.K2()), "'point'", "['mean', 'map']", "Got 'mode'")
 entry("unknown certify", A, lambda w: w.fit(certify="yes"), "'certify'", "['statistics', 'data']", "Got 'yes'")
 entry("unknown unseen_parents", A, lambda w: w.fit(unseen_parents="x"), "['error', 'uniform', 'nan']", "Got 'x'")

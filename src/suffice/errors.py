@@ -62,16 +62,20 @@ class Remedy:
         What that does, such as ``to leave out incomplete rows``.
     call : str
         What takes the argument, where it is not the call that failed: ``sf.CSV(path, …)``.
+    beside : tuple of (str, Value)
+        Other arguments that it needs.
     """
 
     argument: str
     value: Value
     why: str = ""
     call: str = ""
+    beside: tuple[tuple[str, Value], ...] = ()
 
     def __str__(self) -> str:
         given = f"{self.argument}={self.value!r}"
-        return (self.call.replace("…", given) or given) + f" {self.why}" * bool(self.why)
+        others = "".join(f" with {name}={value!r}" for name, value in self.beside)
+        return (self.call.replace("…", given) or given) + others + f" {self.why}" * bool(self.why)
 
 
 @dataclass(frozen=True)
@@ -151,8 +155,8 @@ class Text(str):
         text.parts = tuple(flat)
         return text
 
-    def __reduce__(self) -> tuple[type[Text], tuple[Part, ...]]:
-        return Text, self.parts
+    def __reduce__(self) -> tuple[type[Self], tuple[Part, ...]]:
+        return type(self), self.parts
 
     def __add__(self, other: str) -> Text:
         return Text(self, other)
@@ -175,6 +179,10 @@ class Text(str):
             begins = not found or str(found[-1]).endswith(". ")
             found.append(new[:1].upper() + new[1:] if begins and isinstance(new, str) and part != new else new)
         return Text(*found)
+
+
+class NotFor(Text):
+    """Why a method refuses what it is not made for at all, such as "it is for smooth penalties"."""
 
 
 def _remedies(parts: Iterable[Part]) -> tuple[Remedy, ...]:
@@ -203,7 +211,7 @@ def joined(separator: str, texts: Iterable[Part]) -> Text:
     """Join texts, as `str.join` does, and keep their remedies.
 
     >>> joined(", or ", ["leave it out", Text("pass ", Remedy("missing", "drop"))]).remedies
-    (Remedy(argument='missing', value='drop', why='', call=''),)
+    (Remedy(argument='missing', value='drop', why='', call='', beside=()),)
     """
     listed = list(texts)
     return Text(*[part for text in listed for part in (separator, text)][1:])

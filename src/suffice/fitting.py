@@ -12,7 +12,7 @@ from typing import Any
 
 from suffice.data.schema import SchemaLike
 from suffice.data.table import Weights
-from suffice.errors import ArgumentError, Mention
+from suffice.errors import ArgumentError, Mention, Remedy, Text
 from suffice.families.choice import choose, methods_for
 from suffice.learn.method import Method
 from suffice.opening import EM, open_source
@@ -270,11 +270,15 @@ def _require_whole_rows(structure: Any, statistics: Statistics, method: Method) 
     if learns and not method.incomplete and lack_rows(statistics):
         available = getattr(structure, "gaps", "") == AVAILABLE
         families = (
-            f"missing={AVAILABLE!r}, which learns each family from the rows that have it, or " if available else ""
+            Text(Remedy("missing", AVAILABLE), ", which learns each family from the rows that have it, or ")
+            if available
+            else ""
         )
         raise ArgumentError(
-            "The statistics are of rows that lack values. As they were collected, pass here, too: "
-            f"{families}missing={EM!r} and ",
+            "The statistics are of rows that lack values. As they were collected, pass here, too: ",
+            families,
+            Remedy("missing", EM),
+            " and ",
             Mention("data", "data=…"),
             f"; or fit the data at once: sf.fit(structure, data, missing={EM!r}).",
         )

@@ -18,14 +18,14 @@ from suffice.data.variable import Variable
 from suffice.engines import engine_for
 from suffice.engines.local import LocalPieces
 from suffice.engines.spread import SpreadSource
-from suffice.errors import ArgumentError, Remedy, Text, require_choice, shown
+from suffice.errors import ArgumentError, Passed, Remedy, Text, require_choice, shown
 from suffice.families.choice import methods_for
 from suffice.progress import Watch
 from suffice.stats.available import AVAILABLE, CheckedSource
 from suffice.stats.source import BlockSource, Source
 from suffice.stats.statistics import Statistics
 from suffice.structures.autoregression import Autoregression
-from suffice.structures.structure import public_name
+from suffice.structures.structure import public_mention
 
 EM = "em"
 """The policy that maximises the likelihood of what was observed."""
@@ -160,8 +160,9 @@ def _require_rows_elsewhere(structure: Any, weights: Weights) -> None:
     """Refuse what only a table at hand can give."""
     if hasattr(structure, "open"):
         raise ArgumentError(
-            f"{public_name(type(structure))} reads sequences, whose order a data frame of an engine does not keep. "
-            "Write them to files, collect each by itself, and add: sf.collect(structure, part1) + …."
+            public_mention(type(structure)),
+            " reads sequences, whose order a data frame of an engine does not keep. "
+            "Write them to files, collect each by itself, and add: sf.collect(structure, part1) + ….",
         )
     if weights is not None and not isinstance(weights, str):
         raise ArgumentError(
@@ -185,34 +186,42 @@ def reading_of_gaps(structure: Any, missing: str) -> str:
     if missing == EM:
         if not any(method.incomplete for method in methods_for(structure).values()):
             raise ArgumentError(
-                f"missing={EM!r} maximises the likelihood of what was observed, for which "
-                f"{public_name(type(structure))} has no method. {_remedies(structure)}"
+                Passed("missing", EM),
+                " maximises the likelihood of what was observed, for which ",
+                public_mention(type(structure)),
+                " has no method. ",
+                _remedies(structure),
             )
         return KEEP
     if missing != AVAILABLE:
         return missing
     if getattr(structure, "gaps", "") != AVAILABLE:
         raise ArgumentError(
-            f"missing={AVAILABLE!r} learns each parameter from the rows that have its columns, which is not the "
-            f"estimate that {public_name(type(structure))} stands for. {_remedies(structure)}"
+            Passed("missing", AVAILABLE),
+            " learns each parameter from the rows that have its columns, which is not the estimate that ",
+            public_mention(type(structure)),
+            " stands for. ",
+            _remedies(structure),
         )
     if latent := tuple(getattr(structure, "latent", ())):
         raise ArgumentError(
-            f"missing={AVAILABLE!r} learns each family from the rows that have it, and {latent[0][0]!r} is latent: no "
-            f"row has it. Pass missing={EM!r}."
+            Passed("missing", AVAILABLE),
+            f" learns each family from the rows that have it, and {latent[0][0]!r} is latent: no row has it. Pass ",
+            Remedy("missing", EM),
+            ".",
         )
     return KEEP
 
 
 def _remedies(structure: Any) -> str:
     """Say what else can be done about values that are missing: only what the structure takes."""
-    observed = f"Pass missing={EM!r}, which maximises the likelihood of what was observed"
+    observed = Text("Pass ", Remedy("missing", EM), ", which maximises the likelihood of what was observed")
     if hasattr(structure, "open"):
         if getattr(structure, "latent", ()):
-            return f"{observed}, or cut the sequences where values are missing."
+            return Text(observed, ", or cut the sequences where values are missing.")
         return remedies_for_gaps(isinstance(structure, Autoregression))
     if _learns_from_gaps(structure):
-        return Text(f"{observed}, or ", Remedy("missing", "drop"), " to leave out incomplete rows; or fill them in.")
+        return Text(observed, ", or ", Remedy("missing", "drop"), " to leave out incomplete rows; or fill them in.")
     return Text("Pass ", Remedy("missing", "drop"), " to leave out incomplete rows; or fill them in.")
 
 

@@ -45,10 +45,8 @@ def checked_settings(
     require_choice("unseen_parents", rest["unseen_parents"], ("error", "uniform", "nan"))
     if point is not None and prior is None:
         raise ArgumentError(
-            f"point={point!r} asks for an estimate under a prior; pass ",
-            Mention("prior", "prior=…"),
-            ", such as ",
-            made("BDeu", 10),
+            f"point={point!r} asks for an estimate under a prior; pass one, such as ",
+            Remedy("prior", made("BDeu", 10)),
             ".",
         )
     points = prior.points if isinstance(prior, Prior) else ("mean", "map")  # weights of hypotheses give both
@@ -153,11 +151,15 @@ def _require_rows(structure: Any, statistics: Statistics, prior: Any) -> None:
         raise DataError(
             f"There is nothing to learn from: the table has {plural(statistics.n_read, 'row')}, "
             f"{statistics.n_dropped:,} of them dropped, and a total weight of zero. Pass data with at least one row, "
-            "or a prior and a schema with states."
+            "or a prior and ",
+            Mention("states", "a schema with states"),
+            ".",
         )
     if empty:
         raise SchemaError(
-            f"The table has no rows, so the states of {empty[0]!r} are not known. Declare them in the schema."
+            f"The table has no rows, so the states of {empty[0]!r} are not known. ",
+            Mention("declare", "Declare them in the schema"),
+            ".",
         )
 
 
@@ -192,7 +194,7 @@ def _notes(
                 Remedy("prior", made("Gaussian", 10)),
                 ", or leave an input out",
             )
-        notes.append(Note("estimate", f"{said}."))
+        notes.append(Note("estimate", Text(said, ".")))
     if certificate.exists != "no" and certificate.boundary:
         notes.append(Note("estimate", f"The data leave open: {certificate.boundary}."))
     if solution.interrupted:

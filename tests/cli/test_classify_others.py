@@ -11,7 +11,6 @@ from tests.cli.mushrooms import MODELS, TABLE, write_table
 from tests.command_line import bad, document, good
 
 import suffice as sf
-from suffice.cli.spoken import spoken
 
 
 def rows_of(text: str) -> tuple[list[str], list[list[str]]]:
@@ -102,23 +101,3 @@ def test_convert_writes_classifiers_as_json_only(folder: Path, kind: str) -> Non
     good("convert", f"{kind}.json", "copy.json")
     assert (folder / "copy.json").read_bytes() == (folder / f"{kind}.json").read_bytes()
     assert "Write it as .json" in bad("convert", f"{kind}.json", "copy.bif")
-
-
-@pytest.mark.parametrize(
-    ("python", "command"),
-    [
-        ("choose another kind: kinds={'x y': 'tied_gaussian'}.", "choose another kind: --kind 'x y'=tied_gaussian."),
-        ("Pass class_prior='uniform', or class_prior=1.0.", "Pass --class-prior uniform, or --class-prior 1."),
-        ("use sf.GaussianBayes or sf.NaiveBayes.", "use --model gaussian or --model naive."),
-        ("sf.SoftmaxRegression", "--model softmax"),
-        ("covariance='sparse' needs graph=… or alpha=…", "--covariance sparse needs --graph … or --alpha …"),
-        ("shrink: shrinkage=0.1, or", "shrink: --shrinkage 0.1, or"),
-        ("Pass missing='available'.", "Pass --missing available."),
-        ("by max_iter=…, or go on from these weights by warm_start=True.", "by --max-iter."),
-        ("'owlqn' if c1 > 0, from these weights by warm_start=True.", "'owlqn' if c1 > 0."),
-        ("Pass min_freq=… with a smaller number.", "Pass --min-freq with a smaller number."),
-        ("bayes=True has no place for shrinkage='oas'", "--bayes has no place for --shrinkage oas"),
-    ],
-)
-def test_remedies_are_said_as_options(python: str, command: str) -> None:
-    assert spoken(python) == command

@@ -12,7 +12,6 @@ from tests.cli.test_cliques import TABLE, folder  # noqa: F401 (a fixture)
 from tests.command_line import bad, good, run
 
 import suffice as sf
-from suffice.cli.spoken import spoken
 
 MODELS = {"chain": sf.DAG("A -> B -> C"), "ring": sf.Cliques("A:B + B:C + A:C"), "all": sf.Cliques("A:B:C")}
 WRITTEN = ("chain=A -> B -> C", "ring = A:B + B:C + A:C", "all=A:B:C")
@@ -119,7 +118,3 @@ def test_a_terminal_gets_the_same_numbers(monkeypatch: pytest.MonkeyPatch) -> No
     command._show(found)
     assert lines[0] == found.heading
     assert found.verdict in lines
-
-
-def test_remedies_are_said_as_options() -> None:
-    assert spoken("leave it out by folds=None.") == "leave it out by --folds 0."

@@ -12,7 +12,6 @@ from tests.command_line import bad, document, good
 
 import suffice as sf
 from suffice.cli.priors import read_prior, read_priors
-from suffice.cli.spoken import spoken
 
 MIXED = "variety -> height; light -> height"
 PLANTS: dict[str, list[Any]] = {
@@ -137,33 +136,6 @@ def test_fit_refuses_and_says_the_options(folder: Path, name: str) -> None:
 def test_shown_node_of_a_regression_prints_its_coefficients(folder: Path) -> None:
     text = good("fit", MIXED, "plants.csv", "--show", "height")
     assert str(mixed().cpd("height")) in text
-
-
-@pytest.mark.parametrize(
-    ("python", "command"),
-    [
-        ("pass a prior such as sf.NormalInverseGamma.", "pass a prior such as --prior nig:2:1."),
-        ("with sf.NormalInverseGamma(…) on", "with --prior nig:2:1 on"),
-        ("prior=[sf.BDeu(1), sf.NormalInverseGamma(…), sf.Gaussian(…)].",
-         "--prior bdeu:1 --prior nig:2:1 --prior gaussian:1."),
-        ("Use divisor='n'.", "Use --divisor n."),
-        ("kinds={'a b': 'tabular'}.", "kinds = { 'a b' = 'tabular' } in a structure file."),
-        ("kinds={…: {'tied': 'both'}}.", "kinds = { NODE = { tied = 'both' } } in a structure file."),
-        ("Observe ['x'], or pass method='sampling' to query.", "Observe ['x'], or pass --method sampling."),
-        ("or pass method='sampling'.", "or pass --method sampling."),
-        ("such as draws=1000000, or", "such as --draws 1000000, or"),
-        ("sf.Dirichlet(1.0), sf.K2() or sf.Jeffreys().", "--prior dirichlet:1, --prior k2 or --prior jeffreys."),
-        ("Say which to model: variable='…'.", 'Say which to model: variable = "…" in a structure file.'),
-        ("use initial='given'.", 'use initial = "given" in a structure file.'),
-        ("Ask for point='map', give", "Ask for --point map, give"),
-        ("give the strengths: fixed={…}.", "give the strengths: fixed={…} in Python."),
-        ("or sample with start=….", "or sample with --start FILE."),
-        ("sf.HyperInverseWishart(dof, scale, mean), or fit sf.MultivariateNormal([…]).",
-         '--prior hiw:DOF:SCALE:MEAN, or fit type = "MultivariateNormal".'),
-    ],
-)  # fmt: skip
-def test_remedies_are_said_as_options(python: str, command: str) -> None:
-    assert spoken(python) == command
 
 
 # query --------------------------------------------------------------------------------------------------------

@@ -222,7 +222,7 @@ def test_query_of_a_conditional_model(models: dict[str, Any], path: str) -> None
 @pytest.mark.parametrize(
     ("arguments", "words"),
     [
-        (("c.json", "y"), "A conditional model answers for given inputs only: --given 'x'="),
+        (("c.json", "y"), "A conditional model answers for given inputs only: --given COL=…"),
         (("c.json",), "The input 'x' is not given"),
         (("c.json", "y", "--given", "x=0.5"), "The input 'A' is not given"),
         (("c.json", "--map", "--given", "A=no"), "The input 'x' is not given"),
@@ -330,7 +330,7 @@ def test_info_of_models(models: dict[str, Any], path: str, kind: str, n_weights:
     [
         (FEATURES, ("--method", "gsi"), "Did you mean 'gis'?"),
         (FEATURES, ("--method", "gis", "--prior", "gaussian:1"), "Use 'lbfgs' or 'newton'"),
-        (FEATURES, ("--prior", "bdeu:1"), "--prior gaussian:1.0 or --prior laplace:1.0. Got BDeu"),
+        (FEATURES, ("--prior", "bdeu:1"), "--prior gaussian:1 or --prior laplace:1. Got BDeu"),
         (FEATURES, ("--show", "A"), "no tables of nodes"),
         (FEATURES, ("--option", "steps=1"), "'steps'"),
         (FEATURES.replace("yes", "maybe"), (), "has no state 'maybe'"),

@@ -288,7 +288,7 @@ def test_characters_that_a_terminal_would_obey_are_spelt_out_there(monkeypatch: 
         (["level.json", "--method", "gibbs"], "Leave out --method"),
         (["chain.json", "-n", "-1"], "'n'"),
         (["chain.json", "--length", "-1"], "'length'"),
-        (["chain.json", "--seed", "-1"], "'seed'"),
+        (["chain.json", "--seed", "-1"], "--seed must be"),
         (["chain.json", "--out", "x.json"], "ends in .txt, .csv or .parquet. Got 'x.json'"),
         (["level.json", "--out", "x.txt"], "ends in .csv or .parquet. Got 'x.txt'"),
         (["pair.json", "--start", "level.csv"], "level.csv"),

@@ -31,7 +31,7 @@ entry("autoregression with given parameters", A, lambda w: sf.fit(sf.Autoregress
 entry("autoregression read with a prior on tables", sf.ArgumentError, lambda w: _checked(sf.K2()),
       "'prior' argument", "sf.NormalInverseGamma(2, 1.0)", "Got K2() instead")  # fmt: skip
 entry("autoregression with a prior on tables", E_, lambda w: sf.fit(sf.Autoregression(1), [NOISE], prior=sf.K2()),
-      "The prior of an autoregression", "sf.NormalInverseGamma(2, 1.0)", "Got K2() instead")  # fmt: skip
+      "the prior of an autoregression", "sf.NormalInverseGamma(2, 1.0)", "Got K2() instead")  # fmt: skip
 entry("prior of several variables", E_, lambda w: sf.fit(sf.Autoregression(1), [NOISE],
       prior=sf.NormalInverseGamma(2, 1.0)), "one variable", "['x1', 'x2']", "Fit each by itself")  # fmt: skip
 entry("constant sequence", E_, lambda w: sf.fit(sf.Autoregression(1), [[3.0] * 9]), "'x[-1]'", "constant",

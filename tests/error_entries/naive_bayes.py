@@ -88,7 +88,7 @@ entry("Bernoulli column of one state", S,
 entry("input of another kind", E_, lambda w: sf.fit(TIED, MIXED, schema={"x": sf.categorical()}), "'x'",
       "'tied_gaussian'", "its column is discrete", "schema={'x': sf.continuous()}")  # fmt: skip
 entry("continuous class", E_, lambda w: sf.fit(Naive("x", ["c"]), MIXED, schema={"x": sf.continuous()}),
-      "The class 'x' is continuous", "schema={'x': sf.categorical()}")  # fmt: skip
+      "the class 'x' is continuous", "schema={'x': sf.categorical()}")  # fmt: skip
 entry("column without values", E_, lambda w: _fit(Naive("y", ["c"]), c=[None] * 4), "Column 'c' has no values",
       "Leave it out")  # fmt: skip
 entry("column of naive Bayes constant in a class", E_, lambda w: _fit(Naive("y", ["x"]), x=[1.0, 1.0, 2.0, 3.0]),
@@ -96,7 +96,7 @@ entry("column of naive Bayes constant in a class", E_, lambda w: _fit(Naive("y",
       "prior=sf.NormalInverseGamma(2, 1.0)")  # fmt: skip
 entry("column constant in all classes", E_, lambda w: _fit(TIED, x=[1.0, 1.0, 2.0, 2.0]),
       "Column 'x' does not vary within any class",
-      "Leave it out; or pass a prior, with kinds={'x': 'gaussian'}")  # fmt: skip
+      "Leave it out; or pass a prior: prior=sf.NormalInverseGamma(2, 1.0) with kinds={'x': 'gaussian'}")  # fmt: skip
 entry("column without values in a class", E_, lambda w: _fit(Naive("y", ["x"]), x=[1, 2, None, None]),
       "Column 'x' has no values in the class 'b'", "Leave the column out", "prior=sf.Dirichlet(1.0)")  # fmt: skip
 entry("class without rows that has a probability", E_,

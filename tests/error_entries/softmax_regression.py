@@ -69,10 +69,10 @@ entry("softmax with given weights", A, lambda w: sf.fit(ONE, ROWS, fixed={"x": 1
       "'fixed' argument must be left out", "{'x': 1.0}")  # fmt: skip
 entry("softmax read with a prior on tables", A, lambda w: check(ONE, sf.K2(), {}), "'prior' argument",
       "sf.Gaussian(10)", "Got K2() instead")  # fmt: skip
-entry("softmax with a prior on tables", E_, lambda w: sf.fit(ONE, ROWS, prior=sf.K2()), "A prior on the weights",
+entry("softmax with a prior on tables", E_, lambda w: sf.fit(ONE, ROWS, prior=sf.K2()), "a prior on the weights",
       "sf.Laplace(1.0)", "Got K2() instead")  # fmt: skip
 entry("softmax with a prior on intercepts", E_, lambda w: sf.fit(ONE, ROWS, prior=sf.Gaussian(1.0, main=2.0)),
-      "Intercepts", "leave 'main' out")  # fmt: skip
+      "intercepts", "leave 'main' out")  # fmt: skip
 entry("softmax under a kink by Newton", E_, lambda w: sf.fit(ONE, ROWS, prior=sf.Laplace(1.0), method="newton"),
       "kink at zero", "method='proximal'")  # fmt: skip
 entry("softmax without a kink by proximal steps", E_, lambda w: sf.fit(ONE, ROWS, method="proximal"),

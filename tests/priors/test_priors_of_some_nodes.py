@@ -13,7 +13,6 @@ from tests.command_line import bad, good
 import suffice as sf
 from suffice.certify import Claim
 from suffice.cli.priors import read_priors
-from suffice.cli.spoken import spoken
 from suffice.families.proof import certify
 from suffice.priors.binding import one_prior
 from suffice.priors.registry import prior_from_dict
@@ -278,10 +277,3 @@ def test_fit_on_the_command_line(tmp_path: Any, monkeypatch: pytest.MonkeyPatch)
         assert "maximum likelihood of 'x', which has no prior" in text
     assert "two priors for the node 'A'" in bad("fit", "A -> x", "rows.csv", "--prior", "A=k2", "--prior", "A=bdeu:1")
     assert "NODE=bdeu:10" in bad("fit", "A -> x", "rows.csv", "--prior", "A=beta:1")
-
-
-def test_remedies_are_said_as_options() -> None:
-    assert spoken("Fit: prior=[sf.BDeu(10), None].") == "Fit: --prior bdeu:10 --prior none."
-    assert spoken("Pass prior={'s': sf.Gaussian(10)}.") == "Pass --prior 's=gaussian:10'."
-    said = spoken("Add one, such as sf.BDeu(10), or None, which fits the nodes")
-    assert said == "Add one, such as --prior bdeu:10, or --prior none, which fits the nodes"

@@ -67,7 +67,7 @@ def test_remedies_are_parameters_and_help(name: str) -> None:
     assert not any(odd in message.replace("class_prior=", "") for odd in ODD), message
     found = [(key, eval(value, {"sf": sf})) for key, value in WAY.findall(message)]
     assert found, message
-    joint = ", with " in message
+    joint = " with " in message
     ways = [dict(found)] if joint else [{key: value} for key, value in found]
     for way in ways:
         CASES[name](**way)

@@ -24,6 +24,7 @@ from suffice.errors import (
     EstimationError,
     ModelError,
     StatisticsError,
+    Text,
     require_choice,
     require_fraction,
     require_seed,
@@ -275,7 +276,7 @@ def _bootstrap(
     try:
         return bootstrapped(fitted.model, ways, statistics, n_tables, seed, watch), []
     except ModelError as error:  # no rows can be drawn from so wide a graph
-        return None, [f"No tables were drawn from the fitted model. {error}"]
+        return None, [Text("No tables were drawn from the fitted model. ", error.message)]
 
 
 def _interactions(
@@ -285,7 +286,7 @@ def _interactions(
     try:
         found = likelihood_ratio(fitted, estimate(asked.closure, statistics))
     except (EstimationError, StatisticsError, ModelError) as error:
-        return None, f"Interactions beyond the model's are not tested. {error}"
+        return None, Text("Interactions beyond the model's are not tested. ", error.message)
     if not found.df:
         return None, ""
     outcome = Outcome("G²", found.G2, found.df, None, found.G2, found.df, found.p_value)

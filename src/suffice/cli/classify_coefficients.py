@@ -6,7 +6,7 @@ import textwrap
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
-from suffice.cli.classify_options import in_options
+from suffice.cli.remedies import as_options
 from suffice.errors import SufficeError
 from suffice.text import visible
 
@@ -63,7 +63,7 @@ class Coefficients:
             for line in self.table._foot:
                 print(visible(line[:1].upper() + line[1:] if self.in_summary else line))
         elif self.why:
-            print("\n" + textwrap.fill(f"No standard errors: {visible(in_options(self.why))}", WIDTH))
+            print("\n" + textwrap.fill(f"No standard errors: {visible(as_options(self.why))}", WIDTH))
 
 
 def read_coefficients(fit: Fit, cases: str | CSV, weights: str | None) -> Coefficients:
@@ -85,4 +85,4 @@ def read_coefficients(fit: Fit, cases: str | CSV, weights: str | None) -> Coeffi
         assert isinstance(table, SoftmaxCoefficients)
         return Coefficients(table, in_summary=known)
     except SufficeError as error:
-        return Coefficients(why=str(error))
+        return Coefficients(why=error.message)

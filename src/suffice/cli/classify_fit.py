@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
 from typing import TYPE_CHECKING, Annotated
 
 import typer
@@ -10,7 +9,7 @@ import typer
 from suffice.cli.classify_coefficients import Coefficients, read_coefficients
 from suffice.cli.classify_look import Look
 from suffice.cli.classify_models import classifier, read_missing
-from suffice.cli.classify_options import CASES, in_options, read_class_prior, read_inputs, read_pairs
+from suffice.cli.classify_options import CASES, read_class_prior, read_inputs, read_pairs
 from suffice.cli.shared import (
     CategoricalOption,
     CertifyOption,
@@ -248,7 +247,7 @@ def _report(
     if as_json:
         show_document(result, coefficients=coefficients.to_list(), resubstitution=survey.to_dict())
         return
-    show_fit(replace(result, notes=tuple(replace(note, text=in_options(note.text)) for note in result.notes)), [])
+    show_fit(result, [])
     coefficients.show()
     print("\nErrors on the data learnt from (resubstitution; expect more on new data)")
     survey.show()

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Sequence
 from typing import Annotated
 
@@ -10,7 +9,6 @@ import typer
 
 from suffice.cli.priors import is_number
 from suffice.cli.shared import split_names
-from suffice.cli.spoken import spoken
 from suffice.errors import ArgumentError, UnknownNameError, listing, suggestion
 
 CASES = "A CSV file whose first line, or --names, names the columns; a Parquet file; a glob or folder of such files."
@@ -20,21 +18,6 @@ ClassWeightsOption = Annotated[
 
 ClassProbabilities = str | float | dict[str, float]
 """A word, a pseudo-count, or p by class."""
-
-
-def in_options(message: str) -> str:
-    """Say a message's remedies as options of classifiers.
-
-    >>> in_options("Pass a prior such as prior=sf.Gaussian(10).")
-    'Add a penalty such as --penalty l2.'
-    """
-    penalty = re.sub(r"prior=sf\.Gaussian\([^)]*\)", "--penalty l2", message)
-    penalty = re.sub(r"prior=sf\.Laplace\([^)]*\)", "--penalty l1", penalty)
-    return spoken(re.sub(r"\b([Pp])ass a prior such as --", _add_a_penalty, penalty))
-
-
-def _add_a_penalty(found: re.Match[str]) -> str:
-    return f"{'A' if found[1] == 'P' else 'a'}dd a penalty such as --"
 
 
 def read_class_prior(text: str | None) -> ClassProbabilities | None:

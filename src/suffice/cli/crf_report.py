@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import re
 import sys
 import textwrap
 import warnings
@@ -12,9 +11,9 @@ from contextlib import contextmanager
 from itertools import chain
 from typing import TYPE_CHECKING
 
+from suffice.cli.remedies import as_options, option_of
 from suffice.cli.show import show_facts, show_table
-from suffice.cli.spoken import spoken
-from suffice.errors import is_number, shown
+from suffice.errors import Mention, is_number, shown, worded
 from suffice.progress import Bar
 from suffice.text import fixed, plural, visible
 
@@ -53,9 +52,14 @@ def told(tagger: Tagger, sentences: Sentences) -> Iterator[None]:
         warnings.simplefilter("always", UserWarning)
         yield
     unknown = _unknown(tagger.model_.structure.vocabulary, sentences)
-    for text in [unknown] if unknown else dict.fromkeys(str(warning.message) for warning in found):
-        named = re.sub(r"(?<=attribute of )X\b|(?<=: )X(?= has names)", lambda _: sentences.source.name, text)
-        print(f"warning: {visible(spoken(named))}", file=sys.stderr)
+    name = sentences.source.name
+    for text in [unknown] if unknown else dict.fromkeys(said for warning in found for said in _words(warning.message)):
+        said = worded(text, lambda part: name if part == Mention("X", "X") else option_of(part))
+        print(f"warning: {visible(said)}", file=sys.stderr)
+
+
+def _words(warning: Warning | str) -> tuple[str, ...]:
+    return (warning,) if isinstance(warning, str) else warning.args
 
 
 def _unknown(vocabulary: Vocabulary, sentences: Sentences) -> str:
@@ -180,7 +184,7 @@ def show_verdict(ok: bool, verdict: str, notes: Sequence[str]) -> None:
 
 def _hanging(text: str, width: int) -> str:
     """Break text into lines, all but the first indented."""
-    return "\n".join(textwrap.wrap(visible(spoken(text)), width, subsequent_indent="  "))
+    return "\n".join(textwrap.wrap(visible(as_options(text)), width, subsequent_indent="  "))
 
 
 def show_scores(scores: TagScores) -> None:

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from suffice.cli.score import words_of_scores
+from suffice.cli.score import of_scores
 from suffice.cli.shared import (
     DATA,
     JsonOption,
@@ -55,7 +55,7 @@ def report(
     Files of `suffice crf fit`, and those of ChainCRF.save and GraphCRF.save, keep the verdict of their fit. A PDF file
     is printed by Chromium, Chrome or Edge, which must be installed.
     """
-    with reported(as_json), words_of_scores():
+    with reported(as_json, of_scores):
         from suffice.report.page import write_report
 
         require_page(out)

@@ -3,13 +3,12 @@
 from __future__ import annotations
 
 import json
-import re
-from collections.abc import Iterator
-from contextlib import contextmanager
+from dataclasses import replace
 from typing import TYPE_CHECKING, Annotated
 
 import typer
 
+from suffice.cli.remedies import option_of
 from suffice.cli.scored_sequences import Facts, Policies, score_autoregression, score_chain, score_hidden
 from suffice.cli.shared import (
     DATA,
@@ -30,14 +29,11 @@ from suffice.cli.shared import (
     table,
     unable,
 )
-from suffice.errors import ArgumentError, DataError, require_choice
+from suffice.errors import Made, Mention, Part, Passed, Remedy, require_choice
 
 if TYPE_CHECKING:
     from suffice.models.model import Model
     from suffice.types import TableLike
-
-OF_FITS = r"fits do that with missing='drop', or learn [^.]* with missing='em'\. log_prob sums"
-"""What is said of gaps in general."""
 
 
 def score(
@@ -55,7 +51,7 @@ def score(
     as_json: JsonOption = False,
 ) -> None:
     """Print the log-likelihood of the table or sequences DATA under MODEL."""
-    with reported(as_json), words_of_scores():
+    with reported(as_json, of_scores):
         from suffice.cli.show import show_facts
         from suffice.models.autoregression import AutoregressiveModel
         from suffice.models.hidden_markov import HiddenMarkovModel
@@ -85,14 +81,11 @@ def score(
         show_facts(facts)
 
 
-@contextmanager
-def words_of_scores() -> Iterator[None]:
-    """Name the remedies that scores have for gaps, not those of fits."""
-    try:
-        yield
-    except (ArgumentError, DataError) as error:
-        said = re.sub(OF_FITS, "pass missing='drop', or sum", str(error))
-        raise type(error)(said.replace("missing='em'", "missing='marginalise'")) from None
+def of_scores(part: Remedy | Passed | Mention | Made) -> Part | None:
+    """Return a part as an option of scores, which sum missing values out where fits learn from incomplete rows."""
+    if isinstance(part, Remedy) and part.argument == "missing" and part.value == "em":
+        return None if part.call else option_of(replace(part, value="marginalise"))
+    return option_of(replace(part, call="") if isinstance(part, Remedy) else part)
 
 
 def _score_rows(network: Model, data: TableLike, policies: Policies, progress: bool) -> tuple[Document, Facts]:

@@ -15,8 +15,8 @@ from typing import TYPE_CHECKING, Annotated, Any, TypeAlias
 
 import typer
 
-from suffice.cli.spoken import spoken
-from suffice.errors import ArgumentError, FileAccessError, SufficeError
+from suffice.cli.remedies import option_of
+from suffice.errors import ArgumentError, Change, FileAccessError, SufficeError
 from suffice.text import visible
 
 if TYPE_CHECKING:
@@ -123,13 +123,13 @@ QuietOption = Annotated[bool, typer.Option("--quiet", "-q", help="No progress ba
 
 
 @contextmanager
-def reported(as_json: bool) -> Iterator[None]:
-    """Turn errors into a message on standard error and exit code 2."""
+def reported(as_json: bool, say: Change = option_of) -> Iterator[None]:
+    """Turn errors into a message on standard error, with remedies as ``say`` says them, and exit code 2."""
     try:
         yield
         sys.stdout.flush()
     except SufficeError as error:
-        _complain(str(error), type(error).__name__, as_json)
+        _complain(str(error) if as_json else error.worded(say), type(error).__name__, as_json)
         raise typer.Exit(2) from None
     except (MemoryError, RecursionError) as error:
         _complain(f"{type(error).__name__}: {error}", type(error).__name__, as_json)
@@ -156,7 +156,7 @@ def _complain(message: str, kind: str, as_json: bool) -> None:
     if as_json:
         print(json.dumps({"error": {"type": kind, "message": message}}, ensure_ascii=False), file=sys.stderr)
     else:
-        print(f"error: {visible(spoken(message))}", file=sys.stderr)
+        print(f"error: {visible(message)}", file=sys.stderr)
 
 
 def table(

@@ -4,8 +4,10 @@ from __future__ import annotations
 
 import json
 import sys
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
+from suffice.cli.remedies import as_options
 from suffice.text import plain_facts, plain_table, shorten, visible
 
 if TYPE_CHECKING:
@@ -55,6 +57,7 @@ def show_fit(fit: Fit, nodes: list[str]) -> None:
     """Print a fit's summary, and the tables of some nodes."""
     from suffice.result.summary import facts, part_cells
 
+    fit = replace(fit, notes=tuple(replace(note, text=as_options(note.text)) for note in fit.notes))
     if not sys.stdout.isatty():
         print(fit)
     else:

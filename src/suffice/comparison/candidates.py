@@ -99,7 +99,7 @@ def _entry(name: object, model: Structure | Fit | Mapping[str, Any], common: Key
     try:
         methods_for(structure)
     except ArgumentError as error:
-        raise ArgumentError(f"The model {name!r} is neither a structure nor a fit. {error}") from None
+        raise ArgumentError(f"The model {name!r} is neither a structure nor a fit. ", error.message) from None
     return Entry(name, structure, settings, fit)
 
 
@@ -246,7 +246,7 @@ class Candidate:
 
 def about(error: SufficeError, where: str, end: str = "") -> SufficeError:
     """Return the same error, which says of which model it is."""
-    return type(error)(f"{where}: {error}{' ' * bool(end)}{end}")
+    return type(error)(Text(f"{where}: ", error.message, f"{' ' * bool(end)}{end}"))
 
 
 def _agree(given: Fit, found: Fit) -> bool:

@@ -24,7 +24,7 @@ from suffice.data.float_kinds import FRACTION, SAMPLE_ROWS, Trait, traits_of
 from suffice.data.raw import RawColumn, is_number
 from suffice.data.schema import Declaration
 from suffice.data.variable import Variable, sort_labels
-from suffice.errors import DataError, Remedy, SchemaError, listing, made, suggestion
+from suffice.errors import DataError, Mention, Remedy, SchemaError, listing, made, suggestion
 from suffice.text import plural
 from suffice.types import Label
 
@@ -255,7 +255,9 @@ class ColumnEncoder:
             states = self.variable.labels
             raise DataError(
                 f"Column {self.name!r}, row {first_row + row + 1}: state {label!r} is not one of {listing(states)}."
-                f"{suggestion(label, states)} Add it to the schema, or pass ",
+                f"{suggestion(label, states)} ",
+                Mention("unknown state", "Add it to the schema"),
+                ", or pass ",
                 Remedy("unknown_states", "missing"),
                 ".",
             )

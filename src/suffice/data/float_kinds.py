@@ -12,7 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from suffice.data.block import EXACT
-from suffice.errors import SchemaError, listing
+from suffice.errors import Remedy, SchemaError, listing, made
 
 MISSING, WHOLE, FRACTION = "missing", "whole", "fraction"
 KINDS = ("categorical", "continuous")
@@ -50,8 +50,12 @@ def refuse_unclear(traits: Iterable[Trait]) -> None:
         return
     what = f"Column {names[0]!r} holds" if len(names) == 1 else f"The columns {listing(names, len(names))} hold"
     each = "it" if len(names) == 1 else "each"
-    lines = [f"schema={{{', '.join(f'{name!r}: sf.{kind}()' for name in names)}}}" for kind in KINDS]
+    lines = [Remedy("schema", {name: made(kind) for name in names}) for kind in KINDS]
     raise SchemaError(
         f"{what} whole numbers as floats, with values missing, so {each} could be discrete or continuous (integers "
-        f"with missing values become floats in many programs). Say which: {lines[0]} or {lines[1]}."
+        f"with missing values become floats in many programs). Say which: ",
+        lines[0],
+        " or ",
+        lines[1],
+        ".",
     )

@@ -12,7 +12,7 @@ from suffice.data.attributes import Attributes, Vocabulary, offsets_of
 from suffice.data.graph_codes import CliqueRows, LabelledGraphs
 from suffice.data.labelled_graphs import CONSTANT, Graph
 from suffice.data.position_features import read_features
-from suffice.errors import DataError, SufficeError, listing, shown, suggestion
+from suffice.errors import DataError, SufficeError, Text, listing, shown, suggestion
 
 
 @dataclass(frozen=True)
@@ -92,7 +92,7 @@ def graph_list(graphs: Any, name: str = "X") -> list[Graph]:
         try:
             found.append(Graph.of(graph))
         except SufficeError as error:
-            error.args = (f"Graph {number:,} of {name!r}: {error}",)
+            error.args = (Text(f"Graph {number:,} of {name!r}: ", error.message),)
             raise
     return found
 
@@ -142,6 +142,6 @@ def _read_kind(
     try:
         read = read_features(features, known, n_buckets=n_buckets, name=name)
     except SufficeError as error:
-        error.args = (f"Among the cliques of the kind {kind!r}: {error}",)
+        error.args = (Text(f"Among the cliques of the kind {kind!r}: ", error.message),)
         raise
     return CliqueRows(read.offsets, members, read.states), read.vocabulary, read.n_unknown

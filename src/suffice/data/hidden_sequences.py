@@ -16,7 +16,7 @@ from suffice.data.sequences import Sequences
 from suffice.data.stream import KEEP
 from suffice.data.table import UNKNOWN_POLICIES, Weights
 from suffice.data.windows import Symbols
-from suffice.errors import ArgumentError, DataError, Remedy, require_choice
+from suffice.errors import ArgumentError, DataError, Passed, Remedy, require_choice
 
 Whole = NDArray[np.int64]
 
@@ -143,7 +143,7 @@ def open_hidden(
     require_choice("unknown_states", unknown_states, UNKNOWN_POLICIES)
     if missing == "drop":
         raise ArgumentError(
-            Remedy("missing", "drop"),
+            Passed("missing", "drop"),
             " would make neighbours of positions that are none. Pass ",
             Remedy("missing", "em"),
             ", under which what is missing was not observed, or cut the sequences there.",
@@ -163,7 +163,7 @@ def open_hidden(
         if "the value is missing" not in str(error):
             raise
         raise DataError(
-            f"{error} Or pass ", Remedy("missing", "em"), ", under which what is missing was not observed."
+            error.message, " Or pass ", Remedy("missing", "em"), ", under which what is missing was not observed."
         ) from None
     return HiddenTable(held_of(symbols))
 

@@ -13,7 +13,7 @@ from suffice.data.class_codes import class_codes
 from suffice.data.encode import MAX_INTEGER_STATES, above
 from suffice.data.schema import Declaration, SchemaLike, declarations
 from suffice.data.variable import Variable
-from suffice.errors import DataError, Remedy, listing, suggestion
+from suffice.errors import DataError, Mention, Remedy, listing, suggestion
 from suffice.native.codes import encode_known, encode_small
 
 WIDTH = 1 << 12
@@ -181,7 +181,9 @@ def _refuse(matrix: NDArray[Any], codes: Codes, variables: Sequence[Variable]) -
     variable, label = variables[place], matrix[row, place].item()
     raise DataError(
         f"Column {variable.name!r}, row {row + 1}: state {label!r} is not one of "
-        f"{listing(variable.labels)}.{suggestion(label, variable.labels)} Add it to the schema, or pass ",
+        f"{listing(variable.labels)}.{suggestion(label, variable.labels)} ",
+        Mention("unknown state", "Add it to the schema"),
+        ", or pass ",
         Remedy("unknown_states", "missing"),
         ".",
     )

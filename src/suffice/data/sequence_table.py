@@ -16,7 +16,7 @@ from suffice.data.raw import ArrowColumn, CodedColumn, RawColumn, RawStream, Raw
 from suffice.data.readers import open_raw
 from suffice.data.readers.frames import mixed_types
 from suffice.data.schema import Declaration
-from suffice.errors import DataError, listing, shown, suggestion
+from suffice.errors import DataError, Mention, listing, shown, suggestion
 from suffice.text import plural
 
 
@@ -64,15 +64,16 @@ def read_tables(tables: Sequence[Any], names: Sequence[str] | None, time: str | 
         try:
             parts.append(read_table(table, names, None, time))
         except DataError as error:
-            raise DataError(f"Sequence {number} of {len(tables):,}: {error}") from None
+            raise DataError(f"Sequence {number} of {len(tables):,}: ", error.message) from None
     first = parts[0]
     for number, part in enumerate(parts, 1):
         if list(part.columns) != list(first.columns) or part.text != first.text:
             raise DataError(
                 f"Sequence {number} of {len(tables):,} has the column {listing(part.columns)}"
                 f"{' of a text file' * part.text}, and the first one {listing(first.columns)}"
-                f"{' of a text file' * first.text}. Name the column to model, variable='…', and pass tables of one "
-                "kind."
+                f"{' of a text file' * first.text}. Name the column to model, ",
+                Mention("variable", "variable='…'"),
+                ", and pass tables of one kind.",
             )
     return RawSequences(
         {name: _joined(name, [part.columns[name] for part in parts]) for name in first.columns},
@@ -90,7 +91,9 @@ def _the_rest(raw: RawTable | RawStream, id: str | None, time: str | None) -> li
     if len(rest) != 1:
         raise DataError(
             f"The {raw.description} has the columns {listing(rest, 12)} besides those of sequence and time. Say which "
-            "to model: variable='…'."
+            "to model: ",
+            Mention("variable", "variable='…'"),
+            ".",
         )
     return rest
 
@@ -178,7 +181,9 @@ def _in_time(
         which = "" if label == ("1",) else f" of sequence {shown(label[owner[row]])}"
         raise DataError(
             f"Column {time!r}: the time {shown(_written(columns[time], row))}{which} occurs more than once, so that "
-            "its rows have no order. Keep one of them, or name the column that tells sequences apart: id='…'."
+            "its rows have no order. Keep one of them, or name the column that tells sequences apart: ",
+            Mention("id", "id='…'"),
+            ".",
         )
     return order, _uneven(time, when[order], owner[order])
 

@@ -23,7 +23,8 @@ from suffice.data.windows import Symbols, WindowTable, lagged, window_names
 from suffice.errors import (
     ArgumentError,
     DataError,
-    Remedy,
+    Mention,
+    Passed,
     SchemaError,
     is_whole,
     listing,
@@ -299,7 +300,7 @@ def open_windows(
     require_choice("unknown_states", unknown_states, UNKNOWN_POLICIES)
     if missing == "drop":
         raise ArgumentError(
-            Remedy("missing", "drop"),
+            Passed("missing", "drop"),
             f" would make neighbours of positions that are none. {remedies_for_gaps(continuous)}",
         )
     require_choice("missing", missing, ("error",))
@@ -339,7 +340,9 @@ def _lengths(data: object, lengths: Sequence[int] | None) -> tuple[int, ...] | N
     if not isinstance(data, np.ndarray) or data.ndim not in (1, 2):
         raise ArgumentError(
             "The 'lengths' argument is for an array with one row per position, shape (n,) or (n, n_variables). Got "
-            f"{type(data).__name__} instead; leave it out for lists of sequences, and pass id='…' for tables."
+            f"{type(data).__name__} instead; leave it out for lists of sequences, and pass ",
+            Mention("id", "id='…'"),
+            " for tables.",
         )
     listed = tuple(lengths) if isinstance(lengths, Iterable) and not isinstance(lengths, str | bytes) else (None,)
     if not all(is_whole(length) and length >= 0 for length in listed):

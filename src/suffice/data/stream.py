@@ -17,7 +17,7 @@ from suffice.data.encode import ColumnEncoder, missing_in
 from suffice.data.float_kinds import Trait, refuse_unclear, unclear_in
 from suffice.data.raw import Batch, RawStream
 from suffice.data.schema import Declaration, Schema, declarations
-from suffice.errors import DataError, Remedy
+from suffice.errors import DataError, Remedy, also
 from suffice.text import plural
 
 KEEP = "keep"
@@ -261,12 +261,10 @@ def complete_rows(columns: Mapping[str, NDArray[Any]], missing: str, first_row: 
             raise DataError(
                 f"Column {name!r}, row {first_row + int(np.argmax(gaps)) + 1}: the value is missing "
                 f"({plural(int(gaps.sum()), 'missing value')} in the rows read so far). "
-                "Fill it in or leave out incomplete rows; fits do that with ",
-                Remedy("missing", "drop"),
-                ", or learn from what such rows have with ",
-                Remedy("missing", "em"),
-                ". log_prob sums gaps out with ",
-                Remedy("missing", "marginalise"),
+                "Fill it in, or pass ",
+                Remedy("missing", "drop", "to leave out incomplete rows"),
+                also(", ", Remedy("missing", "em", "to learn from what they have", call="sf.fit(…)")),
+                also(", ", Remedy("missing", "marginalise", "to sum out what they lack", call="log_prob(…)")),
                 ".",
             )
         incomplete = gaps if incomplete is None else incomplete | gaps

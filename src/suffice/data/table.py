@@ -124,8 +124,10 @@ def _require_columns(raw: RawTable | RawStream, columns: Sequence[str], if_absen
         if name not in names:
             raise DataError(
                 f"The structure names the variable {name!r}, but there is no such column in the {raw.description}. "
-                f"Its columns are {listing(raw.names, 12)}.{suggestion(name, raw.names)}{_separator_hint(raw.names)}"
-                f"{if_absent and ' ' + if_absent}"
+                f"Its columns are {listing(raw.names, 12)}.",
+                suggestion(name, raw.names),
+                _separator_hint(raw.names),
+                f" {if_absent}" if if_absent else "",
             )
 
 

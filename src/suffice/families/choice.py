@@ -6,10 +6,21 @@ from collections.abc import Mapping
 from typing import Any
 
 from suffice.data.schema import Schema
-from suffice.errors import EstimationError, Remedy, Text, UnknownNameError, listing, require_choice, shown, suggestion
+from suffice.errors import (
+    EstimationError,
+    NotFor,
+    Passed,
+    Text,
+    UnknownNameError,
+    joined,
+    listing,
+    require_choice,
+    shown,
+    suggestion,
+)
 from suffice.families import family_of
 from suffice.learn.method import Method
-from suffice.structures.structure import public_name
+from suffice.structures.structure import public_mention
 
 
 def methods_for(structure: object) -> dict[str, Method]:
@@ -48,7 +59,7 @@ def choose(
         if reason is None and gaps and not method.incomplete:
             reason = Text(
                 "it needs complete rows; with ",
-                Remedy("missing", "em"),
+                Passed("missing", "em"),
                 " leave the method out, or name one for incomplete rows.",
             )
         return reason
@@ -65,22 +76,21 @@ def choose(
         raise EstimationError(_refusal(reasons))
     if not isinstance(name, str) or name not in methods:
         raise UnknownNameError(
-            f"There is no method {shown(name)} for {public_name(type(structure))}. The methods are "
-            f"{listing(['auto', *methods])}.{suggestion(name, methods)}"
+            f"There is no method {shown(name)} for ",
+            public_mention(type(structure)),
+            f". The methods are {listing(['auto', *methods])}.{suggestion(name, methods)}",
         )
     reason = reason_against(methods[name])
     if reason:
-        raise EstimationError(f"The method {name!r} cannot fit this structure: {reason}")
+        raise EstimationError(f"The method {name!r} cannot fit this structure: ", reason)
     return name, methods[name]
 
 
 def _refusal(reasons: Mapping[str, str | None]) -> str:
     """Return why no method can do it: one reason alone where all other methods are for something else."""
-    apt = {name: reason for name, reason in reasons.items() if reason and not reason.startswith("it is for ")}
+    apt = {name: reason for name, reason in reasons.items() if reason and not isinstance(reason, NotFor)}
     if len(set(apt.values())) == 1:
         name, reason = next(iter(apt.items()))
-        if reason.startswith(("it ", "its ")):
-            return f"The method {name!r} cannot fit this structure: {reason}"
-        return reason[0].upper() + reason[1:]
-    listed = " ".join(f"{name!r}: {reason}" for name, reason in reasons.items())
-    return f"No exact method can fit this structure. {listed}"
+        return Text(f"The method {name!r} cannot fit this structure: ", reason)
+    listed = joined(" ", [Text(f"{name!r}: ", reason or "") for name, reason in reasons.items()])
+    return "No exact method can fit this structure. " + listed

@@ -47,7 +47,9 @@ class ByTrees:
         try:
             self.groups = _groups(sums, gaps, kinds, chosen)
         except ModelError as error:
-            raise ModelError(f"{error} Leaving out the rows that lack many of them at once helps as well.") from None
+            raise ModelError(
+                error.message, " Leaving out the rows that lack many of them at once helps as well."
+            ) from None
 
     def run(self, tables: Floats, expected: Floats) -> Floats:
         """Add what is expected, and return the logarithms of the sums."""

@@ -65,11 +65,13 @@ def require_reachable(limits: Sequence[Factor], names: Sequence[str]) -> None:
     if barrier.sure:
         raise ModelError(
             "Gibbs sampling changes one variable at a time, and the tables' zeros keep it from some of the possible "
-            f"states: {listed} would have to change together. {REMEDY}"
+            f"states: {listed} would have to change together. ",
+            REMEDY,
         )
     raise ModelError(
         "Gibbs sampling changes one variable at a time, and whether it reaches every possible state could not be "
-        f"decided: the tables' zeros tie too many variables together, {listed}. {REMEDY}"
+        f"decided: the tables' zeros tie too many variables together, {listed}. ",
+        REMEDY,
     )
 
 

@@ -79,7 +79,7 @@ def make_features(**entries: Any) -> Features:
                 )
             specs.append(spec_from_dict(entry))
         except SufficeError as error:
-            raise StructureError(f"feature {number}: {error}") from None
+            raise StructureError(f"feature {number}: ", error.message) from None
     support = {name: _ends(name, ends) for name, ends in _by_name(entries, "support", "{ x = [0, 1] }").items()}
     tie = entries.get("tie", [])
     if not isinstance(tie, list):
@@ -212,7 +212,7 @@ def _structure(path: str, name: str, entries: dict[str, Any]) -> Any:
     try:
         return form.make(**entries)
     except SufficeError as error:
-        raise StructureError(f"{path!r} does not describe {form.said}: {error}") from None
+        raise StructureError(f"{path!r} does not describe {form.said}: ", error.message) from None
 
 
 def _structure_of(thing: Any) -> Any:

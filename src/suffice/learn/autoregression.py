@@ -20,7 +20,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from suffice.data.schema import Schema
-from suffice.errors import ArgumentError, EstimationError, Remedy, Text, listing, made, shown, the_argument
+from suffice.errors import ArgumentError, EstimationError, Passed, Remedy, Text, listing, made, shown, the_argument
 from suffice.learn.gaussian_markov import chain_log_likelihoods
 from suffice.learn.method import Method, Problem, Solution
 from suffice.models.autoregression import AutoregressiveModel
@@ -63,7 +63,7 @@ def check(structure: Autoregression, prior: Any, fixed: Mapping[str, Any]) -> No
         )
     reason = refuses_prior(structure, prior)
     if reason is not None:
-        raise ArgumentError(the_argument("prior"), f" of this autoregression must be left out: {reason}")
+        raise ArgumentError(the_argument("prior"), " of this autoregression must be left out: ", reason)
 
 
 def refuses_prior(structure: Autoregression, prior: Any) -> str | None:
@@ -215,7 +215,7 @@ def _require_errors(
     if structure.divisor == "n-p" and not weight > p:
         raise EstimationError(
             "With ",
-            Remedy("divisor", "n-p"),
+            Passed("divisor", "n-p"),
             f" there must be more windows than the {plural(p, 'coefficient')} of an equation, but "
             f"there are {plural(weight, 'window')}. Collect more, or use ",
             Remedy("divisor", "n"),
@@ -229,9 +229,13 @@ def _start(names: tuple[str, ...], first: Moments) -> JointNormal:
     still = constant_columns(weight, first.mean.astype(np.longdouble) + first.rest, first.scatter) if weight else []
     if weight <= size or still or trouble_with(first.scatter, ()) is not None:
         raise EstimationError(
-            f"With initial='normal' the {plural(size, 'first value')} of a sequence have a normal distribution, which "
+            "With ",
+            Passed("initial", "normal"),
+            f" the {plural(size, 'first value')} of a sequence have a normal distribution, which "
             f"takes more than {plural(size, 'sequence')} that differ in each of them. There are "
-            f"{plural(weight, 'sequence')} with a value to predict. Collect more, or use initial='given'."
+            f"{plural(weight, 'sequence')} with a value to predict. Collect more, or use ",
+            Remedy("initial", "given"),
+            ".",
         )
     return JointNormal([v.name for v in first.variables], first.mean, covariance=first.scatter / weight)
 

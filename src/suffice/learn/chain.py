@@ -10,7 +10,7 @@ import numpy as np
 
 from suffice.data.schema import Schema
 from suffice.data.sequence_positions import PositionTable
-from suffice.errors import ArgumentError, DataError, require_whole, shown
+from suffice.errors import ArgumentError, DataError, NotFor, require_whole, shown
 from suffice.learn.chain_objective import Objective, chain_need
 from suffice.learn.method import Method, Problem, Solution, Step
 from suffice.models.chain_carry import carried
@@ -61,13 +61,13 @@ def check(structure: LabelChain, prior: Any, fixed: Mapping[str, Any]) -> None:
 def refuses_l1(structure: LabelChain, prior: Any) -> str | None:
     """Say that a penalty with c1 > 0 needs another method."""
     has_l1 = isinstance(prior, Elastic | Laplace) and penalty_of(prior).c1 > 0
-    return "it is for smooth penalties; name 'owlqn' for c1 > 0." if has_l1 else None
+    return NotFor("it is for smooth penalties; name 'owlqn' for c1 > 0.") if has_l1 else None
 
 
 def refuses_smooth(structure: LabelChain, prior: Any) -> str | None:
     """Say what the orthant-wise method is for."""
     has_l1 = isinstance(prior, Elastic | Laplace) and penalty_of(prior).c1 > 0
-    return None if has_l1 else "it is for penalties with c1 > 0."
+    return None if has_l1 else NotFor("it is for penalties with c1 > 0.")
 
 
 def objective_of(problem: Problem) -> Objective:

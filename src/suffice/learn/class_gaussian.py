@@ -37,7 +37,18 @@ from suffice.data.block import Block
 from suffice.data.matrix import matrix_of
 from suffice.data.schema import Schema
 from suffice.data.variable import Variable
-from suffice.errors import ArgumentError, EstimationError, Mention, Remedy, Text, listing, shown, the_argument
+from suffice.errors import (
+    ArgumentError,
+    EstimationError,
+    Mention,
+    NotFor,
+    Passed,
+    Remedy,
+    Text,
+    listing,
+    shown,
+    the_argument,
+)
 from suffice.learn.class_gaussian_covariance import (
     Scatter,
     ledoit_wolf_intensity,
@@ -80,7 +91,9 @@ def accepts(structure: ClassGaussian, schema: Schema) -> str | None:
 def accepts_second_pass(structure: ClassGaussian, schema: Schema) -> str | None:
     """Refuse all other shrinkage, which needs no second pass."""
     if structure.shrinkage != "ledoit_wolf":
-        return Text("it is for ", Remedy("shrinkage", "ledoit_wolf"), " only; use 'closed_form'.")
+        return NotFor(
+            "it is for ", Passed("shrinkage", "ledoit_wolf"), " only; use ", Remedy("method", "closed_form"), "."
+        )
     return accepts(ClassGaussian(structure.target, structure.inputs), schema)
 
 
@@ -96,7 +109,7 @@ def check(structure: ClassGaussian, prior: Any, fixed: Mapping[str, Any]) -> Non
             "The priors of normal classes are settings of the classifier: ",
             Mention("shrinkage", "shrinkage=…"),
             " for covariances, ",
-            Remedy("bayes", True),
+            Passed("bayes", True),
             " for the reference prior, ",
             Mention("class_prior", "class_prior=…"),
             " for classes. ",
@@ -333,10 +346,12 @@ def _require_proper(scatter: Scatter, freedom: Floats) -> None:
     if not structure.is_tied and n - k >= more:
         remedies.append(Text("pass ", Remedy("covariance", tied_twin(structure))))
     if structure.form == "matrix" and (n > k if structure.is_tied else (scatter.n[short] > 1).all()):
-        remedies.append(Text("pass ", Remedy("bayes", False), " with ", Remedy("shrinkage", "oas")))
+        remedies.append(Text("pass ", Remedy("bayes", False, beside=(("shrinkage", "oas"),))))
     raise EstimationError(
         f"The posterior under the reference prior is proper with at least {least} rows"
-        f"{'' if structure.is_tied else ' a class'}, and {scatter.has_rows(short)}. {listed(remedies)}."
+        f"{'' if structure.is_tied else ' a class'}, and {scatter.has_rows(short)}. ",
+        listed(remedies),
+        ".",
     )
 
 

@@ -16,7 +16,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from suffice.data.variable import Variable
-from suffice.errors import EstimationError, Remedy, Text, listing
+from suffice.errors import EstimationError, Remedy, Text, Value, joined, listing
 from suffice.models.gaussian_regressions import SINGULAR
 from suffice.stats.moments import Moments
 from suffice.structures.class_gaussian import ClassGaussian
@@ -194,13 +194,15 @@ def require_spread(scatter: Scatter, intensities: Floats | None) -> None:
     others = int(still.any(axis=1).sum()) - 1
     also = f" The same holds for {'one more class' if others == 1 else f'{others} more classes'}." if others else ""
     if mine.all():
-        raise EstimationError(f"{_alike(scatter, group)}{also} {listed(_remedies_of_class(scatter, others))}.")
+        raise EstimationError(f"{_alike(scatter, group)}{also} ", listed(_remedies_of_class(scatter, others)), ".")
     names = [name for name, lies in zip(scatter.structure.inputs, mine, strict=True) if lies]
     where = "within each class" if scatter.structure.is_tied else f"in {scatter.who(group)}"
     more = f" So {'is' if len(names) == 2 else 'are'} {listing(names[1:], 4)}." if len(names) > 1 else ""
     raise EstimationError(
         f"Column {names[0]!r} is constant {where}, so that its variance is zero and the estimate does not exist."
-        f"{more}{also} {listed(_remedies_of_columns(scatter, mine))}."
+        f"{more}{also} ",
+        listed(_remedies_of_columns(scatter, mine)),
+        ".",
     )
 
 
@@ -240,11 +242,10 @@ def _remedies_of_class(scatter: Scatter, others: int) -> list[str]:
 def _remedies_of_columns(scatter: Scatter, mine: NDArray[np.bool_]) -> list[str]:
     """Say what to do about columns with variances of zero."""
     structure = scatter.structure
-    given = Text(Remedy("shrinkage", 0.1)) + (Text(" with ", Remedy("bayes", False)) if structure.bayes else "")
+    beside: list[tuple[str, Value]] = [("bayes", False)] if structure.bayes else []
+    beside += [] if structure.towards == "identity" else [("towards", "identity")]
     remedies = ["Leave it out" if mine.sum() == 1 else "Leave them out"]
-    remedies.append(
-        f"pass {given}" + ("" if structure.towards == "identity" else Text(" with ", Remedy("towards", "identity")))
-    )
+    remedies.append(Text("pass ", Remedy("shrinkage", 0.1, beside=tuple(beside))))
     if not structure.is_tied and structure.covariance != "sparse" and _varies_in_all(scatter)[mine].all():
         remedies.append(Text("share variances by ", Remedy("covariance", tied_twin(structure))))
     return remedies
@@ -252,7 +253,7 @@ def _remedies_of_columns(scatter: Scatter, mine: NDArray[np.bool_]) -> list[str]
 
 def listed(remedies: Sequence[str]) -> str:
     """Join what may be done to a sentence, without its full stop."""
-    return remedies[0] if len(remedies) == 1 else f"{', '.join(remedies[:-1])}, or {remedies[-1]}"
+    return remedies[0] if len(remedies) == 1 else Text(joined(", ", remedies[:-1]), ", or ", remedies[-1])
 
 
 def tied_twin(structure: ClassGaussian) -> str:
@@ -267,22 +268,31 @@ def require_rank(scatter: Scatter, covariances: Floats) -> None:
         return
     structure, d = scatter.structure, len(scatter.structure.inputs)
     few = [group for group in singular if not scatter.freedom[group] >= d]
-    intensity = "0.1" if structure.towards == "diagonal" else "'oas' or 0.1"
-    shrink = f"pass shrinkage={intensity}" + (Text(" with ", Remedy("bayes", False)) if structure.bayes else "")
+    beside: tuple[tuple[str, Value], ...] = (("bayes", False),) if structure.bayes else ()
+    values: list[Value] = [0.1] if structure.towards == "diagonal" else ["oas", 0.1]
+    shrink = Text("pass ", joined(" or ", [Text(Remedy("shrinkage", value, beside=beside)) for value in values]))
     alone = Text(Remedy("covariance", "tied_diagonal")) if structure.is_tied else Text(Remedy("covariance", "diagonal"))
     if few:
         pooled = not structure.is_tied and float(scatter.n.sum()) - len(scatter.labels) >= d
-        other = Text(Remedy("covariance", "tied"), " or 'diagonal'") if pooled else alone
+        other = Text(Remedy("covariance", "tied"), " or ", Remedy("covariance", "diagonal")) if pooled else alone
         shared = f" that {len(scatter.labels)} classes share" if structure.is_tied else ""
         least = d + (len(scatter.labels) if structure.is_tied else 1)
         raise EstimationError(
             f"A covariance matrix of {plural(d, 'column')}{shared} needs at least {least} rows, and "
-            f"{scatter.has_rows(few)}: it is singular. Collect more, {shrink}, or {other}."
+            f"{scatter.has_rows(few)}: it is singular. Collect more, ",
+            shrink,
+            ", or ",
+            other,
+            ".",
         )
     group, place = next(iter(singular.items()))
     raise EstimationError(
         f"The covariance matrix of {scatter.who(group)} is singular, or so to rounding error: column "
-        f"{structure.inputs[place]!r} is a combination of the columns before it. Leave it out, {shrink}, or {alone}."
+        f"{structure.inputs[place]!r} is a combination of the columns before it. Leave it out, ",
+        shrink,
+        ", or ",
+        alone,
+        ".",
     )
 
 

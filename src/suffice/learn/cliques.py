@@ -14,7 +14,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from suffice.errors import ArgumentError, Mention, Remedy, Text, made, shown, the_argument
+from suffice.errors import ArgumentError, Mention, NotFor, Passed, Remedy, made, shown, the_argument
 from suffice.inference.facial import MAX_CELLS, Face, facial_set
 from suffice.inference.facial_dimension import dimension
 from suffice.inference.interior import has_positive_match
@@ -232,7 +232,13 @@ def refuses_kinks(structure: Cliques, prior: Any) -> str | None:
 def refuses_smooth(structure: Cliques, prior: Any) -> str | None:
     """Refuse everything but penalties with kinks."""
     if not isinstance(prior, Laplace):
-        return Text("it is for ", Remedy("prior", made("Laplace", 1.0)), "; all else has faster methods. Use 'auto'.")
+        return NotFor(
+            "it is for ",
+            Passed("prior", made("Laplace", 1.0)),
+            "; all else has faster methods. Use ",
+            Remedy("method", "auto"),
+            ".",
+        )
     return None
 
 

@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 
 from suffice.data.schema import Schema
-from suffice.errors import StructureError
+from suffice.errors import StructureError, Text
 from suffice.inference.facial import Face, facial_set
 from suffice.learn.cliques import boundary_remarks, check, refuses_penalties
 from suffice.learn.matching import clique_table, needs
@@ -28,7 +28,7 @@ def refuses(cliques: Cliques, schema: Schema) -> str | None:
     try:
         cliques.to_dag()
     except StructureError as error:
-        return f"it is not decomposable. {error}"
+        return Text("it is not decomposable. ", error.message)
     return "it is not decomposable."
 
 

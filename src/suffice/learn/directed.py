@@ -18,6 +18,7 @@ from suffice.errors import (
     ArgumentError,
     EstimationError,
     Mention,
+    Passed,
     StatisticsError,
     StructureError,
     UnknownNameError,
@@ -217,8 +218,10 @@ def _require_plain(kind: AnyKind, family: Family) -> None:
     for setting, value in usual.items():
         if getattr(kind, setting) != value:
             raise EstimationError(
-                f"Node {name!r} has the setting {setting}={getattr(kind, setting)!r}, which is for estimates without a "
-                "prior: a conjugate prior gives every configuration a regression of its own. Leave one of them out."
+                f"Node {name!r} has the setting ",
+                Passed(setting, getattr(kind, setting)),
+                ", which is for estimates without a "
+                "prior: a conjugate prior gives every configuration a regression of its own. Leave one of them out.",
             )
 
 
@@ -240,7 +243,8 @@ def _require_apt(prior: Any, dag: DAG, nodes: Mapping[str, tuple[AnyKind, Family
             on = mine.kinds[0]
             raise EstimationError(
                 f"{mine.describe()} is a prior on {PRIORS_ON.get(on, on)}, but node {group[0]!r} is of kind "
-                f"{kind.name!r}. {remedies(kinds, on)}"
+                f"{kind.name!r}. ",
+                remedies(kinds, on),
             )
     if len(without_prior(prior, dag, nodes)) == len(nodes):
         raise EstimationError(

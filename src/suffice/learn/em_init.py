@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
-from suffice.errors import ArgumentError, shown
+from suffice.errors import ArgumentError, Mention, shown
 from suffice.learn.method import Problem
 from suffice.models.bayes_net import BayesianNetwork
 from suffice.models.cpds import nodes_of
@@ -25,7 +25,9 @@ def require_network(problem: Problem) -> None:
         if own.is_discrete != other.is_discrete or not own.has_states_of(other):
             raise ArgumentError(
                 f"The states of {own.name!r} are others in the model to begin at than in the data. Declare the states "
-                "of both alike, in the schema."
+                "of both alike, ",
+                Mention("in the schema", "in the schema"),
+                ".",
             )
 
 

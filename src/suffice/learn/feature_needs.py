@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from suffice.data.schema import Schema
-from suffice.errors import Remedy, SchemaError, made
+from suffice.errors import Mention, Remedy, SchemaError, made
 from suffice.stats.needs import Count, Distinct, Need
 from suffice.structures.features import Features
 
@@ -38,9 +38,9 @@ def require_supports(structure: Features, schema: Schema) -> None:
     for name in structure.variables:
         if not schema[name].is_discrete and name not in structure.continuous:
             raise SchemaError(
-                f"The variable {name!r} is continuous. Say on which interval it lives, "
-                f"sf.Features(…, support={{{name!r}: (0, 1)}}), make it an input, given=[{name!r}], or declare it "
-                "discrete: ",
+                f"The variable {name!r} is continuous. Say on which interval it lives, ",
+                Mention("support", f"sf.Features(…, support={{{name!r}: (0, 1)}})"),
+                f", make it an input, given=[{name!r}], or declare it discrete: ",
                 Remedy("schema", {name: made("categorical")}),
                 ".",
             )

@@ -11,7 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from suffice.data.labelled import LabelledTable
-from suffice.errors import ArgumentError, EstimationError, Remedy, Text, made, shown, the_argument
+from suffice.errors import ArgumentError, EstimationError, NotFor, Passed, Remedy, Text, made, shown, the_argument
 from suffice.inference.clique_family import TableFamily, TablePoint
 from suffice.inference.dependence import Dependence, combination
 from suffice.inference.feature_family import joint_features
@@ -328,7 +328,13 @@ def refuses_kinks(structure: Any, prior: Any) -> str | None:
 def refuses_smooth(structure: Any, prior: Any) -> str | None:
     """Refuse everything but penalties with kinks."""
     if not isinstance(prior, Laplace):
-        return Text("it is for ", Remedy("prior", made("Laplace", 1.0)), "; all else has faster methods. Use 'auto'.")
+        return NotFor(
+            "it is for ",
+            Passed("prior", made("Laplace", 1.0)),
+            "; all else has faster methods. Use ",
+            Remedy("method", "auto"),
+            ".",
+        )
     return None
 
 

@@ -101,7 +101,8 @@ def _require_room(problem: Problem) -> None:
         require_room(source.table.graphs, problem.schema[problem.structure.label].n_states)
     except ModelError as error:
         raise EstimationError(
-            f"{error} Or name ",
+            error.message,
+            " Or name ",
             Remedy("method", "pseudo_likelihood"),
             ", which learns from graphs of any width without such tables; "
             "it is another estimate, of each node's label given all others.",
@@ -180,7 +181,7 @@ def _remarks(problem: Problem, objective: Objective, outcome: Outcome) -> tuple[
             if problem.prior is not None
             else Text(" If labels follow from attributes, weights run away; try ", Remedy("c2", 1.0), ".")
         )
-        remarks.append(f"Not converged after {plural(outcome.n_steps, 'step')}: {outcome.reason}{hint}")
+        remarks.append(Text(f"Not converged after {plural(outcome.n_steps, 'step')}: {outcome.reason}", hint))
     return tuple(remarks)
 
 

@@ -21,7 +21,7 @@ from suffice.data.hidden_sequences import HiddenColumns
 from suffice.data.schema import Schema
 from suffice.data.variable import Variable
 from suffice.data.windows import lagged
-from suffice.errors import ArgumentError, EstimationError, Mention, shown
+from suffice.errors import ArgumentError, EstimationError, Mention, NotFor, shown
 from suffice.inference.hidden_chains import HiddenChain
 from suffice.learn.em import EM
 from suffice.learn.expectation import largest_change
@@ -57,7 +57,9 @@ COLLAPSED = 1e-10
 
 def refuses(chain: MarkovChain, schema: Schema) -> str | None:
     """Refuse chains whose states are observed."""
-    return None if chain.latent else "it is for chains with a latent column, sf.MarkovChain(latent={'state': 3})."
+    return (
+        None if chain.latent else NotFor("it is for chains with a latent column, sf.MarkovChain(latent={'state': 3}).")
+    )
 
 
 def observed(chain: MarkovChain, schema: Schema) -> tuple[Variable, ...]:
@@ -235,7 +237,9 @@ class HiddenExpectation:
             if not own.has_states_of(other):
                 raise ArgumentError(
                     f"The states of {own.name!r} are others in the model to begin at than in the data. Declare the "
-                    "states of both alike, in the schema."
+                    "states of both alike, ",
+                    Mention("in the schema", "in the schema"),
+                    ".",
                 )
 
     def at(self, model: HiddenMarkovModel) -> tuple[float, Floats]:

@@ -74,7 +74,7 @@ def solve(problem: Problem) -> Solution:
     structure: JointClasses = problem.structure
     reason = refuses(structure, problem.schema)  # all states of a stream are known only now
     if reason is not None:
-        raise EstimationError(f"This structure cannot be fitted: {reason}")
+        raise EstimationError("This structure cannot be fitted: ", reason)
     counts: Counts = problem.statistics[Count(structure.columns)]
     *inputs, target = counts.variables
     _require_memory(counts, target)

@@ -10,7 +10,7 @@ from functools import partial
 
 import numpy as np
 
-from suffice.errors import ArgumentError, require_choice, require_number, shown
+from suffice.errors import ArgumentError, Remedy, require_choice, require_number, shown
 from suffice.learn.cliques import Found, check, found_by, refuses_kinks, refuses_nothing, solve_by
 from suffice.learn.matching import Matching, needs
 from suffice.learn.method import Method
@@ -75,7 +75,9 @@ def gradient(matching: Matching) -> Found:
             ),
         )
     if matching.penalty is not None:
-        raise ArgumentError("A penalty is on u-terms, sums of log ψ. Use options={'space': 'log'} with it.")
+        raise ArgumentError(
+            "A penalty is on u-terms, sums of log ψ. Use ", Remedy("options", {"space": "log"}), " with it."
+        )
 
     def in_psi(psi: Floats) -> tuple[float, Floats]:
         if not (psi > 0).all():

@@ -143,8 +143,10 @@ class Matching:
             return family_of(names, self.layout.sizes, self.layout.scopes, self.base)
         except ModelError as error:
             raise EstimationError(
-                f"This graph is too wide for a fit through its junction tree. {error} All exact methods need these "
-                "tables; leave out cliques, or merge variables, so that the graph becomes narrower."
+                "This graph is too wide for a fit through its junction tree. ",
+                error.message,
+                " All exact methods need these "
+                "tables; leave out cliques, or merge variables, so that the graph becomes narrower.",
             ) from None
 
     @property

@@ -85,7 +85,7 @@ def expectation(problem: Problem) -> Expectation:
     dag, schema = problem.structure, problem.schema
     log_prior = None
     if (reason := refuses_prior(dag, problem.prior)) is not None:
-        raise EstimationError(f"The method 'em' cannot use this prior: {reason}")
+        raise EstimationError("The method 'em' cannot use this prior: ", reason)
     if problem.prior is not None:
         log_prior = NetworkLogPrior(dag, schema, problem.statistics, problem.prior, problem.point, problem.fixed)
     if all(kind.name == "linear_gaussian" for kind, _ in nodes_of(dag, schema).values()):

@@ -224,7 +224,7 @@ class _Step:
         try:
             found = summed_out((*self.shape.names, "row"), (*self.shape.sizes, self.n), factors, (rows, *scope))
         except ModelError as error:
-            raise EstimationError(f"What is missing in some rows cannot be summed out. {error}") from None
+            raise EstimationError("What is missing in some rows cannot be summed out. ", error.message) from None
         return self._shares(found.rest.values.reshape(self.n, -1))
 
     def _shares(self, log_joint: Floats) -> Floats:

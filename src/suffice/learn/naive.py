@@ -19,9 +19,11 @@ from suffice.data.variable import Variable
 from suffice.errors import (
     ArgumentError,
     EstimationError,
+    Passed,
     Remedy,
     Text,
     UnknownNameError,
+    also,
     listing,
     made,
     shown,
@@ -209,8 +211,13 @@ def _all_above(naive: Naive, found: Mapping[str, _Found]) -> tuple[str, ...]:
         return ()
     more = f" and {len(names) - SHOWN:,} more" if len(names) > SHOWN else ""
     return (
-        f"{', '.join(names[:SHOWN])}{more}: all values are above binarize={naive.binarize:g}, so that every row is in "
-        "the same state. Choose another threshold; or, where the two numbers are the states, binarize=None.",
+        Text(
+            f"{', '.join(names[:SHOWN])}{more}: all values are above ",
+            Passed("binarize", naive.binarize),
+            ", so that every row is in the same state. Choose another threshold",
+            also("; or, where the two numbers are the states, ", Remedy("binarize", None)),
+            ".",
+        ),
     )
 
 

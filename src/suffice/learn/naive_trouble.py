@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from suffice.data.schema import Schema
-from suffice.errors import EstimationError, Remedy, StructureError, Text, listing
+from suffice.errors import EstimationError, Mention, Remedy, StructureError, Text, Value, listing
 from suffice.learn.method import Problem
 from suffice.models.cpds import AnyKind
 from suffice.models.cpds.linear_gaussian_kind import LinearGaussianKind
@@ -29,7 +29,9 @@ def require_two_states(naive: Naive, schema: Schema) -> None:
         if kind == "bernoulli" and schema[name].n_states != 2:
             raise StructureError(
                 f"A Bernoulli column has two states, and {name!r} has {listing(schema[name].labels)}. Let it be "
-                "'categorical'; or, where there are two, declare them by schema=."
+                "'categorical'; or, where there are two, ",
+                Mention("declare them", "declare them by schema="),
+                ".",
             )
 
 
@@ -50,8 +52,11 @@ def require_spread(problem: Problem, kind: Any, statistic: Any, name: str) -> No
         tie = "" if everywhere else Text("; or share one variance: ", Remedy("kinds", {name: "tied_gaussian"}))
         raise EstimationError(
             f"Column {name!r} does not vary within {where}, so its variance there would be zero, where the likelihood "
-            f"has no maximum. Leave it out{tie}; or pass a prior{_plainly(kind, name)}: "
-            f"{_with_prior(problem.prior, kind)}."
+            "has no maximum. Leave it out",
+            tie,
+            "; or pass a prior: ",
+            _with_prior(problem.prior, kind, beside=_plainly(kind, name)),
+            ".",
         )
 
 
@@ -82,11 +87,14 @@ def require_rows(problem: Problem, kinds: Collection[AnyKind], bare: Classes) ->
     names = [label for label, gone in zip(target.labels, bare, strict=True) if gone]
     which = f"class {names[0]!r} of {target.name!r} has" if len(names) == 1 else f"classes {listing(names)} have"
     uniform = "" if any(map(_is_normal, lost)) else Text(", or ", Remedy("unseen_parents", "uniform"))
-    prior = f", or pass a prior: {_with_prior(problem.prior, *lost)}{uniform}" if not any(map(_is_odd, kinds)) else ""
+    prior = (
+        Text(", or pass a prior: ", _with_prior(problem.prior, *lost), uniform) if not any(map(_is_odd, kinds)) else ""
+    )
     raise EstimationError(
         f"The {which} no rows to learn from, and yet a probability. Take it away by ",
         Remedy("class_prior", "counted"),
-        f"{prior}.",
+        prior,
+        ".",
     )
 
 
@@ -101,11 +109,13 @@ def require_values(problem: Problem, kind: AnyKind, cpd: Any) -> None:
     if naive.multinomial and name == naive.column_name:
         what = f"The counts in the columns {listing(naive.multinomial, 4)} are all zero"
         leave = "Leave the class out"
-    prior = f"{_plainly(kind, name)}: {_with_prior(problem.prior, kind)}"
+    prior = _with_prior(problem.prior, kind, beside=_plainly(kind, name))
     uniform = "" if _is_normal(kind) else Text(", or ", Remedy("unseen_parents", "uniform"))
     raise EstimationError(
-        f"{what} in the class {label!r}, so that there is nothing to learn of it there. {leave}, or pass a prior"
-        f"{prior}{uniform}."
+        f"{what} in the class {label!r}, so that there is nothing to learn of it there. {leave}, or pass a prior: ",
+        prior,
+        uniform,
+        ".",
     )
 
 
@@ -123,19 +133,15 @@ def _is_odd(kind: AnyKind) -> bool:
     return _is_normal(kind) and kind != LinearGaussianKind()
 
 
-def _with_prior(prior: Any, *kinds: AnyKind) -> str:
-    """Write down a prior on some kinds of column, and on those that have one already."""
+def _with_prior(prior: Any, *kinds: AnyKind, beside: tuple[tuple[str, Value], ...] = ()) -> Remedy:
+    """Return a prior on some kinds of column, and on those that have one already."""
     held = [kind for kind in (TabularKind(), LinearGaussianKind()) if prior_for(prior, kind) is not None]
     normal = [_is_normal(kind) for kind in (*kinds, *held)]
-    return prior_of(counted=not all(normal), normal=any(normal))
+    return Remedy("prior", prior_of(counted=not all(normal), normal=any(normal)), beside=beside)
 
 
-def _plainly(kind: AnyKind, name: str) -> str:
-    """Say what else it takes for a normal column to have a prior; see `require_plain`."""
+def _plainly(kind: AnyKind, name: str) -> tuple[tuple[str, Value], ...]:
+    """Return what else it takes for a normal column to have a prior; see `require_plain`."""
     if not isinstance(kind, LinearGaussianKind) or kind == LinearGaussianKind():
-        return ""
-    return (
-        Text(", with ", Remedy("kinds", {name: "gaussian"}))
-        if kind.tied != "none"
-        else Text(", with ", Remedy("divisor", "n"))
-    )
+        return ()
+    return (("kinds", {name: "gaussian"}),) if kind.tied != "none" else (("divisor", "n"),)

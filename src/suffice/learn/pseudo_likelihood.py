@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from suffice.errors import Remedy, Text, made
+from suffice.errors import NotFor, Remedy, Text, made
 from suffice.inference.pseudo_family import PseudoFamily
 from suffice.learn.feature_matching import FeatureMatching
 from suffice.learn.feature_setting import MOST_METRIC, FeatureSetting
@@ -27,7 +27,11 @@ FAR = 8.0
 def refuses(structure: Any, schema: Any) -> str | None:
     """Refuse inputs and continuous variables."""
     if structure.given:
-        return "it is for structures without inputs; with them the likelihood itself is easy. Use 'lbfgs'."
+        return NotFor(
+            "it is for structures without inputs; with them the likelihood itself is easy. Use ",
+            Remedy("method", "lbfgs"),
+            ".",
+        )
     if structure.continuous:
         return "it sums over states, and there are continuous variables. Use 'lbfgs'."
     return None

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import replace
 
 from suffice.data.variable import Variable
-from suffice.errors import StructureError, listing
+from suffice.errors import Mention, StructureError, Text, listing
 from suffice.learn import directed
 from suffice.learn.method import Problem, Solution
 from suffice.structures.dag import DAG
@@ -24,10 +24,15 @@ def _require_two(variable: Variable) -> None:
     """Refuse a variable that has not two states; only all of the data tells, no part of it."""
     if variable.n_states == 2:
         return
-    other = "" if variable.n_states < 2 else f", or fit sf.Categorical({variable.name!r})"
+    other = (
+        "" if variable.n_states < 2 else Text(", or fit ", Mention("Categorical", f"sf.Categorical({variable.name!r})"))
+    )
     raise StructureError(
         f"A Bernoulli variable has two states, and {variable.name!r} has {listing(variable.labels)}. Name both in "
-        f"order, sf.Bernoulli({variable.name!r}, [failure, success]){other}."
+        "order, ",
+        Mention("Bernoulli", f"sf.Bernoulli({variable.name!r}, [failure, success])"),
+        other,
+        ".",
     )
 
 

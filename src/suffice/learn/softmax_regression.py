@@ -16,7 +16,18 @@ from typing import Any
 import numpy as np
 
 from suffice.data.schema import Schema
-from suffice.errors import ArgumentError, Mention, Remedy, Text, UnknownNameError, listing, made, shown, the_argument
+from suffice.errors import (
+    ArgumentError,
+    Mention,
+    NotFor,
+    Remedy,
+    Text,
+    UnknownNameError,
+    listing,
+    made,
+    shown,
+    the_argument,
+)
 from suffice.learn.method import Method, Problem, Solution, Step
 from suffice.learn.softmax_design import Design, held, terms_of
 from suffice.learn.softmax_l1 import sparse_search
@@ -66,7 +77,7 @@ def refuses_prior(structure: SoftmaxClasses, prior: Any) -> str | None:
 def refuses_smooth(structure: SoftmaxClasses, prior: Any) -> str | None:
     """Refuse priors without kinks."""
     if not isinstance(prior, Laplace):
-        return Text(
+        return NotFor(
             "it is for priors with a kink at zero, ",
             Mention("Laplace", "prior=sf.Laplace(…)"),
             ". Use ",
@@ -99,7 +110,7 @@ def check(structure: SoftmaxClasses, prior: Any, fixed: Mapping[str, Any]) -> No
         )
     reason = _refuses_other(prior)
     if reason is not None:
-        raise ArgumentError(the_argument("prior"), f" does not fit a softmax regression: {reason}")
+        raise ArgumentError(the_argument("prior"), " does not fit a softmax regression: ", reason)
 
 
 def _by(search: Callable[..., tuple[Point, Outcome]], label: str) -> Callable[[Problem], Solution]:
@@ -210,7 +221,7 @@ def _remarks(problem: Problem, objective: Objective, point: Point, outcome: Outc
             if problem.prior is not None
             else Text(" If classes are separated, try ", Remedy("prior", made("Gaussian", 10)), ".")
         )
-        remarks.append(f"Not converged after {plural(outcome.n_steps, 'step')}: {outcome.reason}{hint}")
+        remarks.append(Text(f"Not converged after {plural(outcome.n_steps, 'step')}: {outcome.reason}", hint))
     if problem.prior is None and objective.summary.correlations is None:
         remarks.append("With so many terms it was not looked at whether some are combinations of others.")
     return tuple(remarks)

@@ -87,7 +87,7 @@ def _inner(methods: Mapping[str, Method]) -> Callable[[Problem], Method]:
             said = said or method.refuses_prior(problem.structure, problem.prior)
             if said is None:
                 return method
-            reason = reason or f"The method {candidate!r} cannot estimate from expected counts: {said}"
+            reason = reason or Text(f"The method {candidate!r} cannot estimate from expected counts: ", said)
         raise EstimationError(reason)
 
     return chosen

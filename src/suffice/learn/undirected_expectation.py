@@ -166,8 +166,9 @@ class UndirectedExpectation:
             return family_of(self._names, self.layout.sizes, self.layout.scopes)
         except ModelError as error:
             raise EstimationError(
-                f"This graph is too wide for exact expectations. {error} Leave out interactions, or merge variables, "
-                "so that the graph becomes narrower."
+                "This graph is too wide for exact expectations. ",
+                error.message,
+                " Leave out interactions, or merge variables, so that the graph becomes narrower.",
             ) from None
 
     # Statistics as a vector -----------------------------------------------------------------------------------

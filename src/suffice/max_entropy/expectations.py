@@ -12,7 +12,7 @@ import numpy as np
 from suffice.data.labelled import LabelledTable
 from suffice.data.schema import Schema, SchemaLike, declarations
 from suffice.data.variable import Variable
-from suffice.errors import ArgumentError, SchemaError, UnknownNameError, listing, shown, suggestion
+from suffice.errors import ArgumentError, Mention, SchemaError, UnknownNameError, listing, shown, suggestion
 from suffice.fitting import collect
 from suffice.max_entropy.base import Posed, base_tables, labelled_variables, require_states
 from suffice.models.feature_base import BaseTerm
@@ -75,7 +75,9 @@ def _schema(structure: Features, targets: Any, over: SchemaLike | None, base: An
         elif name not in structure.continuous:
             raise SchemaError(
                 f"The states of {name!r} are not known. List them, over={{{name!r}: ['no', 'yes']}}, or give it a "
-                f"support, sf.Features(…, support={{{name!r}: (0, 1)}})."
+                "support, ",
+                Mention("support", f"sf.Features(…, support={{{name!r}: (0, 1)}})"),
+                ".",
             )
     for name in structure.continuous:
         known[name] = Variable(name)
@@ -83,7 +85,9 @@ def _schema(structure: Features, targets: Any, over: SchemaLike | None, base: An
         if name not in known:
             raise SchemaError(
                 f"The states of {name!r} are not known. Pass over={{{name!r}: ['no', 'yes'], …}}, a base that has "
-                f"them, or a support for a continuous variable, sf.Features(…, support={{{name!r}: (0, 1)}})."
+                "them, or a support for a continuous variable, ",
+                Mention("support", f"sf.Features(…, support={{{name!r}: (0, 1)}})"),
+                ".",
             )
     return Schema(tuple(known[name] for name in structure.variables))
 

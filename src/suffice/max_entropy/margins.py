@@ -233,7 +233,7 @@ def _describe(conflict: Conflict, cliques: Cliques, schema: Schema) -> str:
     if conflict.kind == "overlap":
         remedy = "Correct one of them, or"
     approximately = Text("meet all of them approximately, by a penalty: ", Remedy("prior", made("Gaussian", 1.0)), ".")
-    return f"{_contradiction(conflict, cliques, schema)} {remedy} {approximately}"
+    return Text(f"{_contradiction(conflict, cliques, schema)} {remedy} ", approximately)
 
 
 def _contradiction(conflict: Conflict, cliques: Cliques, schema: Schema) -> str:

@@ -20,7 +20,7 @@ from suffice.data.labelled import LabelledTable
 from suffice.data.matrix import matrix_of
 from suffice.data.schema import Schema
 from suffice.data.variable import Variable
-from suffice.errors import DataError, ModelError, Remedy, is_number, require_choice, shown
+from suffice.errors import DataError, ModelError, Passed, is_number, require_choice, shown
 from suffice.models.class_gaussian_scores import Densities, Scorer, scores_with_gaps
 from suffice.models.class_model import RULES, ClassModel, Posteriors, log_normalised
 from suffice.models.class_scoring import LinearScores
@@ -129,7 +129,7 @@ class ClassGaussianModel(ClassModel, Posteriors, Prediction):
         if (self.dof is None) == self.structure.bayes or (self.dof is not None and not (self.dof[known] > 0).all()):
             raise ModelError(
                 "The degrees of freedom are for classifiers with ",
-                Remedy("bayes", True),
+                Passed("bayes", True),
                 f", and positive there. Got {self.dof}.",
             )
         if (self.class_prior[~known] > 0).any():
@@ -212,7 +212,7 @@ class ClassGaussianModel(ClassModel, Posteriors, Prediction):
         if self.structure.form == "diagonal" and len(names) > 1:
             raise ModelError(
                 "With diagonal covariances and ",
-                Remedy("bayes", True),
+                Passed("bayes", True),
                 " every input has a Student's t of its own, and they have no "
                 "joint one. Use model.means, model.spread and model.dof.",
             )

@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from suffice.data.table import open_table
-from suffice.errors import ModelError, Remedy
+from suffice.errors import ModelError, Passed, Remedy
 from suffice.models.basis import Linear, Product, Term
 from suffice.models.class_gaussian_scores import linear_weights, whitening
 from suffice.stats.source import BlockSource
@@ -35,7 +35,7 @@ def to_softmax(model: ClassGaussianModel) -> SoftmaxModel:
     if model.dof is not None:
         raise ModelError(
             "Under ",
-            Remedy("bayes", True),
+            Passed("bayes", True),
             " the densities are Student's t, whose logarithms are no polynomials, so that there is no "
             "softmax form. Fit with ",
             Remedy("bayes", False),

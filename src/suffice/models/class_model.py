@@ -24,6 +24,7 @@ from suffice.data.variable import Variable
 from suffice.errors import (
     ArgumentError,
     DataError,
+    Mention,
     ModelError,
     UnknownNameError,
     listing,
@@ -117,8 +118,9 @@ class Posteriors:
         absent = [key for key in known if key not in held]
         if absent and not self.takes_gaps:
             raise ArgumentError(
-                f"The input {absent[0]!r} is not given, and this model says nothing of how inputs are distributed: "
-                f"given={{{absent[0]!r}: …}}."
+                f"The input {absent[0]!r} is not given, and this model says nothing of how inputs are distributed: ",
+                Mention("given", f"given={{{absent[0]!r}: …}}"),
+                ".",
             )
         columns = self._evidence(held)
         posterior = np.exp(self.log_posteriors_of(columns, 1)[0])

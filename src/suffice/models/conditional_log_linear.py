@@ -20,6 +20,7 @@ from suffice.data.variable import Variable
 from suffice.errors import (
     ArgumentError,
     DataError,
+    Mention,
     ModelError,
     UnknownNameError,
     listing,
@@ -135,8 +136,9 @@ class ConditionalLogLinear(Prediction):
         absent = [name for name in self.features.given if name not in held]
         if absent:
             raise ArgumentError(
-                f"The input {absent[0]!r} is not given. A conditional model answers for given inputs only: "
-                f"given={{{absent[0]!r}: …}}."
+                f"The input {absent[0]!r} is not given. A conditional model answers for given inputs only: ",
+                Mention("given", f"given={{{absent[0]!r}: …}}"),
+                ".",
             )
         inputs = {name: np.array([self._value(name, held[name])]) for name in self.features.given}
         design: ConditionalDesign = self._design  # type: ignore[attr-defined]

@@ -227,7 +227,9 @@ def _require_room(feature: Feature, names: Sequence[str], sizes: Sequence[int]) 
         raise StructureError(
             f"The feature {feature.name!r} is over {len(names)} variables, {listing(names, 6)}, whose table has "
             f"{cells:,} cells and would take {in_bytes(cells * 8 * COPIES)}; {in_bytes(allowed)} are allowed. Use "
-            f"features of fewer variables{more}."
+            "features of fewer variables",
+            more,
+            ".",
         )
 
 

@@ -15,7 +15,7 @@ from suffice.data.frame import to_native
 from suffice.data.labelled import LabelledTable
 from suffice.data.schema import Schema
 from suffice.data.table import open_table
-from suffice.errors import ArgumentError, ModelError, listing, shown
+from suffice.errors import ArgumentError, Mention, ModelError, listing, shown
 from suffice.inference.quadrature import Rule
 from suffice.inference.quadrature_draws import draws
 from suffice.models.feature_base import BaseTerm, quadrature_of
@@ -226,12 +226,14 @@ class LogLinearDensity:
                 f"{shown(targets)} instead."
             )
         if given:
-            raise ArgumentError("Evidence is not supported where variables are continuous. Leave given= out.")
+            raise ArgumentError(
+                "Evidence is not supported where variables are continuous. Leave ", Mention("given=", "given="), " out."
+            )
         for name in wanted:
             if not self.schema[name].is_discrete:
                 raise ArgumentError(
-                    f"{name!r} is continuous, and has a density instead of a table. Use model.log_prob, or "
-                    f"model.expected(f, over={name!r})."
+                    f"{name!r} is continuous, and has a density instead of a table. ",
+                    Mention("log_prob", f"Use model.log_prob, or model.expected(f, over={name!r})."),
                 )
         p = self._masses.reshape(self.grid.sizes)
         summed = p.sum(axis=tuple(axis for axis, name in enumerate(self.variables) if name not in wanted))

@@ -72,7 +72,7 @@ def _with_values(
             f"p({family.child.name} | {', '.join(parent.name for parent in family.parents)}) is a softmax of the "
             f"continuous {listing(hidden)}, so that the answer has no closed form. Observe {listing(hidden)}, or pass ",
             Remedy("method", "sampling"),
-            " to query.",
+            ".",
         )
     sizes = [parent.n_states for parent in family.discrete]
     codes, k = all_configurations(sizes), math.prod(sizes)

@@ -16,7 +16,7 @@ from suffice.data.matrix import matrix_of
 from suffice.data.schema import Schema
 from suffice.data.sparse_matrix import sparse_part
 from suffice.data.variable import Variable
-from suffice.errors import ModelError, Text, UnknownNameError, listing, made, suggestion
+from suffice.errors import Made, ModelError, Remedy, UnknownNameError, listing, made, suggestion
 from suffice.models.bayes_net import BayesianNetwork
 from suffice.models.class_model import ClassModel, Posteriors
 from suffice.models.class_scoring import DiagonalScores, TableScores
@@ -243,7 +243,9 @@ class NaiveModel(ClassModel, Posteriors, Prediction):
             normal = [isinstance(cpd, LinearGaussianCPD) for cpd in self.cpds] + [False] * (self.counts is not None)
             raise ModelError(
                 f"The class {self.target.labels[int(np.argmax(bare))]!r} never occurred, so its parameters are unknown "
-                f"and its probability must be zero. Fit with {prior_of(counted=not all(normal), normal=any(normal))}."
+                "and its probability must be zero. Fit with ",
+                Remedy("prior", prior_of(counted=not all(normal), normal=any(normal))),
+                ".",
             )
         return found
 
@@ -323,11 +325,11 @@ def count_family(structure: Naive, schema: Schema) -> Family:
     return Family(Variable(structure.column_name, structure.multinomial, True), (schema[structure.target],))
 
 
-def prior_of(*, counted: bool, normal: bool) -> str:
-    """Write down the priors that states and counts, and normal columns, may have.
+def prior_of(*, counted: bool, normal: bool) -> Made | list[Made]:
+    """Return the priors that states and counts, and normal columns, may have.
 
     >>> prior_of(counted=True, normal=False)
-    'prior=sf.Dirichlet(1.0)'
+    sf.Dirichlet(1.0)
     """
-    said = [Text(made("Dirichlet", 1.0))] * counted + [Text(made("NormalInverseGamma", 2, 1.0))] * normal
-    return f"prior={said[0]}" if len(said) == 1 else f"prior=[{', '.join(said)}]"
+    found = [made("Dirichlet", 1.0)] * counted + [made("NormalInverseGamma", 2, 1.0)] * normal
+    return found[0] if len(found) == 1 else found

@@ -16,7 +16,7 @@ from typing import Any
 
 import numpy as np
 
-from suffice.errors import ArgumentError, EstimationError, is_number, listing, made, shown
+from suffice.errors import ArgumentError, EstimationError, Remedy, is_number, listing, made, shown
 from suffice.models.cpds import Family
 from suffice.models.cpds.linear_gaussian_prior import RegressionPseudo
 from suffice.priors.normal_inverse_gamma import RegressionPrior
@@ -91,10 +91,9 @@ class BGe(ComparedByContent, RegressionPrior):
         for node in dag.nodes:
             if statistics.schema[node].is_discrete:
                 raise EstimationError(
-                    f"BGe is a prior on networks whose variables are all continuous, but {node!r} is discrete. Use "
-                    "prior=[sf.BDeu(10), ",
-                    made("NormalInverseGamma", 2, 1.0),
-                    "], which has a part for each.",
+                    f"BGe is a prior on networks whose variables are all continuous, but {node!r} is discrete. Use ",
+                    Remedy("prior", [made("BDeu", 10), made("NormalInverseGamma", 2, 1.0)]),
+                    ", which has a part for each.",
                 )
         d = len(dag.nodes)
         dof = d + 2.0 if self.dof is None else self.dof

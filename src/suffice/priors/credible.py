@@ -89,11 +89,11 @@ def _require_tables(model: BayesianNetwork, posterior: Any) -> None:
             raise ModelError(
                 f"Credible intervals of answers are for networks of tables, but node {node!r} is of kind {kind!r}. "
                 + (
-                    "Leave 'interval' out."
+                    Text("Leave ", Mention("interval", "'interval'"), " out.")
                     if posterior is None
                     else Text(
-                        "Those of parameters are in fit.posterior.intervals(); or draw networks from the posterior, "
-                        "fit.posterior.sample(n, ",
+                        Mention("Those of parameters", "Those of parameters are in"),
+                        " fit.posterior.intervals(); or draw networks from the posterior, fit.posterior.sample(n, ",
                         Mention("seed", "seed=…"),
                         "), and query each.",
                     )

@@ -8,7 +8,7 @@ from typing import Any, ClassVar
 
 import numpy as np
 
-from suffice.errors import ArgumentError, Mention, require_number, shown
+from suffice.errors import ArgumentError, Mention, require_number, shown, the_argument
 from suffice.priors.penalty import Gaussian, Laplace
 from suffice.priors.prior import Prior
 from suffice.types import Estimate, Floats
@@ -37,8 +37,8 @@ class Elastic(Prior):
             value = require_number(name, getattr(self, name))
             if not 0 <= value < math.inf:
                 raise ArgumentError(
-                    f"The {name!r} argument must be a number of at least 0, such as 1.0. Got "
-                    f"{shown(getattr(self, name))} instead."
+                    the_argument(name),
+                    f" must be a number of at least 0, such as 1.0. Got {shown(getattr(self, name))} instead.",
                 )
             object.__setattr__(self, name, value)
 

@@ -90,7 +90,9 @@ class Expert(DirichletPrior):
             if set(map(repr, held.labels)) != set(map(repr, variable.labels)):
                 raise ArgumentError(
                     f"The expert's network has the states {listing(held.labels)} of {variable.name!r}, the data has "
-                    f"{listing(variable.labels)}. They must be the same, in any order; declare them by schema=."
+                    f"{listing(variable.labels)}. They must be the same, in any order; ",
+                    Mention("declare them", "declare them by schema="),
+                    ".",
                 )
             p = np.take(p, [held.code(label) for label in variable.labels], axis=axis)
         p = (1 - self.uniform) * p + self.uniform / p.size

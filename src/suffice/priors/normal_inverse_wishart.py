@@ -104,7 +104,9 @@ class NormalInverseWishart(ComparedByContent):
                     "A normal-inverse-Wishart prior is for a covariance matrix without zeros in its inverse, and "
                     f"{first!r} and {other!r} have no edge. Use ",
                     Mention("HyperInverseWishart(dof, scale, mean)", "sf.HyperInverseWishart(dof, scale, mean)"),
-                    ", or fit sf.MultivariateNormal([…]).",
+                    ", or fit ",
+                    Mention("MultivariateNormal", "sf.MultivariateNormal([…])"),
+                    ".",
                 )
         if not self.dof > p - 1:
             raise ArgumentError(

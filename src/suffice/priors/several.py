@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Collection, Iterator, Mapping
 from typing import Any
 
-from suffice.errors import ArgumentError, EstimationError, Text, listing, made, shown
+from suffice.errors import ArgumentError, EstimationError, Made, Mention, Remedy, Text, listing, made, shown
 from suffice.models.cpds import Family, kind_for
 from suffice.priors.prior import ConjugatePrior, NodePosterior, NodePrior, Prior
 from suffice.stats.statistics import Statistics
@@ -16,9 +16,9 @@ Part = Prior | dict[str, Prior | None] | None
 """What `Priors` is made of: a prior on nodes of one kind, the priors of some nodes, or None for all others."""
 
 REMEDIES = {
-    "tabular": Text(made("BDeu", 10)),
-    "linear_gaussian": Text(made("NormalInverseGamma", 2, 1.0)),
-    "softmax": Text(made("Gaussian", 1.0)),
+    "tabular": made("BDeu", 10),
+    "linear_gaussian": made("NormalInverseGamma", 2, 1.0),
+    "softmax": made("Gaussian", 1.0),
 }
 """A prior of each kind that has one."""
 
@@ -38,14 +38,15 @@ def remedies(kinds: Collection[str], on: str) -> str:
     >>> remedies(["tabular", "noisy_or"], "tabular")
     'Fit the nodes without a prior by maximum likelihood: prior=[sf.BDeu(10), None].'
     """
-    given = REMEDIES.get(on, "…")
-    others = ["None"] * any(kind not in REMEDIES for kind in kinds)
+    given = REMEDIES.get(on)
+    others: list[Made | None] = [None] * any(kind not in REMEDIES for kind in kinds)
     listed = [prior for kind, prior in REMEDIES.items() if kind in kinds or kind == on]
-    each = f"ive each kind of node a prior, such as prior=[{', '.join([*listed, *others])}]"
-    none = f"it the nodes without a prior by maximum likelihood: prior=[{given}, None]."
+    each = Text("ive each kind of node a prior, such as ", Remedy("prior", [*listed, *others]))
+    held = Text("prior=[…, None]") if given is None else Text(Remedy("prior", [given, None]))
+    none = Text("it the nodes without a prior by maximum likelihood: ", held, ".")
     if on not in kinds:
-        return f"G{each}."
-    return f"F{none}" if listed == [given] else f"G{each}, or f{none}"
+        return Text("G", each, ".")
+    return Text("F", none) if listed == [given] else Text("G", each, ", or f", none)
 
 
 class Priors(ConjugatePrior):
@@ -153,11 +154,12 @@ class Priors(ConjugatePrior):
             return self.by_kind[kind]
         if None in self.priors:
             return None
-        add = f"Add one, such as {REMEDIES[kind]}, or" if kind in REMEDIES else "That kind has none. Add"
+        add = Text("Add one, such as ", REMEDIES[kind], ", or") if kind in REMEDIES else "That kind has none. Add"
         raise EstimationError(
             f"Node {name!r} is of kind {kind!r}, for which no prior was given; there are priors for "
-            f"{listing([*self.kinds, *self.by_node])}. {add} None, which fits the nodes without a prior by maximum "
-            "likelihood."
+            f"{listing([*self.kinds, *self.by_node])}. ",
+            add,
+            " None, which fits the nodes without a prior by maximum likelihood.",
         )
 
     def bound(self, dag: DAG, statistics: Statistics) -> Priors:
@@ -249,7 +251,8 @@ def _required_on_nodes(prior: Prior) -> NodePrior:
     """Return a prior on nodes; refuse what is none."""
     if isinstance(prior, Priors) or not isinstance(prior, NodePrior) or not prior.kinds:
         raise ArgumentError(
-            "Each part of sf.Priors must be a prior on nodes, such as ",
+            Mention("Priors", "Each part of sf.Priors"),
+            " must be a prior on nodes, such as ",
             made("BDeu", 10),
             " or ",
             made("NormalInverseGamma", 2, 1.0),

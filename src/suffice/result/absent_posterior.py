@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Collection
 from typing import TYPE_CHECKING
 
-from suffice.errors import listing
+from suffice.errors import Made, Mention, Remedy, Text, listing
 from suffice.families.choice import methods_for
 from suffice.models.cpds import nodes_of
 from suffice.priors.binding import prior_of, without_prior
@@ -33,11 +33,12 @@ def explain_absent_posterior(fit: Fit) -> str:
     nodes = nodes_of(structure, fit.model.schema)
     given = _conjugate({kind.name for kind, _ in nodes.values()})
     if fit.prior is None:
-        return f"Fit with a prior, such as prior={given}." if given else ""
+        return Text("Fit with a prior, such as ", Remedy("prior", given), ".") if given else ""
     if methods_for(structure)[fit.method].incomplete:
-        return (
-            "The posterior given rows that lack values has no closed form; fit.standard_errors(data) tells how well "
-            "the parameters are known."
+        return Text(
+            "The posterior given rows that lack values has no closed form; ",
+            Mention("standard_errors", "fit.standard_errors(data)"),
+            " tells how well the parameters are known.",
         )
     penalised = [
         node for node, (kind, family) in nodes.items() if isinstance(prior_of(fit.prior, kind, family), Penalty)
@@ -46,12 +47,12 @@ def explain_absent_posterior(fit: Fit) -> str:
         return f"The prior on {listing(penalised, 6)} is a penalty, under which there is a mode and no posterior."
     bare = without_prior(fit.prior, structure, nodes)
     said = f"It would need a prior on every node, and {listing(bare, 6)} have none."
-    return f"{said} Give all of them one, such as prior={given}." if given else said
+    return Text(f"{said} Give all of them one, such as ", Remedy("prior", given), ".") if given else said
 
 
-def _conjugate(kinds: Collection[str]) -> str:
-    """Return a prior on every node that has a posterior; an empty text where some kind has no such prior."""
+def _conjugate(kinds: Collection[str]) -> Made | list[Made] | None:
+    """Return a prior on every node that has a posterior; None where some kind has no such prior."""
     priors = [REMEDIES[kind] for kind in ("tabular", "linear_gaussian") if kind in kinds]
     if len(priors) != len(kinds):
-        return ""
-    return priors[0] if len(priors) == 1 else f"[{', '.join(priors)}]"
+        return None
+    return priors[0] if len(priors) == 1 else priors

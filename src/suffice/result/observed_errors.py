@@ -20,7 +20,7 @@ from suffice.data.frame import to_native
 from suffice.data.latent import LatentTable
 from suffice.data.stream import KEEP
 from suffice.data.table import Weights, open_table
-from suffice.errors import ArgumentError, EstimationError, Remedy, StatisticsError, require_fraction
+from suffice.errors import ArgumentError, EstimationError, Passed, StatisticsError, require_fraction
 from suffice.families.choice import methods_for
 from suffice.learn.method import Problem
 from suffice.models.bayes_net import BayesianNetwork
@@ -178,7 +178,7 @@ def _require_known(fit: Fit) -> None:
     if method is None or not method.incomplete:
         raise ArgumentError(
             "Standard errors from the observed information are those of fits to incomplete rows, sf.fit(…, ",
-            Remedy("missing", "em"),
+            Passed("missing", "em"),
             f"). This fit is by {fit.method!r}; complete fits have fit.coefficients(node), "
             "fit.u_terms(), fit.weights(), or intervals of their posterior.",
         )

@@ -250,7 +250,8 @@ class GraphCRF(BaseEstimator):
             return self.model_.best(graphs)
         except ModelError as error:
             raise ModelError(
-                f"{error} Or pass ",
+                error.message,
+                " Or pass ",
                 Remedy("method", "icm"),
                 ", as in predict(X, ",
                 Remedy("method", "icm"),

@@ -17,7 +17,7 @@ from suffice.data.position_features import read_features
 from suffice.data.position_matrices import SparseMatrix
 from suffice.data.stream import checked_weights
 from suffice.data.window_templates import Templates
-from suffice.errors import ArgumentError, DataError, listing, shown
+from suffice.errors import ArgumentError, DataError, Mention, Text, listing, shown
 from suffice.sklearn.tables import has_columns
 from suffice.sklearn.words import in_words
 from suffice.text import plural
@@ -71,9 +71,14 @@ class SequenceInputs:
                 f"positions with names, such as {shown(self.unknown)}. Give matrices with the same columns."
             )
         warnings.warn(
-            f"Not one attribute of {name} is known to the model, so that labels follow from transitions alone: {name} "
-            f"has names such as {shown(self.unknown)}, and the model such as {shown(known[0])}. Make features as for "
-            "training.",
+            Text(
+                "Not one attribute of ",
+                Mention(name, name),
+                " is known to the model, so that labels follow from transitions alone: ",
+                Mention(name, name),
+                f" has names such as {shown(self.unknown)}, and the model such as {shown(known[0])}. Make "
+                "features as for training.",
+            ),
             UserWarning,
             stacklevel=stacklevel,
         )

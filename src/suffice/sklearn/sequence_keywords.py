@@ -34,7 +34,7 @@ def require_none(shell: str, unknown: Iterable[str], known: Iterable[str]) -> No
     """
     for name in unknown:
         if name in THEIRS:
-            raise KeywordError(f"{shell} has no parameter {name!r}. {THEIRS[name]} instead.")
+            raise KeywordError(f"{shell} has no parameter {name!r}. ", THEIRS[name], " instead.")
         raise KeywordError(
             f"{shell} has no parameter {name!r}. Leave it out; the parameters are {', '.join(known)}."
             + suggestion(name, known)

@@ -13,7 +13,7 @@ from sklearn.exceptions import ConvergenceWarning
 from sklearn.utils.validation import check_is_fitted
 
 from suffice.data.schema import Declaration
-from suffice.errors import ArgumentError, DataError, Remedy, Text, is_number, shown, the_argument
+from suffice.errors import ArgumentError, DataError, Passed, Remedy, Text, is_number, shown, the_argument
 from suffice.models.softmax_model import SoftmaxModel
 from suffice.priors.penalty import NARROWEST, WIDEST, Gaussian, Laplace
 from suffice.result.softmax_coefficients import SoftmaxCoefficients, softmax_coefficients
@@ -210,7 +210,7 @@ class SoftmaxRegression(Shell[SoftmaxClasses, SoftmaxModel]):
             raise ArgumentError(
                 the_argument("strength"),
                 f" must lie between {strength_of(WIDEST):.3g} and {strength_of(NARROWEST):.3g} under ",
-                Remedy("penalty", self.penalty),
+                Passed("penalty", self.penalty),
                 f". Got {shown(self.strength)} instead; penalty=None is none at all.",
             )
         return width

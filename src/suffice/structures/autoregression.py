@@ -16,6 +16,7 @@ from suffice.data.windows import lagged, window_names
 from suffice.errors import (
     ArgumentError,
     DataError,
+    Passed,
     Remedy,
     StructureError,
     Text,
@@ -116,7 +117,9 @@ class Autoregression:
         if self.initial == "normal" and not self.order:
             raise StructureError(
                 "With order=0 no value depends on earlier ones, so there are no first values to have a distribution "
-                "of their own. Leave initial='normal' out, or pass a larger order."
+                "of their own. Leave ",
+                Passed("initial", "normal"),
+                " out, or pass a larger order.",
             )
 
     def _require_room(self) -> None:

@@ -9,6 +9,7 @@ from typing import Any
 from suffice.errors import (
     ArgumentError,
     Mention,
+    Passed,
     Remedy,
     StructureError,
     SufficeError,
@@ -243,7 +244,7 @@ def _graph(graph: Any, names: tuple[str, ...], covariance: str) -> GaussianMarko
         raise ArgumentError(
             the_argument("graph"),
             " is for ",
-            Remedy("covariance", "sparse"),
+            Passed("covariance", "sparse"),
             f", and the covariance is {covariance!r}. Leave it out.",
         )
     try:
@@ -252,7 +253,8 @@ def _graph(graph: Any, names: tuple[str, ...], covariance: str) -> GaussianMarko
         raise StructureError(
             the_argument("graph"),
             f" must be a graph over the names of the inputs, such as '{':'.join(names[:2])}'. Got "
-            f"{shown(graph)} instead. {error}",
+            f"{shown(graph)} instead. ",
+            error.message,
         ) from None
     odd = [name for name in known.variables if name not in names]
     absent = [name for name in names if name not in known.variables]
@@ -267,7 +269,7 @@ def _alpha(alpha: Any, graph: GaussianMarkov | None, covariance: str) -> float |
     if alpha is None:
         if covariance == "sparse" and graph is None:
             raise ArgumentError(
-                Remedy("covariance", "sparse"),
+                Passed("covariance", "sparse"),
                 " needs to know which entries of the precision matrices are zero: pass ",
                 Mention("graph", "graph=…"),
                 ", such as 'x:y + y:z', or ",
@@ -278,7 +280,7 @@ def _alpha(alpha: Any, graph: GaussianMarkov | None, covariance: str) -> float |
     if covariance != "sparse" or graph is not None:
         why = "there is a graph already" if graph is not None else f"the covariance is {covariance!r}"
         raise ArgumentError(
-            the_argument("alpha"), " is for ", Remedy("covariance", "sparse"), f" without a graph, and {why}."
+            the_argument("alpha"), " is for ", Passed("covariance", "sparse"), f" without a graph, and {why}."
         )
     if not is_number(alpha) or not 0 < alpha < float("inf"):
         raise ArgumentError(the_argument("alpha"), f" must be a positive, finite number. Got {shown(alpha)} instead.")
@@ -303,7 +305,7 @@ def _shrinkage(shrinkage: Any, covariance: str, towards: str) -> float | str | N
     if named and (covariance.endswith("diagonal") or towards == "diagonal"):
         raise ArgumentError(
             f"shrinkage={shrinkage!r} is for whole covariance matrices that are shrunk towards the identity: ",
-            Remedy("covariance", "full"),
+            Passed("covariance", "full"),
             ", 'tied' or 'sparse' with ",
             Remedy("towards", "identity"),
             ". Give a number from 0 to 1 instead.",
@@ -316,14 +318,16 @@ def _bayes(bayes: Any, covariance: str, shrinkage: Any, divisor: str) -> bool:
         raise ArgumentError(f"The 'bayes' argument must be True or False. Got {shown(bayes)} instead.")
     if bayes and (covariance == "sparse" or shrinkage is not None or divisor != "n"):
         odd = (
-            Text(Remedy("covariance", "sparse"))
+            Text(Passed("covariance", "sparse"))
             if covariance == "sparse"
             else "shrinkage"
             if shrinkage is not None
             else "divisor"
         )
         raise ArgumentError(
-            Remedy("bayes", True),
-            f" integrates all variances out, so there is no place for {odd}. Leave one of them out.",
+            Passed("bayes", True),
+            " integrates all variances out, so there is no place for ",
+            odd,
+            ". Leave one of them out.",
         )
     return bayes

@@ -11,7 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from suffice.data.variable import Variable
-from suffice.errors import ArgumentError, EstimationError, Remedy, is_number, listing, shown, the_argument
+from suffice.errors import ArgumentError, EstimationError, Mention, Remedy, is_number, listing, shown, the_argument
 from suffice.types import Label
 
 NEAR_ONE = 1e-9
@@ -59,8 +59,9 @@ class ClassPrior:
             return cls("smoothed", float(spec)) if spec else cls("counted")
         raise ArgumentError(
             the_argument("class_prior"),
-            " must be 'counted', 'uniform', a pseudo-count of every class such as 1.0, or a "
-            f"mapping from classes to probabilities. Got {shown(spec)} instead.",
+            " must be 'counted', 'uniform', a pseudo-count of every class such as 1.0, or a ",
+            Mention("probabilities", "mapping from classes to probabilities"),
+            f". Got {shown(spec)} instead.",
         )
 
     def probabilities(self, target: Variable, counts: NDArray[Any]) -> NDArray[np.float64]:

@@ -8,7 +8,7 @@ from typing import Any
 
 from suffice.data.schema import Schema
 from suffice.data.variable import Variable
-from suffice.errors import Remedy, StructureError, listing, made, shown
+from suffice.errors import Mention, Remedy, StructureError, also, listing, made, shown
 from suffice.structures.feature_rules import Feature
 
 MOST_WEIGHTS = 1_000_000
@@ -42,7 +42,8 @@ def discrete(schema: Schema, name: str, what: str) -> Variable:
     variable = schema[name]
     if not variable.is_discrete:
         raise StructureError(
-            f"{what}, and {name!r} is continuous. Use a function, sf.feature(lambda x: x > 1, over={name!r}), or "
+            f"{what}, and {name!r} is continuous. ",
+            also(Mention("feature", f"Use a function, sf.feature(lambda x: x > 1, over={name!r}), or ")),
             "declare it discrete: ",
             Remedy("schema", {name: made("categorical")}),
             ".",

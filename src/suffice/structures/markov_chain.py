@@ -21,6 +21,7 @@ from suffice.data.windows import WindowTable, lagged, window_names
 from suffice.errors import (
     ArgumentError,
     DataError,
+    Passed,
     Remedy,
     StructureError,
     is_whole,
@@ -203,7 +204,7 @@ class MarkovChain:
             )
         if missing == KEEP:
             raise ArgumentError(
-                Remedy("missing", "em"),
+                Passed("missing", "em"),
                 " is for sequences whose chain is hidden: sf.MarkovChain(latent={'state': 3}). In an "
                 "observed chain fill gaps in, give them a state of their own, or cut the sequences there.",
             )

@@ -17,7 +17,9 @@ from suffice.data.sparse_matrix import sparse_part
 from suffice.errors import (
     ArgumentError,
     DataError,
+    Remedy,
     UnknownNameError,
+    also,
     is_number,
     listing,
     require_choice,
@@ -145,8 +147,9 @@ class Naive(ClassColumns):
         gaps = missing_in(np.asarray(block.columns[self.target]))
         if gaps.any():
             raise DataError(
-                f"Column {self.target!r}{_row(block, gaps)}: the class is missing. Leave such rows out: to learn from "
-                "them, too, takes expectation maximisation (EM), which is not there yet."
+                f"Column {self.target!r}{_row(block, gaps)}: the class is missing. Leave such rows out",
+                also(", or all incomplete ones by ", Remedy("missing", "drop")),
+                ": to learn from them, too, takes expectation maximisation (EM), which is not there yet.",
             )
         stored = sparse_part(block.columns, self.multinomial)
         if stored is not None and not stored.data.min(initial=0.0) < 0:
@@ -160,7 +163,9 @@ class Naive(ClassColumns):
                 why = "Counts must not be missing" if np.isnan(value) else "Negative values in data are no counts"
                 raise DataError(
                     f"Column {name!r}{_row(block, bad)}: the count {what}. {why}: multinomial columns hold numbers of "
-                    f"zero and more. Correct it, or choose another kind: kinds={{{name!r}: 'gaussian'}}."
+                    f"zero and more. Correct it, or choose another kind: ",
+                    Remedy("kinds", {name: "gaussian"}),
+                    ".",
                 )
 
     # Rendering ------------------------------------------------------------------------------------------------

@@ -14,7 +14,7 @@ from typing import Any
 
 from suffice.data.schema import Declaration
 from suffice.data.variable import Variable
-from suffice.errors import Remedy, StructureError, listing, require_choice, shown
+from suffice.errors import Mention, Remedy, StructureError, listing, require_choice, shown
 from suffice.settings import settings
 from suffice.structures.dag import DAG
 from suffice.structures.gaussian_markov import GaussianMarkov
@@ -224,7 +224,9 @@ class Bernoulli(Categorical):
         if self.states is not None and len(self.states) != 2:
             raise StructureError(
                 f"A Bernoulli variable has two states, failure and success. Got {listing(self.states)} instead; for "
-                f"more use sf.Categorical({variable!r}, …)."
+                "more use ",
+                Mention("Categorical", f"sf.Categorical({variable!r}, …)"),
+                ".",
             )
 
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import Any, Protocol, runtime_checkable
 
 from suffice.data.schema import Declaration
+from suffice.errors import Mention
 
 
 @runtime_checkable
@@ -47,3 +48,8 @@ def public_name(kind: type[Any]) -> str:
     'sf.DAG'
     """
     return f"sf.{SHELLS.get(kind.__name__, kind.__name__)}"
+
+
+def public_mention(kind: type[Any]) -> Mention:
+    """Return a structure's name as a part of a message, for which front ends may have words of their own."""
+    return Mention(public_name(kind).removeprefix("sf."), public_name(kind))

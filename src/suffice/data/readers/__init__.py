@@ -9,7 +9,7 @@ from typing import Any, NamedTuple
 
 from suffice.data.raw import RawStream, RawTable
 from suffice.data.readers import batches, columns, contingency, csv_file, frames, parquet, pieces, sql
-from suffice.errors import DataError, Remedy, listing, shown
+from suffice.errors import DataError, Mention, listing, shown
 
 
 class Reader(NamedTuple):
@@ -63,7 +63,7 @@ def open_raw(data: object) -> RawTable | RawStream:
         raise DataError(
             f"The ending of {shown(str(data), 300)} names no kind of table. Paths, globs and folders are read by their "
             "endings, such as .csv, .tsv, .csv.gz and .parquet; ",
-            Remedy("separator", ",", call="sf.CSV(path, …)"),
+            Mention("CSV", "sf.CSV(path, separator=',')"),
             " reads any text file.",
         )
     if isinstance(data, list | tuple) and data and all(isinstance(entry, str | os.PathLike) for entry in data):

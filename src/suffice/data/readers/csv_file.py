@@ -31,6 +31,7 @@ from suffice.errors import (
     ArgumentError,
     DataError,
     FileAccessError,
+    Mention,
     Remedy,
     Text,
     is_unicode,
@@ -170,8 +171,8 @@ def _names(source: CSV) -> tuple[tuple[str, ...], bool]:
     names, no_rows = (tuple(source.names), _is_empty(source)) if source.names else _header(source)
     if len(set(names)) < len(names):
         repeated, _ = Counter(names).most_common(1)[0]
-        where = "'names'" if source.names else _first_line(source)
-        raise DataError(f"CSV file {str(source.path)!r}: column {repeated!r} occurs more than once in {where}.")
+        where = Mention("names", "'names'") if source.names else _first_line(source)
+        raise DataError(f"CSV file {str(source.path)!r}: column {repeated!r} occurs more than once in ", where, ".")
     return names, no_rows
 
 
@@ -257,7 +258,8 @@ class _explained:  # noqa: N801
                 f"CSV file {self.path!r}{where}: expected {refused['expected']} fields, found {refused['found']}: "
                 f"{refused['text'][:80]!r}. Correct the row, or name another separator: ",
                 Remedy("separator", ";", call="sf.CSV(path, …)"),
-                f".{self.remedy if where.endswith(' row 1') else ''}",
+                ".",
+                self.remedy if where.endswith(" row 1") else "",
             ) from None
         if isinstance(error, UnicodeError) or (isinstance(error, pa.ArrowInvalid) and "UTF8" in str(error)):
             raise DataError(

@@ -16,7 +16,7 @@ from typing import Any, BinaryIO, TextIO
 import numpy as np
 from numpy.typing import NDArray
 
-from suffice.errors import DataError
+from suffice.errors import DataError, Passed
 from suffice.text import plural
 
 PIECE_CHARACTERS = 1 << 19
@@ -53,7 +53,9 @@ def put_right(
     for n_lines in range(skip):
         if not text.readline():
             raise DataError(
-                f"The {described} has {plural(n_lines, 'line')}, so skip={skip} is more than there are. Skip fewer."
+                f"The {described} has {plural(n_lines, 'line')}, so ",
+                Passed("skip", skip),
+                " is more than there are. Skip fewer.",
             )
     pieces = _trimmed(text, separator.encode()) if trim else _pieces(text)
     return io.BufferedReader(_Joined(pieces, text))

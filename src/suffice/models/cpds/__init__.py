@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 
 from suffice.data.schema import Schema
-from suffice.errors import ArgumentError, StructureError, UnknownNameError, listing, suggestion
+from suffice.errors import ArgumentError, StructureError, Text, UnknownNameError, joined, listing, suggestion
 from suffice.models.cpds import linear_gaussian_kind, noisy_or_kind, softmax_kind, tabular_kind
 from suffice.models.cpds.kind import CPD, AnyKind, Family, Given, NodeKind
 from suffice.structures.dag import DAG
@@ -33,14 +33,14 @@ def kind_for(family: Family, named: str | None = None) -> AnyKind:
     if named is not None:
         reason = kind_named(named).refuses(family)
         if reason:
-            raise StructureError(f"Node {family.child.name!r} cannot be of kind {named!r}: {reason}")
+            raise StructureError(f"Node {family.child.name!r} cannot be of kind {named!r}: ", reason)
         return KINDS[named]
     reasons = {name: kind.refuses(family) for name, kind in KINDS.items() if not kind.only_named}
     for name, reason in reasons.items():
         if reason is None:
             return KINDS[name]
-    listed = " ".join(f"{name!r}: {reason}" for name, reason in reasons.items())
-    raise StructureError(f"No node kind fits {family.child.name!r} and its parents. {listed}")
+    listed = joined(" ", [Text(f"{name!r}: ", reason or "") for name, reason in reasons.items()])
+    raise StructureError(f"No node kind fits {family.child.name!r} and its parents. ", listed)
 
 
 def family_of(dag: DAG, schema: Schema, node: str) -> Family:

@@ -15,7 +15,7 @@ from typing import ClassVar
 import numpy as np
 from numpy.typing import NDArray
 
-from suffice.errors import ArgumentError, Mention, ModelError, is_number, listing, require_mapping, shown, suggestion
+from suffice.errors import ArgumentError, ModelError, Remedy, is_number, listing, require_mapping, shown, suggestion
 from suffice.models.cpds.by_configuration import ByConfiguration
 from suffice.models.cpds.kind import Family, Given
 from suffice.models.cpds.rows import all_configurations
@@ -183,7 +183,7 @@ class LinearGaussianCPD(ByConfiguration):
                 f"Cannot sample {self.family.child.name!r}: its row for "
                 f"{self.describe_row(int(row[np.argmax(self.unknown[row])]))} is unknown (NaN), because the data had "
                 "too few such cases. Fit with a prior, or tie the rows: ",
-                Mention("kinds", "kinds={…: {'tied': 'both'}}"),
+                Remedy("kinds", {self.family.child.name: {"tied": "both"}}),
                 ".",
             )
         return drawn

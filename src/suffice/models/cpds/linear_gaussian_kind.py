@@ -18,6 +18,7 @@ import numpy as np
 
 from suffice.errors import (
     EstimationError,
+    Passed,
     Remedy,
     StructureError,
     Text,
@@ -207,22 +208,26 @@ class LinearGaussianKind(NodeKind[LinearGaussianCPD, Moments, RegressionPseudo])
         names = [parent.name for parent in family.continuous]
         trouble = trouble_with(inner, still)
         where = self._where(family, row)
-        ways = (
-            f"Leave it out of the parents, or ask for one of many solutions: kinds={{{family.child.name!r}: "
-            "{'singular': 'minimum_norm'}} or {'ridge': 1.0}"
-            + (f"; a prior decides, too: {self._prior(family)}." if self._prior(family) else ".")
+        prior = self._prior(family)
+        ways = Text(
+            "Leave it out of the parents, or ask for one of many solutions: ",
+            Remedy("kinds", {family.child.name: {"kind": self.name, "singular": "minimum_norm"}}),
+            " or {'ridge': 1.0}",
+            Text("; a prior decides, too: ", prior, ".") if prior else ".",
         )
         if trouble is not None and trouble.constant:
-            return (
+            return Text(
                 f"Node {family.child.name!r}{where}: its parent {names[trouble.constant[0]]!r} is constant, so its "
-                f"coefficient is not determined. {ways}"
+                "coefficient is not determined. ",
+                ways,
             )
         place = len(names) - 1 if trouble is None or trouble.dependent is None else trouble.dependent
         others = names[:place] if trouble is None else [names[other] for other in trouble.others]
         few = f" There are only {plural(weight, 'row')}." if weight <= len(names) + 1 else ""
-        return (
+        return Text(
             f"Node {family.child.name!r}{where}: its parent {names[place]!r} is a combination of {listing(others)}, so "
-            f"their coefficients are not determined.{few} {ways}"
+            f"their coefficients are not determined.{few} ",
+            ways,
         )
 
     def _prior(self, family: Family) -> str:
@@ -252,13 +257,13 @@ class LinearGaussianKind(NodeKind[LinearGaussianCPD, Moments, RegressionPseudo])
             subject = f"Node {name!r}{where}: it" if few else f"Node {name!r}{where}: the column"
             ways = "Collect more rows, or leave it out."
             if prior := self._prior(family):
-                ways = f"Collect more rows, leave it out, or pass {prior}."
+                ways = Text("Collect more rows, leave it out, or pass ", prior, ".")
             if family.discrete and not tied:
                 ways += Text(
                     " Or let configurations share a variance: ", Remedy("kinds", {name: {"tied": "variance"}}), "."
                 )
             raise EstimationError(
-                f"{subject} {reason}. Its variance would be zero, where the likelihood has no maximum. {ways}"
+                f"{subject} {reason}. Its variance would be zero, where the likelihood has no maximum. ", ways
             )
 
     def _require_divisor(self, family: Family, weight: Floats, divisors: Floats, rows: Iterable[int] | Ints) -> None:
@@ -267,7 +272,7 @@ class LinearGaussianKind(NodeKind[LinearGaussianCPD, Moments, RegressionPseudo])
                 raise EstimationError(
                     f"Node {family.child.name!r}{self._where(family, int(row))}: {plural(float(weight[row]), 'row')} "
                     "are no more than its coefficients, so nothing is left to divide by under ",
-                    Remedy("divisor", "n-p"),
+                    Passed("divisor", "n-p"),
                     ". Collect more rows, or use ",
                     Remedy("divisor", "n"),
                     ".",
@@ -298,7 +303,7 @@ class LinearGaussianKind(NodeKind[LinearGaussianCPD, Moments, RegressionPseudo])
                     f"Node {name!r} has {what}, so their regressions are not determined.{uniform} Pass ",
                     Remedy("unseen_parents", "nan"),
                 )
-                + (f", or {prior}." if (prior := self._prior(cpd.family)) else ".")
+                + (Text(", or ", prior, ".") if (prior := self._prior(cpd.family)) else ".")
             )
         return cpd, (f"{name}: {what}; their regressions are NaN.",)
 

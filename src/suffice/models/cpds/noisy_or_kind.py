@@ -107,7 +107,7 @@ class NoisyOrKind(NodeKind[NoisyOrCPD, Counts, None]):
                 "different sizes. Give the strengths: ",
                 Mention("fixed", "fixed={…}"),
                 ", or use a table: ",
-                Mention("kinds", "kinds={…: 'tabular'}"),
+                Remedy("kinds", {family.child.name: "tabular"}),
                 ".",
             )
         exchanged = undetermined(part, lam)

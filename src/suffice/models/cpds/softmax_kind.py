@@ -154,7 +154,9 @@ class SoftmaxKind(NodeKind[SoftmaxCPD, Rows, SoftmaxPenalty]):
                 Remedy("unseen_parents", "uniform"),
                 " or ",
                 Remedy("unseen_parents", "nan"),
-                f", or {_prior(name)}.",
+                ", or ",
+                _prior(name),
+                ".",
             )
         if policy == "nan":
             return cpd, (*remarks, f"{name}: {what}; their parameters are NaN.")
@@ -266,8 +268,12 @@ def _solved(family: Family, cases: Cases, penalty: SoftmaxPenalty, row: int | No
             raise EstimationError(
                 f"Node {family.child.name!r}{where}: {_says(family, flat)} does not vary"
                 + (" there" if where else "")
-                + f" ({plural(len(cases.x), 'different input')}), so the coefficients are not determined. Leave a "
-                f"parent out, or pass {_prior(family.child.name)}."
+                + Text(
+                    f" ({plural(len(cases.x), 'different input')}), so the coefficients are not determined. Leave a "
+                    "parent out, or pass ",
+                    _prior(family.child.name),
+                    ".",
+                )
             )
         root = np.linalg.qr(cases.centred / cases.spread * np.sqrt(cases.per_input / cases.total)[:, None], mode="r")
         transform = np.linalg.inv(root) / cases.spread[:, None]
@@ -278,15 +284,18 @@ def _solved(family: Family, cases: Cases, penalty: SoftmaxPenalty, row: int | No
             state, other = family.child.labels[found.state], family.child.labels[found.other]
             raise EstimationError(
                 f"Node {family.child.name!r}{where}: {_says(family, found)} separates {state!r} from {other!r} without "
-                "fail, so the likelihood has no maximum and coefficients run to infinity. Pass "
-                f"{_prior(family.child.name)}, or leave the column out."
+                "fail, so the likelihood has no maximum and coefficients run to infinity. Pass ",
+                _prior(family.child.name),
+                ", or leave the column out.",
             )
 
     found = minimise(Objective(cases, transform, penalty.width, penalty.main), doubt)
     if not found.converged:
         raise EstimationError(
             f"Node {family.child.name!r}{where}: no maximum of the likelihood was found; states may be separated, or "
-            f"nearly so, by the continuous parents. Pass {_prior(family.child.name)}."
+            "nearly so, by the continuous parents. Pass ",
+            _prior(family.child.name),
+            ".",
         )
     return found
 
