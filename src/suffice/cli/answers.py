@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from suffice.data.schema import Schema
     from suffice.data.variable import Variable
     from suffice.models.assignment import Assignment
-    from suffice.models.capabilities import Answer
+    from suffice.models.capabilities import ExactOrSampled
     from suffice.models.interval_table import IntervalTable
     from suffice.models.normal_mixture import NormalMixture
     from suffice.models.weighted_sampling import SampledAnswer
@@ -30,7 +30,7 @@ def print_json(content: Document) -> None:
     print(json.dumps(plain(content), ensure_ascii=False, indent=1, allow_nan=False))
 
 
-def print_answer(answer: Answer | IntervalTable, as_json: bool) -> None:
+def print_answer(answer: ExactOrSampled | IntervalTable, as_json: bool) -> None:
     """Print p(targets | given), whatever form it has."""
     if as_json:
         print_json(content(answer))
@@ -66,7 +66,7 @@ def _note(answer: SampledAnswer) -> str:
 # As JSON ------------------------------------------------------------------------------------------------------
 
 
-def content(answer: Answer | IntervalTable) -> Document:
+def content(answer: ExactOrSampled | IntervalTable) -> Document:
     """Return an answer as JSON-able data."""
     from suffice.data.labelled import LabelledTable
     from suffice.models.interval_table import IntervalTable
@@ -119,7 +119,7 @@ def _drawn(answer: SampledAnswer) -> Document:
 # All variables ------------------------------------------------------------------------------------------------
 
 
-def print_marginals(answers: Mapping[str, Answer], as_json: bool) -> None:
+def print_marginals(answers: Mapping[str, ExactOrSampled], as_json: bool) -> None:
     """Print p(v | given) of every variable: the states of discrete ones, mean and sd of continuous ones."""
     if as_json:
         print_json({name: content(answer) for name, answer in answers.items()})
@@ -138,7 +138,7 @@ def print_marginals(answers: Mapping[str, Answer], as_json: bool) -> None:
         print(_note(drawn[0]))
 
 
-def _rows(name: str, answer: Answer) -> list[list[str]]:
+def _rows(name: str, answer: ExactOrSampled) -> list[list[str]]:
     """Return the rows of one variable, its name in the first: state, p, mean, sd and standard error."""
     from suffice.data.labelled import LabelledTable
     from suffice.models.weighted_sampling import SampledAnswer

@@ -12,8 +12,9 @@ from suffice.cli.shared import JsonOption, read_model, reported, unable
 from suffice.errors import ArgumentError, require_choice
 
 if TYPE_CHECKING:
-    from suffice.models.capabilities import CanQuery, Evidence
+    from suffice.models.capabilities import CanQuery
     from suffice.models.conditional_log_linear import ConditionalLogLinear
+    from suffice.models.evidence import Evidence
     from suffice.models.log_linear_density import LogLinearDensity
     from suffice.models.model import Model
     from suffice.result.fit import Fit

@@ -8,32 +8,29 @@ from typing import TYPE_CHECKING, Any, Protocol, TypeAlias, runtime_checkable
 from suffice.models.model import Model
 
 if TYPE_CHECKING:
-    from suffice.data.labelled import LabelledTable
     from suffice.data.variable import Variable
     from suffice.models.assignment import Assignment
     from suffice.models.complexity import Complexity
     from suffice.models.cpds import CPD
-    from suffice.models.joint_normal import JointNormal
+    from suffice.models.engine import Answer
+    from suffice.models.evidence import Evidence, Targets
     from suffice.models.log_linear import Weights
     from suffice.models.marginals import Marginals
-    from suffice.models.normal_mixture import NormalMixture
     from suffice.models.weighted_sampling import SampledAnswer
     from suffice.result.notes import Note
     from suffice.types import Columns, Floats, Label
 
 State: TypeAlias = "Label | list[str] | dict[str, float] | dict[Label, float]"
 """What was seen of a variable: a state or a number, several states of which it is one, or their likelihoods."""
-Evidence: TypeAlias = "Mapping[str, State]"
-"""What was seen, by variable."""
-Answer: TypeAlias = "LabelledTable | JointNormal | NormalMixture | SampledAnswer"
-"""The distribution of some variables given evidence."""
+ExactOrSampled: TypeAlias = "Answer | SampledAnswer"
+"""The distribution of some variables given evidence, or its estimate from weighted draws."""
 
 
 @runtime_checkable
 class CanQuery(Model, Protocol):
     """A model that answers for some variables given others."""
 
-    def query(self, targets: str | Sequence[str], given: Evidence | None = None) -> Answer:
+    def query(self, targets: Targets, given: Evidence | None = None) -> ExactOrSampled:
         """Return p(targets | given)."""
 
 
@@ -41,9 +38,7 @@ class CanQuery(Model, Protocol):
 class CanMap(Model, Protocol):
     """A model that finds the most likely states and values."""
 
-    def map(
-        self, given: Evidence | None = None, *, targets: str | Sequence[str] | None = None
-    ) -> Assignment | Mapping[str, Label]:
+    def map(self, given: Evidence | None = None, *, targets: Targets | None = None) -> Assignment | Mapping[str, Label]:
         """Return the most likely states and values."""
 
 

@@ -15,7 +15,7 @@ import numpy as np
 from suffice.data.labelled import LabelledTable
 from suffice.families import entry_of
 from suffice.models.bayes_net import BayesianNetwork
-from suffice.models.capabilities import Answer
+from suffice.models.capabilities import ExactOrSampled
 from suffice.models.chain_model import ChainModel
 from suffice.models.joint_normal import JointNormal
 from suffice.models.markov_net import MarkovNetwork
@@ -175,7 +175,7 @@ def _with_marginals(model: BayesianNetwork | MarkovNetwork, graph: Graph) -> Dra
     return Drawing(graph, names, list(map(states_of, variables)), [_marginal(found.get(name)) for name in names])
 
 
-def _marginal(answer: Answer | None) -> Bars | None:
+def _marginal(answer: ExactOrSampled | None) -> Bars | None:
     if answer is None:
         return None
     if isinstance(answer, LabelledTable):

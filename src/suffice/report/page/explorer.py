@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 from suffice.data.labelled import LabelledTable
 from suffice.inference.inquiry import Given
 from suffice.models.bayes_net import BayesianNetwork
-from suffice.models.capabilities import Answer, CanSummarise, HasComplexity
+from suffice.models.capabilities import CanSummarise, ExactOrSampled, HasComplexity
 from suffice.models.model import Model
 from suffice.models.normal_mixture import NormalMixture
 from suffice.priors.credible import credible_marginals
@@ -87,7 +87,7 @@ def _is_quick(model: Model) -> bool:
     return len(model.variables) <= QUICK_VARIABLES if size is None else size.cells <= MOST_CELLS
 
 
-def marginal_of(answer: Answer | None, digits: int | None = 6) -> list[float] | Spec | None:
+def marginal_of(answer: ExactOrSampled | None, digits: int | None = 6) -> list[float] | Spec | None:
     """Return a distribution of one variable as the page's ``Marginal``."""
     if answer is None:
         return None
