@@ -21,8 +21,11 @@ from tests.command_line import run
 
 import suffice as sf
 from suffice.data import table as tables
+from suffice.data.encode import ColumnEncoder
 from suffice.data.readers import arrow_csv, batches, csv_file, parquet
+from suffice.data.table import open_table
 from suffice.errors import DataError, FileAccessError, SchemaError, SufficeError
+from suffice.stats.source import BlockSource
 
 DAG = sf.DAG("a -> b <- c")
 NEEDS = [sf.Count(("a",)), sf.Count(("c",)), sf.Count(("a", "c", "b"))]
@@ -866,3 +869,21 @@ def test_an_interrupted_command_writes_nothing(tmp_path, monkeypatch):
     result = run("fit", "a -> b <- c", parts, "--unseen-parents", "nan", *arguments)
     assert result.exit_code == 0
     assert (tmp_path / "model.json").exists()
+
+
+@pytest.mark.parametrize("piece", [24, 1000])
+def test_every_piece_of_a_file_is_encoded_once(tmp_path, monkeypatch, piece):
+    encoded, encode = [], ColumnEncoder.encode
+
+    def counted(encoder, raw, first_row=0):
+        encoded.append((encoder.name, first_row))
+        return encode(encoder, raw, first_row)
+
+    monkeypatch.setattr(ColumnEncoder, "encode", counted)
+    path = pieces_of(tmp_path, monkeypatch, "a,b\n" + "x,u\ny,v\n" * 30, piece)
+    source = BlockSource(open_table(path, ("a", "b")))
+    assert list(source.schema) == ["a", "b"]
+    assert source.gather([PAIR])[PAIR].total == 60
+    rows = {first_row for _, first_row in encoded}
+    assert (len(rows) > 1) == (piece < 1000)
+    assert len(encoded) == len(set(encoded)) == 2 * len(rows)

@@ -19,6 +19,7 @@ from suffice.data.raw import Batch, RawStream
 from suffice.data.schema import Declaration, Schema, declarations
 from suffice.errors import DataError, Remedy, also
 from suffice.text import plural
+from suffice.types import Array
 
 KEEP = "keep"
 """The policy that keeps gaps as they are, −1 or NaN; for evidence, not for fits."""
@@ -47,9 +48,10 @@ class Policies:
 
 @dataclass
 class _Pass:
-    """One pass over the pieces: its encoders, what the first piece showed, and columns whose numbers come later."""
+    """One pass over the pieces: its encoders, the first piece in codes, and columns whose numbers come later."""
 
     encoders: dict[str, ColumnEncoder]
+    first: dict[str, Array]
     pieces: Iterator[tuple[Batch, int]]
     close: Callable[[], None]
     numbers: frozenset[str] = frozenset()
@@ -99,23 +101,23 @@ class StreamedTable:
         return self._passes[0].schema
 
     def _begin(self) -> _Pass:
-        """Open the stream and encode its first piece, for its schema alone."""
+        """Open the stream and encode its first piece, which tells the schema; the pass goes on from there."""
         if self.stream.once and self._done:
             raise DataError(f"The {self.description} can be read only once. Pass a file, a dataset or a frame instead.")
         policies = self.policies
         wanted = list(dict.fromkeys([*policies.columns, *([policies.weights] if policies.weights else [])]))
         batches = (batch for batch in self.stream.batches(wanted) if batch.n_rows)
-        probe = {name: policies.encoder(name, self.text) for name in policies.columns}
+        encoders = {name: policies.encoder(name, self.text) for name in policies.columns}
+        encoded: dict[str, Array] = {}
         try:
             first = next(batches, None)
             if first is not None:
-                for name, encoder in probe.items():
-                    encoder.encode(first.column(name))
+                encoded = {name: encoder.encode(first.column(name)) for name, encoder in encoders.items()}
         except BaseException:
             batches.close()  # the traceback would keep the file open
             raise
         pieces = itertools.chain([] if first is None else [first], batches)
-        return _Pass(probe, _numbered(pieces), batches.close)
+        return _Pass(encoders, encoded, _numbered(pieces), batches.close)
 
     def _look_ahead(self, started: _Pass) -> _Pass:
         """Read on where the first piece does not tell what a column is: it has no value, or floats that could be codes.
@@ -135,7 +137,9 @@ class StreamedTable:
             started.close()
             raise
         started.numbers = frozenset(name for name in lacking if ahead[name].continuous)
-        started.encoders |= {name: self._encoder(name, started) for name in started.numbers}
+        for name in started.numbers:  # what was made of their first piece, which has no value, is no number
+            started.encoders[name] = replace(self.policies, continuous=(name,), part=True).encoder(name, self.text)
+            started.first.pop(name, None)
         return started
 
     def _read_on(self, encoders: Mapping[str, ColumnEncoder], lacking: Collection[str]) -> None:
@@ -149,15 +153,9 @@ class StreamedTable:
                     return
         refuse_unclear(_traits(encoders))
 
-    def _encoder(self, name: str, started: _Pass) -> ColumnEncoder:
-        if name not in started.numbers:
-            return self.policies.encoder(name, self.text)
-        return replace(self.policies, continuous=(name,), part=True).encoder(name, self.text)
-
     def blocks(self) -> Iterator[Block]:
         """Yield one block a piece."""
         started = self._passes.pop() if self._passes else self._begin()
-        started.encoders = {name: self._encoder(name, started) for name in self.policies.columns}
         empty, weight = True, 0.0
         try:
             for piece, start in started.pieces:
@@ -179,7 +177,11 @@ class StreamedTable:
             yield Block(started.schema, columns, None, 0)
 
     def _block(self, current: _Pass, piece: Batch, start: int) -> Block:
-        columns = {name: encoder.encode(piece.column(name), start) for name, encoder in current.encoders.items()}
+        held, current.first = current.first, {}
+        columns = {
+            name: held[name] if name in held else encoder.encode(piece.column(name), start)
+            for name, encoder in current.encoders.items()
+        }
         weights = None
         if self.policies.weights:
             numbers = piece.column(self.policies.weights).numbers(start)
