@@ -11,6 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from suffice.data.attributes import Attributes, Vocabulary, bucket
+from suffice.types import Array
 
 BLOCK = 1 << 18
 """Arrays of codes are worked on in blocks of so many, since NumPy turns indices into 8 bytes each."""
@@ -155,7 +156,7 @@ def _by_first_use(codes: NDArray[np.int32], n: int) -> NDArray[np.int64]:
 
 
 def in_rows(
-    codes: NDArray[np.int32], values: NDArray[np.float64] | None, sizes: NDArray[Any], n_attributes: int
+    codes: NDArray[np.int32], values: NDArray[np.float64] | None, sizes: Array, n_attributes: int
 ) -> Attributes:
     """Return attributes by rows, without those of the code -1.
 

@@ -2,16 +2,24 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable
 from dataclasses import dataclass, field
 from functools import cached_property
 from itertools import pairwise
-from typing import Any
+from typing import TYPE_CHECKING, TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
 
 from suffice.errors import DataError
+from suffice.types import Array, Entry, JsonObject
+
+if TYPE_CHECKING:
+    from scipy.sparse import csr_array
+
+
+Values = TypeVar("Values", Array, list[str])
+"""What belongs to positions, one after the other."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -67,7 +75,7 @@ class Attributes:
         values = None if self.values is None else self.values[place]
         return Attributes(starts, self.codes[place], values, self.n_attributes)
 
-    def matrix(self) -> Any:
+    def matrix(self) -> csr_array:
         """Return the matrix as `scipy.sparse.csr_array`, shape (n_rows, n_attributes)."""
         from scipy.sparse import csr_array
 
@@ -131,9 +139,9 @@ class Vocabulary:
     def __len__(self) -> int:
         return self.n_buckets or len(self.names)
 
-    def __getstate__(self) -> dict[str, Any]:
+    def __getstate__(self) -> dict[str, tuple[str, ...] | int]:
         """Leave out what follows from the names."""
-        return self.to_dict() | {"names": self.names}
+        return {"names": self.names, "n_buckets": self.n_buckets}
 
     def __eq__(self, other: object) -> bool:
         return isinstance(other, Vocabulary) and (self.n_buckets, self.names) == (other.n_buckets, other.names)
@@ -144,12 +152,12 @@ class Vocabulary:
     def __repr__(self) -> str:
         return f"Vocabulary({self.n_buckets:,} buckets)" if self.is_hashed else f"Vocabulary({len(self.names):,} names)"
 
-    def to_dict(self) -> dict[str, Any]:
+    def to_dict(self) -> JsonObject:
         """Return the vocabulary as JSON-able data."""
         return {"names": list(self.names), "n_buckets": self.n_buckets}
 
     @classmethod
-    def from_dict(cls, entry: Mapping[str, Any]) -> Vocabulary:
+    def from_dict(cls, entry: Entry) -> Vocabulary:
         """Rebuild the vocabulary from `to_dict`'s data."""
         return cls(tuple(entry["names"]), int(entry["n_buckets"]))
 
@@ -277,6 +285,6 @@ class LabelledSequences:
             None if self.steps is None else self.steps.chosen(place),
         )
 
-    def apart(self, values: Sequence[Any] | NDArray[Any]) -> list[Any]:
+    def apart(self, values: Values) -> list[Values]:
         """Cut what belongs to positions into one piece a sequence."""
         return [values[low:high] for low, high in pairwise(self.offsets.tolist())]

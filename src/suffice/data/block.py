@@ -2,23 +2,60 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
-from typing import Any, Protocol
+from typing import ClassVar, Protocol
 
 import numpy as np
-from numpy.typing import NDArray
 
 from suffice.data.schema import Schema
+from suffice.types import Array, Codes, Columns
 
 BLOCK_ROWS = 1 << 20
 EXACT = 2**53
 """Whole numbers below this have exact floating-point counterparts."""
 
 
-def code_dtype(n_states: int) -> type[np.signedinteger[Any]]:
+def code_dtype(n_states: int) -> type[np.int8] | type[np.int16] | type[np.int32]:
     """Return the smallest signed type that holds codes of so many states, and the marks below zero."""
     return np.int8 if n_states <= 127 else np.int16 if n_states <= 32767 else np.int32
+
+
+class BlockColumns(Mapping[str, Array]):
+    """Columns by name that belong together, such as those of a matrix.
+
+    Attributes
+    ----------
+    indivisible : bool
+        Whether the rows are never cut, since they are parts of sequences or of graphs.
+    """
+
+    indivisible: ClassVar[bool] = False
+
+    @property
+    def n_bytes(self) -> int:
+        """Memory of the codes and values."""
+        return sum(column.nbytes for column in self.values())
+
+    def rows(self, low: int, high: int) -> Columns:
+        """Return some consecutive rows."""
+        return {name: values[low:high] for name, values in self.items()}
+
+
+class PlainColumns(BlockColumns):
+    """Columns of which each is an array of its own."""
+
+    def __init__(self, columns: Columns) -> None:
+        self._arrays = columns
+
+    def __getitem__(self, name: str) -> Array:
+        return self._arrays[name]
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(self._arrays)
+
+    def __len__(self) -> int:
+        return len(self._arrays)
 
 
 @dataclass(frozen=True)
@@ -43,8 +80,8 @@ class Block:
     """
 
     schema: Schema
-    columns: Mapping[str, NDArray[Any]]
-    weights: NDArray[Any] | None
+    columns: Columns
+    weights: Array | None
     n_rows: int
     start: int = 0
     n_dropped: int = 0
@@ -58,25 +95,23 @@ class Block:
     @property
     def n_bytes(self) -> int:
         """Memory of the codes and values."""
-        held: int | None = getattr(self.columns, "n_bytes", None)
-        return sum(column.nbytes for column in self.columns.values()) if held is None else held
+        return self._columns.n_bytes
 
     def split(self, size: int) -> Iterator[Block]:
         """Yield the rows in order, at most ``size`` at a time; a small or an indivisible block yields itself."""
-        if self.n_rows <= size or getattr(self.columns, "indivisible", False):
+        if self.n_rows <= size or self._columns.indivisible:
             yield self
             return
         for low in range(0, max(self.n_rows, 1), size):
             high = min(low + size, self.n_rows)
-            columns = self._rows(low, high)
+            columns = self._columns.rows(low, high)
             weights = None if self.weights is None else self.weights[low:high]
             n_dropped = 0 if low else self.n_dropped
             yield Block(self.schema, columns, weights, high - low, self.start + low, n_dropped, self.n_table)
 
-    def _rows(self, low: int, high: int) -> Mapping[str, NDArray[Any]]:
-        """Return the columns of some rows; columns that know how to be cut stay together."""
-        cut: Callable[[int, int], Mapping[str, NDArray[Any]]] | None = getattr(self.columns, "rows", None)
-        return {name: values[low:high] for name, values in self.columns.items()} if cut is None else cut(low, high)
+    @property
+    def _columns(self) -> BlockColumns:
+        return self.columns if isinstance(self.columns, BlockColumns) else PlainColumns(self.columns)
 
 
 @dataclass(frozen=True)
@@ -97,7 +132,7 @@ class SettledTable:
 
     schema: Schema
     remarks: tuple[str, ...]
-    recoding: dict[str, NDArray[Any]] = field(default_factory=dict)
+    recoding: dict[str, Codes] = field(default_factory=dict)
     traits: frozenset[tuple[str, str]] = frozenset()
 
 
@@ -141,8 +176,8 @@ class EncodedTable:
     """
 
     schema: Schema
-    columns: dict[str, NDArray[Any]]
-    weights: NDArray[Any] | None
+    columns: dict[str, Array]
+    weights: Array | None
     n_read: int
     n_dropped: int
     remarks: tuple[str, ...]
@@ -172,7 +207,7 @@ class EncodedTable:
         return self
 
 
-def whole(weights: NDArray[Any]) -> NDArray[Any]:
+def whole(weights: Array) -> Array:
     """Return weights as integers when they all are whole numbers, so that counts stay exact; else as float64."""
     if weights.dtype.kind in "iub":
         return weights.astype(np.int64)

@@ -2,22 +2,21 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 import numpy as np
 from numpy.typing import NDArray
 
 from suffice.data.block import EXACT
+from suffice.types import Array
 
 SPAN = 1 << 16
 """Whole numbers that span no more than this, or than there are rows, are found by counting."""
 MANY_ROWS = 1 << 12
 """Texts of fewer rows are sorted: quicker than handing them over."""
 
-Coded = tuple[NDArray[Any], NDArray[np.int64]]
+Coded = tuple[Array, NDArray[np.int64]]
 
 
-def class_codes(labels: NDArray[Any]) -> Coded:
+def class_codes(labels: Array) -> Coded:
     """Return the distinct labels in order, and the place of each row's among them, shape (n_rows,).
 
     The same as ``np.unique(labels, return_inverse=True)``, in less time where there are many rows and few labels.
@@ -47,7 +46,7 @@ def class_codes(labels: NDArray[Any]) -> Coded:
     return classes, codes.reshape(-1).astype(np.int64, copy=False)
 
 
-def _counted(labels: NDArray[Any]) -> Coded | None:
+def _counted(labels: Array) -> Coded | None:
     """Tell whole numbers apart by counting them; None where they lie too far from each other."""
     low, high = int(labels.min()), int(labels.max())
     if high - low >= max(SPAN, len(labels)):
@@ -62,13 +61,13 @@ def _counted(labels: NDArray[Any]) -> Coded | None:
     return (values.astype(np.uint64) + np.uint64(low % 2**64)).view(np.int64), codes
 
 
-def _whole_floats(labels: NDArray[Any]) -> Coded | None:
+def _whole_floats(labels: Array) -> Coded | None:
     if not (np.isfinite(labels).all() and (np.trunc(labels) == labels).all() and (np.abs(labels) < EXACT).all()):
         return None
     return _counted(labels.astype(np.int64))
 
 
-def _texts(labels: NDArray[Any]) -> Coded | None:
+def _texts(labels: Array) -> Coded | None:
     """Tell texts apart by a hash table; None where not all are texts."""
     import pyarrow as pa
 

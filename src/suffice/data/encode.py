@@ -14,19 +14,19 @@ from __future__ import annotations
 
 import re
 from dataclasses import dataclass
-from typing import Any
 
 import numpy as np
+import pyarrow as pa
 from numpy.typing import NDArray
 
 from suffice.data.block import code_dtype
 from suffice.data.float_kinds import FRACTION, SAMPLE_ROWS, Trait, traits_of
-from suffice.data.raw import RawColumn, is_number
+from suffice.data.raw import ArrowColumn, RawColumn, is_number
 from suffice.data.schema import Declaration
 from suffice.data.variable import Variable, sort_labels
 from suffice.errors import DataError, Mention, Remedy, SchemaError, listing, made, suggestion
 from suffice.text import plural
-from suffice.types import Label
+from suffice.types import Array, Codes, Label
 
 MAX_INTEGER_STATES = 20
 MANY_STATES = 10_000
@@ -42,7 +42,7 @@ class Encoded:
     """A whole column as the statistics see it: codes (−1 = missing) or numbers (NaN = missing), shape (n_rows,)."""
 
     variable: Variable
-    values: NDArray[Any]
+    values: Array
     remarks: tuple[str, ...] = ()
     traits: frozenset[Trait] = frozenset()
 
@@ -52,7 +52,7 @@ class Encoded:
         return missing_in(self.values)
 
 
-def above(values: NDArray[Any], threshold: float | None) -> NDArray[np.int8]:
+def above(values: Array, threshold: float | None) -> NDArray[np.int8]:
     """Return 1 for numbers above a threshold, 0 for others and −1 for NaN, in the shape of the values.
 
     >>> above(np.array([0.0, 3.0, np.nan]), 0.0).tolist()
@@ -64,7 +64,7 @@ def above(values: NDArray[Any], threshold: float | None) -> NDArray[np.int8]:
     return codes
 
 
-def missing_in(values: NDArray[Any]) -> NDArray[np.bool_]:
+def missing_in(values: Array) -> NDArray[np.bool_]:
     """Return where codes or numbers are missing; shape (n_rows,)."""
     return np.isnan(values) if values.dtype.kind == "f" else values < 0
 
@@ -137,12 +137,12 @@ class ColumnEncoder:
         self.fixed = None if declaration is None else declaration.variable(name)
         self.threshold: float | None = None
         self.variable = self.fixed or Variable(name, None if self.continuous else ())
-        self._last: tuple[Any, NDArray[Any]] | None = None
+        self._last: tuple[pa.Array, Codes] | None = None
         self._settled: tuple[Variable, Settled] | None = None
 
     # Piece by piece -------------------------------------------------------------------------------------------
 
-    def encode(self, raw: RawColumn, first_row: int = 0) -> NDArray[Any]:
+    def encode(self, raw: RawColumn, first_row: int = 0) -> Array:
         """Return the piece's codes, states in order of appearance, or its numbers; shape (n_rows,)."""
         if self.origin in (None, "empty"):
             self._decide(raw, first_row)
@@ -206,9 +206,9 @@ class ColumnEncoder:
             return "integer"
         return "float" if all(map(is_number, values)) else "text"
 
-    def _codes_of_labels(self, raw: RawColumn) -> NDArray[Any]:
+    def _codes_of_labels(self, raw: RawColumn) -> Codes:
         """Return the code of each of the piece's labels; new labels become new states. One look-up a label."""
-        dictionary = getattr(raw, "dictionary", None)
+        dictionary = raw.dictionary if isinstance(raw, ArrowColumn) else None
         if self._last is not None and dictionary is not None and dictionary.equals(self._last[0]):
             return self._last[1]
         labels = raw.labels
@@ -227,7 +227,7 @@ class ColumnEncoder:
             self._last = (dictionary, codes)
         return codes
 
-    def _first_levels(self, labels: tuple[Label, ...]) -> NDArray[Any] | None:
+    def _first_levels(self, labels: tuple[Label, ...]) -> Codes | None:
         """Take the levels of a first piece as they stand, so that their codes are the variable's own."""
         if self.fixed is not None or self.variable.states != () or len(set(labels)) < len(labels):
             return None
@@ -245,7 +245,7 @@ class ColumnEncoder:
         if self.declaration is None and self.origin == "integer" and n_states > limit:
             raise self._too_many(n_states)
 
-    def _unknown(self, raw: RawColumn, found: NDArray[Any], first_row: int) -> NDArray[Any]:
+    def _unknown(self, raw: RawColumn, found: Codes, first_row: int) -> Codes:
         unknown = found == UNKNOWN
         if not unknown.any():
             return found
@@ -416,7 +416,7 @@ def _plain_number(value: float) -> Label:
     return int(value) if value.is_integer() else value
 
 
-def _translate(codes: NDArray[Any], table: NDArray[Any]) -> NDArray[Any]:
+def _translate(codes: Codes, table: Codes) -> Codes:
     """Replace codes by ``table[code]``, −1 staying −1; the codes themselves where that changes nothing."""
     if np.array_equal(table, np.arange(len(table))):
         return codes.astype(table.dtype, copy=False)

@@ -14,7 +14,7 @@ from suffice.data.encode import CANONICAL_INTEGER
 from suffice.data.frame import to_native
 from suffice.data.raw import ArrowColumn, RawColumn, is_number
 from suffice.data.variable import Variable
-from suffice.types import Label
+from suffice.types import Array, Label
 
 
 class Fill(NamedTuple):
@@ -107,7 +107,7 @@ def _dictionary(whole: pa.ChunkedArray, fill: Fill) -> pa.ChunkedArray:
     return pa.chunked_array([pa.DictionaryArray.from_arrays(indices, levels, ordered=kind.ordered)])
 
 
-def _numpy(column: NDArray[Any], fill: Fill) -> NDArray[Any]:
+def _numpy(column: Array, fill: Fill) -> Array:
     values = np.array(fill.values)
     kind = column.dtype
     if kind.kind in "US" or (kind.kind in "iu" and values.dtype.kind == "f"):

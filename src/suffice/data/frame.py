@@ -5,6 +5,7 @@ from __future__ import annotations
 import contextlib
 import importlib.util
 from collections.abc import Iterator, Mapping, Sequence
+from typing import Any
 
 from suffice.errors import ArgumentError, require_choice, shown
 from suffice.types import Array, Frame, Label
@@ -22,6 +23,11 @@ def unicode_required() -> Iterator[None]:
             f"The name or state {shown(error.object)} is not Unicode: it has half of a surrogate pair, so no frame can "
             "hold it. Rename it."
         ) from None
+
+
+def has_columns(data: Any) -> bool:
+    """Whether data is a frame, of any kind: pandas, Polars, PyArrow, Dask, Spark."""
+    return hasattr(data, "columns")
 
 
 def to_native(columns: Mapping[str, Array | Sequence[Label | None]], backend: str | None = None) -> Frame:

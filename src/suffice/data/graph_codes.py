@@ -2,23 +2,25 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator
 from dataclasses import dataclass, field, fields
 from functools import cached_property
 from itertools import pairwise
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
-from numpy.typing import NDArray
+from numpy.typing import ArrayLike, NDArray
 
-from suffice.data.attributes import Attributes, offsets_of
-from suffice.data.block import Block, SettledTable
+from suffice.data.attributes import Attributes, Values, offsets_of
+from suffice.data.block import Block, BlockColumns, SettledTable
 from suffice.data.schema import Schema
 from suffice.data.variable import Variable
 from suffice.errors import DataError
-from suffice.types import Ints
+from suffice.types import Array, Ints
 
 if TYPE_CHECKING:
+    from scipy.sparse import csr_array
+
     from suffice.inference.graph_plan import GraphPlan
 
 BLOCK_NODES = 1 << 18
@@ -29,7 +31,7 @@ class Bare:
     """Pickles its fields only: what was worked out from them is worked out again."""
 
     def __getstate__(self) -> dict[str, Any]:
-        return {f.name: getattr(self, f.name) for f in fields(self)}  # type: ignore[arg-type]
+        return {f.name: vars(self)[f.name] for f in fields(self)}  # type: ignore[arg-type]
 
 
 @dataclass(frozen=True, eq=False)
@@ -61,7 +63,7 @@ class CliqueRows(Bare):
         return len(self.members)
 
     @cached_property
-    def matrix(self) -> Any:
+    def matrix(self) -> csr_array:
         """The attributes as a sparse matrix, an attribute once a row."""
         return _summed(self.attributes)
 
@@ -78,7 +80,7 @@ class CliqueRows(Bare):
         return CliqueRows(offsets, self.members[place], self.attributes.chosen(place))
 
 
-def _summed(attributes: Attributes) -> Any:
+def _summed(attributes: Attributes) -> csr_array:
     """Return a matrix of its own, since scipy adds up what stands twice in a row in the arrays that it was given."""
     matrix = attributes.matrix().copy()
     matrix.sum_duplicates()
@@ -180,7 +182,7 @@ class LabelledGraphs(Bare):
         return self.states.n_bytes + kinds + (0 if self.labels is None else self.labels.nbytes) + self.offsets.nbytes
 
     @cached_property
-    def matrix(self) -> Any:
+    def matrix(self) -> csr_array:
         """The attributes of the nodes as a sparse matrix, an attribute once a row."""
         return _summed(self.states)
 
@@ -207,11 +209,11 @@ class LabelledGraphs(Bare):
             offsets, self.states.chosen(place), tuple(kind.chosen(which) for kind in self.cliques), labels
         )
 
-    def labelled(self, labels: Any) -> LabelledGraphs:
+    def labelled(self, labels: ArrayLike) -> LabelledGraphs:
         """Return the same graphs with other labels."""
         return LabelledGraphs(self.offsets, self.states, self.cliques, np.asarray(labels, np.int32))
 
-    def apart(self, values: Any) -> list[Any]:
+    def apart(self, values: Values) -> list[Values]:
         """Cut what belongs to nodes into one piece a graph."""
         bounds = self.offsets.tolist()
         return [values[low:high] for low, high in pairwise(bounds)]
@@ -219,7 +221,7 @@ class LabelledGraphs(Bare):
     @cached_property
     def alike(self) -> tuple[SameGraphs, ...]:
         """The graphs in groups of the same nodes and cliques, in the order in which these first occur."""
-        groups: dict[tuple[Any, ...], list[int]] = {}
+        groups: dict[tuple[int | bytes, ...], list[int]] = {}
         lengths = self.lengths.tolist()
         bounds = [kind.offsets.tolist() for kind in self.cliques]
         for graph, length in enumerate(lengths):
@@ -246,12 +248,12 @@ class LabelledGraphs(Bare):
 # The table ----------------------------------------------------------------------------------------------------
 
 
-class GraphColumns(Mapping[str, NDArray[Any]]):
+class GraphColumns(BlockColumns):
     """The columns of a block of graphs: the labels by name, and the graphs as a whole."""
 
     indivisible = True
 
-    def __init__(self, name: str, graphs: LabelledGraphs, weights: NDArray[Any] | None) -> None:
+    def __init__(self, name: str, graphs: LabelledGraphs, weights: Array | None) -> None:
         assert graphs.labels is not None
         self.name, self.graphs, self.weights, self._labels = name, graphs, weights, graphs.labels
 
@@ -260,7 +262,7 @@ class GraphColumns(Mapping[str, NDArray[Any]]):
         """Memory of the codes and values."""
         return self.graphs.n_bytes
 
-    def __getitem__(self, name: str) -> NDArray[Any]:
+    def __getitem__(self, name: str) -> Array:
         return {self.name: self._labels}[name]
 
     def __iter__(self) -> Iterator[str]:
@@ -291,7 +293,7 @@ class GraphTable(Bare):
 
     graphs: LabelledGraphs
     label: Variable
-    weights: NDArray[Any] | None = None
+    weights: Array | None = None
     remarks: tuple[str, ...] = ()
     n_dropped: int = 0
     description: str = "the graphs"

@@ -21,6 +21,7 @@ from suffice.data.variable import Variable
 from suffice.data.windows import Piece
 from suffice.errors import DataError, listing, shown, suggestion
 from suffice.text import plural
+from suffice.types import Array
 
 
 @dataclass(frozen=True)
@@ -73,9 +74,9 @@ class HeldSymbols:
     """
 
     schema: Schema
-    columns: dict[str, NDArray[Any]]
+    columns: dict[str, Array]
     lengths: NDArray[np.int64]
-    weights: NDArray[Any] | None = None
+    weights: Array | None = None
     description: str = "sequences"
     remarks: tuple[str, ...] = ()
 
@@ -128,7 +129,7 @@ def held(
     as −1 and NaN with ``gaps``, and refused without.
     """
     variables: list[Variable] = []
-    columns: dict[str, NDArray[Any]] = {}
+    columns: dict[str, Array] = {}
     remarks: list[str] = []
     traits: set[Trait] = set()
     for name, column in raw.columns.items():
@@ -168,7 +169,7 @@ def _require_states(raw: RawSequences, column: RawColumn, declaration: Declarati
         )
 
 
-def _require_values(raw: RawSequences, name: str, values: NDArray[Any], keep: bool) -> None:
+def _require_values(raw: RawSequences, name: str, values: Array, keep: bool) -> None:
     """Refuse gaps: what comes before and after one would become neighbours. Hidden chains may keep them."""
     if values.dtype.kind != "f" and (keep or not values.size or values.min() >= 0):
         return
@@ -184,7 +185,7 @@ def _require_values(raw: RawSequences, name: str, values: NDArray[Any], keep: bo
         raise DataError(f"Variable {name!r}, {raw.place(at)}: the value {values[at]:g} is not finite. Correct it.")
 
 
-def sequence_weights(weights: Weights, n_sequences: int) -> NDArray[Any] | None:
+def sequence_weights(weights: Weights, n_sequences: int) -> Array | None:
     """Return one weight a sequence."""
     if weights is None:
         return None

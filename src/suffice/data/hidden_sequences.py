@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
-from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from suffice.data.block import BLOCK_ROWS, Block, SettledTable, code_dtype
+from suffice.data.block import BLOCK_ROWS, Block, BlockColumns, SettledTable, code_dtype
 from suffice.data.held_symbols import HeldSymbols
 from suffice.data.schema import Schema, SchemaLike
 from suffice.data.sequences import Sequences
@@ -17,11 +16,12 @@ from suffice.data.stream import KEEP
 from suffice.data.table import UNKNOWN_POLICIES, Weights
 from suffice.data.windows import Symbols
 from suffice.errors import ArgumentError, DataError, Passed, Remedy, require_choice
+from suffice.types import Array
 
 Whole = NDArray[np.int64]
 
 
-class HiddenColumns(Mapping[str, NDArray[Any]]):
+class HiddenColumns(BlockColumns):
     """The columns of a block of whole sequences.
 
     Attributes
@@ -37,10 +37,10 @@ class HiddenColumns(Mapping[str, NDArray[Any]]):
 
     indivisible = True
 
-    def __init__(self, columns: dict[str, NDArray[Any]], offsets: Whole, weights: NDArray[Any], first: int) -> None:
+    def __init__(self, columns: dict[str, Array], offsets: Whole, weights: Array, first: int) -> None:
         self.columns, self.offsets, self.weights, self.first = columns, offsets, weights, first
 
-    def __getitem__(self, name: str) -> NDArray[Any]:
+    def __getitem__(self, name: str) -> Array:
         return self.columns[name]
 
     def __iter__(self) -> Iterator[str]:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sized
 from dataclasses import dataclass
 from itertools import chain
 from typing import Any
@@ -11,6 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from suffice.data.attribute_names import first_seen
+from suffice.data.frame import has_columns
 from suffice.data.variable import Variable, plain_label, sort_labels
 from suffice.errors import DataError, Remedy, listing, require_choice, shown, suggestion
 from suffice.text import plural
@@ -138,7 +139,7 @@ def _sequences(labels: Any, offsets: NDArray[np.int64], name: str) -> list[Any]:
             f"of features. Got those of {len(given):,} instead."
         )
     sequences = [
-        [None] * length if sequence is None else sequence if hasattr(sequence, "__len__") else list(sequence)
+        [None] * length if sequence is None else sequence if isinstance(sequence, Sized) else list(sequence)
         for sequence, length in zip(given, lengths, strict=True)
     ]
     for number, (sequence, length) in enumerate(zip(sequences, lengths, strict=True), 1):
@@ -156,7 +157,7 @@ def _is_list(value: Any) -> bool:
         isinstance(value, Iterable)
         and not isinstance(value, str | bytes | Mapping)
         and getattr(value, "ndim", 1) > 0
-        and not hasattr(value, "columns")
+        and not has_columns(value)
     )
 
 

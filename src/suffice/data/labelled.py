@@ -8,13 +8,12 @@ from dataclasses import dataclass, field
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
 from suffice.data.frame import to_native
 from suffice.data.variable import Variable
 from suffice.errors import ModelError, Remedy, UnknownNameError, listing, require_mapping, suggestion
 from suffice.text import html_table, number, plain_table, probability
-from suffice.types import Label
+from suffice.types import Array, Frame, Label
 
 SHOWN_ROWS, MOST_ACROSS = 60, 8
 
@@ -45,7 +44,7 @@ class LabelledTable:
     """
 
     variables: tuple[Variable, ...]
-    values: NDArray[Any] = field(repr=False)
+    values: Array = field(repr=False)
     name: str = "p"
 
     def __post_init__(self) -> None:
@@ -95,11 +94,11 @@ class LabelledTable:
         place = np.unravel_index(int(np.argmax(self.values)), self.values.shape)
         return {variable.name: variable.labels[code] for variable, code in zip(self.variables, place, strict=True)}
 
-    def to_numpy(self) -> NDArray[Any]:
+    def to_numpy(self) -> Array:
         """Return the numbers as a new array, one axis a variable."""
         return self.values.copy()
 
-    def to_frame(self, backend: str | None = None) -> Any:
+    def to_frame(self, backend: str | None = None) -> Frame:
         """Return a frame with one row a configuration: a column a variable, and the numbers.
 
         Parameters
@@ -108,7 +107,7 @@ class LabelledTable:
             The first of them that is installed, unless named.
         """
         grid = np.indices(self.values.shape).reshape(len(self.variables), -1)
-        columns: dict[str, Any] = {
+        columns: dict[str, Array | list[Label]] = {
             variable.name: [variable.labels[code] for code in codes]
             for variable, codes in zip(self.variables, grid, strict=True)
         }
@@ -159,7 +158,7 @@ def row_cells(
     parents: tuple[Variable, ...],
     child: Variable,
     configurations: Iterator[tuple[Label, ...]],
-    values: NDArray[Any],
+    values: Array,
     name: str,
 ) -> tuple[list[str], list[list[str]], str]:
     """Lay out rows of numbers for printing: parents' states on the left, the child's states across.

@@ -58,7 +58,7 @@ class Graph:
     shape: tuple[int, ...] | None = None
 
     def __post_init__(self) -> None:
-        if not hasattr(self.nodes, "shape"):
+        if not _has_rows(self.nodes):
             if not isinstance(self.nodes, Iterable) or isinstance(self.nodes, str | bytes | Mapping):
                 raise ArgumentError(
                     "The 'nodes' argument must be the features of every node, such as [{'word': 'the'}, {'word': "
@@ -75,7 +75,7 @@ class Graph:
     @property
     def n_nodes(self) -> int:
         """The number of nodes."""
-        return int(self.nodes.shape[0]) if hasattr(self.nodes, "shape") else len(self.nodes)
+        return int(self.nodes.shape[0]) if _has_rows(self.nodes) else len(self.nodes)
 
     @cached_property
     def cliques(self) -> Cliques:
@@ -176,6 +176,11 @@ class Graph:
         down = _pairs(at[:-1], at[1:])
         edges = {"right": right, "down": down} if directed else {EDGE: right + down}
         return cls([pixel for row in rows for pixel in row], edges, (len(rows), n_columns))
+
+
+def _has_rows(nodes: Any) -> bool:
+    """Whether nodes are the rows of a matrix, dense or sparse."""
+    return hasattr(nodes, "shape")
 
 
 def _is_shape(shape: Any, n_nodes: int) -> bool:

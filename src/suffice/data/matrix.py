@@ -6,24 +6,24 @@ need not take it apart; for all others its columns are columns like any other.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
+from numpy.typing import ArrayLike
 
-from suffice.data.block import BLOCK_ROWS, Block, SettledTable
+from suffice.data.block import BLOCK_ROWS, Block, BlockColumns, SettledTable
 from suffice.data.schema import Schema
 from suffice.data.stream import KEEP, checked_weights
 from suffice.data.variable import Variable
 from suffice.errors import DataError, Remedy, listing, shown, suggestion
 from suffice.text import plural
-from suffice.types import Floats
+from suffice.types import Array, Codes, Columns, Floats
 
 
-class MatrixColumns(Mapping[str, NDArray[Any]]):
+class MatrixColumns(BlockColumns):
     """Columns by name, most of which are those of a matrix.
 
     Attributes
@@ -37,9 +37,7 @@ class MatrixColumns(Mapping[str, NDArray[Any]]):
         Whether the matrix is known to have no gaps.
     """
 
-    def __init__(
-        self, matrix: NDArray[Any], names: tuple[str, ...], beside: Mapping[str, NDArray[Any]], whole: bool = False
-    ) -> None:
+    def __init__(self, matrix: Array, names: tuple[str, ...], beside: Columns, whole: bool = False) -> None:
         self.matrix, self.names, self.beside, self.whole = matrix, names, dict(beside), whole
         self._place = {name: place for place, name in enumerate(names)}
 
@@ -48,7 +46,7 @@ class MatrixColumns(Mapping[str, NDArray[Any]]):
         """Memory of the values."""
         return int(self.matrix.nbytes) + sum(column.nbytes for column in self.beside.values())
 
-    def __getitem__(self, name: str) -> NDArray[Any]:
+    def __getitem__(self, name: str) -> Array:
         return self.beside[name] if name in self.beside else self.matrix[:, self._place[name]]
 
     def __iter__(self) -> Iterator[str]:
@@ -63,7 +61,7 @@ class MatrixColumns(Mapping[str, NDArray[Any]]):
         beside = {name: column[low:high] for name, column in self.beside.items()}
         return MatrixColumns(self.matrix[low:high], self.names, beside, self.whole)
 
-    def part(self, names: Sequence[str]) -> NDArray[Any] | None:
+    def part(self, names: Sequence[str]) -> Array | None:
         """Return a view of neighbouring columns of the matrix; None where the names are not such columns."""
         if not names or any(name not in self._place for name in (names[0], names[-1])):
             return None
@@ -71,12 +69,12 @@ class MatrixColumns(Mapping[str, NDArray[Any]]):
         return self.matrix[:, low:high] if self.names[low:high] == tuple(names) else None
 
 
-def side_by_side(columns: Mapping[str, NDArray[Any]], names: Sequence[str]) -> NDArray[Any] | None:
+def side_by_side(columns: Columns, names: Sequence[str]) -> Array | None:
     """Return columns as the matrix that they lie in, shape (n_rows, len(names)); None where they do not."""
     return columns.part(names) if isinstance(columns, MatrixColumns) else None
 
 
-def matrix_of(columns: Mapping[str, NDArray[Any]], names: Sequence[str], n_rows: int) -> Floats:
+def matrix_of(columns: Columns, names: Sequence[str], n_rows: int) -> Floats:
     """Return columns as a matrix of numbers, shape (n_rows, len(names)); without a copy where they are one already.
 
     Examples
@@ -124,11 +122,11 @@ class MatrixTable:
     (True, [[1.0]])
     """
 
-    matrix: NDArray[Any]
+    matrix: Array
     variables: tuple[Variable, ...]
-    beside: Mapping[str, NDArray[Any]] = field(default_factory=dict)
+    beside: Columns = field(default_factory=dict)
     others: tuple[Variable, ...] = ()
-    weights: NDArray[Any] | None = None
+    weights: Array | None = None
     description: str = "array"
     remarks: tuple[str, ...] = ()
     n_dropped: int = 0
@@ -222,7 +220,7 @@ class MatrixTable:
 # Checks -------------------------------------------------------------------------------------------------------
 
 
-def _checked_matrix(matrix: Any, variables: Sequence[Variable]) -> NDArray[Any]:
+def _checked_matrix(matrix: ArrayLike, variables: Sequence[Variable]) -> Array:
     found = np.asarray(matrix)
     discrete = {variable.is_discrete for variable in variables}
     kinds = "i" if discrete == {True} else "fiub"
@@ -235,7 +233,7 @@ def _checked_matrix(matrix: Any, variables: Sequence[Variable]) -> NDArray[Any]:
     return found if discrete == {True} else np.asarray(found, np.float64)
 
 
-def _require_codes(matrix: NDArray[Any], variables: Sequence[Variable]) -> None:
+def _require_codes(matrix: Array, variables: Sequence[Variable]) -> None:
     """Refuse codes beyond the states: kernels would count them elsewhere."""
     if not matrix.size or not variables[0].is_discrete:
         return
@@ -254,7 +252,7 @@ def _require_code(variable: Variable, largest: int) -> None:
         )
 
 
-def _require_beside(variable: Variable, column: NDArray[Any] | None, n_rows: int) -> None:
+def _require_beside(variable: Variable, column: Array | None, n_rows: int) -> None:
     if column is None or column.shape != (n_rows,) or column.dtype.kind != ("i" if variable.is_discrete else "f"):
         got = "nothing" if column is None else f"{column.dtype} of shape {column.shape}"
         wanted = "codes, signed whole numbers" if variable.is_discrete else "floats"
@@ -265,7 +263,7 @@ def _require_beside(variable: Variable, column: NDArray[Any] | None, n_rows: int
         _require_code(variable, int(column.max()))
 
 
-def _checked_weights(weights: Any, n_rows: int) -> NDArray[Any]:
+def _checked_weights(weights: ArrayLike, n_rows: int) -> Array:
     found = np.asarray(weights) if not isinstance(weights, str) else np.zeros(())
     if found.shape != (n_rows,) or found.dtype.kind not in "iufb":
         raise DataError(
@@ -274,11 +272,11 @@ def _checked_weights(weights: Any, n_rows: int) -> NDArray[Any]:
     return checked_weights(found, "the 'weights' argument")
 
 
-def _below_zero(codes: NDArray[Any]) -> bool:
+def _below_zero(codes: Codes) -> bool:
     return bool(codes.dtype.kind == "i" and codes.size and codes.min() < 0)
 
 
-def _has_gaps(matrix: NDArray[Any], names: Sequence[str]) -> bool:
+def _has_gaps(matrix: Array, names: Sequence[str]) -> bool:
     """Whether something is NaN or −1; refuse infinite values, by their place."""
     if matrix.dtype.kind != "f":
         return _below_zero(matrix)

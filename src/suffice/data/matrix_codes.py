@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -15,14 +14,13 @@ from suffice.data.schema import Declaration, SchemaLike, declarations
 from suffice.data.variable import Variable
 from suffice.errors import DataError, Mention, Remedy, listing, suggestion
 from suffice.native.codes import encode_known, encode_small
+from suffice.types import Array, Codes
 
 WIDTH = 1 << 12
 """States that span no more than this are looked up in tables."""
 
-Codes = NDArray[np.signedinteger[Any]]
 
-
-def suits_codes(matrix: Any) -> bool:
+def suits_codes(matrix: Array) -> bool:
     """Whether an array is such a matrix: two axes, whole numbers or bools of at most 64 bits with a sign."""
     return (
         isinstance(matrix, np.ndarray)
@@ -34,7 +32,7 @@ def suits_codes(matrix: Any) -> bool:
 
 
 def states_of_matrix(
-    matrix: NDArray[Any], names: Sequence[str], schema: SchemaLike | None = None, unknown_states: str = "error"
+    matrix: Array, names: Sequence[str], schema: SchemaLike | None = None, unknown_states: str = "error"
 ) -> tuple[Codes, tuple[Variable, ...], tuple[str, ...]] | None:
     """Read a matrix as the columns of a table would be read, all columns at once.
 
@@ -76,7 +74,7 @@ def _binary(name: str, entry: Declaration) -> Variable:
     return entry.variable(name) or Variable.binary(name, entry.threshold)
 
 
-def encoded_matrix(matrix: NDArray[Any], names: Sequence[str]) -> tuple[Codes, tuple[Variable, ...]]:
+def encoded_matrix(matrix: Array, names: Sequence[str]) -> tuple[Codes, tuple[Variable, ...]]:
     """Return the codes of a matrix of whole numbers or bools, shape (n_rows, p), and its variables.
 
     Examples
@@ -98,7 +96,7 @@ def encoded_matrix(matrix: NDArray[Any], names: Sequence[str]) -> tuple[Codes, t
     return codes, variables
 
 
-def _small(matrix: NDArray[Any], names: Sequence[str]) -> tuple[Codes, tuple[Variable, ...]] | None:
+def _small(matrix: Array, names: Sequence[str]) -> tuple[Codes, tuple[Variable, ...]] | None:
     """Encode numbers from 0 to 126 in one pass over them; None where there are others."""
     x = np.ascontiguousarray(matrix)
     codes, present = np.empty(x.shape, np.int8), np.zeros((x.shape[1], 127), np.bool_)
@@ -112,13 +110,13 @@ def _small(matrix: NDArray[Any], names: Sequence[str]) -> tuple[Codes, tuple[Var
     return codes, tuple(Variable(name, tuple(states)) for name, states in zip(names, labels, strict=True))
 
 
-def _recoded(codes: Codes, tables: Codes) -> Codes:
+def _recoded(codes: NDArray[np.int8], tables: NDArray[np.int8]) -> NDArray[np.int8]:
     found = np.empty_like(codes)
     encode_known(codes, np.zeros(codes.shape[1], np.int64), tables, found)
     return found
 
 
-def known_matrix(matrix: NDArray[Any], variables: Sequence[Variable], unknown_states: str = "error") -> Codes:
+def known_matrix(matrix: Array, variables: Sequence[Variable], unknown_states: str = "error") -> Codes:
     """Return the codes of a matrix of whole numbers or bools whose variables are known.
 
     Parameters
@@ -154,7 +152,7 @@ def _states(variable: Variable) -> NDArray[np.int64]:
     return np.array([int(state) for state in variable.labels], np.int64)
 
 
-def _by_tables(matrix: NDArray[Any], numbers: Sequence[NDArray[np.int64]], dtype: Any) -> tuple[Codes, int]:
+def _by_tables(matrix: Array, numbers: Sequence[NDArray[np.int64]], dtype: type[np.signedinteger]) -> tuple[Codes, int]:
     low = np.array([states.min(initial=2**62) for states in numbers], np.int64)
     width = max((int(states.max()) - int(states.min()) + 1 for states in numbers if len(states)), default=1)
     tables = np.full((len(numbers), width), -1, dtype)
@@ -165,7 +163,7 @@ def _by_tables(matrix: NDArray[Any], numbers: Sequence[NDArray[np.int64]], dtype
     return codes, encode_known(x, low, tables, codes)
 
 
-def _by_search(matrix: NDArray[Any], numbers: Sequence[NDArray[np.int64]], dtype: Any) -> tuple[Codes, int]:
+def _by_search(matrix: Array, numbers: Sequence[NDArray[np.int64]], dtype: type[np.signedinteger]) -> tuple[Codes, int]:
     codes = np.full(matrix.shape, -1, dtype)
     for place, states in enumerate(numbers):
         if len(states):
@@ -176,7 +174,7 @@ def _by_search(matrix: NDArray[Any], numbers: Sequence[NDArray[np.int64]], dtype
     return codes, int((codes < 0).sum())
 
 
-def _refuse(matrix: NDArray[Any], codes: Codes, variables: Sequence[Variable]) -> None:
+def _refuse(matrix: Array, codes: Codes, variables: Sequence[Variable]) -> None:
     row, place = np.argwhere(codes < 0)[0].tolist()
     variable, label = variables[place], matrix[row, place].item()
     raise DataError(
@@ -189,5 +187,5 @@ def _refuse(matrix: NDArray[Any], codes: Codes, variables: Sequence[Variable]) -
     )
 
 
-def _dtype_for(variables: Sequence[Variable]) -> Any:
+def _dtype_for(variables: Sequence[Variable]) -> type[np.int8] | type[np.int16] | type[np.int32]:
     return code_dtype(max((variable.n_states for variable in variables), default=1))

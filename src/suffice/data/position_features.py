@@ -14,6 +14,7 @@ from numpy.typing import NDArray
 
 from suffice.data.attribute_names import distinct_keys, first_seen, first_unknown, in_rows, numbered
 from suffice.data.attributes import Attributes, Vocabulary, offsets_of
+from suffice.data.frame import has_columns
 from suffice.data.position_faults import first_fault
 from suffice.data.position_matrices import is_matrix, is_sparse, read_matrices
 from suffice.errors import DataError, require_whole, shown
@@ -134,7 +135,7 @@ def _sequences(features: Any, name: str) -> list[Any]:
             f"The {name!r} argument must be a list of sequences, each of them a list of positions. Got "
             f"{shown(features)} instead. {ALONE}"
         )
-    if hasattr(features, "columns"):
+    if has_columns(features):
         raise DataError(
             f"The {name!r} argument must be a list of sequences. Got a table instead, which is one. {_remedy(features)}"
         )
@@ -149,9 +150,9 @@ def _sequence(sequence: Any, number: int, name: str) -> Any:
         return sequence
     if isinstance(sequence, np.ndarray) and sequence.ndim:
         return sequence.tolist()
-    if hasattr(sequence, "items") and not hasattr(sequence, "__iter__"):
+    if hasattr(sequence, "items") and not isinstance(sequence, Iterable):
         return list(sequence.items())  # what python-crfsuite calls an ItemSequence
-    if hasattr(sequence, "columns"):
+    if has_columns(sequence):
         raise DataError(
             f"Sequence {number:,} of {name!r} must be a list of positions, each of them a dict of features or a list "
             f"of names. Got a table instead. {_remedy(sequence)}"

@@ -12,7 +12,7 @@ import re
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from functools import cached_property
-from typing import Any, Protocol
+from typing import Protocol
 
 import numpy as np
 import pyarrow as pa
@@ -20,7 +20,7 @@ import pyarrow.compute as pc
 from numpy.typing import NDArray
 
 from suffice.errors import DataError, Remedy, made
-from suffice.types import Label
+from suffice.types import Array, Codes, Label
 
 NUMBER = re.compile(
     r"[+-]?(?:(?:0|[1-9][0-9]*)(?:\.[0-9]*)?|\.[0-9]+)(?:[eE][+-]?[0-9]+)?|[+-]?(?:inf|nan)", re.IGNORECASE
@@ -58,7 +58,7 @@ class RawColumn(Protocol):
         """The distinct values, in order of appearance, or of declaration for levels."""
 
     @property
-    def codes(self) -> NDArray[Any]:
+    def codes(self) -> Codes:
         """Positions in `labels`, −1 where the value is missing; shape (n_rows,)."""
 
     def numbers(self, first_row: int = 0) -> NDArray[np.float64]:
@@ -86,7 +86,7 @@ class RawTable:
     column: Callable[[str], RawColumn]
     n_rows: int
     description: str
-    weights: NDArray[Any] | None = None
+    weights: Array | None = None
 
 
 class Batch(Protocol):
@@ -156,7 +156,7 @@ class CodedColumn:
     """A column that is dictionary codes already, such as a pandas categorical."""
 
     name: str
-    codes: NDArray[Any]
+    codes: Codes
     labels: tuple[Label, ...]
     origin: str = "levels"
 
@@ -247,7 +247,7 @@ class ArrowColumn:
         return tuple(values)
 
     @property
-    def codes(self) -> NDArray[Any]:
+    def codes(self) -> Codes:
         """Positions in `labels`, −1 where the value is missing; shape (n_rows,)."""
         indices = self._dictionary.indices
         if pa.types.is_unsigned_integer(indices.type):
@@ -287,7 +287,7 @@ def without_decimals(column: pa.ChunkedArray) -> pa.ChunkedArray:
     return column.cast(pa.float64())
 
 
-def _plain_array(array: pa.Array) -> NDArray[Any]:
+def _plain_array(array: pa.Array) -> Array:
     """Return an Arrow array without gaps as NumPy's, without a copy (Arrow's own to_numpy would load pandas)."""
     dtype = np.dtype(array.type.to_pandas_dtype())
     buffer = array.buffers()[1]

@@ -5,12 +5,11 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
-from typing import Any
 
 from suffice.data.variable import Variable, as_states, unite
 from suffice.errors import SchemaError, UnknownNameError, listing, shown, suggestion
 from suffice.text import html_table, plain_table
-from suffice.types import Label
+from suffice.types import Entry, JsonObject, Label
 
 
 @dataclass(frozen=True)
@@ -136,7 +135,7 @@ class Schema(Mapping[str, Variable]):
     def _repr_html_(self) -> str:
         return html_table(*self._cells())
 
-    def to_dict(self) -> list[dict[str, Any]]:
+    def to_dict(self) -> list[JsonObject]:
         """Return the schema as JSON-able data."""
         return [
             {
@@ -149,7 +148,7 @@ class Schema(Mapping[str, Variable]):
         ]
 
     @classmethod
-    def from_dict(cls, entries: Sequence[Mapping[str, Any]]) -> Schema:
+    def from_dict(cls, entries: Sequence[Entry]) -> Schema:
         """Rebuild a schema from `to_dict`'s data."""
         return cls(
             tuple(

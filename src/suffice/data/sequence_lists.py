@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import itertools
-from collections.abc import Callable, Sequence, Set
+from collections.abc import Callable, Iterable, Sequence, Set, Sized
 from itertools import pairwise
 from typing import Any
 
@@ -16,6 +16,7 @@ from suffice.data.readers import is_table_object, open_raw
 from suffice.data.sequence_table import read_tables
 from suffice.errors import DataError, shown
 from suffice.text import plural
+from suffice.types import Array
 
 FIRST = 1 << 16
 """So many bytes are looked at for an alphabet, before all are translated by it."""
@@ -62,7 +63,7 @@ def _kind(sequence: Any) -> str:
         return {1: "lists", 2: "vectors"}.get(sequence.ndim, "value")
     if is_table_object(sequence):
         return "tables"
-    is_ordered = hasattr(sequence, "__len__") and hasattr(sequence, "__iter__") and not isinstance(sequence, Set)
+    is_ordered = isinstance(sequence, Sized) and isinstance(sequence, Iterable) and not isinstance(sequence, Set)
     return "lists" if is_ordered else "value"
 
 
@@ -71,13 +72,13 @@ def are_tables(data: object) -> bool:
     return isinstance(data, list | tuple) and bool(data) and _kind(data[0]) == "tables"
 
 
-def _divided(data: NDArray[Any], lengths: Sequence[int]) -> list[NDArray[Any]]:
+def _divided(data: Array, lengths: Sequence[int]) -> list[Array]:
     """Return the sequences of an array whose rows are the positions of all sequences, one after the other."""
     ends = np.cumsum(lengths)
     return [data[end - length : end] for end, length in zip(ends.tolist(), lengths, strict=True)]
 
 
-def _of_array(data: NDArray[Any], names: Sequence[str] | None) -> RawSequences:
+def _of_array(data: Array, names: Sequence[str] | None) -> RawSequences:
     """Read an array: one sequence, or one per row; a single column is one sequence, as in hmmlearn."""
     if data.ndim == 2 and data.shape[1] == 1:
         data = data.reshape(-1)
@@ -155,7 +156,7 @@ def _bytes(values: bytes | NDArray[np.uint8], lengths: list[int], names: Sequenc
     return RawSequences({name: column}, np.array(lengths, np.int64), _described(len(lengths)))
 
 
-def byte_codes(values: NDArray[np.uint8]) -> tuple[NDArray[Any], list[int]]:
+def byte_codes(values: NDArray[np.uint8]) -> tuple[Array, list[int]]:
     """Return the place of every byte among those that occur, and these in order.
 
     >>> byte_codes(np.array([7, 3, 7], np.uint8))
@@ -169,7 +170,7 @@ def byte_codes(values: NDArray[np.uint8]) -> tuple[NDArray[Any], list[int]]:
         table = np.full(256, -1, np.int8 if len(alphabet) <= 127 else np.int16)
         table[alphabet] = np.arange(len(alphabet))
         if table.dtype == np.int8:
-            codes: NDArray[Any] = np.frombuffer(values.tobytes().translate(table.tobytes()), np.int8)
+            codes: Array = np.frombuffer(values.tobytes().translate(table.tobytes()), np.int8)
         else:
             codes = table[values]
         if not codes.size or codes.min() >= 0:
@@ -222,7 +223,7 @@ def _alphabet(values: NDArray[np.uint8]) -> list[int]:
 # Vectors ------------------------------------------------------------------------------------------------------
 
 
-def _vectors(sequences: list[NDArray[Any]], names: Sequence[str] | None) -> RawSequences:
+def _vectors(sequences: list[Array], names: Sequence[str] | None) -> RawSequences:
     widths = {sequence.shape[1] for sequence in sequences}
     if len(widths) > 1:
         raise DataError(f"All sequences must have the same number of columns. Got {sorted(widths)} instead.")

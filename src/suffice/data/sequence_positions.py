@@ -2,23 +2,22 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator
 from dataclasses import dataclass
-from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
 from suffice.data.attributes import LabelledSequences
-from suffice.data.block import Block, SettledTable
+from suffice.data.block import Block, BlockColumns, SettledTable
 from suffice.data.schema import Schema
 from suffice.data.variable import Variable
+from suffice.types import Array
 
 BLOCK_POSITIONS = 1 << 20
 """A block has about so many positions, and at least one sequence."""
 
 
-class SequenceColumns(Mapping[str, NDArray[Any]]):
+class SequenceColumns(BlockColumns):
     """The columns of a block of sequences: the labels by name, and the sequences as a whole."""
 
     indivisible = True
@@ -32,7 +31,7 @@ class SequenceColumns(Mapping[str, NDArray[Any]]):
         """Memory of the codes and values."""
         return self.sequences.n_bytes
 
-    def __getitem__(self, name: str) -> NDArray[Any]:
+    def __getitem__(self, name: str) -> Array:
         return {self.name: self._labels}[name]
 
     def __iter__(self) -> Iterator[str]:
@@ -63,7 +62,7 @@ class PositionTable:
 
     sequences: LabelledSequences
     label: Variable
-    weights: NDArray[Any] | None = None
+    weights: Array | None = None
     remarks: tuple[str, ...] = ()
     n_dropped: int = 0
     description: str = "the sequences"

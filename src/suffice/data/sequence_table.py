@@ -18,6 +18,7 @@ from suffice.data.readers.frames import mixed_types
 from suffice.data.schema import Declaration
 from suffice.errors import DataError, Mention, listing, shown, suggestion
 from suffice.text import plural
+from suffice.types import Array
 
 
 def read_table(data: Any, names: Sequence[str] | None, id: str | None, time: str | None) -> RawSequences:
@@ -127,7 +128,7 @@ def _joined(name: str, parts: list[RawColumn]) -> RawColumn:
         joined = pa.concat_tables(tables, promote_options="permissive").column(0)
     except (pa.ArrowInvalid, pa.ArrowTypeError) as error:
         raise mixed_types(name, error) from None
-    return ArrowColumn(name, joined, getattr(parts[0], "encoding_only", False))
+    return ArrowColumn(name, joined, isinstance(parts[0], ArrowColumn) and parts[0].encoding_only)
 
 
 def _decoded(column: RawColumn) -> pa.ChunkedArray:
@@ -188,7 +189,7 @@ def _in_time(
     return order, _uneven(time, when[order], owner[order])
 
 
-def _times(column: RawColumn, text: bool) -> NDArray[Any]:
+def _times(column: RawColumn, text: bool) -> Array:
     """Return numbers that rise with time: the values themselves, or the ranks of text."""
     if isinstance(column, ArrowColumn) and pa.types.is_temporal(column.column.type):
         values = column.column
@@ -198,7 +199,7 @@ def _times(column: RawColumn, text: bool) -> NDArray[Any]:
         bits = values.type.bit_width
         return np.array(values.cast(pa.int32() if bits == 32 else pa.int64()).to_pylist(), np.int64)
     try:
-        found: NDArray[Any] = column.numbers()
+        found: Array = column.numbers()
     except DataError:
         found = encode(column, Declaration("discrete"), False, "error", text).values
     gaps = missing_in(found)
@@ -213,7 +214,7 @@ def _written(column: RawColumn, row: int) -> Any:
     return column.labels[column.codes[row]]
 
 
-def _uneven(time: str, when: NDArray[Any], owner: NDArray[np.int64]) -> tuple[str, ...]:
+def _uneven(time: str, when: Array, owner: NDArray[np.int64]) -> tuple[str, ...]:
     """Remark on steps of different length, where times are whole numbers; rows are neighbours all the same."""
     steps = np.diff(when)[np.diff(owner) == 0]
     if not steps.size or not (steps == np.trunc(steps)).all() or steps.min() == steps.max():

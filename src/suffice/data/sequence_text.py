@@ -20,6 +20,7 @@ from suffice.data.schema import Declaration, Schema
 from suffice.data.variable import Variable, sort_labels
 from suffice.data.windows import Piece
 from suffice.errors import DataError, FileAccessError, SchemaError, listing, shown
+from suffice.types import Array
 
 LEVELS = ("characters", "words", "lines")
 ENDINGS = (".txt", ".txt.gz", ".txt.xz")
@@ -126,7 +127,7 @@ class TextSymbols:
         except (OSError, ValueError) as error:
             if isinstance(error, DataError):
                 raise
-            reason = getattr(error, "strerror", None) or str(error)
+            reason = (error.strerror if isinstance(error, OSError) else None) or str(error)
             raise FileAccessError(f"Cannot read {self.path!r}: {reason}. Check the path.") from None
 
     def settled(self) -> SettledTable:
@@ -177,7 +178,7 @@ class _Alphabet:
             if len(str(label)) == 1:
                 self.by_point[ord(str(label))] = code
 
-    def codes(self, symbols: Any) -> NDArray[Any]:
+    def codes(self, symbols: Any) -> Array:
         """Return the codes of code points or words; new ones become states, or are an error."""
         codes = self._look_up(symbols)
         unknown = codes < 0
@@ -187,10 +188,10 @@ class _Alphabet:
         self.n_read += len(codes)
         return codes.astype(code_dtype(self.variable.n_states))
 
-    def _look_up(self, symbols: Any) -> NDArray[Any]:
+    def _look_up(self, symbols: Any) -> Array:
         if isinstance(symbols, list):
             return np.array([self.by_word.get(word, -1) for word in symbols], np.int32)
-        found: NDArray[Any] = self.by_point.take(symbols)
+        found: Array = self.by_point.take(symbols)
         return found
 
     def _grow(self, symbols: Any, unknown: NDArray[np.bool_]) -> None:
@@ -225,7 +226,7 @@ def _plain_newlines(texts: Iterator[str]) -> Iterator[str]:
         yield "\n"
 
 
-def _points(texts: Iterator[str], lower: bool) -> Iterator[NDArray[Any]]:
+def _points(texts: Iterator[str], lower: bool) -> Iterator[Array]:
     """Turn text into code points."""
     for text in texts:
         said = text.lower() if lower else text
@@ -235,7 +236,7 @@ def _points(texts: Iterator[str], lower: bool) -> Iterator[NDArray[Any]]:
             yield np.frombuffer(said.encode("utf-32-le", "surrogatepass"), np.uint32)
 
 
-def _only_letters(pieces: Iterator[NDArray[Any]], lines: bool) -> Iterator[NDArray[Any]]:
+def _only_letters(pieces: Iterator[Array], lines: bool) -> Iterator[Array]:
     """Turn every run of other characters into one blank, and leave it out at the ends of a sequence."""
     after_letter = held = False  # whether the last symbol was a letter, and whether a blank waits for the next one
     for points in pieces:
@@ -256,7 +257,7 @@ def _only_letters(pieces: Iterator[NDArray[Any]], lines: bool) -> Iterator[NDArr
         yield kept
 
 
-def _sequences(pieces: Iterator[NDArray[Any]], lines: bool) -> Iterator[Stretch]:
+def _sequences(pieces: Iterator[Array], lines: bool) -> Iterator[Stretch]:
     """Find where sequences begin: at the beginning, and after every newline where lines are sequences."""
     begins = True
     for points in pieces:

@@ -8,7 +8,6 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
 from suffice.data.held_symbols import HeldSymbols, RawSequences, held
 from suffice.data.raw import CodedColumn, RawColumn
@@ -33,7 +32,7 @@ from suffice.errors import (
     suggestion,
 )
 from suffice.text import plural
-from suffice.types import Label
+from suffice.types import Array, Codes, Label
 
 
 @dataclass(frozen=True, init=False, eq=False)
@@ -129,12 +128,12 @@ class Sequences:
             object.__setattr__(self, name, value)
 
     @classmethod
-    def of_codes(cls, codes: NDArray[Any], variable: Variable) -> Sequences:
+    def of_codes(cls, codes: Codes, variable: Variable) -> Sequences:
         """Return sequences of one length from codes, shape (n_sequences, length)."""
         return cls.of_columns({variable: codes})
 
     @classmethod
-    def of_columns(cls, columns: Mapping[Variable, NDArray[Any]]) -> Sequences:
+    def of_columns(cls, columns: Mapping[Variable, Array]) -> Sequences:
         """Return sequences of one length from codes or numbers by variable, shape (n_sequences, length) each."""
         return cls(_Coded(dict(columns)), variable=[variable.name for variable in columns])
 
@@ -210,7 +209,7 @@ class Sequences:
 class _Coded:
     """Sequences of one length, drawn from a model: codes or numbers by variable."""
 
-    columns: dict[Variable, NDArray[Any]]
+    columns: dict[Variable, Array]
 
     def __post_init__(self) -> None:
         for values in self.columns.values():

@@ -5,10 +5,9 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import numpy as np
-from numpy.typing import NDArray
 
 from suffice.data.block import Block
 from suffice.data.encode import missing_in
@@ -16,7 +15,7 @@ from suffice.data.matrix import MatrixColumns, MatrixTable
 from suffice.data.stream import checked_weights
 from suffice.errors import DataError, shown
 from suffice.text import plural
-from suffice.types import Columns
+from suffice.types import Array, Columns
 
 if TYPE_CHECKING:
     from scipy.sparse import csr_array
@@ -51,23 +50,22 @@ class SparseColumns(MatrixColumns):
         """Memory of the values."""
         return int(self.matrix.data.nbytes) + sum(column.nbytes for column in self.beside.values())
 
-    def __getitem__(self, name: str) -> NDArray[Any]:
+    def __getitem__(self, name: str) -> Array:
         if name in self.beside:
             return self.beside[name]
-        column: Any = self.matrix[:, [self._place[name]]]
-        return np.asarray(column.toarray()).reshape(-1)
+        return np.asarray(self.matrix[:, [self._place[name]]].toarray()).reshape(-1)
 
     def rows(self, low: int, high: int) -> SparseColumns:
         """Return some consecutive rows."""
         beside = {name: column[low:high] for name, column in self.beside.items()}
         return SparseColumns(self.matrix[low:high], self.names, beside)
 
-    def part(self, names: Sequence[str]) -> NDArray[Any] | None:
+    def part(self, names: Sequence[str]) -> Array | None:
         """Return None: there is no array that the columns lie in."""
         return None
 
 
-def sparse_part(columns: Mapping[str, NDArray[Any]], names: Sequence[str]) -> Any:
+def sparse_part(columns: Columns, names: Sequence[str]) -> csr_array | None:
     """Return the sparse matrix of neighbouring columns; None where the names are not such columns.
 
     >>> from scipy.sparse import csr_array
@@ -98,9 +96,13 @@ class SparseTable(MatrixTable):
     [[2.0, 0.0]]
     """
 
+    matrix: csr_array
+
     def __post_init__(self) -> None:
-        matrix: Any = self.matrix
-        if not hasattr(matrix, "tocsr") or matrix.ndim != 2 or matrix.shape[1] != len(self.variables):
+        from scipy.sparse import issparse
+
+        matrix = self.matrix
+        if not issparse(matrix) or matrix.ndim != 2 or matrix.shape[1] != len(self.variables):
             raise DataError(
                 f"A sparse table needs a scipy.sparse matrix of {plural(len(self.variables), 'column')}. Got "
                 f"{shown(matrix)} instead."

@@ -7,7 +7,6 @@ import itertools
 import operator
 from collections.abc import Callable, Collection, Iterator, Mapping
 from dataclasses import dataclass, field, replace
-from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -19,7 +18,7 @@ from suffice.data.raw import Batch, RawStream
 from suffice.data.schema import Declaration, Schema, declarations
 from suffice.errors import DataError, Remedy, also
 from suffice.text import plural
-from suffice.types import Array
+from suffice.types import Array, Codes, Columns
 
 KEEP = "keep"
 """The policy that keeps gaps as they are, −1 or NaN; for evidence, not for fits."""
@@ -170,7 +169,7 @@ class StreamedTable:
             refuse_unclear(_traits(started.encoders))
         self._done[:] = [started]
         if empty:
-            columns: dict[str, NDArray[Any]] = {
+            columns: dict[str, Array] = {
                 name: np.zeros(0, np.float64 if encoder.continuous else np.int8)
                 for name, encoder in started.encoders.items()
             }
@@ -202,7 +201,9 @@ class StreamedTable:
         encoders = self._done[0].encoders
         found = {name: encoder.settled() for name, encoder in encoders.items()}
         remarks = [remark for encoder in encoders.values() for remark in encoder.remarks()]
-        recoding = {name: settled.order for name, settled in found.items() if settled.order is not None}
+        recoding: dict[str, Codes] = {
+            name: settled.order for name, settled in found.items() if settled.order is not None
+        }
         schema = Schema(tuple(settled.variable for settled in found.values()))
         traits = _traits(encoders) if self.policies.part else frozenset()
         return SettledTable(schema, (*remarks, *self.remarks), recoding, traits)
@@ -225,7 +226,7 @@ def _numbered(pieces: Iterator[Batch]) -> Iterator[tuple[Batch, int]]:
         start += piece.n_rows
 
 
-def checked_weights(weights: NDArray[Any], where: str, first_row: int = 0) -> NDArray[Any]:
+def checked_weights(weights: Array, where: str, first_row: int = 0) -> Array:
     """Return weights as exact numbers, or name the row whose weight is no frequency."""
     bad = ~np.isfinite(weights) | (weights < 0)
     if bad.any():
@@ -248,7 +249,7 @@ def require_exact(total: float, where: str) -> None:
         )
 
 
-def complete_rows(columns: Mapping[str, NDArray[Any]], missing: str, first_row: int = 0) -> NDArray[np.bool_] | None:
+def complete_rows(columns: Columns, missing: str, first_row: int = 0) -> NDArray[np.bool_] | None:
     """Return which rows to keep, or None when all are complete, or incomplete ones are wanted."""
     if missing == KEEP:
         return None

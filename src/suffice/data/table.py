@@ -3,10 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Collection, Sequence
-from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
 from suffice.data.block import EncodedTable
 from suffice.data.encode import MARK, encode
@@ -17,10 +15,11 @@ from suffice.data.readers import open_raw
 from suffice.data.schema import Schema, SchemaLike, declarations
 from suffice.data.stream import KEEP, Policies, StreamedTable, checked_weights, complete_rows
 from suffice.errors import DataError, Remedy, SchemaError, Text, listing, require_choice, shown, suggestion
+from suffice.types import Array
 
 MISSING_POLICIES = ("error", "drop")
 UNKNOWN_POLICIES = ("error", "missing")
-Weights = str | Sequence[float] | NDArray[Any] | None
+Weights = str | Sequence[float] | Array | None
 
 
 def open_table(
@@ -156,7 +155,7 @@ def _weight_column(raw: RawTable | RawStream, weights: Weights) -> str | None:
     return weights
 
 
-def _row_weights(raw: RawTable, weights: Weights) -> NDArray[Any] | None:
+def _row_weights(raw: RawTable, weights: Weights) -> Array | None:
     """Return the weights of a table in memory: its own, a column's, or given ones."""
     if weights is None:
         return None if raw.weights is None else checked_weights(raw.weights, "the contingency table")

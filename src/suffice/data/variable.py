@@ -10,6 +10,8 @@ from dataclasses import dataclass
 from functools import cached_property
 from typing import Any
 
+import numpy as np
+
 from suffice.errors import Remedy, SchemaError, UnknownNameError, listing, made, shown, suggestion
 from suffice.types import Label
 
@@ -160,7 +162,7 @@ class Variable:
         return self._exact.get(_key(label))
 
     @cached_property
-    def _exact(self) -> dict[tuple[str, Any], int]:
+    def _exact(self) -> dict[tuple[str, Label], int]:
         return {_key(state): code for code, state in enumerate(self.states or ())}
 
     @cached_property
@@ -184,7 +186,8 @@ def as_states(name: str, states: Any) -> tuple[Any, ...]:
 
 def plain_label(label: Any) -> Any:
     """Return Python's own str, int, float or bool for NumPy's."""
-    return label.item() if type(label).__module__ == "numpy" and getattr(label, "ndim", None) == 0 else label
+    is_single = isinstance(label, np.generic) or (isinstance(label, np.ndarray) and label.ndim == 0)
+    return label.item() if is_single else label
 
 
 def _key(label: object) -> tuple[str, Any]:

@@ -13,15 +13,16 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
-from typing import Any, Protocol
+from typing import Protocol
 
 import numpy as np
 from numpy.typing import NDArray
 
-from suffice.data.block import Block, SettledTable, code_dtype
+from suffice.data.block import Block, BlockColumns, SettledTable, code_dtype
 from suffice.data.schema import Schema
 from suffice.data.variable import Variable
 from suffice.errors import DataError
+from suffice.types import Array
 
 MOST_LAGS = 3
 """Windows of so many predecessors are counted without columns of lags."""
@@ -85,9 +86,9 @@ class Piece:
     """
 
     schema: Schema
-    columns: dict[str, NDArray[Any]]
+    columns: dict[str, Array]
     starts: NDArray[np.int64]
-    weights: NDArray[Any] | None = None
+    weights: Array | None = None
 
     @property
     def n_positions(self) -> int:
@@ -140,25 +141,25 @@ class Window:
     """
 
     names: tuple[str, ...]
-    values: NDArray[Any]
+    values: NDArray[np.int8]
     starts: NDArray[np.int64]
-    before: NDArray[Any]
+    before: NDArray[np.int8]
     n_states: int
 
 
-class LagColumns(Mapping[str, NDArray[Any]]):
+class LagColumns(BlockColumns):
     """The columns of windows by name; lags are made when they are asked for, which counting does not."""
 
     def __init__(self, window: Window) -> None:
         self.window = window
-        self._made: dict[str, NDArray[Any]] = {window.names[-1]: window.values}
+        self._made: dict[str, Array] = {window.names[-1]: window.values}
 
     @property
     def n_bytes(self) -> int:
         """Memory of the codes."""
         return int(self.window.values.nbytes)
 
-    def __getitem__(self, name: str) -> NDArray[Any]:
+    def __getitem__(self, name: str) -> Array:
         if name not in self._made:
             window = self.window
             steps = len(window.before) - window.names.index(name)
@@ -215,7 +216,7 @@ class WindowTable:
 
     def blocks(self) -> Iterator[Block]:
         """Yield one block a piece, every position with its predecessors."""
-        tails: dict[str, NDArray[Any]] = {}
+        tails: dict[str, Array] = {}
         row, since_start = 0, 0
         known, schema, n_table = None, self.schema, self.n_expected or 0
         for piece in self.symbols.pieces():
@@ -245,8 +246,8 @@ class WindowTable:
             row += n_rows
 
     def _lags(
-        self, variable: Variable, values: NDArray[Any], starts: NDArray[np.int64], tails: dict[str, NDArray[Any]]
-    ) -> Mapping[int, NDArray[Any]]:
+        self, variable: Variable, values: Array, starts: NDArray[np.int64], tails: dict[str, Array]
+    ) -> Mapping[int, Array]:
         """Return a variable's values at every number of steps before; keep the last ones for the next piece."""
         if not self.order:
             return {0: values}
@@ -257,7 +258,7 @@ class WindowTable:
         lags = {steps: _lag(values, before, starts, steps, shift) for steps in range(1, self.order + 1)}
         return {0: values, **lags}
 
-    def _window(self, piece: Piece, tails: dict[str, NDArray[Any]]) -> LagColumns | None:
+    def _window(self, piece: Piece, tails: dict[str, Array]) -> LagColumns | None:
         """Return the columns of one discrete variable with short codes, its lags to be made only if asked for."""
         name, values = next(iter(piece.columns.items()))
         plain = len(piece.columns) == 1 and values.dtype == np.int8 and values.flags.c_contiguous
@@ -299,9 +300,7 @@ def _with_predecessors(
     return np.flatnonzero(kept)
 
 
-def _lag(
-    values: NDArray[Any], before: NDArray[Any], starts: NDArray[np.int64], steps: int, shift: bool
-) -> NDArray[Any]:
+def _lag(values: Array, before: Array, starts: NDArray[np.int64], steps: int, shift: bool) -> Array:
     """Return the values so many steps before; codes are raised by one, 0 being the time before the start."""
     column = np.empty(len(values), before.dtype)
     column[:steps] = before[len(before) - steps :][: len(values)]
@@ -312,7 +311,7 @@ def _lag(
     return column
 
 
-def _tail(values: NDArray[Any], before: NDArray[Any], starts: NDArray[np.int64], shift: bool) -> NDArray[Any]:
+def _tail(values: Array, before: Array, starts: NDArray[np.int64], shift: bool) -> Array:
     """Return the predecessors of what follows a piece."""
     k = len(before)
     last = np.add(values[max(len(values) - k, 0) :], int(shift), dtype=before.dtype, casting="unsafe")

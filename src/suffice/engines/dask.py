@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-import sys
 from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
 from suffice.data.readers import parquet
+from suffice.data.readers.batches import is_of
 from suffice.data.readers.paths import refuse_lakes
 from suffice.data.readers.pieces import Piece, pieces_of, with_rows
 from suffice.engines.spread import Opening, SpreadSource, Work
@@ -25,8 +25,7 @@ CHANGES = ("columns", "filters", "_partitions", "_series")
 
 def accepts(data: object) -> bool:
     """Whether ``data`` is a Dask data frame."""
-    kind = getattr(sys.modules.get("dask.dataframe"), "DataFrame", None)
-    return kind is not None and isinstance(data, kind)
+    return is_of(data, "dask.dataframe", "DataFrame")
 
 
 def open_source(data: Any, opening: Opening, watch: Watch) -> SpreadSource:
@@ -39,11 +38,11 @@ def _plain_pieces(frame: Any) -> tuple[Piece, ...]:
     """Return the pieces of the Parquet files that a data frame is a plain reading of; none for any other."""
     expression = frame.expr
     for node in expression.walk():
-        if type(node).__name__.startswith("ReadParquet") and "path" in getattr(type(node), "_parameters", ()):
+        if type(node).__name__.startswith("ReadParquet") and "path" in _parameters(node):
             refuse_lakes(node.operand("path"))
     if not type(expression).__name__.startswith("ReadParquet"):
         return ()
-    parameters = getattr(type(expression), "_parameters", ())
+    parameters = _parameters(expression)
     if "path" not in parameters or any(name in parameters and expression.operand(name) for name in CHANGES):
         return ()
     path = expression.operand("path")
@@ -53,6 +52,12 @@ def _plain_pieces(frame: Any) -> tuple[Piece, ...]:
     with parquet.opened(pieces[0].path) as first:
         inside = set(first.schema_arrow.names)
     return pieces if inside >= set(frame.columns) else ()  # columns may be in the names of folders
+
+
+def _parameters(expression: Any) -> Sequence[str]:
+    """Return the names of what an expression of Dask's was made of."""
+    names: Sequence[str] = getattr(type(expression), "_parameters", ())
+    return names
 
 
 @dataclass(frozen=True)

@@ -20,12 +20,12 @@ import numpy as np
 import pyarrow as pa
 
 from suffice.data.block import EncodedTable
-from suffice.data.schema import Schema
+from suffice.data.schema import Declaration, Schema
 from suffice.data.stream import Policies
 from suffice.data.table import open_table
 from suffice.data.variable import Variable
 from suffice.engines.database_moments import N, W, moments_of
-from suffice.engines.database_rows import DatabaseRows, answer_of, explained
+from suffice.engines.database_rows import DatabaseRows, Lazy, answer_of, explained
 from suffice.engines.database_snapshot import snapshot
 from suffice.engines.spread import Opening
 from suffice.errors import DataError, SufficeError, listing
@@ -33,6 +33,7 @@ from suffice.progress import Watch
 from suffice.stats.counts import Counts
 from suffice.stats.needs import Count, Distinct, Moment, Need
 from suffice.stats.source import BlockSource, Source, Task
+from suffice.stats.statistic import Statistic
 from suffice.stats.statistics import Statistics
 from suffice.text import number
 
@@ -60,7 +61,7 @@ class DatabaseSource:
         The variables, once a pass has settled their states.
     """
 
-    frame: Any
+    frame: Lazy
     native: Any
     opening: Opening
     watch: Watch = field(default_factory=Watch)
@@ -135,9 +136,10 @@ class DatabaseSource:
         remarks: dict[str, None] = dict.fromkeys(self.table.taken_as_missing())
         for name in self._more_states if self.known is None else ():
             remarks |= dict.fromkeys(self._single[name].remarks)
-        items: dict[Need, Any] = {}
+        items: dict[Need, Statistic] = {}
         weights: list[float] = []
         for need in needs:
+            assert isinstance(need, PUSHED)
             found = self._moments(need) if isinstance(need, Moment) else self._counts(need)
             statistic, schema, noted, weight = found
             items[need] = statistic
@@ -173,7 +175,7 @@ class DatabaseSource:
                     f"being written to. {STORE}"
                 )
 
-    def _counts(self, need: Any) -> tuple[Any, Schema, tuple[str, ...], float]:
+    def _counts(self, need: Count | Distinct) -> tuple[Statistic, Schema, tuple[str, ...], float]:
         """Return what a need asks for, from a contingency table that the database makes."""
         frame, weight = self.table.complete, self.table.aggregates()
         grouped = frame.group_by(*need.scope).agg(*weight) if need.scope else frame.select(*weight)
@@ -181,7 +183,7 @@ class DatabaseSource:
         statistics = BlockSource(table).gather([need])
         return statistics[need], table.schema, table.remarks, statistics.weight
 
-    def _moments(self, need: Moment) -> tuple[Any, Schema, tuple[str, ...], float]:
+    def _moments(self, need: Moment) -> tuple[Statistic, Schema, tuple[str, ...], float]:
         """Return moments: the first query finds where the values are, the second adds up what is around there."""
         rows = self.table.complete.with_columns(*(nw.col(name).cast(nw.Float64) for name in need.xs))
         centres = [f"suffice_centre_{place}" for place in range(len(need.xs))]
@@ -209,7 +211,7 @@ class DatabaseSource:
         schema = Schema((*table.schema.variables, *variables))
         return moments, schema, table.remarks, float(moments.weight.sum())
 
-    def _mean(self, name: str) -> Any:
+    def _mean(self, name: str) -> nw.Expr:
         """Return the expression for the mean of a column, near which deviations are added up."""
         if not self.policies.weights:
             return nw.col(name).mean()
@@ -228,7 +230,7 @@ class DatabaseSource:
         """Read the table that a query returned as any other, each row with its weight."""
         more = self._more_states if states is None else states
         settled = {variable.name: variable for variable in self.known.variables} if self.known is not None else more
-        declared: dict[str, Any] = {name: settled[name] for name in names if name in settled}
+        declared: dict[str, Variable | Declaration] = {name: settled[name] for name in names if name in settled}
         if self.known is None:
             declared |= {name: entry for name, entry in self.policies.declared.items() if name in names}
         for place, name in enumerate(names):
@@ -247,9 +249,9 @@ class DatabaseSource:
         return replace(table, schema=Schema(variables))
 
 
-def _require_one_table(items: Mapping[Need, Any]) -> None:
+def _require_one_table(items: Mapping[Need, Statistic]) -> None:
     """Refuse answers that contradict each other: what one query counts of a variable, every other one counts."""
-    seen: dict[str, Any] = {}
+    seen: dict[str, Counts] = {}
     for counts in items.values():
         if not isinstance(counts, Counts):
             continue

@@ -44,7 +44,7 @@ def moments_of(
         rest = above - (mean - centre)
     cells = tuple(table.columns[variable.name] for variable in by)
     whole = Moments.zero(Moment(tuple(v.name for v in variables), tuple(v.name for v in by)), Schema((*by, *variables)))
-    arrays = {name: np.array(getattr(whole, name)) for name in ("weight", "mean", "rest", "scatter")}
+    arrays = {name: np.array(array) for name, array in whole.to_arrays().items()}
     for name, found in (("weight", weight), ("mean", mean), ("rest", rest), ("scatter", scatter)):
         if shape:
             arrays[name][cells] = found

@@ -10,7 +10,7 @@ import sys
 from collections.abc import Iterator
 from dataclasses import dataclass
 from functools import cached_property
-from typing import Any
+from typing import Any, TypeAlias
 
 import narwhals.stable.v2 as nw
 import pyarrow as pa
@@ -31,6 +31,8 @@ SHOWN_COLUMNS = 3
 OURS = ("builtins", "numpy")
 """Modules whose errors in the middle of a query would be faults of this library, not of a database."""
 
+Lazy: TypeAlias = "nw.LazyFrame[Any]"
+
 
 @dataclass(frozen=True, eq=False)
 class DatabaseRows:
@@ -47,7 +49,7 @@ class DatabaseRows:
         The variables, once a pass has settled their states.
     """
 
-    frame: Any
+    frame: Lazy
     native: Any
     policies: Policies
     known: Schema | None = None
@@ -55,7 +57,7 @@ class DatabaseRows:
     # What the columns are -------------------------------------------------------------------------------------
 
     @cached_property
-    def kinds(self) -> dict[str, Any]:
+    def kinds(self) -> dict[str, nw.dtypes.DType]:
         """The types of all columns, with an error that names one that is not there."""
         kinds = dict(self.frame.collect_schema())
         weights = self.policies.weights
@@ -90,7 +92,7 @@ class DatabaseRows:
         others = [name for name in self.kinds if name not in used]
         return [f"Columns outside the structure were ignored: {listing(others, 6)}."] if others else []
 
-    def gap(self, name: str) -> Any:
+    def gap(self, name: str) -> nw.Expr:
         """Return the expression that tells where a column lacks a value."""
         missing = nw.col(name).is_null()
         return missing | nw.col(name).is_nan() if self.kinds[name].is_float() and self._knows_nan else missing
@@ -141,7 +143,7 @@ class DatabaseRows:
     # Rows that count ------------------------------------------------------------------------------------------
 
     @cached_property
-    def complete(self) -> Any:
+    def complete(self) -> Lazy:
         """The rows that count, as a lazy frame: with a weight, and without those that are dropped."""
         if self.policies.missing == "error":
             self._refuse_gaps()
@@ -149,7 +151,7 @@ class DatabaseRows:
         return self.columns.filter(*(~self.gap(name) for name in self.policies.columns))
 
     @cached_property
-    def columns(self) -> Any:
+    def columns(self) -> Lazy:
         """The columns that are read, of all rows, and their weight."""
         policies = self.policies
         names = [nw.col(name) for name in self.kinds if name in policies.columns]
@@ -162,7 +164,7 @@ class DatabaseRows:
         return frame
 
     @cached_property
-    def _known_states(self) -> dict[str, Any]:
+    def _known_states(self) -> dict[str, nw.Expr]:
         """Return, by column, the expression that tells which values are among the declared states."""
         declared = {name: entry.variable(name) for name, entry in self.policies.declared.items()}
         if self.known is not None:
@@ -170,7 +172,7 @@ class DatabaseRows:
         columns = self.policies.columns
         return {name: self._is_state(name, of) for name, of in declared.items() if of is not None and name in columns}
 
-    def _is_state(self, name: str, variable: Variable) -> Any:
+    def _is_state(self, name: str, variable: Variable) -> nw.Expr:
         """Return the expression for a value that is one of the states, spelled in any way that is read as one."""
         found = answer_of(self.frame.group_by(name).agg(nw.len().alias(N))).column(name).to_pylist()
         known = [value for value in found if value is not None and variable.find(value) is not None]
@@ -199,7 +201,7 @@ class DatabaseRows:
                     ".",
                 )
 
-    def _example(self, rows: Any, name: str) -> str:
+    def _example(self, rows: Lazy, name: str) -> str:
         """Show a row that is at fault: rows of a database have no numbers to name them by."""
         others = [other for other in self.policies.columns if other != name][:SHOWN_COLUMNS]
         row = answer_of(rows.select(*others).head(1)).to_pylist() if others else []
@@ -214,7 +216,7 @@ class DatabaseRows:
         answer = answer_of(self.columns.select(*asked)).to_pydict()
         return {name: int(values[0] or 0) for name, values in answer.items()}
 
-    def _weight(self, name: str) -> Any:
+    def _weight(self, name: str) -> nw.Expr:
         """Return the expression for the weight of a row; yes and no are one and zero, as in every table."""
         return nw.col(name).cast(nw.Int64) if self.kinds[name] == nw.Boolean else nw.col(name)
 
@@ -232,21 +234,21 @@ class DatabaseRows:
                 f"missing{self._example(self.frame.filter(bad), name)}. Weights must be finite and not negative."
             )
 
-    def aggregates(self) -> list[Any]:
+    def aggregates(self) -> list[nw.Expr]:
         """Return the expressions for the weight of all rows of a group."""
         if not self.policies.weights:
             return [nw.len().alias(W)]
         kind = self.kinds[self.policies.weights]
-        kind = nw.Int64 if kind.is_integer() or kind == nw.Boolean else nw.Float64
-        return [nw.col(W).sum().cast(kind).alias(W)]
+        is_whole = kind.is_integer() or kind == nw.Boolean
+        return [nw.col(W).sum().cast(nw.Int64 if is_whole else nw.Float64).alias(W)]
 
 
-def how_many(condition: Any) -> Any:
+def how_many(condition: nw.Expr) -> nw.Expr:
     """Return the expression for in how many rows a condition holds."""
     return nw.when(condition).then(nw.lit(1)).otherwise(nw.lit(0)).sum()
 
 
-def answer_of(query: Any) -> pa.Table:
+def answer_of(query: Lazy) -> pa.Table:
     """Run a query; whatever the engine has against it is told in an error of ours."""
     with explained():
         found: pa.Table = query.collect("pyarrow").to_native()

@@ -9,9 +9,6 @@ import time
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import Any
-
-from numpy.typing import NDArray
 
 from suffice.data.readers.pieces import Piece, open_table, with_rows
 from suffice.engines.spread import Work
@@ -20,6 +17,7 @@ from suffice.files import read_arrays, write_arrays
 from suffice.progress import Watch
 from suffice.stats.statistics import RunningSum, Statistics, parts_explained
 from suffice.text import plural
+from suffice.types import Array
 
 FILE_KIND, FILE_VERSION = "collect_checkpoint", 2
 SECONDS = 2.0
@@ -106,7 +104,7 @@ class LocalPieces:
                     f"The entry 'done' must be at most {len(self.pieces)}, and 'skipped' a list of texts. Got "
                     f"{shown(done)} and {shown(skipped)} instead"
                 )
-            named: list[dict[str, NDArray[Any]]] = [{} for _ in meta["sums"]]
+            named: list[dict[str, Array]] = [{} for _ in meta["sums"]]
             for name, array in arrays.items():
                 number, _, own = name.partition(":")
                 named[int(number)][own] = array

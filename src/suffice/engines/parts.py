@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-import sys
 from dataclasses import dataclass
 from functools import cached_property
 from typing import Any
 
+from suffice.data.block import Table
+from suffice.data.readers.batches import is_of
 from suffice.engines.dask import tree
 from suffice.engines.spark import merged, run_on_spark
 from suffice.engines.spread import Opening, SpreadSource, Work
@@ -27,7 +28,7 @@ class Parts:
     where : SparkSession, or a client of Dask's
     """
 
-    tables: tuple[Any, ...]
+    tables: tuple[Table, ...]
     where: Any
 
     @property
@@ -40,7 +41,7 @@ class Parts:
         """How many parts there are."""
         return len(self.tables)
 
-    def sample(self) -> Any:
+    def sample(self) -> Table:
         """Return a part."""
         return self.tables[0]
 
@@ -53,7 +54,7 @@ class Parts:
 
     @property
     def _on_spark(self) -> bool:
-        return hasattr(self.where, "sparkContext")
+        return is_spark(self.where)
 
     @cached_property
     def _on_workers(self) -> Any:
@@ -62,12 +63,16 @@ class Parts:
         return self.where.scatter(list(self.tables))
 
 
+def is_spark(engine: Any) -> bool:
+    """Whether an engine is a session of Spark's."""
+    return hasattr(engine, "sparkContext")
+
+
 def workers_of(engine: Any) -> int:
     """Return how many parts an engine works on at the same time, or say that it is none."""
-    if hasattr(engine, "sparkContext"):
+    if is_spark(engine):
         return int(engine.sparkContext.defaultParallelism)
-    client = getattr(sys.modules.get("distributed"), "Client", None)
-    if client is not None and isinstance(engine, client):
+    if is_of(engine, "distributed", "Client"):
         return max(1, int(sum(engine.nthreads().values())))
     raise ArgumentError(
         f"The 'engine' argument must be a SparkSession or a client of Dask's, distributed.Client(…). Got "

@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import itertools
 import pickle
-import sys
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
 from typing import Any
@@ -16,6 +15,7 @@ from typing import Any
 import pyarrow as pa
 
 from suffice import errors
+from suffice.data.readers.batches import is_of
 from suffice.data.readers.paths import refuse_lakes
 from suffice.data.readers.pieces import Piece, pieces_of_files, with_rows
 from suffice.engines.spread import Opening, SpreadSource, Work, in_groups
@@ -36,11 +36,7 @@ SAMPLE_ROWS = 1 << 17
 
 def accepts(data: object) -> bool:
     """Whether ``data`` is a Spark data frame."""
-    return any(
-        isinstance(data, kind)
-        for module in ("pyspark.sql", "pyspark.sql.connect.dataframe")
-        if (kind := getattr(sys.modules.get(module), "DataFrame", None)) is not None
-    )
+    return any(is_of(data, module, "DataFrame") for module in ("pyspark.sql", "pyspark.sql.connect.dataframe"))
 
 
 def open_source(data: Any, opening: Opening, watch: Watch) -> SpreadSource:
@@ -181,7 +177,7 @@ def merged(first: Statistics | None, second: Statistics | None) -> Statistics | 
     return first + second
 
 
-def run_on_spark(run: Callable[[], Any]) -> Statistics:
+def run_on_spark(run: Callable[[], Statistics | None]) -> Statistics:
     """Run a job of Spark's; an error of ours that a worker raised is raised here, as it would be on one machine."""
     try:
         found = run()
@@ -189,15 +185,14 @@ def run_on_spark(run: Callable[[], Any]) -> Statistics:
         raise _own_error(error) or error from None
     if found is None:
         raise DataError("The Spark data frame has no rows. Pass one that has some.")
-    statistics: Statistics = found
-    return statistics
+    return found
 
 
 def _own_error(error: Exception) -> errors.SufficeError | None:
     """Find an error of this library in what Spark says of a failed worker."""
     for line in str(error).splitlines():
         name, colon, message = line.strip().removeprefix("suffice.errors.").partition(": ")
-        kind = getattr(errors, name, None)
+        kind = vars(errors).get(name)
         if colon and isinstance(kind, type) and issubclass(kind, errors.SufficeError):
             return kind(message)
     return None

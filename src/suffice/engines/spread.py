@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
-from typing import Any, Protocol
+from typing import Any, Protocol, TypeVar
 
 from suffice.data.encode import require_few_numbers
 from suffice.data.float_kinds import refuse_unclear
@@ -19,6 +19,8 @@ from suffice.progress import Watch
 from suffice.stats.needs import Need
 from suffice.stats.source import Source, Task
 from suffice.stats.statistics import Statistics
+
+Part = TypeVar("Part")
 
 
 class Opening(Protocol):
@@ -141,7 +143,7 @@ class SpreadSource:
         return replace(self, known=schema)
 
 
-def in_groups(pieces: Sequence[Any], most: int) -> list[list[Any]]:
+def in_groups(pieces: Sequence[Part], most: int) -> list[list[Part]]:
     """Divide pieces among at most so many groups of neighbours, whose sizes differ by one at most.
 
     >>> in_groups("abcde", 2)

@@ -8,12 +8,14 @@ import threading
 import uuid
 from collections.abc import Callable, Collection, Iterator
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, Generic, TypeVar
 
 from suffice.progress import Silent, Watch
 
 SECONDS = 0.2
 """So often is Spark asked."""
+Part = TypeVar("Part")
+Found = TypeVar("Found")
 
 
 @contextlib.contextmanager
@@ -44,13 +46,13 @@ def tasks_of_spark(context: Any, n_tasks: int, watch: Watch) -> Iterator[None]:
 
 
 @dataclass(frozen=True)
-class Telling:
+class Telling(Generic[Part, Found]):
     """Work whose end is told to whoever listens, by a worker of Dask's."""
 
-    work: Callable[[Any], Any]
+    work: Callable[[Part], Found]
     topic: str
 
-    def __call__(self, piece: Any) -> Any:
+    def __call__(self, piece: Part) -> Found:
         """Work on a piece, and tell."""
         from distributed import get_worker
 
@@ -71,14 +73,16 @@ def client_of_dask() -> Any:
 
 
 @contextlib.contextmanager
-def listening(client: Any, work: Callable[[Any], Any], n_parts: int, watch: Watch) -> Iterator[Callable[[Any], Any]]:
+def listening(
+    client: Any, work: Callable[[Part], Found], n_parts: int, watch: Watch
+) -> Iterator[Callable[[Part], Found]]:
     """Yield work that tells of every part it has done, and tell the watch; a part that is done again is told once."""
     if isinstance(watch.display, Silent) or client is None:
         yield work
         return
     topic, told = f"suffice-{uuid.uuid4().hex}", 0
 
-    def heard(event: Any) -> None:
+    def heard(event: tuple[float, int]) -> None:
         nonlocal told
         if told < n_parts:
             told += 1
@@ -98,7 +102,7 @@ def watching(keys: Collection[str], watch: Watch) -> Iterator[None]:
 
     wanted = frozenset(keys)
 
-    def done(key: Any, *_: Any) -> None:
+    def done(key: str, *_: object) -> None:
         if key in wanted:
             watch.advance(1)
 

@@ -12,9 +12,10 @@ from typing import ClassVar
 import numpy as np
 from numpy.typing import NDArray
 
-from suffice.data.attributes import Attributes, LabelledSequences, ends_of
+from suffice.data.attributes import Attributes, ends_of
 from suffice.data.block import Block
 from suffice.data.schema import Schema
+from suffice.data.sequence_positions import SequenceColumns
 from suffice.data.variable import Variable, unite
 from suffice.errors import StatisticsError
 from suffice.stats.counts import require_factor
@@ -260,7 +261,8 @@ def count_chains(needs: Sequence[ChainCount], block: Block) -> dict[ChainCount, 
 
 
 def _counted(need: ChainCount, block: Block) -> ChainCounts:
-    sequences: LabelledSequences = block.columns.sequences  # type: ignore[attr-defined]
+    assert isinstance(block.columns, SequenceColumns)
+    sequences = block.columns.sequences
     variable = block.schema[need.label]
     k, labels = variable.n_states, np.asarray(sequences.labels, np.int64)
     weights = None if block.weights is None else np.asarray(block.weights, np.float64)

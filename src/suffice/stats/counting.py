@@ -19,6 +19,7 @@ from numpy.typing import NDArray
 from suffice.data.block import Block, code_dtype
 from suffice.data.schema import Schema
 from suffice.data.variable import Variable
+from suffice.data.windows import LagColumns
 from suffice.native.counting import (
     Families,
     build_masks,
@@ -165,7 +166,7 @@ _recall_small, _recall_large = _Recalled(Layout.of), _Recalled(Layout.of)
 
 def _count_windows(need: Count, block: Block) -> Counts | None:
     """Count the windows of sequences from the codes themselves, their lags never made; None for anything else."""
-    window = getattr(block.columns, "window", None)
+    window = block.columns.window if isinstance(block.columns, LagColumns) else None
     if window is None or window.names != need.scope or block.weights is not None:
         return None
     variables = tuple(block.schema[name] for name in need.scope)

@@ -7,6 +7,7 @@ from collections import Counter
 from collections.abc import Callable
 from typing import Any, NamedTuple
 
+from suffice.data.frame import has_columns
 from suffice.data.raw import RawStream, RawTable
 from suffice.data.readers import batches, columns, contingency, csv_file, frames, parquet, pieces, sql
 from suffice.errors import DataError, Mention, listing, shown
@@ -42,7 +43,7 @@ def is_table_object(data: object) -> bool:
         return False
     data = frames.unwrapped(data)
     # Frames that only an engine reads have columns, too, and are refused by name when they are opened.
-    return hasattr(data, "columns") or any(reader.accepts(data) for reader in READERS.values())
+    return has_columns(data) or any(reader.accepts(data) for reader in READERS.values())
 
 
 def open_raw(data: object) -> RawTable | RawStream:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import sys
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from typing import Any
 
 import pyarrow as pa
@@ -12,34 +12,41 @@ from suffice.data.raw import ArrowBatch, RawStream
 from suffice.errors import DataError
 
 BATCH_ROWS = 1 << 17
+Batches = Callable[[Sequence[str]], Iterator[ArrowBatch]]
 
 
 def accepts(data: object) -> bool:
     """Whether ``data`` is one of these kinds of table."""
-    return isinstance(data, pa.RecordBatchReader) or any(_is(data, *kind) for kind in OPENERS)
+    return isinstance(data, pa.RecordBatchReader) or any(is_of(data, *kind) for kind in OPENERS)
 
 
 def open_table(data: Any) -> RawStream:
     """Open the table; nothing is read yet."""
     if isinstance(data, pa.RecordBatchReader):
         return _reader(data)
-    return next(opener for kind, opener in OPENERS.items() if _is(data, *kind))(data)
+    return next(opener for kind, opener in OPENERS.items() if is_of(data, *kind))(data)
 
 
 def is_relation(data: object) -> bool:
     """Whether ``data`` is a relation of DuckDB's."""
-    return _is(data, *RELATION)
+    return is_of(data, *RELATION)
 
 
 def is_ibis(data: object) -> bool:
     """Whether ``data`` is a table of ibis."""
-    return _is(data, *IBIS)
+    return is_of(data, *IBIS)
 
 
-def _is(data: object, module: str, name: str) -> bool:
-    """Whether ``data`` is of a class in a module that need not be installed."""
-    kind = getattr(sys.modules.get(module), name, None)
+def is_of(data: object, module: str, name: str) -> bool:
+    """Whether ``data`` is of a class in a module that need not be installed; if it is, the module is loaded."""
+    kind = loaded(module, name)
     return kind is not None and isinstance(data, kind)
+
+
+def loaded(module: str, name: str) -> type | None:
+    """Return a class of a module that need not be installed; None where the module is not loaded."""
+    kind = getattr(sys.modules.get(module), name, None)
+    return kind if isinstance(kind, type) else None
 
 
 def _reader(reader: pa.RecordBatchReader) -> RawStream:
@@ -106,7 +113,7 @@ def _levels(schema: pa.Schema) -> frozenset[str]:
     return frozenset(field.name for field in schema if pa.types.is_dictionary(field.type))
 
 
-def _explained(batches: Any) -> Any:
+def _explained(batches: Batches) -> Batches:
     """Turn what goes wrong in an engine into an error of ours."""
 
     def safely(columns: Sequence[str]) -> Iterator[ArrowBatch]:
@@ -122,8 +129,7 @@ def _explained(batches: Any) -> Any:
 def _engine_errors() -> tuple[type[Exception], ...]:
     """Return the errors that reading can raise, of the engines that are loaded."""
     named = [("polars.exceptions", "PolarsError"), ("duckdb", "Error")]
-    loaded = [getattr(sys.modules[module], name) for module, name in named if module in sys.modules]
-    return (pa.ArrowException, OSError, *loaded)
+    return (pa.ArrowException, OSError, *(kind for error in named if (kind := loaded(*error)) is not None))
 
 
 RELATION = ("duckdb", "DuckDBPyRelation")

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sized
 from typing import Any
 
 import narwhals.stable.v2 as nw
@@ -40,7 +40,7 @@ def open_table(data: Mapping[str, Any]) -> RawTable:
 def _arrow(name: str, values: Any) -> pa.ChunkedArray:
     if not isinstance(name, str):
         raise DataError(f"Column names must be strings. Got {name!r} instead.")
-    if isinstance(values, str | bytes) or not hasattr(values, "__len__"):
+    if isinstance(values, str | bytes) or not isinstance(values, Sized):
         raise DataError(f"Column {name!r} must be a list or an array. Got {values!r} instead.")
     if isinstance(values, pa.ChunkedArray):
         return values

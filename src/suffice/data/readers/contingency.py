@@ -3,15 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
+from numpy.typing import ArrayLike
 
 from suffice.data.raw import CodedColumn, RawTable
 from suffice.data.variable import Variable, as_states
 from suffice.errors import DataError, SchemaError, require_mapping, shown
-from suffice.types import Label
+from suffice.types import Array, Label
 
 
 class Contingency:
@@ -33,9 +32,9 @@ class Contingency:
            [0.66666667, 0.33333333]])
     """
 
-    def __init__(self, array: Any, states: Mapping[str, Sequence[Label]]) -> None:
+    def __init__(self, array: ArrayLike, states: Mapping[str, Sequence[Label]]) -> None:
         try:
-            self.array: NDArray[Any] = np.array(array)
+            self.array: Array = np.array(array)
         except ValueError:
             raise DataError(f"A contingency table must be a full array. Got {shown(array)} instead.") from None
         require_mapping("states", states, "{'drug': ['no', 'yes'], …}")

@@ -19,6 +19,7 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import ExitStack, closing, contextmanager
 from dataclasses import dataclass, replace
 from pathlib import Path
+from types import TracebackType
 from typing import Any, BinaryIO
 
 import pyarrow as pa
@@ -39,15 +40,11 @@ from suffice.errors import (
     require_whole,
     shown,
 )
+from suffice.types import PathLike
 
-COMPRESSIONS: dict[str, Callable[[Any], Any]] = {
-    "": lambda file: file,
-    ".gz": gzip.open,
-    ".xz": lzma.open,
-    ".bz2": bz2.open,
-}
+COMPRESSIONS = ("", ".gz", ".xz", ".bz2")
 SUFFIXES = tuple(kind + packed for kind in (".csv", ".tsv") for packed in COMPRESSIONS)
-MAGIC: dict[bytes, Callable[[Any], Any]] = {b"\x1f\x8b": gzip.open, b"\xfd7zXZ": lzma.open, b"BZh": bz2.open}
+MAGIC: dict[bytes, Callable[[BinaryIO], Any]] = {b"\x1f\x8b": gzip.open, b"\xfd7zXZ": lzma.open, b"BZh": bz2.open}
 PIECE_BYTES = 1 << 24
 REFUSED_ROW = re.compile(
     r"CSV parse error: (Row #(?P<row>\d+): )?Expected (?P<expected>\d+) columns, got (?P<found>\d+): (?P<text>.*)", re.S
@@ -146,7 +143,7 @@ def accepts(data: object) -> bool:
     return isinstance(data, CSV) or names_files(data, SUFFIXES)
 
 
-def open_table(data: Any) -> RawStream:
+def open_table(data: CSV | PathLike) -> RawStream:
     """Open the files; their first line is read now, the rest in pieces."""
     source = data if isinstance(data, CSV) else CSV(data)
     files = [replace(source, path=path) for path in expand(source.path, SUFFIXES)]
@@ -185,7 +182,9 @@ def _opened(source: CSV) -> Iterator[tuple[BinaryIO, str]]:
             start = file.read(6)
             file.seek(0)
         except (OSError, ValueError) as error:
-            raise FileAccessError(f"Cannot read {str(source.path)!r}: {getattr(error, 'strerror', error)}.") from None
+            raise FileAccessError(
+                f"Cannot read {str(source.path)!r}: {error.strerror if isinstance(error, OSError) else error}."
+            ) from None
         for magic, decompress in MAGIC.items():
             if start.startswith(magic):
                 file = stack.enter_context(decompress(file))
@@ -248,7 +247,9 @@ class _explained:  # noqa: N801
     def __enter__(self) -> _explained:
         return self
 
-    def __exit__(self, kind: Any, error: BaseException | None, trace: Any) -> None:
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
         if error is None or isinstance(error, FileAccessError | DataError):
             return
         refused = REFUSED_ROW.match(str(error)) if isinstance(error, pa.ArrowInvalid) else None

@@ -4,14 +4,18 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING
 
 import pyarrow as pa
 
 from suffice.data.raw import ArrowBatch, RawStream, is_text
-from suffice.data.readers.paths import called, expand, local, names_files
+from suffice.data.readers.paths import Paths, called, expand, local, names_files
 from suffice.errors import DamagedError, DataError, FileAccessError, listing
 from suffice.text import plural
+
+if TYPE_CHECKING:
+    from pyarrow import NativeFile
+    from pyarrow.parquet import ParquetFile
 
 ENDINGS = (".parquet", ".pq")
 BATCH_ROWS = 1 << 17
@@ -24,7 +28,7 @@ def accepts(data: object) -> bool:
     return names_files(data, ENDINGS)
 
 
-def open_table(data: Any) -> RawStream:
+def open_table(data: Paths) -> RawStream:
     """Open the files; only their footers are read now."""
     paths = expand(data, ENDINGS)
     with opened(paths[0]) as first:
@@ -48,7 +52,7 @@ def _n_rows(paths: list[Path]) -> int | None:
     return total
 
 
-def _place(path: str | Path) -> Any:
+def _place(path: str | Path) -> str | NativeFile:
     """Return what Arrow opens: a path, or a file on other storage."""
     text = local(path)
     if "://" not in text:
@@ -59,7 +63,7 @@ def _place(path: str | Path) -> Any:
     return system.open_input_file(inside)
 
 
-def opened(path: str | Path, columns: Sequence[str] = ()) -> Any:
+def opened(path: str | Path, columns: Sequence[str] = ()) -> ParquetFile:
     """Open one file; the text among ``columns`` will be read as dictionary codes."""
     from pyarrow import parquet
 

@@ -6,10 +6,13 @@ import fnmatch
 import glob
 import os
 from pathlib import Path
-from typing import Any
 from urllib.parse import unquote
 
 from suffice.errors import DataError, FileAccessError
+from suffice.types import PathLike
+
+Paths = PathLike | list[PathLike] | tuple[PathLike, ...]
+"""One path, glob or folder, or several of them."""
 
 
 def names_files(data: object, endings: tuple[str, ...]) -> bool:
@@ -22,7 +25,7 @@ def names_files(data: object, endings: tuple[str, ...]) -> bool:
     return text.lower().endswith(endings) or (_is_folder(text) and bool(_inside(text, endings)))
 
 
-def expand(data: Any, endings: tuple[str, ...]) -> list[Path]:
+def expand(data: Paths, endings: tuple[str, ...]) -> list[Path]:
     """Return the files in order of their names, of several entries in their order; at least one."""
     if isinstance(data, list | tuple):
         found = [path for entry in data for path in expand(entry, endings)]
@@ -62,7 +65,7 @@ def _require_name(text: str) -> None:
         )
 
 
-def called(data: Any) -> str:
+def called(data: Paths) -> str:
     """Return what to call a path or several of them."""
     return Path(data[0] if isinstance(data, list | tuple) else data).name
 
@@ -114,7 +117,7 @@ def _is_hidden_match(path: Path, pattern: str) -> bool:
     )
 
 
-def refuse_lakes(paths: Any) -> None:
+def refuse_lakes(paths: Paths) -> None:
     """Refuse the folders of Delta and Iceberg tables among paths or addresses that an engine reads by itself."""
     for path in paths if isinstance(paths, list | tuple) else [paths]:
         text = local(os.fspath(path)) if isinstance(path, str | os.PathLike) else ""

@@ -5,11 +5,10 @@ from __future__ import annotations
 import os
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
-from typing import Any
 
 from suffice.data.raw import ArrowBatch, RawStream
 from suffice.data.readers import parquet
-from suffice.data.readers.paths import expand, local
+from suffice.data.readers.paths import Paths, expand, local
 from suffice.errors import DamagedError, DataError, shown
 
 PIECE_ROWS = 1 << 20
@@ -65,7 +64,7 @@ def open_table(piece: Piece) -> RawStream:
     return RawStream(names, batches, f"Parquet file {piece.description}", piece.n_rows)
 
 
-def pieces_of(data: Any, rows: int = PIECE_ROWS) -> tuple[Piece, ...]:
+def pieces_of(data: Paths, rows: int = PIECE_ROWS) -> tuple[Piece, ...]:
     """List the pieces of a path, glob or folder of Parquet files, in order."""
     return pieces_of_files((str(path) for path in expand(data, parquet.ENDINGS)), rows)
 
