@@ -7,15 +7,13 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 from suffice.data.latent import LatentTable
-from suffice.data.readers import parquet
 from suffice.data.readers.frames import unwrapped
-from suffice.data.readers.pieces import pieces_of
 from suffice.data.schema import Declaration, Schema, SchemaLike, declarations
 from suffice.data.sequences import remedies_for_gaps
 from suffice.data.stream import KEEP, Policies
 from suffice.data.table import UNKNOWN_POLICIES, Weights, open_table
 from suffice.data.variable import Variable
-from suffice.engines import engine_for
+from suffice.engines import TableKind, kind_of
 from suffice.engines.local import LocalPieces
 from suffice.engines.spread import SpreadSource
 from suffice.errors import ArgumentError, Passed, Remedy, Text, require_choice, shown
@@ -125,21 +123,24 @@ def open_source(
             "sf.estimate(structure, statistics)."
         )
     data = unwrapped(data)
-    engine = engine_for(data)
+    kind = kind_of(data)
     if checkpoint is not None or damaged == "skip":
-        return _piecewise(opening, data, watch, checkpoint, damaged)
-    if engine is None:
-        return opening(data, watch)
-    if not engine.keeps_order:
+        return _piecewise(opening, kind, data, watch, checkpoint, damaged)
+    if not kind.keeps_order:
         _require_rows_elsewhere(structure, weights)
-    return engine.open_source(data, opening, watch)
+    return kind.open_source(data, opening, watch)
 
 
 def _piecewise(
-    opening: StructureOpening, data: Any, watch: Watch, checkpoint: str | os.PathLike[str] | None, damaged: str
+    opening: StructureOpening,
+    kind: TableKind,
+    data: Any,
+    watch: Watch,
+    checkpoint: str | os.PathLike[str] | None,
+    damaged: str,
 ) -> SpreadSource:
     """Open Parquet files piece by piece, so that what is done is kept, and what cannot be read is left out."""
-    if not parquet.accepts(data) or hasattr(opening.structure, "open"):
+    if kind.pieces is None or hasattr(opening.structure, "open"):
         argument = "damaged" if checkpoint is None else "checkpoint"
         raise ArgumentError(
             f"The {argument!r} argument is for Parquet files, which are read by row groups. Leave it out, "
@@ -153,7 +154,7 @@ def _piecewise(
         for name, entry in declarations(opening.known).items()
     }
     asked = repr((declared, opening.missing, opening.unknown_states, opening.weights, damaged))
-    return SpreadSource(opening, LocalPieces(pieces_of(data), checkpoint, asked, damaged == "skip"), watch)
+    return SpreadSource(opening, LocalPieces(kind.pieces(data), checkpoint, asked, damaged == "skip"), watch)
 
 
 def _require_rows_elsewhere(structure: Any, weights: Weights) -> None:

@@ -9,7 +9,8 @@ import pandas as pd
 import pytest
 
 import suffice as sf
-from suffice.engines import ENGINES, engine_for
+from suffice.data.readers import READERS
+from suffice.engines import TABLES, UNKNOWN, kind_of
 from suffice.engines.spread import SpreadSource, in_groups
 
 pytestmark = pytest.mark.filterwarnings("ignore")  # engines warn of each other's versions
@@ -122,7 +123,7 @@ def require_equal(found, wanted):
 @pytest.mark.parametrize("case", STRUCTURES)
 def test_statistics_equal_those_of_the_rows_at_hand(case, table, frame):
     structure, how = STRUCTURES[case]
-    assert engine_for(table) is not None
+    assert kind_of(table).open_source is not UNKNOWN.open_source
     require_equal(sf.collect(structure, table, **how), sf.collect(structure, as_text(frame, table), **how))
 
 
@@ -194,8 +195,17 @@ def test_names_with_dots_are_read_from_a_database(tmp_path):
     assert found[sf.Count(("a.b", "it's"))].values.tolist() == [[1, 0], [0, 1]]
 
 
-def test_registry_names_every_engine():
-    assert set(ENGINES) == {"spark", "dask", "sql", "parts"}
+def test_data_are_offered_to_engines_first_and_to_every_reader():
+    engines = ["spark", "dask", "parts", "database"]
+    assert list(TABLES)[:4] == engines
+    assert set(TABLES) == {*engines, *READERS}
+    assert all(TABLES[name].accepts is reader.accepts for name, reader in READERS.items())
+
+
+def test_what_no_kind_of_table_accepts_is_left_to_the_structure_and_the_readers(frame, folder):
+    assert kind_of([["a", "b"]]) is UNKNOWN
+    assert kind_of(frame) is TABLES["frame"]
+    assert kind_of(folder) is TABLES["parquet"]
 
 
 def test_a_pass_over_files_is_spread(folder):

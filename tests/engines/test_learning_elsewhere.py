@@ -14,7 +14,7 @@ import pyarrow.parquet as pq
 import pytest
 
 import suffice as sf
-from suffice.engines import engine_for
+from suffice.engines import kind_of
 from suffice.opening import StructureOpening
 from suffice.progress import Watch
 
@@ -119,7 +119,7 @@ def test_counts_are_exact_though_a_worker_died(which, parts, tmp_path, request):
         request.getfixturevalue("dask_client")
         table = dd.read_parquet(folder)
     opening = DyingOpening(sf.DAG("a -> b"), mark=str(tmp_path / "died"), driver=os.getpid())
-    found = engine_for(table).open_source(table, opening, Watch()).gather([sf.Count(("a", "b"))])
+    found = kind_of(table).open_source(table, opening, Watch()).gather([sf.Count(("a", "b"))])
     assert (tmp_path / "died").exists()
     wanted = sf.collect(sf.DAG("a -> b"), frame)[sf.Count(("a", "b"))]
     np.testing.assert_array_equal(found[sf.Count(("a", "b"))].values, wanted.values)

@@ -24,7 +24,7 @@ from suffice.data.block import Table
 from suffice.data.schema import Declaration, SchemaLike, declarations
 from suffice.data.table import Weights, open_table
 from suffice.data.variable import Variable
-from suffice.engines import ENGINES, engine_for
+from suffice.engines import kind_of
 from suffice.errors import ArgumentError, Remedy, listing, require_choice, require_seed, require_whole, the_argument
 from suffice.opening import EM, reading_of_gaps
 from suffice.progress import Display, Watch, watch_for
@@ -144,11 +144,11 @@ def compare(
 
 def _at_hand(data: TableLike) -> TableLike:
     """Return data whose rows this process can read, since it divides them among the folds one by one."""
-    engine = engine_for(data)
-    if engine is None or engine is ENGINES["sql"]:
+    kind = kind_of(data)
+    if kind.is_at_hand:
         return data
     raise ArgumentError(
-        f"The 'data' argument is {engine.wants}, and a comparison divides rows among folds in this process. Write "
+        f"The 'data' argument is {kind.wants}, and a comparison divides rows among folds in this process. Write "
         "them to Parquet files, and pass the path."
     )
 

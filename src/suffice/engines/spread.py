@@ -34,7 +34,7 @@ class Opening(Protocol):
     def by_rows(self) -> bool:
         """Whether rows themselves are needed: they may have gaps, or are checked one by one."""
 
-    def __call__(self, data: Any) -> Source:
+    def __call__(self, data: Any, watch: Watch | None = None) -> Source:
         """Return the source over the rows of a table, or of a piece of one."""
 
     def given(self, schema: Schema) -> Opening:

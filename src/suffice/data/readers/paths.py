@@ -17,8 +17,8 @@ Paths = PathLike | list[PathLike] | tuple[PathLike, ...]
 
 def names_files(data: object, endings: tuple[str, ...]) -> bool:
     """Whether ``data`` is a path or glob with one of the endings, a folder of such files, or several of them."""
-    if isinstance(data, list | tuple) and data and all(isinstance(entry, str | os.PathLike) for entry in data):
-        return all(names_files(entry, endings) for entry in data)
+    if isinstance(data, list | tuple):
+        return bool(data) and all(isinstance(e, str | os.PathLike) and names_files(e, endings) for e in data)
     if not isinstance(data, str | os.PathLike):
         return False
     text = os.fspath(data)
