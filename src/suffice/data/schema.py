@@ -5,11 +5,14 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
+from typing import TYPE_CHECKING
 
 from suffice.data.variable import Variable, as_states, unite
 from suffice.errors import SchemaError, UnknownNameError, listing, shown, suggestion
 from suffice.text import html_table, plain_table
-from suffice.types import Entry, JsonObject, Label
+
+if TYPE_CHECKING:
+    from suffice.types import Entry, JsonObject, Label
 
 
 @dataclass(frozen=True)

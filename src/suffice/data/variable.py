@@ -8,12 +8,12 @@ import re
 from collections.abc import Iterable
 from dataclasses import dataclass
 from functools import cached_property
-from typing import Any
-
-import numpy as np
+from typing import TYPE_CHECKING, Any
 
 from suffice.errors import Remedy, SchemaError, UnknownNameError, listing, made, shown, suggestion
-from suffice.types import Label
+
+if TYPE_CHECKING:
+    from suffice.types import Label
 
 WHOLE_FLOAT = re.compile(r"-?(?:0|[1-9][0-9]*)\.0*")
 
@@ -71,7 +71,7 @@ class Variable:
             return
         object.__setattr__(self, "states", as_states(self.name, self.states))
         for state in self.states:
-            if not isinstance(state, Label):
+            if not isinstance(state, str | int | float | bool):
                 raise SchemaError(
                     f"Variable {self.name!r}: state {state!r} is of type {type(state).__name__}. "
                     "States are strings, whole numbers, floats or bools; convert the column first."
@@ -151,7 +151,7 @@ class Variable:
     def find(self, label: object) -> int | None:
         """Return the position of a state, or None when it is not one."""
         label = plain_label(label)
-        if not isinstance(label, Label):
+        if not isinstance(label, str | int | float | bool):
             return None
         exact = self.find_exactly(label)
         found = exact if exact is not None else self._loose.get((_spelling(label), not isinstance(label, str)))
@@ -186,8 +186,7 @@ def as_states(name: str, states: Any) -> tuple[Any, ...]:
 
 def plain_label(label: Any) -> Any:
     """Return Python's own str, int, float or bool for NumPy's."""
-    is_single = isinstance(label, np.generic) or (isinstance(label, np.ndarray) and label.ndim == 0)
-    return label.item() if is_single else label
+    return label.item() if type(label).__module__ == "numpy" and getattr(label, "ndim", None) == 0 else label
 
 
 def _key(label: object) -> tuple[str, Any]:

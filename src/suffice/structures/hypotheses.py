@@ -6,7 +6,7 @@ import math
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from functools import cached_property
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from suffice.data.schema import Declaration
 from suffice.data.variable import Variable, plain_label, sort_labels
@@ -21,7 +21,9 @@ from suffice.errors import (
     suggestion,
 )
 from suffice.text import html_table, plain_table, shorten
-from suffice.types import Label
+
+if TYPE_CHECKING:
+    from suffice.types import Label
 
 NEAR_ONE = 1e-9
 """How far the sum of a hypothesis' probabilities may be from one."""
