@@ -486,7 +486,13 @@ entry("ending of no format", sf.UnknownNameError, lambda w: sf.write(w.fit(), w.
 entry("no such file", X, lambda w: sf.read(w.path("no.json")), "no.json", "No such file")
 entry("no such statistics", X, lambda w: sf.read(w.path("no.stats")), "no.stats", "No such file")
 entry("JSON of the wrong thing", A, lambda w: sf.write(w.stats(), w.path("x.json")), "fit or a model", "Got Statistics")
-entry("statistics of the wrong thing", A, lambda w: sf.write(w.fit(), w.path("x.stats")), "sf.collect(…)", "Got Fit")
+entry(
+    "statistics of the wrong thing",
+    A,
+    lambda w: sf.write(w.fit(), w.path("x.stats")),
+    "sf.collect(…)",
+    "Got NetworkFit",
+)
 entry("JSON cut off", F, lambda w: sf.read(w.file("x.json", '{"format": "suffice", ')), "x.json", "line 1, column 23",
       "cut off")  # fmt: skip
 entry("JSON not UTF-8", F, lambda w: sf.read(w.file("x.json", b'"\xff"')), "x.json", "not valid JSON")
@@ -1004,11 +1010,11 @@ entry("u-terms, zero", M, lambda w: w.markov((("A", "B"), [[1, 0], [1, 1]])).u_t
       "infinite", "boundary", "sf.BDeu(1)")  # fmt: skip
 entry("to_markov_network, unknown rows", M, lambda w: w.hidden().to_markov_network(), "'B' has 1 unknown row (NaN)",
       "A='y'", "unseen_parents='uniform'")  # fmt: skip
-entry("goodness of a DAG", A, lambda w: w.fit().goodness, "sf.Cliques, sf.GaussianMarkov", "sf.DAG")
+entry("goodness of a DAG", sf.AbsentError, lambda w: w.fit().goodness, "sf.Cliques, sf.GaussianMarkov", "sf.DAG")
 entry("goodness, statistics", A, lambda w: goodness(cells(), 3), "'statistics'", "sf.collect(", "Got 3 instead")  # type: ignore[arg-type]
 entry("goodness of many variables", T, lambda w: long_cells(9).goodness, "9 variables were not collected", "up to 8",
       "sf.collect(sf.Cliques([fit.structure.variables]), data)")  # fmt: skip
-entry("expected of a DAG", A, lambda w: w.fit().expected(), "sf.Cliques", "sf.DAG")
+entry("expected of a DAG", sf.AbsentError, lambda w: w.fit().expected(), "sf.Cliques", "sf.DAG")
 entry("expected, unknown column", U, lambda w: cells().expected(None)["pearson"], "no column 'pearson'",
       "['observed', 'expected']", "fit.expected(residuals='adjusted')")  # fmt: skip
 entry("expected, residuals=3", A, lambda w: cells().expected(3), "'residuals'", "'pearson', 'deviance', 'adjusted'",
@@ -1020,7 +1026,7 @@ entry("expected, too many cells", A, lambda w: long_cells(21).expected(), "2,097
 entry("expected, too many leverages", A,
       lambda w: limited("expected.MAX_DESIGN", 11, lambda: cells().expected("adjusted")),
       "4 cells by 3 free parameters", "11 numbers", "'pearson' or 'deviance'")  # fmt: skip
-entry("u-terms of a DAG", A, lambda w: w.fit().u_terms(), "sf.Cliques", "sf.DAG")
+entry("u-terms of a DAG", sf.AbsentError, lambda w: w.fit().u_terms(), "sf.Cliques", "sf.DAG")
 entry("u-terms of many parameters", A, lambda w: limited("wald.MAX_FREE", 2, lambda: cells().u_terms()),
       "3 free parameters", "up to 2", "fit.model.u_terms()")  # fmt: skip
 entry("u-terms, large covariance", A, lambda w: limited("wald.MAX_COVARIANCE", 7, lambda: cells().u_terms().covariance),

@@ -32,6 +32,7 @@ _HOMES = {
     "suffice.errors": (
         "SufficeError",
         "ArgumentError",
+        "AbsentError",
         "DataError",
         "DamagedError",
         "SchemaError",
@@ -130,6 +131,7 @@ if TYPE_CHECKING:
     from suffice.data.schema import categorical as categorical
     from suffice.data.schema import continuous as continuous
     from suffice.data.variable import Variable as Variable
+    from suffice.errors import AbsentError as AbsentError
     from suffice.errors import ArgumentError as ArgumentError
     from suffice.errors import DamagedError as DamagedError
     from suffice.errors import DataError as DataError

@@ -19,7 +19,9 @@ import difflib
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from numbers import Integral, Real
-from typing import Any, Self, TypeAlias, TypeGuard
+from typing import Any, Self, TypeAlias, TypeGuard, TypeVar
+
+Word = TypeVar("Word", bound=str)
 
 # What to do about it ----------------------------------------------------------------------------------------------
 
@@ -260,6 +262,10 @@ class ArgumentError(SufficeError, ValueError):
     """An argument has a value that the call cannot use."""
 
 
+class AbsentError(ArgumentError, AttributeError):
+    """A fit of this family does not have what was asked for, so that `hasattr` answers no."""
+
+
 class DataError(SufficeError, ValueError):
     """The table does not fit the structure or the schema."""
 
@@ -363,12 +369,14 @@ def is_unicode(text: str) -> bool:
     return True
 
 
-def require_choice(name: str, value: object, choices: Sequence[str], place: str = "argument") -> None:
-    """Raise unless ``value`` is one of the words that ``name`` takes."""
-    if not isinstance(value, str) or value not in choices:
-        raise ArgumentError(
-            the_argument(name, place), f" must be one of {listing(choices, limit=20)}. Got {shown(value)} instead."
-        )
+def require_choice(name: str, value: object, choices: Sequence[Word], place: str = "argument") -> Word:
+    """Return ``value``, which must be one of the words that ``name`` takes."""
+    for choice in choices:
+        if isinstance(value, str) and value == choice:
+            return choice
+    raise ArgumentError(
+        the_argument(name, place), f" must be one of {listing(choices, limit=20)}. Got {shown(value)} instead."
+    )
 
 
 def require_text(name: str, value: object, place: str = "argument") -> str:

@@ -6,9 +6,8 @@ data; for the others the source goes along.
 
 from __future__ import annotations
 
-import os
 from collections.abc import Mapping
-from typing import Any
+from typing import Any, Literal, TypeVar, cast
 
 from suffice.data.schema import SchemaLike
 from suffice.data.table import Weights
@@ -23,31 +22,36 @@ from suffice.solving import checked_settings, finish
 from suffice.stats.available import AVAILABLE, lack_rows
 from suffice.stats.source import Source
 from suffice.stats.statistics import Statistics
+from suffice.structures.structure import Structure
+from suffice.types import PathLike, TableLike
+from suffice.values import CertifyBy, Damaged, Missing, UnknownStates, UnseenParents
+
+F = TypeVar("F", bound=Fit)
 
 
 def fit(
-    structure: Any,
-    data: Any,
+    structure: Structure[F],
+    data: TableLike,
     *,
     prior: Any = None,
-    point: str | None = None,
+    point: Literal["mean", "map"] | None = None,
     method: str = "auto",
     weights: Weights = None,
     schema: SchemaLike | None = None,
-    missing: str = "error",
-    unknown_states: str = "error",
-    unseen_parents: str = "error",
+    missing: Missing = "error",
+    unknown_states: UnknownStates = "error",
+    unseen_parents: UnseenParents = "error",
     fixed: Mapping[str, Any] | None = None,
     init: Any = None,
     tol: float = 1e-8,
     max_iter: int = 1000,
     seed: int | None = None,
     restarts: int | None = None,
-    checkpoint: str | os.PathLike[str] | None = None,
+    checkpoint: PathLike | None = None,
     progress: bool | Display = False,
-    certify: str = "statistics",
+    certify: CertifyBy = "statistics",
     options: Mapping[str, Any] | None = None,
-) -> Fit:
+) -> F:
     """Learn the parameters of a structure from a table.
 
     Parameters
@@ -132,20 +136,20 @@ def fit(
         certify=certify,
     )
     statistics = source.gather(chosen.needs(structure, source.schema))
-    return finish(structure, statistics, source.settled(statistics.schema), name, chosen, watch, settings)
+    return cast(F, finish(structure, statistics, source.settled(statistics.schema), name, chosen, watch, settings))
 
 
 def collect(
-    structure: Any,
-    data: Any,
+    structure: Structure[F],
+    data: TableLike,
     *,
     method: str = "auto",
     weights: Weights = None,
     schema: SchemaLike | None = None,
-    missing: str = "error",
-    unknown_states: str = "error",
-    checkpoint: str | os.PathLike[str] | None = None,
-    damaged: str = "error",
+    missing: Missing = "error",
+    unknown_states: UnknownStates = "error",
+    checkpoint: PathLike | None = None,
+    damaged: Damaged = "error",
     progress: bool | Display = False,
 ) -> Statistics:
     """Collect the statistics that a structure needs, in one pass; parts collected anywhere can be added.
@@ -189,27 +193,27 @@ def collect(
 
 
 def estimate(
-    structure: Any,
+    structure: Structure[F],
     statistics: Statistics,
     *,
     prior: Any = None,
-    point: str | None = None,
+    point: Literal["mean", "map"] | None = None,
     method: str = "auto",
-    unseen_parents: str = "error",
+    unseen_parents: UnseenParents = "error",
     fixed: Mapping[str, Any] | None = None,
     init: Any = None,
     tol: float = 1e-8,
     max_iter: int = 1000,
     seed: int | None = None,
     restarts: int | None = None,
-    checkpoint: str | os.PathLike[str] | None = None,
+    checkpoint: PathLike | None = None,
     progress: bool | Display = False,
-    certify: str = "statistics",
-    data: Any = None,
+    certify: CertifyBy = "statistics",
+    data: TableLike | None = None,
     weights: Weights = None,
-    missing: str = "error",
+    missing: Missing = "error",
     options: Mapping[str, Any] | None = None,
-) -> Fit:
+) -> F:
     """Estimate parameters from statistics that were collected before; see `fit` for the arguments.
 
     ``data`` (with its ``weights`` and ``missing``) is needed for ``certify="data"`` and for methods of many passes.
@@ -261,14 +265,14 @@ def estimate(
             Mention("data", "data=…"),
             f".{instead}",
         )
-    return finish(structure, statistics, source, name, chosen, watch, settings)
+    return cast(F, finish(structure, statistics, source, name, chosen, watch, settings))
 
 
-def _require_whole_rows(structure: Any, statistics: Statistics, method: Method) -> None:
+def _require_whole_rows(structure: Structure, statistics: Statistics, method: Method) -> None:
     """Refuse to take the statistics of rows with gaps for those of complete ones."""
-    learns = not hasattr(structure, "open") and any(one.incomplete for one in methods_for(structure).values())
+    learns = structure.reads_rows and any(one.incomplete for one in methods_for(structure).values())
     if learns and not method.incomplete and lack_rows(statistics):
-        available = getattr(structure, "gaps", "") == AVAILABLE
+        available = structure.learns_available
         families = (
             Text(Remedy("missing", AVAILABLE), ", which learns each family from the rows that have it, or ")
             if available

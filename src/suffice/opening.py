@@ -23,7 +23,8 @@ from suffice.stats.available import AVAILABLE, CheckedSource
 from suffice.stats.source import BlockSource, Source
 from suffice.stats.statistics import Statistics
 from suffice.structures.autoregression import Autoregression
-from suffice.structures.structure import public_mention
+from suffice.structures.structure import Structure, public_mention
+from suffice.types import TableLike
 
 EM = "em"
 """The policy that maximises the likelihood of what was observed."""
@@ -44,7 +45,7 @@ class StructureOpening:
         Whether tables are parts of one.
     """
 
-    structure: Any
+    structure: Structure
     known: SchemaLike | None = None
     missing: str = "error"
     unknown_states: str = "error"
@@ -67,8 +68,7 @@ class StructureOpening:
     @property
     def by_rows(self) -> bool:
         """Whether rows themselves are needed: they may have gaps, or are checked one by one."""
-        latent = bool(getattr(self.structure, "latent", ()))
-        return self.policies.missing == KEEP or latent or hasattr(self.structure, "check_rows")
+        return self.policies.missing == KEEP or bool(self.structure.latent) or self.structure.checks_rows
 
     def given(self, schema: Schema) -> StructureOpening:
         """Return the opening that takes for continuous what is so in a sample, and whole numbers for states."""
@@ -93,16 +93,16 @@ class StructureOpening:
             "unknown_states": self.unknown_states,
         }
         watch = watch or Watch()
-        if hasattr(self.structure, "open"):  # structures of sequences read windows, not rows
-            kind = CheckedSource if getattr(self.structure, "latent", ()) else BlockSource
+        if not self.structure.reads_rows:
+            kind = CheckedSource if self.structure.latent else BlockSource
             return kind(self.structure.open(data, **how), watch)
         table = open_table(data, self.structure.columns, continuous=self.structure.continuous, part=self.part, **how)
         return source_over(self.structure, table, watch, self.missing)
 
 
 def open_source(
-    structure: Any,
-    data: Any,
+    structure: Structure,
+    data: TableLike,
     watch: Watch,
     *,
     schema: SchemaLike | None = None,
@@ -140,7 +140,7 @@ def _piecewise(
     damaged: str,
 ) -> SpreadSource:
     """Open Parquet files piece by piece, so that what is done is kept, and what cannot be read is left out."""
-    if kind.pieces is None or hasattr(opening.structure, "open"):
+    if kind.pieces is None or not opening.structure.reads_rows:
         argument = "damaged" if checkpoint is None else "checkpoint"
         raise ArgumentError(
             f"The {argument!r} argument is for Parquet files, which are read by row groups. Leave it out, "
@@ -157,9 +157,9 @@ def _piecewise(
     return SpreadSource(opening, LocalPieces(kind.pieces(data), checkpoint, asked, damaged == "skip"), watch)
 
 
-def _require_rows_elsewhere(structure: Any, weights: Weights) -> None:
+def _require_rows_elsewhere(structure: Structure, weights: Weights) -> None:
     """Refuse what only a table at hand can give."""
-    if hasattr(structure, "open"):
+    if not structure.reads_rows:
         raise ArgumentError(
             public_mention(type(structure)),
             " reads sequences, whose order a data frame of an engine does not keep. "
@@ -172,16 +172,16 @@ def _require_rows_elsewhere(structure: Any, weights: Weights) -> None:
         )
 
 
-def source_over(structure: Any, table: Any, watch: Watch, missing: str) -> BlockSource:
+def source_over(structure: Structure, table: Any, watch: Watch, missing: str) -> BlockSource:
     """Return the source over a table's rows: with the structure's latent variables, and checked where it asks."""
-    if latent := dict(getattr(structure, "latent", ())):
+    if latent := dict(structure.latent):
         table = LatentTable.of(table, latent)
-    if hasattr(structure, "check_rows") or latent or missing in (EM, AVAILABLE):
-        return CheckedSource(table, watch, check=getattr(structure, "check_rows", None))
+    if structure.checks_rows or latent or missing in (EM, AVAILABLE):
+        return CheckedSource(table, watch, check=structure.check_rows if structure.checks_rows else None)
     return BlockSource(table, watch)
 
 
-def reading_of_gaps(structure: Any, missing: str) -> str:
+def reading_of_gaps(structure: Structure, missing: str) -> str:
     """Return the policy under which a table is opened: gaps are kept where each need has rows of its own."""
     require_choice("missing", missing, ("error", "drop", EM, AVAILABLE))
     if missing == EM:
@@ -196,7 +196,7 @@ def reading_of_gaps(structure: Any, missing: str) -> str:
         return KEEP
     if missing != AVAILABLE:
         return missing
-    if getattr(structure, "gaps", "") != AVAILABLE:
+    if not structure.learns_available:
         raise ArgumentError(
             Passed("missing", AVAILABLE),
             " learns each parameter from the rows that have its columns, which is not the estimate that ",
@@ -204,7 +204,7 @@ def reading_of_gaps(structure: Any, missing: str) -> str:
             " stands for. ",
             _remedies(structure),
         )
-    if latent := tuple(getattr(structure, "latent", ())):
+    if latent := structure.latent:
         raise ArgumentError(
             Passed("missing", AVAILABLE),
             f" learns each family from the rows that have it, and {latent[0][0]!r} is latent: no row has it. Pass ",
@@ -214,11 +214,11 @@ def reading_of_gaps(structure: Any, missing: str) -> str:
     return KEEP
 
 
-def _remedies(structure: Any) -> str:
+def _remedies(structure: Structure) -> str:
     """Say what else can be done about values that are missing: only what the structure takes."""
     observed = Text("Pass ", Remedy("missing", EM), ", which maximises the likelihood of what was observed")
-    if hasattr(structure, "open"):
-        if getattr(structure, "latent", ()):
+    if not structure.reads_rows:
+        if structure.latent:
             return Text(observed, ", or cut the sequences where values are missing.")
         return remedies_for_gaps(isinstance(structure, Autoregression))
     if _learns_from_gaps(structure):
@@ -226,7 +226,7 @@ def _remedies(structure: Any) -> str:
     return Text("Pass ", Remedy("missing", "drop"), " to leave out incomplete rows; or fill them in.")
 
 
-def _learns_from_gaps(structure: Any) -> bool:
+def _learns_from_gaps(structure: Structure) -> bool:
     """Whether there is a method for incomplete rows, as far as the structure tells without the data."""
     schema = Schema(
         tuple(Variable(name, None if name in structure.continuous else ("0", "1")) for name in structure.columns)

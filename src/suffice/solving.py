@@ -23,14 +23,16 @@ from suffice.errors import (
 )
 from suffice.families.proof import examined
 from suffice.learn.method import Method, Problem, Solution, check_options
+from suffice.models.model import M
 from suffice.priors.prior import Prior
 from suffice.progress import Watch
-from suffice.result.fit import Fit
+from suffice.result.fit import Fit, fit_type
 from suffice.result.notes import Note, notes_on
 from suffice.settings import one_blas_thread
 from suffice.stats.missing import missing_values
 from suffice.stats.source import Source
 from suffice.stats.statistics import Statistics
+from suffice.structures.structure import S, Structure
 from suffice.text import plural
 
 FEW = 4
@@ -38,7 +40,15 @@ FEW = 4
 
 
 def checked_settings(
-    structure: Any, name: str, method: Method, *, prior: Any, point: str | None, options: Any, certify: str, **rest: Any
+    structure: S,
+    name: str,
+    method: Method[S, Any],
+    *,
+    prior: Any,
+    point: str | None,
+    options: Any,
+    certify: str,
+    **rest: Any,
 ) -> dict[str, Any]:
     """Check the arguments that do not depend on the data."""
     require_choice("certify", certify, ("statistics", "data"))
@@ -79,14 +89,14 @@ def checked_settings(
 
 
 def finish(
-    structure: Any,
+    structure: S,
     statistics: Statistics,
     source: Source | None,
     name: str,
-    method: Method,
+    method: Method[S, M],
     watch: Watch,
     settings: dict[str, Any],
-) -> Fit:
+) -> Fit[M, S]:
     """Solve the problem, have the solution examined, and put the fit together."""
     certify_by = settings.pop("certify")
     _require_rows(structure, statistics, settings["prior"])
@@ -115,7 +125,7 @@ def finish(
     )
     with one_blas_thread():
         certificate = examined(claim, keep=method.passes == "many")
-    return Fit(
+    return fit_type(structure)(
         model=solution.model,
         structure=structure,
         statistics=_kept(solution.statistics or statistics, statistics, method.incomplete),
@@ -141,7 +151,7 @@ def _kept(kept: Statistics, seen: Statistics, incomplete: bool) -> Statistics:
     return kept if missing is None else replace(kept, items_={**kept.items_, missing.need: missing})
 
 
-def _require_rows(structure: Any, statistics: Statistics, prior: Any) -> None:
+def _require_rows(structure: Structure, statistics: Statistics, prior: Any) -> None:
     if statistics.weight > 0:
         return
     empty = [

@@ -1,16 +1,22 @@
-"""Types that all rooms share: arrays, values of variables, tables, JSON, and the words that policies take."""
+"""Types that all rooms share: arrays, values of variables, tables and JSON."""
 
 from __future__ import annotations
 
 import os
 from collections.abc import Iterable, Mapping, Sequence
-from typing import TYPE_CHECKING, Any, Literal, Protocol, TypeAlias
+from typing import TYPE_CHECKING, Any, Protocol, TypeAlias
 
 import numpy as np
 from numpy.typing import NDArray
 
 if TYPE_CHECKING:
+    from suffice.data.block import Table
+    from suffice.data.labelled_graphs import Graph
+    from suffice.data.readers.contingency import Contingency
     from suffice.data.readers.csv_file import CSV
+    from suffice.data.readers.sql import SQL
+    from suffice.data.sequences import Sequences
+    from suffice.engines.parts import Parts
 
 Floats = NDArray[np.float64]
 Ints = NDArray[np.int64]
@@ -22,15 +28,6 @@ Array = NDArray[Any]
 Columns = Mapping[str, Array]
 """Codes and values of a block of rows, by variable; arrays of shape (n_rows,)."""
 
-Label = str | int | float | bool
-"""The name of a state."""
-
-Estimate = Literal["mle", "mean", "map"]
-Missing = Literal["error", "drop", "em", "available"]
-UnknownStates = Literal["error", "missing"]
-UnseenParents = Literal["error", "uniform", "nan"]
-CertifyBy = Literal["statistics", "data"]
-Damaged = Literal["error", "skip"]
 
 PathLike = str | os.PathLike[str]
 
@@ -66,6 +63,6 @@ class Described(Protocol):
 
 TableLike: TypeAlias = (
     "Frame | ArrowStream | Described | Mapping[str, Any] | PathLike | Sequence[PathLike] | Sequence[Mapping[str, Any]]"
-    " | Sequence[Frame] | NDArray[Any] | CSV"
+    " | Sequence[Frame] | NDArray[Any] | Contingency | CSV | SQL | Sequences | Sequence[Graph] | Table | Parts"
 )
 """What the library reads as a table of one row per case."""

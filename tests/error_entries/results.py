@@ -39,8 +39,8 @@ def with_base() -> sf.Fit:
     return dataclasses.replace(fit, model=model)
 
 
-entry("weights of a DAG", A, lambda w: w.fit().weights(), "sf.Features", "sf.DAG")
-entry("weights of cliques", A, lambda w: cells().weights(), "sf.Cliques", "fit.u_terms()")
+entry("weights of a DAG", sf.AbsentError, lambda w: w.fit().weights(), "sf.Features", "sf.DAG")
+entry("weights of cliques", sf.AbsentError, lambda w: cells().weights(), "sf.Cliques", "fit.u_terms()")
 entry("weights, level=2", A, lambda w: logs().weights(2), "'level'", "Got 2 instead")
 entry("weights under a kink", E_, lambda w: logs(prior=sf.Laplace(1.0)).weights(), "kink", "sf.Gaussian",
       "fit.model.weights")  # fmt: skip
@@ -51,7 +51,7 @@ entry("weights without rows", E_, lambda w: dataclasses.replace(logs(), statisti
 entry("weights of a wide graph", E_, lambda w: wide_logs().weights(), "out of reach", "method='pseudo_likelihood'",
       "fit.model.weights")  # fmt: skip
 entry("weights, unknown", U, lambda w: logs().weights()["A=x"], "no feature 'A=x'", "'A=y'")
-entry("geometry of a DAG", A, lambda w: w.fit().geometry(), "sf.Cliques and sf.Features", "sf.DAG")
+entry("geometry of a DAG", sf.AbsentError, lambda w: w.fit().geometry(), "sf.Cliques and sf.Features", "sf.DAG")
 entry("geometry of a pseudo-likelihood", E_, lambda w: logs(method="pseudo_likelihood").geometry(),
       "'pseudo_likelihood' climbs the pseudo-likelihood", "'lbfgs'")  # fmt: skip
 entry("geometry under a prior", E_, lambda w: logs(prior=sf.Gaussian(1.0)).geometry(), "prior", "Gaussian(",

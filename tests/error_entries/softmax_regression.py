@@ -129,5 +129,3 @@ entry("softmax coefficients of separated classes", E_, lambda w: softmax_coeffic
       3.0], "y": list("aabb")})), "does not exist", "sf.Gaussian(10)")  # fmt: skip
 entry("softmax coefficients of a singular information", E_, lambda w: _singular(), "information is singular",
       "Leave an input out")  # fmt: skip
-entry("coefficients of a node against a class", A, lambda w: w.fit().coefficients("A", reference="x"), "['reference']",
-      "leave it out")  # fmt: skip

@@ -357,7 +357,9 @@ def test_an_unknown_weight_is_answered_with_those_that_exist() -> None:
 
 
 def test_fits_without_weights_are_refused() -> None:
-    with pytest.raises(sf.ArgumentError, match=r"sf\.Cliques\. Those of sf\.Cliques are fit\.u_terms\(\)"):
+    with pytest.raises(
+        sf.ArgumentError, match=r"those of sf\.Cliques are fit\.u_terms\(\)\. This fit is of sf\.Cliques"
+    ):
         sf.fit(sf.Cliques("A + B + C"), table(range(1, 13))).weights()
     with pytest.raises(sf.ArgumentError, match=r"This fit is of sf\.DAG\.$"):
         sf.fit(sf.DAG("A -> B"), {"A": ["x", "y"], "B": ["u", "u"]}).weights()

@@ -4,14 +4,20 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
-from typing import Any
+from typing import TYPE_CHECKING, Any, Generic
 
+from suffice.models.model import M_co
 from suffice.stats.source import Source
 from suffice.stats.statistics import Statistics
+from suffice.structures.structure import S_co
+from suffice.values import Estimate
+
+if TYPE_CHECKING:
+    from suffice.learn.method import Start, Step
 
 
 @dataclass(frozen=True)
-class Claim:
+class Claim(Generic[S_co, M_co]):
     """That ``model`` is the estimate ``point`` of ``structure`` under ``prior``, given ``statistics``.
 
     ``source`` is the data itself when the pass over it is to be repeated (``certify="data"``). ``method``, ``trace``
@@ -21,11 +27,11 @@ class Claim:
     flat.
     """
 
-    structure: Any
-    model: Any
+    structure: S_co
+    model: M_co
     statistics: Statistics
     log_likelihood: float
-    point: str = "mle"
+    point: Estimate = "mle"
     prior: Any = None
     posterior: Any = None
     fixed: Mapping[str, Any] = field(default_factory=dict)
@@ -34,8 +40,8 @@ class Claim:
     interrupted: bool = False
     base: tuple[Any, ...] = ()
     method: str = ""
-    trace: tuple[Any, ...] = ()
+    trace: tuple[Step, ...] = ()
     diagnostics: Mapping[str, float] = field(default_factory=dict)
     incomplete: bool = False
-    starts: tuple[Any, ...] = ()
+    starts: tuple[Start, ...] = ()
     undetermined: tuple[str, ...] = ()

@@ -69,7 +69,7 @@ def is_discrete(claim: Claim) -> bool:
 def _unordered(claim: Claim) -> tuple[str, ...]:
     """Say of latent variables, where no more is known, that their states have no order."""
     said = "the states of {!r} have no order, and exchanging them gives the same likelihood"
-    return tuple(said.format(name) for name, n in getattr(claim.structure, "latent", ()) if n > 1)
+    return tuple(said.format(name) for name, n in claim.structure.latent if n > 1)
 
 
 def _claim(claim: Claim) -> str:

@@ -43,6 +43,7 @@ from suffice.structures.dag import DAG
 from suffice.structures.structure import Structure
 from suffice.text import plural
 from suffice.types import TableLike
+from suffice.values import UnseenParents
 
 EDGE_DRAWS = 199
 """Most tables that are drawn to see whether an edge is needed."""
@@ -129,7 +130,7 @@ def check(
 
 def _fit_needs(structure: Structure, schema: Schema, method: str) -> tuple[Sequence[Need], bool]:
     """Return what the fit needs, and whether it is made from statistics alone."""
-    if getattr(structure, "latent", ()):
+    if structure.latent:
         return (), False
     chosen = choose(structure, method, schema)[1]
     return (chosen.needs(structure, schema), True) if chosen.passes == "one" else ((), False)
@@ -145,7 +146,7 @@ def _closure_needs(asked: Questions, schema: Schema) -> Sequence[Need]:
         return ()
 
 
-def _unseen(structure: Structure, schema: Schema) -> str:
+def _unseen(structure: Structure, schema: Schema) -> UnseenParents:
     """Numbers have no uniform distribution."""
     is_table = all(schema[name].is_discrete for name in structure.columns)
     return "uniform" if isinstance(structure, DAG) and is_table else "nan"
@@ -283,6 +284,7 @@ def _interactions(
     fitted: Fit, asked: Questions, statistics: Statistics
 ) -> tuple[tuple[tuple[str, ...], str, str, Outcome] | None, str]:
     """Test the model against all interactions that its graph allows."""
+    assert asked.closure is not None
     try:
         found = likelihood_ratio(fitted, estimate(asked.closure, statistics))
     except (EstimationError, StatisticsError, ModelError) as error:

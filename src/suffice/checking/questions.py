@@ -161,8 +161,8 @@ def require_checkable(structure: Structure) -> Callable[[Structure, Schema, int]
             f"A check is of independences among the columns of a table, which {known} and their kinds imply. Got "
             f"{public_name(type(structure))} instead."
         )
-    if getattr(structure, "given", ()) or (isinstance(structure, Features) and structure.continuous):
-        other = "inputs" if getattr(structure, "given", ()) else "continuous variables"
+    if structure.given or (isinstance(structure, Features) and structure.continuous):
+        other = "inputs" if structure.given else "continuous variables"
         raise ArgumentError(
             f"The features have {other}, and a check is of features of discrete variables alone. Compare such models "
             "by sf.compare or sf.likelihood_ratio."

@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from suffice.models.interval_table import IntervalTable
     from suffice.models.normal_mixture import NormalMixture
     from suffice.models.weighted_sampling import SampledAnswer
-    from suffice.types import Label
+    from suffice.values import Label
 
 
 def print_json(content: Document) -> None:

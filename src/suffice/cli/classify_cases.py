@@ -19,7 +19,8 @@ if TYPE_CHECKING:
     from suffice.data.stream import Policies
     from suffice.models.class_model import Posteriors
     from suffice.progress import Watch
-    from suffice.types import Bools, Columns, Floats, Label
+    from suffice.types import Bools, Columns, Floats
+    from suffice.values import Label
 
 PIECE_ROWS = 1 << 16
 """So many rows are classified at a time at most, whatever the pieces of a file are."""

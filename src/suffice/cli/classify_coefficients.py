@@ -68,12 +68,11 @@ class Coefficients:
 
 def read_coefficients(fit: Fit, cases: str | CSV, weights: str | None) -> Coefficients:
     """Return the coefficients of a fit; large fits read the data once more."""
-    from suffice.models.softmax_model import SoftmaxModel
-    from suffice.result.softmax_coefficients import SoftmaxCoefficients
+    from suffice.result.family_fits import SoftmaxFit
 
-    model = fit.model
-    if not isinstance(model, SoftmaxModel):
+    if not isinstance(fit, SoftmaxFit):
         return Coefficients()
+    model = fit.model
     if fit.prior is not None:
         return Coefficients()
     if fit.certificate.exists == "no":
@@ -81,8 +80,6 @@ def read_coefficients(fit: Fit, cases: str | CSV, weights: str | None) -> Coeffi
     known = model.information is not None
     again: dict[str, Any] = {} if known else {"data": cases, "weights": weights}
     try:
-        table = fit.coefficients(**again)
-        assert isinstance(table, SoftmaxCoefficients)
-        return Coefficients(table, in_summary=known)
+        return Coefficients(fit.coefficients(**again), in_summary=known)
     except SufficeError as error:
         return Coefficients(why=error.message)

@@ -34,6 +34,8 @@ from suffice.cli.shared import (
     table,
     write_fit,
 )
+from suffice.errors import require_choice
+from suffice.values import CERTIFY_BY, UNKNOWN_STATES, UNSEEN_PARENTS
 
 if TYPE_CHECKING:
     from suffice.cli.classify_answers import Survey
@@ -206,16 +208,16 @@ def fit(
             structure,
             cases,
             prior=settled,
-            unseen_parents=unseen_parents,
+            unseen_parents=require_choice("unseen_parents", unseen_parents, UNSEEN_PARENTS),
             method=method,
             tol=tol,
             max_iter=max_iter,
             schema=declared,
-            certify=certify,
+            certify=require_choice("certify", certify, CERTIFY_BY),
             progress=bar(quiet),
             weights=weights,
             missing=gaps,
-            unknown_states=unknown_states,
+            unknown_states=require_choice("unknown_states", unknown_states, UNKNOWN_STATES),
         )
         survey = _resubstituted(
             result.model, cases, bar(quiet), missing=gaps, weights=weights, unknown_states=unknown_states

@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from suffice.data.readers.csv_file import CSV
     from suffice.data.schema import Declaration, Schema
     from suffice.structures.structure import Structure
-    from suffice.types import Label
+    from suffice.values import Label
 
 
 @dataclass(frozen=True)

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 from suffice.cli.classify_look import Look
 from suffice.cli.priors import is_number, read_priors
 from suffice.errors import ArgumentError, require_choice
+from suffice.values import Missing
 
 if TYPE_CHECKING:
     from suffice.cli.priors import PriorsSaid
@@ -22,6 +23,9 @@ if TYPE_CHECKING:
 
 Said = Mapping[str, Any]
 """The options that were given, by the names of the arguments that they stand for."""
+
+
+ALLOWED_MISSING: tuple[Missing, ...] = ("error", "drop", "available")
 
 
 class Kind(NamedTuple):
@@ -48,7 +52,7 @@ class Kind(NamedTuple):
     prior: Callable[[Said, ClassStructure, Look], PriorsSaid]
     measures: bool = False
     numbers: bool = False
-    missing: str = "error"
+    missing: Missing = "error"
 
 
 def _gaussian(target: str, inputs: tuple[str, ...], said: Said) -> ClassGaussian:
@@ -186,9 +190,8 @@ def classifier(
     return structure, kind.prior(said, structure, look), declared
 
 
-def read_missing(model: str, missing: str | None) -> str:
+def read_missing(model: str, missing: str | None) -> Missing:
     """Return what to do about missing values: what was said, or what suits a kind of classifier."""
     if missing is None:
         return KINDS[model].missing
-    require_choice("missing", missing, ("error", "drop", "available"), "option")
-    return missing
+    return require_choice("missing", missing, ALLOWED_MISSING, "option")

@@ -28,7 +28,9 @@ from suffice.cli.shared import (
     schema_from,
     table,
 )
+from suffice.errors import require_choice
 from suffice.text import in_bytes, plain_facts, plural
+from suffice.values import DAMAGED, MISSING, UNKNOWN_STATES
 
 if TYPE_CHECKING:
     from suffice.stats.statistics import Statistics
@@ -82,10 +84,10 @@ def collect(
             method=method,
             weights=weights,
             schema=schema_from(categorical, continuous),
-            missing=missing,
-            unknown_states=unknown_states,
+            missing=require_choice("missing", missing, MISSING),
+            unknown_states=require_choice("unknown_states", unknown_states, UNKNOWN_STATES),
             checkpoint=checkpoint,
-            damaged=damaged,
+            damaged=require_choice("damaged", damaged, DAMAGED),
             progress=bar(quiet),
         )
         found.save(out)

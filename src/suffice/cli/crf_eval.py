@@ -21,7 +21,7 @@ from suffice.cli.shared import JsonOption, reported
 from suffice.errors import DataError
 
 if TYPE_CHECKING:
-    from suffice.types import Label
+    from suffice.values import Label
 
 
 def evaluate(

@@ -15,7 +15,7 @@ if TYPE_CHECKING:
     from suffice.io.chain_file import ChainFile
     from suffice.models.chain_model import ChainModel
     from suffice.result.chain_weights import TopWeights
-    from suffice.types import Label
+    from suffice.values import Label
 
 
 def show(

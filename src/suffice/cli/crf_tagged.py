@@ -12,7 +12,8 @@ from typing import TYPE_CHECKING, Any
 if TYPE_CHECKING:
     from suffice.cli.crf_model import Tagger
     from suffice.cli.crf_text import Sentences
-    from suffice.types import Floats, Label
+    from suffice.types import Floats
+    from suffice.values import Label
 
 MARK = re.compile(r"# (?:(\d+) )?\d+(?:\.\d+)?(?:e[+-]\d+)?")
 """The line before a labelling: its rank, where there are several, and its probability."""

@@ -22,7 +22,8 @@ if TYPE_CHECKING:
     from suffice.models.hidden_markov import HiddenMarkovModel
     from suffice.models.markov_chain import MarkovChainModel
     from suffice.structures.markov_chain import MarkovChain
-    from suffice.types import Columns, Floats, Label
+    from suffice.types import Columns, Floats
+    from suffice.values import Label
 
     SequenceModel = MarkovChainModel | HiddenMarkovModel | AutoregressiveModel
 

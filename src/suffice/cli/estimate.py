@@ -26,6 +26,8 @@ from suffice.cli.shared import (
     bar,
     reported,
 )
+from suffice.errors import require_choice
+from suffice.values import ESTIMATES_UNDER_PRIOR, MISSING, UNSEEN_PARENTS
 
 
 def estimate(
@@ -66,14 +68,14 @@ def estimate(
             with_divisor(read_structure(structure), divisor),
             Statistics.load(statistics),
             prior=read_priors(prior),
-            point=point,
+            point=None if point is None else require_choice("point", point, ESTIMATES_UNDER_PRIOR),
             method=method,
             options=read_options(option or []),
             tol=tol,
             max_iter=max_iter,
             seed=seed,
-            unseen_parents=unseen_parents,
-            missing=missing,
+            unseen_parents=require_choice("unseen_parents", unseen_parents, UNSEEN_PARENTS),
+            missing=require_choice("missing", missing, MISSING),
             progress=bar(quiet),
         )
         show_result(result, show or [], out, out_fit, as_json)

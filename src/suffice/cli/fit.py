@@ -42,7 +42,8 @@ from suffice.cli.shared import (
     table,
     write_fit,
 )
-from suffice.errors import ArgumentError
+from suffice.errors import ArgumentError, require_choice
+from suffice.values import CERTIFY_BY, ESTIMATES_UNDER_PRIOR, MISSING, UNKNOWN_STATES, UNSEEN_PARENTS
 
 if TYPE_CHECKING:
     from suffice.models.model import Model
@@ -115,7 +116,7 @@ def fit(
             with_latent(with_divisor(read_structure(structure), divisor), latent or []),
             table(data, separator, na, names, skip, trim),
             prior=read_priors(prior),
-            point=point,
+            point=None if point is None else require_choice("point", point, ESTIMATES_UNDER_PRIOR),
             method=method,
             options=read_options(option or []),
             tol=tol,
@@ -126,10 +127,10 @@ def fit(
             init=_init(init),
             weights=weights,
             schema=schema_from(categorical, continuous),
-            missing=missing,
-            unknown_states=unknown_states,
-            unseen_parents=unseen_parents,
-            certify=certify,
+            missing=require_choice("missing", missing, MISSING),
+            unknown_states=require_choice("unknown_states", unknown_states, UNKNOWN_STATES),
+            unseen_parents=require_choice("unseen_parents", unseen_parents, UNSEEN_PARENTS),
+            certify=require_choice("certify", certify, CERTIFY_BY),
             progress=bar(quiet),
         )
         show_result(result, show or [], out, out_fit, as_json, page)

@@ -14,7 +14,7 @@ if TYPE_CHECKING:
     from suffice.data.variable import Variable
     from suffice.models.capabilities import State
     from suffice.models.model import Model
-    from suffice.types import Label
+    from suffice.values import Label
 
 GivenOption = Annotated[
     list[str] | None,

@@ -16,7 +16,7 @@ from suffice.errors import ArgumentError
 if TYPE_CHECKING:
     from suffice.data.block import Block
     from suffice.models.model import Model
-    from suffice.types import Label
+    from suffice.values import Label
 
 
 def sample(

@@ -59,7 +59,7 @@ class Entry:
     @property
     def outputs(self) -> frozenset[str]:
         """The variables whose probability the model gives."""
-        return frozenset(self.structure.columns).difference(getattr(self.structure, "given", ()))
+        return frozenset(self.structure.columns).difference(self.structure.given)
 
 
 def entries_of(models: object, common: Keywords) -> list[Entry]:
@@ -199,7 +199,7 @@ class Candidate:
     @property
     def view(self) -> View:
         """What the model's source does to a table; models with the same view share one."""
-        return tuple(getattr(self.structure, "latent", ())), getattr(self.structure, "check_rows", None)
+        return self.structure.latent, self.structure.check_rows if self.structure.checks_rows else None
 
     def over(self, table: Table, watch: Watch | None = None) -> BlockSource:
         """Return the model's source over a table."""
@@ -207,7 +207,7 @@ class Candidate:
 
     def statistics(self, shared: Statistics) -> Statistics:
         """Return the model's own part of what was collected for several."""
-        names = [*self.structure.columns, *dict(getattr(self.structure, "latent", ()))]
+        names = [*self.structure.columns, *dict(self.structure.latent)]
         return replace(shared, schema=shared.schema.select(names), items_={need: shared[need] for need in self.needs})
 
     def fitted(self, shared: Statistics, source: Source, watch: Watch) -> Fit:

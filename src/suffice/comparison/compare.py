@@ -34,7 +34,8 @@ from suffice.stats.available import AVAILABLE
 from suffice.stats.needs import Need
 from suffice.structures.structure import Structure
 from suffice.text import plural
-from suffice.types import Label, TableLike
+from suffice.types import TableLike
+from suffice.values import Label
 
 
 def compare(
@@ -137,7 +138,7 @@ def compare(
     entries = entries_of(models, common)
     watch = watch_for(progress)
     reading = {"weights": weights, "schema": schema, "missing": missing, "unknown_states": unknown_states}
-    sequential = any(hasattr(entry.structure, "open") for entry in entries)
+    sequential = any(not entry.structure.reads_rows for entry in entries)
     of_kind = _compare_sequences if sequential else _compare_rows
     return of_kind(entries, _at_hand(data), n_folds, own_seed, watch, reading)
 

@@ -357,7 +357,7 @@ class Comparison:
     @property
     def heading(self) -> str:
         """How many models of how many rows."""
-        unit = getattr(self.rows[0].fit.structure, "unit", "row")
+        unit = self.rows[0].fit.structure.unit
         return f"{plural(len(self.rows), 'model')} of {number(self.n, 12)} {unit}{'s' * (self.n != 1)}"
 
     def __str__(self) -> str:

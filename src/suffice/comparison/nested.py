@@ -80,7 +80,7 @@ def nested_tests(fits: Mapping[str, Fit]) -> tuple[tuple[NestedTest, ...], tuple
 
 def _is_testable(fit: Fit) -> bool:
     """Whether a fit is the maximum of a likelihood that its structure alone determines."""
-    if fit.point != "mle" or fit.method in INEXACT or fit.starts or getattr(fit.structure, "latent", ()):
+    if fit.point != "mle" or fit.method in INEXACT or fit.starts or fit.structure.latent:
         return False
     if isinstance(fit.structure, DAG):
         kinds = nodes_of(fit.structure, fit.statistics.schema).values()
@@ -89,7 +89,7 @@ def _is_testable(fit: Fit) -> bool:
 
 
 def _is_unbiased(structure: Structure) -> bool:
-    return getattr(structure, "divisor", "n") != "n"
+    return structure.divisor != "n"
 
 
 # Networks as what they are without arrows ---------------------------------------------------------------------

@@ -28,7 +28,7 @@ Shares = NDArray[np.int64]
 
 def require_sequences(entries: list[Entry]) -> None:
     """Refuse to compare models of sequences with models of rows."""
-    others = [entry.name for entry in entries if not hasattr(entry.structure, "open")]
+    others = [entry.name for entry in entries if entry.structure.reads_rows]
     if others:
         mine = [entry.name for entry in entries if entry.name not in others]
         raise ArgumentError(

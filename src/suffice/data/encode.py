@@ -26,7 +26,8 @@ from suffice.data.schema import Declaration
 from suffice.data.variable import Variable, sort_labels
 from suffice.errors import DataError, Mention, Remedy, SchemaError, listing, made, suggestion
 from suffice.text import plural
-from suffice.types import Array, Codes, Label
+from suffice.types import Array, Codes
+from suffice.values import Label
 
 MAX_INTEGER_STATES = 20
 MANY_STATES = 10_000

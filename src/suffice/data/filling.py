@@ -14,7 +14,8 @@ from suffice.data.encode import CANONICAL_INTEGER
 from suffice.data.frame import to_native
 from suffice.data.raw import ArrowColumn, RawColumn, is_number
 from suffice.data.variable import Variable
-from suffice.types import Array, Label
+from suffice.types import Array
+from suffice.values import Label
 
 
 class Fill(NamedTuple):

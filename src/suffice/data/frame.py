@@ -8,7 +8,8 @@ from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
 from suffice.errors import ArgumentError, require_choice, shown
-from suffice.types import Array, Frame, Label
+from suffice.types import Array, Frame
+from suffice.values import Label
 
 BACKENDS = ("pandas", "polars", "pyarrow")
 

@@ -13,7 +13,8 @@ from suffice.data.frame import to_native
 from suffice.data.variable import Variable
 from suffice.errors import ModelError, Remedy, UnknownNameError, listing, require_mapping, suggestion
 from suffice.text import html_table, number, plain_table, probability
-from suffice.types import Array, Frame, Label
+from suffice.types import Array, Frame
+from suffice.values import Label
 
 SHOWN_ROWS, MOST_ACROSS = 60, 8
 

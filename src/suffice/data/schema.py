@@ -12,7 +12,8 @@ from suffice.errors import SchemaError, UnknownNameError, listing, shown, sugges
 from suffice.text import html_table, plain_table
 
 if TYPE_CHECKING:
-    from suffice.types import Entry, JsonObject, Label
+    from suffice.types import Entry, JsonObject
+    from suffice.values import Label
 
 
 @dataclass(frozen=True)

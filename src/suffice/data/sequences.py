@@ -32,7 +32,8 @@ from suffice.errors import (
     suggestion,
 )
 from suffice.text import plural
-from suffice.types import Array, Codes, Label
+from suffice.types import Array, Codes
+from suffice.values import Label
 
 
 @dataclass(frozen=True, init=False, eq=False)

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any
 from suffice.errors import Remedy, SchemaError, UnknownNameError, listing, made, shown, suggestion
 
 if TYPE_CHECKING:
-    from suffice.types import Label
+    from suffice.values import Label
 
 WHOLE_FLOAT = re.compile(r"-?(?:0|[1-9][0-9]*)\.0*")
 

@@ -26,7 +26,8 @@ from suffice.models.markov_net import MarkovNetwork
 from suffice.models.model import Model
 from suffice.models.queries import AnyQueries
 from suffice.text import number
-from suffice.types import Floats, Label
+from suffice.types import Floats
+from suffice.values import Label
 
 MOST_COMPONENTS = 2_000
 """Normal distributions in a mixture that is sent to the page."""

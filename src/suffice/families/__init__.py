@@ -11,7 +11,7 @@ from typing import Any
 
 from suffice.errors import ArgumentError
 from suffice.learn.family import Family, ModelEntry, StructureForm
-from suffice.structures.structure import SHELLS, public_name
+from suffice.structures.structure import SHELLS, S, public_name
 
 FAMILIES = (
     "suffice.families.networks",
@@ -33,14 +33,14 @@ FAMILIES = (
 """The modules of all families; each has one record, ``FAMILY``."""
 
 
-def each_family() -> Iterator[Family[Any]]:
+def each_family() -> Iterator[Family[Any, Any]]:
     """Yield the records one after another, importing each module when its turn comes."""
     for name in FAMILIES:
-        family: Family[Any] = importlib.import_module(name).FAMILY
+        family: Family[Any, Any] = importlib.import_module(name).FAMILY
         yield family
 
 
-def family_of(structure: object) -> Family[Any]:
+def family_of(structure: S) -> Family[S, Any]:
     """Return the family of a structure: that of its type, or of the nearest base class."""
     for kind in type(structure).__mro__[:-1]:
         for family in each_family():
@@ -51,7 +51,7 @@ def family_of(structure: object) -> Family[Any]:
     raise ArgumentError(f"A structure is one of {known}. Got {type(structure).__name__} {structure!r} instead.")
 
 
-def names_with(has: Callable[[Family[Any]], bool]) -> str:
+def names_with(has: Callable[[Family[Any, Any]], bool]) -> str:
     """List the structures of some families; those that are kinds of others of them go without saying."""
     kinds = [kind for family in each_family() if has(family) for kind in family.structures]
     return ", ".join(public_name(kind) for kind in kinds if not any(base in kinds for base in kind.__mro__[1:]))

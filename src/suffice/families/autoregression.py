@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from suffice.result.fit import Fit
 
 
-def _methods() -> dict[str, Method]:
+def _methods() -> dict[str, Method[Autoregression, AutoregressiveModel]]:
     from suffice.learn import autoregression
 
     return {
@@ -26,7 +26,7 @@ def _methods() -> dict[str, Method]:
     }
 
 
-def _certify(claim: Claim) -> Certificate:
+def _certify(claim: Claim[Autoregression, AutoregressiveModel]) -> Certificate:
     from suffice.certify.autoregression import certify
 
     return certify(claim)

@@ -14,10 +14,12 @@ if TYPE_CHECKING:
     from suffice.checking.questions import Claims
     from suffice.data.schema import Schema
     from suffice.learn.family import Facts, PosteriorForm
+    from suffice.models.bayes_net import BayesianNetwork
+    from suffice.result.family_fits import NetworkFit
     from suffice.structures.dag import DAG
 
 
-def _methods() -> dict[str, Method]:
+def _methods() -> dict[str, Method[Categorical, BayesianNetwork]]:
     from suffice.learn import single
 
     return {
@@ -25,7 +27,7 @@ def _methods() -> dict[str, Method]:
     }
 
 
-def _certify(claim: Claim) -> Certificate:
+def _certify(claim: Claim[Categorical, BayesianNetwork]) -> Certificate:
     from suffice.certify.directed import certify
 
     return certify(claim)
@@ -55,10 +57,17 @@ def _measure(structure: DAG, schema: Schema) -> Facts:
     return node_facts(structure, schema)
 
 
+def _result() -> type[NetworkFit]:
+    from suffice.result.family_fits import NetworkFit
+
+    return NetworkFit
+
+
 FAMILY = Family(
     structures=(Bernoulli, Categorical),
     methods=_methods,
     certify=_certify,
+    result=_result,
     files=lambda: {
         "Bernoulli": StructureForm(Bernoulli.from_dict, Bernoulli, ("variable",), ("states",), "a Bernoulli variable"),
         "Categorical": StructureForm(

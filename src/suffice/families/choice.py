@@ -20,16 +20,16 @@ from suffice.errors import (
 )
 from suffice.families import family_of
 from suffice.learn.method import Method
-from suffice.structures.structure import public_mention
+from suffice.structures.structure import S, public_mention
 
 
-def methods_for(structure: object) -> dict[str, Method]:
+def methods_for(structure: S) -> dict[str, Method[S, Any]]:
     """Return the methods that know a structure."""
     return dict(family_of(structure).methods())
 
 
 def choose(
-    structure: object,
+    structure: S,
     name: str,
     schema: Schema,
     *,
@@ -37,18 +37,18 @@ def choose(
     point: str | None = None,
     base: tuple[Any, ...] = (),
     gaps: bool = False,
-) -> tuple[str, Method]:
+) -> tuple[str, Method[S, Any]]:
     """Return the method by its name, or by itself under ``"auto"``, with its name.
 
     With ``gaps``, rows may lack values, and only methods that learn from such rows will do.
     """
     methods = methods_for(structure)
-    latent = getattr(structure, "latent", ())
+    latent = structure.latent
     hides = gaps or bool(latent)
     if point is not None:
         require_choice("point", point, ("mean", "map"))
 
-    def reason_against(method: Method) -> str | None:
+    def reason_against(method: Method[S, Any]) -> str | None:
         reason = method.refuses(structure, schema)
         if reason is None:
             reason = method.refuses_prior(structure, prior)

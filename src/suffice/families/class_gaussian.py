@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from suffice.result.fit import Fit
 
 
-def _methods() -> dict[str, Method]:
+def _methods() -> dict[str, Method[ClassGaussian, ClassGaussianModel]]:
     from suffice.learn import class_gaussian
 
     return {
@@ -26,7 +26,7 @@ def _methods() -> dict[str, Method]:
     }
 
 
-def _certify(claim: Claim) -> Certificate:
+def _certify(claim: Claim[ClassGaussian, ClassGaussianModel]) -> Certificate:
     from suffice.certify.class_gaussian import certify
 
     return certify(claim)

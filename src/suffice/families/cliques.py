@@ -18,12 +18,13 @@ if TYPE_CHECKING:
     from suffice.models.markov_net import MarkovNetwork
     from suffice.report.page.entries import Parts
     from suffice.report.static_graph import Drawing
+    from suffice.result.family_fits import CliquesFit
     from suffice.result.fit import Fit
     from suffice.result.goodness import Goodness
     from suffice.stats.statistics import Statistics
 
 
-def _methods() -> dict[str, Method]:
+def _methods() -> dict[str, Method[Cliques, MarkovNetwork]]:
     from suffice.learn import decomposable, ipf, laplace, likelihood, undirected_em
 
     return {
@@ -39,13 +40,13 @@ def _methods() -> dict[str, Method]:
     }
 
 
-def _certify(claim: Claim) -> Certificate:
+def _certify(claim: Claim[Cliques, MarkovNetwork]) -> Certificate:
     from suffice.certify.cliques import certify
 
     return certify(claim)
 
 
-def _measure_observed(claim: Claim) -> Observed:
+def _measure_observed(claim: Claim[Cliques, MarkovNetwork]) -> Observed:
     from suffice.certify.observed_undirected import measured
 
     return measured(claim)
@@ -89,7 +90,7 @@ def _posteriors() -> dict[str, PosteriorForm]:
     return CLIQUES
 
 
-def _goodness(fit: Fit, statistics: Statistics) -> Goodness:
+def _goodness(fit: Fit[MarkovNetwork, Cliques], statistics: Statistics) -> Goodness:
     from suffice.result.goodness import goodness_of_table
 
     return goodness_of_table(fit, statistics)
@@ -121,10 +122,17 @@ def _measure(structure: Cliques, schema: Schema) -> Facts:
     return {"free parameters": structure.n_free(schema)}
 
 
+def _result() -> type[CliquesFit]:
+    from suffice.result.family_fits import CliquesFit
+
+    return CliquesFit
+
+
 FAMILY = Family(
     structures=(Cliques,),
     methods=_methods,
     certify=_certify,
+    result=_result,
     measure_observed=_measure_observed,
     models=(
         ModelEntry("MarkovNetwork", "Markov random field", _model, _parts, _plots, _describe, _structure_of, _draw),

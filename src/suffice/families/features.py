@@ -20,12 +20,13 @@ if TYPE_CHECKING:
     from suffice.models.log_linear_density import LogLinearDensity
     from suffice.report.page.entries import Parts
     from suffice.report.static_graph import Drawing
+    from suffice.result.family_fits import FeaturesFit
     from suffice.result.fit import Fit
     from suffice.result.goodness import Goodness
     from suffice.stats.statistics import Statistics
 
 
-def _methods() -> dict[str, Method]:
+def _methods() -> dict[str, Method[Features, LogLinear | LogLinearDensity | ConditionalLogLinear]]:
     from suffice.learn import feature_methods, undirected_em
 
     return {
@@ -42,13 +43,13 @@ def _methods() -> dict[str, Method]:
     }
 
 
-def _certify(claim: Claim) -> Certificate:
+def _certify(claim: Claim[Features, LogLinear | LogLinearDensity | ConditionalLogLinear]) -> Certificate:
     from suffice.certify.features import certify
 
     return certify(claim)
 
 
-def _measure_observed(claim: Claim) -> Observed:
+def _measure_observed(claim: Claim[Features, LogLinear | LogLinearDensity | ConditionalLogLinear]) -> Observed:
     from suffice.certify.observed_undirected import measured
 
     return measured(claim)
@@ -125,7 +126,9 @@ def _files() -> dict[str, StructureForm[Features]]:
     }
 
 
-def _goodness(fit: Fit, statistics: Statistics) -> Goodness:
+def _goodness(
+    fit: Fit[LogLinear | LogLinearDensity | ConditionalLogLinear, Features], statistics: Statistics
+) -> Goodness:
     from suffice.result.goodness import goodness_of_table
 
     return goodness_of_table(fit, statistics)
@@ -153,10 +156,17 @@ def _measure(structure: Features, schema: Schema) -> Facts:
     return {"weights": len(structure.resolved(schema))}
 
 
+def _result() -> type[FeaturesFit]:
+    from suffice.result.family_fits import FeaturesFit
+
+    return FeaturesFit
+
+
 FAMILY = Family(
     structures=(Features,),
     methods=_methods,
     certify=_certify,
+    result=_result,
     measure_observed=_measure_observed,
     models=(
         ModelEntry("LogLinear", "log-linear model", _joint, _parts, _plots, _describe_joint, _structure_of, _draw),

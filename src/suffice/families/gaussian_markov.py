@@ -18,12 +18,13 @@ if TYPE_CHECKING:
     from suffice.models.joint_normal import JointNormal
     from suffice.report.page.entries import Parts
     from suffice.report.static_graph import Drawing
+    from suffice.result.family_fits import GaussianMarkovFit
     from suffice.result.fit import Fit
     from suffice.result.goodness import Goodness
     from suffice.stats.statistics import Statistics
 
 
-def _methods() -> dict[str, Method]:
+def _methods() -> dict[str, Method[GaussianMarkov, JointNormal]]:
     from suffice.learn import gaussian_markov, normal_expectation
 
     return {
@@ -34,13 +35,13 @@ def _methods() -> dict[str, Method]:
     }
 
 
-def _certify(claim: Claim) -> Certificate:
+def _certify(claim: Claim[GaussianMarkov, JointNormal]) -> Certificate:
     from suffice.certify.gaussian_markov import certify
 
     return certify(claim)
 
 
-def _measure_observed(claim: Claim) -> Observed:
+def _measure_observed(claim: Claim[GaussianMarkov, JointNormal]) -> Observed:
     from suffice.certify.observed_normal import measured
 
     return measured(claim)
@@ -83,7 +84,7 @@ def _posteriors() -> dict[str, PosteriorForm]:
     return GAUSSIAN
 
 
-def _goodness(fit: Fit, statistics: Statistics) -> Goodness:
+def _goodness(fit: Fit[JointNormal, GaussianMarkov], statistics: Statistics) -> Goodness:
     from suffice.result.goodness import goodness_of_normal
 
     return goodness_of_normal(fit, statistics)
@@ -112,10 +113,17 @@ def _describe_graph(structure: GaussianMarkov) -> Facts:
     }
 
 
+def _result() -> type[GaussianMarkovFit]:
+    from suffice.result.family_fits import GaussianMarkovFit
+
+    return GaussianMarkovFit
+
+
 FAMILY = Family(
     structures=(GaussianMarkov,),
     methods=_methods,
     certify=_certify,
+    result=_result,
     measure_observed=_measure_observed,
     models=(ModelEntry("JointNormal", "normal distribution", _model, _parts, _plots, _describe, _structure_of, _draw),),
     files=lambda: {

@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from suffice.result.fit import Fit
 
 
-def _methods() -> dict[str, Method]:
+def _methods() -> dict[str, Method[Hypotheses, HypothesisMixture]]:
     from suffice.learn import enumeration
 
     return {
@@ -25,7 +25,7 @@ def _methods() -> dict[str, Method]:
     }
 
 
-def _certify(claim: Claim) -> Certificate:
+def _certify(claim: Claim[Hypotheses, HypothesisMixture]) -> Certificate:
     from suffice.certify.enumeration import certify
 
     return certify(claim)

@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from suffice.result.fit import Fit
 
 
-def _methods() -> dict[str, Method]:
+def _methods() -> dict[str, Method[JointClasses, JointClassModel]]:
     from suffice.learn import joint_classes
 
     return {
@@ -25,7 +25,7 @@ def _methods() -> dict[str, Method]:
     }
 
 
-def _certify(claim: Claim) -> Certificate:
+def _certify(claim: Claim[JointClasses, JointClassModel]) -> Certificate:
     from suffice.certify.joint_classes import certify
 
     return certify(claim)

@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from suffice.result.fit import Fit
 
 
-def _methods() -> dict[str, Method]:
+def _methods() -> dict[str, Method[LabelChain, ChainModel]]:
     from suffice.learn import chain, chain_stochastic
 
     return {
@@ -29,7 +29,7 @@ def _methods() -> dict[str, Method]:
     }
 
 
-def _certify(claim: Claim) -> Certificate:
+def _certify(claim: Claim[LabelChain, ChainModel]) -> Certificate:
     from suffice.certify.chain import certify
 
     return certify(claim)

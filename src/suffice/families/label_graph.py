@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from suffice.result.fit import Fit
 
 
-def _methods() -> dict[str, Method]:
+def _methods() -> dict[str, Method[LabelGraph, GraphModel]]:
     from suffice.learn import graph_crf
 
     return {
@@ -25,7 +25,7 @@ def _methods() -> dict[str, Method]:
     }
 
 
-def _certify(claim: Claim) -> Certificate:
+def _certify(claim: Claim[LabelGraph, GraphModel]) -> Certificate:
     from suffice.certify.graph_crf import certify
 
     return certify(claim)

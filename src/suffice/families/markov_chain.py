@@ -24,7 +24,7 @@ FEW_CONTEXTS = 10_000
 """Up to so many contexts the long run of a Markov chain is looked at."""
 
 
-def _methods() -> dict[str, Method]:
+def _methods() -> dict[str, Method[MarkovChain, MarkovChainModel | HiddenMarkovModel]]:
     from suffice.learn import hidden_markov, markov_chain
 
     return {
@@ -33,13 +33,13 @@ def _methods() -> dict[str, Method]:
     }
 
 
-def _certify(claim: Claim) -> Certificate:
+def _certify(claim: Claim[MarkovChain, MarkovChainModel | HiddenMarkovModel]) -> Certificate:
     from suffice.certify.markov_chain import certify
 
     return certify(claim)
 
 
-def _measure_observed(claim: Claim) -> Observed:
+def _measure_observed(claim: Claim[MarkovChain, MarkovChainModel | HiddenMarkovModel]) -> Observed:
     from suffice.certify.observed_hidden_markov import measured
 
     return measured(claim)

@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from suffice.result.fit import Fit
 
 
-def _methods() -> dict[str, Method]:
+def _methods() -> dict[str, Method[Naive, NaiveModel]]:
     from suffice.learn import naive
 
     return {
@@ -25,7 +25,7 @@ def _methods() -> dict[str, Method]:
     }
 
 
-def _certify(claim: Claim) -> Certificate:
+def _certify(claim: Claim[Naive, NaiveModel]) -> Certificate:
     from suffice.certify.naive import certify
 
     return certify(claim)

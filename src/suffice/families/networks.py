@@ -18,10 +18,11 @@ if TYPE_CHECKING:
     from suffice.models.bayes_net import BayesianNetwork
     from suffice.report.page.entries import Parts
     from suffice.report.static_graph import Drawing
+    from suffice.result.family_fits import NetworkFit
     from suffice.result.fit import Fit
 
 
-def _methods() -> dict[str, Method]:
+def _methods() -> dict[str, Method[DAG, BayesianNetwork]]:
     from suffice.learn import directed, directed_em
 
     return {
@@ -32,13 +33,13 @@ def _methods() -> dict[str, Method]:
     }
 
 
-def _certify(claim: Claim) -> Certificate:
+def _certify(claim: Claim[DAG, BayesianNetwork]) -> Certificate:
     from suffice.certify.directed import certify
 
     return certify(claim)
 
 
-def _measure_observed(claim: Claim) -> Observed:
+def _measure_observed(claim: Claim[DAG, BayesianNetwork]) -> Observed:
     """Measure tables exactly; other networks as the joint distribution that their nodes make."""
     from suffice.certify import observed, observed_discrete, observed_normal
 
@@ -102,10 +103,17 @@ def _measure(structure: DAG, schema: Schema) -> Facts:
     return node_facts(structure, schema)
 
 
+def _result() -> type[NetworkFit]:
+    from suffice.result.family_fits import NetworkFit
+
+    return NetworkFit
+
+
 FAMILY = Family(
     structures=(DAG,),
     methods=_methods,
     certify=_certify,
+    result=_result,
     measure_observed=_measure_observed,
     models=(
         ModelEntry(

@@ -15,12 +15,14 @@ if TYPE_CHECKING:
     from suffice.checking.questions import Claims
     from suffice.data.schema import Schema
     from suffice.learn.family import Facts, PosteriorForm
+    from suffice.models.joint_normal import JointNormal
+    from suffice.result.family_fits import GaussianMarkovFit
     from suffice.result.fit import Fit
     from suffice.result.goodness import Goodness
     from suffice.stats.statistics import Statistics
 
 
-def _methods() -> dict[str, Method]:
+def _methods() -> dict[str, Method[MultivariateNormal, JointNormal]]:
     from suffice.learn import gaussian_markov, normal_expectation
 
     return {
@@ -29,13 +31,13 @@ def _methods() -> dict[str, Method]:
     }
 
 
-def _certify(claim: Claim) -> Certificate:
+def _certify(claim: Claim[MultivariateNormal, JointNormal]) -> Certificate:
     from suffice.certify.gaussian_markov import certify
 
     return certify(claim)
 
 
-def _measure_observed(claim: Claim) -> Observed:
+def _measure_observed(claim: Claim[MultivariateNormal, JointNormal]) -> Observed:
     from suffice.certify.observed_normal import measured
 
     return measured(claim)
@@ -47,7 +49,7 @@ def _posteriors() -> dict[str, PosteriorForm]:
     return GAUSSIAN
 
 
-def _goodness(fit: Fit, statistics: Statistics) -> Goodness:
+def _goodness(fit: Fit[JointNormal, MultivariateNormal], statistics: Statistics) -> Goodness:
     from suffice.result.goodness import goodness_of_normal
 
     return goodness_of_normal(fit, statistics)
@@ -64,10 +66,17 @@ def _describe(structure: MultivariateNormal) -> Facts:
     return {"variables": len(structure.variables), "divisor": structure.divisor, "free parameters": n_free}
 
 
+def _result() -> type[GaussianMarkovFit]:
+    from suffice.result.family_fits import GaussianMarkovFit
+
+    return GaussianMarkovFit
+
+
 FAMILY = Family(
     structures=(MultivariateNormal, Normal),
     methods=_methods,
     certify=_certify,
+    result=_result,
     measure_observed=_measure_observed,
     files=lambda: {
         "MultivariateNormal": StructureForm(

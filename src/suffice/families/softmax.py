@@ -14,10 +14,11 @@ if TYPE_CHECKING:
     from suffice.learn.family import Facts, Plot
     from suffice.models.softmax_model import SoftmaxModel
     from suffice.report.page.entries import Parts
+    from suffice.result.family_fits import SoftmaxFit
     from suffice.result.fit import Fit
 
 
-def _methods() -> dict[str, Method]:
+def _methods() -> dict[str, Method[SoftmaxClasses, SoftmaxModel]]:
     from suffice.learn import softmax_regression
 
     return {
@@ -27,7 +28,7 @@ def _methods() -> dict[str, Method]:
     }
 
 
-def _certify(claim: Claim) -> Certificate:
+def _certify(claim: Claim[SoftmaxClasses, SoftmaxModel]) -> Certificate:
     from suffice.certify.softmax_regression import certify
 
     return certify(claim)
@@ -69,10 +70,17 @@ def _describe_columns(structure: SoftmaxClasses) -> Facts:
     return column_facts(structure)
 
 
+def _result() -> type[SoftmaxFit]:
+    from suffice.result.family_fits import SoftmaxFit
+
+    return SoftmaxFit
+
+
 FAMILY = Family(
     structures=(SoftmaxClasses,),
     methods=_methods,
     certify=_certify,
+    result=_result,
     models=(
         ModelEntry(
             "SoftmaxModel",

@@ -23,7 +23,7 @@ from suffice.errors import ArgumentError
 from suffice.io.interop import Array, ForeignNode, bayes_net, is_of, network_in, package, proper_factors, whole_tables
 from suffice.models.bayes_net import BayesianNetwork
 from suffice.models.markov_net import MarkovNetwork
-from suffice.types import Label
+from suffice.values import Label
 
 INT32 = 2**31
 WHOLE = ("Range", "Integer")

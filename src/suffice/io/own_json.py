@@ -25,7 +25,7 @@ from suffice.io.json_values import flag, number, number_or_none, text, texts, wh
 from suffice.learn.feature_nodes import targets_need
 from suffice.learn.method import Start, Step
 from suffice.priors.registry import prior_from_dict
-from suffice.result.fit import Fit
+from suffice.result.fit import Fit, fit_type
 from suffice.result.notes import Note
 from suffice.stats.needs import Count
 from suffice.stats.statistics import Statistics
@@ -182,7 +182,7 @@ def _fit(content: Mapping[str, Any]) -> Fit:
     _check_structure(structure, model)
     require_choice("point", content["point"], ("mle", "mean", "map"), "entry")
     require_choice("method", content["method"], list(methods_for(structure)), "entry")
-    fit = Fit(
+    fit = fit_type(structure)(
         model=model,
         structure=structure,
         statistics=_statistics(content["statistics"]),

@@ -21,7 +21,8 @@ from suffice.models.gaussian_regressions import SINGULAR
 from suffice.stats.moments import Moments
 from suffice.structures.class_gaussian import ClassGaussian
 from suffice.text import number, plural
-from suffice.types import Floats, Label
+from suffice.types import Floats
+from suffice.values import Label
 
 CONSTANT = 4 * np.finfo(float).eps
 """A standard deviation below this, relative to the mean, is what rounding leaves of zero."""

@@ -33,6 +33,7 @@ from suffice.stats.available import require_states
 from suffice.stats.needs import Count, Gap, Need
 from suffice.text import number, plural
 from suffice.types import Floats
+from suffice.values import Estimate, UnseenParents
 
 MEMORY = 8
 """Steps that the next one is mixed from, unless told."""
@@ -81,7 +82,7 @@ class EM:
     patience: int = PATIENCE
     options: tuple[str, ...] = OPTIONS
 
-    def method(self, points: tuple[str, ...] = ("mle", "map")) -> Method:
+    def method(self, points: tuple[Estimate, ...] = ("mle", "map")) -> Method:
         """Return the method for the record of a family."""
         return Method(
             self.refuses,
@@ -157,7 +158,7 @@ class Climb:
     patience: int = PATIENCE
     warm: WarmStart = field(default_factory=WarmStart)
 
-    def estimated(self, vector: Floats, unseen: str = "uniform") -> Solution:
+    def estimated(self, vector: Floats, unseen: UnseenParents = "uniform") -> Solution:
         """Return M(S), estimated from statistics as if they had been counted."""
         told = replace(
             self.problem,
@@ -340,7 +341,7 @@ def _remarks(problem: Problem, best: End, ends: list[End]) -> Iterator[str]:
 def _n_starts(problem: Problem) -> int:
     if problem.restarts is not None:
         return problem.restarts
-    hides = bool(getattr(problem.structure, "latent", ())) or bool(_never_seen(problem))
+    hides = bool(problem.structure.latent) or bool(_never_seen(problem))
     return LATENT_STARTS if hides and problem.init is None else 1
 
 
@@ -360,7 +361,7 @@ def _never_seen(problem: Problem) -> set[str]:
 def _starts(problem: Problem, expectation: Expectation) -> Iterator[tuple[str, Callable[[], Floats]]]:
     """Yield the name of every start, and what makes it; all but the first are at random."""
     seeds = np.random.SeedSequence(0 if problem.seed is None else problem.seed).spawn(_n_starts(problem))
-    first = problem.options.get("start", "random" if getattr(problem.structure, "latent", ()) else "available")
+    first = problem.options.get("start", "random" if problem.structure.latent else "available")
     if first not in STARTS:
         raise ArgumentError(f"The 'start' option must be one of {list(STARTS)}. Got {shown(first)} instead.")
     for place, seed in enumerate(seeds):

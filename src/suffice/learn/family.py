@@ -4,9 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, Generic, TypeVar
+from typing import TYPE_CHECKING, Any, Generic
 
 from suffice.learn.method import Method
+from suffice.models.model import M
+from suffice.structures.structure import S
 from suffice.types import Json
 
 if TYPE_CHECKING:
@@ -22,8 +24,6 @@ if TYPE_CHECKING:
     from suffice.result.fit import Fit
     from suffice.result.goodness import Goodness
     from suffice.stats.statistics import Statistics
-
-S = TypeVar("S")
 
 Facts = Mapping[str, Json]
 """What ``suffice info`` shows, by name."""
@@ -114,7 +114,7 @@ class PosteriorForm:
 
 
 @dataclass(frozen=True)
-class Family(Generic[S]):
+class Family(Generic[S, M]):
     """One family: its structures, how they are learnt, and how the result is certified.
 
     A record is small. Its callables import what they need when they are called, so that a family's modules are loaded
@@ -137,6 +137,8 @@ class Family(Generic[S]):
         Returns how structures are read from files, by the name of their type.
     posteriors : callable
         Returns how posteriors are written in files and read, by the name that files give them.
+    result : callable or None
+        Returns the type of its fits, a subclass of `Fit` with what only they have; None for `Fit` itself.
     goodness : callable or None
         From a fit and statistics to its goodness of fit; None without a saturated model to compare with.
     claims : callable or None
@@ -149,13 +151,14 @@ class Family(Generic[S]):
     """
 
     structures: tuple[type[S], ...]
-    methods: Callable[[], Mapping[str, Method]]
-    certify: Callable[[Claim], Certificate]
-    measure_observed: Callable[[Claim], Observed] | None = None
+    methods: Callable[[], Mapping[str, Method[S, M]]]
+    certify: Callable[[Claim[S, M]], Certificate]
+    measure_observed: Callable[[Claim[S, M]], Observed] | None = None
     models: tuple[ModelEntry, ...] = ()
     files: Callable[[], Mapping[str, StructureForm[S]]] = dict
     posteriors: Callable[[], Mapping[str, PosteriorForm]] = dict
-    goodness: Callable[[Fit, Statistics], Goodness] | None = None
+    result: Callable[[], type[Fit[M]]] | None = None
+    goodness: Callable[[Fit[M, S], Statistics], Goodness] | None = None
     claims: Callable[[S, Schema, int], Claims] | None = None
     describe: Callable[[S], Facts] = lambda structure: {}
     measure: Callable[[S, Schema], Facts] = lambda structure, schema: {}

@@ -5,18 +5,21 @@ from __future__ import annotations
 import os
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
-from typing import Any, Literal
+from typing import Any, Generic, Literal
 
 from suffice.data.schema import Schema
 from suffice.errors import ArgumentError, listing, require_mapping, suggestion
+from suffice.models.model import M_co
 from suffice.progress import Watch
 from suffice.stats.needs import Need
 from suffice.stats.source import Source
 from suffice.stats.statistics import Statistics
+from suffice.structures.structure import S_co, S_contra
+from suffice.values import Estimate, UnseenParents
 
 
 @dataclass(frozen=True)
-class Problem:
+class Problem(Generic[S_co]):
     """Everything a method may look at.
 
     Attributes
@@ -45,11 +48,11 @@ class Problem:
         Progress and interruption.
     """
 
-    structure: Any
+    structure: S_co
     statistics: Statistics
     prior: Any = None
-    point: str = "mle"
-    unseen_parents: str = "error"
+    point: Estimate = "mle"
+    unseen_parents: UnseenParents = "error"
     fixed: Mapping[str, Any] = field(default_factory=dict)
     base: tuple[Any, ...] = ()
     source: Source | None = None
@@ -97,7 +100,7 @@ class Start:
 
 
 @dataclass(frozen=True)
-class Solution:
+class Solution(Generic[M_co]):
     """What a method returns.
 
     Attributes
@@ -124,7 +127,7 @@ class Solution:
         Parameters along which a search found its objective flat.
     """
 
-    model: Any
+    model: M_co
     log_likelihood: float
     n_free: int
     n_free_adjusted: int
@@ -141,7 +144,7 @@ class Solution:
 
 
 @dataclass(frozen=True)
-class Method:
+class Method(Generic[S_contra, M_co]):
     """One way of learning, named in the record of its family.
 
     Attributes
@@ -180,21 +183,21 @@ class Method:
         ``remarks(structure, statistics)`` says what is to be said of the rows that the statistics are of.
     """
 
-    refuses: Callable[[Any, Schema], str | None]
-    needs: Callable[[Any, Schema], tuple[Need, ...]]
-    solve: Callable[[Problem], Solution]
+    refuses: Callable[[S_contra, Schema], str | None]
+    needs: Callable[[S_contra, Schema], tuple[Need, ...]]
+    solve: Callable[[Problem[S_contra]], Solution[M_co]]
     passes: Literal["one", "many"] = "one"
     exact: bool = True
-    check: Callable[[Any, Any, Mapping[str, Any]], None] = lambda structure, prior, fixed: None
-    refuses_prior: Callable[[Any, Any], str | None] = lambda structure, prior: None
-    points: tuple[str, ...] = ("mle", "mean", "map")
+    check: Callable[[S_contra, Any, Mapping[str, Any]], None] = lambda structure, prior, fixed: None
+    refuses_prior: Callable[[S_contra, Any], str | None] = lambda structure, prior: None
+    points: tuple[Estimate, ...] = ("mle", "mean", "map")
     options: tuple[str, ...] = ()
     takes_base: bool = False
     takes_init: bool = False
     instead: str = ""
     incomplete: bool = False
-    expectation: Callable[[Problem], Any] | None = None
-    remarks: Callable[[Any, Statistics], tuple[str, ...]] = lambda structure, statistics: ()
+    expectation: Callable[[Problem[S_contra]], Any] | None = None
+    remarks: Callable[[S_contra, Statistics], tuple[str, ...]] = lambda structure, statistics: ()
 
 
 def check_options(name: str, method: Method, options: object) -> None:

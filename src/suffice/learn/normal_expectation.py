@@ -244,8 +244,8 @@ def _needs(structure: GaussianMarkov, schema: Schema) -> tuple[Need, ...]:
 
 
 def _refuses(structure: GaussianMarkov, schema: Schema) -> str | None:
-    if getattr(structure, "divisor", "n") != "n":
-        return f"it maximises the likelihood, whose divisor is n; leave out divisor={structure.divisor!r}."  # type: ignore[attr-defined]
+    if structure.divisor != "n":
+        return f"it maximises the likelihood, whose divisor is n; leave out divisor={structure.divisor!r}."
     return gaussian_markov.accepts(structure, schema)
 
 

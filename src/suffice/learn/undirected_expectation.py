@@ -242,7 +242,7 @@ class UndirectedExpectation:
                 f"Rows that lack values make up {plural(self.gaps.n, 'different situation')}; the likelihood is that "
                 "of what was observed."
             )
-        latent = dict(getattr(self.problem.structure, "latent", ()))
+        latent = dict(self.problem.structure.latent)
         unseen = [n for n in self._names if n not in latent and not self.problem.statistics[Count((n,))].table().any()]
         if unseen:
             found.append(

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from suffice.data.schema import Schema
 from suffice.errors import UnknownNameError, listing, suggestion
 from suffice.text import html_table, number, plain_table
-from suffice.types import Label
+from suffice.values import Label
 
 
 @dataclass(frozen=True)

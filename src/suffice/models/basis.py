@@ -17,7 +17,8 @@ from suffice.data.matrix import MatrixColumns, matrix_of
 from suffice.data.schema import Schema
 from suffice.data.variable import Variable
 from suffice.errors import DataError, Mention
-from suffice.types import Columns, Floats, Label
+from suffice.types import Columns, Floats
+from suffice.values import Label
 
 Centre = Mapping[str, float]
 

@@ -15,7 +15,7 @@ from suffice.data.variable import Variable, plain_label
 from suffice.errors import ModelError, SchemaError, listing
 from suffice.models.cpds import CPD, Family, kind_for, tabular
 from suffice.structures.dag import DAG
-from suffice.types import Label
+from suffice.values import Label
 
 
 def variables_of(dag: DAG, tables: Mapping[str, Any], schema: SchemaLike | None) -> dict[str, Variable]:

@@ -18,7 +18,8 @@ if TYPE_CHECKING:
     from suffice.models.marginals import Marginals
     from suffice.models.weighted_sampling import SampledAnswer
     from suffice.result.notes import Note
-    from suffice.types import Columns, Floats, Label
+    from suffice.types import Columns, Floats
+    from suffice.values import Label
 
 State: TypeAlias = "Label | list[str] | dict[str, float] | dict[Label, float]"
 """What was seen of a variable: a state or a number, several states of which it is one, or their likelihoods."""

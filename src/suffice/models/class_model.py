@@ -39,7 +39,8 @@ from suffice.models.row_answers import RowAnswers
 from suffice.models.sampling import BLOCK_ROWS, sample_frame, stream_key
 from suffice.stats.source import BlockSource
 from suffice.structures.class_prior import ClassPrior
-from suffice.types import Array, Columns, Floats, Frame, Ints, Label, TableLike, UnknownStates
+from suffice.types import Array, Columns, Floats, Frame, Ints, TableLike
+from suffice.values import Label, UnknownStates
 
 if TYPE_CHECKING:
     from suffice.models.evidence import Evidence, Targets

@@ -33,7 +33,8 @@ if TYPE_CHECKING:
     from suffice.errors import Part
     from suffice.models.engine import AnyEngine, LogProbOf
     from suffice.models.evidence import Evidence, Targets
-    from suffice.types import TableLike, UnknownStates
+    from suffice.types import TableLike
+    from suffice.values import UnknownStates
 
 
 @dataclass(frozen=True, eq=False)

@@ -21,7 +21,8 @@ if TYPE_CHECKING:
     from suffice.models.marginals import Marginals
     from suffice.models.normal_mixture import NormalMixture
     from suffice.models.sampling import Draw
-    from suffice.types import TableLike, UnknownStates
+    from suffice.types import TableLike
+    from suffice.values import UnknownStates
 
 Answer: TypeAlias = "LabelledTable | JointNormal | NormalMixture"
 """The distribution of some variables: of discrete ones, of continuous ones, or of both."""

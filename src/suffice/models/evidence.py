@@ -14,7 +14,8 @@ from suffice.errors import ArgumentError, is_number, listing, require_mapping, s
 from suffice.inference.conditional_gaussian import Seen
 from suffice.inference.inquiry import Given
 from suffice.text import number
-from suffice.types import Floats, Label
+from suffice.types import Floats
+from suffice.values import Label
 
 Targets: TypeAlias = "str | Iterable[str]"
 """The variables asked for: one name, or several."""

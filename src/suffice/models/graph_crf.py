@@ -20,7 +20,8 @@ from suffice.inference.label_graphs import GraphPotentials
 from suffice.models.graph_layout import GraphLayout
 from suffice.structures.label_graph import LabelGraph
 from suffice.text import html_table
-from suffice.types import Floats, Label
+from suffice.types import Floats
+from suffice.values import Label
 
 Codes = NDArray[np.int32]
 

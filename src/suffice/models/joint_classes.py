@@ -29,7 +29,8 @@ from suffice.models.joint_classes_cells import MOST_CELLS, Cells, keys_of, strid
 from suffice.models.prediction import Prediction
 from suffice.structures.joint_classes import shown_inputs
 from suffice.text import html_table, plain_table, plural
-from suffice.types import Columns, Floats, Label
+from suffice.types import Columns, Floats
+from suffice.values import Label
 
 if TYPE_CHECKING:
     from suffice.models.softmax_model import SoftmaxModel

@@ -21,7 +21,8 @@ from suffice.data.variable import Variable
 from suffice.models.basis import Centre, Linear, Product, Term, evaluate
 from suffice.stats.source import BlockSource
 from suffice.text import html_table, number, plain_table, plural
-from suffice.types import Floats, Label
+from suffice.types import Floats
+from suffice.values import Label
 
 SHOWN_TERMS = 60
 

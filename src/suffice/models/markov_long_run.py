@@ -16,7 +16,7 @@ from numpy.typing import NDArray
 from suffice.errors import ModelError, Remedy, listing
 from suffice.models.cpds.rows import all_configurations, find_rows
 from suffice.models.cpds.tabular import TabularCPD
-from suffice.types import Label
+from suffice.values import Label
 
 MOST_BLOCKS = 1 << 18
 

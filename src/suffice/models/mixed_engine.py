@@ -33,7 +33,8 @@ if TYPE_CHECKING:
     from suffice.models.engine import AnswersOfRows, LogProbOf
     from suffice.models.evidence import Evidence
     from suffice.models.normal_mixture import NormalMixture
-    from suffice.types import TableLike, UnknownStates
+    from suffice.types import TableLike
+    from suffice.values import UnknownStates
 
 
 @dataclass(frozen=True, eq=False)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from typing import TYPE_CHECKING, Any, Protocol, TypeVar, runtime_checkable
+from typing import TYPE_CHECKING, Any, Protocol, runtime_checkable
 
 if TYPE_CHECKING:
     from suffice.data.block import Block
@@ -46,5 +46,12 @@ class Generative(RowLikelihood, Protocol):
         """Yield ``n`` drawn rows as blocks of codes and values, in bounded memory."""
 
 
-M = TypeVar("M", bound=Model)
-M_co = TypeVar("M_co", bound=Model, covariant=True)
+if TYPE_CHECKING:
+    from typing_extensions import TypeVar
+
+    M = TypeVar("M", bound=Model, default=Any)
+    M_co = TypeVar("M_co", bound=Model, covariant=True, default=Any)
+else:
+    from typing import TypeVar
+
+    M, M_co = TypeVar("M"), TypeVar("M_co", covariant=True)

@@ -32,7 +32,8 @@ from suffice.models.normal_arrays import alone, checked_numbers, frozen
 from suffice.models.sampling import sample_blocks, sample_frame
 from suffice.stats.source import BlockSource
 from suffice.text import html_table, plain_table, plural
-from suffice.types import Floats, Label
+from suffice.types import Floats
+from suffice.values import Label
 
 TINY = 2.0**-54
 """Half of what may separate uniform numbers: they may be zero, whose normal quantile is −∞."""

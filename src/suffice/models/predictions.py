@@ -15,7 +15,7 @@ from suffice.models.imputation import labelled
 from suffice.models.predicted_table import SHOWN_ROWS, Cells, PredictedTable
 from suffice.models.prediction_scores import StateScores, observed_of
 from suffice.text import probability
-from suffice.types import Label
+from suffice.values import Label
 
 WIDE = 8
 """States up to which each has a column in print."""

@@ -18,7 +18,8 @@ from suffice.models.engine import A_co, Answer, AnswersOfRows, Engine, R_co
 from suffice.models.evidence import targets_of
 from suffice.models.marginals import Marginals
 from suffice.models.sampling import METHODS, Draw, gibbs_blocks, refuse_chain_settings, sample_blocks, sample_frame
-from suffice.types import Columns, Floats, Frame, TableLike, UnknownStates
+from suffice.types import Columns, Floats, Frame, TableLike
+from suffice.values import UnknownStates
 
 if TYPE_CHECKING:
     from suffice.data.schema import Schema

@@ -26,7 +26,8 @@ from suffice.models.evidence import describe
 from suffice.models.normal_arrays import alone, checked_numbers
 from suffice.models.sampling import BLOCK_ROWS, require_draws, stream_key
 from suffice.text import html_table, number, plain_table, plural, probability
-from suffice.types import Floats, Label
+from suffice.types import Floats
+from suffice.values import Label
 
 DRAWS = 100_000
 MIN_EFFECTIVE = 30.0

@@ -11,7 +11,8 @@ import numpy as np
 from suffice.errors import ArgumentError, Mention, require_number, shown, the_argument
 from suffice.priors.penalty import Gaussian, Laplace
 from suffice.priors.prior import Prior
-from suffice.types import Estimate, Floats
+from suffice.types import Floats
+from suffice.values import Estimate
 
 
 @dataclass(frozen=True)

@@ -15,7 +15,8 @@ from suffice.errors import ArgumentError, require_number, shown
 from suffice.models.cpds import Family
 from suffice.models.cpds.softmax import SoftmaxPenalty
 from suffice.priors.prior import NodePrior, Prior
-from suffice.types import Estimate, Floats
+from suffice.types import Floats
+from suffice.values import Estimate
 
 NARROWEST, WIDEST = 1e-4, 1e6
 """Widths beyond these hold terms at zero, or leave them free, to rounding error."""

@@ -9,7 +9,8 @@ import numpy as np
 
 from suffice.models.cpds import CPD, Family
 from suffice.priors.posterior import Posterior
-from suffice.types import Columns, Estimate, Floats
+from suffice.types import Columns, Floats
+from suffice.values import Estimate
 
 if TYPE_CHECKING:
     from suffice.stats.statistics import Statistics

@@ -10,7 +10,7 @@ from suffice.models.cpds import Family, kind_for
 from suffice.priors.prior import ConjugatePrior, NodePosterior, NodePrior, Prior
 from suffice.stats.statistics import Statistics
 from suffice.structures.dag import DAG
-from suffice.types import Estimate
+from suffice.values import Estimate
 
 Part = Prior | dict[str, Prior | None] | None
 """What `Priors` is made of: a prior on nodes of one kind, the priors of some nodes, or None for all others."""

@@ -13,7 +13,8 @@ from suffice.models.capabilities import FittedEstimator
 from suffice.models.class_model import Posteriors
 from suffice.models.naive import NaiveModel
 from suffice.report.class_inputs import Classifier, FromRows, Inputs
-from suffice.types import Array, Floats, Label
+from suffice.types import Array, Floats
+from suffice.values import Label
 
 MARGIN = 0.06  # of the range of the points, left free around them
 MOST_STATES = 200

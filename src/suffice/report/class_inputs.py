@@ -14,7 +14,8 @@ import narwhals.stable.v2 as nw
 import numpy as np
 
 from suffice.errors import ArgumentError, UnknownNameError, is_number, is_whole, listing, shown, suggestion
-from suffice.types import Array, Floats, Ints, Label
+from suffice.types import Array, Floats, Ints
+from suffice.values import Label
 
 if TYPE_CHECKING:
     from suffice.sklearn.tables import MatrixLike

@@ -12,7 +12,8 @@ from numpy.typing import NDArray
 from suffice.errors import ArgumentError, is_number, require_whole, shown
 from suffice.report.class_axis import Axis, axis_of
 from suffice.report.class_inputs import Classifier, Filled, Inputs, Value, has, is_missing, is_numeric
-from suffice.types import Array, Floats, Label, TableLike
+from suffice.types import Array, Floats, TableLike
+from suffice.values import Label
 
 Held: TypeAlias = "Mapping[str | int, Label | None] | str | None"
 """Where the inputs are held that are no axes: values by column, or ``"marginal"``."""

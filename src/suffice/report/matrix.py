@@ -35,7 +35,8 @@ if TYPE_CHECKING:
     from matplotlib.axes import Axes
     from matplotlib.image import AxesImage
 
-    from suffice.types import Array, Label
+    from suffice.types import Array
+    from suffice.values import Label
 
 CELL, LEAST, TALLEST = 0.2, 0.9, 5.0  # height of a row; of all rows, at least and at most; in inches
 NAME = 0.95  # room for the name of a row or column

@@ -26,6 +26,7 @@ from suffice.report.canvas import (
     write,
 )
 from suffice.result.expected import RESIDUALS
+from suffice.result.family_fits import LogLinearFit
 from suffice.result.fit import Fit
 from suffice.text import plural
 from suffice.types import Floats
@@ -108,8 +109,11 @@ def mosaic_plot(
     [0.3256, 0.1628, 0.1954, 0.293]
     """
     require_choice("residuals", residuals, RESIDUALS)
-    if not isinstance(fit, Fit):
-        raise ArgumentError(f"The first argument must be a fit, as sf.fit returns it. Got {shown(fit)} instead.")
+    if not isinstance(fit, LogLinearFit):
+        raise ArgumentError(
+            "The first argument must be a fit of sf.Cliques or sf.Features, as sf.fit returns it. Got "
+            f"{shown(fit)} instead."
+        )
     found = fit.expected(residuals, statistics)
     table, left = found["observed"], found[residuals]
     order = _order(variables, table.names)

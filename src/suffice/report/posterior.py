@@ -30,7 +30,8 @@ from suffice.priors.regression_posterior import RegressionPosterior
 from suffice.report.canvas import Look, axes_for, colour, entitle, legend, plain, short, short_list
 from suffice.result.absent_posterior import explain_absent_posterior
 from suffice.result.fit import Fit
-from suffice.types import Floats, Label
+from suffice.types import Floats
+from suffice.values import Label
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes

@@ -26,7 +26,8 @@ from suffice.report.canvas import (
 )
 from suffice.report.class_inputs import Classifier, has, inputs_of
 from suffice.report.class_plane import ClassPlane, Features, Held, class_plane, require_levels
-from suffice.types import Array, Floats, Ints, Label
+from suffice.types import Array, Floats, Ints
+from suffice.values import Label
 
 if TYPE_CHECKING:
     from matplotlib.artist import Artist

@@ -16,7 +16,8 @@ if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
     from suffice.result.fit import Fit
-    from suffice.types import Floats, Label
+    from suffice.types import Floats
+    from suffice.values import Label
 
 
 def cpt_heatmap(source: Fit | HasNodes | TabularCPD, node: str | None = None, *, ax: Axes | None = None) -> Axes:

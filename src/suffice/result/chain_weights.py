@@ -15,7 +15,8 @@ from suffice.data.variable import Variable
 from suffice.errors import ArgumentError, require_choice, require_whole, shown
 from suffice.models.chain_model import ChainModel
 from suffice.text import fixed, html_table, plain_table, plural
-from suffice.types import Array, Floats, Frame, Ints, Json, Label
+from suffice.types import Array, Floats, Frame, Ints, Json
+from suffice.values import Label
 
 if TYPE_CHECKING:
     from suffice.result.fit import Fit

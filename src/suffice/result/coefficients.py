@@ -25,7 +25,8 @@ from suffice.result.goodness import p_text
 from suffice.result.wald_columns import WaldColumns
 from suffice.stats.moments import Moments
 from suffice.text import fixed, html_table, number, plain_table
-from suffice.types import Array, Floats, Frame, Label
+from suffice.types import Array, Floats, Frame
+from suffice.values import Label
 
 if TYPE_CHECKING:
     from suffice.result.fit import Fit

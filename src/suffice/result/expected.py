@@ -22,7 +22,8 @@ from suffice.structures.cliques import Cliques
 from suffice.structures.features import Features
 from suffice.structures.structure import public_name
 from suffice.text import fixed, html_table, number, plain_table
-from suffice.types import Array, Floats, Frame, Label
+from suffice.types import Array, Floats, Frame
+from suffice.values import Label
 
 if TYPE_CHECKING:
     from suffice.result.fit import Fit

@@ -6,28 +6,38 @@ import math
 import os
 from collections.abc import Mapping
 from dataclasses import dataclass, field
-from functools import cached_property
-from typing import Any
+from typing import TYPE_CHECKING, Any, Generic
 
 from suffice.certify import Certificate
-from suffice.errors import ArgumentError, listing
+from suffice.errors import AbsentError, ArgumentError, listing
+from suffice.families import family_of
 from suffice.learn.method import Start, Step
-from suffice.models.softmax_model import SoftmaxModel
-from suffice.result.coefficients import CoefficientTable, coefficient_table
-from suffice.result.expected import ExpectedTable, expected_table
-from suffice.result.geometry import Geometry, geometry
-from suffice.result.goodness import Goodness, goodness
+from suffice.models.model import M_co
 from suffice.result.notes import Note
-from suffice.result.observed_errors import ObservedErrors, observed_errors, require_complete
-from suffice.result.softmax_coefficients import SoftmaxCoefficients, softmax_coefficients
+from suffice.result.observed_errors import ObservedErrors, observed_errors
 from suffice.result.summary import html_summary, plain_summary
-from suffice.result.wald import WaldTable, wald_table
-from suffice.result.weights import WeightTable, weight_table
 from suffice.stats.statistics import Statistics
+from suffice.structures.structure import S_co, Structure, public_name
+from suffice.values import Estimate
+
+if TYPE_CHECKING:
+    pass
+
+OF_FAMILIES = {
+    "coefficients": "Coefficients are those of a linear-Gaussian node of a Bayesian network, or of a "
+    "softmax regression.",
+    "expected": "Expected counts are those of the cells of sf.Cliques and sf.Features.",
+    "geometry": "The geometry of a fit is known for sf.Cliques and sf.Features.",
+    "goodness": "Goodness of fit is known for fits of sf.Cliques, sf.GaussianMarkov and sf.Features.",
+    "u_terms": "u-terms are those of sf.Cliques.",
+    "weights": "Weights are those of the features of sf.Features, sf.Ising, sf.Boltzmann and sf.Potts; those of "
+    "sf.Cliques are fit.u_terms().",
+}
+"""What only the fits of some families have, and of which."""
 
 
 @dataclass(frozen=True, eq=False)
-class Fit:
+class Fit(Generic[M_co, S_co]):
     """The result of `suffice.fit` and `suffice.estimate`.
 
     Attributes
@@ -70,11 +80,11 @@ class Fit:
     (-4.158883, 12.476649)
     """
 
-    model: Any
-    structure: Any = field(repr=False)
+    model: M_co
+    structure: S_co = field(repr=False)
     statistics: Statistics = field(repr=False)
     method: str
-    point: str
+    point: Estimate
     prior: Any
     log_likelihood: float
     local: Mapping[str, float] = field(repr=False)
@@ -150,52 +160,16 @@ class Fit:
         y  0.6111  0.3891  0.7949
         0.9 credible intervals, by delta
         """
+        model: Any = self.model
         if interval is None:
-            return self.model.query(targets, given, **how)
+            return model.query(targets, given, **how)
         if how:
             raise ArgumentError(f"Intervals come from exact answers; leave {listing(list(how))} out.")
         from suffice.priors.credible import credible
         from suffice.result.absent_posterior import explain_absent_posterior
 
         absence = explain_absent_posterior(self)
-        return credible(self.model, self.posterior, targets, given, interval, interval_method, draws, seed, absence)
-
-    def coefficients(self, node: str = "", level: float = 0.95, **how: Any) -> CoefficientTable | SoftmaxCoefficients:
-        """Return coefficients with standard errors, p and intervals: of a linear-Gaussian node, or of a softmax.
-
-        Parameters
-        ----------
-        node : str
-            The node of a Bayesian network; left out for a softmax regression.
-        level : float
-            That of the intervals.
-        **how
-            For a softmax regression ``reference``, ``data`` and ``weights``: the class to compare with, and the data
-            once more, which large fits need.
-
-        Raises
-        ------
-        EstimationError
-            Where the estimate is not least squares of the node by itself.
-
-        Examples
-        --------
-        >>> import suffice as sf
-        >>> data = {"dose": [0.0, 1.0, 2.0, 3.0], "effect": [1.0, 3.5, 4.5, 7.0]}
-        >>> print(sf.fit(sf.DAG("dose -> effect"), data).coefficients("effect"))
-        term         estimate  std. error     t       p  95 % from      to
-        -----------  --------  ----------  ----  ------  ---------  ------
-        (intercept)      1.15      0.3969  2.90  0.1013   -0.55756  2.8576
-        dose              1.9      0.2121  8.96  0.0122    0.98727  2.8127
-        """
-        if not node and isinstance(self.model, SoftmaxModel):
-            return softmax_coefficients(self, level=level, **how)
-        if how:
-            raise ArgumentError(f"Coefficients of a node take no {listing(list(how))}; leave it out.")
-        require_complete(
-            self, "Standard errors of coefficients", "Ask for those of what was observed: fit.standard_errors(data)."
-        )
-        return coefficient_table(self, node, level)
+        return credible(model, self.posterior, targets, given, interval, interval_method, draws, seed, absence)
 
     def standard_errors(
         self, data: Any, *, weights: Any = None, unknown_states: str = "error", level: float = 0.95
@@ -235,145 +209,6 @@ class Fit:
         y     x='b'  v          0.710016      0.2487    0.18659  0.96315
         """
         return observed_errors(self, data, weights=weights, unknown_states=unknown_states, level=level)
-
-    # Markov random fields -------------------------------------------------------------------------------------
-
-    @cached_property
-    def goodness(self) -> Goodness:
-        """The tests of G² and X² against the saturated model, for fits of `Cliques`, `Features` and `GaussianMarkov`.
-
-        Examples
-        --------
-        >>> import suffice as sf
-        >>> table = sf.Contingency([[20, 10], [12, 18]], {"A": ["x", "y"], "B": ["u", "v"]})
-        >>> goodness = sf.fit(sf.Cliques("A + B"), table).goodness
-        >>> round(goodness.G2, 4), goodness.df, round(goodness.p_value, 4)
-        (4.3392, 1, 0.0372)
-        """
-        require_complete(
-            self, "G² and X²", "Compare the observed log-likelihoods of nested models, fit.log_likelihood."
-        )
-        return goodness(self)
-
-    def expected(self, residuals: Any = ("pearson", "deviance"), statistics: Statistics | None = None) -> ExpectedTable:
-        """Return every cell with its observed and expected count and the residuals, for `Cliques` and `Features`.
-
-        Parameters
-        ----------
-        residuals : str or sequence of str, optional
-            ``"pearson"``, (m − m̂)/√m̂, whose squares add up to X²; ``"deviance"``, whose squares add up to G²; and
-            ``"adjusted"`` (or standardised; Haberman, 1973), which are standard normal for large samples if the model
-            holds. NaN where the model fits a cell exactly whatever the data.
-        statistics : Statistics, optional
-            Where the counts of the whole table are, if not among those of the fit.
-
-        Examples
-        --------
-        >>> import suffice as sf
-        >>> table = sf.Contingency([[20, 10], [12, 18]], {"A": ["x", "y"], "B": ["u", "v"]})
-        >>> print(sf.fit(sf.Cliques("A + B"), table).expected("adjusted"))
-        A  B  observed  expected  adjusted
-        -  -  --------  --------  --------
-        x  u        20   16.0000    2.0702
-        x  v        10   14.0000   -2.0702
-        y  u        12   16.0000   -2.0702
-        y  v        18   14.0000    2.0702
-        """
-        require_complete(self, "Observed counts", "Cells of the model: fit.model.marginal(names).")
-        return expected_table(self, residuals, self.statistics if statistics is None else statistics)
-
-    def u_terms(self, constraint: str = "sum", level: float = 0.95) -> WaldTable:
-        """Return every u-term with its standard error, z, p and interval (Wald), for fits of `Cliques`.
-
-        The terms are those of expected counts, log(N p). Standard errors are from the Fisher information of N rows;
-        under pseudo-counts of N + ess rows, and under `Gaussian` with its curvature: then they are posterior standard
-        deviations by Laplace's approximation.
-
-        Parameters
-        ----------
-        constraint : {"sum", "corner"}
-            Every term sums to zero over each of its variables, or is zero at their first states.
-        level : float
-            That of the intervals.
-
-        Raises
-        ------
-        EstimationError
-            On the boundary, where terms are infinite, and under penalties without a curvature.
-
-        Examples
-        --------
-        >>> import suffice as sf
-        >>> table = sf.Contingency([[20, 10], [12, 18]], {"A": ["x", "y"], "B": ["u", "v"]})
-        >>> print(sf.fit(sf.Cliques("A:B"), table).u_terms("corner"))
-        term  states        u  std. error      z       p  95 % from      to
-        ----  ------  -------  ----------  -----  ------  ---------  ------
-        A     y       -0.5108      0.3651  -1.40  0.1618    -1.2265  0.2049
-        B     v       -0.6931      0.3873  -1.79  0.0735    -1.4522  0.0659
-        A:B   y:v      1.0986      0.5375   2.04  0.0410     0.0452  2.1521
-        constant 2.99573; every term is zero at the first state of each of its variables
-        """
-        require_complete(self, "Standard errors of u-terms", "The u-terms themselves are fit.model.u_terms().")
-        return wald_table(self, constraint, level)
-
-    # Log-linear models ----------------------------------------------------------------------------------------
-
-    def weights(self, level: float = 0.95) -> WeightTable:
-        """Return every weight with its standard error, z, p and interval (Wald), for fits of `Features`.
-
-        Standard errors are from the Fisher information of N rows; under `Gaussian` with its curvature, when they are
-        posterior standard deviations by Laplace's approximation; of ``method="pseudo_likelihood"`` by the sandwich.
-        Weights that features depending on each other leave undetermined have none, nor have those that ran away.
-
-        Parameters
-        ----------
-        level : float
-            That of the intervals.
-
-        Raises
-        ------
-        EstimationError
-            Under penalties without a curvature, for more than 2,000 weights, and where the covariance of the features
-            is out of reach.
-
-        Examples
-        --------
-        >>> import suffice as sf
-        >>> table = sf.Contingency([[20, 10], [12, 18]], {"A": ["x", "y"], "B": ["u", "v"]})
-        >>> features = [sf.indicator(A="y"), sf.indicator(B="v"), sf.indicator(A="y", B="v")]
-        >>> weights = sf.fit(sf.Features(features), table).weights()
-        >>> print(weights)
-        feature     weight  std. error      z       p  95 % from      to
-        ---------  -------  ----------  -----  ------  ---------  ------
-        A=y        -0.5108      0.3651  -1.40  0.1618    -1.2265  0.2049
-        B=v        -0.6931      0.3873  -1.79  0.0735    -1.4522  0.0659
-        A=y & B=v   1.0986      0.5375   2.04  0.0410     0.0452  2.1521
-        >>> round(weights["A=y"].se, 4)
-        0.3651
-        """
-        require_complete(self, "Standard errors of weights", "The weights themselves are fit.model.weights.")
-        return weight_table(self, level)
-
-    def geometry(self) -> Geometry:
-        """Return the log-likelihood and the divergence from the data after every step, for `Cliques` and `Features`.
-
-        KL(p̃‖p) where the counts of the whole table are known; else KL(p*‖p), which is less by KL(p̃‖p*), whatever p.
-        The fall of a cycle of proportional fitting is the sum of the divergences of the margins that it matched.
-
-        Examples
-        --------
-        >>> import suffice as sf
-        >>> table = sf.Contingency([[20, 10], [12, 18]], {"A": ["x", "y"], "B": ["u", "v"]})
-        >>> features = sf.Features([sf.indicators("A"), sf.indicators("B")])
-        >>> print(sf.fit(features, table, method="newton", tol=1e-5).geometry())
-            step  log-likelihood  KL(data‖p)       fall
-        --------  --------------  ----------  ---------
-               1        -83.0494    0.036246
-               2        -83.0442    0.036160  8.571e-05
-        estimate        -83.0442    0.036160  0.000e+00
-        """
-        require_complete(self, "Divergences from the data", "The objective after every step is in fit.trace.")
-        return geometry(self)
 
     # For people -----------------------------------------------------------------------------------------------
 
@@ -425,6 +260,18 @@ class Fit:
 
         return explore(self, data, browser=browser, port=port, wait=wait)
 
+    def __setstate__(self, state: Mapping[str, Any]) -> None:
+        self.__dict__.update(state)
+        if type(self) is Fit:  # as the first version pickled the fits of all families
+            object.__setattr__(self, "__class__", fit_type(self.structure))
+
+    if not TYPE_CHECKING:
+
+        def __getattr__(self, name: str) -> Any:
+            if name not in OF_FAMILIES:
+                raise AttributeError(f"{type(self).__name__!r} object has no attribute {name!r}")
+            raise AbsentError(f"{OF_FAMILIES[name]} This fit is of {public_name(type(self.structure))}.")
+
     def __str__(self) -> str:
         return plain_summary(self)
 
@@ -432,3 +279,9 @@ class Fit:
         from suffice.report.static_graph import graph_html
 
         return graph_html(self.model) + html_summary(self)
+
+
+def fit_type(structure: Structure) -> type[Fit]:
+    """Return the type of the fits of a structure."""
+    result = family_of(structure).result
+    return Fit if result is None else result()

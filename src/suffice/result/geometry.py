@@ -19,11 +19,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from suffice.data.frame import to_native
-from suffice.errors import ArgumentError, EstimationError, Remedy, StatisticsError
+from suffice.errors import EstimationError, Remedy, StatisticsError
 from suffice.result.goodness import joint_counts
-from suffice.structures.cliques import Cliques
 from suffice.structures.features import Features
-from suffice.structures.structure import public_name
 from suffice.text import fixed, html_table, plain_table
 from suffice.types import Floats, Frame, Ints
 
@@ -150,11 +148,6 @@ def data_divergence(fit: Fit) -> float | None:
 
 
 def _require_trace(fit: Fit) -> None:
-    if not isinstance(fit.structure, Cliques | Features):
-        raise ArgumentError(
-            "The geometry of a fit is known for sf.Cliques and sf.Features. This one is of "
-            f"{public_name(type(fit.structure))}."
-        )
     if fit.method in ("pseudo_likelihood", "stochastic"):
         reason = (
             "climbs the pseudo-likelihood" if fit.method == "pseudo_likelihood" else "knows the likelihood of no step"

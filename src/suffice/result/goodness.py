@@ -137,7 +137,7 @@ def inputs_text(structure: Any) -> str:
     >>> inputs_text(sf.Cliques("A:B"))
     ''
     """
-    if getattr(structure, "given", ()):
+    if structure.given:
         return " with inputs"
     is_density = isinstance(structure, Features) and structure.continuous
     return " with continuous variables" if is_density else ""

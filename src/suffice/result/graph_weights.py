@@ -14,7 +14,8 @@ from suffice.models.graph_crf import GraphModel, WeightName
 from suffice.result.goodness import p_text
 from suffice.result.wald_columns import WaldColumns
 from suffice.text import fixed, html_table, plain_table, plural
-from suffice.types import Array, Floats, Frame, Label
+from suffice.types import Array, Floats, Frame
+from suffice.values import Label
 
 SHOWN_ROWS = 60
 

@@ -253,8 +253,8 @@ def _is_nested(small: Fit, large: Fit) -> bool | None:
         return _edges(small.structure) <= _edges(large.structure)
     if isinstance(small.structure, Cliques) and isinstance(large.structure, Cliques):
         return bool(small.structure.is_nested_in(large.structure))
-    inputs = getattr(small.structure, "given", ())
-    return set(inputs) <= set(getattr(large.structure, "given", ())) and is_inside(small, large)
+    inputs = small.structure.given
+    return set(inputs) <= set(large.structure.given) and is_inside(small, large)
 
 
 def _require_same_measure(small: Fit, large: Fit) -> None:

@@ -31,7 +31,8 @@ from suffice.structures.dag import DAG
 from suffice.structures.single import MultivariateNormal
 from suffice.structures.structure import public_name
 from suffice.text import html_table, number, plain_table, plural
-from suffice.types import Array, Floats, Frame, Label, TableLike
+from suffice.types import Array, Floats, Frame, TableLike
+from suffice.values import Label
 
 if TYPE_CHECKING:
     from suffice.result.fit import Fit
@@ -206,7 +207,7 @@ def _expectation(fit: Fit, data: TableLike, weights: Weights, unknown_states: st
         missing=KEEP,
         unknown_states=unknown_states,
     )
-    if latent := dict(getattr(structure, "latent", ())):
+    if latent := dict(structure.latent):
         table = LatentTable.of(table, latent)
     source = CheckedSource(table)
     statistics = source.gather(method.needs(structure, source.schema))

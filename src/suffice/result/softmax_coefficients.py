@@ -26,7 +26,8 @@ from suffice.settings import one_blas_thread
 from suffice.stats.needs import Count
 from suffice.stats.source import BlockSource
 from suffice.text import fixed, html_table, number, plain_table
-from suffice.types import Array, Floats, Frame, Label, TableLike
+from suffice.types import Array, Floats, Frame, TableLike
+from suffice.values import Label
 
 if TYPE_CHECKING:
     from suffice.result.fit import Fit

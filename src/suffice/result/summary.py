@@ -52,7 +52,7 @@ def facts(fit: Fit) -> list[tuple[str, str]]:
     """List the fit's main numbers as (name, value)."""
     by_hand = not fit.statistics.n_read and fit.n > 0  # targets in place of data
     is_pseudo = fit.method == "pseudo_likelihood"
-    given = bool(getattr(fit.structure, "given", ()))
+    given = bool(fit.structure.given)
     points = CONDITIONAL_POINTS if given else INEXACT_POINTS.get(fit.method, OBSERVED_POINTS if fit.starts else POINTS)
     targets = "target expectations" if isinstance(fit.structure, Features) else "target margins"
     rows = [
@@ -62,7 +62,7 @@ def facts(fit: Fit) -> list[tuple[str, str]]:
     if fit.prior is not None:
         rows.append(("prior", fit.prior.describe() if isinstance(fit.prior, Prior) else str(fit.prior)))
     read, dropped = fit.statistics.n_read, fit.statistics.n_dropped
-    used = plural(read - dropped, getattr(fit.structure, "unit", "row"))  # symbols of chains, windows of series
+    used = plural(read - dropped, fit.structure.unit)  # symbols of chains, windows of series
     used += f" ({dropped:,} of {read:,} dropped)" if dropped else ""
     used = used if fit.n == read - dropped else f"{used}, total weight {number(fit.n, 10)}"
     rows.append(("data", f"{targets}, total {number(fit.n, 10)}" if by_hand else used))
@@ -81,19 +81,23 @@ def facts(fit: Fit) -> list[tuple[str, str]]:
 
 def _estimate(fit: Fit, points: dict[str, str], by_hand: bool) -> str:
     """Name the estimate; a structure whose settings change it has words of its own."""
-    said: str | None = getattr(fit.structure, "estimate", None)
+    said: str | None = fit.structure.estimate
     return said or f"{fit.certificate.claim if by_hand else points[fit.point]}{_unbiased(fit)}"
 
 
 def _unbiased(fit: Fit) -> str:
     """Say that variances are not those of maximum likelihood, where a structure asks for that."""
-    divisor = getattr(fit.structure, "divisor", "n")
+    divisor = fit.structure.divisor
     return "" if divisor == "n" or fit.point != "mle" else f" but for the divisor {divisor.replace('-', ' − ')}"
 
 
 def goodness_facts(fit: Fit) -> list[tuple[str, str]]:
     """List the tests against the saturated model, where they are known and the counts for them are there."""
     if measure_for(fit.structure) is None or fit.method in INEXACT:  # whose likelihood may be out of reach
+        return []
+    from suffice.result.family_fits import MeasuredFit
+
+    if not isinstance(fit, MeasuredFit):
         return []
     try:
         found = fit.goodness

@@ -22,7 +22,8 @@ from suffice.errors import (
 )
 from suffice.result.tag_spans import SCHEMES, FlatTags, SpanReader, TagLists, scheme_of, spans
 from suffice.text import fixed, html_table, plain_facts, plain_table, plural
-from suffice.types import Frame, Ints, Json, Label
+from suffice.types import Frame, Ints, Json
+from suffice.values import Label
 
 __all__ = ["Score", "ScoreTable", "TagScores", "spans", "tag_scores"]
 RATIOS = ("precision", "recall", "f1")

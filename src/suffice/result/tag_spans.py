@@ -19,7 +19,8 @@ import numpy as np
 
 from suffice.data.attributes import offsets_of
 from suffice.errors import DataError, Remedy, require_choice, shown
-from suffice.types import Array, Bools, Ints, Label
+from suffice.types import Array, Bools, Ints
+from suffice.values import Label
 
 SCHEMES = {"conll": "BIELSU", "iob1": "BI", "iob2": "BI", "iobes": "BIES", "bilou": "BILU", "none": ""}
 """The letters, beside O, that each scheme of tags knows."""

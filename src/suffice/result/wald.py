@@ -27,10 +27,9 @@ from suffice.priors.penalty import Gaussian, Penalty
 from suffice.priors.pseudo_margins import pseudo_margin
 from suffice.result.goodness import p_text
 from suffice.result.wald_columns import WaldColumns
-from suffice.structures.cliques import Cliques
-from suffice.structures.structure import public_name
 from suffice.text import fixed, html_table, number, plain_table, shorten
-from suffice.types import Array, Floats, Frame, Label
+from suffice.types import Array, Floats, Frame
+from suffice.values import Label
 
 if TYPE_CHECKING:
     from suffice.result.fit import Fit
@@ -172,8 +171,6 @@ def wald_table(fit: Fit, constraint: str, level: float) -> WaldTable:
 
 
 def _require_finite_terms(fit: Fit) -> None:
-    if not isinstance(fit.structure, Cliques):
-        raise ArgumentError(f"u-terms are those of sf.Cliques. This fit is of {public_name(type(fit.structure))}.")
     zeros = any((table.values == 0).any() for table in fit.model.factors[: len(fit.structure.cliques)])
     if fit.certificate.exists == "no" or zeros:
         raise EstimationError(

@@ -19,7 +19,6 @@ from numpy.typing import NDArray
 
 from suffice.data.frame import to_native
 from suffice.errors import (
-    ArgumentError,
     EstimationError,
     Mention,
     Remedy,
@@ -45,11 +44,9 @@ from suffice.models.log_linear_density import LogLinearDensity
 from suffice.priors.penalty import Gaussian, Penalty
 from suffice.result.goodness import p_text
 from suffice.result.wald_columns import WaldColumns
-from suffice.structures.cliques import Cliques
-from suffice.structures.features import Features
-from suffice.structures.structure import public_name
 from suffice.text import fixed, html_table, plain_table, plural
-from suffice.types import Array, Floats, Frame, Label
+from suffice.types import Array, Floats, Frame
+from suffice.values import Label
 
 if TYPE_CHECKING:
     from suffice.result.fit import Fit
@@ -166,13 +163,6 @@ def weight_table(fit: Fit, level: float) -> WeightTable:
 
 
 def _require_errors(fit: Fit) -> None:
-    if not isinstance(fit.structure, Features):
-        hint = " Those of sf.Cliques are fit.u_terms()." if isinstance(fit.structure, Cliques) else ""
-        raise ArgumentError(
-            "Weights are those of the features of sf.Features, sf.Ising, sf.Boltzmann and ",
-            Mention("Potts", "sf.Potts"),
-            f". This fit is of {public_name(type(fit.structure))}.{hint}",
-        )
     if isinstance(fit.prior, Penalty) and not isinstance(fit.prior, Gaussian):
         raise EstimationError(
             f"The penalty {fit.prior.describe()} has a kink at zero, where the curvature that standard errors come "

@@ -25,7 +25,8 @@ from suffice.sklearn.tables import LabelsLike, MatrixLike, as_table
 from suffice.sklearn.words import in_words, reworded
 from suffice.stats.statistics import Statistics
 from suffice.structures.class_columns import ClassColumns
-from suffice.types import Array, Floats, Label
+from suffice.types import Array, Floats
+from suffice.values import Label
 
 S = TypeVar("S", bound=ClassColumns)
 M = TypeVar("M", bound=Posteriors)

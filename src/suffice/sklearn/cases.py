@@ -21,7 +21,8 @@ from suffice.data.variable import Variable
 from suffice.errors import DataError, listing, shown
 from suffice.sklearn.inputs import Inputs
 from suffice.sklearn.tables import LabelsLike
-from suffice.types import Array, Codes, Floats, Ints, Label
+from suffice.types import Array, Codes, Floats, Ints
+from suffice.values import Label
 
 NOTHING = ("NAType", "NaTType")
 

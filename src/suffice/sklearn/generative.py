@@ -24,7 +24,8 @@ from suffice.sklearn.inputs import Inputs
 from suffice.sklearn.tables import LabelsLike, MatrixLike
 from suffice.sklearn.words import in_words
 from suffice.structures.class_prior import ClassPrior
-from suffice.types import Array, Floats, Frame, Label
+from suffice.types import Array, Floats, Frame
+from suffice.values import Label
 
 if TYPE_CHECKING:
     from suffice.models.class_gaussian import ClassGaussianModel

@@ -33,7 +33,8 @@ from suffice.sklearn.graph_store import restored, stored
 from suffice.sklearn.words import in_words, reworded
 from suffice.structures.label_graph import CliqueKind, LabelGraph
 from suffice.text import plural
-from suffice.types import Array, Floats, Label
+from suffice.types import Array, Floats
+from suffice.values import Label
 
 NOTES = {
     "a prior such as prior=sf.Gaussian(10), or leave an input out": (

@@ -14,7 +14,8 @@ from suffice.data.stream import checked_weights
 from suffice.errors import DataError
 from suffice.sklearn.tables import has_columns
 from suffice.text import plural
-from suffice.types import Array, Floats, Json, Label
+from suffice.types import Array, Floats, Json
+from suffice.values import Label
 
 GraphsLike: TypeAlias = Iterable[Graph | Mapping[str, Json]]
 """Graphs, or dicts {"nodes": …, "edges": …}."""

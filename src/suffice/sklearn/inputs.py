@@ -28,7 +28,8 @@ from suffice.data.table import open_table
 from suffice.data.variable import Variable
 from suffice.errors import DataError
 from suffice.sklearn.tables import MatrixLike, as_array, holds_text, is_frame, refuse_text
-from suffice.types import Array, Columns, Floats, Frame, Label
+from suffice.types import Array, Columns, Floats, Frame
+from suffice.values import Label
 
 Column: TypeAlias = Array | list[Label | None]
 """A column of an array of X: numbers, or numbers beside text."""

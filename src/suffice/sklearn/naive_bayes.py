@@ -27,6 +27,7 @@ from suffice.sklearn.inputs import (
 from suffice.sklearn.states import Smoothing, counting_prior, read_further, read_known
 from suffice.sklearn.tables import MatrixLike
 from suffice.sklearn.words import OF_STATES, SMOOTHED
+from suffice.stats.available import AVAILABLE
 from suffice.structures.naive import CONTINUOUS, DISCRETE, KINDS, Naive, kinds_of, threshold_of
 
 if TYPE_CHECKING:
@@ -237,7 +238,7 @@ class NaiveBayes(Generative[Naive, NaiveModel]):
         prior = counting_prior(self.smoothing)
         if is_number(self.smoothing) and not any(kind in COUNTED for kind in self.kinds_.values()):
             prior = None  # which would be a prior on nothing
-        return {"prior": prior, "missing": Naive.gaps}
+        return {"prior": prior, "missing": AVAILABLE}
 
     def __sklearn_tags__(self) -> Tags:
         tags = super().__sklearn_tags__()

@@ -47,7 +47,8 @@ from suffice.sklearn.sequence_keywords import KeywordError, require_none
 from suffice.sklearn.words import reworded
 from suffice.structures.label_chain import LabelChain
 from suffice.text import plural
-from suffice.types import Array, Floats, Label, PathLike
+from suffice.types import Array, Floats, PathLike
+from suffice.values import Label
 
 LEARNT = ("model_", "fit_", "classes_", "_proof")
 DERIVED = ("state_features_", "transition_features_")

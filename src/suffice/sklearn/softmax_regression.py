@@ -32,7 +32,8 @@ from suffice.sklearn.tables import LabelsLike, MatrixLike, may_have_states
 from suffice.sklearn.words import in_words
 from suffice.stats.needs import Count
 from suffice.structures.softmax_regression import SoftmaxClasses
-from suffice.types import Floats, Label
+from suffice.types import Floats
+from suffice.values import Label
 
 if TYPE_CHECKING:
     from sklearn.utils import Tags

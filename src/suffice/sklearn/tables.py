@@ -14,7 +14,8 @@ from suffice.data.position_matrices import SparseMatrix, is_sparse
 from suffice.data.raw import RawColumn
 from suffice.data.readers import batches, frames
 from suffice.errors import DataError, listing, shown
-from suffice.types import Array, Frame, Label
+from suffice.types import Array, Frame
+from suffice.values import Label
 
 Rows: TypeAlias = Sequence[Sequence[Label | None]]
 """Rows as lists, whose cells may be missing."""

@@ -23,7 +23,8 @@ from suffice.stats.needs import Distinct
 from suffice.stats.notebook import rows_cells
 from suffice.stats.ordering import grouped, words_of
 from suffice.text import html_table, in_bytes, plural
-from suffice.types import Array, Codes, Floats, Frame, Ints, Label
+from suffice.types import Array, Codes, Floats, Frame, Ints
+from suffice.values import Label
 
 
 @dataclass(frozen=True, eq=False, repr=False)

@@ -5,11 +5,11 @@ from __future__ import annotations
 import html
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any, ClassVar
+from typing import TYPE_CHECKING, Any, ClassVar
 
 from suffice.data.held_symbols import HeldSymbols
 from suffice.data.marked_windows import FIRST, MarkedWindows
-from suffice.data.schema import Declaration, Schema, SchemaLike, declarations
+from suffice.data.schema import Schema, SchemaLike, declarations
 from suffice.data.sequences import Sequences, has_columns, open_windows
 from suffice.data.table import Weights
 from suffice.data.windows import lagged, window_names
@@ -31,13 +31,19 @@ from suffice.stats.moments import Moments
 from suffice.stats.needs import Moment
 from suffice.stats.statistics import Statistics
 from suffice.structures.markov_chain import SMALL_ORDER
+from suffice.structures.structure import Structure
 from suffice.text import in_bytes, plural
+
+if TYPE_CHECKING:
+    from suffice.models.autoregression import AutoregressiveModel
+    from suffice.result.fit import Fit
+
 
 DIVISORS, INITIALS = ("n", "n-p"), ("given", "normal")
 
 
 @dataclass(frozen=True, init=False)
-class Autoregression:
+class Autoregression(Structure["Fit[AutoregressiveModel]"]):
     """What is known of a vector autoregression y_t = c + A_1 y_{t−1} + … + A_k y_{t−k} + e_t, e_t ~ N(0, Σ).
 
     Parameters
@@ -68,6 +74,7 @@ class Autoregression:
     """
 
     unit: ClassVar[str] = "window"
+    reads_rows: ClassVar[bool] = False
     order: int
     variables: tuple[str, ...] | None
     intercept: bool
@@ -148,11 +155,6 @@ class Autoregression:
     def continuous(self) -> frozenset[str]:
         """Columns in a continuous role: variables and lags."""
         return frozenset(self.columns) - {FIRST}
-
-    @property
-    def declared(self) -> dict[str, Declaration]:
-        """Declarations that the structure itself makes: none."""
-        return {}
 
     @property
     def lag_names(self) -> tuple[str, ...]:

@@ -8,9 +8,10 @@ from typing import TYPE_CHECKING
 
 from suffice.data.schema import Declaration
 from suffice.errors import StructureError, shown
+from suffice.structures.structure import F_co, Structure
 
 
-class ClassColumns:
+class ClassColumns(Structure[F_co]):
     """What the structures of all classifiers say alike; they have a ``target`` and ``inputs``."""
 
     if TYPE_CHECKING:

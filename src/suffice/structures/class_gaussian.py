@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from suffice.errors import (
     ArgumentError,
@@ -24,6 +24,11 @@ from suffice.structures.class_columns import ClassColumns, input_names
 from suffice.structures.class_prior import ClassPrior
 from suffice.structures.gaussian_markov import GaussianMarkov
 
+if TYPE_CHECKING:
+    from suffice.models.class_gaussian import ClassGaussianModel
+    from suffice.result.fit import Fit
+
+
 COVARIANCES = ("full", "tied", "diagonal", "tied_diagonal", "spherical", "tied_spherical", "sparse")
 INTENSITIES = ("oas", "ledoit_wolf")
 TARGETS = ("identity", "diagonal")
@@ -31,7 +36,7 @@ DIVISORS = ("n", "n-1")
 
 
 @dataclass(frozen=True, init=False)
-class ClassGaussian(ClassColumns):
+class ClassGaussian(ClassColumns["Fit[ClassGaussianModel]"]):
     """A Bayes classifier whose inputs are normal within each class.
 
     Parameters

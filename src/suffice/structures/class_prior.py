@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 
 from suffice.data.variable import Variable
 from suffice.errors import ArgumentError, EstimationError, Mention, Remedy, is_number, listing, shown, the_argument
-from suffice.types import Label
+from suffice.values import Label
 
 NEAR_ONE = 1e-9
 ROUNDINGS = 8

@@ -8,9 +8,9 @@ import math
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from functools import cached_property
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
-from suffice.data.schema import Declaration, Schema
+from suffice.data.schema import Schema
 from suffice.errors import SchemaError, StructureError, listing, require_choice, shown
 from suffice.graph.undirected import (
     chordless_cycle,
@@ -24,13 +24,18 @@ from suffice.structures.cliques_text import quoted, written
 from suffice.structures.dag import DAG
 from suffice.structures.dot import dot
 from suffice.structures.latent import Latent, latent_of
+from suffice.structures.structure import Structure
 from suffice.text import shorten
+
+if TYPE_CHECKING:
+    from suffice.result.family_fits import CliquesFit
+
 
 MAX_TERMS = 100_000
 
 
 @dataclass(frozen=True, init=False)
-class Cliques:
+class Cliques(Structure["CliquesFit"]):
     """Groups of variables that interact: what is known of a Markov random field before the data.
 
     Every clique has a table of its own, and the joint distribution is proportional to their product. That is the
@@ -99,16 +104,6 @@ class Cliques:
         """The columns that the data must have: every variable but the latent ones."""
         hidden = dict(self.latent)
         return tuple(name for name in self.variables if name not in hidden) if hidden else self.variables
-
-    @property
-    def continuous(self) -> frozenset[str]:
-        """Columns in a continuous role: none."""
-        return frozenset()
-
-    @property
-    def declared(self) -> dict[str, Declaration]:
-        """Declarations that the structure itself makes: none."""
-        return {}
 
     @cached_property
     def _position(self) -> dict[str, int]:

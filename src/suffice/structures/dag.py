@@ -5,9 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from functools import cached_property
-from typing import Any, ClassVar
+from typing import TYPE_CHECKING, Any, ClassVar
 
-from suffice.data.schema import Declaration
 from suffice.errors import (
     StructureError,
     UnknownNameError,
@@ -23,13 +22,18 @@ from suffice.graph.directed import find_cycle, topological_order
 from suffice.structures.dag_text import Edges, parse, quoted
 from suffice.structures.dot import dot
 from suffice.structures.names import as_name, by_name, different_names, node_name
+from suffice.structures.structure import Structure
 from suffice.text import html_folded, html_text, plural
+
+if TYPE_CHECKING:
+    from suffice.result.family_fits import NetworkFit
+
 
 SHOWN_LINES = 60
 
 
 @dataclass(frozen=True, init=False)
-class DAG:
+class DAG(Structure["NetworkFit"]):
     """A directed acyclic graph over named variables: what is known of a Bayesian network before the data.
 
     Parameters
@@ -70,7 +74,7 @@ class DAG:
     tie: tuple[tuple[str, ...], ...]
     settings: tuple[tuple[str, tuple[tuple[str, Any], ...]], ...]
     divisor: str
-    gaps: ClassVar[str] = "available"
+    learns_available: ClassVar[bool] = True
 
     def __init__(
         self,
@@ -174,11 +178,6 @@ class DAG:
         for node, mine in settings.items():
             said[node] = {**({"kind": kinds[node]} if node in kinds else {}), **mine}
         return said
-
-    @property
-    def declared(self) -> dict[str, Declaration]:
-        """Declarations that the graph itself makes: none."""
-        return {}
 
     # Rendering ------------------------------------------------------------------------------------------------
 

@@ -17,7 +17,7 @@ from suffice.data.variable import Variable, plain_label
 from suffice.errors import StructureError, is_number, listing, shown
 from suffice.structures.feature_rules import Feature, Match, Outer, Term, Times
 from suffice.structures.feature_spec import FeatureSpec, discrete, named, require_few, require_name, scope_of, text_of
-from suffice.types import Label
+from suffice.values import Label
 
 
 @dataclass(frozen=True, repr=False)

@@ -6,24 +6,34 @@ import math
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
-from typing import Any
+from typing import TYPE_CHECKING, Any, overload
 
-from suffice.data.schema import Declaration, Schema
+from suffice.data.schema import Schema
 from suffice.errors import StructureError, UnknownNameError, listing, shown, suggestion
 from suffice.structures.feature_files import spec_from_dict, tabulated
 from suffice.structures.feature_rules import Feature
 from suffice.structures.feature_spec import FeatureSpec, require_name
 from suffice.structures.latent import Latent, latent_of
+from suffice.structures.structure import F_co, Structure
 from suffice.text import html_table, plural
+
+if TYPE_CHECKING:
+    from suffice.models.conditional_log_linear import ConditionalLogLinear
+    from suffice.models.log_linear import LogLinear
+    from suffice.models.log_linear_density import LogLinearDensity
+    from suffice.result.family_fits import FeaturesFit
+
 
 SHOWN = 20
 """Feature specifications that a notebook shows."""
 
 Tie = tuple[str, tuple[str, ...]]
+FeatureSpecs = FeatureSpec | Iterable[FeatureSpec]
+Ties = Iterable[Iterable[str]] | Mapping[str, Iterable[str]]
 
 
 @dataclass(frozen=True, init=False)
-class Features:
+class Features(Structure[F_co]):
     """Functions of a few variables each, whose weights are to be learnt: p(x) ∝ h(x) exp Σ θᵢ fᵢ(x).
 
     Parameters
@@ -61,13 +71,47 @@ class Features:
     variables: tuple[str, ...]
     latent: Latent
 
+    if TYPE_CHECKING:  # what a fit is of: a joint distribution, one given inputs, or a density
+
+        @overload
+        def __init__(
+            self: Features[FeaturesFit[LogLinear]],
+            features: FeatureSpecs,
+            *,
+            tie: Ties = (),
+            variables: Sequence[str] = (),
+            latent: Mapping[str, int] | None = None,
+        ) -> None: ...
+
+        @overload
+        def __init__(
+            self: Features[FeaturesFit[ConditionalLogLinear]],
+            features: FeatureSpecs,
+            *,
+            given: Sequence[str],
+            support: Mapping[str, Sequence[float]] | None = None,
+            tie: Ties = (),
+            variables: Sequence[str] = (),
+            latent: Mapping[str, int] | None = None,
+        ) -> None: ...
+
+        @overload
+        def __init__(
+            self: Features[FeaturesFit[LogLinearDensity]],
+            features: FeatureSpecs,
+            *,
+            support: Mapping[str, Sequence[float]],
+            tie: Ties = (),
+            variables: Sequence[str] = (),
+        ) -> None: ...
+
     def __init__(
         self,
-        features: Any,
+        features: FeatureSpecs,
         *,
         given: Sequence[str] = (),
         support: Mapping[str, Sequence[float]] | None = None,
-        tie: Any = (),
+        tie: Ties = (),
         variables: Sequence[str] = (),
         latent: Mapping[str, int] | None = None,
     ) -> None:
@@ -116,11 +160,6 @@ class Features:
     def continuous(self) -> frozenset[str]:
         """The columns in a continuous role: those with a support."""
         return frozenset(name for name, _ in self.support)
-
-    @property
-    def declared(self) -> dict[str, Declaration]:
-        """Declarations that the structure itself makes: none."""
-        return {}
 
     def resolved(self, schema: Schema) -> tuple[Feature, ...]:
         """Return the features with their states known, one a weight, in the order of the weights."""
@@ -237,7 +276,7 @@ def _is_function(spec: FeatureSpec) -> bool:
     return False
 
 
-def _specs(features: Any) -> tuple[FeatureSpec, ...]:
+def _specs(features: FeatureSpecs) -> tuple[FeatureSpec, ...]:
     listed = (features,) if isinstance(features, FeatureSpec) else features
     if isinstance(listed, str | bytes | Mapping) or not isinstance(listed, Iterable):
         raise StructureError(
@@ -291,7 +330,7 @@ def _support(support: Any, outputs: Sequence[str]) -> tuple[tuple[str, tuple[flo
     return tuple(found)
 
 
-def _ties(tie: Any) -> tuple[Tie, ...]:
+def _ties(tie: Ties) -> tuple[Tie, ...]:
     if isinstance(tie, str) or not isinstance(tie, Iterable):
         raise StructureError(f"The 'tie' argument must be lists of features' names. Got {shown(tie)} instead.")
     groups = tie.items() if isinstance(tie, Mapping) else [(None, members) for members in tie]

@@ -6,20 +6,24 @@ import html
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
-from suffice.data.schema import Declaration
 from suffice.errors import StructureError, listing
 from suffice.graph.undirected import maximal_cliques, perfect_order
 from suffice.structures.cliques import Cliques
 from suffice.structures.cliques_reading import neighbours, pairs
 from suffice.structures.cliques_text import written
+from suffice.structures.structure import Structure
+
+if TYPE_CHECKING:
+    from suffice.result.family_fits import GaussianMarkovFit
+
 
 Edge = tuple[str, str]
 
 
 @dataclass(frozen=True, init=False)
-class GaussianMarkov:
+class GaussianMarkov(Structure["GaussianMarkovFit"]):
     """A graph over continuous variables: what is known of a Gaussian Markov random field before the data.
 
     Two variables without an edge are independent given all others, which is a zero of the precision matrix K = Σ⁻¹.
@@ -72,11 +76,6 @@ class GaussianMarkov:
     def continuous(self) -> frozenset[str]:
         """Columns in a continuous role: all of them."""
         return frozenset(self.variables)
-
-    @property
-    def declared(self) -> dict[str, Declaration]:
-        """Declarations that the structure itself makes: none."""
-        return {}
 
     @cached_property
     def graph(self) -> dict[str, list[str]]:

@@ -20,17 +20,21 @@ from suffice.errors import (
     shown,
     suggestion,
 )
+from suffice.structures.structure import Structure
 from suffice.text import html_table, plain_table, shorten
+from suffice.values import Label
 
 if TYPE_CHECKING:
-    from suffice.types import Label
+    from suffice.models.hypothesis_mixture import HypothesisMixture
+    from suffice.result.fit import Fit
+
 
 NEAR_ONE = 1e-9
 """How far the sum of a hypothesis' probabilities may be from one."""
 
 
 @dataclass(frozen=True, init=False)
-class Hypotheses:
+class Hypotheses(Structure["Fit[HypothesisMixture]"]):
     """A finite hypothesis space: sets under strong sampling, or distributions.
 
     A hypothesis h that is a set says that every observation is drawn uniformly from it, so that
@@ -105,11 +109,6 @@ class Hypotheses:
     def columns(self) -> tuple[str, ...]:
         """The one column that is observed."""
         return (self.over,)
-
-    @property
-    def continuous(self) -> frozenset[str]:
-        """No column is continuous."""
-        return frozenset()
 
     @property
     def declared(self) -> dict[str, Declaration]:

@@ -4,17 +4,22 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from suffice.structures.class_columns import ClassColumns, input_names
 from suffice.structures.class_prior import ClassPrior
 from suffice.text import shorten
 
+if TYPE_CHECKING:
+    from suffice.models.joint_classes import JointClassModel
+    from suffice.result.fit import Fit
+
+
 SHOWN_INPUTS = 6
 
 
 @dataclass(frozen=True)
-class JointClasses(ClassColumns):
+class JointClasses(ClassColumns["Fit[JointClassModel]"]):
     """A class y with the joint table of its inputs: p(y) p(x_1, …, x_d | y).
 
     Parameters
@@ -52,11 +57,6 @@ class JointClasses(ClassColumns):
         object.__setattr__(self, "class_prior", ClassPrior.of(self.class_prior))
 
     # What the structure says ----------------------------------------------------------------------------------
-
-    @property
-    def continuous(self) -> frozenset[str]:
-        """No column is continuous."""
-        return frozenset()
 
     # Rendering ------------------------------------------------------------------------------------------------
 

@@ -4,22 +4,28 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, fields
-from typing import Any, ClassVar
+from typing import TYPE_CHECKING, Any, ClassVar
 
 import numpy as np
 
 from suffice.data.attributes import Vocabulary
-from suffice.data.schema import Declaration, SchemaLike
+from suffice.data.schema import SchemaLike
 from suffice.data.sequence_positions import PositionTable
 from suffice.errors import ArgumentError, DataError, is_number, require_choice, require_text, shown, the_argument
+from suffice.structures.structure import Structure
 from suffice.text import html_text
+
+if TYPE_CHECKING:
+    from suffice.models.chain_model import ChainModel
+    from suffice.result.fit import Fit
+
 
 STATES = ("observed", "all")
 TRANSITIONS = ("all", "observed")
 
 
 @dataclass(frozen=True)
-class LabelChain:
+class LabelChain(Structure["Fit[ChainModel]"]):
     """A linear-chain conditional random field: p(y | x) ∝ exp Σ_t (w[x_t, y_t] + w[y_t−1, y_t]).
 
     A weight belongs to an attribute and a label, or to two neighbouring labels, and is shared by all positions.
@@ -57,6 +63,7 @@ class LabelChain:
     is_local: ClassVar[bool] = False
     words: ClassVar[str] = "conditional random field"
     unit: ClassVar[str] = "position"
+    reads_rows: ClassVar[bool] = False
     given: ClassVar[tuple[str, ...]] = ("attributes",)
 
     def __post_init__(self) -> None:
@@ -79,16 +86,6 @@ class LabelChain:
     def columns(self) -> tuple[str, ...]:
         """The labels."""
         return (self.label,)
-
-    @property
-    def continuous(self) -> frozenset[str]:
-        """No column is continuous."""
-        return frozenset()
-
-    @property
-    def declared(self) -> dict[str, Declaration]:
-        """Declarations that the structure itself makes: none."""
-        return {}
 
     def open(self, data: Any, *, schema: SchemaLike | None = None, **policies: Any) -> PositionTable:
         """Return the table of positions, which is what `fit` takes."""

@@ -4,13 +4,19 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, fields
-from typing import Any
+from typing import TYPE_CHECKING, Any, ClassVar
 
 from suffice.data.attributes import Vocabulary
 from suffice.data.graph_codes import GraphTable
-from suffice.data.schema import Declaration, SchemaLike
+from suffice.data.schema import SchemaLike
 from suffice.errors import ArgumentError, is_number, require_choice, require_text, require_whole, shown, the_argument
+from suffice.structures.structure import Structure
 from suffice.text import html_text
+
+if TYPE_CHECKING:
+    from suffice.models.graph_crf import GraphModel
+    from suffice.result.fit import Fit
+
 
 WHICH = ("all", "observed")
 
@@ -33,7 +39,7 @@ class CliqueKind:
 
 
 @dataclass(frozen=True)
-class LabelGraph:
+class LabelGraph(Structure["Fit[GraphModel]"]):
     """A conditional random field: p(y | x) ∝ exp (Σ_v w[x_v, y_v] + Σ_C w[x_C, y_C]), C going over cliques.
 
     A weight belongs to an attribute of nodes and a label, or to an attribute of the cliques of a kind and the labels of
@@ -61,6 +67,7 @@ class LabelGraph:
     LabelGraph(Vocabulary(1 names), kinds=['edge'], symmetric=True)
     """
 
+    reads_rows: ClassVar[bool] = False
     vocabulary: Vocabulary
     kinds: tuple[CliqueKind, ...] = ()
     label: str = "label"
@@ -85,16 +92,6 @@ class LabelGraph:
     def columns(self) -> tuple[str, ...]:
         """The labels."""
         return (self.label,)
-
-    @property
-    def continuous(self) -> frozenset[str]:
-        """No column is continuous."""
-        return frozenset()
-
-    @property
-    def declared(self) -> dict[str, Declaration]:
-        """Declarations that the structure itself makes: none."""
-        return {}
 
     def open(self, data: Any, *, schema: SchemaLike | None = None, **policies: Any) -> GraphTable:
         """Return the table of nodes, which is what `fit` takes."""

@@ -9,10 +9,10 @@ import html
 import os
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any, ClassVar
+from typing import TYPE_CHECKING, Any, ClassVar, overload
 
 from suffice.data.hidden_sequences import HiddenTable, open_hidden
-from suffice.data.schema import Declaration, SchemaLike
+from suffice.data.schema import SchemaLike
 from suffice.data.sequence_text import LEVELS, is_text_path
 from suffice.data.sequences import Sequences, has_columns, open_windows
 from suffice.data.stream import KEEP
@@ -30,14 +30,21 @@ from suffice.errors import (
     shown,
 )
 from suffice.settings import settings
+from suffice.structures.structure import F_co, Latent, Structure
 from suffice.text import in_bytes, shorten
+
+if TYPE_CHECKING:
+    from suffice.models.hidden_markov import HiddenMarkovModel
+    from suffice.models.markov_chain import MarkovChainModel
+    from suffice.result.fit import Fit
+
 
 SMALL_ORDER = 10
 """Up to so many predecessors are all listed where the chain is printed."""
 
 
 @dataclass(frozen=True)
-class MarkovChain:
+class MarkovChain(Structure[F_co]):
     """A Markov chain of some order: p(y_1, …, y_T) = p(y_1, …, y_k) Π p(y_t | y_t−k, …, y_t−1).
 
     The first k symbols have a distribution of their own, as the product of p(y_1), p(y_2 | y_1) and so on; sequences
@@ -75,13 +82,42 @@ class MarkovChain:
     """
 
     unit: ClassVar[str] = "symbol"
+    reads_rows: ClassVar[bool] = False
     order: int = 1
     variable: str | Sequence[str] | None = None
     id: str | None = None
     time: str | None = None
     level: str | None = None
     letters: bool = False
-    latent: Mapping[str, int] | tuple[tuple[str, int], ...] = ()
+    latent: Latent = ()
+
+    if TYPE_CHECKING:  # a chain with a latent column is fitted as a hidden Markov model
+
+        @overload
+        def __init__(
+            self: MarkovChain[Fit[MarkovChainModel, MarkovChain]],
+            order: int = 1,
+            variable: str | Sequence[str] | None = None,
+            id: str | None = None,
+            time: str | None = None,
+            level: str | None = None,
+            letters: bool = False,
+        ) -> None: ...
+
+        @overload
+        def __init__(
+            self: MarkovChain[Fit[HiddenMarkovModel, MarkovChain]],
+            order: int = 1,
+            variable: str | Sequence[str] | None = None,
+            id: str | None = None,
+            time: str | None = None,
+            level: str | None = None,
+            letters: bool = False,
+            *,
+            latent: Mapping[str, int] | Latent,
+        ) -> None: ...
+
+        def __init__(self, *args: Any, **kwargs: Any) -> None: ...
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "latent", _latent(self.latent))
@@ -151,16 +187,6 @@ class MarkovChain:
         Those of a hidden chain are the variables themselves.
         """
         return self.names if self.latent else window_names(self.names, self.order if self.names else 0)
-
-    @property
-    def continuous(self) -> frozenset[str]:
-        """No column is continuous."""
-        return frozenset()
-
-    @property
-    def declared(self) -> dict[str, Declaration]:
-        """Declarations that the structure itself makes: none."""
-        return {}
 
     def sequences(self, data: Any) -> Sequences:
         """Return data as sequences: text files, tables and lists, read as the structure says."""

@@ -6,7 +6,7 @@ import math
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from functools import cached_property
-from typing import Any, ClassVar
+from typing import TYPE_CHECKING, Any, ClassVar
 
 import numpy as np
 
@@ -30,13 +30,18 @@ from suffice.errors import (
 from suffice.structures.class_columns import ClassColumns, input_names
 from suffice.structures.class_prior import ClassPrior
 
+if TYPE_CHECKING:
+    from suffice.models.naive import NaiveModel
+    from suffice.result.fit import Fit
+
+
 DISCRETE, CONTINUOUS = ("categorical", "bernoulli"), ("gaussian", "tied_gaussian", "multinomial")
 KINDS = (*DISCRETE, *CONTINUOUS)
 DIVISORS = ("n", "n-1")
 
 
 @dataclass(frozen=True, init=False)
-class Naive(ClassColumns):
+class Naive(ClassColumns["Fit[NaiveModel]"]):
     """p(y) Π p(x_d | y): naive Bayes.
 
     Parameters
@@ -81,7 +86,8 @@ class Naive(ClassColumns):
     Naive('spam', ['free', 'length'])
     """
 
-    gaps: ClassVar[str] = "available"
+    learns_available: ClassVar[bool] = True
+    checks_rows: ClassVar[bool] = True
     target: str
     inputs: tuple[str, ...]
     kinds: tuple[tuple[str, str], ...]

@@ -6,7 +6,7 @@ import itertools
 import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from suffice.data.schema import Declaration, Schema
 from suffice.data.variable import Variable
@@ -18,6 +18,11 @@ from suffice.structures.feature_spec import FeatureSpec, discrete
 from suffice.structures.features import Features
 from suffice.structures.names import as_name
 from suffice.text import plural
+
+if TYPE_CHECKING:
+    from suffice.models.log_linear import LogLinear
+    from suffice.result.family_fits import FeaturesFit
+
 
 TIES = ("none", "couplings", "fields", "both")
 
@@ -133,7 +138,7 @@ def spin_values(variable: Variable, values: tuple[float, float]) -> tuple[float,
     return values if first < second else (values[1], values[0])
 
 
-class Pairwise(Features):
+class Pairwise(Features["FeaturesFit[LogLinear]"]):
     """What the three models share: a graph, whose nodes have fields and whose edges have couplings."""
 
     @property
@@ -158,6 +163,10 @@ class Pairwise(Features):
         """Return the structure as JSON-able data."""
         latent = {"latent": dict(self.latent)} if self.latent else {}
         return {"type": type(self).__name__, **self.specs[0].to_dict(), **latent}
+
+    if TYPE_CHECKING:
+
+        def __init__(self, graph: Any, **settings: Any) -> None: ...
 
     @classmethod
     def from_dict(cls, entry: Mapping[str, Any]) -> Pairwise:

@@ -19,7 +19,7 @@ from suffice.settings import settings
 from suffice.structures.dag import DAG
 from suffice.structures.gaussian_markov import GaussianMarkov
 from suffice.text import in_bytes
-from suffice.types import Label
+from suffice.values import Label
 
 DIVISORS = ("n", "n-1")
 PAIR_BYTES = 250

@@ -4,19 +4,23 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from suffice.data.variable import plain_label
 from suffice.errors import ArgumentError, StructureError, shown
 from suffice.structures.class_columns import ClassColumns, input_names
 from suffice.text import plural
-from suffice.types import Label
+from suffice.values import Label
+
+if TYPE_CHECKING:
+    from suffice.result.family_fits import SoftmaxFit
+
 
 SHOWN = 8
 
 
 @dataclass(frozen=True, init=False)
-class SoftmaxClasses(ClassColumns):
+class SoftmaxClasses(ClassColumns["SoftmaxFit"]):
     """What is known of a softmax (multinomial logistic) regression: log p(y = k | x) = b_k + w_k · f(x) − log Σ.
 
     A continuous input is a term by itself; a discrete one has an indicator of every state but its first.
@@ -63,11 +67,6 @@ class SoftmaxClasses(ClassColumns):
     def given(self) -> tuple[str, ...]:
         """The inputs, whose distribution is not modelled."""
         return self.inputs
-
-    @property
-    def continuous(self) -> frozenset[str]:
-        """Columns in a continuous role: none, since inputs of both kinds have a meaning."""
-        return frozenset()
 
     # Rendering ------------------------------------------------------------------------------------------------
 

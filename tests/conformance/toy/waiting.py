@@ -13,15 +13,17 @@ from numpy.typing import NDArray
 from suffice.certify.certificate import Certificate, Measured
 from suffice.certify.claim import Claim
 from suffice.certify.judgement import judged
-from suffice.data.schema import Declaration, Schema
+from suffice.data.schema import Schema
 from suffice.data.table import open_table
 from suffice.data.variable import Variable
 from suffice.learn.method import Method, Problem, Solution
+from suffice.result.fit import Fit
 from suffice.stats.needs import Moment
+from suffice.structures.structure import Structure
 
 
 @dataclass(frozen=True)
-class WaitingTime:
+class WaitingTime(Structure["Fit[Exponential]"]):
     """One variable with an exponential distribution."""
 
     variable: str
@@ -33,10 +35,6 @@ class WaitingTime:
     @property
     def continuous(self) -> frozenset[str]:
         return frozenset(self.columns)
-
-    @property
-    def declared(self) -> dict[str, Declaration]:
-        return {}
 
     def to_dict(self) -> dict[str, Any]:
         return {"type": "WaitingTime", "variable": self.variable}

@@ -10,7 +10,8 @@ from numpy.typing import ArrayLike
 from suffice.data.raw import CodedColumn, RawTable
 from suffice.data.variable import Variable, as_states
 from suffice.errors import DataError, SchemaError, require_mapping, shown
-from suffice.types import Array, Label
+from suffice.types import Array
+from suffice.values import Label
 
 
 class Contingency:

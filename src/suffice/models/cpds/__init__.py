@@ -9,7 +9,7 @@ from suffice.errors import ArgumentError, StructureError, Text, UnknownNameError
 from suffice.models.cpds import linear_gaussian_kind, noisy_or_kind, softmax_kind, tabular_kind
 from suffice.models.cpds.kind import CPD, AnyKind, Family, Given, NodeKind
 from suffice.structures.dag import DAG
-from suffice.types import Label
+from suffice.values import Label
 
 KINDS: dict[str, AnyKind] = {
     "tabular": tabular_kind.KIND,

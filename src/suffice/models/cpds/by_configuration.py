@@ -12,7 +12,8 @@ from suffice.models.cpds.kind import Family
 from suffice.models.cpds.rows import all_configurations
 from suffice.models.cpds.tabular import describe_configuration
 from suffice.text import html_table, number, plain_table, shorten
-from suffice.types import Columns, Floats, Frame, Ints, Label
+from suffice.types import Columns, Floats, Frame, Ints
+from suffice.values import Label
 
 SHOWN_ROWS = 60
 

@@ -10,7 +10,8 @@ from typing import TYPE_CHECKING, Any, ClassVar, Generic, Protocol, Self, TypeAl
 from suffice.data.variable import Variable
 from suffice.errors import StructureError, listing, suggestion
 from suffice.optimise.distance import Distance
-from suffice.types import Array, Codes, Columns, Floats, Ints, Json, JsonObject, Label
+from suffice.types import Array, Codes, Columns, Floats, Ints, Json, JsonObject
+from suffice.values import Label
 
 if TYPE_CHECKING:
     from numpy.typing import ArrayLike

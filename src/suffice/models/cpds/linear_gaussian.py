@@ -21,7 +21,8 @@ from suffice.models.cpds.kind import Family, Given
 from suffice.models.cpds.rows import all_configurations
 from suffice.models.cpds.tabular import describe_configuration
 from suffice.stats.moments import Moments
-from suffice.types import Bools, Columns, Floats, Ints, Json, JsonObject, Label
+from suffice.types import Bools, Columns, Floats, Ints, Json, JsonObject
+from suffice.values import Label
 
 PARAMETERS = ("intercept", "coefficients", "sd", "variance")
 Wide = NDArray[np.longdouble]

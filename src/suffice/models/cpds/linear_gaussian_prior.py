@@ -23,7 +23,8 @@ import numpy as np
 from suffice.models.cpds.linear_gaussian import LinearGaussianCPD
 from suffice.optimise.distance import EPS, Distance, beyond, shortfall
 from suffice.stats.moments import Moments
-from suffice.types import Estimate, Floats
+from suffice.types import Floats
+from suffice.values import Estimate
 
 if TYPE_CHECKING:
     from numpy.typing import ArrayLike

@@ -20,7 +20,8 @@ from suffice.models.cpds.tabular import MAX_AXES, TabularCPD
 from suffice.settings import settings
 from suffice.stats.counts import Counts
 from suffice.text import html_table, in_bytes, plain_table, probability, shorten
-from suffice.types import Bools, Codes, Columns, Floats, Frame, Ints, Json, JsonObject, Label
+from suffice.types import Bools, Codes, Columns, Floats, Frame, Ints, Json, JsonObject
+from suffice.values import Label
 
 
 @dataclass(frozen=True, eq=False)

@@ -13,7 +13,8 @@ from suffice.data.variable import Variable
 from suffice.errors import ArgumentError, listing, shown
 from suffice.models.cpds.kind import Family
 from suffice.stats.ordering import grouped, unique_rows, words_of
-from suffice.types import Bools, Codes, Floats, Ints, Label
+from suffice.types import Bools, Codes, Floats, Ints
+from suffice.values import Label
 
 if TYPE_CHECKING:
     from suffice.models.cpds.kind import Given

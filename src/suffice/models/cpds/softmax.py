@@ -19,7 +19,8 @@ from suffice.models.cpds.by_configuration import ByConfiguration
 from suffice.models.cpds.kind import Family, Given
 from suffice.models.cpds.rows import as_numbers
 from suffice.stats.rows import Rows
-from suffice.types import Bools, Codes, Columns, Floats, Json, JsonObject, Label
+from suffice.types import Bools, Codes, Columns, Floats, Json, JsonObject
+from suffice.values import Label
 
 PARAMETERS = ("intercept", "coefficients")
 

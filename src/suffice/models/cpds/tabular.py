@@ -30,7 +30,8 @@ from suffice.models.cpds.rows import (
 from suffice.settings import settings
 from suffice.stats.counts import Counts
 from suffice.text import html_table, in_bytes, plain_table, shorten
-from suffice.types import Codes, Columns, Floats, Ints, Json, JsonObject, Label
+from suffice.types import Codes, Columns, Floats, Ints, Json, JsonObject
+from suffice.values import Label
 
 if TYPE_CHECKING:
     from numpy.typing import ArrayLike

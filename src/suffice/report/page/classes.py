@@ -23,7 +23,7 @@ from suffice.report.page.entries import (
     table_of,
     tried,
 )
-from suffice.result.softmax_coefficients import SoftmaxCoefficients
+from suffice.result.family_fits import SoftmaxFit
 from suffice.result.summary import class_cells
 
 if TYPE_CHECKING:
@@ -71,9 +71,14 @@ def gaussian_parts(model: ClassGaussianModel, fit: Fit | None = None) -> Parts:
 def softmax_parts(model: SoftmaxModel, fit: Fit | None = None) -> Parts:
     """Lay out a softmax regression: coefficients with standard errors where they are known, by input too."""
     found = None
-    if fit is not None and fit.prior is None and model.information is not None and fit.certificate.exists != "no":
+    if (
+        isinstance(fit, SoftmaxFit)
+        and fit.prior is None
+        and model.information is not None
+        and fit.certificate.exists != "no"
+    ):
         found = tried(fit.coefficients, level=LEVEL)
-    if isinstance(found, SoftmaxCoefficients):
+    if found is not None:
         table = table_of(found, "; ".join(found._foot))
         at = table.head.index("term")
     else:

@@ -187,7 +187,7 @@ def _missing(fit: Fit | None) -> list[tuple[str, float]]:
     """List the variables with how many of their values were missing, those that were never observed left out."""
     if fit is None:
         return []
-    latent = dict(getattr(fit.structure, "latent", ()))
+    latent = dict(fit.structure.latent)
     found = missing_by_variable(fit.statistics)
     observed = [(name, weight) for name, weight in found.items() if name not in latent]
     return observed if any(weight for _, weight in observed) else []

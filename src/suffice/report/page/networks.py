@@ -27,6 +27,7 @@ from suffice.report.page.entries import (
     table_of,
     tried,
 )
+from suffice.result.family_fits import NetworkFit
 
 if TYPE_CHECKING:
     from suffice.priors.prior import NodePosterior
@@ -88,7 +89,7 @@ def _tables(
     found: list[Table | Sheet] = []
     if isinstance(posterior, RegressionPosterior):
         found.append(table_of(posterior.intervals(LEVEL), f"{100 * LEVEL:g} % credible intervals, equal-tailed"))
-    elif fit is not None and cpd.kind == "linear_gaussian":
+    elif isinstance(fit, NetworkFit) and cpd.kind == "linear_gaussian":
         coefficients = tried(fit.coefficients, cpd.family.child.name, LEVEL)
         if coefficients is not None:
             found.append(table_of(coefficients, f"least squares, {100 * LEVEL:g} % confidence intervals"))

@@ -23,8 +23,8 @@ from suffice.report.page.entries import (
     table_of,
     tried,
 )
+from suffice.result.family_fits import CliquesFit, FeaturesFit, LogLinearFit
 from suffice.result.wald import WaldTable
-from suffice.structures.cliques import Cliques
 from suffice.text import number
 
 if TYPE_CHECKING:
@@ -55,7 +55,7 @@ def field_parts(model: MarkovNetwork, fit: Fit | None = None) -> Parts:
 def feature_parts(model: FeatureModel, fit: Fit | None = None) -> Parts:
     """Lay out a log-linear model: weights with standard errors, and by variable."""
     names, values = model.weights.names, model.weights.to_numpy()
-    found = tried(fit.weights, LEVEL) if fit is not None and len(names) <= 500 else None
+    found = tried(fit.weights, LEVEL) if isinstance(fit, FeaturesFit) and len(names) <= 500 else None
     table = (
         table_of(found, _errors_said(found))
         if found is not None
@@ -148,7 +148,7 @@ def _u_terms(model: MarkovNetwork, fit: Fit | None) -> tuple[Table | None, list[
     """Return the u-terms with standard errors where they are known, and the variables of each; none of very many."""
     if sum(factor.values.size for factor in model.factors) > MOST_CELLS:
         return None, []
-    found = None if fit is None or not isinstance(fit.structure, Cliques) else tried(fit.u_terms, level=LEVEL)
+    found = tried(fit.u_terms, level=LEVEL) if isinstance(fit, CliquesFit) else None
     if found is not None:
         return table_of(found, _errors_said(found)), list(found.terms)
     terms = tried(model.u_terms)
@@ -168,7 +168,7 @@ def _errors_said(found: WaldTable | WeightTable) -> str:
 
 def _expected(fit: Fit | None) -> Entry | None:
     """Return the cells with their expected counts and residuals, the largest residuals first."""
-    found = None if fit is None else tried(fit.expected)
+    found = tried(fit.expected) if isinstance(fit, LogLinearFit) else None
     if found is None or found["observed"].values.size > MOST_CELLS:
         return None
     table = table_of(found, "observed and expected counts, the largest Pearson residuals first", MOST_CELLS)
