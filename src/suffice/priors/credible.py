@@ -32,6 +32,7 @@ from suffice.models.evidence import given_of, targets_of
 from suffice.models.interval_table import IntervalTable
 from suffice.priors.dirichlet_rows import DirichletRows
 from suffice.priors.network_posterior import NetworkPosterior
+from suffice.priors.posterior import Posterior
 from suffice.types import Floats
 
 METHODS = ("draws", "delta")
@@ -40,7 +41,7 @@ BLOCK_CELLS = 2**18
 
 def credible(
     model: BayesianNetwork,
-    posterior: Any,
+    posterior: Posterior[Any] | None,
     targets: Any,
     given: Mapping[str, Any] | None,
     level: float,
@@ -82,7 +83,7 @@ def credible(
     )
 
 
-def _require_tables(model: BayesianNetwork, posterior: Any) -> None:
+def _require_tables(model: BayesianNetwork, posterior: Posterior[Any] | None) -> None:
     """Refuse networks with nodes of other kinds, whose answers are no functions of tables alone."""
     for node in model.dag.nodes:
         if (kind := model.cpd(node).kind) != "tabular":

@@ -6,9 +6,9 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any, ClassVar
+from typing import Any, ClassVar, TypeVar
 
 import numpy as np
 
@@ -23,6 +23,9 @@ from suffice.stats.moments import Moments
 from suffice.text import plural
 from suffice.types import Floats
 
+OfNode = float | Sequence[float] | Sequence[Sequence[float]] | Floats
+"""What may be given for one node: a number, a list or a matrix."""
+T = TypeVar("T")
 LARGEST = 1e100
 """The largest number of a prior, so that sums and products of a few stay finite."""
 
@@ -89,18 +92,18 @@ class NormalInverseGamma(ComparedByContent, RegressionPrior):
             1  1.83333  1.08653
     """
 
-    shape: Any
-    scale: Any
-    mean: Any
-    precision: Any
-    intercept_precision: Any
+    shape: float | dict[str, float]
+    scale: float | dict[str, float]
+    mean: float | dict[str, float | Floats]
+    precision: float | dict[str, float | Floats]
+    intercept_precision: float | dict[str, float] | None
 
     def __init__(
         self,
         shape: float | Mapping[str, float],
         scale: float | Mapping[str, float],
-        mean: float | Mapping[str, Any] = 0.0,
-        precision: float | Mapping[str, Any] = 1.0,
+        mean: float | Mapping[str, OfNode] = 0.0,
+        precision: float | Mapping[str, OfNode] = 1.0,
         intercept_precision: float | Mapping[str, float] | None = None,
     ) -> None:
         object.__setattr__(self, "shape", _by_node("shape", shape, _positive))
@@ -278,14 +281,16 @@ class NormalInverseGammaRows(ComparedByContent, RegressionPrior):
         return {"type": "NormalInverseGammaRows", "scope": list(self.scope), **self._numbers()}
 
 
-def _by_node(argument: str, value: Any, check: Any) -> Any:
+def _by_node(
+    argument: str, value: OfNode | Mapping[str, OfNode], check: Callable[[str, OfNode, bool], T]
+) -> T | dict[str, T]:
     """Return a checked value for all nodes, or one by node."""
     if isinstance(value, Mapping):
         return {node: check(f"{argument}[{node!r}]", entry, True) for node, entry in value.items()}
     return check(argument, value, False)
 
 
-def _number(argument: str, value: Any, least: float, what: str) -> float:
+def _number(argument: str, value: OfNode, least: float, what: str) -> float:
     if not is_number(value) or not least <= value <= LARGEST or (what.startswith("positive") and value == 0):
         raise ArgumentError(
             f"The {argument!r} argument of the prior must be a {what}, or a mapping from nodes to such. "
@@ -294,27 +299,27 @@ def _number(argument: str, value: Any, least: float, what: str) -> float:
     return float(value)
 
 
-def _positive(argument: str, value: Any, of_node: bool) -> float:
+def _positive(argument: str, value: OfNode, of_node: bool) -> float:
     return _number(argument, value, 0.0, "positive, finite number")
 
 
-def _weight(argument: str, value: Any, of_node: bool) -> float:
+def _weight(argument: str, value: OfNode, of_node: bool) -> float:
     return _number(argument, value, 0.0, "number of zero or more")
 
 
-def _mean(argument: str, value: Any, of_node: bool) -> Any:
+def _mean(argument: str, value: OfNode, of_node: bool) -> float | Floats:
     if is_number(value) or not of_node:
         return _number(argument, value, -LARGEST, "finite number")
     return _array(argument, value, (1,))
 
 
-def _precision(argument: str, value: Any, of_node: bool) -> Any:
+def _precision(argument: str, value: OfNode, of_node: bool) -> float | Floats:
     if is_number(value) or not of_node:
         return _number(argument, value, 0.0, "positive, finite number")
     return _array(argument, value, (1, 2))
 
 
-def _array(argument: str, value: Any, axes: tuple[int, ...]) -> Floats:
+def _array(argument: str, value: OfNode, axes: tuple[int, ...]) -> Floats:
     try:
         array = np.array(value, np.float64)
     except (TypeError, ValueError):

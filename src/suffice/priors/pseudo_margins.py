@@ -3,21 +3,20 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
 from suffice.data.variable import Variable
 from suffice.models.cpds import Family
-from suffice.priors.dirichlet import BDeu
+from suffice.priors.dirichlet import BDeu, DirichletPrior
 from suffice.priors.expert import Expert
+from suffice.types import Floats
 
 CONSISTENT = (BDeu, Expert)
 """The priors whose pseudo-counts are margins of one joint distribution: uniform, or an expert's network."""
 
 
-def pseudo_margin(prior: Any, variables: Sequence[Variable]) -> NDArray[np.float64]:
+def pseudo_margin(prior: DirichletPrior, variables: Sequence[Variable]) -> Floats:
     """Return ess · p₀ over some variables, one axis each.
 
     >>> pseudo_margin(BDeu(6), [Variable("A", (0, 1)), Variable("B", (0, 1, 2))]).tolist()
@@ -27,5 +26,5 @@ def pseudo_margin(prior: Any, variables: Sequence[Variable]) -> NDArray[np.float
     shape = [variable.n_states for variable in variables]
     alpha = np.asarray(prior.alpha(family))
     rows = alpha if alpha.ndim == 2 else np.broadcast_to(alpha, (int(np.prod(shape[:-1])), shape[-1]))
-    margin: NDArray[np.float64] = np.array(rows, np.float64).reshape(shape)
+    margin: Floats = np.array(rows, np.float64).reshape(shape)
     return margin
