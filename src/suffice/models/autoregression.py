@@ -26,7 +26,7 @@ from suffice.models.normal_arrays import checked_array, checked_names, frozen
 from suffice.models.sampling import require_draws, stream_key
 from suffice.structures.autoregression import Autoregression, lag_names
 from suffice.text import number, plural
-from suffice.types import Floats, Ints
+from suffice.types import Floats, Ints, Json
 
 UNIT = 1 - 1e-12
 """A spectral radius beyond this is one to rounding error."""
@@ -379,7 +379,7 @@ class AutoregressiveModel:
     def _repr_html_(self) -> str:
         return html_equations(self)
 
-    def to_dict(self) -> dict[str, Any]:
+    def to_dict(self) -> dict[str, Json]:
         """Return the model as JSON-able data."""
         return {
             "type": "AutoregressiveModel",

@@ -11,13 +11,12 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
 from suffice.data.matrix import MatrixColumns, matrix_of
 from suffice.data.schema import Schema
 from suffice.data.variable import Variable
 from suffice.errors import DataError, Mention
-from suffice.types import Columns, Floats
+from suffice.types import Array, Columns, Floats
 from suffice.values import Label
 
 Centre = Mapping[str, float]
@@ -150,7 +149,7 @@ def sparse_terms(terms: Sequence[Term], columns: Columns) -> Any:
     return columns.matrix[:, [place[name] for name in names]]
 
 
-def _values(name: str, columns: Columns, schema: Mapping[str, Variable], centre: Centre) -> NDArray[Any]:
+def _values(name: str, columns: Columns, schema: Mapping[str, Variable], centre: Centre) -> Array:
     """Return a column: codes, of which none may be missing, or centred numbers."""
     column = columns[name]
     if not schema[name].is_discrete:

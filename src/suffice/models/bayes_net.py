@@ -40,7 +40,7 @@ from suffice.models.sensitivity import Sensitivity, event_text, in_proportion
 from suffice.models.weighted_sampling import SampledAnswer, sampled
 from suffice.structures.dag import DAG
 from suffice.text import html_folded, html_text, plain_tables, plural
-from suffice.types import Array, Columns, Floats
+from suffice.types import Array, Columns, Floats, Json
 
 if TYPE_CHECKING:
     from suffice.models.markov_net import MarkovNetwork
@@ -366,7 +366,7 @@ class BayesianNetwork(Queries[Answer, AnswersOfRows], RowModel, Prediction):
 
     # Files ----------------------------------------------------------------------------------------------------
 
-    def to_dict(self) -> dict[str, Any]:
+    def to_dict(self) -> dict[str, Json]:
         """Return the model as JSON-able data."""
         return {
             "type": "BayesianNetwork",

@@ -7,7 +7,6 @@ from typing import Any
 
 import narwhals.stable.v2 as nw
 import numpy as np
-from numpy.typing import NDArray
 
 from suffice.data.labelled import LabelledTable
 from suffice.data.schema import SchemaLike, declarations
@@ -15,6 +14,7 @@ from suffice.data.variable import Variable, plain_label
 from suffice.errors import ModelError, SchemaError, listing
 from suffice.models.cpds import CPD, Family, kind_for, tabular
 from suffice.structures.dag import DAG
+from suffice.types import Floats
 from suffice.values import Label
 
 
@@ -86,7 +86,7 @@ def _labels(node: str, frame: Any, column: str) -> list[Label]:
     return [plain_label(label) for label in native.get_column(column).to_list()]
 
 
-def _from_frame(family: Family, frame: Any) -> NDArray[np.float64]:
+def _from_frame(family: Family, frame: Any) -> Floats:
     """Read a frame with one row a cell: a column a variable, and one column of probabilities."""
     name = family.child.name
     columns = [_labels(name, frame, variable.name) for variable in family.variables]

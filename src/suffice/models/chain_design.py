@@ -17,7 +17,7 @@ from suffice.data.attributes import Attributes, LabelledSequences, no_attributes
 from suffice.data.block import Block
 from suffice.data.sequence_positions import SequenceColumns
 from suffice.models.chain_layout import ChainLayout
-from suffice.types import Floats, Ints
+from suffice.types import Array, Bools, Floats, Ints
 
 FEW = 6
 """An attribute with more weights than this, and than a quarter of the labels, has a row of the dense table."""
@@ -98,9 +98,9 @@ class Ready:
     sequences: LabelledSequences
     many: Attributes
     few: Attributes
-    few_labels: NDArray[Any]
+    few_labels: Array
     steps: Attributes
-    step_labels: NDArray[Any]
+    step_labels: Array
     weights: Floats
     kept: dict[int, Any] = field(default_factory=dict, repr=False)
 
@@ -151,7 +151,7 @@ def made_ready(
     sequences: LabelledSequences,
     layout: ChainLayout,
     table: Table,
-    weights: NDArray[Any] | None = None,
+    weights: Array | None = None,
     *,
     given: bool = False,
 ) -> Ready:
@@ -193,7 +193,7 @@ def _steps(sequences: LabelledSequences, layout: ChainLayout, given: bool) -> tu
     return _masked(steps, keep), pairs[keep]
 
 
-def _by_sequence(sequences: LabelledSequences, weights: NDArray[Any] | None) -> Floats:
+def _by_sequence(sequences: LabelledSequences, weights: Array | None) -> Floats:
     if weights is None:
         return np.zeros(0)
     found = np.ones(sequences.n_sequences)
@@ -202,12 +202,12 @@ def _by_sequence(sequences: LabelledSequences, weights: NDArray[Any] | None) -> 
     return found
 
 
-def _kept(rows: Attributes, wanted: NDArray[np.bool_]) -> Attributes:
+def _kept(rows: Attributes, wanted: Bools) -> Attributes:
     """Return rows with the wanted attributes only."""
     return _masked(rows, wanted[rows.codes])
 
 
-def _masked(rows: Attributes, keep: NDArray[np.bool_]) -> Attributes:
+def _masked(rows: Attributes, keep: Bools) -> Attributes:
     ends = np.concatenate([np.zeros(1, np.int64), np.cumsum(keep, dtype=np.int64)])
     values = None if rows.values is None else rows.values[keep]
     return Attributes(ends[rows.starts], rows.codes[keep], values, rows.n_attributes)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from typing import Any
@@ -14,7 +14,7 @@ from suffice.errors import EstimationError, Mention, Remedy
 from suffice.settings import settings
 from suffice.stats.chain_counts import ChainCounts, Pairs
 from suffice.structures.label_chain import LabelChain
-from suffice.types import Floats, Ints
+from suffice.types import Array, Columns, Floats, Ints
 
 Codes = NDArray[np.int32]
 VECTORS = 30
@@ -136,14 +136,14 @@ class ChainLayout:
         named = structure.step_vocabulary.name(attribute)
         return f"{named!r} with the step {labels[pair // k]!r} → {labels[pair % k]!r}"
 
-    def to_arrays(self) -> dict[str, NDArray[Any]]:
+    def to_arrays(self) -> dict[str, Array]:
         """Return the layout as named arrays."""
         names = ("starts", "labels", "pairs", "step_starts", "step_pairs")
         flags = np.array([self.n_labels, self.has_start, self.has_end], np.int64)
         return {"layout": flags, **{name: getattr(self, name) for name in names}}
 
     @classmethod
-    def from_arrays(cls, arrays: Mapping[str, NDArray[Any]]) -> ChainLayout:
+    def from_arrays(cls, arrays: Columns) -> ChainLayout:
         """Rebuild the layout from `to_arrays`."""
         k, has_start, has_end = (int(value) for value in arrays["layout"])
         starts, labels, pairs, step_starts, step_pairs = (

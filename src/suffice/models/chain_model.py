@@ -23,7 +23,7 @@ from suffice.models.chain_scores import scores_of
 from suffice.settings import settings
 from suffice.structures.label_chain import LabelChain, LocalChain
 from suffice.text import html_table, in_bytes
-from suffice.types import Floats
+from suffice.types import Array, Columns, Floats
 
 Codes = NDArray[np.int32]
 PIECE_CELLS = 1 << 22
@@ -190,7 +190,7 @@ class ChainModel:
 
     # Files ----------------------------------------------------------------------------------------------------
 
-    def to_parts(self) -> tuple[dict[str, Any], dict[str, NDArray[Any]]]:
+    def to_parts(self) -> tuple[dict[str, Any], dict[str, Array]]:
         """Return JSON-able facts and named arrays, which together are the model but for its vocabularies."""
         structure = {
             name: value
@@ -201,7 +201,7 @@ class ChainModel:
         return meta, {**self.layout.to_arrays(), "weights": self.weights}
 
     @classmethod
-    def from_parts(cls, meta: Mapping[str, Any], arrays: Mapping[str, NDArray[Any]], **vocabularies: Any) -> ChainModel:
+    def from_parts(cls, meta: Mapping[str, Any], arrays: Columns, **vocabularies: Any) -> ChainModel:
         """Rebuild the model from `to_parts` and from its vocabularies."""
         entry = dict(meta["structure"])
         structure = KINDS[entry.pop("type")](**entry, **vocabularies)

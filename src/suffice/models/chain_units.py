@@ -9,7 +9,6 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
 from suffice.data.attributes import Attributes, LabelledSequences
 from suffice.data.block import Block
@@ -17,7 +16,7 @@ from suffice.models.chain_layout import ChainLayout
 from suffice.stats.needs import Sum
 from suffice.stats.source import Source
 from suffice.stats.sums import Sums
-from suffice.types import Floats
+from suffice.types import Floats, Ints
 
 NAME = "chain units"
 
@@ -57,7 +56,7 @@ def units_of(source: Source, layout: ChainLayout) -> Floats:
     return np.concatenate([units[0], np.ones(between), units[1]])
 
 
-def _root(sums: Floats, starts: NDArray[np.int64]) -> Floats:
+def _root(sums: Floats, starts: Ints) -> Floats:
     counts, squares = np.split(sums, 2)
     root = np.sqrt(squares / np.maximum(counts, 1.0))
     return np.repeat(np.where(root > 0, root, 1.0), np.diff(starts))

@@ -29,7 +29,7 @@ from suffice.models.multivariate_t import MultivariateT
 from suffice.models.prediction import Prediction
 from suffice.structures.class_gaussian import ClassGaussian
 from suffice.text import html_table, number, plain_table, plural
-from suffice.types import Columns, Floats
+from suffice.types import Array, Bools, Columns, Floats, Ints, Json
 
 if TYPE_CHECKING:
     from suffice.models.class_gaussian_forms import Discriminants
@@ -156,7 +156,7 @@ class ClassGaussianModel(ClassModel, Posteriors, Prediction):
     # What it says ---------------------------------------------------------------------------------------------
 
     @cached_property
-    def unknown(self) -> NDArray[np.bool_]:
+    def unknown(self) -> Bools:
         """The classes that had no rows; shape (K,)."""
         return np.asarray(np.isnan(self.means).all(axis=1))
 
@@ -293,7 +293,7 @@ class ClassGaussianModel(ClassModel, Posteriors, Prediction):
         """Return log p(y | x) of every row; shape (n_rows, K)."""
         return log_normalised(self.scores_of(columns, n_rows))
 
-    def draw_inputs(self, classes: NDArray[np.int64], stream: np.random.Generator) -> dict[str, NDArray[Any]]:
+    def draw_inputs(self, classes: Ints, stream: np.random.Generator) -> dict[str, Array]:
         """Draw inputs of given classes."""
         n, d = len(classes), len(self.inputs)
         found = stream.standard_normal((n, d))
@@ -363,7 +363,7 @@ class ClassGaussianModel(ClassModel, Posteriors, Prediction):
     def _repr_html_(self) -> str:
         return html_table(*self._cells(), caption=self._caption)
 
-    def to_dict(self) -> dict[str, Any]:
+    def to_dict(self) -> dict[str, Json]:
         """Return the model as JSON-able data."""
         arrays = ("class_prior", "means", "spread", "n", "precisions", "dof", "shrinkage")
         return {

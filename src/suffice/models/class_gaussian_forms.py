@@ -2,12 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
-from numpy.typing import NDArray
 
 from suffice.data.table import open_table
 from suffice.errors import ModelError, Passed, Remedy
@@ -15,7 +13,7 @@ from suffice.models.basis import Linear, Product, Term
 from suffice.models.class_gaussian_scores import linear_weights, whitening
 from suffice.stats.source import BlockSource
 from suffice.text import html_table, number, plain_table
-from suffice.types import Floats
+from suffice.types import Bools, Columns, Floats
 
 if TYPE_CHECKING:
     from suffice.models.class_gaussian import ClassGaussianModel
@@ -61,7 +59,7 @@ def to_softmax(model: ClassGaussianModel) -> SoftmaxModel:
     return SoftmaxModel(model.target, model.inputs, terms, weights, constants + model.log_prior, held)
 
 
-def _precisions(model: ClassGaussianModel, known: NDArray[np.bool_]) -> tuple[Floats, Floats]:
+def _precisions(model: ClassGaussianModel, known: Bools) -> tuple[Floats, Floats]:
     """Return the precision matrices of known classes, shape (K, d, d), and log |Σ_k|, shape (K,)."""
     if model.structure.form != "matrix":
         variances = np.broadcast_to(model.spread, model.means.shape)[known]
@@ -110,7 +108,7 @@ class Discriminants:
         parts = BlockSource(table).each(lambda block: self.project_columns(block.columns))
         return np.concatenate(list(parts))
 
-    def project_columns(self, columns: Mapping[str, NDArray[Any]]) -> Floats:
+    def project_columns(self, columns: Columns) -> Floats:
         """Return the coordinates of rows given as columns."""
         x = np.stack([np.asarray(columns[name], np.float64) for name in self.names], axis=1)
         return np.asarray((x - self.centre) @ self.directions, np.float64)

@@ -14,10 +14,9 @@ from collections.abc import Callable
 from dataclasses import dataclass
 
 import numpy as np
-from numpy.typing import NDArray
 
 from suffice.models.class_scoring import ClassScores, DiagonalScores, LinearScores, WhitenedScores
-from suffice.types import Floats
+from suffice.types import Bools, Floats
 
 Scorer = Callable[[Floats], Floats]
 PIECE = 4096
@@ -47,7 +46,7 @@ class Densities:
     spread: Floats
     dof: Floats | None = None
 
-    def of(self, columns: NDArray[np.bool_]) -> Densities:
+    def of(self, columns: Bools) -> Densities:
         """Return the marginal densities of some of the columns."""
         spread = self.spread
         if self.form == "matrix":

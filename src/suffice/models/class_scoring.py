@@ -12,14 +12,12 @@ from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from functools import cached_property
-from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
 from suffice.native import classify
 from suffice.settings import one_blas_thread, settings
-from suffice.types import Floats
+from suffice.types import Array, Floats, Ints
 
 PIECE_ROWS, RANGE_ROWS = 1 << 12, 1 << 17
 SMALL_PRODUCT = 800_000
@@ -31,7 +29,7 @@ FEW_INPUTS = 64
 NEAR = 64.0
 """Standard deviations from zero, up to which subtracting a centre first saves no digits worth its time."""
 
-Codes = NDArray[np.int64]
+Codes = Ints
 
 
 class ClassScores(ABC):
@@ -45,20 +43,20 @@ class ClassScores(ABC):
             object.__setattr__(self, name, np.ascontiguousarray(value, kind))
 
     @abstractmethod
-    def _fill(self, x: NDArray[Any], out: Floats) -> None:
+    def _fill(self, x: Array, out: Floats) -> None:
         """Fill scores, shape (n, K), of a piece of rows."""
 
-    def _prepared(self, x: NDArray[Any]) -> NDArray[Any]:
+    def _prepared(self, x: Array) -> Array:
         """Return a piece of rows as the kernels take it."""
         return np.ascontiguousarray(x, np.float64)
 
-    def scores(self, x: NDArray[Any]) -> Floats:
+    def scores(self, x: Array) -> Floats:
         """Return the scores of all rows; shape (n, K)."""
         found = np.empty((len(x), len(self.start)))
         self._each_piece(x, lambda low, high: self._fill(self._prepared(x[low:high]), found[low:high]))
         return found
 
-    def best(self, x: NDArray[Any]) -> Codes:
+    def best(self, x: Array) -> Codes:
         """Return the class of the largest score, of equal ones the first; shape (n,)."""
         found = np.zeros(len(x), np.int64)
 
@@ -70,7 +68,7 @@ class ClassScores(ABC):
         self._each_piece(x, one)
         return found
 
-    def _each_piece(self, x: NDArray[Any], one: Callable[[int, int], None]) -> None:
+    def _each_piece(self, x: Array, one: Callable[[int, int], None]) -> None:
         """Call ``one`` for all pieces; threads take ranges of them, and write to rows of their own."""
         n, size = len(x), PIECE_ROWS
 
@@ -127,7 +125,7 @@ class DiagonalScores(ClassScores):
     height: Floats
     start: Floats
 
-    def _fill(self, x: NDArray[Any], out: Floats) -> None:
+    def _fill(self, x: Array, out: Floats) -> None:
         classify.fill_diagonal_scores(x, self.mean, self.precision, self.height, self.start, out)
 
 
@@ -152,7 +150,7 @@ class LinearScores(ClassScores):
     weights: Floats
     start: Floats
 
-    def _fill(self, x: NDArray[Any], out: Floats) -> None:
+    def _fill(self, x: Array, out: Floats) -> None:
         if x.shape[1] <= FEW_INPUTS:
             classify.fill_linear_scores(x, self.centre, self.weights, self.start, out)
         else:
@@ -197,7 +195,7 @@ class WhitenedScores(ClassScores):
     def _is_triangular(self) -> bool:
         return not np.triu(self.factors, 1).any()
 
-    def _fill(self, x: NDArray[Any], out: Floats) -> None:
+    def _fill(self, x: Array, out: Floats) -> None:
         centre, shift = self._around
         if self._is_triangular and x.shape[1] <= FEW_INPUTS:
             about = np.zeros(x.shape[1]) if centre is None else centre
@@ -237,8 +235,8 @@ class TableScores(ClassScores):
     tables: Floats
     start: Floats
 
-    def _prepared(self, x: NDArray[Any]) -> NDArray[Any]:
+    def _prepared(self, x: Array) -> Array:
         return np.ascontiguousarray(x, None if x.dtype.kind == "i" else np.int64)
 
-    def _fill(self, x: NDArray[Any], out: Floats) -> None:
+    def _fill(self, x: Array, out: Floats) -> None:
         classify.fill_table_scores(x, self.first, self.tables, self.start, out)

@@ -9,7 +9,6 @@ from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
-from numpy.typing import NDArray
 
 from suffice.data.encode import UNKNOWN
 from suffice.data.schema import Schema
@@ -21,7 +20,7 @@ from suffice.settings import settings
 from suffice.structures.feature_rules import Feature
 from suffice.structures.features import Features
 from suffice.text import in_bytes
-from suffice.types import Ints
+from suffice.types import Bools, Columns, Ints
 
 if TYPE_CHECKING:
     from scipy.sparse import csr_array
@@ -60,7 +59,7 @@ class ConditionalDesign:
         found = np.unravel_index(np.arange(self.n_outputs), self.sizes)
         return {name: codes.astype(np.int64) for name, codes in zip(self.outputs, found, strict=True)}
 
-    def at(self, inputs: Mapping[str, NDArray[Any]], n: int) -> csr_array:
+    def at(self, inputs: Columns, n: int) -> csr_array:
         """Return f(x, y) for n inputs and all outputs; shape (n · n_outputs, n_weights)."""
         from scipy.sparse import csr_array
 
@@ -87,7 +86,7 @@ class ConditionalDesign:
             total = rows @ matrix + total if total.nnz else rows @ matrix
         return total
 
-    def _unknown(self, columns: Mapping[str, NDArray[Any]]) -> dict[str, NDArray[np.bool_]]:
+    def _unknown(self, columns: Columns) -> dict[str, Bools]:
         """Return where inputs have unknown states, at which indicators are zero; refuse other features of them."""
         found = {}
         for name in self.structure.given:
@@ -123,9 +122,7 @@ class ConditionalDesign:
     def _is_discrete(self, scope: Sequence[str]) -> bool:
         return all(self.schema[name].is_discrete for name in scope)
 
-    def _numbers(
-        self, columns: Mapping[str, NDArray[Any]], n_rows: int, unknown: Mapping[str, NDArray[np.bool_]]
-    ) -> csr_array:
+    def _numbers(self, columns: Columns, n_rows: int, unknown: Mapping[str, Bools]) -> csr_array:
         """Return the terms that look at continuous inputs, evaluated row by row; zero at unknown states."""
         from scipy.sparse import coo_array
 

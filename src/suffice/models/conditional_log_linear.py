@@ -8,7 +8,6 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
 from suffice.data.block import Block, code_dtype
 from suffice.data.encode import MARK, UNKNOWN, missing_in
@@ -37,7 +36,7 @@ from suffice.models.sampling import stream_key, to_frame
 from suffice.stats.source import BlockSource
 from suffice.structures.features import Features
 from suffice.text import plural
-from suffice.types import Columns, Floats
+from suffice.types import Columns, Floats, Json
 
 PIECE_ROWS = 1 << 14
 """Rows that are predicted at a time."""
@@ -100,14 +99,14 @@ class ConditionalLogLinear(Prediction):
 
     # Answers --------------------------------------------------------------------------------------------------
 
-    def probabilities(self, inputs: Mapping[str, NDArray[Any]], n: int) -> Floats:
+    def probabilities(self, inputs: Columns, n: int) -> Floats:
         """Return p(y | x) for n rows of inputs, codes or numbers; shape (n, configurations of the outputs)."""
         scores = self._scores(inputs, n)
         np.exp(scores, out=scores)
         scores /= scores.sum(axis=1, keepdims=True)
         return scores
 
-    def _scores(self, inputs: Mapping[str, NDArray[Any]], n: int) -> Floats:
+    def _scores(self, inputs: Columns, n: int) -> Floats:
         """Return Σ θᵢ fᵢ(x, y) less that of the most likely output, and −inf for outputs that are ruled out."""
         design: ConditionalDesign = self._design  # type: ignore[attr-defined]
         matrix, values = design.at(inputs, n), self.weights.to_numpy()
@@ -246,7 +245,7 @@ class ConditionalLogLinear(Prediction):
         blocks = self._blocks(self.variables, data, unknown_states)
         return np.concatenate([self.log_prob_of(block.columns, block.n_rows) for block in blocks])
 
-    def log_prob_of(self, columns: Mapping[str, NDArray[Any]], n_rows: int) -> Floats:
+    def log_prob_of(self, columns: Columns, n_rows: int) -> Floats:
         """Return log p(y | x) of every row of codes and numbers; shape (n_rows,)."""
         design: ConditionalDesign = self._design  # type: ignore[attr-defined]
         scores = self._scores(columns, n_rows)
@@ -275,7 +274,7 @@ class ConditionalLogLinear(Prediction):
 
         return BlockSource(table).each(checked)
 
-    def _require_inputs(self, columns: Mapping[str, NDArray[Any]], n_rows: int, start: int) -> None:
+    def _require_inputs(self, columns: Columns, n_rows: int, start: int) -> None:
         """Refuse rows that lack an input, the first row being row ``start`` of a table."""
         for name in self.features.given if n_rows else ():
             column = columns.get(name)
@@ -339,7 +338,7 @@ class ConditionalLogLinear(Prediction):
 
     # Files ----------------------------------------------------------------------------------------------------
 
-    def to_dict(self) -> dict[str, Any]:
+    def to_dict(self) -> dict[str, Json]:
         """Return the model as JSON-able data."""
         return {
             "type": "ConditionalLogLinear",

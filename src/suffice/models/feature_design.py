@@ -14,7 +14,6 @@ from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
-from numpy.typing import NDArray
 
 from suffice.data.schema import Schema
 from suffice.errors import Remedy, StructureError, Text, listing
@@ -26,7 +25,7 @@ from suffice.settings import settings
 from suffice.structures.feature_rules import Feature, Term
 from suffice.structures.features import Features
 from suffice.text import in_bytes
-from suffice.types import Floats, Ints
+from suffice.types import Array, Bools, Floats, Ints
 
 if TYPE_CHECKING:
     from scipy.sparse import csr_array
@@ -64,7 +63,7 @@ class Design:
         return len(self.features)
 
     @cached_property
-    def n_terms(self) -> NDArray[np.int64]:
+    def n_terms(self) -> Ints:
         """How many terms every feature adds up."""
         return np.array([max(len(feature.terms), 1) for feature in self.features], np.int64)
 
@@ -103,7 +102,7 @@ class Design:
                 found[home] += tables[scope].transpose(ranked).reshape(shape)
         return [(scope, found[scope]) for scope in self.layout.scopes if scope in found]
 
-    def bounds(self, allowed: NDArray[np.bool_] | None = None) -> tuple[Floats, Floats]:
+    def bounds(self, allowed: Bools | None = None) -> tuple[Floats, Floats]:
         """Return Σ over scopes of each feature's least and largest value: bounds on it, exact where it has one scope.
 
         ``allowed`` are the cells that may occur, flat.
@@ -139,7 +138,7 @@ def design_of(structure: Features, schema: Schema, nodes: Mapping[str, Quadratur
     return Design(features, names, layout, matrix_of(terms, len(features), layout, scopes, place, nodes))
 
 
-def data_covariance(design: Design, codes: NDArray[Any], shares: Floats, total: float) -> Floats:
+def data_covariance(design: Design, codes: Array, shares: Floats, total: float) -> Floats:
     """Return the covariance of the features over rows of codes, a little of it replaced by its diagonal."""
     from scipy.sparse import csr_array
 

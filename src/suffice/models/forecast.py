@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any
 
 import numpy as np
 
@@ -12,7 +11,7 @@ from suffice.errors import require_fraction
 from suffice.models.joint_normal import JointNormal
 from suffice.models.normal_arrays import frozen
 from suffice.text import html_table, number, plain_table
-from suffice.types import Array, Floats
+from suffice.types import Array, Floats, Frame
 
 SHOWN_STEPS = 20
 
@@ -67,7 +66,7 @@ class Forecast:
         names = [f"{name}[+{step}]" for step in range(1, self.steps + 1) for name in self.variables]
         return JointNormal(names, self.mean.reshape(-1), covariance=self.joint_covariance)
 
-    def to_frame(self, level: float = 0.95, backend: str | None = None) -> Any:
+    def to_frame(self, level: float = 0.95, backend: str | None = None) -> Frame:
         """Return a frame with a row for each step and variable: mean, sd, and the ends of the interval.
 
         Parameters

@@ -20,7 +20,7 @@ from suffice.inference.label_graphs import GraphPotentials
 from suffice.models.graph_layout import GraphLayout
 from suffice.structures.label_graph import LabelGraph
 from suffice.text import html_table
-from suffice.types import Floats
+from suffice.types import Array, Columns, Floats, Ints
 from suffice.values import Label
 
 Codes = NDArray[np.int32]
@@ -148,21 +148,21 @@ class GraphModel:
         return WeightName("node" if kind is None else kind.name, vocabulary.name(attribute), labels)
 
     @cached_property
-    def _first_cells(self) -> NDArray[np.int64]:
+    def _first_cells(self) -> Ints:
         """The first cell of every weight."""
         found, cells = np.unique(self.layout.index, return_index=True)
         return np.asarray(cells[found >= 0], np.int64)
 
     # Files ----------------------------------------------------------------------------------------------------
 
-    def to_parts(self) -> tuple[dict[str, Any], dict[str, NDArray[Any]]]:
+    def to_parts(self) -> tuple[dict[str, Any], dict[str, Array]]:
         """Return JSON-able facts and named arrays, which together are the model."""
         meta = {"structure": self.structure.to_dict(), "schema": self.schema.to_dict()}
         more = {} if self.information is None else {"information": self.information}
         return meta, {**self.layout.to_arrays(), "weights": self.weights, "units": self.units, **more}
 
     @classmethod
-    def from_parts(cls, meta: Mapping[str, Any], arrays: Mapping[str, NDArray[Any]]) -> GraphModel:
+    def from_parts(cls, meta: Mapping[str, Any], arrays: Columns) -> GraphModel:
         """Rebuild the model from `to_parts`."""
         structure = LabelGraph.from_dict(meta["structure"])
         label = Schema.from_dict(meta["schema"])[structure.label]

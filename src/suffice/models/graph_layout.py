@@ -8,12 +8,10 @@ from __future__ import annotations
 
 import itertools
 import math
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
 from suffice.data.graph_codes import LabelledGraphs
 from suffice.errors import EstimationError, Mention
@@ -21,7 +19,7 @@ from suffice.inference.label_graphs import GraphPotentials, joint_codes
 from suffice.settings import settings
 from suffice.structures.label_graph import LabelGraph
 from suffice.text import in_bytes
-from suffice.types import Floats, Ints
+from suffice.types import Array, Bools, Columns, Floats, Ints
 
 VECTORS = 40
 """So many vectors of all cells are held while learning."""
@@ -91,12 +89,12 @@ class GraphLayout:
 
     # Files ----------------------------------------------------------------------------------------------------
 
-    def to_arrays(self) -> dict[str, NDArray[Any]]:
+    def to_arrays(self) -> dict[str, Array]:
         """Return the layout as named arrays."""
         return {"shapes": np.array(self.shapes, np.int64), "index": self.index}
 
     @classmethod
-    def from_arrays(cls, arrays: Mapping[str, NDArray[Any]]) -> GraphLayout:
+    def from_arrays(cls, arrays: Columns) -> GraphLayout:
         """Rebuild the layout from `to_arrays`."""
         index = np.asarray(arrays["index"], np.int64)
         shapes = tuple((int(rows), int(columns)) for rows, columns in arrays["shapes"])
@@ -109,7 +107,7 @@ def cell_sums(graphs: LabelledGraphs, nodes: Floats, cliques: Sequence[Floats]) 
     return [np.asarray(graphs.matrix.T @ nodes), *by_kind]
 
 
-def chosen(graphs: LabelledGraphs, labels: NDArray[Any], n_labels: int, by_graph: Floats) -> list[Floats]:
+def chosen(graphs: LabelledGraphs, labels: Array, n_labels: int, by_graph: Floats) -> list[Floats]:
     """Return one number a graph at the labels of its nodes and cliques, zero elsewhere, in the form of the factors."""
     nodes = np.zeros((graphs.n_nodes, n_labels))
     nodes[np.arange(graphs.n_nodes), labels] = np.repeat(by_graph, graphs.lengths)
@@ -167,7 +165,7 @@ def layout_of(structure: LabelGraph, n_labels: int, sizes: Floats) -> GraphLayou
     return layout_with(structure, n_labels, tables)
 
 
-def layout_with(structure: LabelGraph, n_labels: int, kept: Sequence[NDArray[np.bool_]]) -> GraphLayout:
+def layout_with(structure: LabelGraph, n_labels: int, kept: Sequence[Bools]) -> GraphLayout:
     """Return the layout in which some combinations have a weight.
 
     Parameters

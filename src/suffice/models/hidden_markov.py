@@ -43,7 +43,7 @@ from suffice.models.sampling import require_draws, stream_key
 from suffice.settings import settings
 from suffice.structures.markov_chain import MarkovChain
 from suffice.text import in_bytes, plural
-from suffice.types import Floats
+from suffice.types import Array, Floats, Ints, Json
 
 Emission = TabularCPD | LinearGaussianCPD
 
@@ -313,13 +313,13 @@ class HiddenMarkovModel:
         """
         return self.sample_with_states(n, length, seed=seed)[0]
 
-    def sample_with_states(self, n: int, length: int, *, seed: int | None = None) -> tuple[Sequences, NDArray[Any]]:
+    def sample_with_states(self, n: int, length: int, *, seed: int | None = None) -> tuple[Sequences, Array]:
         """Draw sequences as `sample` does, and return the states that they passed through; shape (n, length)."""
         length = require_whole("length", length)
         n = require_draws(n, 8 * max(length, 1) * (1 + len(self.shows)), "sequences")
         key = stream_key(seed)
         states = draw((self.start,), self.step, np.zeros(0, np.int64), n, length, key)
-        columns: dict[Variable, NDArray[Any]] = {}
+        columns: dict[Variable, Array] = {}
         for place, cpd in enumerate(self.shows, 1):
             drawn = [
                 cpd.sample({self.state.name: states[row]}, self._stream(key, place, row).random(length))
@@ -346,7 +346,7 @@ class HiddenMarkovModel:
     def _repr_html_(self) -> str:
         return "".join(cpd._repr_html_() for cpd in self.tables)
 
-    def to_dict(self) -> dict[str, Any]:
+    def to_dict(self) -> dict[str, Json]:
         """Return the model as JSON-able data."""
         return {
             "type": "HiddenMarkovModel",
@@ -385,6 +385,6 @@ def _normal(family: Family, given: Any) -> LinearGaussianCPD:
     return LinearGaussianCPD.from_given(family, entry)
 
 
-def _cut(values: NDArray[Any], offsets: NDArray[np.int64]) -> list[NDArray[Any]]:
+def _cut(values: Array, offsets: Ints) -> list[Array]:
     """Return the part of every sequence."""
     return [values[low:high] for low, high in zip(offsets[:-1].tolist(), offsets[1:].tolist(), strict=True)]

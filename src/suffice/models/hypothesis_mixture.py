@@ -24,7 +24,7 @@ from suffice.models.row_model import RowModel
 from suffice.models.sampling import Draw
 from suffice.structures.hypotheses import Hypotheses
 from suffice.text import shorten
-from suffice.types import Columns, Floats
+from suffice.types import Columns, Floats, Json
 
 
 @dataclass(frozen=True, eq=False)
@@ -110,7 +110,7 @@ class HypothesisMixture(Queries[LabelledTable, RowAnswers], RowModel, Prediction
     def _repr_html_(self) -> str:
         return self.table._repr_html_()
 
-    def to_dict(self) -> dict[str, Any]:
+    def to_dict(self) -> dict[str, Json]:
         """Return the model as JSON-able data."""
         return {"type": "HypothesisMixture", "hypotheses": self.hypotheses.to_dict(), "weights": self.weights}
 

@@ -7,7 +7,6 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
-from numpy.typing import NDArray
 
 from suffice.data.encode import missing_in
 from suffice.data.filling import Fill, decoded, filled_table, spellings, typed_text
@@ -20,7 +19,7 @@ from suffice.errors import ArgumentError, DataError, ModelError, Remedy, require
 from suffice.models.incomplete_rows import rows_of
 from suffice.models.row_pieces import Piece, RowReader, pieces_of, require_finite
 from suffice.models.sampling import stream_key
-from suffice.types import Floats, Ints
+from suffice.types import Array, Columns, Floats, Ints
 
 if TYPE_CHECKING:
     import pyarrow as pa
@@ -46,7 +45,7 @@ class Completed:
         The rows that lacked a value, of each column that there is.
     """
 
-    columns: Mapping[str, NDArray[Any]]
+    columns: Columns
     gaps: Mapping[str, Ints]
 
 
@@ -99,7 +98,7 @@ class Imputer:
         text = isinstance(raw, RawStream) and raw.text
         return RowReader(self.model.schema, raw.names, raw.description, self.unknown_states, text)
 
-    def completed(self, columns: Mapping[str, NDArray[Any]], n_rows: int, start: int, table: int = 0) -> Completed:
+    def completed(self, columns: Columns, n_rows: int, start: int, table: int = 0) -> Completed:
         """Fill the gaps of columns of codes and values; ``table`` is the number of the table among several draws."""
         schema = self.model.schema
         gaps = {name: np.flatnonzero(missing_in(column)) for name, column in columns.items()}
@@ -207,7 +206,7 @@ def uniforms(key: int, table: int, rows: Ints, n_variables: int) -> Floats:
     return found
 
 
-def labelled(variable: Variable, column: NDArray[Any]) -> pa.Array:
+def labelled(variable: Variable, column: Array) -> pa.Array:
     """Return codes as a categorical with all states in order, nothing where they are below zero; values as they are."""
     import pyarrow as pa
 
@@ -249,7 +248,7 @@ def _arrow_table(piece: Piece) -> pa.Table:
     )
 
 
-def _typed(imputer: Imputer, piece: Piece, columns: Mapping[str, NDArray[Any]]) -> Any:
+def _typed(imputer: Imputer, piece: Piece, columns: Columns) -> Any:
     """Return the text of a file as a frame: variables as the model knows them, and other columns as they look."""
     schema = imputer.model.schema
     found: dict[str, Any] = {}

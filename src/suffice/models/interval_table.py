@@ -9,6 +9,7 @@ from typing import Any
 from suffice.data.frame import to_native
 from suffice.data.labelled import LabelledTable
 from suffice.text import html_table, plain_table, probability
+from suffice.types import Frame
 
 
 @dataclass(frozen=True, eq=False)
@@ -33,7 +34,7 @@ class IntervalTable:
     level: float
     method: str
 
-    def to_frame(self, backend: str | None = None) -> Any:
+    def to_frame(self, backend: str | None = None) -> Frame:
         """Return a frame with one row a configuration: a column a variable, then p, lower and upper."""
         variables = self.table.variables
         configurations = list(itertools.product(*(variable.labels for variable in variables)))

@@ -16,7 +16,6 @@ from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
-from numpy.typing import NDArray
 
 from suffice.data.block import code_dtype
 from suffice.data.labelled import row_cells
@@ -29,7 +28,7 @@ from suffice.models.joint_classes_cells import MOST_CELLS, Cells, keys_of, strid
 from suffice.models.prediction import Prediction
 from suffice.structures.joint_classes import shown_inputs
 from suffice.text import html_table, plain_table, plural
-from suffice.types import Columns, Floats
+from suffice.types import Array, Bools, Columns, Floats, Ints, Json
 from suffice.values import Label
 
 if TYPE_CHECKING:
@@ -75,7 +74,7 @@ class JointClassModel(ClassModel, Posteriors, Prediction):
     inputs: tuple[Variable, ...]
     class_prior: Floats
     values: Floats = field(repr=False)
-    configurations: NDArray[np.int64] | None = field(default=None, repr=False)
+    configurations: Ints | None = field(default=None, repr=False)
     default_row: Floats | None = field(default=None, repr=False)
 
     def __post_init__(self) -> None:
@@ -93,11 +92,11 @@ class JointClassModel(ClassModel, Posteriors, Prediction):
         self._keep("values", np.array(self.values, np.float64).reshape(n_rows, k))
         self._check_classes()
 
-    def _keep(self, name: str, array: NDArray[Any]) -> None:
+    def _keep(self, name: str, array: Array) -> None:
         array.flags.writeable = False
         object.__setattr__(self, name, array)
 
-    def _check_configurations(self, configurations: NDArray[np.int64]) -> None:
+    def _check_configurations(self, configurations: Ints) -> None:
         outside = ((configurations < 0) | (configurations >= self._sizes)).any(axis=1)
         if outside.any() or not in_order(configurations):
             raise ModelError(
@@ -135,9 +134,9 @@ class JointClassModel(ClassModel, Posteriors, Prediction):
     # What it says ---------------------------------------------------------------------------------------------
 
     @property
-    def is_unknown(self) -> NDArray[np.bool_]:
+    def is_unknown(self) -> Bools:
         """Which classes have an unknown table; shape (K,)."""
-        none: NDArray[np.bool_] = np.asarray(np.isnan(self.values).all(axis=0))
+        none: Bools = np.asarray(np.isnan(self.values).all(axis=0))
         return none if self.default_row is None else none & np.isnan(self.default_row)
 
     @property
@@ -192,7 +191,7 @@ class JointClassModel(ClassModel, Posteriors, Prediction):
         """
         return self._cells.log_rows([np.asarray(columns[name]) for name in self.variables[:-1]], n_rows)
 
-    def draw_inputs(self, classes: NDArray[np.int64], stream: np.random.Generator) -> dict[str, NDArray[Any]]:
+    def draw_inputs(self, classes: Ints, stream: np.random.Generator) -> dict[str, Array]:
         """Draw inputs of given classes: a column of codes each."""
         keys = np.zeros(len(classes), np.int64)
         for label in np.unique(classes).tolist():
@@ -243,7 +242,7 @@ class JointClassModel(ClassModel, Posteriors, Prediction):
     def _repr_html_(self) -> str:
         return html_table(*self._table(), caption=str(self).partition("\n")[0])
 
-    def to_dict(self) -> dict[str, Any]:
+    def to_dict(self) -> dict[str, Json]:
         """Return the model as JSON-able data."""
         return {
             "type": "JointClassModel",

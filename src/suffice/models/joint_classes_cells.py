@@ -10,14 +10,13 @@ import math
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from functools import cached_property
-from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from suffice.types import Floats
+from suffice.types import Array, Floats, Ints
 
-Codes = Sequence[NDArray[Any]]
+Codes = Sequence[Array]
 """A column of codes a variable; −1 is missing."""
 
 MOST_CELLS = 2**62
@@ -35,7 +34,7 @@ def strides(sizes: Sequence[int]) -> list[int]:
     return [math.prod(sizes[axis + 1 :]) for axis in range(len(sizes))]
 
 
-def keys_of(codes: Codes, sizes: Sequence[int], n_rows: int) -> NDArray[np.int64]:
+def keys_of(codes: Codes, sizes: Sequence[int], n_rows: int) -> Ints:
     """Return the key of every row; shape (n_rows,)."""
     keys = np.zeros(n_rows, np.int64)
     for size, column in zip(sizes, codes, strict=True):
@@ -60,7 +59,7 @@ class Cells:
     """
 
     sizes: tuple[int, ...]
-    keys: NDArray[np.int64] | None
+    keys: Ints | None
     values: Floats
     default_row: Floats
 
@@ -74,7 +73,7 @@ class Cells:
         """How many of them have no row of their own."""
         return self.n_cells - len(self.values)
 
-    def find(self, keys: NDArray[np.int64]) -> NDArray[np.int64]:
+    def find(self, keys: Ints) -> Ints:
         """Return the row of each key, −1 where it has none of its own."""
         if self.keys is None:
             return keys
@@ -118,7 +117,7 @@ class Cells:
                 found[rows] = np.log(self.sums(keys, missing)) if missing else self._log_rows[self.find(keys)]
         return found
 
-    def sums(self, keys: NDArray[np.int64], missing: Sequence[int]) -> Floats:
+    def sums(self, keys: Ints, missing: Sequence[int]) -> Floats:
         """Return sums over all states of the missing axes, whose codes are zero in the keys; shape (n_keys, K)."""
         if self.keys is None:
             return self._whole_sums(keys, missing)
@@ -134,7 +133,7 @@ class Cells:
             found[:, column] += np.bincount(place, self.values[match, column], minlength=len(wanted))
         return np.asarray(found[position.reshape(-1)], np.float64)
 
-    def _whole_sums(self, keys: NDArray[np.int64], missing: Sequence[int]) -> Floats:
+    def _whole_sums(self, keys: Ints, missing: Sequence[int]) -> Floats:
         """Return the same where all configurations are stored."""
         table, left, codes, each = self.values, list(self.sizes), [], strides(self.sizes)
         for axis in reversed(range(len(left))):
@@ -147,7 +146,7 @@ class Cells:
         flat = table.reshape(math.prod(left), -1)
         return np.asarray(flat[keys_of(codes[::-1], left, len(keys))], np.float64)
 
-    def _zeroed(self, missing: Sequence[int]) -> NDArray[np.int64]:
+    def _zeroed(self, missing: Sequence[int]) -> Ints:
         """Return the stored keys with the codes of some axes set to zero."""
         assert self.keys is not None
         each, keys = strides(self.sizes), self.keys.copy()
@@ -155,7 +154,7 @@ class Cells:
             keys -= self.keys // each[axis] % self.sizes[axis] * each[axis]
         return keys
 
-    def draw(self, column: int, n: int, stream: np.random.Generator) -> NDArray[np.int64]:
+    def draw(self, column: int, n: int, stream: np.random.Generator) -> Ints:
         """Draw keys in proportion to one column of numbers; shape (n,)."""
         reached = np.cumsum(self.values[:, column])
         stored = float(reached[-1]) if len(reached) else 0.0
@@ -172,14 +171,14 @@ class Cells:
             keys[beyond] = self._unstored(stream.integers(0, self.n_unstored, int(beyond.sum())))
         return keys
 
-    def _unstored(self, rank: NDArray[np.int64]) -> NDArray[np.int64]:
+    def _unstored(self, rank: Ints) -> Ints:
         """Return the keys that come at some ranks, from 0, among those that are not stored."""
         assert self.keys is not None
         below = self.keys - np.arange(len(self.keys))  # how many that are not stored come before each stored one
         return np.asarray(rank + np.searchsorted(below, rank, side="right"), np.int64)
 
 
-def _patterns(codes: Codes, gaps: list[int]) -> Iterator[tuple[tuple[int, ...], NDArray[np.int64]]]:
+def _patterns(codes: Codes, gaps: list[int]) -> Iterator[tuple[tuple[int, ...], Ints]]:
     """Yield every set of axes that are missing together, with the rows that lack just these."""
     signature = np.zeros(len(codes[0]), np.int64)
     for bit, axis in enumerate(gaps):

@@ -37,7 +37,7 @@ from suffice.models.prediction import Prediction
 from suffice.models.row_model import RowModel
 from suffice.models.sampling import require_draws, row_bytes, sample_blocks
 from suffice.text import plural
-from suffice.types import Columns, Floats, Frame
+from suffice.types import Columns, Floats, Frame, Json
 
 
 @dataclass(frozen=True, init=False, eq=False)
@@ -413,7 +413,7 @@ class JointNormal(RowModel, Prediction):
         found: Frame = to_native({first: list(self.names), **columns}, backend)
         return found
 
-    def to_dict(self) -> dict[str, Any]:
+    def to_dict(self) -> dict[str, Json]:
         """Return the model as JSON-able data."""
         return {"type": "JointNormal", "names": list(self.names), "mean": self.mean, self._given: self._matrix}
 

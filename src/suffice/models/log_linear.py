@@ -18,7 +18,7 @@ from suffice.models.markov_net import MarkovNetwork, declared_schema
 from suffice.structures.features import Features
 from suffice.structures.pairwise import Pairwise
 from suffice.text import html_folded, html_table, number, plain_table, plural
-from suffice.types import Floats
+from suffice.types import Floats, Json
 
 SHOWN = 60
 
@@ -211,7 +211,7 @@ class LogLinear(MarkovNetwork):
 
     # Files ----------------------------------------------------------------------------------------------------
 
-    def to_dict(self) -> dict[str, Any]:
+    def to_dict(self) -> dict[str, Json]:
         """Return the model as JSON-able data; functions are written down as tables."""
         return {
             "type": "LogLinear",

@@ -26,7 +26,7 @@ from suffice.structures.feature_functions import feature as feature_of
 from suffice.structures.feature_rules import Feature
 from suffice.structures.features import Features
 from suffice.text import plural
-from suffice.types import Floats
+from suffice.types import Floats, Frame, Json
 
 MARGIN = 0.05
 """By so much, in logarithms, the density inside a cell may exceed what its corners and its node show."""
@@ -243,7 +243,7 @@ class LogLinearDensity:
             np.asarray(summed).transpose([left.index(name) for name in wanted]),
         )
 
-    def sample(self, n: int, *, seed: int | None = None, backend: str | None = None) -> Any:
+    def sample(self, n: int, *, seed: int | None = None, backend: str | None = None) -> Frame:
         """Draw ``n`` rows.
 
         Notes
@@ -310,7 +310,7 @@ class LogLinearDensity:
 
     # Files ----------------------------------------------------------------------------------------------------
 
-    def to_dict(self) -> dict[str, Any]:
+    def to_dict(self) -> dict[str, Json]:
         """Return the model as JSON-able data; functions of continuous variables cannot be written."""
         if self.base:
             raise ArgumentError(

@@ -6,13 +6,11 @@ products a quadric; its zero is where the classes are equally likely.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from dataclasses import dataclass, field
 from functools import cached_property
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
 from suffice.data.block import Block
 from suffice.data.schema import Schema
@@ -21,7 +19,7 @@ from suffice.data.variable import Variable
 from suffice.models.basis import Centre, Linear, Product, Term, evaluate
 from suffice.stats.source import BlockSource
 from suffice.text import html_table, number, plain_table, plural
-from suffice.types import Floats
+from suffice.types import Columns, Floats
 from suffice.values import Label
 
 SHOWN_TERMS = 60
@@ -106,7 +104,7 @@ class LogOdds:
     def _of_block(self, block: Block) -> Floats:
         return self.at_columns(block.columns, block.n_rows)
 
-    def at_columns(self, columns: Mapping[str, NDArray[Any]], n_rows: int) -> Floats:
+    def at_columns(self, columns: Columns, n_rows: int) -> Floats:
         """Return the log-odds of rows of codes and numbers; shape (n_rows,)."""
         known = {variable.name: variable for variable in self.inputs}
         values = evaluate(self.terms, columns, n_rows, known, self.centre)

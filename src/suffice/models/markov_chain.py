@@ -14,7 +14,6 @@ from functools import cached_property, lru_cache
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
 from suffice.data.labelled import LabelledTable
 from suffice.data.schema import Schema
@@ -32,7 +31,7 @@ from suffice.settings import settings
 from suffice.stats.source import BlockSource
 from suffice.structures.markov_chain import MarkovChain
 from suffice.text import html_table, in_bytes, plain_table, plural
-from suffice.types import Ints
+from suffice.types import Columns, Floats, Ints, Json
 
 
 @lru_cache(maxsize=64)
@@ -174,7 +173,7 @@ class MarkovChainModel:
 
     # Scoring --------------------------------------------------------------------------------------------------
 
-    def log_prob(self, data: Any) -> NDArray[np.float64]:
+    def log_prob(self, data: Any) -> Floats:
         """Return log p of every sequence; shape (n_sequences,). −inf where it is impossible, NaN where unknown.
 
         Parameters
@@ -202,11 +201,11 @@ class MarkovChainModel:
         nats = -total / len(terms)
         return math.exp(nats) if nats < 709 else math.inf  # beyond, floats end
 
-    def _terms(self, data: Any) -> tuple[NDArray[np.float64], Ints]:
+    def _terms(self, data: Any) -> tuple[Floats, Ints]:
         """Return log p of every symbol, and the lengths of the sequences."""
         table, before = self._padded(data), lagged(self.variable.name, 1)
 
-        def of_block(block: Any) -> tuple[NDArray[np.float64], NDArray[np.int64]]:
+        def of_block(block: Any) -> tuple[Floats, Ints]:
             starts = np.flatnonzero(block.columns[before] == 0) + block.start
             return self.log_prob_of(block.columns, block.n_rows), starts
 
@@ -264,7 +263,7 @@ class MarkovChainModel:
         assert isinstance(table, WindowTable)
         return table
 
-    def log_prob_of(self, columns: Mapping[str, NDArray[Any]], n_rows: int) -> NDArray[np.float64]:
+    def log_prob_of(self, columns: Columns, n_rows: int) -> Floats:
         """Return log p(x | predecessors) of every row of windows, in codes of `schema`; shape (n_rows,)."""
         known = np.zeros(n_rows, np.int16)
         for steps in range(1, self.order + 1):
@@ -361,7 +360,7 @@ class MarkovChainModel:
     def _repr_html_(self) -> str:
         return html_table(*self._cells(), caption=self.tables[-1].title)
 
-    def to_dict(self) -> dict[str, Any]:
+    def to_dict(self) -> dict[str, Json]:
         """Return the model as JSON-able data."""
         return {
             "type": "MarkovChainModel",

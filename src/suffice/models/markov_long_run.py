@@ -11,11 +11,11 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
 from suffice.errors import ModelError, Remedy, listing
 from suffice.models.cpds.rows import all_configurations, find_rows
 from suffice.models.cpds.tabular import TabularCPD
+from suffice.types import Bools, Floats, Ints
 from suffice.values import Label
 
 MOST_BLOCKS = 1 << 18
@@ -46,9 +46,9 @@ class BlockChain:
     ``dead_ends`` are blocks that can be reached but whose row is unknown, shape (m, k); the matrix leaves them out.
     """
 
-    blocks: NDArray[np.int64]
+    blocks: Ints
     matrix: Any
-    dead_ends: NDArray[np.int64]
+    dead_ends: Ints
 
 
 def block_chain(cpd: TabularCPD) -> BlockChain:
@@ -83,7 +83,7 @@ def _require_few(n_blocks: int) -> None:
         )
 
 
-def components(chain: BlockChain) -> tuple[NDArray[np.int64], NDArray[np.bool_]]:
+def components(chain: BlockChain) -> tuple[Ints, Bools]:
     """Return the number of each block's class, and which classes are closed."""
     from scipy.sparse.csgraph import connected_components
 
@@ -95,7 +95,7 @@ def components(chain: BlockChain) -> tuple[NDArray[np.int64], NDArray[np.bool_]]
     return label.astype(np.int64), closed
 
 
-def period(chain: BlockChain, members: NDArray[np.int64]) -> int:
+def period(chain: BlockChain, members: Ints) -> int:
     """Return the greatest common divisor of the lengths of all cycles within a class; 0 without any."""
     from scipy.sparse.csgraph import breadth_first_order
 
@@ -109,7 +109,7 @@ def period(chain: BlockChain, members: NDArray[np.int64]) -> int:
     return int(np.gcd.reduce(differences)) if len(differences) else 0
 
 
-def stationary(chain: BlockChain, cpd: TabularCPD) -> NDArray[np.float64]:
+def stationary(chain: BlockChain, cpd: TabularCPD) -> Floats:
     """Return π with π P = π, shape (n_blocks,), where there is exactly one."""
     from scipy import sparse
     from scipy.sparse.linalg import splu
@@ -156,7 +156,7 @@ def classes(chain: BlockChain, cpd: TabularCPD) -> tuple[CommunicatingClass, ...
     return tuple(found)
 
 
-def written(cpd: TabularCPD, block: NDArray[np.int64]) -> Label | tuple[Label, ...]:
+def written(cpd: TabularCPD, block: Ints) -> Label | tuple[Label, ...]:
     """Return a block's labels; a single label where the order is one."""
     labels = tuple(cpd.family.child.labels[code] for code in block.tolist())
     return labels[0] if len(labels) == 1 else labels

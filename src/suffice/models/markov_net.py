@@ -22,7 +22,7 @@ from suffice.models.row_answers import RowAnswers
 from suffice.models.row_model import RowModel
 from suffice.structures.cliques import Cliques
 from suffice.text import html_folded, html_text, plain_tables, plural
-from suffice.types import Columns, Floats
+from suffice.types import Columns, Floats, Json
 
 if TYPE_CHECKING:
     from suffice.models.bayes_net import BayesianNetwork
@@ -203,7 +203,7 @@ class MarkovNetwork(Queries[LabelledTable, RowAnswers], RowModel, Prediction):
 
     # Files ----------------------------------------------------------------------------------------------------
 
-    def to_dict(self) -> dict[str, Any]:
+    def to_dict(self) -> dict[str, Json]:
         """Return the model as JSON-able data."""
         return {
             "type": "MarkovNetwork",

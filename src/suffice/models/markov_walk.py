@@ -2,15 +2,13 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 import numpy as np
-from numpy.typing import NDArray
 
 from suffice.data.block import code_dtype
 from suffice.errors import ModelError, Remedy
 from suffice.models.cpds.tabular import TabularCPD, describe_configuration
 from suffice.native.markov_walks import walk
+from suffice.types import Array, Floats
 
 TOGETHER = 64
 """Sequences that share a random stream."""
@@ -19,8 +17,8 @@ STEPS = 1 << 12
 
 
 def draw(
-    beginnings: tuple[TabularCPD, ...], transitions: TabularCPD, begun: NDArray[Any], n: int, length: int, key: int
-) -> NDArray[Any]:
+    beginnings: tuple[TabularCPD, ...], transitions: TabularCPD, begun: Array, n: int, length: int, key: int
+) -> Array:
     """Draw ``n`` sequences as codes; shape (n, length).
 
     Every 64 sequences have a random stream of their own, keyed by seed and number, and take one number of it a step
@@ -54,12 +52,12 @@ def draw(
     return codes
 
 
-def _begin(cpd: TabularCPD, before: NDArray[Any], uniform: NDArray[np.float64]) -> NDArray[Any]:
+def _begin(cpd: TabularCPD, before: Array, uniform: Floats) -> Array:
     columns = {parent.name: before[:, place] for place, parent in enumerate(cpd.family.parents)}
     return cpd.sample(columns, uniform)
 
 
-def _go_on(cpd: TabularCPD, codes: NDArray[Any], position: int, uniform: NDArray[np.float64]) -> None:
+def _go_on(cpd: TabularCPD, codes: Array, position: int, uniform: Floats) -> None:
     """Fill in the next symbols of all sequences."""
     order, r = len(cpd.family.parents), cpd.family.child.n_states
     out = codes[:, position : position + len(uniform)]

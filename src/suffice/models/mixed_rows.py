@@ -7,7 +7,6 @@ from collections.abc import Iterator, Sequence
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
 from suffice.data.schema import Schema
 from suffice.data.stream import KEEP
@@ -17,14 +16,14 @@ from suffice.inference.conditional_gaussian import Conditioned, MixedNetwork, Se
 from suffice.models.row_answers import RowAnswers
 from suffice.models.row_moments import RowMoments
 from suffice.stats.source import BlockSource
-from suffice.types import Floats
+from suffice.types import Floats, Ints
 
 RANGE = 1024
 """Rows of evidence that are answered at a time."""
 
 
 def mixed_rows(
-    network: MixedNetwork, schema: Schema, wanted: Sequence[int], codes: NDArray[np.int64], values: Floats
+    network: MixedNetwork, schema: Schema, wanted: Sequence[int], codes: Ints, values: Floats
 ) -> RowAnswers | RowMoments:
     """Answer for rows of codes, −1 where nothing was seen, and of values, NaN where nothing was seen."""
     variables = [schema.variables[place] for place in wanted]
@@ -53,9 +52,7 @@ def mixed_rows(
     return RowMoments(tuple(variable.name for variable in variables), mean, covariance, log_p)
 
 
-def evidence_rows(
-    schema: Schema, wanted: Sequence[int], data: Any, unknown_states: str
-) -> tuple[NDArray[np.int64], Floats]:
+def evidence_rows(schema: Schema, wanted: Sequence[int], data: Any, unknown_states: str) -> tuple[Ints, Floats]:
     """Return the codes and the values of a table of evidence, for all variables; −1 and NaN where nothing was seen."""
     from suffice.data.readers import open_raw
 
@@ -85,7 +82,7 @@ def evidence_rows(
     return np.concatenate([codes for codes, _ in parts]), np.concatenate([values for _, values in parts])
 
 
-def situations(codes: NDArray[np.int64], values: Floats) -> Iterator[tuple[NDArray[np.int64], Seen]]:
+def situations(codes: Ints, values: Floats) -> Iterator[tuple[Ints, Seen]]:
     """Yield rows that differ in the values of continuous variables only, a range at a time, with their evidence."""
     pattern = np.concatenate([codes, np.isnan(values)], axis=1)
     distinct, back = np.unique(pattern, axis=0, return_inverse=True)

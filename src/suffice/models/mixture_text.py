@@ -6,6 +6,7 @@ from typing import Any
 
 from suffice.data.frame import to_native
 from suffice.text import number, probability
+from suffice.types import Frame
 
 SHOWN_ROWS = 20
 Cells = tuple[list[str], list[list[str]], str]
@@ -31,7 +32,7 @@ def _moments(mean: Any, sd: Any) -> list[str]:
     return [number(value) for pair in zip(mean, sd, strict=True) for value in pair]
 
 
-def frame(mixture: Any, backend: str | None) -> Any:
+def frame(mixture: Any, backend: str | None) -> Frame:
     """Return the rows that are printed, all of them, as a frame."""
     by, codes, p, means, sds = mixture.rows()
     columns: dict[str, Any] = {}

@@ -11,13 +11,12 @@ p(x) = Γ((ν + p)/2) / (Γ(ν/2) (νπ)^(p/2) |S|^(1/2)) · (1 + (x − m)ᵀ S
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
 from suffice.data.frame import to_native
 from suffice.data.schema import Schema
@@ -27,7 +26,7 @@ from suffice.models.joint_normal import JointNormal
 from suffice.models.sampling import require_draws, row_bytes, sample_blocks
 from suffice.stats.source import BlockSource
 from suffice.text import html_table, number, plain_table, plural
-from suffice.types import Floats
+from suffice.types import Columns, Floats, Frame
 
 
 @dataclass(frozen=True, init=False, eq=False)
@@ -116,7 +115,7 @@ class MultivariateT:
         parts = list(BlockSource(table).each(lambda block: self.log_prob_of(block.columns, block.n_rows)))
         return np.concatenate(parts)
 
-    def log_prob_of(self, columns: Mapping[str, NDArray[Any]], n_rows: int) -> Floats:
+    def log_prob_of(self, columns: Columns, n_rows: int) -> Floats:
         """Return the log-density of every row of columns; shape (n_rows,)."""
         from scipy.special import gammaln
 
@@ -141,7 +140,7 @@ class MultivariateT:
         reach = width * np.sqrt(np.diag(self.scale))
         return np.stack([self.location - reach, self.location + reach], axis=1)
 
-    def sample(self, n: int, *, seed: int | None = None, backend: str | None = None) -> Any:
+    def sample(self, n: int, *, seed: int | None = None, backend: str | None = None) -> Frame:
         """Draw ``n`` independent rows.
 
         Parameters

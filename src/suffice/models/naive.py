@@ -8,7 +8,6 @@ from functools import cached_property
 from typing import TYPE_CHECKING, Any, Self
 
 import numpy as np
-from numpy.typing import NDArray
 
 from suffice.data.block import code_dtype
 from suffice.data.labelled import LabelledTable
@@ -28,7 +27,7 @@ from suffice.models.prediction import Prediction
 from suffice.structures.dag import DAG
 from suffice.structures.naive import Naive
 from suffice.text import html_text, plain_tables, plural
-from suffice.types import Columns, Floats
+from suffice.types import Array, Bools, Columns, Floats, Ints, Json
 
 SHOWN_TABLES = 20
 MORE = "model.cpd(name) shows one"
@@ -147,7 +146,7 @@ class NaiveModel(ClassModel, Posteriors, Prediction):
         return self._by_name[name]
 
     @cached_property
-    def unknown(self) -> NDArray[np.bool_]:
+    def unknown(self) -> Bools:
         """The classes of which some parameters are unknown, because the data had no such case; shape (n_classes,)."""
         found = np.zeros(self.target.n_states, np.bool_)
         for cpd in (*self.cpds, *([] if self.counts is None else [self.counts])):
@@ -201,9 +200,9 @@ class NaiveModel(ClassModel, Posteriors, Prediction):
             return CountScores(self.count_columns, np.log(self.counts.values))
 
     @cached_property
-    def _never(self) -> NDArray[np.bool_]:
+    def _never(self) -> Bools:
         """The classes that never occurred; shape (n_classes,)."""
-        never: NDArray[np.bool_] = self.unknown & (self.class_prior == 0)
+        never: Bools = self.unknown & (self.class_prior == 0)
         return never
 
     def log_likelihoods_of(self, columns: Columns, n_rows: int) -> Floats:
@@ -225,7 +224,7 @@ class NaiveModel(ClassModel, Posteriors, Prediction):
         scores[:, self._never] = -np.inf
         return scores
 
-    def _evidence(self, held: Mapping[str, Any]) -> dict[str, NDArray[Any]]:
+    def _evidence(self, held: Mapping[str, Any]) -> dict[str, Array]:
         """Return the inputs of one case, counts that are not given left out."""
         absent = set(self.count_columns) - set(held)
         return {name: column for name, column in super()._evidence(held).items() if name not in absent}
@@ -249,14 +248,14 @@ class NaiveModel(ClassModel, Posteriors, Prediction):
             )
         return found
 
-    def draw_inputs(self, classes: NDArray[np.int64], stream: np.random.Generator) -> dict[str, NDArray[Any]]:
+    def draw_inputs(self, classes: Ints, stream: np.random.Generator) -> dict[str, Array]:
         """Draw inputs of given classes: a column of codes or numbers each."""
         if self.counts is not None:
             raise ModelError(
                 f"The columns {listing(self.count_columns)} are counts of draws, and the model does not say how many "
                 "draws a row has, so it cannot be sampled. Draw from cpd('column') as many as you want."
             )
-        columns: dict[str, NDArray[Any]] = {self.target.name: classes.astype(code_dtype(self.target.n_states))}
+        columns: dict[str, Array] = {self.target.name: classes.astype(code_dtype(self.target.n_states))}
         drawn = {cpd.family.child.name: cpd.sample(columns, stream.random(len(classes))) for cpd in self.cpds}
         return {variable.name: drawn[variable.name] for variable in self.inputs}
 
@@ -295,7 +294,7 @@ class NaiveModel(ClassModel, Posteriors, Prediction):
 
     # Files ----------------------------------------------------------------------------------------------------
 
-    def to_dict(self) -> dict[str, Any]:
+    def to_dict(self) -> dict[str, Json]:
         """Return the model as JSON-able data."""
         return {
             "type": "NaiveModel",

@@ -19,13 +19,12 @@ from functools import cached_property
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
 from suffice.data.matrix import matrix_of, side_by_side
 from suffice.data.sparse_matrix import sparse_part
 from suffice.errors import DataError
 from suffice.models.class_scoring import DiagonalScores, TableScores
-from suffice.types import Columns, Floats
+from suffice.types import Array, Bools, Columns, Floats
 
 
 def table_form(tables: Sequence[Floats]) -> TableScores:
@@ -42,7 +41,7 @@ def normal_form(mean: Floats, variance: Floats) -> DiagonalScores:
     return DiagonalScores(mean, 1 / variance, -0.5 * np.log(2 * math.pi * variance), np.zeros(len(mean)))
 
 
-def codes_of(columns: Columns, names: Sequence[str]) -> NDArray[Any]:
+def codes_of(columns: Columns, names: Sequence[str]) -> Array:
     """Return columns of codes side by side, shape (n, p); without a copy where they are a matrix already."""
     whole = side_by_side(columns, names)
     return np.stack([columns[name] for name in names], axis=1) if whole is None else whole
@@ -89,7 +88,7 @@ class BitScores:
         return found
 
 
-def _marked(x: Any, kept: NDArray[np.bool_]) -> Any:
+def _marked(x: Any, kept: Bools) -> Any:
     """Return a sparse matrix with ones where some of the stored values are."""
     return type(x)((kept.astype(np.float64), x.indices, x.indptr), x.shape)
 

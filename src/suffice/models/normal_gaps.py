@@ -12,13 +12,12 @@ from dataclasses import dataclass
 from functools import cached_property
 
 import numpy as np
-from numpy.typing import NDArray
 
 from suffice.errors import ModelError
 from suffice.inference.blanket import Blanket, distinct
 from suffice.inference.conditional_gaussian_draws import TINY
 from suffice.inference.gap_rows import patterns
-from suffice.types import Floats, Ints
+from suffice.types import Bools, Floats, Ints
 
 Filled = tuple[Ints, Floats, Floats]
 CHUNK = 2**16
@@ -91,7 +90,7 @@ class NormalGaps:
         reach = float(ndtri(0.5 + level / 2)) * sd
         return np.stack([mean, sd, mean - reach, mean + reach], axis=1)
 
-    def _pull(self, target: int, free: NDArray[np.bool_]) -> tuple[Floats, Floats]:
+    def _pull(self, target: int, free: Bools) -> tuple[Floats, Floats]:
         """Return by how much a target falls with each variable that was seen, and its variance, for sets of gaps.
 
         With F the gaps and K the precision: K_FF⁻¹ K_FS, the target's row of it, and the target's place in K_FF⁻¹.

@@ -9,7 +9,6 @@ from functools import cached_property
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
 from suffice.data.block import Block, code_dtype
 from suffice.data.labelled import LabelledTable
@@ -32,7 +31,7 @@ from suffice.models.normal_arrays import alone, checked_numbers, frozen
 from suffice.models.sampling import sample_blocks, sample_frame
 from suffice.stats.source import BlockSource
 from suffice.text import html_table, plain_table, plural
-from suffice.types import Floats
+from suffice.types import Array, Columns, Floats, Frame, Ints
 from suffice.values import Label
 
 TINY = 2.0**-54
@@ -81,7 +80,7 @@ class NormalMixture:
     names: tuple[str, ...]
     targets: tuple[Variable, ...]
     hidden: tuple[Variable, ...]
-    codes: NDArray[np.int64] = field(repr=False)
+    codes: Ints = field(repr=False)
     weights: Floats = field(repr=False)
     means: Floats = field(repr=False)
     covariances: Floats = field(repr=False)
@@ -172,7 +171,7 @@ class NormalMixture:
         n_targets = sum(place < len(self.targets) for place in rest)
         return self._only(picked, rest, n_targets, range(len(self.names)))
 
-    def _only(self, picked: NDArray[Any], by: Iterable[int], n_targets: int, kept: Iterable[int]) -> NormalMixture:
+    def _only(self, picked: Array, by: Iterable[int], n_targets: int, kept: Iterable[int]) -> NormalMixture:
         """Return some components, some of the variables that name them, and some of the continuous variables."""
         held, at = list(by), list(kept)
         variables = [self.by[place] for place in held]
@@ -212,7 +211,7 @@ class NormalMixture:
         parts = list(BlockSource(table).each(lambda block: self.log_prob_of(block.columns, block.n_rows)))
         return np.concatenate(parts)
 
-    def log_prob_of(self, columns: Mapping[str, NDArray[Any]], n_rows: int) -> Floats:
+    def log_prob_of(self, columns: Columns, n_rows: int) -> Floats:
         """Return the log-density of every row of columns; shape (n_rows,)."""
         seen = [np.asarray(columns[variable.name]) for variable in self.targets]
         total = np.full(n_rows, -math.inf)
@@ -255,7 +254,7 @@ class NormalMixture:
 
     # Draws ----------------------------------------------------------------------------------------------------
 
-    def sample(self, n: int, *, seed: int | None = None, backend: str | None = None) -> Any:
+    def sample(self, n: int, *, seed: int | None = None, backend: str | None = None) -> Frame:
         """Draw ``n`` independent rows of all that was asked for; the same seed gives the same rows."""
         return sample_frame(self.schema, n, self.sample_blocks(n, seed=seed), backend)
 
@@ -265,14 +264,14 @@ class NormalMixture:
 
         reached = np.cumsum(self.weights)
 
-        def draw(uniform: Callable[[], Floats]) -> dict[str, NDArray[Any]]:
+        def draw(uniform: Callable[[], Floats]) -> dict[str, Array]:
             at = np.minimum(np.searchsorted(reached, uniform() * reached[-1], side="right"), len(self) - 1)
             normal = np.stack([ndtri(uniform() + TINY) for _ in self.names])
             values = np.empty(normal.shape)
             for row in np.unique(at):
                 held = at == row
                 values[:, held] = self.means[row][:, None] + np.linalg.cholesky(self.covariances[row]) @ normal[:, held]
-            columns: dict[str, NDArray[Any]] = dict(zip(self.names, values, strict=True))
+            columns: dict[str, Array] = dict(zip(self.names, values, strict=True))
             for place, variable in enumerate(self.targets):
                 columns[variable.name] = self.codes[at, place].astype(code_dtype(variable.n_states))
             return columns
@@ -281,7 +280,7 @@ class NormalMixture:
 
     # Rendering ------------------------------------------------------------------------------------------------
 
-    def rows(self) -> tuple[tuple[Variable, ...], NDArray[np.int64], Floats, Floats, Floats]:
+    def rows(self) -> tuple[tuple[Variable, ...], Ints, Floats, Floats, Floats]:
         """Return variables, their codes, probabilities, means and standard deviations: what is printed.
 
         A row is a configuration of the discrete variables asked for; without such, a component.
@@ -298,7 +297,7 @@ class NormalMixture:
         np.add.at(squares, back, share * (np.diagonal(self.covariances, axis1=1, axis2=2) + apart))
         return held, codes, p, means, np.asarray(np.sqrt(squares))
 
-    def to_frame(self, backend: str | None = None) -> Any:
+    def to_frame(self, backend: str | None = None) -> Frame:
         """Return a frame with a row for each configuration: its states, p, and the mean and sd of every variable."""
         return frame(self, backend)
 

@@ -7,6 +7,7 @@ from typing import Any
 from suffice.data.frame import to_native
 from suffice.data.variable import Variable
 from suffice.text import html_table, plain_table
+from suffice.types import Frame
 
 SHOWN_ROWS = 10
 Cells = tuple[list[str], list[list[str]], str]
@@ -29,7 +30,7 @@ class PredictedTable:
         """Return the first rows for printing: a header, rows and how columns are aligned."""
         raise NotImplementedError
 
-    def to_frame(self, backend: str | None = None) -> Any:
+    def to_frame(self, backend: str | None = None) -> Frame:
         """Return a frame with one row a row: ``predicted``, and how sure that is.
 
         Parameters

@@ -8,7 +8,6 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
-from numpy.typing import NDArray
 
 from suffice.data.encode import UNKNOWN, missing_in
 from suffice.data.raw import RawStream, RawTable
@@ -43,7 +42,7 @@ class Answered:
 
     piece: Piece
     found: Mapping[str, Floats]
-    observed: Mapping[str, NDArray[Any]]
+    observed: Columns
 
 
 @dataclass(frozen=True, eq=False)

@@ -7,7 +7,6 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
 from suffice.data.readers import open_raw
 from suffice.data.schema import Schema
@@ -15,7 +14,7 @@ from suffice.data.variable import Variable
 from suffice.errors import ArgumentError
 from suffice.models.row_pieces import RowReader, pieces_of
 from suffice.text import fixed, html_table, number, plain_facts
-from suffice.types import Floats, Ints
+from suffice.types import Array, Floats, Ints
 
 Facts = list[tuple[str, str]]
 
@@ -155,7 +154,7 @@ def _counted(n: int, unanswered: int) -> Facts:
     return [("rows", number(n, 12)), *without]
 
 
-def observed_of(variable: Variable, observed: Any, own: NDArray[Any] | None, n: int) -> NDArray[Any]:
+def observed_of(variable: Variable, observed: Any, own: Array | None, n: int) -> Array:
     """Return what to compare with as codes or numbers: what a user says, or the column that the table had."""
     if observed is None:
         if own is None:

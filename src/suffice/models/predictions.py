@@ -7,7 +7,6 @@ from functools import cached_property
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
 from suffice.data.variable import Variable
 from suffice.inference.log_tables import first_of_greatest
@@ -15,6 +14,7 @@ from suffice.models.imputation import labelled
 from suffice.models.predicted_table import SHOWN_ROWS, Cells, PredictedTable
 from suffice.models.prediction_scores import StateScores, observed_of
 from suffice.text import probability
+from suffice.types import Array, Floats, Ints
 from suffice.values import Label
 
 WIDE = 8
@@ -56,8 +56,8 @@ class Predictions(PredictedTable):
     """
 
     target: Variable
-    probabilities: NDArray[np.float64] = field(repr=False)
-    observed: NDArray[np.int64] | None = field(default=None, repr=False)
+    probabilities: Floats = field(repr=False)
+    observed: Ints | None = field(default=None, repr=False)
     notes: tuple[str, ...] = ()
 
     def __post_init__(self) -> None:
@@ -76,7 +76,7 @@ class Predictions(PredictedTable):
         return self.target.labels
 
     @cached_property
-    def codes(self) -> NDArray[np.int64]:
+    def codes(self) -> Ints:
         """The number of the most likely state of each row, the first of several; −1 where there is no answer."""
         known = ~np.isnan(self.probabilities).any(axis=1)
         found = np.full(len(self), -1, np.int64)
@@ -85,14 +85,14 @@ class Predictions(PredictedTable):
         return found
 
     @property
-    def labels(self) -> NDArray[Any]:
+    def labels(self) -> Array:
         """The most likely state of each row; None where there is no answer."""
         table = np.empty(len(self.states) + 1, object)
         table[:-1] = self.states
         return np.asarray(table[self.codes])
 
     @property
-    def confidence(self) -> NDArray[np.float64]:
+    def confidence(self) -> Floats:
         """The probability of the most likely state of each row; NaN where there is no answer."""
         return np.asarray(self.probabilities.max(axis=1), np.float64)
 
@@ -109,7 +109,7 @@ class Predictions(PredictedTable):
 
     # Tables ---------------------------------------------------------------------------------------------------
 
-    def to_numpy(self) -> NDArray[np.float64]:
+    def to_numpy(self) -> Floats:
         """Return the probabilities as a new array; shape (n_rows, n_states)."""
         return self.probabilities.copy()
 

@@ -5,14 +5,11 @@ from __future__ import annotations
 import itertools
 import math
 from dataclasses import dataclass, field
-from typing import Any
-
-import numpy as np
-from numpy.typing import NDArray
 
 from suffice.data.frame import to_native
 from suffice.data.variable import Variable
 from suffice.text import html_table, plain_table, probability
+from suffice.types import Floats, Frame
 
 SHOWN_ROWS = 20
 
@@ -31,8 +28,8 @@ class RowAnswers:
     """
 
     targets: tuple[Variable, ...]
-    values: NDArray[np.float64] = field(repr=False)
-    log_evidence: NDArray[np.float64] = field(repr=False)
+    values: Floats = field(repr=False)
+    log_evidence: Floats = field(repr=False)
 
     def __post_init__(self) -> None:
         self.values.flags.writeable = False
@@ -50,11 +47,11 @@ class RowAnswers:
         names = [target.name for target in self.targets]
         return [", ".join(f"{name}={label}" for name, label in zip(names, c, strict=True)) for c in configurations]
 
-    def to_numpy(self) -> NDArray[np.float64]:
+    def to_numpy(self) -> Floats:
         """Return the answers as a new array; shape (n_rows, …states of the targets)."""
         return self.values.copy()
 
-    def to_frame(self, backend: str | None = None) -> Any:
+    def to_frame(self, backend: str | None = None) -> Frame:
         """Return a frame with one row a row of evidence and one column a configuration of the targets."""
         flat = self.values.reshape(len(self), math.prod(target.n_states for target in self.targets))
         return to_native({name: flat[:, column] for column, name in enumerate(self.columns)}, backend)

@@ -3,13 +3,12 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field
-from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
 from suffice.data.frame import to_native
 from suffice.text import html_table, number, plain_table
+from suffice.types import Floats, Frame
 
 SHOWN_ROWS = 20
 
@@ -30,9 +29,9 @@ class RowMoments:
     """
 
     names: tuple[str, ...]
-    mean: NDArray[np.float64] = field(repr=False)
-    covariance: NDArray[np.float64] = field(repr=False)
-    log_evidence: NDArray[np.float64] = field(repr=False)
+    mean: Floats = field(repr=False)
+    covariance: Floats = field(repr=False)
+    log_evidence: Floats = field(repr=False)
 
     def __post_init__(self) -> None:
         for array in (self.mean, self.covariance, self.log_evidence):
@@ -42,18 +41,18 @@ class RowMoments:
         return len(self.mean)
 
     @property
-    def sd(self) -> NDArray[np.float64]:
+    def sd(self) -> Floats:
         """The standard deviations; shape (n_rows, t)."""
         return np.sqrt(np.diagonal(self.covariance, axis1=1, axis2=2))
 
-    def _columns(self) -> dict[str, NDArray[np.float64]]:
+    def _columns(self) -> dict[str, Floats]:
         sd = self.sd
-        columns: dict[str, NDArray[np.float64]] = {}
+        columns: dict[str, Floats] = {}
         for place, name in enumerate(self.names):
             columns |= {f"mean {name}": self.mean[:, place], f"sd {name}": sd[:, place]}
         return columns
 
-    def to_frame(self, backend: str | None = None) -> Any:
+    def to_frame(self, backend: str | None = None) -> Frame:
         """Return a frame with one row a row of evidence: mean and standard deviation of every target."""
         return to_native(self._columns(), backend)
 

@@ -4,10 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Callable, Collection, Iterator
 from dataclasses import dataclass
-from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
 from suffice.data.encode import MARK, ColumnEncoder
 from suffice.data.raw import RawColumn, RawStream, RawTable
@@ -15,6 +13,7 @@ from suffice.data.schema import Schema, declarations
 from suffice.data.variable import Variable
 from suffice.errors import DataError
 from suffice.models.incomplete_rows import no_variable
+from suffice.types import Array, Floats, Ints
 
 
 @dataclass(frozen=True, eq=False)
@@ -91,7 +90,7 @@ class RowReader:
 
         self._encoders = {name: ColumnEncoder(name, declared[name], False, policy(name), text) for name in self.names}
 
-    def read(self, piece: Piece) -> dict[str, NDArray[Any]]:
+    def read(self, piece: Piece) -> dict[str, Array]:
         """Return the variables that a piece has as codes and values, −1 and NaN in gaps."""
         return {name: encoder.encode(piece.column(name), piece.start) for name, encoder in self._encoders.items()}
 
@@ -100,7 +99,7 @@ class RowReader:
         return [remark for encoder in self._encoders.values() for remark in encoder.remarks()]
 
 
-def require_finite(variables: tuple[Variable, ...], values: NDArray[np.float64], rows: NDArray[np.int64]) -> None:
+def require_finite(variables: tuple[Variable, ...], values: Floats, rows: Ints) -> None:
     """Refuse infinite evidence; ``rows`` are the rows' numbers in the table."""
     bad = np.isinf(values)
     if bad.any():

@@ -6,7 +6,6 @@ from collections.abc import Callable, Iterator
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
 from suffice.data.block import Block, code_dtype
 from suffice.data.frame import to_native, unicode_required
@@ -20,7 +19,7 @@ from suffice.inference.product import Product
 from suffice.inference.reachable import require_reachable
 from suffice.settings import settings
 from suffice.text import in_bytes
-from suffice.types import Frame
+from suffice.types import Array, Floats, Frame
 
 METHODS = ("exact", "gibbs")
 BLOCK_ROWS = 1 << 16
@@ -28,7 +27,7 @@ BLOCK_CODES = 1 << 25
 """Codes that a block of Gibbs samples holds at most, unless one draw of every chain has more."""
 CHAINS, BURN_IN, THIN = 64, 1000, 10
 
-Draw = Callable[[Callable[[], NDArray[np.float64]]], dict[str, NDArray[Any]]]
+Draw = Callable[[Callable[[], Floats]], dict[str, Array]]
 """From a supply of uniform numbers, one array of a block's length a call, to the block's columns of codes."""
 
 
@@ -68,7 +67,7 @@ def _blocks(schema: Schema, draw: Draw, n: int, key: int) -> Iterator[Block]:
         stream = np.random.Generator(np.random.Philox(key=np.array([key, number], np.uint64)))
         size = min(BLOCK_ROWS, n - start)
 
-        def uniform(stream: np.random.Generator = stream, size: int = size) -> NDArray[np.float64]:
+        def uniform(stream: np.random.Generator = stream, size: int = size) -> Floats:
             return stream.random(BLOCK_ROWS)[:size]
 
         columns = draw(uniform)
@@ -78,7 +77,7 @@ def _blocks(schema: Schema, draw: Draw, n: int, key: int) -> Iterator[Block]:
 def from_calibrated(schema: Schema, found: Calibrated, evidence: Given) -> Draw:
     """Return how to draw rows from the marginals that evidence leaves."""
 
-    def draw(uniform: Callable[[], NDArray[np.float64]]) -> dict[str, NDArray[Any]]:
+    def draw(uniform: Callable[[], Floats]) -> dict[str, Array]:
         size = len(uniform())
         codes = draw_codes(found, uniform)
         columns = {}
@@ -123,7 +122,7 @@ def gibbs_blocks(schema: Schema, product: Product, evidence: Given, n: int, seed
     return _gibbs_blocks(schema, sampler, states, n, key, burn_in, thin)
 
 
-def _gibbs_blocks(schema: Schema, sampler: Gibbs, states: NDArray[Any], n: int, key: int, burn_in: int,
+def _gibbs_blocks(schema: Schema, sampler: Gibbs, states: Array, n: int, key: int, burn_in: int,
                   thin: int) -> Iterator[Block]:  # fmt: skip
     n_chains, n_variables = states.shape
     draws = max(1, min(BLOCK_ROWS, BLOCK_CODES // n_variables) // n_chains)

@@ -7,12 +7,12 @@ from dataclasses import dataclass, field
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
 from suffice.data.frame import to_native
 from suffice.models.cpds.kind import Family
 from suffice.models.cpds.tabular import describe_configuration
 from suffice.text import html_table, number, plain_table, probability, shorten
+from suffice.types import Floats, Frame
 
 SHOWN = 10
 
@@ -52,9 +52,9 @@ class Sensitivity:
 
     event: str
     value: float
-    derivatives: dict[str, NDArray[np.float64]] = field(repr=False)
-    partial: dict[str, NDArray[np.float64]] = field(repr=False)
-    entries: dict[str, NDArray[np.float64]] = field(repr=False)
+    derivatives: dict[str, Floats] = field(repr=False)
+    partial: dict[str, Floats] = field(repr=False)
+    entries: dict[str, Floats] = field(repr=False)
     families: dict[str, Family] = field(repr=False)
 
     def ranked(self) -> list[tuple[str, tuple[int, ...], float]]:
@@ -66,7 +66,7 @@ class Sensitivity:
         ]
         return sorted(listed, key=lambda entry: -round(abs(entry[2]), 12))
 
-    def to_frame(self, backend: str | None = None) -> Any:
+    def to_frame(self, backend: str | None = None) -> Frame:
         """Return a frame with one row an entry, the steepest first."""
         columns: dict[str, list[Any]] = {name: [] for name in ("node", "row", "state", "entry", "derivative")}
         for node, codes, derivative in self.ranked():
@@ -99,7 +99,7 @@ class Sensitivity:
         return html_table(*self._cells(), caption=f"{self.event} = {probability(self.value)}")
 
 
-def in_proportion(partial: NDArray[np.float64], rows: NDArray[np.float64]) -> NDArray[np.float64]:
+def in_proportion(partial: Floats, rows: Floats) -> Floats:
     """Return derivatives along which rows keep their sum: one entry rises, the others shrink in proportion.
 
     >>> in_proportion(np.array([[2.0, 0.0, 1.0]]), np.array([[0.5, 0.25, 0.25]]))

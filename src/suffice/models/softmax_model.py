@@ -34,7 +34,7 @@ from suffice.models.prediction import Prediction
 from suffice.models.sampling import stream_key, to_frame
 from suffice.structures.softmax_regression import SoftmaxClasses
 from suffice.text import html_table, number, plain_table, plural
-from suffice.types import Columns, Floats
+from suffice.types import Columns, Floats, Frame, Json
 
 PIECE_NUMBERS = 1 << 17
 """Values of terms that are written out at a time; a megabyte stays in the cache."""
@@ -180,7 +180,7 @@ class SoftmaxModel(Posteriors, Prediction):
         source = self.open(data, with_target=True)
         return np.concatenate(list(source.each(lambda block: self.log_prob_of(block.columns, block.n_rows))))
 
-    def sample(self, given: Any, *, seed: int | None = None, backend: str | None = None) -> Any:
+    def sample(self, given: Any, *, seed: int | None = None, backend: str | None = None) -> Frame:
         """Draw the class once for every row of a table of inputs; a frame of one column."""
         stream = np.random.Generator(np.random.Philox(key=np.array([stream_key(seed), 0], np.uint64)))
         parts = []
@@ -222,7 +222,7 @@ class SoftmaxModel(Posteriors, Prediction):
 
     # Files ----------------------------------------------------------------------------------------------------
 
-    def to_dict(self) -> dict[str, Any]:
+    def to_dict(self) -> dict[str, Json]:
         """Return the model as JSON-able data."""
         return {
             "type": "SoftmaxModel",

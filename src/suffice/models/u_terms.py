@@ -31,6 +31,7 @@ from suffice.inference.clique_family import Layout
 from suffice.inference.interactions import Interactions
 from suffice.models.cpds.tabular import describe_configuration
 from suffice.text import html_table, number, plain_table, shorten
+from suffice.types import Frame
 
 if TYPE_CHECKING:
     from suffice.models.markov_net import MarkovNetwork
@@ -113,7 +114,7 @@ class UTerms(Mapping[Term, LabelledTable]):
     def __len__(self) -> int:
         return len(self.tables)
 
-    def to_frame(self, backend: str | None = None) -> Any:
+    def to_frame(self, backend: str | None = None) -> Frame:
         """Return a frame with one row a number: the term, the states it belongs to, and u.
 
         Parameters

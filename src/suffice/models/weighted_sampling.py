@@ -14,7 +14,6 @@ from functools import cached_property
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
 from suffice.data.frame import to_native
 from suffice.data.labelled import LabelledTable
@@ -26,7 +25,7 @@ from suffice.models.evidence import describe
 from suffice.models.normal_arrays import alone, checked_numbers
 from suffice.models.sampling import BLOCK_ROWS, require_draws, stream_key
 from suffice.text import html_table, number, plain_table, plural, probability
-from suffice.types import Floats
+from suffice.types import Array, Columns, Floats, Frame, Ints
 from suffice.values import Label
 
 DRAWS = 100_000
@@ -52,7 +51,7 @@ class SampledAnswer:
     """
 
     schema: Schema
-    columns: Mapping[str, NDArray[Any]] = field(repr=False)
+    columns: Columns = field(repr=False)
     weights: Floats = field(repr=False)
     log_evidence: float
     log_evidence_error: float
@@ -80,7 +79,7 @@ class SampledAnswer:
     # Discrete variables ---------------------------------------------------------------------------------------
 
     @cached_property
-    def _cell(self) -> NDArray[np.int64]:
+    def _cell(self) -> Ints:
         at = np.zeros(self.draws, np.int64)
         for variable in self.targets:
             at = at * variable.n_states + self.columns[variable.name]
@@ -182,7 +181,7 @@ class SampledAnswer:
     def _repr_html_(self) -> str:
         return "".join(html_table(*table) for table in self._tables())
 
-    def to_frame(self, backend: str | None = None) -> Any:
+    def to_frame(self, backend: str | None = None) -> Frame:
         """Return the draws as a frame: a column a variable, and their weights."""
         columns: dict[str, Any] = {}
         for variable in self.schema.variables:
@@ -226,7 +225,7 @@ def sampled(
     return _answer(schema, columns, scaled, log_evidence, error, describe(model.schema, seen))
 
 
-def _answer(schema: Schema, columns: Mapping[str, NDArray[Any]], weights: Floats, log_evidence: float, error: float,
+def _answer(schema: Schema, columns: Columns, weights: Floats, log_evidence: float, error: float,
             asked: Sequence[str]) -> SampledAnswer:  # fmt: skip
     """Return the answer, unless it rests on too few draws."""
     n, total = len(weights), float(weights.sum())
@@ -260,9 +259,9 @@ def _ancestors(model: Any, names: Sequence[str]) -> list[str]:
 
 def _weighted(
     model: Any, nodes: Sequence[str], seen: Seen, uniform: Callable[[], Floats], size: int
-) -> tuple[dict[str, NDArray[Any]], Floats]:
+) -> tuple[dict[str, Array], Floats]:
     """Draw one block, and return its columns with the logarithms of their weights."""
-    columns: dict[str, NDArray[Any]] = {}
+    columns: dict[str, Array] = {}
     log_weights = np.zeros(size)
     place = model.schema.positions
     for node in nodes:
