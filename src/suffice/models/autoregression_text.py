@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import TYPE_CHECKING
 
 from suffice.text import html_table, number, plain_table, plural
+
+if TYPE_CHECKING:
+    from suffice.models.autoregression import AutoregressiveModel
 
 SHOWN_TERMS = 40
 SHOWN_EQUATIONS = 8
@@ -12,7 +15,7 @@ SHOWN_EQUATIONS = 8
 Cells = tuple[list[str], list[list[str]], str]
 
 
-def plain_equations(model: Any) -> str:
+def plain_equations(model: AutoregressiveModel) -> str:
     """Return the printout of an `AutoregressiveModel` as text."""
     text = f"{plain_table(*_equations(model))}\n{_caption(model)}"
     if len(model.variables) == 1:
@@ -20,23 +23,23 @@ def plain_equations(model: Any) -> str:
     return f"{text}\n\n{plain_table(*_correlations(model))}"
 
 
-def html_equations(model: Any) -> str:
+def html_equations(model: AutoregressiveModel) -> str:
     """Return the printout of an `AutoregressiveModel` as HTML."""
     text = html_table(*_equations(model), caption=_caption(model))
     return text if len(model.variables) == 1 else text + html_table(*_correlations(model))
 
 
-def _caption(model: Any) -> str:
+def _caption(model: AutoregressiveModel) -> str:
     stationary = "stationary" if model.is_stationary else "not stationary"
     return f"order {model.order}, spectral radius {number(model.spectral_radius, 4)}: {stationary}"
 
 
-def _heads(model: Any) -> list[str]:
+def _heads(model: AutoregressiveModel) -> list[str]:
     more = len(model.variables) - SHOWN_EQUATIONS
     return [*model.variables[:SHOWN_EQUATIONS], *([f"… {more} more"] if more > 0 else [])]
 
 
-def _equations(model: Any) -> Cells:
+def _equations(model: AutoregressiveModel) -> Cells:
     """Lay out intercept, coefficients and standard deviation of the error; a column an equation."""
     heads = _heads(model)
     blank = [""] * (len(heads) - min(len(model.variables), SHOWN_EQUATIONS))
@@ -50,7 +53,7 @@ def _equations(model: Any) -> Cells:
     return ["term", *heads], rows, "<" + ">" * len(heads)
 
 
-def _correlations(model: Any) -> Cells:
+def _correlations(model: AutoregressiveModel) -> Cells:
     heads, matrix = _heads(model), model.errors.correlations
     blank = [""] * (len(heads) - min(len(model.variables), SHOWN_EQUATIONS))
     rows = []

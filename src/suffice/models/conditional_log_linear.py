@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -29,6 +29,7 @@ from suffice.errors import (
     suggestion,
 )
 from suffice.models.conditional_design import ConditionalDesign, conditional_design
+from suffice.models.evidence import Evidence, Targets
 from suffice.models.log_linear import Weights, weights_of
 from suffice.models.prediction import Prediction
 from suffice.models.row_answers import RowAnswers
@@ -36,7 +37,8 @@ from suffice.models.sampling import stream_key, to_frame
 from suffice.stats.source import BlockSource
 from suffice.structures.features import Features
 from suffice.text import plural
-from suffice.types import Columns, Floats, Json
+from suffice.types import Columns, Floats, Frame, Json, TableLike
+from suffice.values import Label, UnknownStates
 
 PIECE_ROWS = 1 << 14
 """Rows that are predicted at a time."""
@@ -119,7 +121,7 @@ class ConditionalLogLinear(Prediction):
         scores -= scores.max(axis=1, keepdims=True)
         return np.asarray(scores, np.float64)
 
-    def query(self, targets: Any, given: Mapping[str, Any] | None = None) -> LabelledTable:
+    def query(self, targets: Targets, given: Evidence | None = None) -> LabelledTable:
         """Return p(targets | given), exactly; ``given`` holds every input, and possibly some of the outputs."""
         wanted = _names(targets)
         held = dict(require_mapping("given", given or {}, "{'x': 1.0}"))
@@ -166,7 +168,7 @@ class ConditionalLogLinear(Prediction):
             raise ArgumentError(f"The input {name!r} must be a finite number. Got {shown(value)} instead.")
         return number
 
-    def query_rows(self, targets: Any, data: Any, *, unknown_states: str = "error") -> RowAnswers:
+    def query_rows(self, targets: Targets, data: TableLike, *, unknown_states: UnknownStates = "error") -> RowAnswers:
         """Return p(targets | inputs) for every row of a table of inputs.
 
         Parameters
@@ -195,7 +197,7 @@ class ConditionalLogLinear(Prediction):
         summed = table.sum(axis=others).transpose([0, *(1 + left.index(name) for name in wanted)])
         return RowAnswers(tuple(self.schema[name] for name in wanted), summed, np.zeros(len(joint)))
 
-    def map(self, given: Mapping[str, Any], *, targets: Any = None) -> dict[str, Any]:
+    def map(self, given: Evidence, *, targets: Targets | None = None) -> dict[str, Label]:
         """Return the most likely states of the outputs, given all inputs, or of targets, the others summed out."""
         outputs = self.features.variables
         free = [name for name in outputs if name not in given] if targets is None else list(_names(targets))
@@ -204,8 +206,13 @@ class ConditionalLogLinear(Prediction):
         return {name: self.schema[name].labels[int(code)] for name, code in zip(free, codes, strict=True)}
 
     def sample(
-        self, given: Any, *, seed: int | None = None, backend: str | None = None, unknown_states: str = "error"
-    ) -> Any:
+        self,
+        given: TableLike,
+        *,
+        seed: int | None = None,
+        backend: str | None = None,
+        unknown_states: UnknownStates = "error",
+    ) -> Frame:
         """Draw the outputs once for every row of a table of inputs.
 
         Parameters
@@ -237,7 +244,7 @@ class ConditionalLogLinear(Prediction):
         }
         return to_frame(schema, iter([Block(schema, columns, None, len(codes[0]), 0)]), backend)
 
-    def log_prob(self, data: Any, *, unknown_states: str = "error") -> Floats:
+    def log_prob(self, data: TableLike, *, unknown_states: UnknownStates = "error") -> Floats:
         """Return log p(y | x) of every row of a table with outputs and inputs; shape (n_rows,).
 
         ``unknown_states`` is as in `query_rows`, for inputs; outputs must be states of the model.
@@ -253,7 +260,7 @@ class ConditionalLogLinear(Prediction):
         own = scores[np.arange(n_rows), np.ravel_multi_index(codes, design.sizes)]
         return np.asarray(own - np.log(np.exp(scores).sum(axis=1)), np.float64)  # p itself may be less than any float
 
-    def _blocks(self, names: Sequence[str], data: Any, unknown_states: str) -> Any:
+    def _blocks(self, names: Sequence[str], data: TableLike, unknown_states: UnknownStates) -> Iterator[Block]:
         """Read rows; where unknown states are allowed, they are told from missing values, which are not."""
         require_choice("unknown_states", unknown_states, UNKNOWN_POLICIES)
         known, names = self.schema.select(names), tuple(names)
@@ -354,7 +361,7 @@ class ConditionalLogLinear(Prediction):
         return cls(Features.from_dict(entry["features"]), weights, schema=Schema.from_dict(entry["schema"]))
 
 
-def _names(targets: Any) -> tuple[str, ...]:
+def _names(targets: Targets) -> tuple[str, ...]:
     listed = (targets,) if isinstance(targets, str) else targets
     if not isinstance(listed, Sequence) or not listed or len(set(map(repr, listed))) < len(listed):
         raise ArgumentError(

@@ -2,14 +2,19 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import TYPE_CHECKING
 
+from suffice.data.labelled import LabelledTable
 from suffice.text import html_table, number, plain_table, plural, probability
+
+if TYPE_CHECKING:
+    from suffice.models.joint_normal import JointNormal
+    from suffice.models.normal_mixture import NormalMixture
 
 SHOWN_ROWS = 60
 
 
-class Marginals(dict[str, Any]):
+class Marginals(dict[str, "LabelledTable | JointNormal | NormalMixture"]):
     """The distribution of every variable by its name: a dict that shows the numbers in it.
 
     Values are `LabelledTable` of discrete variables, normal distributions and mixtures of continuous ones.
@@ -32,9 +37,9 @@ class Marginals(dict[str, Any]):
         rows: list[list[str]] = []
         shares: list[list[float | None]] = []
         for place, (name, answer) in enumerate(self.items()):
-            if rows and len(rows) + (answer.values.size if hasattr(answer, "values") else 1) > SHOWN_ROWS:
+            if rows and len(rows) + (answer.values.size if isinstance(answer, LabelledTable) else 1) > SHOWN_ROWS:
                 return rows, shares, len(self) - place
-            if hasattr(answer, "values"):
+            if isinstance(answer, LabelledTable):
                 labels = answer.variables[0].labels
                 for k, (label, p) in enumerate(zip(labels[:SHOWN_ROWS], answer.values.tolist(), strict=False)):
                     rows.append(["" if k else name, str(label), probability(p)])
@@ -64,9 +69,11 @@ class Marginals(dict[str, Any]):
         return table + (f"<p>{foot}</p>" if foot else "")
 
 
-def _normal(answer: Any) -> str:
+def _normal(answer: JointNormal | NormalMixture) -> str:
     """Say the mean and the standard deviation of a continuous variable."""
     mean, sd = float(answer.mean.reshape(-1)[0]), float(answer.sd.reshape(-1)[0])
-    n_parts = len(getattr(answer, "weights", ()))
+    from suffice.models.normal_mixture import NormalMixture
+
+    n_parts = len(answer.weights) if isinstance(answer, NormalMixture) else 0
     mixture = f" (mixture of {n_parts:,})" if n_parts > 1 else ""
     return f"mean {number(mean, 5)}, sd {number(sd, 5)}{mixture}"

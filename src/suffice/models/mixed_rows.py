@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterator, Sequence
-from typing import Any
 
 import numpy as np
 
@@ -16,7 +15,8 @@ from suffice.inference.conditional_gaussian import Conditioned, MixedNetwork, Se
 from suffice.models.row_answers import RowAnswers
 from suffice.models.row_moments import RowMoments
 from suffice.stats.source import BlockSource
-from suffice.types import Floats, Ints
+from suffice.types import Floats, Ints, TableLike
+from suffice.values import UnknownStates
 
 RANGE = 1024
 """Rows of evidence that are answered at a time."""
@@ -52,7 +52,9 @@ def mixed_rows(
     return RowMoments(tuple(variable.name for variable in variables), mean, covariance, log_p)
 
 
-def evidence_rows(schema: Schema, wanted: Sequence[int], data: Any, unknown_states: str) -> tuple[Ints, Floats]:
+def evidence_rows(
+    schema: Schema, wanted: Sequence[int], data: TableLike, unknown_states: UnknownStates
+) -> tuple[Ints, Floats]:
     """Return the codes and the values of a table of evidence, for all variables; −1 and NaN where nothing was seen."""
     from suffice.data.readers import open_raw
 

@@ -2,17 +2,20 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from suffice.data.frame import to_native
 from suffice.text import number, probability
 from suffice.types import Frame
 
+if TYPE_CHECKING:
+    from suffice.models.normal_mixture import NormalMixture
+
 SHOWN_ROWS = 20
 Cells = tuple[list[str], list[list[str]], str]
 
 
-def cells(mixture: Any) -> Cells:
+def cells(mixture: NormalMixture) -> Cells:
     """Return header, rows and alignment of the printout of a `NormalMixture`, the whole in the last row."""
     by, codes, p, means, sds = mixture.rows()
     header = [variable.name for variable in by] + ["p"]
@@ -32,7 +35,7 @@ def _moments(mean: Any, sd: Any) -> list[str]:
     return [number(value) for pair in zip(mean, sd, strict=True) for value in pair]
 
 
-def frame(mixture: Any, backend: str | None) -> Frame:
+def frame(mixture: NormalMixture, backend: str | None) -> Frame:
     """Return the rows that are printed, all of them, as a frame."""
     by, codes, p, means, sds = mixture.rows()
     columns: dict[str, Any] = {}

@@ -5,7 +5,7 @@ from __future__ import annotations
 from abc import abstractmethod
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, TypeAlias, overload
 
 import numpy as np
 
@@ -16,13 +16,14 @@ from suffice.data.schema import Schema
 from suffice.data.table import UNKNOWN_POLICIES
 from suffice.data.variable import Variable
 from suffice.errors import DataError, ModelError, Remedy, listing, require_choice, require_fraction, suggestion
-from suffice.models.evidence import targets_of
+from suffice.models.evidence import Targets, targets_of
 from suffice.models.numeric_predictions import NumericPredictions
 from suffice.models.predictions import Predictions
 from suffice.models.row_pieces import Piece, RowReader, pieces_of
 from suffice.text import plural
-from suffice.types import Columns, Floats
+from suffice.types import Columns, Floats, TableLike
 
+AnyPredictions: TypeAlias = Predictions | NumericPredictions
 IMPOSSIBLE_POLICIES = ("error", "nan")
 
 
@@ -65,7 +66,9 @@ class Predictor:
     unknown_states: str = "error"
 
     @classmethod
-    def checked(cls, model: Prediction, targets: Any, level: float, impossible: str, unknown_states: str) -> Predictor:
+    def checked(
+        cls, model: Prediction, targets: Targets, level: float, impossible: str, unknown_states: str
+    ) -> Predictor:
         """Check what a user says."""
         require_choice("impossible", impossible, IMPOSSIBLE_POLICIES)
         require_choice("unknown_states", unknown_states, UNKNOWN_POLICIES)
@@ -86,7 +89,7 @@ class Predictor:
             )
         return {target.name: rows for target, rows in zip(self.targets, found, strict=True)}
 
-    def results(self, parts: list[Answered], notes: tuple[str, ...]) -> dict[str, Any]:
+    def results(self, parts: list[Answered], notes: tuple[str, ...]) -> dict[str, AnyPredictions]:
         """Return the predictions of each target, parts of the table put together."""
         return {target.name: self.result(target, parts, notes) for target in self.targets}
 
@@ -178,15 +181,35 @@ class Prediction:
         """Variables whose unknown states the model tells from missing values: none, where both are summed out."""
         return ()
 
+    @overload
     def predict(
         self,
-        target: Any,
-        data: Any,
+        target: str,
+        data: TableLike,
         *,
         level: float = 0.95,
         impossible: str = "error",
         unknown_states: str = "error",
-    ) -> Any:
+    ) -> AnyPredictions: ...
+    @overload
+    def predict(
+        self,
+        target: list[str] | tuple[str, ...],
+        data: TableLike,
+        *,
+        level: float = 0.95,
+        impossible: str = "error",
+        unknown_states: str = "error",
+    ) -> dict[str, AnyPredictions]: ...
+    def predict(
+        self,
+        target: Targets,
+        data: TableLike,
+        *,
+        level: float = 0.95,
+        impossible: str = "error",
+        unknown_states: str = "error",
+    ) -> AnyPredictions | dict[str, AnyPredictions]:
         """Return p(target | row) and the most likely state, or mean and interval, for every row of a table, exactly.
 
         Parameters

@@ -25,7 +25,7 @@ from suffice.models.incomplete_rows import (
 from suffice.models.prediction import n_numbers
 from suffice.models.row_pieces import require_finite
 from suffice.stats.source import BlockSource
-from suffice.types import Columns, Floats
+from suffice.types import Columns, Floats, TableLike
 
 if TYPE_CHECKING:
     from suffice.data.schema import Schema
@@ -62,7 +62,7 @@ class RowModel:
 
     # Log-probabilities ----------------------------------------------------------------------------------------
 
-    def log_prob(self, data: Any, *, missing: str = "error") -> Floats:
+    def log_prob(self, data: TableLike | MatrixTable, *, missing: str = "error") -> Floats:
         """Return log p(x) of every row of a table; shape (n_rows,).
 
         Parameters
@@ -96,7 +96,7 @@ class RowModel:
         log_of = self.log_prob_of if whole else self.log_observed_of
         return np.concatenate(list(BlockSource(table).each(lambda block: log_of(block.columns, block.n_rows))))
 
-    def columns_in(self, data: Any, missing: str) -> list[str]:
+    def columns_in(self, data: TableLike | MatrixTable, missing: str) -> list[str]:
         """Return the variables that a table must have, or has, where it may lack some."""
         if isinstance(data, MatrixTable) or (missing != MARGINALISE and not self._latent):
             return list(self.schema)
@@ -130,7 +130,7 @@ class RowModel:
 
     def impute(
         self,
-        data: Any,
+        data: TableLike,
         *,
         method: str = "mode",
         n: int | None = None,
@@ -206,7 +206,9 @@ class RowModel:
 
     # Pages ----------------------------------------------------------------------------------------------------
 
-    def explore(self, data: Any = None, *, browser: bool = True, port: int = 0, wait: bool | None = None) -> Any:
+    def explore(
+        self, data: TableLike | None = None, *, browser: bool = True, port: int = 0, wait: bool | None = None
+    ) -> Any:
         """Serve a page on this machine on which the model is asked by clicking, and open it in the browser.
 
         Parameters

@@ -11,10 +11,13 @@ from suffice.data.block import Block, Table
 from suffice.data.stream import KEEP
 from suffice.data.table import open_table
 from suffice.models.incomplete_rows import IF_ABSENT, MARGINALISE
+from suffice.models.model import Model, RowLikelihood
+from suffice.models.row_model import RowModel
 from suffice.stats.needs import Need, Sum
 from suffice.stats.source import Source
 from suffice.stats.statistics import Statistics
 from suffice.stats.sums import Sums
+from suffice.types import TableLike
 
 LOG_LIKELIHOOD = Sum("log_likelihood", 1)
 
@@ -30,12 +33,14 @@ class Score:
         Whether rows may have gaps, which are summed out.
     """
 
-    model: Any
+    model: RowLikelihood
     observed: bool = False
 
-    def __call__(self, block: Block) -> dict[Need, Any]:
+    def __call__(self, block: Block) -> dict[Need, Sums]:
         """Return the log-likelihood of one block."""
-        log_of = self.model.log_observed_of if self.observed else self.model.log_prob_of
+        log_of = (
+            self.model.log_observed_of if self.observed and isinstance(self.model, RowModel) else self.model.log_prob_of
+        )
         log_p = log_of(block.columns, block.n_rows)
         if block.weights is not None:
             with np.errstate(invalid="ignore"):  # an impossible row of weight zero costs nothing
@@ -43,13 +48,13 @@ class Score:
         return {LOG_LIKELIHOOD: Sums("log_likelihood", np.array([log_p.sum()]))}
 
 
-def open_rows(model: Any, data: Any, *, missing: str = "error", **policies: Any) -> tuple[Table, bool]:
+def open_rows(model: Model, data: TableLike, *, missing: str = "error", **policies: Any) -> tuple[Table, bool]:
     """Open a table to score it, and return whether its rows may lack variables of the model.
 
     Latent variables need no column. With ``missing="marginalise"`` values and whole columns may be missing.
     """
     names, observed, if_absent = list(model.variables), False, ""
-    if hasattr(model, "columns_in"):
+    if isinstance(model, RowModel):
         if_absent = IF_ABSENT
         names = model.columns_in(data, missing)
         observed = missing == MARGINALISE or len(names) < len(model.schema)

@@ -11,7 +11,7 @@ import math
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -27,6 +27,9 @@ from suffice.models.sampling import BLOCK_ROWS, require_draws, stream_key
 from suffice.text import html_table, number, plain_table, plural, probability
 from suffice.types import Array, Columns, Floats, Frame, Ints
 from suffice.values import Label
+
+if TYPE_CHECKING:
+    from suffice.models.bayes_net import BayesianNetwork
 
 DRAWS = 100_000
 MIN_EFFECTIVE = 30.0
@@ -194,7 +197,7 @@ class SampledAnswer:
 
 
 def sampled(
-    model: Any, wanted: Sequence[int], seen: Seen, draws: int | None = None, seed: int | None = None
+    model: BayesianNetwork, wanted: Sequence[int], seen: Seen, draws: int | None = None, seed: int | None = None
 ) -> SampledAnswer:
     """Answer a query by likelihood weighting; ``wanted`` are positions in the model's schema."""
     wished = DRAWS if draws is None else require_whole("draws", draws, 1)
@@ -246,7 +249,7 @@ def _answer(schema: Schema, columns: Columns, weights: Floats, log_evidence: flo
     return SampledAnswer(schema, columns, normalised, log_evidence, error)
 
 
-def _ancestors(model: Any, names: Sequence[str]) -> list[str]:
+def _ancestors(model: BayesianNetwork, names: Sequence[str]) -> list[str]:
     """Return some nodes with all their ancestors, parents first."""
     found, stack = set[str](), list(names)
     while stack:
@@ -258,7 +261,7 @@ def _ancestors(model: Any, names: Sequence[str]) -> list[str]:
 
 
 def _weighted(
-    model: Any, nodes: Sequence[str], seen: Seen, uniform: Callable[[], Floats], size: int
+    model: BayesianNetwork, nodes: Sequence[str], seen: Seen, uniform: Callable[[], Floats], size: int
 ) -> tuple[dict[str, Array], Floats]:
     """Draw one block, and return its columns with the logarithms of their weights."""
     columns: dict[str, Array] = {}
