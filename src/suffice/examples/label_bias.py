@@ -198,7 +198,7 @@ def _best(test: Sample, share: float) -> Reading:
     return Reading("Bayes' rule", float(np.mean(wrong)), bayes("rib", share)["rib"], bayes("rob", share)["rob"])
 
 
-def _reading(name: str, model: Any, test: Sample) -> Reading:
+def _reading(name: str, model: sf.ChainCRF | sf.MEMM, test: Sample) -> Reading:
     wrong = [found != true for found, true in zip(model.predict(test.inputs), test.states, strict=True)]
     p = np.exp(model.log_likelihood([features(word) for word in PATHS], [list(path) for path in PATHS.values()]))
     return Reading(name, float(np.mean(wrong)), float(p[0]), float(p[1]))

@@ -138,7 +138,7 @@ class Comparison:
 
     votes: Votes
     held: Held
-    fit: Any
+    fit: sf.Fit
     candidates: tuple[Candidate, ...]
     margins: Floats
     classes: Floats
@@ -196,7 +196,7 @@ def read_votes(path: str | Path) -> Votes:
 # Models -------------------------------------------------------------------------------------------------------
 
 
-def learn(votes: Votes, n_classes: int, prior: float, **settings: Any) -> Any:
+def learn(votes: Votes, n_classes: int, prior: float, **settings: Any) -> sf.Fit:
     """Fit a latent-class model, or margins where there is one class."""
     edges = "; ".join(f"{HIDDEN} -> {name}" for name in votes.names)
     dag = sf.DAG(edges, latent={HIDDEN: n_classes}) if n_classes > 1 else sf.DAG(votes.names)
@@ -205,14 +205,14 @@ def learn(votes: Votes, n_classes: int, prior: float, **settings: Any) -> Any:
     return sf.fit(dag, votes.table, missing="em", prior=under, schema=schema, **settings)
 
 
-def belonging(fit: Any, votes: Votes) -> Floats:
+def belonging(fit: sf.Fit, votes: Votes) -> Floats:
     """Return p(class | votes that were cast) of every senator; shape (n_senators, n_classes)."""
     if HIDDEN not in fit.model.variables:
         return np.ones((len(votes.senators), 1))
     return np.asarray(fit.model.query_rows(HIDDEN, votes.table).values, np.float64)
 
 
-def chances(fit: Any, votes: Votes) -> Floats:
+def chances(fit: sf.Fit, votes: Votes) -> Floats:
     """Return p(yea | votes that the senator cast) of every vote: Σ p(class | votes) p(yea | class)."""
     by_class = [np.reshape(fit.model.cpd(name).table.values, (-1, 2))[:, 1] for name in votes.names]
     return np.asarray(np.clip(belonging(fit, votes) @ np.array(by_class).T, 0.0, 1.0), np.float64)

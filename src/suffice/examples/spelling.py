@@ -81,7 +81,7 @@ def trigram_features(counts: sf.Contingency, pairs: int = 0, triples: int = 0, a
     return sf.Features(specs)
 
 
-def perplexity(model: Any, counts: sf.Contingency) -> float:
+def perplexity(model: sf.LogLinear, counts: sf.Contingency) -> float:
     """Return exp of the mean of −log p: among how many equally likely triples the model is in doubt."""
     p = model.query(list(PLACES)).values
     seen = counts.array > 0

@@ -17,18 +17,17 @@ from suffice.data.attributes import Vocabulary, offsets_of
 from suffice.data.window_templates import Templates
 from suffice.errors import ArgumentError, FileFormatError, SufficeError, require_choice
 from suffice.files import read_arrays, write_arrays
-from suffice.io.json_values import flag, number, text, texts, whole
+from suffice.io.json_values import Entry, flag, number, text, texts, whole
 from suffice.io.name_arrays import counts, narrow, put_vocabulary, take_vocabulary
 from suffice.models.chain_model import ChainModel
 from suffice.models.chain_pruned import pruned
 from suffice.result.fit import Fit
-from suffice.types import Array
+from suffice.types import Array, Json
 
 KIND, VERSION = "chain model", 1
 TEXTS = ("columns", "attributes")
 SAME = "same"
 Arrays = dict[str, Array]
-Entry = Mapping[str, Any]
 
 
 @dataclass(frozen=True)
@@ -87,7 +86,7 @@ class Proof:
         notes = tuple(str(note) for note in fit.notes)
         return cls(fit.certificate.ok, fit.certificate.verdict, notes, float(fit.log_likelihood))
 
-    def to_dict(self) -> dict[str, Any]:
+    def to_dict(self) -> dict[str, Json]:
         """Return what was said as JSON-able data."""
         return dict(vars(self))
 
@@ -126,7 +125,7 @@ def read(path: str) -> ChainModel:
     return load_chain(path).model
 
 
-def write(thing: Any, path: str) -> None:
+def write(thing: ChainModel | ChainFile | Fit, path: str) -> None:
     """Write a model, alone or with what its fit proved."""
     model = getattr(thing, "model", thing)
     if not isinstance(model, ChainModel):
@@ -161,7 +160,7 @@ def save_chain(file: ChainFile, path: str) -> None:
     write_arrays(path, KIND, VERSION, meta, arrays)
 
 
-def _reading_entry(reading: Reading) -> dict[str, Any]:
+def _reading_entry(reading: Reading) -> dict[str, Json]:
     templates, steps = reading.templates, reading.step_features
     return {
         "templates": None

@@ -19,7 +19,7 @@ from suffice.data.schema import Schema
 from suffice.errors import FileFormatError, Mention, SufficeError
 from suffice.files import read_arrays, write_arrays
 from suffice.io.chain_file import Proof
-from suffice.io.json_values import flag, number, text, whole
+from suffice.io.json_values import Entry, flag, number, text, whole
 from suffice.io.name_arrays import put_vocabulary, take_vocabulary
 from suffice.models.chain_pruned import columns_of
 from suffice.models.graph_crf import GraphModel
@@ -34,7 +34,6 @@ LARGEST_CLIQUE = 64
 """No clique has more members: there would be more combinations of two labels than numbers of 64 bits."""
 BYTES_A_CELL = 24
 Arrays = dict[str, Array]
-Entry = Mapping[str, Any]
 
 
 @dataclass(frozen=True, eq=False)
@@ -78,7 +77,7 @@ def save_graph(file: GraphFile, path: str) -> None:
     write_arrays(path, KIND, VERSION, _meta(file, names, arrays), arrays)
 
 
-def _meta(file: GraphFile, names: Sequence[Vocabulary], arrays: Arrays) -> dict[str, Any]:
+def _meta(file: GraphFile, names: Sequence[Vocabulary], arrays: Arrays) -> Entry:
     structure = file.model.structure
     tables = [
         {"n_attributes": len(vocabulary), "vocabulary": put_vocabulary(vocabulary, f"names_{place}", arrays)}

@@ -23,9 +23,12 @@ from suffice.models.bayes_net import BayesianNetwork
 from suffice.models.cpds import Family
 from suffice.models.cpds.tabular import TabularCPD, describe_configuration, whole_values
 from suffice.models.markov_net import MarkovNetwork
+from suffice.models.model import Model
 from suffice.result.fit import Fit
 from suffice.structures.dag import DAG
 from suffice.text import plural
+from suffice.types import JsonObject
+from suffice.values import Label
 
 Array = NDArray[np.float64]
 Tables = dict[tuple[str, ...], Array]
@@ -44,7 +47,7 @@ def package(name: str, module: str, attribute: str = "") -> Any:
 # Handing over -------------------------------------------------------------------------------------------------
 
 
-def network_in(thing: Any, library: str) -> BayesianNetwork | MarkovNetwork:
+def network_in(thing: Model | Fit, library: str) -> BayesianNetwork | MarkovNetwork:
     """Return the network to hand over, of a model or of a fit."""
     model = thing.model if isinstance(thing, Fit) else thing
     if not isinstance(model, BayesianNetwork | MarkovNetwork):
@@ -127,7 +130,7 @@ class ForeignNode:
     values : array, shape (…parents' states, node's states)
     """
 
-    states: Sequence[Any]
+    states: Sequence[Label]
     parents: tuple[str, ...]
     values: Any
 
@@ -141,7 +144,7 @@ def bayes_net(
     nodes: Mapping[str, ForeignNode],
     *,
     latent: Iterable[str] = (),
-    properties: Mapping[str, Any] | None = None,
+    properties: JsonObject | None = None,
     notes: Sequence[str] = (),
 ) -> BayesianNetwork:
     """Build a Bayesian network, each number as it was given, unless rows do not sum to one."""
@@ -159,7 +162,7 @@ def bayes_net(
     return BayesianNetwork(dag, tables, properties=properties, notes=notes)
 
 
-def variables_of(states: Mapping[str, Sequence[Any]]) -> tuple[dict[str, Variable], list[str]]:
+def variables_of(states: Mapping[str, Sequence[Label]]) -> tuple[dict[str, Variable], list[str]]:
     """Return the variables, and notes on those whose states had to become text."""
     variables, notes = {}, []
     for name, labels in states.items():

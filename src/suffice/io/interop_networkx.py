@@ -18,10 +18,12 @@ from typing import Any
 from suffice.io.interop import network_in, package
 from suffice.models.bayes_net import BayesianNetwork
 from suffice.models.markov_net import MarkovNetwork
+from suffice.models.model import Model
+from suffice.result.fit import Fit
 from suffice.structures.dag import DAG
 
 
-def to_networkx(thing: Any) -> Any:
+def to_networkx(thing: Model | Fit) -> Any:
     """Return the graph of a structure, of a network or of a fit; needs networkx.
 
     Parameters

@@ -33,6 +33,9 @@ from suffice.io.interop import (
 )
 from suffice.models.bayes_net import BayesianNetwork
 from suffice.models.markov_net import MarkovNetwork
+from suffice.models.model import Model
+from suffice.result.fit import Fit
+from suffice.values import Label
 
 CONTINUOUS = ("LinearGaussianBayesianNetwork", "FunctionalBayesianNetwork", "SEM", "SEMGraph", "SEMAlg")
 
@@ -40,7 +43,7 @@ CONTINUOUS = ("LinearGaussianBayesianNetwork", "FunctionalBayesianNetwork", "SEM
 # Handing over -------------------------------------------------------------------------------------------------
 
 
-def to_pgmpy(thing: Any) -> Any:
+def to_pgmpy(thing: Model | Fit) -> Any:
     """Return a network as a model of pgmpy, which must be installed.
 
     Parameters
@@ -58,7 +61,7 @@ def to_pgmpy(thing: Any) -> Any:
     return _directed_to(model, states)
 
 
-def _directed_to(model: BayesianNetwork, states: dict[str, list[Any]]) -> Any:
+def _directed_to(model: BayesianNetwork, states: dict[str, list[Label]]) -> Any:
     tables = whole_tables(model, "pgmpy")
     table_of = package("pgmpy", "pgmpy.factors.discrete", "TabularCPD")
     found = package("pgmpy", "pgmpy.models", "DiscreteBayesianNetwork")()
@@ -78,7 +81,7 @@ def _directed_to(model: BayesianNetwork, states: dict[str, list[Any]]) -> Any:
     return found
 
 
-def _undirected_to(model: MarkovNetwork, states: dict[str, list[Any]]) -> Any:
+def _undirected_to(model: MarkovNetwork, states: dict[str, list[Label]]) -> Any:
     factors = proper_factors(model, "pgmpy", once=False)
     factor_of = package("pgmpy", "pgmpy.factors.discrete", "DiscreteFactor")
     found = package("pgmpy", "pgmpy.models", "DiscreteMarkovNetwork")()
@@ -143,7 +146,7 @@ def _directed(model: Any) -> BayesianNetwork:
 
 def _undirected(model: Any) -> MarkovNetwork:
     names, notes = _names(model.nodes())
-    states: dict[Any, Sequence[Any]] = {}
+    states: dict[Any, Sequence[Label]] = {}
     for factor in model.get_factors():
         for node in factor.variables:
             states.setdefault(node, _states(factor, node))
@@ -170,13 +173,13 @@ def _names(nodes: Iterable[Hashable]) -> tuple[dict[Any, str], list[str]]:
     return names, [f"The names {listing(changed, 12)} became text."] if changed else []
 
 
-def _states(table: Any, node: Any) -> Sequence[Any]:
+def _states(table: Any, node: Any) -> Sequence[Label]:
     """Return the states that a table gives a variable; pgmpy counts them where it was told none."""
     size = int(table.cardinality[table.variables.index(node)])
     return list(table.state_names.get(node, range(size)))
 
 
-def _in_order(table: Any, states: dict[Any, Sequence[Any]], what: str) -> Array:
+def _in_order(table: Any, states: dict[Any, Sequence[Label]], what: str) -> Array:
     """Return the numbers of a table with every axis in the order of the variable's own states."""
     values = np.array(table.values, np.float64)
     for axis, node in enumerate(table.variables):

@@ -23,6 +23,8 @@ from suffice.errors import ArgumentError
 from suffice.io.interop import Array, ForeignNode, bayes_net, is_of, network_in, package, proper_factors, whole_tables
 from suffice.models.bayes_net import BayesianNetwork
 from suffice.models.markov_net import MarkovNetwork
+from suffice.models.model import Model
+from suffice.result.fit import Fit
 from suffice.values import Label
 
 INT32 = 2**31
@@ -32,7 +34,7 @@ WHOLE = ("Range", "Integer")
 # Handing over -------------------------------------------------------------------------------------------------
 
 
-def to_pyagrum(thing: Any) -> Any:
+def to_pyagrum(thing: Model | Fit) -> Any:
     """Return a network as a model of pyAgrum, which must be installed.
 
     Parameters

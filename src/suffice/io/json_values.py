@@ -9,6 +9,7 @@ from typing import Any, TypeVar
 from suffice.errors import FileFormatError, require_number, require_whole, shown
 
 Entry = Mapping[str, Any]
+"""An object of a JSON document, of which nothing is known until it is read."""
 T = TypeVar("T")
 
 

@@ -15,12 +15,14 @@ from suffice.errors import ArgumentError, Remedy, StructureError, listing, sugge
 from suffice.graph.directed import find_cycle
 from suffice.io.text_file import TextFile
 from suffice.models.bayes_net import BayesianNetwork
-from suffice.models.cpds import Family
+from suffice.models.cpds import CPD, Family
 from suffice.models.cpds.tabular import TabularCPD, describe_configuration
 from suffice.models.markov_net import MarkovNetwork
+from suffice.models.model import Model
 from suffice.result.fit import Fit
 from suffice.structures.dag import DAG
 from suffice.text import plural, shorten
+from suffice.types import Floats
 
 TOLERANCE = 0.05
 ROUND_OFF = 1e-12
@@ -150,7 +152,7 @@ def normalisation_notes(tables: Mapping[str, TabularCPD]) -> list[str]:
 # Writing ------------------------------------------------------------------------------------------------------
 
 
-def network_of(thing: Any, ending: str) -> BayesianNetwork:
+def network_of(thing: Model | Fit, ending: str) -> BayesianNetwork:
     """Return the network to write, of a model or of a fit; what the format cannot hold is an error."""
     model = thing.model if isinstance(thing, Fit) else thing
     if not isinstance(model, BayesianNetwork):
@@ -160,11 +162,11 @@ def network_of(thing: Any, ending: str) -> BayesianNetwork:
     return model
 
 
-def _other_endings(model: Any) -> str:
+def _other_endings(model: Model) -> str:
     return "Write it as .uai or .json." if isinstance(model, MarkovNetwork) else "Write it as .json."
 
 
-def _check_writable(cpd: Any, ending: str) -> None:
+def _check_writable(cpd: CPD, ending: str) -> None:
     for variable in cpd.family.variables:
         if not variable.is_discrete:
             raise ArgumentError(
@@ -186,6 +188,7 @@ def _check_writable(cpd: Any, ending: str) -> None:
         )
 
 
-def rows_of(cpd: TabularCPD) -> NDArray[np.float64]:
+def rows_of(cpd: CPD) -> Floats:
     """Return the numbers to write: those of the file that the table came from, or the table's own."""
+    assert isinstance(cpd, TabularCPD)  # `network_of` refuses others
     return cpd.values if cpd.raw is None else cpd.raw

@@ -11,7 +11,7 @@ import json
 import math
 from collections.abc import Callable, Mapping
 from dataclasses import asdict, fields, replace
-from typing import Any
+from typing import Any, Protocol
 
 import numpy as np
 
@@ -21,51 +21,62 @@ from suffice.families import each_model, entry_of, structure_forms
 from suffice.families.choice import methods_for
 from suffice.files import atomic_write, json_bytes, read_bytes
 from suffice.io import posterior_content
-from suffice.io.json_values import flag, number, number_or_none, text, texts, whole
+from suffice.io.json_values import Entry, flag, number, number_or_none, text, texts, whole
 from suffice.learn.feature_nodes import targets_need
 from suffice.learn.method import Start, Step
+from suffice.models.model import Model
 from suffice.priors.registry import prior_from_dict
 from suffice.result.fit import Fit, fit_type
 from suffice.result.notes import Note
-from suffice.stats.needs import Count
+from suffice.stats.needs import Count, Need
 from suffice.stats.statistics import Statistics
 from suffice.structures.cliques import Cliques
 from suffice.structures.features import Features
 from suffice.structures.hypotheses import Hypotheses
+from suffice.structures.structure import Structure
+from suffice.types import Json
+from suffice.values import Label
 from suffice.version import __version__
 
 VERSION = 1
 
 
+class Writable(Model, Protocol):
+    """A model that says what it is as JSON-able data."""
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return the model as JSON-able data."""
+
+
 # Writing ------------------------------------------------------------------------------------------------------
 
 
-def write(thing: Any, path: str) -> None:
+def write(thing: Writable | Fit, path: str) -> None:
     """Write a model or a fit."""
     content = json_bytes(document(thing), indent=1)
     with atomic_write(path, binary=True) as file:
         file.write(content + b"\n")
 
 
-def document(thing: Any) -> dict[str, Any]:
+def document(thing: Writable | Fit) -> dict[str, Json]:
     """Return the JSON document of a model or a fit."""
     entry = entry_of(thing.model if isinstance(thing, Fit) else thing)
     holds = entry is not None and entry.structure_of is not None
     if holds and isinstance(thing, Fit):
         kind, content = "fit", _fit_content(thing)
-    elif holds:
+    elif holds and not isinstance(thing, Fit):
         kind, content = "model", thing.to_dict()
     else:
         got = f"a fit of {type(thing.model).__name__}" if isinstance(thing, Fit) else type(thing).__name__
         other = "; a .crf file holds such models" if "ChainModel" in got else ""
         raise ArgumentError(f"A .json file holds a fit or a model. Got {got} instead{other}.")
-    result: dict[str, Any] = plain(
+    result: dict[str, Json] = plain(
         {"format": "suffice", "version": VERSION, "written_by": __version__, "kind": kind, "content": content}
     )
     return result
 
 
-def _fit_content(fit: Fit) -> dict[str, Any]:
+def _fit_content(fit: Fit) -> dict[str, Json]:
     meta, arrays = fit.statistics.to_parts()
     structure = fit.structure
     if isinstance(structure, Features):
@@ -149,14 +160,14 @@ def load(path: str) -> dict[str, Any]:
     return entry
 
 
-def _model(content: Mapping[str, Any]) -> Any:
+def _model(content: Entry) -> Any:
     if "features" in content:
         _check_kind(content["type"], content["features"])
     kinds = {entry.name: entry.load for entry in each_model() if entry.structure_of is not None}
     return kinds[content["type"]]().from_dict(_with_states(content) if "schema" in content else content)
 
 
-def _check_kind(kind: str, features: Mapping[str, Any]) -> None:
+def _check_kind(kind: str, features: Entry) -> None:
     """Refuse features of one kind of log-linear model in the file of another."""
     joint = "LogLinearDensity" if features.get("support") else "LogLinear"
     wanted = "ConditionalLogLinear" if features.get("given") else joint
@@ -167,16 +178,16 @@ def _check_kind(kind: str, features: Mapping[str, Any]) -> None:
         )
 
 
-def _with_states(content: Mapping[str, Any]) -> dict[str, Any]:
+def _with_states(content: Entry) -> dict[str, Json]:
     """Return the content with the states of its schema as they were before `plain`."""
 
-    def states(labels: list[Any] | None) -> list[Any] | None:
+    def states(labels: list[Label | Entry] | None) -> list[Label | Entry] | None:
         return labels and [float(label["float"]) if isinstance(label, dict) else label for label in labels]
 
     return {**content, "schema": [{**entry, "states": states(entry["states"])} for entry in content["schema"]]}
 
 
-def _fit(content: Mapping[str, Any]) -> Fit:
+def _fit(content: Entry) -> Fit:
     structure = structure_forms()[content["structure"]["type"]].read(content["structure"])
     model = _model(content["model"])
     _check_structure(structure, model)
@@ -204,7 +215,7 @@ def _fit(content: Mapping[str, Any]) -> Fit:
     return replace(fit, posterior=posterior_content.read(content["posterior"], fit))
 
 
-def _start(entry: Any) -> Start:
+def _start(entry: Entry) -> Start:
     return Start(
         text(entry, "name"), number(entry, "objective"), whole(entry, "n_steps"), bool(entry.get("converged", False))
     )
@@ -224,7 +235,7 @@ def _check_statistics(fit: Fit) -> None:
         _ = fit.statistics[need]
 
 
-def _is_only_welcome(need: Any, structure: Any) -> bool:
+def _is_only_welcome(need: Need, structure: Structure) -> bool:
     """Whether a need is the whole table, which fields and features can do without, or what expectations have filled."""
     if getattr(need, "takes_gaps", False):
         return True
@@ -233,7 +244,7 @@ def _is_only_welcome(need: Any, structure: Any) -> bool:
     return isinstance(structure, Cliques | Features) and need == Count(structure.variables)
 
 
-def _check_structure(structure: Any, model: Any) -> None:
+def _check_structure(structure: Structure, model: Model) -> None:
     entry = entry_of(model)
     assert entry is not None
     assert entry.structure_of is not None
@@ -242,7 +253,7 @@ def _check_structure(structure: Any, model: Any) -> None:
         raise FileFormatError(f"The model is of another structure, {owned!r}, than the fit, {structure!r}.")
 
 
-def _statistics(entry: Mapping[str, Any]) -> Statistics:
+def _statistics(entry: Entry) -> Statistics:
     meta, arrays = entry["meta"], entry["arrays"]
     read, dropped = whole(meta, "n_read"), whole(meta, "n_dropped")
     if dropped > read:
@@ -251,7 +262,7 @@ def _statistics(entry: Mapping[str, Any]) -> Statistics:
     return Statistics.from_parts(_with_states(meta), {name: np.array(values) for name, values in arrays.items()})
 
 
-def _prior(entry: Any, structure: Any, method: str) -> Any:
+def _prior(entry: Any, structure: Structure, method: str) -> Any:
     if isinstance(entry, dict) and "network" in entry:
         entry = {**entry, "network": _with_states(entry["network"])}
     prior = entry if entry is None or isinstance(structure, Hypotheses) else prior_from_dict(entry)
@@ -259,13 +270,13 @@ def _prior(entry: Any, structure: Any, method: str) -> Any:
     return prior
 
 
-def _local(entry: Mapping[str, Any], model: Any) -> dict[str, float]:
+def _local(entry: Entry, model: Model) -> dict[str, float]:
     for name in entry:
         require_choice("local", name, getattr(model, "parts", model.variables), "entry")
     return {name: number(entry, name) for name in entry}
 
 
-def _step(entry: list[Any]) -> dict[str, Any]:
+def _step(entry: list[float | str | None]) -> dict[str, Json]:
     return dict(zip(("number", "objective"), entry, strict=True))
 
 
@@ -273,12 +284,12 @@ ADDED_LATER = ("decrement", "deviation", "undetermined")
 """Fields that certificates in older files may lack."""
 
 
-def _certificate(entry: Mapping[str, Any]) -> Certificate:
-    readers: dict[str, Callable[[Mapping[str, Any], str], Any]]
+def _certificate(entry: Entry) -> Certificate:
+    readers: dict[str, Callable[[Entry, str], Any]]
     readers = {"bool": flag, "str": text, "float": number, "float | None": number_or_none}
     readers["tuple[str, ...]"] = lambda entry, name: tuple(texts(entry, name))
     known = [field for field in fields(Certificate) if field.name in entry or field.name not in ADDED_LATER]
     return Certificate(**{field.name: readers[str(field.type)](entry, field.name) for field in known})
 
 
-CONTENTS: dict[str, Callable[[Mapping[str, Any]], Any]] = {"fit": _fit, "model": _model}
+CONTENTS: dict[str, Callable[[Entry], Any]] = {"fit": _fit, "model": _model}

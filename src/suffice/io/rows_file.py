@@ -16,6 +16,7 @@ from suffice.data.schema import Schema
 from suffice.data.variable import Variable
 from suffice.errors import ArgumentError
 from suffice.files import atomic_write
+from suffice.types import Codes
 
 ENDINGS = (".csv", ".parquet")
 
@@ -83,7 +84,7 @@ def _kind(variable: Variable) -> pa.DataType:
     return labels.type if pa.types.is_boolean(labels.type) else pa.dictionary(pa.int32(), labels.type)
 
 
-def _labelled(variable: Variable, codes: Any) -> pa.Array:
+def _labelled(variable: Variable, codes: Codes) -> pa.Array:
     if not variable.is_discrete:
         return pa.array(np.asarray(codes, np.float64))
     labels = pa.array(list(variable.labels))

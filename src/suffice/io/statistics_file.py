@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 from suffice.errors import ArgumentError
 from suffice.stats.statistics import Statistics
 
@@ -13,7 +11,7 @@ def read(path: str) -> Statistics:
     return Statistics.load(path)
 
 
-def write(thing: Any, path: str) -> None:
+def write(thing: Statistics, path: str) -> None:
     """Write statistics."""
     if not isinstance(thing, Statistics):
         raise ArgumentError(f"A .stats file holds statistics, from sf.collect(…). Got {type(thing).__name__} instead.")

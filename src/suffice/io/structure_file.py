@@ -46,6 +46,8 @@ from suffice.errors import FileFormatError, StructureError, SufficeError, is_num
 from suffice.families import structure_forms
 from suffice.files import read_bytes
 from suffice.io import read
+from suffice.models.model import Model
+from suffice.result.fit import Fit
 from suffice.structures.cliques import Cliques
 from suffice.structures.cliques_text import is_written_as_cliques
 from suffice.structures.dag import DAG
@@ -53,6 +55,8 @@ from suffice.structures.feature_files import spec_from_dict
 from suffice.structures.features import Features
 from suffice.structures.names import as_name
 from suffice.structures.pairwise import Pairwise
+from suffice.structures.structure import Structure
+from suffice.types import Json
 
 MAX_DEPTH = 50
 _PART = r"""(?:[A-Za-z0-9_-]++|"[^"\n]*+"|'[^'\n]*+')[ \t]*+"""
@@ -94,14 +98,14 @@ def make_features(**entries: Any) -> Features:
     )
 
 
-def _by_name(entries: dict[str, Any], key: str, example: str) -> Mapping[str, Any]:
+def _by_name(entries: Mapping[str, Json], key: str, example: str) -> Mapping[str, Json]:
     value = entries.get(key, {})
     if not isinstance(value, Mapping):
         raise StructureError(f"The entry {key!r} must be a table such as {example}. Got {shown(value)} instead.")
     return value
 
 
-def _texts(entries: dict[str, Any], key: str, read: Callable[[Any], Any] = lambda name: name) -> list[str]:
+def _texts(entries: Mapping[str, Json], key: str, read: Callable[[Json], Json] = lambda name: name) -> list[str]:
     value = entries.get(key, [])
     value = list(map(read, value)) if isinstance(value, list) else value
     if not isinstance(value, list) or not all(isinstance(name, str) for name in value):
@@ -143,7 +147,7 @@ def maker_of(kind: type[Pairwise]) -> Callable[..., Pairwise]:
     return make
 
 
-def _edges(entries: dict[str, Any]) -> list[list[str]] | None:
+def _edges(entries: Mapping[str, Json]) -> list[list[str]] | None:
     if "edges" not in entries:
         return None
     found = entries["edges"]
@@ -158,7 +162,7 @@ def _edges(entries: dict[str, Any]) -> list[list[str]] | None:
 # Reading ------------------------------------------------------------------------------------------------------
 
 
-def read_structure(text: str) -> Any:
+def read_structure(text: str) -> Structure:
     """Read a structure from text or from a file.
 
     Text with arrows or brackets is a DAG, other text with ``:`` or ``+`` is cliques; a lone name is a DAG of one node.
@@ -176,7 +180,7 @@ def read_structure(text: str) -> Any:
     return Cliques(text) if is_written_as_cliques(text) else DAG(text)
 
 
-def _from_file(path: str, ending: str) -> Any:
+def _from_file(path: str, ending: str) -> Structure:
     content = read_bytes(path)
     try:
         text = content.decode("utf-8-sig")
@@ -196,7 +200,7 @@ def _from_file(path: str, ending: str) -> Any:
     return _structure(path, kind, {name: value for name, value in entry.items() if name != "type"})
 
 
-def _structure(path: str, name: str, entries: dict[str, Any]) -> Any:
+def _structure(path: str, name: str, entries: Mapping[str, Json]) -> Structure:
     form = structure_forms()[name]
     assert form.make is not None
     known = (*form.needs, *form.takes)
@@ -210,14 +214,16 @@ def _structure(path: str, name: str, entries: dict[str, Any]) -> Any:
         needed = " or ".join(map(repr, form.needs))
         raise StructureError(f"{path!r} does not describe {form.said}: the entry {needed} is missing. Add it.")
     try:
-        return form.make(**entries)
+        made: Structure = form.make(**entries)
     except SufficeError as error:
         raise StructureError(f"{path!r} does not describe {form.said}: ", error.message) from None
+    return made
 
 
-def _structure_of(thing: Any) -> Any:
+def _structure_of(thing: Model | Fit) -> Structure:
     """Return the structure of a model, of a fit, or of what is a structure already."""
     for attribute in ("structure", "features", "dag", "hypotheses", "cliques"):  # features have cliques, too
         if hasattr(thing, attribute):
-            return getattr(thing, attribute)
+            found: Structure = getattr(thing, attribute)
+            return found
     raise StructureError(f"{type(thing).__name__} has no structure that could be fitted. Pass a model or a fit.")

@@ -3,8 +3,7 @@
 from __future__ import annotations
 
 import itertools
-from collections.abc import Iterator
-from typing import Any
+from collections.abc import Iterable, Iterator, Mapping
 
 from suffice.data.variable import Variable
 from suffice.io.bif.blocks import written_property
@@ -12,10 +11,13 @@ from suffice.io.bif.lexer import written_name
 from suffice.io.network_file import network_of, rows_of
 from suffice.io.text_file import write_text
 from suffice.models.bayes_net import BayesianNetwork
-from suffice.models.cpds.tabular import TabularCPD
+from suffice.models.cpds import CPD
+from suffice.models.model import Model
+from suffice.result.fit import Fit
+from suffice.values import Label
 
 
-def write(thing: Any, path: str) -> None:
+def write(thing: Model | Fit, path: str) -> None:
     """Write a network, or the network of a fit; see `suffice.io.bif`."""
     write_text(path, "".join(f"{line}\n" for line in _lines(network_of(thing, ".bif"))))
 
@@ -31,18 +33,18 @@ def _lines(model: BayesianNetwork) -> Iterator[str]:
         yield from _probability_lines(cpd, properties.get("probabilities") or {})
 
 
-def _property_lines(texts: Any) -> Iterator[str]:
+def _property_lines(texts: Iterable[str] | None) -> Iterator[str]:
     return (f"  property {written_property(str(text))};" for text in texts or ())
 
 
-def _variable_lines(variable: Variable, properties: Any) -> Iterator[str]:
+def _variable_lines(variable: Variable, properties: Mapping[str, Iterable[str]]) -> Iterator[str]:
     yield f"variable {written_name(variable.name)} {{"
     yield f"  type discrete [ {variable.n_states} ] {{ {_states(variable.labels)} }};"
     yield from _property_lines(properties.get(variable.name))
     yield "}"
 
 
-def _probability_lines(cpd: Any, properties: Any) -> Iterator[str]:
+def _probability_lines(cpd: CPD, properties: Mapping[str, Iterable[str]]) -> Iterator[str]:
     child, parents = cpd.family.child, cpd.family.parents
     above = f" | {_states(parent.name for parent in parents)}" if parents else ""
     yield f"probability ( {written_name(child.name)}{above} ) {{"
@@ -51,12 +53,12 @@ def _probability_lines(cpd: Any, properties: Any) -> Iterator[str]:
     yield "}"
 
 
-def _row_lines(cpd: TabularCPD) -> Iterator[str]:
+def _row_lines(cpd: CPD) -> Iterator[str]:
     states = [[written_name(str(label)) for label in parent.labels] for parent in cpd.family.parents]
     for above, row in zip(itertools.product(*states), rows_of(cpd).tolist(), strict=True):
         start = f"({', '.join(above)})" if above else "table"
         yield f"  {start} {', '.join(map(repr, row))};"
 
 
-def _states(labels: Any) -> str:
+def _states(labels: Iterable[Label]) -> str:
     return ", ".join(written_name(str(label)) for label in labels)

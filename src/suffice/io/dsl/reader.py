@@ -5,7 +5,6 @@ from __future__ import annotations
 import math
 from array import array
 from collections.abc import Mapping
-from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -18,6 +17,7 @@ from suffice.io.syntax.braces_kept import changed, merged, named, place
 from suffice.io.syntax.marked_text import Span
 from suffice.models.bayes_net import BayesianNetwork
 from suffice.text import plural, shorten
+from suffice.types import Json
 
 MAX_FILLED = 2**20
 TOO_MANY = 10**15
@@ -173,7 +173,7 @@ def _n_states(file: BracesFile, block: Block) -> int:
 # What is kept -------------------------------------------------------------------------------------------------
 
 
-def _properties(whole: Block, blocks: Mapping[str, Block]) -> dict[str, Any]:
+def _properties(whole: Block, blocks: Mapping[str, Block]) -> dict[str, Json]:
     variables = {block.name: merged(block.texts, block.kept.property) for block in blocks.values()}
     probabilities = {block.name: merged(block.of_table, block.kept.potential) for block in blocks.values()}
     return {

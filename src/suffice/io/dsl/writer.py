@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Iterator, Mapping
-from typing import Any
 
 from suffice.io.dsl.blocks import ESSENTIAL
 from suffice.io.network_file import network_of, rows_of
@@ -12,6 +11,9 @@ from suffice.io.syntax.braces_file import SLASHES
 from suffice.io.syntax.braces_kept import identifiers, is_clean, numbered, own, parted, reads_back
 from suffice.io.text_file import write_text
 from suffice.models.bayes_net import BayesianNetwork
+from suffice.models.cpds import CPD
+from suffice.models.model import Model
+from suffice.result.fit import Fit
 
 # GeNIe writes, and aGrUM needs, first the header with the name; then what goes before the user properties; those and
 # what follows them; then the nodes of a network, or the parents and numbers of a node; and then the rest.
@@ -27,7 +29,7 @@ _OF_DIGITS = re.compile(r"-?[0-9]++|[0-9]++[A-DF-Za-df-z_][A-Za-z0-9_]*+")
 _PROPERTY = re.compile(r"(?:HEADER\.(?!ID )|DEFINITION\.)?([A-Z][A-Z0-9_]*+) = .*", re.DOTALL)
 
 
-def write(thing: Any, path: str) -> None:
+def write(thing: Model | Fit, path: str) -> None:
     """Write a network, or the network of a fit; see `suffice.io.dsl`."""
     write_text(path, "".join(f"{line}\n" for line in _lines(network_of(thing, ".dsl"))))
 
@@ -46,7 +48,7 @@ def _lines(model: BayesianNetwork) -> Iterator[str]:
     yield "};"
 
 
-def _in_order(model: BayesianNetwork) -> Iterator[tuple[Any, list[str]]]:
+def _in_order(model: BayesianNetwork) -> Iterator[tuple[CPD, list[str]]]:
     """Yield parents before children, and the place of each node where that is not the network's own order."""
     places = {name: i for i, name in enumerate(model.variables)}
     proper = all(places[parent] < places[node] for node, above in model.dag.parents.items() for parent in above)
@@ -54,7 +56,7 @@ def _in_order(model: BayesianNetwork) -> Iterator[tuple[Any, list[str]]]:
         yield model.cpd(name), [] if proper else [own("suffice_place", str(places[name]))]
 
 
-def _node_lines(model: BayesianNetwork, cpd: Any, names: Mapping[str, str], ours: list[str]) -> Iterator[str]:
+def _node_lines(model: BayesianNetwork, cpd: CPD, names: Mapping[str, str], ours: list[str]) -> Iterator[str]:
     child = cpd.family.child
     labels = [str(label) for label in child.labels]
     states = identifiers(labels, _is_state)
@@ -110,7 +112,7 @@ def _is_state(name: str) -> bool:
     return _is_identifier(name) or _OF_DIGITS.fullmatch(name) is not None
 
 
-def _zones(texts: Any, ours: list[str], names: tuple[str, str]) -> tuple[list[list[str]], list[str]]:
+def _zones(texts: Iterable[str] | None, ours: list[str], names: tuple[str, str]) -> tuple[list[list[str]], list[str]]:
     """Return the properties that can be written as they are, by their zones, and what goes into USER_PROPERTIES."""
     plain, others = parted(_texts(texts), _Fits(False, names))
     if ours or others:
@@ -123,7 +125,7 @@ def _zones(texts: Any, ours: list[str], names: tuple[str, str]) -> tuple[list[li
     return zones, [*ours, *numbered("property", others)]
 
 
-def _texts(texts: Any) -> list[str]:
+def _texts(texts: Iterable[str] | None) -> list[str]:
     return [str(text) for text in texts or ()]
 
 

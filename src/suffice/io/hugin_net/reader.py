@@ -5,7 +5,6 @@ from __future__ import annotations
 import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -18,6 +17,7 @@ from suffice.io.syntax.braces_file import PERCENT, Assignment, BracesFile, Word
 from suffice.io.syntax.braces_kept import changed, merged
 from suffice.models.bayes_net import BayesianNetwork
 from suffice.text import plural, shorten
+from suffice.types import Json
 
 MAX_FILLED = 2**20
 
@@ -121,7 +121,7 @@ def _with_weights(rows: NDArray[np.float64], name: str, remarks: _Remarks) -> ND
 # What is kept -------------------------------------------------------------------------------------------------
 
 
-def _properties(file: BracesFile, document: Document, potentials: Mapping[str, PotentialBlock]) -> dict[str, Any]:
+def _properties(file: BracesFile, document: Document, potentials: Mapping[str, PotentialBlock]) -> dict[str, Json]:
     variables, probabilities = {}, {}
     for key, node in document.nodes.items():
         of_table = potentials[key].properties if key in potentials else []

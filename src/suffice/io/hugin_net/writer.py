@@ -3,8 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
-from typing import Any
+from collections.abc import Iterable, Iterator
 
 from suffice.io.hugin_net.tables import written_table
 from suffice.io.network_file import network_of, rows_of
@@ -12,6 +11,9 @@ from suffice.io.syntax.braces_file import PERCENT, quoted
 from suffice.io.syntax.braces_kept import identifiers, is_clean, numbered, own, parted, reads_back
 from suffice.io.text_file import write_text
 from suffice.models.bayes_net import BayesianNetwork
+from suffice.models.cpds import CPD
+from suffice.models.model import Model
+from suffice.result.fit import Fit
 
 BLOCKS = ("net", "class", "node", "discrete", "continuous", "temporal", "decision", "utility", "function", "instance")
 KEYWORDS = frozenset((*BLOCKS, "potential", "data", "experience", "fading", "normal"))
@@ -26,7 +28,7 @@ _ATTRIBUTE = re.compile(
 )
 
 
-def write(thing: Any, path: str) -> None:
+def write(thing: Model | Fit, path: str) -> None:
     """Write a network, or the network of a fit; see `suffice.io.hugin_net`."""
     write_text(path, "".join(f"{line}\n" for line in _lines(network_of(thing, ".net"))))
 
@@ -53,7 +55,7 @@ def _is_identifier(name: str) -> bool:
     return _IDENTIFIER.fullmatch(name) is not None and name not in KEYWORDS
 
 
-def _node_lines(cpd: Any, identifier: str, properties: Any, of_table: dict[int, str]) -> Iterator[str]:
+def _node_lines(cpd: CPD, identifier: str, properties: Iterable[str] | None, of_table: dict[int, str]) -> Iterator[str]:
     child = cpd.family.child
     made = f"label = {quoted(child.name)}" if identifier != child.name and is_clean(child.name) else ""
     texts, others = _parted(properties, made)
@@ -67,7 +69,7 @@ def _node_lines(cpd: Any, identifier: str, properties: Any, of_table: dict[int, 
     yield "}"
 
 
-def _potential_lines(cpd: Any, names: dict[str, str], texts: list[str]) -> Iterator[str]:
+def _potential_lines(cpd: CPD, names: dict[str, str], texts: list[str]) -> Iterator[str]:
     child, parents = cpd.family.child, cpd.family.parents
     above = f" | {' '.join(names[parent.name] for parent in parents)}" if parents else ""
     yield from ("", f"potential ({names[child.name]}{above})", "{")
@@ -81,7 +83,7 @@ def _potential_lines(cpd: Any, names: dict[str, str], texts: list[str]) -> Itera
 # Properties ---------------------------------------------------------------------------------------------------
 
 
-def _parted(texts: Any, made: str = "") -> tuple[list[str], dict[int, str]]:
+def _parted(texts: Iterable[str] | None, made: str = "") -> tuple[list[str], dict[int, str]]:
     """Part properties into those that can be written as they are, of which ``made`` is none, and the others."""
     return parted([str(text) for text in texts or ()], lambda text: text != made and _is_attribute(text))
 
@@ -93,5 +95,5 @@ def _is_attribute(text: str) -> bool:
     return reads_back(text, PERCENT)
 
 
-def _attributes(*texts: Any) -> Iterator[str]:
+def _attributes(*texts: Iterable[str]) -> Iterator[str]:
     return (f"    {text};" for part in texts for text in part)

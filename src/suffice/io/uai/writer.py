@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
-from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -14,12 +13,13 @@ from suffice.io.network_file import network_of, rows_of
 from suffice.io.text_file import write_text
 from suffice.models.bayes_net import BayesianNetwork
 from suffice.models.markov_net import MarkovNetwork
+from suffice.models.model import Model
 from suffice.result.fit import Fit
 
 Tables = Sequence[tuple[Sequence[str], NDArray[np.float64]]]
 
 
-def write(thing: Any, path: str) -> None:
+def write(thing: Model | Fit, path: str) -> None:
     """Write a network, or the network of a fit, without its names; see `suffice.io.uai`."""
     model = thing.model if isinstance(thing, Fit) else thing
     if isinstance(model, MarkovNetwork):

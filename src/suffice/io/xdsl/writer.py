@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterator, Mapping
-from typing import Any
 
 from suffice.io.network_file import network_of, rows_of
 from suffice.io.syntax.xml_text import written, written_attribute
@@ -21,9 +20,11 @@ from suffice.io.xdsl.names import (
     user_properties,
 )
 from suffice.models.bayes_net import BayesianNetwork
+from suffice.models.model import Model
+from suffice.result.fit import Fit
 
 
-def write(thing: Any, path: str) -> None:
+def write(thing: Model | Fit, path: str) -> None:
     """Write a network, or the network of a fit; see `suffice.io.xdsl`."""
     write_text(path, "".join(f"{line}\n" for line in _lines(network_of(thing, ".xdsl"))))
 

@@ -2,17 +2,19 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-from typing import Any
+from collections.abc import Iterable, Iterator, Mapping
 
 from suffice.data.variable import Variable
 from suffice.io.network_file import network_of, rows_of
 from suffice.io.syntax.xml_text import written_element
 from suffice.io.text_file import write_text
 from suffice.models.bayes_net import BayesianNetwork
+from suffice.models.cpds import CPD
+from suffice.models.model import Model
+from suffice.result.fit import Fit
 
 
-def write(thing: Any, path: str) -> None:
+def write(thing: Model | Fit, path: str) -> None:
     """Write a network, or the network of a fit; see `suffice.io.xmlbif`."""
     write_text(path, "".join(f"{line}\n" for line in _lines(network_of(thing, ".xmlbif"))))
 
@@ -32,11 +34,11 @@ def _lines(model: BayesianNetwork) -> Iterator[str]:
     yield "</BIF>"
 
 
-def _property_lines(texts: Any) -> Iterator[str]:
+def _property_lines(texts: Iterable[str] | None) -> Iterator[str]:
     return (written_element("PROPERTY", str(text)) for text in texts or ())
 
 
-def _variable_lines(variable: Variable, properties: Any) -> Iterator[str]:
+def _variable_lines(variable: Variable, properties: Mapping[str, Iterable[str]]) -> Iterator[str]:
     yield '<VARIABLE TYPE="nature">'
     yield written_element("NAME", variable.name)
     for label in variable.labels:
@@ -45,7 +47,7 @@ def _variable_lines(variable: Variable, properties: Any) -> Iterator[str]:
     yield "</VARIABLE>"
 
 
-def _definition_lines(cpd: Any, properties: Any) -> Iterator[str]:
+def _definition_lines(cpd: CPD, properties: Mapping[str, Iterable[str]]) -> Iterator[str]:
     child = cpd.family.child.name
     yield "<DEFINITION>"
     yield written_element("FOR", child)
