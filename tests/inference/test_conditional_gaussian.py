@@ -12,7 +12,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from suffice.inference.gaussian_parts import Regression, Solver, split
-from suffice.inference.log_tables import LogFactor, greatest_of, summed_out
+from suffice.inference.log_tables import LogFactor, greatest_of, inverted, summed_out
 
 
 @st.composite
@@ -185,3 +185,9 @@ def test_batches_of_configurations_give_what_one_batch_gives() -> None:
         pieces = solver.solve(part, part.free)
     for name in ("log_density", "log_peak", "mean", "root"):
         assert np.allclose(getattr(pieces, name), getattr(whole, name), rtol=1e-12)
+
+
+def test_no_draw_is_of_an_impossible_column_at_the_ends_of_the_uniform_numbers() -> None:
+    rows = np.array([[0.0, 0.5, 0.5, 0.0]])
+    uniform = np.array([0.0, 0.5, np.nextafter(1.0, 0.0)])
+    assert inverted(rows, np.zeros(3, np.int64), uniform).tolist() == [1, 2, 2]
