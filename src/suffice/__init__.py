@@ -22,7 +22,7 @@ yes        0       1
 from __future__ import annotations
 
 import importlib
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from suffice.version import __version__
 
@@ -224,13 +224,15 @@ if TYPE_CHECKING:
     from suffice.sklearn import SoftmaxRegression as SoftmaxRegression
 
 
-def __getattr__(name: str) -> Any:
-    if name not in _HOME:
-        raise AttributeError(f"module 'suffice' has no attribute {name!r}")
-    value = getattr(importlib.import_module(_HOME[name]), name)
-    globals()[name] = value
-    return value
+if not TYPE_CHECKING:  # a type checker knows the names above, and refuses all others
+
+    def __getattr__(name):
+        if name not in _HOME:
+            raise AttributeError(f"module 'suffice' has no attribute {name!r}")
+        value = getattr(importlib.import_module(_HOME[name]), name)
+        globals()[name] = value
+        return value
 
 
 def __dir__() -> list[str]:
-    return sorted({*globals(), *_HOME})
+    return sorted(__all__)
