@@ -61,8 +61,11 @@ class Described(Protocol):
         """The names and types of its columns."""
 
 
-TableLike: TypeAlias = (
-    "Frame | ArrowStream | Described | Mapping[str, Any] | PathLike | Sequence[PathLike] | Sequence[Mapping[str, Any]]"
-    " | Sequence[Frame] | NDArray[Any] | Contingency | CSV | SQL | Sequences | Sequence[Graph] | Table | Parts"
+Foreign = (
+    Frame | ArrowStream | Described | Mapping[str, Any] | Sequence[Mapping[str, Any]] | Sequence[Frame] | NDArray[Any]
 )
+"""Tables of other libraries, and of Python itself."""
+Own: TypeAlias = "Contingency | CSV | SQL | Sequences | Sequence[Graph] | Table | Parts"
+"""Tables of types that are the library's own."""
+TableLike: TypeAlias = "Foreign | PathLike | Sequence[PathLike] | Own"
 """What the library reads as a table of one row per case."""

@@ -119,9 +119,13 @@ class AutoregressiveModel:
         """How many values before a value it depends on, k."""
         return len(self.coefficients)
 
-    @cached_property
+    @property
     def schema(self) -> Schema:
         """The columns of windows: the lags, the variables, and with ``start`` the mark of a sequence's first window."""
+        return self._schema
+
+    @cached_property
+    def _schema(self) -> Schema:
         names = window_names(self.variables, self.order)
         return Schema((*(Variable(name) for name in names), *((MARK,) if self.start is not None else ())))
 

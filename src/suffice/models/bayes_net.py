@@ -121,9 +121,13 @@ class BayesianNetwork(Queries[Answer, AnswersOfRows], RowModel, Prediction):
         """The names of the variables, in the order of the graph."""
         return self.dag.nodes
 
-    @cached_property
+    @property
     def schema(self) -> Schema:
         """The variables with their states."""
+        return self._schema
+
+    @cached_property
+    def _schema(self) -> Schema:
         return Schema(tuple(cpd.family.child for cpd in self.cpds))
 
     def cpd(self, node: str) -> Any:

@@ -169,9 +169,13 @@ class HiddenMarkovModel:
         """The columns that are observed."""
         return tuple(cpd.family.child.name for cpd in self.shows)
 
-    @cached_property
+    @property
     def schema(self) -> Schema:
         """The columns that are observed, then the latent one and the one before it."""
+        return self._schema
+
+    @cached_property
+    def _schema(self) -> Schema:
         before = self.step.family.parents[0]
         return Schema((*(cpd.family.child for cpd in self.shows), self.state, before))
 

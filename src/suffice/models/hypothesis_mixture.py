@@ -80,9 +80,13 @@ class HypothesisMixture(Queries[LabelledTable, RowAnswers], RowModel, Prediction
         """The one observed variable."""
         return (self.hypotheses.over,)
 
-    @cached_property
+    @property
     def schema(self) -> Schema:
         """The variable with its outcomes."""
+        return self._schema
+
+    @cached_property
+    def _schema(self) -> Schema:
         return Schema((self.hypotheses.variable,))
 
     def log_prob_of(self, columns: Columns, n_rows: int) -> Floats:

@@ -101,9 +101,13 @@ class JointNormal(RowModel, Prediction):
         """The names of the variables."""
         return self.names
 
-    @cached_property
+    @property
     def schema(self) -> Schema:
         """The variables, all continuous."""
+        return self._schema
+
+    @cached_property
+    def _schema(self) -> Schema:
         return Schema(tuple(Variable(name) for name in self.names))
 
     @property

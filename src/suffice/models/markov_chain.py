@@ -101,9 +101,13 @@ class MarkovChainModel:
         """The columns of windows: the predecessors, and the symbol."""
         return window_names([self.variable.name], self.order)
 
-    @cached_property
+    @property
     def schema(self) -> Schema:
         """The variables of windows; predecessors have a state for the time before a sequence begins."""
+        return self._schema
+
+    @cached_property
+    def _schema(self) -> Schema:
         return window_schema(Schema((self.variable,)), self.order, pad=True)
 
     @property

@@ -101,9 +101,13 @@ class NormalMixture:
         """The names of all that was asked for, discrete variables first."""
         return tuple(self.schema)
 
-    @cached_property
+    @property
     def schema(self) -> Schema:
         """The variables that were asked for, discrete ones first."""
+        return self._schema
+
+    @cached_property
+    def _schema(self) -> Schema:
         return Schema((*self.targets, *(Variable(name) for name in self.names)))
 
     def __len__(self) -> int:
