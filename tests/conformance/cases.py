@@ -194,7 +194,7 @@ def default_fit(case: str) -> sf.Fit:
 
 def schema_of(structure: Any, data: dict[str, list[Any]]) -> sf.Schema:
     """Return the schema of a table for a structure."""
-    if hasattr(structure, "open"):
+    if not structure.reads_rows:
         return structure.open(data).schema
     declared = structure.declared or None
     return open_table(data, structure.columns, schema=declared, continuous=structure.continuous).schema
