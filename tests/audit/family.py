@@ -14,7 +14,8 @@ import numpy as np
 import suffice.solving
 from suffice.certify import Certificate, Claim
 from suffice.families.proof import certify, examined
-from suffice.result.fit import Fit
+from suffice.result.fit import Fit, fit_type
+from suffice.structures.structure import Structure
 
 NATS, SDS = 1e-3, 0.1
 """What a certified fit may cost at most: nats of its objective, or standard deviations of its posterior."""
@@ -81,11 +82,14 @@ def fits_kept() -> Iterator[list[tuple[Claim, Fit]]]:
         claims.append(claim)
         return examined(claim, keep=keep)
 
-    def make(**parts: Any) -> Fit:
-        held.append((claims[-1], Fit(**parts)))
-        return held[-1][1]
+    def maker(structure: Structure) -> Callable[..., Fit]:
+        def make(**parts: Any) -> Fit:
+            held.append((claims[-1], fit_type(structure)(**parts)))
+            return held[-1][1]
 
-    with mock.patch.object(suffice.solving, "examined", examine), mock.patch.object(suffice.solving, "Fit", make):
+        return make
+
+    with mock.patch.object(suffice.solving, "examined", examine), mock.patch.object(suffice.solving, "fit_type", maker):
         yield held
 
 

@@ -369,7 +369,7 @@ def test_read_models_compute_the_same(tmp_path: Path) -> None:
     found = sf.read(tmp_path / "x.json")
     assert bits(found.model.log_prob(DATA)) == bits(fit.model.log_prob(DATA))
     assert found.model.sample(50, seed=1).equals(fit.model.sample(50, seed=1))
-    assert bits(found.posterior["B"].sample(2, seed=1)) == bits(fit.posterior["B"].sample(2, seed=1))
+    assert bits(found.posterior["B"].draws(2, seed=1)) == bits(fit.posterior["B"].draws(2, seed=1))
     assert bits(found.posterior.log_predictive(DATA)) == bits(fit.posterior.log_predictive(DATA))
     assert facts(sf.estimate(found.structure, found.statistics, prior=found.prior)) == facts(fit)
 

@@ -95,6 +95,10 @@ class AutoregressionPosterior:
         """Return this posterior as the prior of further fits of the same autoregression."""
         return self.regression.as_prior()
 
+    def to_dict(self) -> dict[str, Any]:
+        """Return the posterior of the regression as JSON-able data."""
+        return self.regression.to_dict()
+
     def __repr__(self) -> str:
         return f"AutoregressionPosterior(order {self.structure.order}, {self.regression.family.child.name!r})"
 

@@ -213,7 +213,7 @@ CASES = (
     Case("edges of a graph of 3^16 cliques", lambda: sf.Cliques(MANY, take="pairwise").is_graphical, False),
     Case("normal on a graph of 3^16 cliques", normal_of_many_cliques, True),
     Case("CSV file of 10^5 columns", wide_csv, 1.0),
-    Case("output is a symbolic link", link, (True, True, "Fit")),
+    Case("output is a symbolic link", link, (True, True, "NetworkFit")),
     Case("output is a pipe", pipe, (True, "suffice")),
     Case("output is a device", device, (True, True)),
     Case("file left by a killed writer", leftovers, ["f.json"]),
