@@ -290,7 +290,7 @@ def test_other_methods_refuse_kinks_and_name_the_one_that_does_not(method: str) 
 
 @pytest.mark.parametrize("prior", [sf.Gaussian(1.0), sf.BDeu(2)], ids=repr)
 def test_proximal_refuses_smooth_priors(prior: Any) -> None:
-    with pytest.raises(sf.EstimationError, match=r"'proximal' cannot .*sf\.Laplace.*Use 'auto'"):
+    with pytest.raises(sf.EstimationError, match=r"'proximal' cannot .*sf\.Laplace.*Use method='auto'"):
         PAIR.fit(prior=prior, method="proximal")
 
 
