@@ -177,11 +177,11 @@ def test_log_predictive_is_the_growth_of_the_marginal_likelihood(case: Case) -> 
     before = case.fit(data)
     if before.log_marginal_likelihood is None:
         pytest.skip("an improper prior has no marginal likelihood")
-    for row, found in enumerate(before.posterior.log_predictive(new)):
-        after = case.fit(joined(data, rows_of(new, range(row, row + 1))))
-        assert found == pytest.approx(
-            after.log_marginal_likelihood - before.log_marginal_likelihood, rel=1e-8, abs=1e-9
-        )
+    found = before.posterior.log_predictive(new).tolist()
+    afters = [case.fit(joined(data, rows_of(new, range(row, row + 1)))) for row in range(len(found))]
+    growth = [after.log_marginal_likelihood - before.log_marginal_likelihood for after in afters]
+    assert len(found) >= 3
+    assert found == pytest.approx(growth, rel=1e-8, abs=1e-9)
 
 
 @every
@@ -233,13 +233,15 @@ def test_prior_from_a_posterior_is_saved_with_a_fit(case: Case, tmp_path) -> Non
 def test_nodes_keep_the_promises_too(case: Case) -> None:
     fit = case.fit(case.data(12, 1))
     new = case.data(4, 2)
-    for node in getattr(fit.posterior, "nodes", ()):
-        assert {type(cpd) for cpd in node.sample(2, seed=1)} == {type(node.mean())}
-        assert node.log_predictive(new).shape == (4,)
-        np.testing.assert_array_equal(node.predictive().log_prob(new), node.log_predictive(new))
-        assert isinstance(node.intervals(), ParameterIntervals)
-        assert isinstance(node.as_prior(), Prior)
-        node.mode()
+    nodes = getattr(fit.posterior, "nodes", ())
+    if not nodes:
+        pytest.skip("a posterior without nodes")
+    assert [{type(cpd) for cpd in node.sample(2, seed=1)} for node in nodes] == [{type(node.mean())} for node in nodes]
+    assert [node.log_predictive(new).shape for node in nodes] == [(4,)] * len(nodes)
+    assert all(np.array_equal(node.predictive().log_prob(new), node.log_predictive(new)) for node in nodes)
+    assert all(isinstance(node.intervals(), ParameterIntervals) for node in nodes)
+    assert all(isinstance(node.as_prior(), Prior) for node in nodes)
+    assert all(type(node.mode()) is type(node.mean()) for node in nodes)
 
 
 def test_log_predictive_of_nodes_adds_up_without_ties() -> None:
