@@ -18,7 +18,7 @@ import suffice as sf
 from suffice.io.network_file import FileNode
 from suffice.io.network_file import network as file_network
 from suffice.io.text_file import TextFile
-from suffice.models.cpds import Family
+from suffice.models.cpds import NodeFamily
 
 S, C, D, X = sf.StructureError, sf.SchemaError, sf.DataError, sf.FileAccessError
 T, A, E_, M = sf.StatisticsError, sf.ArgumentError, sf.EstimationError, sf.ModelError
@@ -139,7 +139,7 @@ class World:
         columns = {name: ["s0", "s1", "s2"] for name in names}
         return sf.fit(sf.DAG({"d": ["a", "b", "c"]}), columns, schema=dict.fromkeys(names, states), **options)
 
-    def big_family(self) -> Family:
+    def big_family(self) -> NodeFamily:
         return self.big(unseen_parents="nan").model.cpd("d").family
 
     def hidden(self) -> sf.BayesianNetwork:

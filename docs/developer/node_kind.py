@@ -19,7 +19,7 @@ from typing import ClassVar
 import numpy as np
 
 from suffice.errors import ArgumentError, EstimationError
-from suffice.models.cpds.kind import Family, Given, NodeKind, Pseudo, terms_of_counts
+from suffice.models.cpds.kind import Given, NodeFamily, NodeKind, Pseudo, terms_of_counts
 from suffice.optimise.distance import Distance, table_losses
 from suffice.stats.counts import Counts
 from suffice.stats.needs import Count
@@ -31,7 +31,7 @@ class NoisyCopy:
     """p(child | parent): 1 − ε where they agree, ε shared by the other states."""
 
     kind: ClassVar[str] = "noisy_copy"
-    family: Family
+    family: NodeFamily
     error: float
 
     def log_prob(self, columns: Columns) -> Floats:
@@ -57,7 +57,7 @@ class NoisyCopy:
         other = self.error / (self.family.child.n_states - 1)
         return _xlogy(same, 1 - self.error) + _xlogy(rest, other)
 
-    def renamed(self, family: Family) -> NoisyCopy:
+    def renamed(self, family: NodeFamily) -> NoisyCopy:
         """Return the same distribution for a tied family."""
         return NoisyCopy(family, self.error)
 
@@ -66,7 +66,7 @@ class NoisyCopy:
         return {"error": self.error}
 
     @classmethod
-    def from_dict(cls, family: Family, entry: JsonObject) -> NoisyCopy:
+    def from_dict(cls, family: NodeFamily, entry: JsonObject) -> NoisyCopy:
         """Rebuild from `to_dict`'s data."""
         return cls(family, float(np.array(entry["error"], np.float64)))
 
@@ -78,7 +78,7 @@ class NoisyCopyKind(NodeKind[NoisyCopy, Counts, Pseudo]):
     name: ClassVar[str] = "noisy_copy"
     cpd_type: ClassVar[type[NoisyCopy]] = NoisyCopy
 
-    def refuses(self, family: Family) -> str | None:
+    def refuses(self, family: NodeFamily) -> str | None:
         """Ask for exactly one parent with the child's states."""
         if len(family.parents) != 1:
             return f"a noisy copy has exactly one parent; {family.child.name!r} has {len(family.parents)}."
@@ -86,11 +86,11 @@ class NoisyCopyKind(NodeKind[NoisyCopy, Counts, Pseudo]):
             return f"{family.child.name!r} and its parent must be discrete, with the same two or more states."
         return None
 
-    def need(self, family: Family) -> Count:
+    def need(self, family: NodeFamily) -> Count:
         """Ask for the family's joint counts, the parent first."""
         return Count(family.scope)
 
-    def mle(self, family: Family, statistic: Counts) -> NoisyCopy:
+    def mle(self, family: NodeFamily, statistic: Counts) -> NoisyCopy:
         """Return the share of mismatches; NaN without data."""
         total = statistic.total
         return NoisyCopy(family, (total - float(np.trace(statistic.table()))) / total if total else math.nan)
@@ -112,11 +112,11 @@ class NoisyCopyKind(NodeKind[NoisyCopy, Counts, Pseudo]):
         r = cpd.family.child.n_states
         return NoisyCopy(cpd.family, (r - 1) / r), (f"{cpd.family.child.name}: no data; set uniform.",)
 
-    def n_free(self, family: Family, n_fixed: int = 0) -> int:
+    def n_free(self, family: NodeFamily, n_fixed: int = 0) -> int:
         """Return one, or none when ε was given."""
         return 0 if n_fixed else 1
 
-    def n_free_adjusted(self, family: Family, statistic: Counts, fixed: Ints | None = None) -> int:
+    def n_free_adjusted(self, family: NodeFamily, statistic: Counts, fixed: Ints | None = None) -> int:
         """Return one when both outcomes occur."""
         cells, _ = statistic.nonzero()
         return 0 if fixed is not None else int(len(set((cells[:, 0] == cells[:, 1]).tolist())) == 2)

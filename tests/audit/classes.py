@@ -27,7 +27,7 @@ from tests.audit.tables import move_row, weights_of
 
 import suffice as sf
 from suffice.certify import Claim
-from suffice.models.cpds import Family
+from suffice.models.cpds import NodeFamily
 from suffice.models.cpds.linear_gaussian import LinearGaussianCPD
 from suffice.models.cpds.tabular import TabularCPD
 from suffice.models.naive_parts import parts_of
@@ -37,7 +37,7 @@ from suffice.structures.joint_classes import JointClasses
 from suffice.structures.naive import Naive
 
 
-def with_alpha(claim: Claim, family: Family, counts: Any) -> Any:
+def with_alpha(claim: Claim, family: NodeFamily, counts: Any) -> Any:
     """Add what a Dirichlet prior adds to counts."""
     priors = () if claim.prior is None else getattr(claim.prior, "priors", (claim.prior,))
     mine = next((prior for prior in priors if "tabular" in prior.kinds), None)
@@ -209,7 +209,7 @@ def cost_of_joint(claim: Claim, model: Any) -> float:
     classes = row_cost(counts.sum(axis=0), model.class_prior)
     extra = 0.0
     if claim.prior is not None:
-        extra = float(np.asarray(claim.prior.alpha(Family(model.target))).reshape(-1)[0]) - (claim.point == "map")
+        extra = float(np.asarray(claim.prior.alpha(NodeFamily(model.target))).reshape(-1)[0]) - (claim.point == "map")
     tables = cost_of_rows(claim, (counts + extra).T, model.values.T)
     if claim.point != "mean":
         return classes + tables

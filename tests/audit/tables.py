@@ -12,7 +12,7 @@ from tests.audit.family import AuditFamily
 
 import suffice as sf
 from suffice.certify import Claim
-from suffice.models.cpds import Family
+from suffice.models.cpds import NodeFamily
 from suffice.models.cpds.tabular import TabularCPD
 from suffice.stats.needs import Count
 
@@ -66,7 +66,7 @@ def perturb_table(rng: np.random.Generator, claim: Claim) -> tuple[Any, str] | N
     return sf.BayesianNetwork(claim.model.dag, cpds), f"{node}, row {row}: {cpd.values[row]} to {moved}"
 
 
-def counts_of(claim: Claim, family: Family) -> Any:
+def counts_of(claim: Claim, family: NodeFamily) -> Any:
     """Return the counts of a family as an array of rows."""
     return np.asarray(claim.statistics[Count(family.scope)].table(), np.float64).reshape(-1, family.child.n_states)
 

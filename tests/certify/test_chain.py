@@ -13,7 +13,7 @@ from tests.models.chain_twin import KINDS, OPTIONS, Toy, loss, toy_of, toys
 
 import suffice as sf
 from suffice.certify import Certificate, Claim, chain_recursions
-from suffice.certify.chain import NAME, Recount
+from suffice.certify.chain import NAME, ChainRecount
 from suffice.data import sequence_positions
 from suffice.families.proof import certify
 from suffice.native import label_chains as kernels
@@ -46,7 +46,7 @@ def moved(fit: sf.Fit, at: int, by: float) -> Any:
 
 def recounted(toy: Toy, model: Any) -> np.ndarray:
     k, size = model.label.n_states, model.layout.size
-    return np.array(BlockSource(toy.table).reduce(Recount(model))[Sum(NAME, 2 + 2 * size + k)].values)
+    return np.array(BlockSource(toy.table).reduce(ChainRecount(model))[Sum(NAME, 2 + 2 * size + k)].values)
 
 
 def test_a_weight_that_is_not_a_number_is_noticed() -> None:

@@ -20,7 +20,7 @@ from tests.models.chain_twin import KINDS, OPTIONS, Toy, named, toys
 from suffice.certify import chain as chains
 from suffice.certify import chain_recursions, graph_crf_twin
 from suffice.certify import graph_crf as graphs
-from suffice.certify.elastic_decrement import Curvature
+from suffice.certify.elastic_decrement import ElasticCurvature
 from suffice.families.proof import certify
 from suffice.models.graph_crf import GraphModel
 from suffice.models.graph_layout import layout_of
@@ -33,12 +33,12 @@ STEP = 1e-5
 
 def chain_gap(toy: Toy, model: Any) -> Any:
     size, k = model.layout.size, model.label.n_states
-    sums = BlockSource(toy.table).reduce(chains.Recount(model))[Sum(chains.NAME, 2 + 2 * size + k)].values
+    sums = BlockSource(toy.table).reduce(chains.ChainRecount(model))[Sum(chains.NAME, 2 + 2 * size + k)].values
     return -sums[2 : 2 + size]
 
 
 def chain_products(toy: Toy, model: Any, directions: Any) -> Any:
-    task = chains.RecountAlong(model, directions)
+    task = chains.ChainRecountAlong(model, directions)
     return np.array(BlockSource(toy.table).reduce(task)[Sum(task.name, directions.size)].values).reshape(
         directions.shape
     )
@@ -65,7 +65,7 @@ def test_second_derivatives_of_a_chain_keep_their_digits(
     """Also where labels are all but certain, and second derivatives a tiny part of the features' squares."""
     model = toy.model(toy.structure(kind, **options), seed, scale)
     size = model.layout.size
-    found = Curvature(lambda along: chain_products(toy, model, along), np.zeros(size), 1.0).matrix
+    found = ElasticCurvature(lambda along: chain_products(toy, model, along), np.zeros(size), 1.0).matrix
     wanted = np.zeros((size, size))
     for features, counts in chain_cases(toy, named(model.layout), kind is LocalChain):
         wanted += second_derivatives(features, model.weights, counts.sum())
@@ -100,13 +100,13 @@ def test_products_of_a_graph_are_those_of_differences(
     source, directions = BlockSource(table), rng.normal(size=(layout.size, 2))
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(graph_crf_twin, "MOST_LABELLINGS", most)
-        task = graphs.RecountAlong(model, directions, is_pseudo)
+        task = graphs.GraphRecountAlong(model, directions, is_pseudo)
         found = np.array(source.reduce(task)[Sum(task.name, directions.size)].values).reshape(directions.shape)
         differences = np.zeros(directions.shape)
         for place, direction in enumerate(directions.T):
             for sign in (1, -1):
                 there = dataclasses.replace(model, weights=model.weights + sign * STEP * direction)
-                recount = graphs.Recount(there, is_pseudo)
+                recount = graphs.GraphRecount(there, is_pseudo)
                 sums = source.reduce(recount)[Sum(graphs.NAME, 2 + sum(recount.sizes))].values
                 differences[:, place] += sign * sums[2 : 2 + layout.size] / (2 * STEP)
         np.testing.assert_allclose(found, differences, atol=1e-6)
@@ -122,12 +122,12 @@ def test_large_graphs_have_the_products_of_small_ones(monkeypatch: pytest.Monkey
     found = []
 
     def products(along: Any) -> Any:
-        task = graphs.RecountAlong(model, along, False)
+        task = graphs.GraphRecountAlong(model, along, False)
         return np.array(BlockSource(table).reduce(task)[Sum(task.name, along.size)].values).reshape(along.shape)
 
     for most in (1 << 10, 0):
         monkeypatch.setattr(graph_crf_twin, "MOST_LABELLINGS", most)
-        found.append(Curvature(products, np.zeros(layout.size), 1.0).matrix)
+        found.append(ElasticCurvature(products, np.zeros(layout.size), 1.0).matrix)
     units = np.sqrt(np.diag(found[0]))
     assert (np.abs(found[1] - found[0]) <= 1e-12 * np.outer(units, units) + 1e-300).all()
     assert 0 < units[units > 0].min() < 1e-5
@@ -135,8 +135,8 @@ def test_large_graphs_have_the_products_of_small_ones(monkeypatch: pytest.Monkey
 
 def test_few_second_derivatives_are_written_out() -> None:
     matrix = np.diag([1.0, 2.0])
-    few = Curvature(lambda along: matrix @ along, np.ones(2), 1.0)
-    many = Curvature(lambda along: matrix @ along, np.ones(2), 1e9)
+    few = ElasticCurvature(lambda along: matrix @ along, np.ones(2), 1.0)
+    many = ElasticCurvature(lambda along: matrix @ along, np.ones(2), 1e9)
     assert many.matrix is None
     np.testing.assert_array_equal(few.matrix, matrix)
     for curvature in (few, many):

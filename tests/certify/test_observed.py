@@ -14,8 +14,8 @@ from hypothesis import strategies as st
 
 import suffice as sf
 from suffice.certify import Claim
-from suffice.certify.observed_discrete import Examined, measured
-from suffice.certify.observed_rows import ObservedRows, Seen
+from suffice.certify.observed_discrete import ExaminedNetwork, measured
+from suffice.certify.observed_rows import ObservedCodes, ObservedRows
 from suffice.data.stream import KEEP
 from suffice.data.table import open_table
 from suffice.families.proof import certify
@@ -142,7 +142,7 @@ def gappy(n: int = 300, share: float = 0.25, seed: int = 0) -> dict[str, list[An
 @given(cases())
 def test_log_likelihood_and_gradient_are_those_of_brute_force(case: Case) -> None:
     log_likelihood, counts = brute(case.model, case.rows)
-    examined = Examined(claim_of(case.model, case.data))
+    examined = ExaminedNetwork(claim_of(case.model, case.data))
     assert examined.found.log_likelihood == pytest.approx(log_likelihood, rel=1e-12, abs=1e-12)
     worst = 0.0
     for name, table in counts.items():
@@ -158,9 +158,9 @@ def test_log_likelihood_and_gradient_are_those_of_brute_force(case: Case) -> Non
 @settings(max_examples=40, deadline=None)
 @given(cases(), st.integers(0, 1 << 30))
 def test_every_way_of_inference_finds_the_same(case: Case, seed: int) -> None:
-    examined = Examined(claim_of(case.model, case.data))
+    examined = ExaminedNetwork(claim_of(case.model, case.data))
     network, values = examined.network, examined.values
-    rows = Seen(np.array([[-1 if row[v.name] is None else v.code(row[v.name]) for v in examined.variables]
+    rows = ObservedCodes(np.array([[-1 if row[v.name] is None else v.code(row[v.name]) for v in examined.variables]
                           for row in case.rows], np.int32),
                 np.random.default_rng(seed).random(len(case.rows)))  # fmt: skip
     found = []
@@ -180,8 +180,8 @@ def test_rows_too_far_apart_for_linear_space_are_done_again_in_logarithms() -> N
     tables = {"H": [0.5, 0.5]} | {name: [[1 - rare, rare], [0.5, 0.5]] for name in names}
     dag = sf.DAG({"H": [], **{name: ["H"] for name in names}})
     model = sf.BayesianNetwork(dag, tables, schema={name: ["n", "y"] for name in ["H", *names]})
-    examined = Examined(claim_of(model, {name: [None if name == "H" else "y"] for name in ["H", *names]}))
-    rows = Seen(np.array([[-1, *[1] * 9]], np.int32), np.ones(1))
+    examined = ExaminedNetwork(claim_of(model, {name: [None if name == "H" else "y"] for name in ["H", *names]}))
+    rows = ObservedCodes(np.array([[-1, *[1] * 9]], np.int32), np.ones(1))
     counts, again = np.zeros(len(examined.values)), np.zeros(len(examined.values))
     log_p = examined.network._by_tree(examined.values, rows, counts)
     assert log_p[0] == pytest.approx(math.log(0.5 * 0.5**9), rel=1e-12)
@@ -198,8 +198,8 @@ def test_digits_of_rows_too_far_apart_are_not_lost() -> None:
     }
     dag = sf.DAG("H -> X; H -> Y; X -> Y")
     model = sf.BayesianNetwork(dag, tables, schema={name: ["n", "y"] for name in tables})
-    examined = Examined(claim_of(model, {"H": [None], "X": ["y"], "Y": ["y"]}))
-    rows = Seen(np.array([[-1, 1, 1]], np.int32), np.ones(1))
+    examined = ExaminedNetwork(claim_of(model, {"H": [None], "X": ["y"], "Y": ["y"]}))
+    rows = ObservedCodes(np.array([[-1, 1, 1]], np.int32), np.ones(1))
     for way in (ObservedRows._by_joint, ObservedRows._by_tree, ObservedRows._one_by_one):
         counts = np.zeros(len(examined.values))
         log_p = way(examined.network, examined.values, rows, counts)

@@ -17,7 +17,7 @@ from suffice.certify import Certificate, Claim
 from suffice.certify import softmax_rows as rows_module
 from suffice.data.table import open_table
 from suffice.families.proof import certify
-from suffice.models.cpds.softmax_search import Cases
+from suffice.models.cpds.softmax_search import WeightedCases
 from suffice.models.cpds.softmax_trouble import separated
 from suffice.stats.source import BlockSource
 from suffice.structures.softmax_regression import SoftmaxClasses
@@ -113,7 +113,7 @@ def test_existence_is_claimed_as_the_linear_program_says(seed: int, n: int, k: i
     y[:k] = np.arange(k)
     rows = {"x": x[:, 0], "z": x[:, 1], "y": [f"c{code}" for code in y]}
     exists = sf.fit(ONE, rows).certificate.exists
-    apart = separated(Cases(np.zeros(n, np.int64), x, np.eye(k)[y], np.ones((1, k), bool))) is not None
+    apart = separated(WeightedCases(np.zeros(n, np.int64), x, np.eye(k)[y], np.ones((1, k), bool))) is not None
     assert exists != ("yes" if apart else "no")
 
 
@@ -168,7 +168,7 @@ def test_whole_numbers_that_separate_are_found_as_the_linear_program_finds_them(
     y[:k], x[:3] = np.arange(k), np.array([[0, 0], [1, 0], [0, 1]])
     rows = {"x": x[:, 0], "z": x[:, 1], "y": [f"c{code}" for code in y]}
     exists = sf.fit(ONE, rows).certificate.exists
-    apart = separated(Cases(np.zeros(n, np.int64), x, np.eye(k)[y], np.ones((1, k), bool))) is not None
+    apart = separated(WeightedCases(np.zeros(n, np.int64), x, np.eye(k)[y], np.ones((1, k), bool))) is not None
     assert exists == ("no" if apart else "yes")
 
 

@@ -17,9 +17,9 @@ from pyarrow import parquet
 import suffice as sf
 from suffice.cli import classify_cases
 from suffice.cli.classify_answers import Survey
-from suffice.cli.classify_cases import CaseFile, Tally
+from suffice.cli.classify_cases import CaseFile, CaseTally
 from suffice.cli.classify_options import read_class_prior, read_inputs, read_other_prior, read_pairs
-from suffice.cli.classify_rows import Layout, Predictions, write_csv, write_predictions
+from suffice.cli.classify_rows import ClassifiedRows, OutputColumns, write_csv, write_predictions
 from suffice.cli.shared import split_names
 from suffice.data.variable import Variable
 from suffice.models.class_model import ClassModel
@@ -114,7 +114,7 @@ FIELD = st.one_of(st.none(), st.text(st.characters(codec="utf-8", exclude_charac
 
 
 @st.composite
-def predictions(draw: st.DrawFn) -> tuple[Layout, list[Predictions]]:
+def predictions(draw: st.DrawFn) -> tuple[OutputColumns, list[ClassifiedRows]]:
     labels = draw(st.lists(st.text(st.characters(codec="utf-8", exclude_characters="\0"), min_size=1, max_size=4),
                            min_size=1, max_size=3, unique=True))  # fmt: skip
     keep = draw(st.sampled_from([(), ("id",), ("predicted", "a,b")]))
@@ -124,11 +124,11 @@ def predictions(draw: st.DrawFn) -> tuple[Layout, list[Predictions]]:
         p = np.random.default_rng(draw(st.integers(0, 99))).dirichlet(np.ones(len(labels)), n).reshape(n, len(labels))
         p[np.array(codes, int) < 0] = np.nan
         kept = {name: pa.array(draw(st.lists(FIELD, min_size=n, max_size=n)), pa.string()) for name in keep}
-        parts.append(Predictions(kept, np.array(codes, np.int64), np.log(p)))
-    return Layout(Variable("y", tuple(labels)), keep, draw(st.booleans())), parts
+        parts.append(ClassifiedRows(kept, np.array(codes, np.int64), np.log(p)))
+    return OutputColumns(Variable("y", tuple(labels)), keep, draw(st.booleans())), parts
 
 
-def wanted(layout: Layout, parts: list[Predictions]) -> list[list[Any]]:
+def wanted(layout: OutputColumns, parts: list[ClassifiedRows]) -> list[list[Any]]:
     """Return the rows that must be written, cell by cell."""
     rows: list[list[Any]] = []
     for part in parts:
@@ -143,7 +143,7 @@ def wanted(layout: Layout, parts: list[Predictions]) -> list[list[Any]]:
 
 @settings(deadline=None)
 @given(predictions())
-def test_csv_holds_every_cell(case: tuple[Layout, list[Predictions]]) -> None:
+def test_csv_holds_every_cell(case: tuple[OutputColumns, list[ClassifiedRows]]) -> None:
     layout, parts = case
     file = io.BytesIO()
     write_csv(layout, parts, file)
@@ -168,21 +168,21 @@ def test_parquet_holds_every_cell(tmp_path_factory: pytest.TempPathFactory, case
 
 
 def test_kept_columns_keep_their_types_in_parquet_and_must_have_one(tmp_path: Path) -> None:
-    layout = Layout(Variable("y", (0, 1)), ("id",))
+    layout = OutputColumns(Variable("y", (0, 1)), ("id",))
     log_p = np.zeros((1, 2))
-    first = Predictions({"id": pa.array([7], pa.int64())}, np.array([1]), log_p)
+    first = ClassifiedRows({"id": pa.array([7], pa.int64())}, np.array([1]), log_p)
     path = str(tmp_path / "p.parquet")
-    write_predictions(layout, [first, Predictions({"id": pa.array([8], pa.int32())}, np.array([0]), log_p)], path)
+    write_predictions(layout, [first, ClassifiedRows({"id": pa.array([8], pa.int32())}, np.array([0]), log_p)], path)
     assert parquet.read_table(path).to_pylist() == [{"id": 7, "predicted": 1}, {"id": 8, "predicted": 0}]
-    other = Predictions({"id": pa.array(["x"])}, np.array([0]), log_p)
+    other = ClassifiedRows({"id": pa.array(["x"])}, np.array([0]), log_p)
     with pytest.raises(sf.DataError, match=r"'id' has type int64 in the first file and string in another"):
         write_predictions(layout, [first, other], path)
     assert len(parquet.read_table(path)) == 2  # what was there before
 
 
 def test_lists_have_no_form_in_csv() -> None:
-    layout = Layout(Variable("y", ("a",)), ("id",))
-    part = Predictions({"id": pa.array([[1, 2]])}, np.array([0]), np.zeros((1, 1)))
+    layout = OutputColumns(Variable("y", ("a",)), ("id",))
+    part = ClassifiedRows({"id": pa.array([[1, 2]])}, np.array([0]), np.zeros((1, 1)))
     with pytest.raises(sf.DataError, match=r"'id' has type list.*\.parquet"):
         write_csv(layout, [part], io.BytesIO())
 
@@ -249,7 +249,7 @@ def test_dropping_leaves_out_rows_that_lack_an_input_or_the_class(tmp_path: Path
     path = tmp_path / "c.csv"
     path.write_text("sky,wind,rain\ngrey,no,yes\n,no,no\nblue,no,\nblue,no,no\n")
     file = CaseFile.open(weather(), str(path), drops=True)
-    tally = Tally()
+    tally = CaseTally()
     parts = list(file.read(Watch(), tally))
     assert [part.columns["sky"].tolist() for part in parts] == [[1, 0]]
     assert tally.n_rows == 4

@@ -10,7 +10,7 @@ from tests.conformance.cases import ALL_KINDS, NODE_KIND, XYZ
 import suffice as sf
 from suffice.data.table import open_table
 from suffice.data.variable import Variable
-from suffice.models.cpds import CPD, KINDS, AnyKind, Family, NodeKind
+from suffice.models.cpds import CPD, KINDS, AnyKind, NodeFamily, NodeKind
 from suffice.stats.source import BlockSource
 
 MIXED = {
@@ -30,8 +30,8 @@ FAMILIES = {
 TABLES = {"linear_gaussian": MIXED, "softmax": MIXED, "noisy_or": CAUSES}
 DISCRETE, X = Variable("P", ("x", "y", "z")), Variable("X")
 REFUSED = {
-    "linear_gaussian": Family(DISCRETE, (X,)),
-    "softmax": Family(X, (X, DISCRETE)),
+    "linear_gaussian": NodeFamily(DISCRETE, (X,)),
+    "softmax": NodeFamily(X, (X, DISCRETE)),
 }  # kinds that are not named refuse a continuous child of a discrete parent
 CASES = [(kind, graph) for kind in ALL_KINDS for graph in FAMILIES[kind]]
 
@@ -43,7 +43,7 @@ def collected(kind: AnyKind, graph: str, rows: slice = slice(None)):
     whole = open_table(table, dag.columns).schema
     part = {name: column[rows] for name, column in table.items()}
     source = BlockSource(open_table(part, dag.columns, schema=whole), block_rows=3)
-    family = Family(whole[child], tuple(whole[p] for p in dag.parents[child]))
+    family = NodeFamily(whole[child], tuple(whole[p] for p in dag.parents[child]))
     need = kind.need(family)
     return family, source.gather([need])[need], {name: source.table.columns[name] for name in family.scope}
 
@@ -62,7 +62,7 @@ class TestEveryKind:
         assert cpd.kind == name
 
     def test_refuses_a_child_of_the_wrong_sort(self, name: str, graph: str) -> None:
-        assert ALL_KINDS[name].refuses(REFUSED.get(name, Family(X, (DISCRETE,))))
+        assert ALL_KINDS[name].refuses(REFUSED.get(name, NodeFamily(X, (DISCRETE,))))
 
     def test_local_log_likelihood_is_the_sum_over_rows(self, name: str, graph: str) -> None:
         kind = ALL_KINDS[name]
@@ -120,7 +120,7 @@ class TestEveryKind:
     def test_can_be_renamed_for_a_tied_family(self, name: str, graph: str) -> None:
         kind = ALL_KINDS[name]
         family, statistic, columns = collected(kind, graph)
-        other = Family(*_primed(family))
+        other = NodeFamily(*_primed(family))
         cpd = kind.mle(family, statistic)
         moved = cpd.renamed(other)
         assert moved.family == other
@@ -128,7 +128,7 @@ class TestEveryKind:
         np.testing.assert_array_equal(moved.log_prob(primed), cpd.log_prob(columns))
 
 
-def _primed(family: Family) -> tuple[Variable, tuple[Variable, ...]]:
+def _primed(family: NodeFamily) -> tuple[Variable, tuple[Variable, ...]]:
     child, *parents = [Variable(f"{v.name}'", v.states, v.declared) for v in (family.child, *family.parents)]
     return child, tuple(parents)
 

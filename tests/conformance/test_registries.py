@@ -22,7 +22,7 @@ from suffice.data.schema import Schema
 from suffice.data.table import open_table
 from suffice.data.variable import Variable
 from suffice.io import FORMATS
-from suffice.models.cpds import Family
+from suffice.models.cpds import NodeFamily
 from suffice.priors.elastic import Elastic
 from suffice.priors.markov_posterior import ChainDirichlet
 from suffice.priors.normal_inverse_gamma import NormalInverseGammaRows
@@ -187,7 +187,7 @@ def test_every_kind_of_frame_is_opened(frame) -> None:
     assert open_table(frame, ("A", "B")).schema["A"].states == ("x", "y")
 
 
-FAMILY = Family(B, (A,))
+FAMILY = NodeFamily(B, (A,))
 BELIEF = sf.BayesianNetwork(
     sf.DAG("B -> A"),
     {"B": [0.5, 0.3, 0.2], "A": [[0.1, 0.9], [0.5, 0.5], [0.75, 0.25]]},
@@ -249,7 +249,7 @@ PRIOR_EXAMPLES = {
 }
 ON_TABLES = [name for name, prior in PRIORS.items() if getattr(prior, "kinds", ()) == ("tabular",)]
 ON_REGRESSIONS = [name for name, prior in PRIORS.items() if getattr(prior, "kinds", ()) == ("linear_gaussian",)]
-LINE = Family(Variable("y"), (X,))
+LINE = NodeFamily(Variable("y"), (X,))
 NUMBERS = {"x": [0.5, 2.0, -1.25, 0.0], "y": [1.0, 2.5, -0.5, 1.5]}
 
 

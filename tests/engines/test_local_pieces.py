@@ -15,7 +15,7 @@ import pyarrow.parquet as pq
 import pytest
 
 import suffice as sf
-from suffice.data.readers.pieces import Piece, pieces_of
+from suffice.data.readers.pieces import ParquetPiece, pieces_of
 from suffice.engines import local
 from suffice.engines.local import LocalPieces
 from suffice.engines.spread import SpreadSource
@@ -65,7 +65,7 @@ def ended_after(pieces, monkeypatch, folder, checkpoint):
     opened = StructureOpening.__call__
 
     def opening(self, data, watch=None):
-        if isinstance(data, Piece) and watch is None:
+        if isinstance(data, ParquetPiece) and watch is None:
             seen.append(data)
             if len(seen) > pieces + 1:  # the first one is opened for its columns
                 raise EndedError

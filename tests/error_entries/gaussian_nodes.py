@@ -8,7 +8,7 @@ import numpy as np
 from tests.error_catalogue import E_, A, M, S, entry
 
 import suffice as sf
-from suffice.models.cpds import Family
+from suffice.models.cpds import NodeFamily
 from suffice.models.cpds.linear_gaussian import LinearGaussianCPD
 
 X, Y, G = sf.Variable("x"), sf.Variable("y"), sf.Variable("g", ("a", "b"))
@@ -16,7 +16,7 @@ ROWS = {"x": [0.0, 1.0, 2.0, 4.0], "y": [1.0, 0.5, 2.0, 2.5], "g": ["a", "a", "b
 
 
 def given(entry: Any, *parents: sf.Variable) -> LinearGaussianCPD:
-    return LinearGaussianCPD.from_given(Family(Y, parents), entry)
+    return LinearGaussianCPD.from_given(NodeFamily(Y, parents), entry)
 
 
 def fit(graph: str, rows: dict[str, Any] = ROWS, **options: Any) -> sf.Fit:
@@ -24,9 +24,10 @@ def fit(graph: str, rows: dict[str, Any] = ROWS, **options: Any) -> sf.Fit:
     return sf.fit(sf.DAG(graph, **settings), rows, **options)
 
 
-entry("linear_gaussian, shapes", M, lambda w: LinearGaussianCPD(Family(Y, (X,)), np.zeros(1), np.zeros(2), np.ones(1)),
+entry("linear_gaussian, shapes", M,
+      lambda w: LinearGaussianCPD(NodeFamily(Y, (X,)), np.zeros(1), np.zeros(2), np.ones(1)),
       "'y'", "coefficients must have the shape (1, 1)", "Got (2,)")  # fmt: skip
-entry("linear_gaussian, negative variance", M, lambda w: LinearGaussianCPD(Family(Y), [0.0], [], [-1.0]), "'y'",
+entry("linear_gaussian, negative variance", M, lambda w: LinearGaussianCPD(NodeFamily(Y), [0.0], [], [-1.0]), "'y'",
       "not negative")  # fmt: skip
 entry("linear_gaussian, unknown parameter", A, lambda w: given({"intercept": 1, "slope": 2, "sd": 1}, X), "'y'",
       "'slope'", "'coefficients'")  # fmt: skip

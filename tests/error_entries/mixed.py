@@ -8,7 +8,7 @@ import numpy as np
 from tests.error_catalogue import A, D, M, U, entry
 
 import suffice as sf
-from suffice.models.cpds import Family
+from suffice.models.cpds import NodeFamily
 from suffice.models.cpds.softmax import SoftmaxCPD
 
 LINE = {"intercept": 0.0, "coefficients": {"x": 1.0}, "sd": 1.0}
@@ -33,7 +33,7 @@ def unknown_table() -> sf.BayesianNetwork:
 
 def softmax() -> sf.BayesianNetwork:
     y, x = sf.Variable("Y", ("lo", "hi"), True), sf.Variable("x")
-    cpd = SoftmaxCPD(Family(y, (x,)), [[0.0, 1.0]], [[[0.0], [2.0]]])
+    cpd = SoftmaxCPD(NodeFamily(y, (x,)), [[0.0, 1.0]], [[[0.0], [2.0]]])
     return sf.BayesianNetwork(sf.DAG("x -> Y"), {"x": {"intercept": 0.0, "sd": 1.0}, "Y": cpd})
 
 

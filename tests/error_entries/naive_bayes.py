@@ -9,7 +9,7 @@ from tests.error_catalogue import E_, A, D, M, S, U, entry
 
 import suffice as sf
 from suffice.data.variable import Variable
-from suffice.models.cpds import Family
+from suffice.models.cpds import NodeFamily
 from suffice.models.cpds.linear_gaussian import LinearGaussianCPD
 from suffice.models.cpds.tabular import TabularCPD
 from suffice.models.naive import NaiveModel
@@ -30,13 +30,13 @@ def _cut(threshold: float) -> Naive:
 
 def _model(class_prior: Any = (0.5, 0.5), of: str = "c") -> NaiveModel:
     y, c = Variable("y", ("a", "b")), Variable("c", ("u", "v"))
-    cpd = TabularCPD(Family(Variable(of, ("u", "v")), (y,)), np.full((2, 2), 0.5))
+    cpd = TabularCPD(NodeFamily(Variable(of, ("u", "v")), (y,)), np.full((2, 2), 0.5))
     return NaiveModel(Naive("y", ["c"]), y, (c,), np.array(class_prior), (cpd,))
 
 
 def _without_spread() -> NaiveModel:
     y, x = Variable("y", ("a", "b")), Variable("x")
-    cpd = LinearGaussianCPD(Family(x, (y,)), np.zeros(2), np.zeros((2, 0)), np.array([1.0, 0.0]))
+    cpd = LinearGaussianCPD(NodeFamily(x, (y,)), np.zeros(2), np.zeros((2, 0)), np.array([1.0, 0.0]))
     return NaiveModel(Naive("y", ["x"]), y, (x,), np.array([0.5, 0.5]), (cpd,))
 
 

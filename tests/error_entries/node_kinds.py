@@ -12,7 +12,7 @@ from tests.error_catalogue import E_, A, M, S, World, entry
 
 import suffice as sf
 from suffice.data.variable import Variable
-from suffice.models.cpds.kind import Family
+from suffice.models.cpds.kind import NodeFamily
 from suffice.models.cpds.noisy_or import NoisyOrCPD
 from suffice.models.cpds.softmax import SoftmaxCPD
 from suffice.models.cpds.softmax_kind import KIND
@@ -25,9 +25,9 @@ ROWS: dict[str, list[Any]] = {
     "y": list("abba"),
 }
 Y, D, X = Variable("y", ("a", "b")), Variable("d", ("u", "v")), Variable("x")
-SOFT, FORKED = Family(Y, (X,)), Family(Y, (D, X))
+SOFT, FORKED = NodeFamily(Y, (X,)), NodeFamily(Y, (D, X))
 EFFECT = {"C": list("nynyn"), "D": list("nnyyn"), "E": list("nynyn")}
-FEVER = Family(Variable("E", ("n", "y")), (Variable("C", ("n", "y")), Variable("G", ("n", "m", "s"))))
+FEVER = NodeFamily(Variable("E", ("n", "y")), (Variable("C", ("n", "y")), Variable("G", ("n", "m", "s"))))
 
 
 def softly(graph: str = "y <- x", rows: dict[str, Any] | None = None, setting: Any = None, **options: Any) -> sf.Fit:

@@ -12,15 +12,15 @@ import pytest
 
 import suffice as sf
 from suffice.examples import label_bias
-from suffice.examples.label_bias import CLEAR, PATHS, SYMBOLS, Comparison, Reading, bayes, compare, draw
+from suffice.examples.label_bias import CLEAR, PATHS, SYMBOLS, LabelBiasComparison, Reading, bayes, compare, draw
 
 
 @pytest.fixture(scope="module")
-def found() -> Comparison:
+def found() -> LabelBiasComparison:
     return compare(n_train=2000, n_test=4000, share=0.6, seed=1)
 
 
-def readings(comparison: Comparison) -> dict[str, Reading]:
+def readings(comparison: LabelBiasComparison) -> dict[str, Reading]:
     return {reading.name: reading for reading in comparison.readings}
 
 
@@ -59,13 +59,13 @@ def test_bayes_rule_is_the_limit_of_shares_among_drawn_words() -> None:
 # What is learnt -----------------------------------------------------------------------------------------------
 
 
-def test_memm_goes_on_to_the_only_successor_whatever_the_symbol(found: Comparison) -> None:
+def test_memm_goes_on_to_the_only_successor_whatever_the_symbol(found: LabelBiasComparison) -> None:
     assert found.successors.shape == (2, len(SYMBOLS))
     assert found.successors.min() > 0.99
     assert found.successors.max() <= 1
 
 
-def test_memm_reads_the_more_frequent_word_always(found: Comparison) -> None:
+def test_memm_reads_the_more_frequent_word_always(found: LabelBiasComparison) -> None:
     memm = readings(found)["MEMM"]
     assert memm.error == pytest.approx(0.4, abs=0.03)
     assert memm.given_rib == pytest.approx(0.6, abs=0.04)
@@ -73,7 +73,7 @@ def test_memm_reads_the_more_frequent_word_always(found: Comparison) -> None:
     assert found.memm.predict([[["r"], ["o"], ["b"]]]) == [["1", "2", "3"]]
 
 
-def test_crf_tells_the_words_apart_as_well_as_the_noise_lets_it(found: Comparison) -> None:
+def test_crf_tells_the_words_apart_as_well_as_the_noise_lets_it(found: LabelBiasComparison) -> None:
     best, crf = readings(found)["Bayes' rule"], readings(found)["CRF"]
     assert best.error == pytest.approx(1 / 32 + 2 / 32 * 0.4, abs=0.01)
     assert crf.error < best.error + 0.005
@@ -82,7 +82,7 @@ def test_crf_tells_the_words_apart_as_well_as_the_noise_lets_it(found: Compariso
     assert found.crf.predict([[["r"], ["o"], ["b"]]]) == [["4", "5", "3"]]
 
 
-def test_memm_makes_several_times_the_errors_of_the_crf(found: Comparison) -> None:
+def test_memm_makes_several_times_the_errors_of_the_crf(found: LabelBiasComparison) -> None:
     assert readings(found)["MEMM"].error > 5 * readings(found)["CRF"].error
 
 
@@ -106,7 +106,7 @@ def test_of_equally_frequent_words_a_strong_penalty_may_tell_some_apart() -> Non
     assert weak.error > 0.4
 
 
-def test_both_are_at_their_optimum_so_that_failing_is_no_matter_of_the_search(found: Comparison) -> None:
+def test_both_are_at_their_optimum_so_that_failing_is_no_matter_of_the_search(found: LabelBiasComparison) -> None:
     assert found.memm.fit_.certificate.ok
     assert found.crf.fit_.certificate.ok
     assert isinstance(found.memm, sf.MEMM)

@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 from suffice.examples import senate
-from suffice.examples.senate import Held, Votes, chances, compare, learn, read_votes
+from suffice.examples.senate import HeldOutVotes, Votes, chances, compare, learn, read_votes
 
 FILE = Path("binary_votes") / "us_senate_109.csv.xz"
 
@@ -37,7 +37,7 @@ def test_hidden_votes_are_known_ones_and_no_longer_shown() -> None:
 
 
 def test_log_loss_and_error_are_of_the_votes_that_were_cast() -> None:
-    held = Held(np.array([0, 0, 1]), np.array([0, 1, 1]), np.array([1, 0, 1]))
+    held = HeldOutVotes(np.array([0, 0, 1]), np.array([0, 1, 1]), np.array([1, 0, 1]))
     p = np.array([[0.8, 0.6], [0.5, 0.9]])
     assert held.log_loss(p) == pytest.approx(-np.log([0.8, 0.4, 0.9]).mean())
     assert held.error(p) == pytest.approx(1 / 3)

@@ -11,7 +11,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from suffice.inference.gaussian_parts import Regression, Solver, split
+from suffice.inference.gaussian_parts import PartSolver, Regression, split
 from suffice.inference.log_tables import LogFactor, greatest_of, inverted, summed_out
 
 
@@ -142,7 +142,7 @@ def test_a_part_is_solved_as_by_the_covariance_formulas(seed: int, size: int, n:
         if nodes[v].discrete:
             nodes[v] = regression((0,), parents, 3, int(random.integers(1 << 30)))
     seen = {v: random.normal(size=n) for v in order if random.random() < 0.4}
-    solver = Solver(["d", *map(str, order)], [3, *[1] * size], nodes, seen, {}, {0: "abc"}, n)
+    solver = PartSolver(["d", *map(str, order)], [3, *[1] * size], nodes, seen, {}, {0: "abc"}, n)
     parts = split(order, nodes, seen, {})
     for state in range(3):
         slopes, mean, variance = np.zeros((size, size)), np.zeros(size), np.zeros(size)
@@ -177,7 +177,7 @@ def test_a_part_is_solved_as_by_the_covariance_formulas(seed: int, size: int, n:
 
 def test_batches_of_configurations_give_what_one_batch_gives() -> None:
     nodes = {1: regression((0,), (), 50, 1), 2: regression((0,), (1,), 50, 2), 3: regression((), (2,), 1, 3)}
-    solver = Solver(list("dxyz"), [50, 1, 1, 1], nodes, {3: np.array([0.7])}, {}, {0: range(50)})
+    solver = PartSolver(list("dxyz"), [50, 1, 1, 1], nodes, {3: np.array([0.7])}, {}, {0: range(50)})
     (part,) = split([1, 2, 3], nodes, solver.seen, {})
     whole = solver.solve(part, part.free)
     with pytest.MonkeyPatch.context() as patch:

@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 from scipy import special, stats
 
 from suffice.errors import ArgumentError, ModelError
-from suffice.inference.quadrature import Rule, rule_for
+from suffice.inference.quadrature import QuadratureRule, rule_for
 from suffice.inference.quadrature_draws import PIECES, draws
 
 Floats = NDArray[np.float64]
@@ -24,7 +24,7 @@ VARIANTS = pytest.mark.parametrize("variant", [0, 1])
 SCALES = st.floats(math.log(0.05), math.log(50)).map(math.exp)
 
 
-def errors(rule: Rule, density: Any) -> float:
+def errors(rule: QuadratureRule, density: Any) -> float:
     """The largest error of the integral, the mean and the variance of a distribution of SciPy."""
     masses = np.exp(rule.log_weights + density.logpdf(rule.nodes))
     mean, deviation = density.mean(), density.std()
@@ -32,14 +32,14 @@ def errors(rule: Rule, density: Any) -> float:
     return float(max(abs(masses.sum() - 1), abs(masses @ standard), abs(masses @ standard**2 - 1)))
 
 
-def integral(rule: Rule, log_density: Log) -> float:
+def integral(rule: QuadratureRule, log_density: Log) -> float:
     return float(np.exp(rule.log_weights + log_density(rule.nodes)).sum())
 
 
 # The shape of a rule ------------------------------------------------------------------------------------------
 
 
-def check_shape(rule: Rule, low: float, high: float) -> None:
+def check_shape(rule: QuadratureRule, low: float, high: float) -> None:
     nodes, edges = rule.nodes, rule.edges
     assert nodes.shape == rule.log_weights.shape == (len(edges) - 1,)
     assert (edges[0], edges[-1]) == (low, high) == (rule.low, rule.high)

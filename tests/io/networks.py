@@ -19,7 +19,7 @@ from suffice.data.variable import Variable
 from suffice.errors import ArgumentError, FileAccessError, FileFormatError
 from suffice.io import bif, own_json
 from suffice.models.bayes_net import BayesianNetwork
-from suffice.models.cpds import Family
+from suffice.models.cpds import NodeFamily
 from suffice.models.cpds.tabular import TabularCPD
 
 WET = [[0.5, 0.25, 0.25], [0.125, 0.375, 0.5]]
@@ -60,7 +60,7 @@ def networks(draw: st.DrawFn, texts: st.SearchStrategy[str] = TEXTS) -> Bayesian
     shuffled = draw(st.permutations(nodes))
     tables = {}
     for node in nodes:
-        family = Family(variables[node], tuple(variables[parent] for parent in above[node]))
+        family = NodeFamily(variables[node], tuple(variables[parent] for parent in above[node]))
         shape = [variable.n_states for variable in family.variables]
         weights = draw(st.lists(probability, min_size=math.prod(shape), max_size=math.prod(shape)))
         rows = np.array(weights).reshape(-1, shape[-1])
@@ -77,8 +77,8 @@ def networks(draw: st.DrawFn, texts: st.SearchStrategy[str] = TEXTS) -> Bayesian
 
 def sparse() -> BayesianNetwork:
     a, b = Variable("a", ("x", "y"), True), Variable("b", ("x", "y"), True)
-    root = TabularCPD(Family(a), np.array([[0.5, 0.5]]))
-    leaf = TabularCPD(Family(b, (a,)), np.array([[0.5, 0.5]]), np.array([[1]]), np.array([1.0, 0.0]))
+    root = TabularCPD(NodeFamily(a), np.array([[0.5, 0.5]]))
+    leaf = TabularCPD(NodeFamily(b, (a,)), np.array([[0.5, 0.5]]), np.array([[1]]), np.array([1.0, 0.0]))
     return BayesianNetwork(sf.DAG("a -> b"), {"a": root, "b": leaf})
 
 

@@ -20,7 +20,7 @@ from suffice.errors import ArgumentError, FileFormatError
 from suffice.io import bif, text_file
 from suffice.io.bif import reader
 from suffice.models.bayes_net import BayesianNetwork
-from suffice.models.cpds import Family
+from suffice.models.cpds import NodeFamily
 
 RAIN = """network weather {
 }
@@ -210,7 +210,7 @@ class Normal:
     kind = "normal"
 
     def __init__(self, states: tuple[str, ...] | None) -> None:
-        self.family = Family(Variable("x", states, True))
+        self.family = NodeFamily(Variable("x", states, True))
 
     def to_dict(self) -> dict[str, Any]:
         return {}

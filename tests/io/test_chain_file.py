@@ -22,7 +22,7 @@ from suffice.data.column_text import read_columns
 from suffice.data.variable import Variable
 from suffice.data.window_templates import Templates
 from suffice.files import read_arrays, write_arrays
-from suffice.io.chain_file import KIND, VERSION, ChainFile, Proof, Reading, TextLayout, load_chain, save_chain
+from suffice.io.chain_file import KIND, VERSION, ChainFile, FeatureRecipe, Proof, TextLayout, load_chain, save_chain
 from suffice.io.name_arrays import names_from_arrays, names_to_arrays
 from suffice.models.chain_layout import ChainLayout
 from suffice.models.chain_model import ChainModel
@@ -220,7 +220,7 @@ def test_models_and_fits_are_written_by_the_registry(tmp_path: Path) -> None:
 def test_all_that_a_file_holds_is_read(tmp_path: Path) -> None:
     model = sf.ChainCRF().fit(X, Y).model_
     layout, proof = TextLayout("columns", 3, 1, "\t"), Proof(False, "Not certified: …", ("one", "two"), -12.5)
-    reading = Reading(None, ("w",), 0)
+    reading = FeatureRecipe(None, ("w",), 0)
     save_chain(ChainFile(model, reading, {"c1": 1, "seed": None}, layout, proof), str(tmp_path / "m.crf"))
     found = load_chain(str(tmp_path / "m.crf"))
     assert (found.reading, found.params, found.layout, found.proof) == (reading, {"c1": 1, "seed": None}, layout, proof)

@@ -23,7 +23,7 @@ from suffice.errors import ArgumentError, SufficeError
 from suffice.graph.directed import topological_order
 from suffice.io import FORMATS
 from suffice.models.bayes_net import BayesianNetwork
-from suffice.models.cpds import Family
+from suffice.models.cpds import NodeFamily
 from suffice.models.cpds.tabular import TabularCPD
 from suffice.models.markov_net import MarkovNetwork
 
@@ -38,10 +38,10 @@ def network() -> BayesianNetwork:
     rain, wind = Variable("rain", ("no", "yes"), True), Variable("wind", ("calm", "gale"), True)
     wet = Variable("wet", ("dry", "damp", "soaked"), True)
     tables = {
-        "rain": TabularCPD.from_raw(Family(rain), [[0.7500001, 0.25]]),
-        "wind": TabularCPD.from_raw(Family(wind, (rain,)), [[0.5, 0.5], [1 / 3, 2 / 3]]),
+        "rain": TabularCPD.from_raw(NodeFamily(rain), [[0.7500001, 0.25]]),
+        "wind": TabularCPD.from_raw(NodeFamily(wind, (rain,)), [[0.5, 0.5], [1 / 3, 2 / 3]]),
         "wet": TabularCPD.from_raw(
-            Family(wet, (rain, wind)), [[0.5, 0.25, 0.25], [0.75, 0.25, 0], [0.125, 0.375, 0.5], [0, 0, 1]]
+            NodeFamily(wet, (rain, wind)), [[0.5, 0.25, 0.25], [0.75, 0.25, 0], [0.125, 0.375, 0.5], [0, 0, 1]]
         ),
     }
     return BayesianNetwork(sf.DAG("rain -> wind; rain -> wet; wind -> wet"), tables)

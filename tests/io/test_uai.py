@@ -22,7 +22,7 @@ from suffice.errors import ArgumentError, FileFormatError
 from suffice.io import text_file, uai
 from suffice.io.uai import evidence as uai_evidence
 from suffice.models.bayes_net import BayesianNetwork
-from suffice.models.cpds import Family
+from suffice.models.cpds import NodeFamily
 from suffice.models.cpds.tabular import TabularCPD
 from suffice.models.markov_net import MarkovNetwork
 
@@ -351,7 +351,7 @@ def bayesian_networks(draw: st.DrawFn) -> BayesianNetwork:
 def raw_tables(above: dict[str, list[str]], schema: dict[str, list[str]], tables: dict[str, Any]) -> dict[str, Any]:
     variables = {name: Variable(name, tuple(states), True) for name, states in schema.items()}
     return {
-        name: TabularCPD.from_raw(Family(variables[name], tuple(variables[parent] for parent in above[name])), rows)
+        name: TabularCPD.from_raw(NodeFamily(variables[name], tuple(variables[parent] for parent in above[name])), rows)
         for name, rows in tables.items()
     }
 

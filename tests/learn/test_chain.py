@@ -19,7 +19,7 @@ from tests.models.chain_twin import KINDS, OPTIONS, Toy, empirical, expected, lo
 
 import suffice as sf
 from suffice.data import sequence_positions
-from suffice.learn.chain_objective import Objective
+from suffice.learn.chain_objective import ChainObjective
 from suffice.learn.chain_passes import ChainPass, LocalPass, StepPass, pass_of
 from suffice.models import chain_design
 from suffice.priors.elastic import Elastic
@@ -29,12 +29,12 @@ from suffice.structures.label_chain import LabelChain, LocalChain
 PASSES = [(LabelChain, False), (LabelChain, True), (LocalChain, False), (LocalChain, True)]
 
 
-def objective_of(toy: Toy, structure: LabelChain, c2: float = 0.0) -> Objective:
+def objective_of(toy: Toy, structure: LabelChain, c2: float = 0.0) -> ChainObjective:
     layout = toy.layout(structure)
-    return Objective(BlockSource(toy.table), structure, layout, layout.gathered(toy.counts(structure)), c2)
+    return ChainObjective(BlockSource(toy.table), structure, layout, layout.gathered(toy.counts(structure)), c2)
 
 
-def weights_of(objective: Objective, seed: int = 0, size: float = 1.0) -> np.ndarray:
+def weights_of(objective: ChainObjective, seed: int = 0, size: float = 1.0) -> np.ndarray:
     return size * np.random.default_rng(seed).normal(size=objective.layout.size)
 
 

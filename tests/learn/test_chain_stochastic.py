@@ -18,7 +18,7 @@ from tests.models.chain_twin import KINDS, OPTIONS, Toy, loss, toy_of, toys
 import suffice as sf
 from suffice.data import sequence_positions
 from suffice.learn.chain_batches import Batches, batches_of
-from suffice.learn.chain_objective import Objective
+from suffice.learn.chain_objective import ChainObjective
 from suffice.learn.chain_stochastic import AdaptiveRates, Average, Dues, PlainRates, calibrated, take_step
 from suffice.priors.elastic import Elastic
 from suffice.stats.source import BlockSource
@@ -38,7 +38,7 @@ def dealt(toy: Toy, structure: LabelChain, penalty: Elastic = RIDGE, positions: 
     layout = toy.layout(structure)
     counts = layout.gathered(toy.counts(structure))
     return batches_of(
-        Objective(BlockSource(toy.table), structure, layout, counts, penalty.c2), penalty, positions, stream()
+        ChainObjective(BlockSource(toy.table), structure, layout, counts, penalty.c2), penalty, positions, stream()
     )
 
 

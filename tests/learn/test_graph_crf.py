@@ -14,8 +14,8 @@ import suffice as sf
 from suffice.data.attributes import Vocabulary
 from suffice.data.graph_codes import GraphTable
 from suffice.data.variable import Variable
-from suffice.learn.graph_crf_objective import Objective
-from suffice.learn.graph_crf_passes import Counted, Gradient, run
+from suffice.learn.graph_crf_objective import GraphObjective
+from suffice.learn.graph_crf_passes import Counted, GraphGradient, run
 from suffice.models.graph_crf import GraphModel
 from suffice.models.graph_layout import layout_of, shapes_of
 from suffice.priors.elastic import Elastic
@@ -39,12 +39,12 @@ def table_of(graphs: list[Any], seed: int, weights: Any = None) -> GraphTable:
     return GraphTable(held.labelled(rng.integers(0, 2, held.n_nodes)), LABEL, weights)
 
 
-def objective(table: GraphTable, is_pseudo: bool, c2: float = 0.0, structure: LabelGraph = STRUCTURE) -> Objective:
+def objective(table: GraphTable, is_pseudo: bool, c2: float = 0.0, structure: LabelGraph = STRUCTURE) -> GraphObjective:
     task = Counted(shapes_of(structure, 2))
     source = BlockSource(table)
     _, sizes, units = task.apart(run(source, task))
     layout = layout_of(structure, 2, sizes)
-    return Objective(source, layout, layout.by_weight(units), float(table.graphs.n_nodes), c2, is_pseudo)
+    return GraphObjective(source, layout, layout.by_weight(units), float(table.graphs.n_nodes), c2, is_pseudo)
 
 
 def brute_loss(table: GraphTable, layout: Any, weights: np.ndarray) -> float:
@@ -67,7 +67,7 @@ class TestObjective:
         table = table_of(graphs, seed, rng.integers(0, 4, len(graphs)) if weighted else None)
         layout = layout_of(STRUCTURE, 2, np.ones(3 * 2 + 2 * (4 + 8 + 2)))
         weights = rng.normal(size=layout.size)
-        found = run(BlockSource(table), Gradient(layout, weights))
+        found = run(BlockSource(table), GraphGradient(layout, weights))
         assert found[0] == pytest.approx(brute_loss(table, layout, weights), abs=1e-9)
         direction, step = rng.normal(size=layout.size), 1e-5
         above, below = (brute_loss(table, layout, weights + sign * step * direction) for sign in (1, -1))
@@ -88,7 +88,7 @@ class TestObjective:
         monkeypatch.setattr("suffice.data.graph_codes.BLOCK_NODES", 5)
         table = table_of(RINGS * 4, 2, np.arange(12) % 3)
         made = objective(table, False)
-        task = Gradient(made.layout, np.linspace(-1, 1, made.layout.size))
+        task = GraphGradient(made.layout, np.linspace(-1, 1, made.layout.size))
         assert len(table.parts) > 3
         reduced = BlockSource(table).reduce(task)[Sum(task.name, task.size)].values
         np.testing.assert_allclose(run(BlockSource(table), task), reduced, rtol=1e-13)

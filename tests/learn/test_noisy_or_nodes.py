@@ -13,7 +13,7 @@ from scipy.optimize import minimize
 
 import suffice as sf
 from suffice.data.variable import Variable
-from suffice.models.cpds.kind import Family
+from suffice.models.cpds.kind import NodeFamily
 from suffice.models.cpds.noisy_or import NoisyOrCPD, causes
 from suffice.models.cpds.noisy_or_kind import KIND, NoisyOrKind
 
@@ -22,11 +22,11 @@ A, B, C = Variable("A", ("no", "yes")), Variable("B", ("no", "mild", "severe")),
 CLOSED = NoisyOrKind(leak=False)
 
 
-def counted(parents: tuple[Variable, ...], table: object) -> tuple[Family, sf.Counts]:
-    return Family(Y, parents), sf.Counts.dense((*parents, Y), np.array(table))
+def counted(parents: tuple[Variable, ...], table: object) -> tuple[NodeFamily, sf.Counts]:
+    return NodeFamily(Y, parents), sf.Counts.dense((*parents, Y), np.array(table))
 
 
-def attempt(kind: NoisyOrKind, family: Family, counts: sf.Counts) -> tuple[NoisyOrCPD | None, str]:
+def attempt(kind: NoisyOrKind, family: NodeFamily, counts: sf.Counts) -> tuple[NoisyOrCPD | None, str]:
     """Return the estimate, or what is said where there is none."""
     try:
         return kind.mle(family, counts), ""
@@ -34,7 +34,7 @@ def attempt(kind: NoisyOrKind, family: Family, counts: sf.Counts) -> tuple[Noisy
         return None, str(error)
 
 
-def naive_likelihood(family: Family, counts: sf.Counts, leak: float, strengths: dict) -> float:
+def naive_likelihood(family: NodeFamily, counts: sf.Counts, leak: float, strengths: dict) -> float:
     """Add up m log p cell by cell, straight from the definition."""
     total = 0.0
     for cell in np.ndindex(*counts.table().shape):
@@ -47,7 +47,7 @@ def naive_likelihood(family: Family, counts: sf.Counts, leak: float, strengths: 
     return total
 
 
-def naive_maximum(family: Family, counts: sf.Counts, leak: bool) -> float:
+def naive_maximum(family: NodeFamily, counts: sf.Counts, leak: bool) -> float:
     names = list(causes(family))
 
     def loss(numbers: np.ndarray) -> float:
@@ -62,7 +62,7 @@ def naive_maximum(family: Family, counts: sf.Counts, leak: bool) -> float:
 
 
 @st.composite
-def tables(draw: st.DrawFn) -> tuple[Family, sf.Counts, NoisyOrKind]:
+def tables(draw: st.DrawFn) -> tuple[NodeFamily, sf.Counts, NoisyOrKind]:
     parents = draw(st.sampled_from([(A,), (B,), (A, C), (A, B), (B, A, C)]))
     shape = (*(parent.n_states for parent in parents), 2)
     numbers = st.integers(0, draw(st.sampled_from([2, 5, 40])))
@@ -76,7 +76,7 @@ def tables(draw: st.DrawFn) -> tuple[Family, sf.Counts, NoisyOrKind]:
 
 @given(tables())
 @settings(max_examples=60, deadline=None)
-def test_no_search_from_the_definition_finds_more(case: tuple[Family, sf.Counts, NoisyOrKind]) -> None:
+def test_no_search_from_the_definition_finds_more(case: tuple[NodeFamily, sf.Counts, NoisyOrKind]) -> None:
     family, counts, kind = case
     cpd, refusal = attempt(kind, family, counts)
     if cpd is None:
@@ -185,7 +185,7 @@ def test_twenty_causes_in_sparse_counts() -> None:
     strengths = np.linspace(0, 0.6, 20)
     y = rng.random(4000) >= 0.9 * np.prod(1 - strengths * x, axis=1)
     counts = sf.Counts.sparse((*parents, Y), np.column_stack([x, y]), np.ones(4000, int))
-    family = Family(Y, parents)
+    family = NodeFamily(Y, parents)
     cpd = KIND.mle(family, counts)
     assert KIND.residual(cpd, counts) < 1e-11
     assert np.abs(cpd.strengths - strengths).max() < 0.15

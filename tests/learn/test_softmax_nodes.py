@@ -12,13 +12,13 @@ from scipy.optimize import linprog, minimize
 
 import suffice as sf
 from suffice.data.variable import Variable
-from suffice.models.cpds.kind import Family
+from suffice.models.cpds.kind import NodeFamily
 from suffice.models.cpds.softmax import SoftmaxCPD, SoftmaxPenalty
 from suffice.models.cpds.softmax_kind import KIND, SoftmaxKind
 from suffice.stats.rows import Rows
 
 Y, D, X, Z = Variable("y", ("a", "b", "c")), Variable("d", ("u", "v")), Variable("x"), Variable("z")
-FAMILY = Family(Y, (X, D, Z))
+FAMILY = NodeFamily(Y, (X, D, Z))
 TIED = SoftmaxKind("slopes")
 
 
@@ -79,7 +79,7 @@ def test_the_gradient_vanishes_or_states_are_separated(seed: int) -> None:
     rng = np.random.default_rng(seed)
     n = int(rng.integers(4, 14))
     x, z, y = rng.integers(0, 5, n) * 1.0, rng.integers(0, 4, n) * 1.0, rng.integers(0, 3, n)
-    family, rows = Family(Y, (X, Z)), Rows.of_rows((X, Z, Y), (x, z, y))
+    family, rows = NodeFamily(Y, (X, Z)), Rows.of_rows((X, Z, Y), (x, z, y))
     collinear = bool(np.linalg.matrix_rank(np.column_stack([np.ones(n), x, z])) < 3)
     if len(set(y.tolist())) > 1 and (collinear or is_separated(x, z, y)):
         with pytest.raises(sf.EstimationError, match="does not vary" if collinear else "separates"):
@@ -122,7 +122,7 @@ def test_one_configuration_fits_as_if_there_were_no_others() -> None:
     rows = some_rows(3)
     x, d, z, y = rows.columns
     here = d == 1
-    alone = KIND.mle(Family(Y, (X, Z)), Rows.of_rows((X, Z, Y), (x[here], z[here], y[here])))
+    alone = KIND.mle(NodeFamily(Y, (X, Z)), Rows.of_rows((X, Z, Y), (x[here], z[here], y[here])))
     both = KIND.mle(FAMILY, rows)
     np.testing.assert_allclose(both.coefficients[1], alone.coefficients[0], rtol=1e-9)
     np.testing.assert_allclose(both.intercept[1], alone.intercept[0], rtol=1e-9)
@@ -142,16 +142,16 @@ def test_large_problems_take_another_way_to_the_same_place(monkeypatch: pytest.M
 
 def test_states_that_do_not_occur_are_impossible_and_remarked_on() -> None:
     rows = Rows.of_rows((X, Y), ([1.0, 2.0, 3.0, 2.5], [0, 2, 2, 0]))
-    cpd = KIND.mle(Family(Y, (X,)), rows)
+    cpd = KIND.mle(NodeFamily(Y, (X,)), rows)
     assert cpd.intercept[0, 1] == -math.inf
     assert cpd.probabilities({"x": np.array([1.7])})[0, 1] == 0
     assert KIND.residual(cpd, rows) < 1e-12
-    assert KIND.n_free_adjusted(Family(Y, (X,)), rows) == 2
+    assert KIND.n_free_adjusted(NodeFamily(Y, (X,)), rows) == 2
     assert KIND.complete(cpd, "error")[1] == ("y: probability zero for 1 state that did not occur (first: 'b').",)
 
 
 def test_a_single_state_is_certain_even_of_a_constant_parent() -> None:
-    cpd = KIND.mle(Family(Y, (X,)), Rows.of_rows((X, Y), ([1.0, 1.0], [1, 1])))
+    cpd = KIND.mle(NodeFamily(Y, (X,)), Rows.of_rows((X, Y), ([1.0, 1.0], [1, 1])))
     assert cpd.intercept.tolist() == [[-math.inf, 0, -math.inf]]
 
 
@@ -211,7 +211,7 @@ def test_a_narrow_prior_brings_everything_to_zero_and_a_wide_one_nothing() -> No
 
 def test_a_prior_decides_where_states_are_separated_or_parents_collinear() -> None:
     rows = Rows.of_rows((X, Z, Y), ([1.0, 2.0, 3.0, 4.0], [2.0, 4.0, 6.0, 8.0], [0, 0, 1, 2]))
-    family = Family(Y, (X, Z))
+    family = NodeFamily(Y, (X, Z))
     cpd = KIND.penalised(family, rows, 10.0, 10.0)
     assert KIND.residual(cpd, rows, SoftmaxPenalty(10.0, 10.0)) < 1e-12
     np.testing.assert_allclose(cpd.coefficients[..., 1], 2 * cpd.coefficients[..., 0], rtol=1e-9)

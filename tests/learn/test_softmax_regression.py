@@ -20,10 +20,10 @@ from suffice.data.sparse_matrix import SparseTable
 from suffice.data.variable import Variable
 from suffice.learn import softmax_search
 from suffice.learn.softmax_coordinates import Coordinates, Scaled, coordinates_of
-from suffice.learn.softmax_design import Design, held, terms_of
-from suffice.learn.softmax_l1 import Kinked
-from suffice.learn.softmax_objective import Objective
-from suffice.learn.softmax_passes import Gradient, Hessian, Point, TermMoments, run
+from suffice.learn.softmax_design import SoftmaxDesign, held, terms_of
+from suffice.learn.softmax_l1 import SoftmaxL1Objective
+from suffice.learn.softmax_objective import SoftmaxObjective
+from suffice.learn.softmax_passes import Hessian, SoftmaxGradient, SoftmaxPoint, TermMoments, run
 from suffice.learn.softmax_summary import centre_of, inputs_of, needs, summary_of
 from suffice.models.softmax_model import SoftmaxModel
 from suffice.stats.source import BlockSource
@@ -49,7 +49,9 @@ def structure(d: int, **settings: Any) -> SoftmaxClasses:
     return SoftmaxClasses("y", [f"x{j}" for j in range(d)], **settings)
 
 
-def objective(x: Any, y: Any, k: int, weights: Any = None, ridge: float = 0.0, intercept: bool = True) -> Objective:
+def objective(
+    x: Any, y: Any, k: int, weights: Any = None, ridge: float = 0.0, intercept: bool = True
+) -> SoftmaxObjective:
     """Return the function that a fit would minimise."""
     variables = tuple(Variable(f"x{j}") for j in range(x.shape[1]))
     table = MatrixTable(x, variables, {"y": y.astype(np.int64)}, (Variable("y", tuple(LETTERS[:k])),), weights)
@@ -57,10 +59,10 @@ def objective(x: Any, y: Any, k: int, weights: Any = None, ridge: float = 0.0, i
     statistics = source.gather(needs(known, table.schema))
     moments = inputs_of(known, statistics)
     centre = centre_of(known, moments)
-    design = Design(terms_of(known, table.schema), table.schema["y"], {v.name: v for v in variables}, centre)
+    design = SoftmaxDesign(terms_of(known, table.schema), table.schema["y"], {v.name: v for v in variables}, centre)
     rows_held = held(source, design, len(x))
     summary = summary_of(known, design, moments, rows_held)
-    return Objective(rows_held, design, summary, statistics.weight, intercept, ridge)
+    return SoftmaxObjective(rows_held, design, summary, statistics.weight, intercept, ridge)
 
 
 def naive_value(theta: Any, x: Any, y: Any, k: int, weights: Any = None, ridge: float = 0.0) -> Any:
@@ -114,7 +116,7 @@ def test_gradient_is_that_of_the_naive_twin_by_complex_steps(
     rng = np.random.default_rng(seed)
     weights = rng.integers(1, 4, len(x)).astype(float) if weighted else None
     theta = rng.normal(size=k * (d + 1))
-    value, gradient, _ = objective(x, y, k, weights, ridge).at(Point(theta[k:].reshape(k, d), theta[:k]))
+    value, gradient, _ = objective(x, y, k, weights, ridge).at(SoftmaxPoint(theta[k:].reshape(k, d), theta[:k]))
     assert value == pytest.approx(naive_value(theta, x, y, k, weights, ridge), rel=1e-12)
     flat = np.concatenate([gradient.intercept, gradient.slopes.reshape(-1)])
     for place in range(len(theta)):
@@ -134,11 +136,12 @@ def test_products_with_the_hessian_and_the_hessian_are_differences_of_gradients(
     if sparse:
         block = next(iter(found.source.table.blocks()))  # type: ignore[attr-defined]
         block.columns.matrix = csr_array(block.columns.matrix)
-    point, v = (Point(rng.normal(size=(k, d)), rng.normal(size=k)) for _ in range(2))
+    point, v = (SoftmaxPoint(rng.normal(size=(k, d)), rng.normal(size=k)) for _ in range(2))
     _, _, product = found.at(point)
     h = 1e-5
     ahead, behind = (
-        found.at(Point(point.slopes + s * h * v.slopes, point.intercept + s * h * v.intercept))[1] for s in (1, -1)
+        found.at(SoftmaxPoint(point.slopes + s * h * v.slopes, point.intercept + s * h * v.intercept))[1]
+        for s in (1, -1)
     )
     moved = product(v)
     np.testing.assert_allclose(moved.slopes, (ahead.slopes - behind.slopes) / (2 * h), atol=1e-8)
@@ -150,7 +153,7 @@ def test_products_with_the_hessian_and_the_hessian_are_differences_of_gradients(
 
 def test_products_are_the_same_whether_probabilities_are_kept_or_not() -> None:
     x, y = rows(1, 60, 3, 3)
-    point, v = (Point(np.random.default_rng(s).normal(size=(3, 3)), np.zeros(3)) for s in (1, 2))
+    point, v = (SoftmaxPoint(np.random.default_rng(s).normal(size=(3, 3)), np.zeros(3)) for s in (1, 2))
     found = objective(x, y, 3)
     kept = found.at(point)[2](v)
     anew = found.at(point, curved=False)[2](v)
@@ -194,12 +197,16 @@ def test_rounded_coordinates_make_the_hessian_the_identity(seed: int, d: int, k:
 def test_passes_over_rows_in_memory_and_over_a_source_agree() -> None:
     x, y = rows(2, 70, 3, 3)
     found = objective(x, y, 3, np.random.default_rng(0).random(70))
-    point = Point(np.random.default_rng(1).normal(size=(3, 3)), np.ones(3))
+    point = SoftmaxPoint(np.random.default_rng(1).normal(size=(3, 3)), np.ones(3))
     block = next(iter(found.source.table.blocks()))  # type: ignore[attr-defined]
     plain = MatrixTable(
         x, tuple(found.design.variables.values()), {"y": y}, (found.design.target,), np.array(block.weights)
     )
-    for task in (Gradient(found.design, point), Hessian(found.design, point, 1), TermMoments(found.design, True)):
+    for task in (
+        SoftmaxGradient(found.design, point),
+        Hessian(found.design, point, 1),
+        TermMoments(found.design, True),
+    ):
         here, there = run(found.source, task), run(BlockSource(plain, block_rows=16), task)
         assert len(here) == len(there) > 0
         for one, other in zip(here, there, strict=True):
@@ -442,7 +449,7 @@ def test_more_columns_than_products_can_be_held_for_are_fitted_under_a_prior() -
 @settings(max_examples=30)
 def test_levelled_slopes_cost_least_of_all_that_mean_the_same(seed: int, d: int, k: int) -> None:
     x, y = rows(seed, 40, d, k)
-    problem = Kinked(objective(x, y, k), 0.5)
+    problem = SoftmaxL1Objective(objective(x, y, k), 0.5)
     rng = np.random.default_rng(seed)
     vector = rng.normal(size=k * (d + 1)) * rng.integers(0, 2, k * (d + 1))
     level = problem.levelled(vector)

@@ -168,9 +168,9 @@ def networks(draw: Any, max_discrete: int = 3, max_continuous: int = 4, zeros: b
 
 
 def sf_family(variables: Mapping[str, sf.Variable], name: str, parents: Sequence[str]) -> Any:
-    from suffice.models.cpds import Family
+    from suffice.models.cpds import NodeFamily
 
-    return Family(variables[name], tuple(variables[parent] for parent in parents))
+    return NodeFamily(variables[name], tuple(variables[parent] for parent in parents))
 
 
 @st.composite

@@ -12,7 +12,7 @@ from hypothesis import given, settings
 from tests.learn.test_directed import Case, cases, cells_of
 
 import suffice as sf
-from suffice.models.cpds import Family
+from suffice.models.cpds import NodeFamily
 from suffice.models.cpds.tabular import TabularCPD
 
 BLOCK = 1 << 16
@@ -89,7 +89,7 @@ def test_tables_of_other_families_are_refused(lawn: sf.BayesianNetwork) -> None:
     tables = {node: lawn.cpd(node) for node in lawn.variables}
     with pytest.raises(sf.ModelError, match="'wet'"):
         sf.BayesianNetwork(sf.DAG({"rain": [], "sprinkler": ["rain"], "wet": ["sprinkler", "rain"]}), tables)
-    other = TabularCPD(Family(sf.Variable("rain", ("maybe", "surely"))), np.array([[0.5, 0.5]]))
+    other = TabularCPD(NodeFamily(sf.Variable("rain", ("maybe", "surely"))), np.array([[0.5, 0.5]]))
     with pytest.raises(sf.ModelError, match="states that differ"):
         sf.BayesianNetwork(DAG, {**tables, "rain": other})
 
@@ -216,7 +216,7 @@ def test_impossible_states_are_never_drawn() -> None:
 
 @pytest.mark.parametrize("uniform", [0.0, 0.5, 1 - 2**-53])
 def test_ends_of_the_unit_interval_draw_possible_states(uniform: float) -> None:
-    family = Family(sf.Variable("A", tuple("abcd")))
+    family = NodeFamily(sf.Variable("A", tuple("abcd")))
     for row in ([0.0, 0.1, 0.9, 0.0], [0, 1, 0, 0], [0.1] * 3 + [0.7], [1 - 1e-12, 1e-12, 0, 0]):
         cpd = TabularCPD(family, np.array([row]))
         drawn = int(cpd.sample({}, np.array([uniform]))[0])

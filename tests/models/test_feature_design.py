@@ -16,14 +16,14 @@ from suffice.data.schema import Schema
 from suffice.inference.clique_family import TableFamily
 from suffice.inference.feature_family import joint_features
 from suffice.models.conditional_design import conditional_design
-from suffice.models.feature_design import Design, design_of
+from suffice.models.feature_design import FeatureDesign, design_of
 
 
 def schema_of(case: Case) -> Schema:
     return Schema(tuple(sf.Variable(name, states) for name, states in case.states.items()))
 
 
-def joint_of(design: Design) -> Any:
+def joint_of(design: FeatureDesign) -> Any:
     """Return f of every configuration, through the design's matrix."""
     family = TableFamily(list(design.names), design.layout.sizes, design.layout.scopes)
     return joint_features(family, design.matrix).toarray()

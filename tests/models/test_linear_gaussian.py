@@ -11,13 +11,13 @@ from hypothesis import strategies as st
 from scipy import stats
 
 import suffice as sf
-from suffice.models.cpds import Family
+from suffice.models.cpds import NodeFamily
 from suffice.models.cpds.linear_gaussian import LinearGaussianCPD
 from suffice.stats.moments import Moments
 
 X, Z, Y = sf.Variable("x"), sf.Variable("z"), sf.Variable("y")
 G, H = sf.Variable("g", ("a", "b")), sf.Variable("h", (0, 1, 2))
-FAMILY = Family(Y, (X, G, Z, H))
+FAMILY = NodeFamily(Y, (X, G, Z, H))
 
 
 def some_cpd(seed: int = 0) -> LinearGaussianCPD:
@@ -56,14 +56,14 @@ class TestDensity:
         assert cpd.log_likelihood(moments) == pytest.approx(float(weights @ cpd.log_prob(rows)), rel=1e-10, abs=1e-10)
 
     def test_without_spread_only_the_line_is_possible(self) -> None:
-        cpd = LinearGaussianCPD(Family(Y, (X,)), [1.0], [[2.0]], [0.0])
+        cpd = LinearGaussianCPD(NodeFamily(Y, (X,)), [1.0], [[2.0]], [0.0])
         assert cpd.degenerate
         found = cpd.log_prob({"x": np.array([1.0, 1.0]), "y": np.array([3.0, 3.5])})
         assert found.tolist() == [math.inf, -math.inf]
         assert cpd.sample({"x": np.array([1.0])}, np.array([0.3])).tolist() == [3.0]
 
     def test_draws_have_the_right_distribution(self) -> None:
-        cpd = LinearGaussianCPD(Family(Y, (X,)), [1.0], [[2.0]], [9.0])
+        cpd = LinearGaussianCPD(NodeFamily(Y, (X,)), [1.0], [[2.0]], [9.0])
         uniform = np.random.default_rng(0).random(20_000)
         x = np.random.default_rng(1).normal(size=20_000)
         z = (cpd.sample({"x": x}, uniform) - 1 - 2 * x) / 3
@@ -73,12 +73,12 @@ class TestDensity:
     def test_mean_of_every_case(self) -> None:
         cpd, rows = some_cpd(), some_rows(4)
         assert cpd.mean_of(rows).shape == (4,)
-        assert LinearGaussianCPD(Family(Y), [1.5], [], [1.0]).mean_of({}).tolist() == [1.5]
+        assert LinearGaussianCPD(NodeFamily(Y), [1.5], [], [1.0]).mean_of({}).tolist() == [1.5]
 
 
 class TestForms:
     def test_prints_with_labels(self) -> None:
-        cpd = LinearGaussianCPD(Family(Y, (X, G)), [1.0, 2.5], [[0.5], [-1.0]], [4.0, 0.25])
+        cpd = LinearGaussianCPD(NodeFamily(Y, (X, G)), [1.0, 2.5], [[0.5], [-1.0]], [4.0, 0.25])
         lines = str(cpd).splitlines()
         assert lines[0] == "p(y | x, g)"
         assert lines[1].split() == ["g", "intercept", "x", "sd"]
@@ -87,7 +87,7 @@ class TestForms:
         assert list(cpd.to_frame("pyarrow").column("sd").to_pylist()) == [2.0, 0.5]
 
     def test_names_that_meet_stay_apart(self) -> None:
-        cpd = LinearGaussianCPD(Family(Y, (sf.Variable("sd"),)), [1.0], [[2.0]], [9.0])
+        cpd = LinearGaussianCPD(NodeFamily(Y, (sf.Variable("sd"),)), [1.0], [[2.0]], [9.0])
         assert list(cpd.to_frame("pyarrow").column_names) == ["intercept", "sd", "sd_"]
 
     def test_survives_a_file(self, tmp_path) -> None:

@@ -28,7 +28,7 @@ from tests.learn.naive_cases import (
 import suffice as sf
 from suffice.data.matrix import MatrixColumns
 from suffice.data.variable import Variable
-from suffice.models.cpds import Family
+from suffice.models.cpds import NodeFamily
 from suffice.models.cpds.linear_gaussian import LinearGaussianCPD
 from suffice.models.cpds.tabular import TabularCPD
 from suffice.models.naive import NaiveModel
@@ -143,12 +143,12 @@ def test_scores_are_those_of_scipy(held: str) -> None:
         return model.log_likelihoods_of(columns_, 500)
 
     normal = [
-        LinearGaussianCPD(Family(Variable(name), (y,)), mean[:, j], np.zeros((4, 0)), variance[:, j])
+        LinearGaussianCPD(NodeFamily(Variable(name), (y,)), mean[:, j], np.zeros((4, 0)), variance[:, j])
         for j, name in enumerate(names)
     ]
     wanted = np.nansum(norm.logpdf(x[:, None, :], mean, np.sqrt(variance)), axis=2)
     np.testing.assert_allclose(scores(normal, x), wanted, atol=1e-12)
-    tabular = [TabularCPD(Family(Variable(name, ("u", "v", "w")), (y,)), theta[j]) for j, name in enumerate(names)]
+    tabular = [TabularCPD(NodeFamily(Variable(name, ("u", "v", "w")), (y,)), theta[j]) for j, name in enumerate(names)]
     with np.errstate(divide="ignore"):
         each = [np.vstack([np.log(theta[j]).T, np.zeros(4)])[codes[:, j]] for j in range(3)]
     np.testing.assert_allclose(scores(tabular, codes), sum(each), atol=1e-12)
@@ -371,7 +371,7 @@ def test_file_keeps_classes_that_never_occurred(tmp_path: Any) -> None:
 def test_model_is_frozen_and_keeps_its_arrays() -> None:
     y, c = Variable("y", ("a", "b")), Variable("c", ("u", "v"))
     prior = np.array([0.5, 0.5])
-    model = NaiveModel(Naive("y", ["c"]), y, (c,), prior, (TabularCPD(Family(c, (y,)), np.full((2, 2), 0.5)),))
+    model = NaiveModel(Naive("y", ["c"]), y, (c,), prior, (TabularCPD(NodeFamily(c, (y,)), np.full((2, 2), 0.5)),))
     prior[0] = 0.9
     assert model.class_prior.tolist() == [0.5, 0.5]
     with pytest.raises(ValueError, match="read-only"):

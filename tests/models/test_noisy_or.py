@@ -11,12 +11,12 @@ from hypothesis import strategies as st
 
 import suffice as sf
 from suffice.data.variable import Variable
-from suffice.models.cpds.kind import Family
+from suffice.models.cpds.kind import NodeFamily
 from suffice.models.cpds.noisy_or import NoisyOrCPD, causes
 
 Y = Variable("fever", ("no", "yes"))
 FLU, COLD = Variable("flu", ("no", "yes")), Variable("cold", ("no", "mild", "severe"))
-FAMILY = Family(Y, (FLU, COLD))
+FAMILY = NodeFamily(Y, (FLU, COLD))
 STRENGTHS = st.floats(0, 1) | st.sampled_from([0.0, 1.0])
 
 
@@ -49,7 +49,7 @@ def test_answers_as_its_table_does(numbers: list[float]) -> None:
 
 
 def test_tiny_strengths_keep_their_digits() -> None:
-    cpd = NoisyOrCPD(Family(Y, (FLU,)), 0.0, [1e-20])
+    cpd = NoisyOrCPD(NodeFamily(Y, (FLU,)), 0.0, [1e-20])
     columns = {"flu": np.array([1]), "fever": np.array([1])}
     assert cpd.log_prob(columns)[0] == pytest.approx(math.log(1e-20))
 
@@ -91,7 +91,7 @@ def test_survives_plain_data_and_names() -> None:
     assert again.leak == 0.25
     np.testing.assert_array_equal(again.strengths, cpd.strengths)
     assert math.isnan(NoisyOrCPD.from_dict(FAMILY, {"leak": None, "strengths": [0, 0, 0]}).leak)
-    other = Family(Variable("e", Y.states), (Variable("f", FLU.states), Variable("g", COLD.states)))
+    other = NodeFamily(Variable("e", Y.states), (Variable("f", FLU.states), Variable("g", COLD.states)))
     assert cpd.renamed(other).family == other
     assert cpd.renamed(FAMILY) is cpd
 
@@ -102,4 +102,4 @@ def test_a_person_gives_strengths_by_parent() -> None:
     assert cpd.leak == 0.01
     assert cpd.strengths.tolist() == [0.9, 0.2, 0.5]
     assert NoisyOrCPD.from_given(FAMILY, cpd) is cpd
-    assert NoisyOrCPD.from_given(Family(Y, ()), {"strengths": {}}).whole_values().tolist() == [1, 0]
+    assert NoisyOrCPD.from_given(NodeFamily(Y, ()), {"strengths": {}}).whole_values().tolist() == [1, 0]

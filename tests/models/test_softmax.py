@@ -13,13 +13,13 @@ from scipy import stats
 
 import suffice as sf
 from suffice.data.variable import Variable
-from suffice.models.cpds.kind import Family
+from suffice.models.cpds.kind import NodeFamily
 from suffice.models.cpds.softmax import SoftmaxCPD
-from suffice.models.cpds.softmax_search import Cases, Objective
+from suffice.models.cpds.softmax_search import NodeObjective, WeightedCases
 from suffice.stats.rows import Rows
 
 Y, D, X, Z = Variable("y", ("a", "b", "c")), Variable("d", ("u", "v")), Variable("x"), Variable("z")
-FAMILY = Family(Y, (X, D, Z))
+FAMILY = NodeFamily(Y, (X, D, Z))
 NUMBERS = st.floats(-3, 3, allow_subnormal=False)
 
 
@@ -76,7 +76,7 @@ def test_no_draw_is_of_an_impossible_state() -> None:
 
 
 def test_far_away_probabilities_stay_probabilities() -> None:
-    cpd = SoftmaxCPD(Family(Y, (X,)), [[0, 1, 2]], [[[0], [1], [-1]]])
+    cpd = SoftmaxCPD(NodeFamily(Y, (X,)), [[0, 1, 2]], [[[0], [1], [-1]]])
     p = cpd.probabilities({"x": np.array([1e6, -1e6])})
     np.testing.assert_array_equal(p, [[0, 1, 0], [0, 0, 1]])
 
@@ -89,7 +89,7 @@ def test_log_likelihood_weighs_distinct_rows() -> None:
 
 
 def test_prints_as_a_table_of_parameters() -> None:
-    cpd = SoftmaxCPD(Family(Y, (D, X)), [[0, 1, 2], [0, -math.inf, 1.5]], [[[0], [0.5], [-2]], [[0], [0], [1]]])
+    cpd = SoftmaxCPD(NodeFamily(Y, (D, X)), [[0, 1, 2], [0, -math.inf, 1.5]], [[[0], [0.5], [-2]], [[0], [0], [1]]])
     assert str(cpd).splitlines() == [
         "p(y | d, x)",
         "d  y  intercept    x",
@@ -109,13 +109,13 @@ def test_prints_as_a_table_of_parameters() -> None:
 
 def test_a_long_table_is_cut_and_a_parent_may_be_called_intercept() -> None:
     many = Variable("d", tuple(range(40)))
-    cpd = SoftmaxCPD(Family(Y, (many, Variable("intercept"))), np.zeros((40, 3)), np.zeros((40, 3, 1)))
+    cpd = SoftmaxCPD(NodeFamily(Y, (many, Variable("intercept"))), np.zeros((40, 3)), np.zeros((40, 3, 1)))
     assert str(cpd).endswith("… 60 more rows")
     assert list(cpd.to_frame("pandas").columns) == ["d", "y", "intercept", "intercept_"]
 
 
 def test_unknown_rows_answer_with_nan_and_are_not_sampled() -> None:
-    cpd = SoftmaxCPD(Family(Y, (D, X)), [[0, 1, 2], [np.nan] * 3], np.zeros((2, 3, 1)))
+    cpd = SoftmaxCPD(NodeFamily(Y, (D, X)), [[0, 1, 2], [np.nan] * 3], np.zeros((2, 3, 1)))
     assert cpd.unknown.tolist() == [False, True]
     columns = {"d": np.array([0, 1]), "x": np.zeros(2)}
     assert np.isnan(cpd.log_prob({**columns, "y": np.zeros(2, int)})).tolist() == [False, True]
@@ -125,7 +125,7 @@ def test_unknown_rows_answer_with_nan_and_are_not_sampled() -> None:
 
 
 def test_a_person_gives_parameters_by_state() -> None:
-    family = Family(Y, (D, X))
+    family = NodeFamily(Y, (D, X))
     cpd = SoftmaxCPD.from_given(
         family, {"intercept": {"b": 1, "c": [2, 3]}, "coefficients": {"b": {"x": [0.5, 0.25]}, "c": {"x": -1}}}
     )
@@ -142,8 +142,8 @@ def test_a_person_gives_parameters_by_state() -> None:
 def test_the_reach_of_a_newton_step_is_that_of_the_scores_one_by_one() -> None:
     rng = np.random.default_rng(3)
     row = np.repeat([0, 1], 4)
-    cases = Cases(row, rng.normal(size=(8, 2)), rng.integers(1, 9, (8, 3)).astype(float), np.ones((2, 3), bool))
-    objective = Objective(cases, np.diag(1 / cases.spread))
+    cases = WeightedCases(row, rng.normal(size=(8, 2)), rng.integers(1, 9, (8, 3)).astype(float), np.ones((2, 3), bool))
+    objective = NodeObjective(cases, np.diag(1 / cases.spread))
     for state in range(3):  # which state has the largest score differs
         p = np.where(np.arange(3) == state, 0.02, 0.49) * np.ones((8, 1))
         inverse = np.linalg.inv(objective.hessian(p))

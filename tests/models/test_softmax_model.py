@@ -18,12 +18,12 @@ from suffice.data.sparse_matrix import SparseTable
 from suffice.data.variable import Variable
 from suffice.io.own_json import plain
 from suffice.models import log_odds
-from suffice.models.basis import Indicator, Linear, Product, evaluate
+from suffice.models.basis import Indicator, InputProduct, Linear, evaluate
 from suffice.models.log_odds import LogOdds, applied
 from suffice.models.softmax_model import SoftmaxModel
 
 Y, X, Z, A = Variable("y", ("u", "v", "w")), Variable("x"), Variable("z"), Variable("a", (1, 2, 3))
-TERMS = (Linear("x"), Linear("z"), Product("x", "x"), Product("x", "z"), Indicator("a", 2), Indicator("a", 3))
+TERMS = (Linear("x"), Linear("z"), InputProduct("x", "x"), InputProduct("x", "z"), Indicator("a", 2), Indicator("a", 3))
 
 
 def model(seed: int = 0, centre: dict[str, float] | None = None, **changes: Any) -> SoftmaxModel:
@@ -89,7 +89,7 @@ def test_columns_of_a_table_of_a_matrix_and_of_a_sparse_matrix_give_the_same_sco
 def test_squares_far_from_zero_keep_their_digits_by_centres() -> None:
     x = 1e7 + np.array([0.0, 1.0, 2.0])
     columns = {"x": x}
-    values = evaluate([Product("x", "x")], columns, 3, {"x": X}, {"x": 1e7})
+    values = evaluate([InputProduct("x", "x")], columns, 3, {"x": X}, {"x": 1e7})
     assert values[:, 0].tolist() == [0.0, 1.0, 4.0]
 
 
@@ -136,10 +136,10 @@ def test_log_odds_are_differences_of_log_posteriors_with_and_without_centres(
 
 
 def test_products_bring_linear_terms_along_when_they_are_expanded() -> None:
-    odds = LogOdds("v", "u", 1.0, (Product("x", "z"),), np.array([2.0]), {"x": 3.0, "z": 5.0}, (X, Z))
-    assert odds.expanded == (31.0, {Linear("x"): -10.0, Linear("z"): -6.0, Product("x", "z"): 2.0})
+    odds = LogOdds("v", "u", 1.0, (InputProduct("x", "z"),), np.array([2.0]), {"x": 3.0, "z": 5.0}, (X, Z))
+    assert odds.expanded == (31.0, {Linear("x"): -10.0, Linear("z"): -6.0, InputProduct("x", "z"): 2.0})
     assert not odds.is_linear
-    assert LogOdds("v", "u", 1.0, (Product("x", "z"),), np.array([0.0]), {}, (X, Z)).is_linear
+    assert LogOdds("v", "u", 1.0, (InputProduct("x", "z"),), np.array([0.0]), {}, (X, Z)).is_linear
     assert "x·z" in str(odds)
 
 

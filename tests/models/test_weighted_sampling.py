@@ -90,10 +90,10 @@ def test_discrete_networks_can_be_sampled_too() -> None:
 
 def test_softmax_nodes_are_answered_by_sampling_and_exactly_where_their_parents_are_seen() -> None:
     softmax = pytest.importorskip("suffice.models.cpds.softmax")
-    from suffice.models.cpds import Family
+    from suffice.models.cpds import NodeFamily
 
     y, x, a = sf.Variable("Y", ("lo", "hi"), True), sf.Variable("x"), sf.Variable("A", ("u", "v"), True)
-    cpd = softmax.SoftmaxCPD(Family(y, (x, a)), [[0.0, -1.0], [0.0, 0.5]], [[[0.0], [2.0]], [[0.0], [-1.0]]])
+    cpd = softmax.SoftmaxCPD(NodeFamily(y, (x, a)), [[0.0, -1.0], [0.0, 0.5]], [[[0.0], [2.0]], [[0.0], [-1.0]]])
     tables = {"A": [0.4, 0.6], "x": {"intercept": [0.0, 1.0], "sd": 1.0}, "Y": cpd}
     network = sf.BayesianNetwork(sf.DAG("A -> x; x -> Y; A -> Y"), tables, schema={"A": a})
 

@@ -15,7 +15,7 @@ from suffice.optimise.conjugate_gradient import _Conjugate
 from suffice.optimise.gradient import gradient_descent
 from suffice.optimise.lbfgs import PairMemory
 from suffice.optimise.line_search import DELTA, MAX_EVALUATIONS, Point, search
-from suffice.optimise.newton_cg import _next_radius, _Place, _solve, _to_boundary
+from suffice.optimise.newton_cg import _next_radius, _SmoothPoint, _solve, _to_boundary
 from suffice.optimise.vectors import dot
 
 seeds = st.integers(0, 2**20)
@@ -198,7 +198,7 @@ def test_the_next_direction_is_that_of_hager_and_zhang(n, scaled, step, seed):
 
 
 def place_of(matrix, gradient):
-    return _Place(np.zeros(gradient.size), 0.0, gradient, lambda v: matrix @ v)
+    return _SmoothPoint(np.zeros(gradient.size), 0.0, gradient, lambda v: matrix @ v)
 
 
 @given(
@@ -210,7 +210,7 @@ def test_conjugate_gradients_solve_singular_systems_too(eigenvalues, scaled, see
     problem, rng = quadratic(eigenvalues, seed), np.random.default_rng(seed)
     _, gradient, product = problem.evaluate(problem.start)
     inverse = rng.uniform(0.5, 2, gradient.size) if scaled else None
-    move = _solve(_Place(problem.start, 0.0, gradient, product), inverse, math.inf, 0.0)
+    move = _solve(_SmoothPoint(problem.start, 0.0, gradient, product), inverse, math.inf, 0.0)
     np.testing.assert_allclose(product(move.step), -gradient, atol=1e-9)
     assert move.slope == pytest.approx(gradient @ move.step)
     assert move.curvature == pytest.approx(move.step @ product(move.step))

@@ -13,7 +13,7 @@ from scipy import stats
 
 import suffice as sf
 from suffice.data.variable import Variable
-from suffice.models.cpds import Family
+from suffice.models.cpds import NodeFamily
 
 SEEDS = st.integers(0, 10**4)
 NAMES = ("a", "b", "c", "d")
@@ -115,7 +115,7 @@ def test_families_follow_by_conditioning() -> None:
     bound = sf.BGe(1.5, 7, mean=0.5, scale=scale).bound(dag, sf.collect(dag, table(1)))
     at = [dag.nodes.index(name) for name in ("a", "b", "c")]
     t = scale[np.ix_(at, at)]
-    found = bound.regression(Family(Variable("c"), (Variable("a"), Variable("b"))))
+    found = bound.regression(NodeFamily(Variable("c"), (Variable("a"), Variable("b"))))
     np.testing.assert_allclose(found.slopes, np.linalg.solve(t[:2, :2], t[:2, 2]))
     assert 2 * found.scale == pytest.approx(1 / np.linalg.inv(t)[2, 2])
     assert found.shape == (7 - 4 + 2 + 1) / 2

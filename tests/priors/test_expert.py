@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 
 import suffice as sf
 from suffice.inference import brute_force
-from suffice.models.cpds import Family
+from suffice.models.cpds import NodeFamily
 from suffice.priors.registry import prior_from_dict
 
 NAMES = ("a", "b", "c", "d")
@@ -42,10 +42,10 @@ def graph_over(names: Sequence[str], seed: int) -> sf.DAG:
     return sf.DAG({name: [other for other in order[:at] if rng.random() < 0.5] for at, name in enumerate(order)})
 
 
-def families_over(schema: Mapping[str, sf.Variable], seed: int) -> list[Family]:
+def families_over(schema: Mapping[str, sf.Variable], seed: int) -> list[NodeFamily]:
     """Return the families of a random graph."""
     dag = graph_over(NAMES, seed)
-    return [Family(schema[node], tuple(schema[parent] for parent in dag.parents[node])) for node in NAMES]
+    return [NodeFamily(schema[node], tuple(schema[parent] for parent in dag.parents[node])) for node in NAMES]
 
 
 def joint(network: sf.BayesianNetwork, names: Sequence[str]) -> np.ndarray:
@@ -82,7 +82,7 @@ def test_uniform_mixes_in_the_uniform_distribution(expert: sf.BayesianNetwork, s
 def test_fully_uniform_expert_has_the_pseudo_counts_of_bdeu() -> None:
     expert = sf.BayesianNetwork(sf.DAG("A -> B"), {"A": [1, 0], "B": [[0, 1, 0], [0, 0, 1]]},
                                 schema={"A": ["x", "y"], "B": ["u", "v", "w"]})  # fmt: skip
-    family = Family(expert.schema["B"], (expert.schema["A"],))
+    family = NodeFamily(expert.schema["B"], (expert.schema["A"],))
     np.testing.assert_allclose(sf.Expert(expert, 12, uniform=1).alpha(family), np.full((2, 3), 12 / 6))
 
 

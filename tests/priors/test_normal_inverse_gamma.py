@@ -13,7 +13,7 @@ from scipy import stats
 
 import suffice as sf
 from suffice.data.variable import Variable
-from suffice.models.cpds import Family
+from suffice.models.cpds import NodeFamily
 from suffice.models.cpds.linear_gaussian import LinearGaussianCPD
 from suffice.models.cpds.linear_gaussian_prior import RegressionPseudo, posterior_residual
 from suffice.priors.regression_posterior import RegressionPosterior
@@ -23,11 +23,11 @@ SEEDS = st.integers(0, 10**4)
 Y, D = Variable("y"), Variable("d", ("no", "yes", "maybe"))
 
 
-def family(q: int, *discrete: Variable) -> Family:
-    return Family(Y, (*discrete, *(Variable(f"x{j}") for j in range(q))))
+def family(q: int, *discrete: Variable) -> NodeFamily:
+    return NodeFamily(Y, (*discrete, *(Variable(f"x{j}") for j in range(q))))
 
 
-def moments(of: Family, x: np.ndarray, weights: np.ndarray | None = None) -> Moments:
+def moments(of: NodeFamily, x: np.ndarray, weights: np.ndarray | None = None) -> Moments:
     """Return the moments of rows (parents, child)."""
     return Moments.of_rows((*of.continuous, of.child), x, weights)
 

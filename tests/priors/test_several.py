@@ -7,7 +7,7 @@ import pytest
 
 import suffice as sf
 from suffice.data.variable import Variable
-from suffice.models.cpds import Family
+from suffice.models.cpds import NodeFamily
 from suffice.priors.prior import Prior
 from suffice.priors.registry import prior_from_dict
 from suffice.priors.several import Priors
@@ -38,7 +38,7 @@ def test_parts_that_ask_for_the_network_are_bound() -> None:
     prior, dag = sf.Priors(TABLES, sf.BGe(mean=0.0)), sf.DAG("x -> y")
     bound = prior.bound(dag, sf.collect(dag, DATA))
     assert bound.priors[0] is TABLES
-    family = Family(Variable("y"), (Variable("x"),))
+    family = NodeFamily(Variable("y"), (Variable("x"),))
     assert bound.pseudo(family, "map").shape == (4 - 2 + 1 + 1) / 2
     assert bound.pseudo(family, "map").point == "map"
     both, alone = (sf.fit(dag, DATA, prior=which) for which in (prior, sf.BGe(mean=0.0)))
@@ -58,9 +58,9 @@ def test_kinds_points_and_nodes_are_those_of_the_parts() -> None:
 
 def test_pseudo_counts_are_those_of_the_kind_that_a_family_suggests() -> None:
     prior = sf.Priors(LINES, TABLES)
-    of_table = prior.pseudo(Family(Variable("e", ("x", "y"))), "mean")
+    of_table = prior.pseudo(NodeFamily(Variable("e", ("x", "y"))), "mean")
     np.testing.assert_allclose(of_table(np.zeros((1, 0), np.int64)), [[1.5, 1.5]])
-    assert prior.pseudo(Family(Variable("y")), "map").point == "map"
+    assert prior.pseudo(NodeFamily(Variable("y")), "map").point == "map"
 
 
 def test_it_is_a_frozen_value() -> None:

@@ -17,7 +17,7 @@ from hypothesis import strategies as st
 from tests.conftest import DATA
 
 import suffice as sf
-from suffice.result.tag_scores import Score, spans, tag_scores
+from suffice.result.tag_scores import TagScore, spans, tag_scores
 from suffice.text import visible
 
 # Worked by hand from the rules of conlleval: for every pair of neighbours of one type, whether a span ends between
@@ -145,7 +145,7 @@ def test_counts_are_those_of_the_slow_twin(pairs: list[list[tuple[str, str]]]) -
     assert {kind: (s.n_true, s.n_found, s.n_right) for kind, s in scores.by_type.items()} == {
         kind: tuple(counts[kind] for counts in kinds) for kind in sorted(kinds[0] | kinds[1])
     }
-    assert scores.spans == Score(len(of[0]), len(of[1]), len(of[0] & of[1]))
+    assert scores.spans == TagScore(len(of[0]), len(of[1]), len(of[0] & of[1]))
     flat = [pair for row in pairs for pair in row]
     for tag, score in scores.by_tag.items():
         assert score.n_true == sum(a == tag for a, _ in flat)
@@ -192,13 +192,13 @@ FOUND = [["B-NP", "I-NP", "I-NP", "I-VP", "I-NP"], ["O", "B-NP"], []]
 def test_scores_worked_by_hand() -> None:
     scores = tag_scores(TRUE, FOUND)
     # True: NP 0–1, VP 3, NP 4; PP 0, NP 1. Found: NP 0–2, VP 3, NP 4; NP 1. Right: VP 3, NP 4, NP 1.
-    assert scores.spans == Score(5, 4, 3)
-    assert scores.by_type["NP"] == Score(3, 3, 2)
-    assert scores.by_type["VP"] == Score(1, 1, 1)
-    assert scores.by_type["PP"] == Score(1, 0, 0)
+    assert scores.spans == TagScore(5, 4, 3)
+    assert scores.by_type["NP"] == TagScore(3, 3, 2)
+    assert scores.by_type["VP"] == TagScore(1, 1, 1)
+    assert scores.by_type["PP"] == TagScore(1, 0, 0)
     assert (scores.precision, scores.recall) == (0.75, 0.6)
     assert scores.f1 == pytest.approx(2 * 0.75 * 0.6 / 1.35)
-    assert scores.by_tag["I-NP"] == Score(1, 3, 1)
+    assert scores.by_tag["I-NP"] == TagScore(1, 3, 1)
     assert scores.by_tag["I-NP"].support == 1
     assert scores.accuracy == 3 / 7
     assert (scores.n_sequences, scores.n_sequences_right) == (3, 1)  # the empty one has no error
@@ -231,7 +231,7 @@ def test_spans_do_not_cross_sequences() -> None:
 def test_without_a_scheme_tags_are_only_tags() -> None:
     scores = tag_scores([[10, 2, 2], [2]], [[10, 2, 10], [2]], scheme="none")
     assert list(scores.by_tag) == [2, 10]
-    assert scores.by_tag[10] == Score(1, 2, 1)
+    assert scores.by_tag[10] == TagScore(1, 2, 1)
     assert len(scores.by_type) == 0
     assert math.isnan(scores.f1)
     assert "f1" not in scores.to_dict()

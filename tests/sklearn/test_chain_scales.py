@@ -71,7 +71,7 @@ def test_an_attribute_of_both_signs_may_lack_a_label() -> None:
 def test_ctrl_c_during_the_proof_keeps_the_weights(monkeypatch: pytest.MonkeyPatch) -> None:
     x, y = noisy()
     whole = sf.ChainCRF().fit(x, y)
-    monkeypatch.setattr(proof.Batch, "measured", lambda batch: signal.raise_signal(signal.SIGINT))
+    monkeypatch.setattr(proof.SequenceBatch, "measured", lambda batch: signal.raise_signal(signal.SIGINT))
     with pytest.warns(ConvergenceWarning, match="the proof was interrupted"):
         kept = sf.ChainCRF().fit(x, y)
     np.testing.assert_array_equal(kept.model_.weights, whole.model_.weights)

@@ -17,7 +17,7 @@ from scipy import stats
 
 import suffice as sf
 from suffice.data.variable import Variable
-from suffice.models.cpds import Family
+from suffice.models.cpds import NodeFamily
 from suffice.priors.dirichlet_rows import DirichletRows
 from suffice.priors.regression_posterior import RegressionPosterior
 from suffice.stats.moments import Moments
@@ -69,7 +69,7 @@ def regressions(rng: np.random.Generator, discrete: tuple[Variable, ...]) -> tup
     arrays = [np.stack([getattr(part, name) for part in parts]) for name in ("weight", "mean", "rest", "scatter")]
     statistic = Moments((X0, X1, Y), discrete, *arrays) if discrete else parts[0]
     prior = sf.NormalInverseGamma(2.5, 3.0, mean={"y": MEAN}, precision={"y": PRECISION})
-    posterior = prior.posterior("linear_gaussian", Family(Y, (*discrete, X0, X1)), statistic)
+    posterior = prior.posterior("linear_gaussian", NodeFamily(Y, (*discrete, X0, X1)), statistic)
     return regression_truth(beta[:, 0], beta[:, 1:], variance), posterior
 
 
@@ -100,7 +100,7 @@ def equivalent(rng: np.random.Generator, node: str) -> tuple[Truth, Any]:
     slopes = np.linalg.solve(covariance[np.ix_(places, places)], covariance[places, child])
     variance = covariance[child, child] - covariance[places, child] @ slopes
     truth = regression_truth(np.array([mean[child] - mean[places] @ slopes]), slopes[None], np.array([variance]))
-    family = Family(Variable(node), tuple(map(Variable, parents)))
+    family = NodeFamily(Variable(node), tuple(map(Variable, parents)))
     statistic = Moments.of_rows((*family.parents, family.child), rows[:, [*places, child]])
     return truth, BGE.posterior("linear_gaussian", family, statistic)
 
@@ -120,7 +120,7 @@ ALPHA = np.array([[0.8, 1.5, 3.0], [2.0, 0.6, 1.0]])
 def table(rng: np.random.Generator) -> tuple[Truth, Any]:
     theta = np.array([rng.dirichlet(alpha) for alpha in ALPHA])
     counts = sf.Counts.dense((A, B), np.array([rng.multinomial(n, p) for n, p in zip((12, 3), theta, strict=True)]))
-    posterior = sf.Dirichlet({"b": ALPHA}).posterior("tabular", Family(B, (A,)), counts)
+    posterior = sf.Dirichlet({"b": ALPHA}).posterior("tabular", NodeFamily(B, (A,)), counts)
     return {f"{row} {state}": float(theta[row, state]) for row in range(2) for state in range(3)}, posterior
 
 

@@ -10,9 +10,9 @@ from numpy.typing import NDArray
 
 from suffice.certify.certificate import Certificate, Measured, verdict
 from suffice.certify.chain_existence import attribute_without_maximum
-from suffice.certify.chain_recursions import CELLS, Batch, batches, has_one_matrix
+from suffice.certify.chain_recursions import CELLS, SequenceBatch, batches, has_one_matrix
 from suffice.certify.claim import Claim
-from suffice.certify.elastic_decrement import Curvature, decrement_under, slopes_under
+from suffice.certify.elastic_decrement import ElasticCurvature, decrement_under, slopes_under
 from suffice.data.attributes import Attributes, LabelledSequences
 from suffice.data.block import Block
 from suffice.models.chain_layout import ChainLayout
@@ -32,7 +32,7 @@ WORDS = {"yes": "", "no": ", which does not exist", "undecided": ", if there is 
 
 
 @dataclass(frozen=True, eq=False)
-class Recount:
+class ChainRecount:
     """The task: Σ log p(y | x), features of the data minus those expected, their variances, and the labels' counts.
 
     Variances are added up as if positions were independent.
@@ -48,7 +48,7 @@ class Recount:
         log_likelihood = off = 0.0
         cells = k if has_one_matrix(self.model, sequences) else k * k
         for batch in batches(sequences, cells):
-            own = Batch(self.model, sequences, batch, weights)
+            own = SequenceBatch(self.model, sequences, batch, weights)
             found = own.measured()
             for number, labels in enumerate((found.apart, found.varied)):
                 sums[number].add(sequences, own, labels, found.taken[number], found.each[number])
@@ -69,7 +69,7 @@ class Recount:
 
 
 @dataclass(frozen=True, eq=False)
-class RecountAlong:
+class ChainRecountAlong:
     """The task: derivatives of the expected features along directions, which are the Hessian times these.
 
     ``directions`` has the shape (n_weights, D).
@@ -90,7 +90,7 @@ class RecountAlong:
             some = self.directions[:, low : low + n]
             sums = [_ByWeight(layout, block.n_rows) for _ in some.T]
             for batch in batches(sequences, k * k * n):
-                own = Batch(self.model, sequences, batch, weights)
+                own = SequenceBatch(self.model, sequences, batch, weights)
                 along = own.along(some)
                 for number, part in enumerate(sums):
                     part.add(sequences, own, *(values[..., number] for values in along))
@@ -119,7 +119,9 @@ class _ByWeight:
         self.labels, self.taken, self.ends = np.zeros((n_rows, k)), np.zeros(k * k), np.zeros((2, k))
         self.steps = np.zeros(len(layout.step_pairs))
 
-    def add(self, sequences: LabelledSequences, own: Batch, labels: Floats, taken: Floats, each: Floats) -> None:
+    def add(
+        self, sequences: LabelledSequences, own: SequenceBatch, labels: Floats, taken: Floats, each: Floats
+    ) -> None:
         """Add what a batch has: by label, by step, and by position and step where steps have attributes."""
         self.labels[own.place] = labels
         self.taken += taken
@@ -137,7 +139,7 @@ class _ByWeight:
 
 
 class Recounted(NamedTuple):
-    """What `Recount` adds up; ``gap`` and ``variance`` are by weight, ``counts`` by label."""
+    """What `ChainRecount` adds up; ``gap`` and ``variance`` are by weight, ``counts`` by label."""
 
     log_likelihood: float
     off: float
@@ -170,7 +172,7 @@ def certify(claim: Claim) -> Certificate:
     model: ChainModel = claim.model
     k, size = model.label.n_states, model.layout.size
     assert claim.source is not None
-    found = Recount(model).over(claim)
+    found = ChainRecount(model).over(claim)
     total, units = claim.statistics.weight or 1.0, units_of(claim.source, model.layout)
     penalty = penalty_of(claim.prior)
     left = slopes_under(penalty, model.weights, -found.gap)
@@ -219,7 +221,9 @@ def _decrement(claim: Claim, found: Recounted, units: Floats) -> Decrement:
     seen = sizes + np.abs(found.gap) + found.variance / units
     noise = ROUNDING * seen * max(1.0, float(np.abs(model.weights * units).max(initial=0.0)))
     cells = float(claim.statistics.n_read) * model.label.n_states**2
-    curvature = Curvature(lambda directions: RecountAlong(model, directions).over(claim), found.variance, cells)
+    curvature = ElasticCurvature(
+        lambda directions: ChainRecountAlong(model, directions).over(claim), found.variance, cells
+    )
     return decrement_under(penalty_of(claim.prior), model.weights, -found.gap, curvature, noise)
 
 

@@ -55,7 +55,7 @@ def has_one_matrix(model: ChainModel, sequences: LabelledSequences) -> bool:
     return alike and float(np.ptp(matrix)) <= SPREAD
 
 
-class Found(NamedTuple):
+class ChainSums(NamedTuple):
     """What a batch says: labels, and steps, of the data minus their probabilities; times weights.
 
     ``varied`` are the variances of the labels. ``taken`` are the sums over all steps, and of their variances, shape
@@ -120,7 +120,7 @@ class _MatrixEach:
         return _log_sum(self.moves[now] + after[:, None, :], axis=2)
 
 
-class Batch:
+class SequenceBatch:
     """Some sequences, the longest first, side by side: position t of all that reach so far is one array."""
 
     def __init__(self, model: ChainModel, sequences: LabelledSequences, batch: Ints, weights: Floats) -> None:
@@ -173,7 +173,7 @@ class Batch:
 
     # Probabilities ------------------------------------------------------------------------------------------------
 
-    def measured(self) -> Found:
+    def measured(self) -> ChainSums:
         """Return Σ log p, what labels and steps are off, and how far probabilities miss their total of one."""
         k, n = self.k, len(self.labels)
         scores, moves = self.potentials(self.model.weights)
@@ -191,7 +191,7 @@ class Batch:
         apart *= self.weights[:, None]
         varied = singles * (1 - singles) * self.weights[:, None]
         taken = sign * self.taken.reshape(2, -1)
-        return Found(float(log_p @ self.weights), apart, varied, taken, sign[:, None] * self.each, off)
+        return ChainSums(float(log_p @ self.weights), apart, varied, taken, sign[:, None] * self.each, off)
 
     def _forward_backward(self, scores: Floats, moves: Floats) -> tuple[Floats, Floats, Floats]:
         """Return log α, log β, and scores less the logarithms of sums that were taken away at every position.

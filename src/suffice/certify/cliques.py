@@ -20,7 +20,7 @@ from suffice.certify.judgement import judged
 from suffice.certify.subgradient import decrement_under_penalty, residual_under_penalty
 from suffice.data.variable import Variable
 from suffice.inference.brute_force import log_joint
-from suffice.inference.clique_family import TABLE_CELLS, Layout, Point, TableFamily
+from suffice.inference.clique_family import TABLE_CELLS, FamilyPoint, Layout, TableFamily
 from suffice.inference.facial import Face, facial_set
 from suffice.inference.interactions import Interactions
 from suffice.inference.interior import has_positive_match
@@ -47,7 +47,7 @@ STEADY = ("ipf", "adaptive")
 
 def certify(claim: Claim) -> Certificate:
     """Measure the model's margins, and everything that follows from them."""
-    seen = Examined(claim)
+    seen = ExaminedCliques(claim)
     if seen.malformed:
         measured = Measured(_claim(claim, "yes"), math.inf, seen.malformed, math.nan, math.nan, "undecided")
         return verdict(measured, claim.log_likelihood, claim.tol, claim.interrupted)
@@ -90,7 +90,7 @@ def _claim(claim: Claim, exists: str) -> str:
 
 
 @dataclass(frozen=True, eq=False)
-class Examined:
+class ExaminedCliques:
     """A model looked at anew."""
 
     claim: Claim
@@ -136,7 +136,7 @@ class Examined:
         return p / p.sum(), top + math.log(float(p.sum()))
 
     @cached_property
-    def point(self) -> Point:
+    def point(self) -> FamilyPoint:
         """The model as a member of a family along another elimination order than the fitter's."""
         names = [variable.name for variable in self.variables]
         arguments = (names, self.layout.sizes, self.layout.scopes, self.extra)
@@ -282,7 +282,7 @@ class Examined:
         if counts is not None and not self.claim.base and (counts > 0).all():
             return "yes", None  # the data itself is a positive table with these margins
         if all((factor.values > 0).all() for factor in self.extra) and (self.targets > 0).all():
-            near = Summed(self.expected, self.joint[0]) if self.is_small else self.point
+            near = JointSums(self.expected, self.joint[0]) if self.is_small else self.point
             if has_positive_match(near, self.layout, self.targets):
                 return "yes", None
         face = facial_set(
@@ -349,7 +349,7 @@ class Examined:
 
 
 @dataclass(frozen=True, eq=False)
-class Summed:
+class JointSums:
     """What is known of a model whose joint table was written out."""
 
     expected: Floats

@@ -13,7 +13,7 @@ from suffice.certify.certificate import Certificate, Measured
 from suffice.certify.claim import Claim
 from suffice.certify.judgement import judged, unfit
 from suffice.certify.near_interior import is_near_interior
-from suffice.certify.weight_decrement import Curvature, decrement_at
+from suffice.certify.weight_decrement import WeightCurvature, decrement_at
 from suffice.certify.weight_residual import newton_distance, prior_slopes, residual_of
 from suffice.inference.moment_hull import face
 from suffice.priors.penalty import Laplace
@@ -39,7 +39,7 @@ def certify(claim: Claim) -> Certificate:
     words = _claim(claim, bool(np.isinf(model.weights.to_numpy()).any()))
     if names != tuple(model.weights):
         return unfit(claim, words, "the weights, which are not those of the features")
-    seen = _Sums(claim, features)
+    seen = _RowSums(claim, features)
     limits = ~np.isfinite(model.weights.to_numpy())
     weights = np.where(limits, 0.0, model.weights.to_numpy())
     main = main_effects(features, structure.given)
@@ -47,7 +47,7 @@ def certify(claim: Claim) -> Certificate:
     distance = 0.0 if isinstance(claim.prior, Laplace) else seen.distance(claim, weights, limits, main)
     if distance > residual:
         residual, worst = distance, "a combination of features that vary little"
-    curvature = Curvature(seen.reach, seen.covariance, seen.curvature, seen.variance)
+    curvature = WeightCurvature(seen.reach, seen.covariance, seen.curvature, seen.variance)
     decrement, decrement_worst = decrement_at(claim, names, weights, limits, seen.gaps, main, curvature)
     exists = "no" if limits.any() else "yes" if claim.prior is not None else "undecided"
     if exists == "undecided" and residual <= claim.tol:
@@ -107,7 +107,7 @@ def _claim(claim: Claim, on_boundary: bool) -> str:
     return f"maximum conditional likelihood{limit}"
 
 
-class _Sums:
+class _RowSums:
     """Expectations and likelihood over the distinct rows, a block of rows at a time."""
 
     def __init__(self, claim: Claim, features: Any) -> None:

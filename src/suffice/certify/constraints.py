@@ -9,11 +9,11 @@ import numpy as np
 
 from suffice.certify.claim import Claim
 from suffice.certify.violation import Violation
-from suffice.models.cpds import CPD, AnyKind, Family, given_in
+from suffice.models.cpds import CPD, AnyKind, NodeFamily, given_in
 
 
 def constraint_violation(
-    claim: Claim, group: tuple[str, ...], nodes: Mapping[str, tuple[AnyKind, Family]]
+    claim: Claim, group: tuple[str, ...], nodes: Mapping[str, tuple[AnyKind, NodeFamily]]
 ) -> Violation | None:
     """Return where nodes that share one distribution break what was given or tied; None where they keep all of it."""
     given = given_in(group, claim.fixed, nodes)

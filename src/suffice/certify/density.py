@@ -12,7 +12,7 @@ from suffice.certify.certificate import Certificate, Measured
 from suffice.certify.claim import Claim
 from suffice.certify.feature_values import data_moments, matrix_at, on_grid
 from suffice.certify.judgement import judged, unfit
-from suffice.certify.weight_decrement import Curvature, decrement_at
+from suffice.certify.weight_decrement import WeightCurvature, decrement_at
 from suffice.certify.weight_residual import residual_of
 from suffice.errors import ModelError
 from suffice.models.feature_base import BaseTerm
@@ -41,7 +41,7 @@ def certify(claim: Claim) -> Certificate:
     main = main_effects(features)
     residual, worst = residual_of(claim, names, weights, expected - means, unit, variance, main)
     deviations = (values - expected) * np.sqrt(p)[:, None]
-    curvature = Curvature(p @ np.abs(values), deviations.T @ deviations)
+    curvature = WeightCurvature(p @ np.abs(values), deviations.T @ deviations)
     none = np.zeros(len(names), bool)
     decrement, decrement_worst = decrement_at(claim, names, weights, none, expected - means, main, curvature)
     total = claim.statistics.weight

@@ -52,7 +52,7 @@ def slopes_under(penalty: Elastic, weights: Floats, gap: Floats) -> Floats:
 
 
 @dataclass(frozen=True, eq=False)
-class Curvature:
+class ElasticCurvature:
     """Second derivatives of −Σ log p by the weights.
 
     Attributes
@@ -92,7 +92,7 @@ class Curvature:
 
 
 def decrement_under(
-    penalty: Elastic, weights: Floats, gap: Floats, curvature: Curvature, noise: Floats, limit: float = 1e-3
+    penalty: Elastic, weights: Floats, gap: Floats, curvature: ElasticCurvature, noise: Floats, limit: float = 1e-3
 ) -> Decrement:
     """Return the decrement; weights at zero under L1 that would not gain by leaving it stay there.
 
@@ -100,7 +100,7 @@ def decrement_under(
     ----------
     penalty : Elastic
     weights, gap : array, shape (n,)
-    curvature : Curvature
+    curvature : ElasticCurvature
     noise : array, shape (n,)
         About the rounding error of the gap.
     limit : float

@@ -14,7 +14,7 @@ from suffice.certify.claim import Claim
 from suffice.certify.cliques import other_tree
 from suffice.certify.feature_values import data_moments, matrix_at, on_grid, sparse_values
 from suffice.errors import ModelError
-from suffice.inference.clique_family import Layout, Point
+from suffice.inference.clique_family import FamilyPoint, Layout
 from suffice.inference.feature_extents import extents, variances, widest
 from suffice.models.clique_layout import factors_over
 from suffice.stats.needs import Count
@@ -166,7 +166,7 @@ class ByTree:
         return coo_array((np.concatenate(values), where), shape=(self.layout.n, len(self.features))).tocsr()
 
     @cached_property
-    def point(self) -> Point:
+    def point(self) -> FamilyPoint:
         """The model as a member of a family of tables."""
         extra = factors_over((*self.claim.model.base, *self.claim.model.support), self.names)
         family = other_tree(list(self.names), self.sizes, self.layout.scopes, extra)

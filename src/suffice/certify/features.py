@@ -23,7 +23,7 @@ from suffice.certify.feature_members import ByTree, Enumerated, member_of
 from suffice.certify.feature_values import matrix_at
 from suffice.certify.judgement import judged
 from suffice.certify.near_interior import is_near_interior
-from suffice.certify.weight_decrement import Curvature, decrement_at
+from suffice.certify.weight_decrement import WeightCurvature, decrement_at
 from suffice.certify.weight_residual import newton_distance, prior_slopes, residual_of
 from suffice.inference.moment_hull import face
 from suffice.priors.penalty import Laplace, Penalty
@@ -53,7 +53,7 @@ def certify(claim: Claim) -> Certificate:
 
 
 def _certify(claim: Claim) -> Certificate:
-    seen = Examined(claim)
+    seen = ExaminedFeatures(claim)
     if seen.malformed:
         measured = Measured(claim_of(claim, "yes"), math.inf, seen.malformed, math.nan, math.nan, "undecided")
         return verdict(measured, claim.log_likelihood, claim.tol, claim.interrupted)
@@ -95,7 +95,7 @@ def claim_of(claim: Claim, exists: str) -> str:
 
 
 @dataclass(frozen=True, eq=False)
-class Examined:
+class ExaminedFeatures:
     """A model looked at anew."""
 
     claim: Claim
@@ -186,7 +186,7 @@ class Examined:
     def decrement_of(self, gaps: Floats, variance: Floats) -> tuple[float, str]:
         """Return how much a Newton step would gain where expectations have some gaps, in nats, and where."""
         member, rows = self.member, self._deviations
-        curvature = Curvature(member.size, None if rows is None else rows.T @ rows, member.curvature, variance)
+        curvature = WeightCurvature(member.size, None if rows is None else rows.T @ rows, member.curvature, variance)
         main = main_effects(self.features)
         return decrement_at(self.claim, self.names, self.weights, self.limits, gaps, main, curvature)
 

@@ -9,7 +9,7 @@ import numpy as np
 
 from suffice.certify.certificate import Certificate, Measured, verdict
 from suffice.certify.claim import Claim
-from suffice.certify.elastic_decrement import Curvature, decrement_under, slopes_under
+from suffice.certify.elastic_decrement import ElasticCurvature, decrement_under, slopes_under
 from suffice.certify.graph_crf_twin import (
     conditional,
     conditional_along,
@@ -42,7 +42,7 @@ CELLS = 100
 WORDS = {"yes": "", "no": ", which does not exist", "undecided": ", if there is one, which is undecided"}
 
 
-class Found(NamedTuple):
+class GraphSums(NamedTuple):
     """Sums over all graphs.
 
     ``gap``, ``seen`` and ``variance`` are by weight: features expected minus those of the data, the sizes of the latter
@@ -71,15 +71,15 @@ class Found(NamedTuple):
 
 
 @dataclass(frozen=True, eq=False)
-class Recount:
-    """The task that adds up `Found` of a model."""
+class GraphRecount:
+    """The task that adds up `GraphSums` of a model."""
 
     model: GraphModel
     is_pseudo: bool
 
     @property
     def sizes(self) -> list[int]:
-        """The lengths of the arrays of `Found`."""
+        """The lengths of the arrays of `GraphSums`."""
         attributes = sum(rows for rows, _ in self.model.layout.shapes)
         return [self.model.layout.size] * 3 + [attributes] * 5 + [self.model.label.n_states]
 
@@ -111,16 +111,16 @@ class Recount:
         gaps = [share - one for share, one in zip(shares, ones, strict=True)]
         return log_p, gaps, [share * (1 - share) for share in shares], off
 
-    def over(self, claim: Claim) -> Found:
+    def over(self, claim: Claim) -> GraphSums:
         """Return the sums over the data of a claim."""
         assert claim.source is not None
         sizes = self.sizes
         flat = claim.source.reduce(self)[Sum(NAME, 2 + sum(sizes))].values
-        return Found(float(flat[0]), float(flat[1]), *np.split(flat[2:], np.cumsum(sizes)[:-1]))
+        return GraphSums(float(flat[0]), float(flat[1]), *np.split(flat[2:], np.cumsum(sizes)[:-1]))
 
 
 @dataclass(frozen=True, eq=False)
-class RecountAlong:
+class GraphRecountAlong:
     """The task: derivatives of the gap along directions, which are the Hessian times these.
 
     ``directions`` has the shape (n_weights, D).
@@ -164,7 +164,7 @@ def certify(claim: Claim) -> Certificate:
     """Measure the gradient of the conditional likelihood, or of the pseudo-likelihood, and of the penalty."""
     model: GraphModel = claim.model
     is_pseudo = claim.method == PSEUDO
-    found = Recount(model, is_pseudo).over(claim)
+    found = GraphRecount(model, is_pseudo).over(claim)
     total = max(claim.statistics.weight, 1.0)
     slopes, units = slopes_under(penalty_of(claim.prior), model.weights, found.gap), found.units(model)
     residual, worst = _residual(model, slopes, units, total)
@@ -220,17 +220,19 @@ def _residual(model: GraphModel, slopes: Floats, units: Floats, total: float) ->
     return float(sizes.max()), str(model.name(int(np.argmax(sizes))))
 
 
-def _decrement(claim: Claim, found: Found, units: Floats) -> Decrement:
+def _decrement(claim: Claim, found: GraphSums, units: Floats) -> Decrement:
     """Return how much a Newton step would gain."""
     model, is_pseudo = claim.model, claim.method == PSEUDO
     seen = found.seen + np.abs(found.gap) + found.variance / units
     noise = ROUNDING * seen * max(1.0, float(np.abs(model.weights * units).max(initial=0.0)))
     cells = CELLS * float(claim.statistics.n_read)
-    curvature = Curvature(lambda along: RecountAlong(model, along, is_pseudo).over(claim), found.variance, cells)
+    curvature = ElasticCurvature(
+        lambda along: GraphRecountAlong(model, along, is_pseudo).over(claim), found.variance, cells
+    )
     return decrement_under(penalty_of(claim.prior), model.weights, found.gap, curvature, noise)
 
 
-def _existence(claim: Claim, found: Found, units: Floats) -> tuple[str, str]:
+def _existence(claim: Claim, found: GraphSums, units: Floats) -> tuple[str, str]:
     """Return whether the estimate exists, and which weights diverge if it does not.
 
     It does under a penalty. It does not if a feature of one sign is never seen though it could be: less weight on it
@@ -252,7 +254,7 @@ def _existence(claim: Claim, found: Found, units: Floats) -> tuple[str, str]:
     return ("yes", "") if reach < 0.5 else ("undecided", "")
 
 
-def _gaps_of_data(claim: Claim, found: Found, units: Floats, total: float) -> tuple[float, str]:
+def _gaps_of_data(claim: Claim, found: GraphSums, units: Floats, total: float) -> tuple[float, str]:
     """Return how far a second count of the labels, of units and of the information is from those of the fit."""
     model: GraphModel = claim.model
     counted = np.asarray(claim.statistics[Count((model.label.name,))].table(), np.float64)
@@ -264,7 +266,7 @@ def _gaps_of_data(claim: Claim, found: Found, units: Floats, total: float) -> tu
     if model.information is None or not model.layout.size:
         return gap, worst
     direction = np.cos(np.arange(model.layout.size)) / units  # one that has a part of every weight
-    image = RecountAlong(model, direction[:, None], is_pseudo=False).over(claim)[:, 0]
+    image = GraphRecountAlong(model, direction[:, None], is_pseudo=False).over(claim)[:, 0]
     claimed, largest = model.information @ direction, float(np.abs(image).max())
     off = float(np.abs(image - claimed).max()) / largest if largest > 0 else float(np.abs(claimed).max())
     return (off, "the information, which standard errors are made of") if off > CLOSE else (gap, worst)

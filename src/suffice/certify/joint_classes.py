@@ -15,7 +15,7 @@ from suffice.certify.claim import Claim
 from suffice.certify.directed import CLAIMS
 from suffice.certify.judgement import judged, unfit
 from suffice.data.variable import Variable
-from suffice.models.cpds import Family
+from suffice.models.cpds import NodeFamily
 from suffice.models.cpds.rows import all_configurations
 from suffice.models.joint_classes import JointClassModel
 from suffice.optimise.distance import Distance, table_deviations, table_losses
@@ -111,7 +111,7 @@ def _tables(
     size = model.n_configurations
     extra = 0.0
     if claim.prior is not None and size > 1:
-        family = Family(model.target, model.inputs)
+        family = NodeFamily(model.target, model.inputs)
         extra = float(claim.prior.pseudo(family, claim.point)(np.zeros((1, len(model.inputs)), np.int64))[0, 0])
     above, position = _looked_up(model, cells)
     expected = np.full((len(above), model.target.n_states), extra)

@@ -19,7 +19,7 @@ from suffice.certify.joint_classes import class_distance
 from suffice.certify.judgement import judged
 from suffice.certify.violation import Violation
 from suffice.models.cpds.linear_gaussian_kind import LinearGaussianKind
-from suffice.models.naive_parts import Part, parts_of, prior_for
+from suffice.models.naive_parts import NaivePart, parts_of, prior_for
 from suffice.optimise.distance import Distance, beyond, shortfall
 from suffice.stats.needs import Count
 from suffice.types import Floats
@@ -79,11 +79,11 @@ def certify(claim: Claim) -> Certificate:
     )
 
 
-def _is_normal(part: Part, prior: Any) -> bool:
+def _is_normal(part: NaivePart, prior: Any) -> bool:
     return isinstance(part.kind, LinearGaussianKind) and prior_for(prior, part.kind) is None
 
 
-def _normal_gaps(claim: Claim, parts: dict[str, Part]) -> tuple[Floats, Floats, list[float]]:
+def _normal_gaps(claim: Claim, parts: dict[str, NaivePart]) -> tuple[Floats, Floats, list[float]]:
     """Return the largest miss of every normal column, its decrement, and terms that add up to their log-likelihood.
 
     Means miss in standard deviations, beyond the rounding of their last digit; variances relative to themselves.
@@ -141,7 +141,7 @@ def _loosely(prior: Any, target: Any, label: Any) -> Fraction:
     return next(Fraction(p) for told, p in prior.given if target.find(told) == target.code(label))
 
 
-def _claimed(claim: Claim, parts: dict[str, Part]) -> str:
+def _claimed(claim: Claim, parts: dict[str, NaivePart]) -> str:
     """Say what the fit claims to be: a prior may leave some columns to maximum likelihood."""
     said = CLAIMS[claim.point]
     kinds = {part.kind for part in parts.values()}

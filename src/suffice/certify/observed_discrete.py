@@ -18,7 +18,7 @@ from numpy.typing import NDArray
 
 from suffice.certify.claim import Claim
 from suffice.certify.constraints import constraint_violation
-from suffice.certify.observed_rows import ObservedRows, Seen
+from suffice.certify.observed_rows import ObservedCodes, ObservedRows
 from suffice.certify.violation import Violation
 from suffice.data.block import Block
 from suffice.data.variable import Variable
@@ -68,7 +68,7 @@ class Observed(NamedTuple):
 
 
 @dataclass(frozen=True, eq=False)
-class Expected:
+class ExpectedCounts:
     """The task of summing up, over rows with gaps, their log-probabilities and the counts that tables expect of them.
 
     Attributes
@@ -90,7 +90,7 @@ class Expected:
 
     def __call__(self, block: Block) -> dict[Need, Any]:
         """Return the sums of one block."""
-        rows = Seen.of_block(self.variables, block)
+        rows = ObservedCodes.of_block(self.variables, block)
         log_p, counts = self.network.run(self.values, rows)
         possible = log_p > -np.inf
         total = float((rows.weights[possible] * log_p[possible]).sum(dtype=np.longdouble))
@@ -99,7 +99,7 @@ class Expected:
         return {self.need: Sums("observed", np.concatenate([head, seen, counts]))}
 
 
-class Tally(NamedTuple):
+class CountTally(NamedTuple):
     """The sums of all blocks."""
 
     log_likelihood: float
@@ -111,11 +111,11 @@ class Tally(NamedTuple):
 
 def measured(claim: Claim) -> Observed:
     """Read the rows again, and measure the observed likelihood and its gradient."""
-    return Examined(claim).observed
+    return ExaminedNetwork(claim).observed
 
 
 @dataclass(frozen=True, eq=False)
-class Examined:
+class ExaminedNetwork:
     """A network looked at anew."""
 
     claim: Claim
@@ -154,16 +154,16 @@ class Examined:
         known = [np.where(np.isnan(table), 1 / max(table.shape[1], 1), table).reshape(-1) for table in tables]
         return np.concatenate([np.zeros(0), *known])
 
-    def tally(self, values: Floats) -> Tally:
+    def tally(self, values: Floats) -> CountTally:
         """Pass over the rows with some tables."""
         assert self.claim.source is not None
-        task = Expected(self.network, self.variables, values)
+        task = ExpectedCounts(self.network, self.variables, values)
         found = self.claim.source.reduce(task)[task.need].values
         n = len(self.variables)
-        return Tally(float(found[0]), float(found[1]), float(found[2]), found[3 : 3 + n], found[3 + n :])
+        return CountTally(float(found[0]), float(found[1]), float(found[2]), found[3 : 3 + n], found[3 + n :])
 
     @cached_property
-    def found(self) -> Tally:
+    def found(self) -> CountTally:
         """The sums at the model."""
         return self.tally(self.values)
 
@@ -193,10 +193,10 @@ class Examined:
         )
 
     @cached_property
-    def groups(self) -> tuple[Group, ...]:
+    def groups(self) -> tuple[SharedNodes, ...]:
         """The nodes, grouped by shared parameters."""
         prior = bound(self.claim.prior, self.claim.structure, self.claim.statistics)
-        return tuple(Group(self, names, prior) for names in self.claim.structure.groups)
+        return tuple(SharedNodes(self, names, prior) for names in self.claim.structure.groups)
 
     def _risen(self, violation: Violation) -> tuple[Violation, Distance]:
         """Look at the probabilities that are zero: the likelihood must not rise with them."""
@@ -312,10 +312,10 @@ def _close_rows(rows: Floats) -> list[NDArray[np.int64]]:
 
 
 @dataclass(frozen=True, eq=False)
-class Group:
+class SharedNodes:
     """Nodes that share one distribution, the first of which stands for all."""
 
-    examined: Examined
+    examined: ExaminedNetwork
     names: tuple[str, ...]
     prior: Any
 

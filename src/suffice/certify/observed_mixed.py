@@ -42,7 +42,7 @@ CELLS = 2**20
 def measured(claim: Claim) -> Observed:
     """Return the observed log-likelihood, the largest derivative a row in standardised units, and the decrement."""
     assert claim.source is not None
-    task = Enumerated.of(claim)
+    task = MixedEnumeration.of(claim)
     flat = claim.source.reduce(task)[task.need].values
     log_likelihood, weight = float(flat[0]), float(flat[1])
     found, distance = worst_of(claim, task.layout.unpacked(flat[2:]), task.centres, task.spreads, weight)
@@ -50,7 +50,7 @@ def measured(claim: Claim) -> Observed:
 
 
 @dataclass(frozen=True, eq=False)
-class Layout:
+class MixedLayout:
     """Where the expected statistics of all families stand: tables, or Σ z zᵀ of z = (1, columns) by configuration."""
 
     shapes: Mapping[str, tuple[int, ...]]
@@ -70,7 +70,7 @@ class Layout:
 
 
 @dataclass(frozen=True, eq=False)
-class Enumerated:
+class MixedEnumeration:
     """The task of writing out all configurations of what is missing.
 
     Attributes
@@ -80,7 +80,7 @@ class Enumerated:
         The kind of each node.
     centres, spreads : mapping from str to float
         What continuous columns are measured from, and in.
-    layout : Layout
+    layout : MixedLayout
     without : frozenset of str
         Nodes that sum to one, and are left out.
     """
@@ -89,11 +89,11 @@ class Enumerated:
     kinds: Mapping[str, str]
     centres: Mapping[str, float]
     spreads: Mapping[str, float]
-    layout: Layout = field(repr=False)
+    layout: MixedLayout = field(repr=False)
     without: frozenset[str] = frozenset()
 
     @classmethod
-    def of(cls, claim: Claim) -> Enumerated:
+    def of(cls, claim: Claim) -> MixedEnumeration:
         """Bind the numbers of a claim's model."""
         nodes = nodes_of(claim.structure, claim.statistics.schema)
         shapes: dict[str, tuple[int, ...]] = {}
@@ -105,7 +105,7 @@ class Enumerated:
                 shapes[node] = tuple(v.n_states for v in family.variables)
         kinds = {node: kind.name for node, (kind, _) in nodes.items()}
         units = _units(claim.statistics, [node for node, kind in kinds.items() if kind == "linear_gaussian"])
-        return cls(claim.model, kinds, *units, Layout(shapes))
+        return cls(claim.model, kinds, *units, MixedLayout(shapes))
 
     @property
     def need(self) -> Sum:

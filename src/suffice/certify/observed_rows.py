@@ -42,7 +42,7 @@ RANGE = 256
 
 
 @dataclass(frozen=True, eq=False)
-class Seen:
+class ObservedCodes:
     """Distinct rows of codes with their weights; −1 is a value that was not seen.
 
     Attributes
@@ -55,7 +55,7 @@ class Seen:
     weights: Floats
 
     @classmethod
-    def of_block(cls, variables: Sequence[Variable], block: Block) -> Seen:
+    def of_block(cls, variables: Sequence[Variable], block: Block) -> ObservedCodes:
         """Read the rows of a block in terms of the variables' states, and make one of those that are equal."""
         columns = [_codes(variable, block) + 1 for variable in variables]
         with_gap = [Variable(v.name, tuple(range(v.n_states + 1)), True) for v in variables]
@@ -65,7 +65,7 @@ class Seen:
         return cls(np.stack(stacked, axis=1) if stacked else np.zeros((rows.n_rows, 0), np.int32), rows.weights)
 
     @classmethod
-    def joined(cls, parts: Iterable[Seen]) -> Seen:
+    def joined(cls, parts: Iterable[ObservedCodes]) -> ObservedCodes:
         """Return the rows of several blocks one after another."""
         held = list(parts)
         return cls(np.concatenate([part.codes for part in held]), np.concatenate([part.weights for part in held]))
@@ -75,9 +75,9 @@ class Seen:
         """Which rows lack nothing."""
         return np.asarray((self.codes >= 0).all(axis=1))
 
-    def part(self, rows: NDArray[Any]) -> Seen:
+    def part(self, rows: NDArray[Any]) -> ObservedCodes:
         """Return some of the rows."""
-        return Seen(np.ascontiguousarray(self.codes[rows]), self.weights[rows])
+        return ObservedCodes(np.ascontiguousarray(self.codes[rows]), self.weights[rows])
 
 
 def _codes(variable: Variable, block: Block) -> NDArray[Any]:
@@ -107,7 +107,7 @@ class ObservedRows:
     --------
     >>> network = ObservedRows(("A", "B"), (2, 2), ((0,), (0, 1)))
     >>> tables = np.array([0.25, 0.75, 0.5, 0.5, 0.1, 0.9])  # p(A), then p(B | A)
-    >>> rows = Seen(np.array([[-1, 1], [0, 0]], np.int32), np.array([8.0, 1.0]))
+    >>> rows = ObservedCodes(np.array([[-1, 1], [0, 0]], np.int32), np.array([8.0, 1.0]))
     >>> log_p, expected = network.run(tables, rows)
     >>> np.exp(log_p).round(6).tolist(), expected.round(6).tolist()
     ([0.8, 0.125], [2.25, 6.75, 1.0, 1.25, 0.0, 6.75])
@@ -133,7 +133,7 @@ class ObservedRows:
         factors = tuple(Factor(scope, self.table(values, n)) for n, scope in enumerate(self.scopes))
         return Product(self.names, self.sizes, factors)
 
-    def run(self, values: Floats, rows: Seen) -> tuple[Floats, Floats]:
+    def run(self, values: Floats, rows: ObservedCodes) -> tuple[Floats, Floats]:
         """Return log p of every row, and the expected counts of all tables, in the layout of ``values``.
 
         Rows that are impossible have −inf, and add nothing to the counts.
@@ -157,7 +157,7 @@ class ObservedRows:
     def _is_small(self) -> bool:
         return len(self.sizes) <= 30 and math.prod(self.sizes) <= JOINT_CELLS
 
-    def _whole(self, values: Floats, rows: Seen, expected: Floats) -> Floats:
+    def _whole(self, values: Floats, rows: ObservedCodes, expected: Floats) -> Floats:
         """Score complete rows, and count them."""
         log_p = np.zeros(len(rows.weights))
         cells = []
@@ -182,7 +182,7 @@ class ObservedRows:
 
     # The joint table ------------------------------------------------------------------------------------------
 
-    def _by_joint(self, values: Floats, rows: Seen, expected: Floats) -> Floats:
+    def _by_joint(self, values: Floats, rows: ObservedCodes, expected: Floats) -> Floats:
         """Write out the joint table, in logarithms, and divide it by what each pattern of gaps sums it to."""
         joint = log_joint(self.product(values))
         counts, log_p = np.zeros(self.sizes), np.empty(len(rows.weights))
@@ -231,7 +231,7 @@ class ObservedRows:
         lists += [*_ragged(children), *_ragged(held), *_ragged(self.scopes), _ragged(self._strides)[1], self.starts]
         return evidence_rows.SlicedTree(np.array(self.sizes, np.int64), *lists)
 
-    def _by_tree(self, values: Floats, rows: Seen, expected: Floats) -> Floats:
+    def _by_tree(self, values: Floats, rows: ObservedCodes, expected: Floats) -> Floats:
         """Send every row through the junction tree; ranges of rows are added up in their order."""
         n, tree = len(rows.weights), self._tree
         cells, messages = np.empty(n), np.empty(n)
@@ -262,7 +262,7 @@ class ObservedRows:
             log_p[again] = self._one_by_one(values, rows.part(again), expected)
         return log_p
 
-    def _one_by_one(self, values: Floats, rows: Seen, expected: Floats) -> Floats:
+    def _one_by_one(self, values: Floats, rows: ObservedCodes, expected: Floats) -> Floats:
         """Calibrate a tree for each pattern of gaps, in logarithms where need be."""
         product, log_p = self.product(values), np.empty(len(rows.weights))
         for mine, lacking in _patterns(rows):
@@ -295,7 +295,7 @@ class ObservedRows:
             )
 
 
-def _patterns(rows: Seen) -> Iterator[tuple[NDArray[Any], frozenset[int]]]:
+def _patterns(rows: ObservedCodes) -> Iterator[tuple[NDArray[Any], frozenset[int]]]:
     """Yield the rows that lack the same variables, and these."""
     patterns, of_row = np.unique(rows.codes < 0, axis=0, return_inverse=True)
     for number, pattern in enumerate(patterns):

@@ -19,7 +19,7 @@ from suffice.certify.claim import Claim
 from suffice.certify.constraints import constraint_violation
 from suffice.certify.violation import Violation
 from suffice.data.variable import Variable
-from suffice.models.cpds import AnyKind, Family, given_in, nodes_of
+from suffice.models.cpds import AnyKind, NodeFamily, given_in, nodes_of
 from suffice.models.cpds.linear_gaussian_prior import RegressionPseudo
 from suffice.models.cpds.tabular import describe_configuration, whole_values
 from suffice.optimise.distance import Distance, beyond, quadratic_loss, shortfall, table_losses
@@ -63,7 +63,7 @@ def worst_of(
     return worst, distance
 
 
-def _given(claim: Claim, group: tuple[str, ...], nodes: Mapping[str, tuple[AnyKind, Family]]) -> Any:
+def _given(claim: Claim, group: tuple[str, ...], nodes: Mapping[str, tuple[AnyKind, NodeFamily]]) -> Any:
     """Return the parent configurations of a table that an expert gave, shape (k, n_parents); None without any."""
     given = given_in(group, claim.fixed, nodes)
     if given is None:
@@ -73,7 +73,7 @@ def _given(claim: Claim, group: tuple[str, ...], nodes: Mapping[str, tuple[AnyKi
 
 
 def _of_table(
-    claim: Claim, family: Family, counts: Floats, prior: Any, given: Any, weight: float
+    claim: Claim, family: NodeFamily, counts: Floats, prior: Any, given: Any, weight: float
 ) -> tuple[Violation, Distance]:
     theta = whole_values(claim.model.cpd(family.child.name)).reshape(counts.shape)
     if prior is not None:
@@ -102,7 +102,7 @@ def _row_name(parents: tuple[Variable, ...], row: int) -> str:
 
 def _in_units_of_first(
     group: tuple[str, ...],
-    nodes: Mapping[str, tuple[AnyKind, Family]],
+    nodes: Mapping[str, tuple[AnyKind, NodeFamily]],
     expected: Mapping[str, Floats],
     centres: Units,
     spreads: Units,
@@ -119,14 +119,14 @@ def _in_units_of_first(
     return total
 
 
-def _columns(family: Family) -> tuple[str, ...]:
+def _columns(family: NodeFamily) -> tuple[str, ...]:
     return (*(parent.name for parent in family.continuous), family.child.name)
 
 
 def _of_regression(
     claim: Claim,
     kind: Any,
-    family: Family,
+    family: NodeFamily,
     products: Floats,
     prior: Any,
     centres: Units,
@@ -254,7 +254,7 @@ def standardised(cpd: Any, node: str, centres: Units, spreads: Units) -> tuple[F
     return (intercept / spreads[node]).astype(np.float64), slopes, cpd.variance / spreads[node] ** 2
 
 
-def _pseudo_products(pseudo: RegressionPseudo, family: Family, centres: Units, spreads: Units) -> Floats:
+def _pseudo_products(pseudo: RegressionPseudo, family: NodeFamily, centres: Units, spreads: Units) -> Floats:
     """Return Σ z zᵀ of the rows that the prior stands for: of its level, and of its slopes."""
     columns = _columns(family)
     centre, spread = (np.array([unit[name] for name in columns]) for unit in (centres, spreads))

@@ -18,7 +18,7 @@ from numpy.typing import NDArray
 from suffice.certify import cliques, features
 from suffice.certify.claim import Claim
 from suffice.certify.feature_members import ByTree
-from suffice.certify.observed_discrete import Expected, Observed, Tally
+from suffice.certify.observed_discrete import CountTally, ExpectedCounts, Observed
 from suffice.certify.observed_rows import ObservedRows
 from suffice.certify.subgradient import decrement_under_penalty, residual_under_penalty
 from suffice.certify.weight_residual import residual_of
@@ -76,7 +76,7 @@ class _Tables:
         return tuple(self.claim.statistics.schema[name] for name in self.claim.structure.variables)
 
     @cached_property
-    def tally(self) -> Tally:
+    def tally(self) -> CountTally:
         """The sums over all rows; their log-likelihood lacks N log Z alone."""
         assert self.claim.source is not None
         inside = {v for scope in (*self.layout.scopes, *(f.scope for f in self.extra)) for v in scope}
@@ -92,12 +92,12 @@ class _Tables:
         tops = [top if top > -math.inf else 0.0 for top in tops]
         scaled = [np.exp(table - top) for table, top in zip(self.layout.tables(self.theta), tops, strict=True)]
         values = np.concatenate([self.layout.flat(scaled), *(factor.values.reshape(-1) for factor in others)])
-        task = Expected(network, self.variables, values)
+        task = ExpectedCounts(network, self.variables, values)
         found = self.claim.source.reduce(task)[task.need].values
         n = len(self.variables)
         head, counts = found[:3], found[3 + n : 3 + n + self.layout.n]
         log_likelihood = float(head[0]) + math.fsum(tops) * (float(head[2]) - float(head[1]))
-        return Tally(log_likelihood, float(head[1]), float(head[2]), found[3 : 3 + n], counts)
+        return CountTally(log_likelihood, float(head[1]), float(head[2]), found[3 : 3 + n], counts)
 
     @property
     def impossible(self) -> Observed | None:
@@ -129,9 +129,9 @@ class _Cliques:
     claim: Claim
 
     @cached_property
-    def seen(self) -> cliques.Examined:
+    def seen(self) -> cliques.ExaminedCliques:
         """The model's own margins, and Z."""
-        return cliques.Examined(self.claim)
+        return cliques.ExaminedCliques(self.claim)
 
     @cached_property
     def tables(self) -> _Tables:
@@ -252,9 +252,9 @@ class _Features:
     claim: Claim
 
     @cached_property
-    def seen(self) -> features.Examined:
+    def seen(self) -> features.ExaminedFeatures:
         """The model's own expectations, and Z."""
-        return features.Examined(self.claim)
+        return features.ExaminedFeatures(self.claim)
 
     @cached_property
     def scopes(self) -> ByTree:

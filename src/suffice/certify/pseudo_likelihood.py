@@ -14,7 +14,7 @@ from suffice.certify.claim import Claim
 from suffice.certify.feature_values import sparse_values
 from suffice.certify.judgement import judged, unfit
 from suffice.certify.near_interior import is_near_interior
-from suffice.certify.weight_decrement import Curvature, decrement_at
+from suffice.certify.weight_decrement import WeightCurvature, decrement_at
 from suffice.certify.weight_residual import residual_of
 from suffice.stats.needs import Distinct
 from suffice.structures.feature_rules import main_effects
@@ -35,7 +35,7 @@ def certify(claim: Claim) -> Certificate:
     weights = np.where(limits, 0.0, claim.model.weights.to_numpy())
     seen, spread, main = _Conditionals(claim, features, weights), _spread(claim, features), main_effects(features)
     residual, worst = residual_of(claim, names, weights, seen.gaps, spread, seen.variance, main)
-    curvature = Curvature(seen.size, None, seen.curvature, seen.variance)
+    curvature = WeightCurvature(seen.size, None, seen.curvature, seen.variance)
     decrement, decrement_worst = decrement_at(claim, names, weights, limits, seen.gaps, main, curvature)
     exists = "no" if limits.any() else "yes" if claim.prior is not None else "undecided"
     if exists == "undecided" and residual <= claim.tol and _exists(claim, weights, limits, seen.gaps, spread):

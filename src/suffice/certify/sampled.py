@@ -128,7 +128,7 @@ class Sampled:
 
 def _fresh(claim: Claim, features: Sequence[Feature], spread: Floats) -> Sampled:
     """Sample until errors are small and chains have mixed, or the sweeps are used up."""
-    walk = _Walk(claim, features, spread)
+    walk = _ChainWalk(claim, features, spread)
     walk.sweep(BURN_IN)
     n = FIRST_STATES
     while True:
@@ -149,7 +149,7 @@ def _fresh(claim: Claim, features: Sequence[Feature], spread: Floats) -> Sampled
         n = min(n, left)
 
 
-class _Walk:
+class _ChainWalk:
     """Chains over a claimed model, and sums of the features at their states."""
 
     def __init__(self, claim: Claim, features: Sequence[Feature], spread: Floats) -> None:

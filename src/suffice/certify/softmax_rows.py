@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 from suffice.certify.claim import Claim
 from suffice.data.block import Block
 from suffice.models.basis import evaluate, in_pieces, sparse_terms
-from suffice.models.cpds.softmax_search import Cases
+from suffice.models.cpds.softmax_search import WeightedCases
 from suffice.models.softmax_model import SoftmaxModel
 from suffice.stats.needs import Sum
 from suffice.stats.source import BlockSource
@@ -257,7 +257,7 @@ def second_derivatives(claim: Claim, n_classes: int, centre: Floats) -> Floats:
 
 
 @dataclass(frozen=True, eq=False)
-class Curvature:
+class CurvatureProducts:
     """The task that multiplies the second derivatives of −Σ log p by a direction, shape (T + 1, K)."""
 
     model: SoftmaxModel
@@ -280,7 +280,7 @@ class Curvature:
 def curvature_along(claim: Claim, direction: Floats) -> Floats:
     """Return the second derivatives of −Σ log p times a direction, both of shape (T + 1, K)."""
     assert claim.source is not None
-    task = Curvature(claim.model, direction)
+    task = CurvatureProducts(claim.model, direction)
     return np.array(claim.source.reduce(task)[Sum(task.name, direction.size)].values).reshape(direction.T.shape).T
 
 
@@ -322,7 +322,7 @@ def information_gap(claim: Claim) -> float:
         return math.inf
     scale = np.sqrt(np.maximum(np.diag(information), 1e-300))
     along = np.random.default_rng(0).normal(size=k * t) / scale
-    task = Curvature(claim.model, along.reshape(k, t).T)
+    task = CurvatureProducts(claim.model, along.reshape(k, t).T)
     gaps = np.abs(claim.source.reduce(task)[Sum(task.name, k * t)].values - information @ along) / scale
     gap = float(gaps.max(initial=0.0)) / max(float(np.abs(information @ along / scale).max()), 1.0)
     return 0.0 if gap <= INFORMED else gap
@@ -361,7 +361,7 @@ def margins(claim: Claim, direction: Floats) -> tuple[float, float]:
     return -below, above
 
 
-def cases_of(claim: Claim, *, small: bool) -> Cases | None:
+def cases_of(claim: Claim, *, small: bool) -> WeightedCases | None:
     """Return the rows in the form in which separation is looked for; None where there are too many."""
     model, source = claim.model, claim.source
     k, most = model.target.n_states, FEW_CASES if small else MOST_CASES
@@ -372,4 +372,4 @@ def cases_of(claim: Claim, *, small: bool) -> Cases | None:
     codes, w = (np.concatenate([part[place] for part in parts]) for place in (2, 3))
     weights = np.zeros((len(codes), k))
     weights[np.arange(len(codes)), codes] = w
-    return Cases(np.zeros(int((w > 0).sum()), np.int64), x[w > 0], weights[w > 0], np.ones((1, k), bool))
+    return WeightedCases(np.zeros(int((w > 0).sum()), np.int64), x[w > 0], weights[w > 0], np.ones((1, k), bool))

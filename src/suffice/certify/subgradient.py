@@ -6,7 +6,7 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from suffice.inference.clique_family import Layout, Point
+from suffice.inference.clique_family import FamilyPoint, Layout
 from suffice.inference.interactions import Interactions, centred
 from suffice.optimise.decrement import Decrement, decrement_by_products
 from suffice.priors.penalty import Laplace, Penalty
@@ -47,7 +47,7 @@ def _left_of_terms(penalty: Laplace, words: Interactions, theta: Floats, gaps: F
 
 
 def decrement_under_penalty(
-    penalty: Penalty, layout: Layout, theta: Floats, gaps: Floats, point: Point, total: float, noise: Floats
+    penalty: Penalty, layout: Layout, theta: Floats, gaps: Floats, point: FamilyPoint, total: float, noise: Floats
 ) -> Decrement:
     """Return how much a Newton step would gain, in nats, and the cell with the largest part in it.
 
@@ -58,7 +58,7 @@ def decrement_under_penalty(
     ----------
     penalty, layout, theta, gaps, total
         As for `residual_under_penalty`.
-    point : Point
+    point : FamilyPoint
         The model.
     noise : array
         About the rounding error of the margins times N.

@@ -28,7 +28,7 @@ ROUNDING = 1e-15
 
 
 @dataclass(frozen=True, eq=False)
-class Curvature:
+class WeightCurvature:
     """Second derivatives of the mean of −log p by the weights.
 
     Attributes
@@ -56,7 +56,7 @@ def decrement_at(
     limits: NDArray[np.bool_],
     gaps: Floats,
     main: NDArray[np.bool_],
-    curvature: Curvature,
+    curvature: WeightCurvature,
 ) -> tuple[float, str]:
     """Return the decrement, and the feature that has the largest part in it.
 
@@ -71,7 +71,7 @@ def decrement_at(
         Derivatives of the mean of −log p.
     main : array of bool
         The main effects, which may have another prior.
-    curvature : Curvature
+    curvature : WeightCurvature
     """
     total = claim.statistics.weight or 1.0
     ridge, prices, at_kink = np.zeros(len(weights)), np.zeros(len(weights)), np.zeros(len(weights), bool)

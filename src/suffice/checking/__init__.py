@@ -13,7 +13,7 @@ from typing import Any
 import numpy as np
 
 from suffice.checking.bootstrap import Bootstrap, affordable, bootstrapped
-from suffice.checking.outcome import Outcome
+from suffice.checking.outcome import IndependenceOutcome
 from suffice.checking.questions import Questions, Untested, questions_of, require_checkable
 from suffice.checking.result import ClaimTest, EdgeTest, StructureCheck, families_of, sentence
 from suffice.checking.tables import MOST_DRAWS
@@ -191,9 +191,9 @@ def _judged(
 
 def _outcomes(
     ways: Sequence[Way], statistics: Statistics, seed: int | None, part: int, watch: Watch, most: int
-) -> tuple[dict[Way, Outcome], list[Untested]]:
+) -> tuple[dict[Way, IndependenceOutcome], list[Untested]]:
     """Return what each test found, and what there was nothing to test of."""
-    found: dict[Way, Outcome] = {}
+    found: dict[Way, IndependenceOutcome] = {}
     idle = []
     with watch.work("testing", len(ways), "tests"):
         for position, way in enumerate(ways):
@@ -228,7 +228,13 @@ def holm(p_values: Sequence[float], share: int = 1) -> list[float]:
 
 
 def _test(
-    scope: tuple[str, ...], claim: str, denial: str, outcome: Outcome, p_adjusted: float, n: float, level: float
+    scope: tuple[str, ...],
+    claim: str,
+    denial: str,
+    outcome: IndependenceOutcome,
+    p_adjusted: float,
+    n: float,
+    level: float,
 ) -> ClaimTest:
     first, second, *given = scope if scope else ("", "")
     return ClaimTest(
@@ -251,7 +257,7 @@ def _test(
     )
 
 
-def _on_tests(outcomes: Sequence[Outcome]) -> list[str]:
+def _on_tests(outcomes: Sequence[IndependenceOutcome]) -> list[str]:
     """Say what the p-values are from where expected counts are small."""
     ways = (
         (sum(one.n_draws > 0 for one in outcomes), "p-values there are from tables drawn with the same margins."),
@@ -282,7 +288,7 @@ def _bootstrap(
 
 def _interactions(
     fitted: Fit, asked: Questions, statistics: Statistics
-) -> tuple[tuple[tuple[str, ...], str, str, Outcome] | None, str]:
+) -> tuple[tuple[tuple[str, ...], str, str, IndependenceOutcome] | None, str]:
     """Test the model against all interactions that its graph allows."""
     assert asked.closure is not None
     try:
@@ -291,7 +297,7 @@ def _interactions(
         return None, Text("Interactions beyond the model's are not tested. ", error.message)
     if not found.df:
         return None, ""
-    outcome = Outcome("G²", found.G2, found.df, None, found.G2, found.df, found.p_value)
+    outcome = IndependenceOutcome("G²", found.G2, found.df, None, found.G2, found.df, found.p_value)
     return ((), "no further interactions", "the data have interactions that the model leaves out", outcome), ""
 
 

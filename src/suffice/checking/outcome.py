@@ -1,4 +1,4 @@
-"""Outcome: what one test found."""
+"""IndependenceOutcome: what one test found."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ from dataclasses import dataclass
 
 
 @dataclass(frozen=True)
-class Outcome:
+class IndependenceOutcome:
     """What one test found, whichever way the question was put.
 
     Attributes

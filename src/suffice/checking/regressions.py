@@ -14,7 +14,7 @@ import math
 
 import numpy as np
 
-from suffice.checking.outcome import Outcome
+from suffice.checking.outcome import IndependenceOutcome
 from suffice.stats.moments import Moments
 from suffice.types import Floats
 
@@ -22,7 +22,9 @@ DEPENDENT = 1e-10
 """The share of a variance below which a variable counts as a linear function of others."""
 
 
-def partial_correlation(moments: Moments, first: str, second: str, given: tuple[str, ...]) -> Outcome | None:
+def partial_correlation(
+    moments: Moments, first: str, second: str, given: tuple[str, ...]
+) -> IndependenceOutcome | None:
     """Test whether two normal variables are uncorrelated given others; None where one is a function of the others.
 
     Examples
@@ -48,7 +50,7 @@ def partial_correlation(moments: Moments, first: str, second: str, given: tuple[
     else:
         t = r * math.sqrt(freedom / unexplained)  # eq partial-correlation
         g2, p = -float(moments.weight) * math.log(unexplained), 2.0 * float(stdtr(freedom, -abs(t)))
-    return Outcome("t", t, 1, freedom, g2, 1, min(p, 1.0))
+    return IndependenceOutcome("t", t, 1, freedom, g2, 1, min(p, 1.0))
 
 
 def _left(scatter: Floats, n_kept: int) -> Floats | None:
@@ -70,7 +72,7 @@ def _left(scatter: Floats, n_kept: int) -> Floats | None:
 # Strata of discrete variables ---------------------------------------------------------------------------------
 
 
-def regressed(moments: Moments, n_strata_axes: int) -> Outcome | None:
+def regressed(moments: Moments, n_strata_axes: int) -> IndependenceOutcome | None:
     """Test whether a variable adds to the regression of another, in every stratum by itself.
 
     Parameters
@@ -82,7 +84,7 @@ def regressed(moments: Moments, n_strata_axes: int) -> Outcome | None:
 
     Returns
     -------
-    Outcome or None
+    IndependenceOutcome or None
         None where no stratum has rows to spare.
     """
     from scipy.special import chdtrc, chdtri, fdtrc
@@ -98,10 +100,10 @@ def regressed(moments: Moments, n_strata_axes: int) -> Outcome | None:
     total, total_df = float(sum(one[3] for one in found)), sum(one[1] for one in found)
     if len(found) == 1:
         f, gained, freedom, _, p = found[0]
-        return Outcome("F", f, gained, freedom, total, total_df, p)
+        return IndependenceOutcome("F", f, gained, freedom, total, total_df, p)
     fisher = -2.0 * sum(math.log(max(one[4], 1e-300)) for one in found)
     p = float(chdtrc(2 * len(found), fisher))
-    return Outcome("F, combined", fisher, 2 * len(found), None, total, total_df, p)
+    return IndependenceOutcome("F, combined", fisher, 2 * len(found), None, total, total_df, p)
 
 
 def _residuals(

@@ -17,7 +17,7 @@ import math
 import numpy as np
 from numpy.typing import NDArray
 
-from suffice.checking.outcome import Outcome
+from suffice.checking.outcome import IndependenceOutcome
 from suffice.stats.counts import Counts
 from suffice.stats.ordering import unique_rows
 from suffice.types import Array
@@ -84,7 +84,7 @@ def degrees(table: Array) -> int:
     return int((np.maximum(rows - 1, 0) * np.maximum(columns - 1, 0)).sum())
 
 
-def outcome_in(table: Array, stream: np.random.Generator, most: int = MOST_DRAWS) -> Outcome:
+def outcome_in(table: Array, stream: np.random.Generator, most: int = MOST_DRAWS) -> IndependenceOutcome:
     """Test independence in a table of strata, by χ² or, where expected counts are small, by ``most`` drawn tables."""
     from scipy.special import chdtrc
 
@@ -94,9 +94,9 @@ def outcome_in(table: Array, stream: np.random.Generator, most: int = MOST_DRAWS
     expected = rows * columns / total
     is_small = bool((expected[expected > 0] < SMALL).any())
     if not is_small or table.dtype.kind != "i" or float(total.max()) >= LARGEST:
-        return Outcome("G²", g2, df, None, g2, df, p, is_rough=is_small)
+        return IndependenceOutcome("G²", g2, df, None, g2, df, p, is_rough=is_small)
     drawn, n_draws = _drawn_p(table, p, stream, most)
-    return Outcome("G², drawn", g2, df, None, g2, df, drawn, n_draws)
+    return IndependenceOutcome("G², drawn", g2, df, None, g2, df, drawn, n_draws)
 
 
 def _margins(table: NDArray[np.float64]) -> tuple[NDArray[np.float64], ...]:

@@ -14,7 +14,7 @@ from typing import Protocol
 import numpy as np
 
 from suffice.checking.independences import Independence
-from suffice.checking.outcome import Outcome
+from suffice.checking.outcome import IndependenceOutcome
 from suffice.checking.regressions import partial_correlation, regressed
 from suffice.checking.tables import degrees, deviance, outcome_in, strata
 from suffice.data.schema import Schema
@@ -38,7 +38,7 @@ class Way(Protocol):
     def need(self) -> Count | Moment:
         """The statistic that the test is made from."""
 
-    def outcome(self, statistics: Statistics, stream: np.random.Generator, most: int) -> Outcome | str:
+    def outcome(self, statistics: Statistics, stream: np.random.Generator, most: int) -> IndependenceOutcome | str:
         """Return what the test found, drawing ``most`` tables at most, or why there is nothing to test."""
 
     def departure(self, statistics: Statistics) -> tuple[float, int]:
@@ -52,7 +52,7 @@ class InTable:
     claim: Independence
     need: Count
 
-    def outcome(self, statistics: Statistics, stream: np.random.Generator, most: int) -> Outcome | str:
+    def outcome(self, statistics: Statistics, stream: np.random.Generator, most: int) -> IndependenceOutcome | str:
         """Return what the test found, or why there is nothing to test."""
         counts = statistics[self.need]
         if counts.cells is not None:
@@ -78,7 +78,7 @@ class InNormal:
     claim: Independence
     need: Moment
 
-    def outcome(self, statistics: Statistics, stream: np.random.Generator, most: int) -> Outcome | str:
+    def outcome(self, statistics: Statistics, stream: np.random.Generator, most: int) -> IndependenceOutcome | str:
         """Return what the test found, or why there is nothing to test."""
         found = partial_correlation(statistics[self.need], self.claim.first, self.claim.second, self.claim.given)
         return found or "a variable is constant or a linear function of others, or there are too few rows"
@@ -97,7 +97,7 @@ class InStrata:
     need: Moment
     n_strata_axes: int
 
-    def outcome(self, statistics: Statistics, stream: np.random.Generator, most: int) -> Outcome | str:
+    def outcome(self, statistics: Statistics, stream: np.random.Generator, most: int) -> IndependenceOutcome | str:
         """Return what the test found, or why there is nothing to test."""
         found = regressed(statistics[self.need], self.n_strata_axes)
         return found or "no stratum of what is given has rows enough in which both vary"

@@ -7,13 +7,13 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from suffice.cli.classify_cases import CaseFile, Cases, Tally
+from suffice.cli.classify_cases import CaseFile, CaseTally, FileCases
 from suffice.errors import ArgumentError, require_choice
 from suffice.text import number, plural, visible
 
 if TYPE_CHECKING:
     from suffice.cli.classify_options import ClassProbabilities
-    from suffice.cli.classify_rows import Predictions
+    from suffice.cli.classify_rows import ClassifiedRows
     from suffice.cli.shared import Document
     from suffice.models.class_model import Posteriors
     from suffice.progress import Watch
@@ -31,7 +31,7 @@ class Survey:
     Attributes
     ----------
     file : CaseFile
-    tally : Tally
+    tally : CaseTally
         What was met in the file.
     confusion : Confusion
         The answers against the observed classes, where the file has them.
@@ -40,7 +40,7 @@ class Survey:
     """
 
     file: CaseFile
-    tally: Tally
+    tally: CaseTally
     confusion: Confusion
     predicted: Ints
 
@@ -52,13 +52,13 @@ class Survey:
         from suffice.result.confusion import Confusion
 
         target = file.model.target
-        return cls(file, Tally(), Confusion.empty(target), np.zeros(target.n_states + 1, np.int64))
+        return cls(file, CaseTally(), Confusion.empty(target), np.zeros(target.n_states + 1, np.int64))
 
-    def answers(self, watch: Watch, rule: str = "map") -> Iterator[Predictions]:
-        """Yield the `Predictions` of all rows, in order."""
+    def answers(self, watch: Watch, rule: str = "map") -> Iterator[ClassifiedRows]:
+        """Yield the `ClassifiedRows` of all rows, in order."""
         import numpy as np
 
-        from suffice.cli.classify_rows import Predictions
+        from suffice.cli.classify_rows import ClassifiedRows
         from suffice.result.confusion import Confusion
 
         model = self.file.model
@@ -68,7 +68,7 @@ class Survey:
             if self.file.has_target:
                 observed = cases.columns[model.target.name]
                 self.confusion += Confusion.of(model.target, observed, classes, log_posteriors, cases.weights)
-            yield Predictions(cases.kept, classes, log_posteriors)
+            yield ClassifiedRows(cases.kept, classes, log_posteriors)
 
     def run(self, watch: Watch) -> Survey:
         """Let all cases pass by."""
@@ -132,7 +132,7 @@ class Survey:
         return ["predicted", "rows"], rows if self.predicted[-1] else rows[:-1], "<>"
 
 
-def decide(model: Posteriors, cases: Cases, rule: str) -> tuple[Ints, Floats]:
+def decide(model: Posteriors, cases: FileCases, rule: str) -> tuple[Ints, Floats]:
     """Return the classes of some cases, −1 where there is none, and log p(class | case)."""
     import numpy as np
 

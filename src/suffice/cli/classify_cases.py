@@ -27,7 +27,7 @@ PIECE_ROWS = 1 << 16
 
 
 @dataclass(frozen=True)
-class Cases:
+class FileCases:
     """Some rows of a file.
 
     Attributes
@@ -46,13 +46,13 @@ class Cases:
     weights: Floats | None = None
     kept: Mapping[str, pa.Array] = field(default_factory=dict)
 
-    def at(self, rows: slice | Bools, n_rows: int) -> Cases:
+    def at(self, rows: slice | Bools, n_rows: int) -> FileCases:
         """Return some of the rows; ``rows`` is a slice, or a mask of rows that have nothing kept beside them."""
         weights = None if self.weights is None else self.weights[rows]
         columns = {name: values[rows] for name, values in self.columns.items()}
-        return Cases(columns, n_rows, weights, {name: values[rows] for name, values in self.kept.items()})
+        return FileCases(columns, n_rows, weights, {name: values[rows] for name, values in self.kept.items()})
 
-    def split(self) -> Iterator[Cases]:
+    def split(self) -> Iterator[FileCases]:
         """Yield the rows in order, at most `PIECE_ROWS` at a time."""
         for low in range(0, self.n_rows, PIECE_ROWS):
             high = min(low + PIECE_ROWS, self.n_rows)
@@ -60,7 +60,7 @@ class Cases:
 
 
 @dataclass
-class Tally:
+class CaseTally:
     """What a pass over the cases met besides values: whatever a person should hear of.
 
     Attributes
@@ -147,7 +147,7 @@ class CaseFile:
         """Whether the file has the column of the class."""
         return self.target in self.stream.names
 
-    def read(self, watch: Watch, tally: Tally) -> Iterator[Cases]:
+    def read(self, watch: Watch, tally: CaseTally) -> Iterator[FileCases]:
         """Yield all rows in order, and note in ``tally`` what was met."""
         encoders = {name: self.policies.encoder(name, self.stream.text) for name in self.policies.columns}
         classes = self._class_encoder() if self.has_target else None
@@ -169,8 +169,8 @@ class CaseFile:
         return policies.encoder(self.target, self.stream.text)
 
     def _cases(
-        self, batch: Batch, encoders: Mapping[str, ColumnEncoder], classes: ColumnEncoder | None, tally: Tally
-    ) -> Cases:
+        self, batch: Batch, encoders: Mapping[str, ColumnEncoder], classes: ColumnEncoder | None, tally: CaseTally
+    ) -> FileCases:
         from suffice.data.stream import checked_weights
 
         start, weights = tally.n_rows, None
@@ -184,9 +184,9 @@ class CaseFile:
             numbers = batch.column(self.policies.weights).numbers(start)
             weights = checked_weights(numbers, f"column {self.policies.weights!r}", start)
         kept = {name: _plain(as_read(batch.column(name))) for name in self.keep}
-        return self._without_gaps(Cases(columns, batch.n_rows, weights, kept))
+        return self._without_gaps(FileCases(columns, batch.n_rows, weights, kept))
 
-    def _note_gaps(self, columns: Columns, tally: Tally) -> None:
+    def _note_gaps(self, columns: Columns, tally: CaseTally) -> None:
         from suffice.data.stream import complete_rows
 
         whole = complete_rows(columns, "drop")
@@ -207,7 +207,7 @@ class CaseFile:
             "Fill it in, leave the row out, or fit a classifier that can: --model naive, joint or gaussian."
         )
 
-    def _without_gaps(self, cases: Cases) -> Cases:
+    def _without_gaps(self, cases: FileCases) -> FileCases:
         from suffice.data.stream import complete_rows
 
         whole = complete_rows(cases.columns, "drop") if self.drops else None

@@ -28,7 +28,7 @@ Said = Mapping[str, Any]
 ALLOWED_MISSING: tuple[Missing, ...] = ("error", "drop", "available")
 
 
-class Kind(NamedTuple):
+class ClassifierKind(NamedTuple):
     """One kind of classifier.
 
     Attributes
@@ -137,18 +137,18 @@ def _penalty(said: Said, structure: ClassStructure, look: Look) -> PriorsSaid:
     return Gaussian(1 / math.sqrt(halves * strength), main=math.inf)
 
 
-KINDS: dict[str, Kind] = {
-    "naive": Kind(
+KINDS: dict[str, ClassifierKind] = {
+    "naive": ClassifierKind(
         ("kinds", "binarize", "smoothing", "prior", "divisor", "class_prior"), _naive, _smoothed, missing="available"
     ),
-    "gaussian": Kind(
+    "gaussian": ClassifierKind(
         ("covariance", "shrinkage", "towards", "graph", "alpha", "divisor", "bayes", "class_prior"),
         _gaussian,
         lambda said, structure, look: None,
         numbers=True,
     ),
-    "joint": Kind(("smoothing", "prior", "class_prior"), _joint, _smoothed),
-    "softmax": Kind(("penalty", "strength", "prior", "reference"), _softmax, _penalty, measures=True),
+    "joint": ClassifierKind(("smoothing", "prior", "class_prior"), _joint, _smoothed),
+    "softmax": ClassifierKind(("penalty", "strength", "prior", "reference"), _softmax, _penalty, measures=True),
 }
 PENALTIES = ("none", "l2", "l1")
 SMOOTHING = 1.0

@@ -31,7 +31,7 @@ from suffice.text import plural, visible
 
 if TYPE_CHECKING:
     from suffice.cli.classify_answers import Survey
-    from suffice.cli.classify_rows import Layout, Predictions
+    from suffice.cli.classify_rows import ClassifiedRows, OutputColumns
 
 
 def predict(
@@ -94,7 +94,7 @@ def predict(
     with reported(as_json):
         from suffice.cli.classify_answers import Survey, read_classifier, with_decisions
         from suffice.cli.classify_cases import CaseFile
-        from suffice.cli.classify_rows import Layout
+        from suffice.cli.classify_rows import OutputColumns
         from suffice.io.rows_file import require_ending
         from suffice.progress import watch_for
 
@@ -117,11 +117,11 @@ def predict(
         survey = Survey.of(file)
         on_screen = out is None and sys.stdout.isatty()  # where a bar would run through the rows
         answers = survey.answers(watch_for(bar(quiet or on_screen)), rule)
-        _write(Layout(model.target, kept, probabilities), answers, out, as_json)
+        _write(OutputColumns(model.target, kept, probabilities), answers, out, as_json)
         _report(survey, out, as_json)
 
 
-def _write(layout: Layout, answers: Iterator[Predictions], out: str | None, as_json: bool) -> None:
+def _write(layout: OutputColumns, answers: Iterator[ClassifiedRows], out: str | None, as_json: bool) -> None:
     from suffice.cli.classify_rows import write_csv, write_json, write_predictions
 
     if out is not None:

@@ -22,7 +22,7 @@ SPECIAL = '[",\r\n]'
 
 
 @dataclass(frozen=True)
-class Predictions:
+class ClassifiedRows:
     """The answers about some rows.
 
     Attributes
@@ -39,7 +39,7 @@ class Predictions:
 
 
 @dataclass(frozen=True)
-class Layout:
+class OutputColumns:
     """The columns of the rows: those kept, ``predicted``, and ``p_…`` of every class where that is wanted."""
 
     target: Variable
@@ -60,7 +60,7 @@ class Layout:
             names.append(free)
         return names
 
-    def table(self, found: Predictions) -> pa.Table:
+    def table(self, found: ClassifiedRows) -> pa.Table:
         """Return the rows as an Arrow table; nothing stands for what cannot be said."""
         unsaid = found.classes < 0
         labels = pa.array(list(self.target.labels))
@@ -73,7 +73,7 @@ class Layout:
 
     def empty(self) -> pa.Table:
         """Return a table without rows."""
-        nothing = Predictions(
+        nothing = ClassifiedRows(
             {name: pa.array([], pa.string()) for name in self.keep},
             np.zeros(0, np.int64),
             np.zeros((0, self.target.n_states)),
@@ -81,7 +81,7 @@ class Layout:
         return self.table(nothing)
 
 
-def write_predictions(layout: Layout, found: Iterable[Predictions], path: str) -> None:
+def write_predictions(layout: OutputColumns, found: Iterable[ClassifiedRows], path: str) -> None:
     """Write rows to a file, which is renamed into place when it is whole."""
     with atomic_write(path, binary=True) as file:
         if path.lower().endswith(".csv"):
@@ -93,7 +93,7 @@ def write_predictions(layout: Layout, found: Iterable[Predictions], path: str) -
 # CSV ----------------------------------------------------------------------------------------------------------
 
 
-def write_csv(layout: Layout, found: Iterable[Predictions], file: IO[bytes]) -> None:
+def write_csv(layout: OutputColumns, found: Iterable[ClassifiedRows], file: IO[bytes]) -> None:
     """Write a header and the rows as CSV in UTF-8, quoted where needed."""
     text = io.StringIO()
     csv.writer(text, lineterminator="\r\n").writerow(layout.names)  # the writer quotes what its line end holds
@@ -127,7 +127,7 @@ def _fields(name: str, values: pa.Array) -> pa.Array:
 # Parquet ------------------------------------------------------------------------------------------------------
 
 
-def _write_parquet(layout: Layout, found: Iterable[Predictions], file: IO[bytes]) -> None:
+def _write_parquet(layout: OutputColumns, found: Iterable[ClassifiedRows], file: IO[bytes]) -> None:
     from pyarrow import parquet
 
     tables = _tables(layout, found)
@@ -154,7 +154,7 @@ def _like(table: pa.Table, schema: pa.Schema) -> pa.Table:
 # JSON ---------------------------------------------------------------------------------------------------------
 
 
-def write_json(layout: Layout, found: Iterable[Predictions], file: IO[str]) -> None:
+def write_json(layout: OutputColumns, found: Iterable[ClassifiedRows], file: IO[str]) -> None:
     """Write the beginning of a JSON document, the names of the columns and the rows, a row a line."""
     from suffice.io.own_json import plain
 
@@ -167,5 +167,5 @@ def write_json(layout: Layout, found: Iterable[Predictions], file: IO[str]) -> N
     file.write("]")
 
 
-def _tables(layout: Layout, found: Iterable[Predictions]) -> Iterator[pa.Table]:
+def _tables(layout: OutputColumns, found: Iterable[ClassifiedRows]) -> Iterator[pa.Table]:
     return (layout.table(part) for part in found if len(part.classes))

@@ -26,7 +26,7 @@ if TYPE_CHECKING:
     from suffice.learn.family import Facts
     from suffice.models.model import Model
     from suffice.stats.needs import Need
-    from suffice.stats.plan import Plan
+    from suffice.stats.plan import CountPlan
     from suffice.structures.structure import Structure
     from suffice.types import Json, TableLike
 
@@ -112,7 +112,7 @@ def _inference(model: Model | None) -> Facts:
     return {"width": size.width, "cells of all cliques": size.cells, "memory of exact inference": size.memory}
 
 
-def _planned(facts: Facts, needs: Iterable[Need], schema: Schema, plan: Plan) -> Facts:
+def _planned(facts: Facts, needs: Iterable[Need], schema: Schema, plan: CountPlan) -> Facts:
     """Return what follows from the variables of a table: parameters, and the sizes of statistics."""
     facts = {**facts, **_moments(needs, schema)}
     if plan.tables:
@@ -134,7 +134,7 @@ def _moments(needs: Iterable[Need], schema: Schema) -> dict[str, str]:
     return {"moments": f"{matrices} of {'' if len(found) == 1 else 'up to '}{plural(largest, 'column')}"}
 
 
-def _show(facts: Facts, plan: Plan | None) -> None:
+def _show(facts: Facts, plan: CountPlan | None) -> None:
     from suffice.cli.show import show_facts, show_table
     from suffice.text import in_bytes
 

@@ -92,7 +92,7 @@ def predict(
         predictor = Predictor.checked(network, target, level, impossible, unknown_states)
         kept = tuple(dict.fromkeys(keep or ()))
         rows = PredictedRows(predictor, open_raw(table(data, separator, na, names, skip, trim)), kept)
-        survey = Survey(rows, kept, probabilities)
+        survey = PredictionSurvey(rows, kept, probabilities)
         _write(survey, out, as_json)
         _report(survey, out, as_json)
 
@@ -104,7 +104,7 @@ def _none() -> Ints:
 
 
 @dataclass
-class Survey:
+class PredictionSurvey:
     """Lays out the answers as tables, and adds up what they say while they pass by.
 
     Attributes
@@ -207,7 +207,7 @@ class Survey:
             print("\n" + "\n".join(notes))
 
 
-def _write(survey: Survey, out: str | None, as_json: bool) -> None:
+def _write(survey: PredictionSurvey, out: str | None, as_json: bool) -> None:
     from suffice.io.tables_file import write_csv, write_tables
 
     tables = survey.tables()
@@ -236,7 +236,7 @@ def _write_json(header: list[str], tables: Iterator[pa.Table]) -> None:
     sys.stdout.write("]")
 
 
-def _report(survey: Survey, out: str | None, as_json: bool) -> None:
+def _report(survey: PredictionSurvey, out: str | None, as_json: bool) -> None:
     from suffice.io.own_json import plain
 
     if as_json:

@@ -28,7 +28,7 @@ from suffice.errors import ArgumentError, FileAccessError, FileFormatError
 
 if TYPE_CHECKING:
     from suffice.report.page.content import Reported
-    from suffice.report.page.scores import Reading
+    from suffice.report.page.scores import ReadingOptions
 
 
 def report(
@@ -60,7 +60,7 @@ def report(
 
         require_page(out)
         rows = None
-        policies: Reading = {}
+        policies: ReadingOptions = {}
         if data is not None:
             require_other_file(out, data)
             rows = table(data, separator, na, names, skip, trim)

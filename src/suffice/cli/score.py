@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from suffice.cli.remedies import option_of
-from suffice.cli.scored_sequences import Facts, Policies, score_autoregression, score_chain, score_hidden
+from suffice.cli.scored_sequences import Facts, SequencePolicies, score_autoregression, score_chain, score_hidden
 from suffice.cli.shared import (
     DATA,
     Document,
@@ -62,7 +62,7 @@ def score(
         network = read_model(model)
         rows = table(data, separator, na, names, skip, trim)
         require_choice("missing", missing, ("error", "drop", MARGINALISE))
-        policies = Policies(weights=weights, missing=missing, unknown_states=unknown_states)
+        policies = SequencePolicies(weights=weights, missing=missing, unknown_states=unknown_states)
         if missing == MARGINALISE and not isinstance(network, HiddenMarkovModel | RowModel):
             raise unable(network, "log_observed_of")
         if isinstance(network, MarkovChainModel):
@@ -88,7 +88,7 @@ def of_scores(part: Remedy | Passed | Mention | Made) -> Part | None:
     return option_of(replace(part, call="") if isinstance(part, Remedy) else part)
 
 
-def _score_rows(network: Model, data: TableLike, policies: Policies, progress: bool) -> tuple[Document, Facts]:
+def _score_rows(network: Model, data: TableLike, policies: SequencePolicies, progress: bool) -> tuple[Document, Facts]:
     """Return the log-likelihood of the rows of a table, and how it is printed."""
     from suffice.families import entry_of
     from suffice.models.score import log_likelihood, open_rows

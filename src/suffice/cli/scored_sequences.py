@@ -19,7 +19,7 @@ LARGEST = 709.0
 """The exponential of more is no float."""
 
 
-class Policies(TypedDict):
+class SequencePolicies(TypedDict):
     """What is done with the rows of a table, as its options say."""
 
     weights: str | None
@@ -27,7 +27,9 @@ class Policies(TypedDict):
     unknown_states: str
 
 
-def score_chain(model: MarkovChainModel, data: TableLike, policies: Policies, progress: bool) -> tuple[Document, Facts]:
+def score_chain(
+    model: MarkovChainModel, data: TableLike, policies: SequencePolicies, progress: bool
+) -> tuple[Document, Facts]:
     """Return the numbers that say how well a chain predicts sequences, and how they are printed."""
     from suffice.models.score import log_likelihood
     from suffice.progress import watch_for
@@ -44,7 +46,7 @@ def score_chain(model: MarkovChainModel, data: TableLike, policies: Policies, pr
     return found, [("symbols, with their weights", number(n, 12)), *zip(names, said, strict=True)]
 
 
-def score_hidden(model: HiddenMarkovModel, data: TableLike, policies: Policies) -> tuple[Document, Facts]:
+def score_hidden(model: HiddenMarkovModel, data: TableLike, policies: SequencePolicies) -> tuple[Document, Facts]:
     """Return the log-probability of what sequences show, their states summed out, and how it is printed."""
     from suffice.data.stream import KEEP
     from suffice.models.incomplete_rows import MARGINALISE
@@ -64,7 +66,9 @@ def score_hidden(model: HiddenMarkovModel, data: TableLike, policies: Policies) 
     ]
 
 
-def score_autoregression(model: AutoregressiveModel, data: TableLike, policies: Policies) -> tuple[Document, Facts]:
+def score_autoregression(
+    model: AutoregressiveModel, data: TableLike, policies: SequencePolicies
+) -> tuple[Document, Facts]:
     """Return the log-density of sequences, and how it is printed."""
     import numpy as np
 

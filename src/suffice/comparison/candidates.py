@@ -38,7 +38,7 @@ View: TypeAlias = "tuple[tuple[tuple[str, int], ...], Callable[[Block], None] | 
 
 
 @dataclass(frozen=True, eq=False)
-class Entry:
+class GivenModel:
     """One of the models as it was given.
 
     Attributes
@@ -62,7 +62,7 @@ class Entry:
         return frozenset(self.structure.columns).difference(self.structure.given)
 
 
-def entries_of(models: object, common: Keywords) -> list[Entry]:
+def entries_of(models: object, common: Keywords) -> list[GivenModel]:
     """Read ``{"name": structure, fit or {"structure": …, "prior": …}}``."""
     given = require_mapping("models", models, EXAMPLE)
     if not given:
@@ -70,7 +70,7 @@ def entries_of(models: object, common: Keywords) -> list[Entry]:
     return [_entry(name, model, common) for name, model in given.items()]
 
 
-def _entry(name: object, model: Structure | Fit | Mapping[str, Any], common: Keywords) -> Entry:
+def _entry(name: object, model: Structure | Fit | Mapping[str, Any], common: Keywords) -> GivenModel:
     if not isinstance(name, str) or not name:
         raise ArgumentError(f"The name of a model must be text, and not empty. Got {shown(name)} instead.")
     settings, given = dict(common), model
@@ -100,10 +100,10 @@ def _entry(name: object, model: Structure | Fit | Mapping[str, Any], common: Key
         methods_for(structure)
     except ArgumentError as error:
         raise ArgumentError(f"The model {name!r} is neither a structure nor a fit. ", error.message) from None
-    return Entry(name, structure, settings, fit)
+    return GivenModel(name, structure, settings, fit)
 
 
-def require_comparable(entries: list[Entry]) -> None:
+def require_comparable(entries: list[GivenModel]) -> None:
     """Refuse models of other variables: the likelihood of one thing says nothing about that of another."""
     first = entries[0]
     for other in entries[1:]:
@@ -144,7 +144,7 @@ class Candidate:
 
     Attributes
     ----------
-    entry : Entry
+    entry : GivenModel
     method_name : str
     method : Method
     settings : dict
@@ -154,7 +154,7 @@ class Candidate:
     needs : tuple of Need
     """
 
-    entry: Entry
+    entry: GivenModel
     method_name: str
     method: Method
     settings: Keywords
@@ -162,7 +162,7 @@ class Candidate:
     needs: tuple[Need, ...]
 
     @classmethod
-    def of(cls, entry: Entry, schema: Schema, missing: str) -> Candidate:
+    def of(cls, entry: GivenModel, schema: Schema, missing: str) -> Candidate:
         """Choose the method, and check everything that does not depend on the rows."""
         structure, settings = entry.structure, dict(entry.settings)
         settings["prior"] = one_prior(settings["prior"])

@@ -8,7 +8,7 @@ from typing import Any
 from suffice.comparison import sequences
 from suffice.comparison.candidates import (
     Candidate,
-    Entry,
+    GivenModel,
     Keywords,
     View,
     entries_of,
@@ -155,7 +155,7 @@ def _at_hand(data: TableLike) -> TableLike:
 
 
 def _compare_rows(
-    entries: list[Entry], data: TableLike, n_folds: int | None, seed: int, watch: Watch, reading: Keywords
+    entries: list[GivenModel], data: TableLike, n_folds: int | None, seed: int, watch: Watch, reading: Keywords
 ) -> Comparison:
     require_comparable(entries)
     missing = reading["missing"]
@@ -181,7 +181,7 @@ def _compare_rows(
     return Comparison(by_name(fits, found), next(iter(fits.values())).n, tests, notes)
 
 
-def _open(entries: list[Entry], data: TableLike, reading: Keywords) -> Table:
+def _open(entries: list[GivenModel], data: TableLike, reading: Keywords) -> Table:
     """Open one table with the columns of all models, each read in the same way for all."""
     structures = [entry.structure for entry in entries]
     if reading["missing"] == AVAILABLE:
@@ -231,7 +231,7 @@ def _require_filled(gathered: Gathered, n_folds: int) -> None:
 
 
 def _compare_sequences(
-    entries: list[Entry], data: TableLike, n_folds: int | None, seed: int, watch: Watch, reading: Keywords
+    entries: list[GivenModel], data: TableLike, n_folds: int | None, seed: int, watch: Watch, reading: Keywords
 ) -> Comparison:
     sequences.require_sequences(entries)
     fits = sequences.fitted(entries, data, watch, reading)

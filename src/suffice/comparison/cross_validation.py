@@ -12,7 +12,7 @@ import numpy as np
 from suffice.comparison.candidates import Candidate
 from suffice.comparison.fold_statistics import Gathered
 from suffice.comparison.folds import FoldedTable
-from suffice.comparison.held_out import Score, from_statistics, of_rows
+from suffice.comparison.held_out import HeldOutScore, from_statistics, of_rows
 from suffice.errors import EstimationError, Remedy, made
 from suffice.models.model import Model
 from suffice.progress import Watch
@@ -81,7 +81,7 @@ def cross_validate(
     found : dict from name to CrossValidation
     remarks : list of str
     """
-    scores: dict[str, list[Score | None]] = {}
+    scores: dict[str, list[HeldOutScore | None]] = {}
     models: dict[str, list[Model]] = {}
     for candidate in candidates:
         mine = gathered[candidate.name]
@@ -107,7 +107,7 @@ def _score_rows(
     candidates: Sequence[Candidate],
     table: FoldedTable,
     gathered: dict[str, Gathered],
-    scores: dict[str, list[Score | None]],
+    scores: dict[str, list[HeldOutScore | None]],
     models: dict[str, list[Model]],
     watch: Watch,
 ) -> set[str]:
@@ -117,9 +117,9 @@ def _score_rows(
         return set()
     schema = gathered[left[0].name].whole.schema
     columns = [name for name in schema if name in table.schema]
-    totals = {candidate.name: [Score(0.0)] * table.n_folds for candidate in left}
+    totals = {candidate.name: [HeldOutScore(0.0)] * table.n_folds for candidate in left}
 
-    def of_block(block: Any) -> tuple[int, dict[str, Score]]:
+    def of_block(block: Any) -> tuple[int, dict[str, HeldOutScore]]:
         here = {candidate.name: (models[candidate.name][block.fold], candidate.observed) for candidate in left}
         return block.fold, of_rows(here, block.columns, block.n_rows, block.weights)
 
@@ -131,7 +131,7 @@ def _score_rows(
     return set(totals)
 
 
-def _remarks(candidate: Candidate, scores: list[Score], exact: bool) -> list[str]:
+def _remarks(candidate: Candidate, scores: list[HeldOutScore], exact: bool) -> list[str]:
     """Say which rows have no chance; an error where the model is not to be made up for what it has not seen."""
     where = next((score.where for score in scores if score.where), "")
     unknown, impossible = sum(score.unknown for score in scores), sum(score.impossible for score in scores)

@@ -32,7 +32,7 @@ from suffice.types import Array, Columns, Floats
 
 
 @dataclass(frozen=True)
-class Score:
+class HeldOutScore:
     """The log-likelihood of some rows.
 
     Attributes
@@ -50,41 +50,41 @@ class Score:
     unknown: float = 0.0
     where: str = ""
 
-    def __add__(self, other: Score) -> Score:
+    def __add__(self, other: HeldOutScore) -> HeldOutScore:
         """Join the scores of different rows."""
         total = _sum(self.total, other.total)
         impossible, unknown = self.impossible + other.impossible, self.unknown + other.unknown
-        return Score(total, impossible, unknown, self.where or other.where)
+        return HeldOutScore(total, impossible, unknown, self.where or other.where)
 
-    def and_of(self, other: Score) -> Score:
+    def and_of(self, other: HeldOutScore) -> HeldOutScore:
         """Join the scores of different variables of the same rows."""
         total = _sum(self.total, other.total)
         impossible, unknown = max(self.impossible, other.impossible), max(self.unknown, other.unknown)
-        return Score(total, impossible, unknown, self.where or other.where)
+        return HeldOutScore(total, impossible, unknown, self.where or other.where)
 
 
 def _sum(first: float, second: float) -> float:
     return math.nan if math.isnan(first) or math.isnan(second) or first == -second == math.inf else first + second
 
 
-def score_of(log_p: Floats, weights: Array | None, where: str = "") -> Score:
+def score_of(log_p: Floats, weights: Array | None, where: str = "") -> HeldOutScore:
     """Add up log p of rows, each with its weight; rows of weight zero cost nothing."""
     w = np.ones(len(log_p)) if weights is None else np.asarray(weights, np.float64)
     impossible, unknown = float(w[np.isneginf(log_p)].sum()), float(w[np.isnan(log_p)].sum())
     if unknown:
-        return Score(math.nan, impossible, unknown, where)
+        return HeldOutScore(math.nan, impossible, unknown, where)
     if impossible:
-        return Score(-math.inf, impossible)
+        return HeldOutScore(-math.inf, impossible)
     seen = w > 0
-    return Score(float(w[seen].dot(log_p[seen])))
+    return HeldOutScore(float(w[seen].dot(log_p[seen])))
 
 
-def from_statistics(model: Model, structure: Structure, statistics: Statistics) -> Score | None:
+def from_statistics(model: Model, structure: Structure, statistics: Statistics) -> HeldOutScore | None:
     """Return the score of the rows that statistics are of; None where these do not suffice."""
     if isinstance(model, BayesianNetwork):
         return _of_network(model, statistics)
     if isinstance(model, JointNormal):
-        return Score(math.fsum(chain_log_likelihoods(model, statistics[Moment(model.names)]).values()))
+        return HeldOutScore(math.fsum(chain_log_likelihoods(model, statistics[Moment(model.names)]).values()))
     rows = statistics.items_.get(Distinct(structure.columns))
     if isinstance(rows, Rows) and isinstance(model, RowLikelihood):
         columns, n_rows = dict(zip(structure.columns, rows.columns, strict=True)), rows.n_rows
@@ -94,32 +94,32 @@ def from_statistics(model: Model, structure: Structure, statistics: Statistics) 
     return None
 
 
-def _of_network(model: BayesianNetwork, statistics: Statistics) -> Score:
+def _of_network(model: BayesianNetwork, statistics: Statistics) -> HeldOutScore:
     """Return Σ_v Σ m(x_v, x_pa) log p(x_v | x_pa), and the like for moments."""
-    score = Score(0.0)
+    score = HeldOutScore(0.0)
     for node, (kind, family) in nodes_of(model.dag, statistics.schema).items():
         score = score.and_of(_of_family(model.cpd(node), node, statistics[kind.need(family)]))
     return score
 
 
-def _of_family(cpd: Any, node: str, statistic: Statistic) -> Score:
+def _of_family(cpd: Any, node: str, statistic: Statistic) -> HeldOutScore:
     total = cpd.log_likelihood(statistic)
     if math.isfinite(total):
-        return Score(total)
+        return HeldOutScore(total)
     if isinstance(statistic, Moments):
         weight = statistic.weight.reshape(-1)
         if math.isnan(total):
-            return Score(math.nan, unknown=float(weight[cpd.unknown].sum()), where=node)
-        return Score(total, float(weight.sum()) if total < 0 else 0.0)
+            return HeldOutScore(math.nan, unknown=float(weight[cpd.unknown].sum()), where=node)
+        return HeldOutScore(total, float(weight.sum()) if total < 0 else 0.0)
     assert isinstance(statistic, Counts | Rows)
     columns, m = (statistic.columns, statistic.weights) if isinstance(statistic, Rows) else statistic.columns()
     names = [variable.name for variable in statistic.variables]
     return score_of(cpd.log_prob(dict(zip(names, columns, strict=True))), m, node)
 
 
-def _of_factors(model: MarkovNetwork, statistics: Statistics) -> Score | None:
+def _of_factors(model: MarkovNetwork, statistics: Statistics) -> HeldOutScore | None:
     """Return Σ_C Σ m(x_C) log ψ(x_C) − N log Z, where the counts of every factor were collected."""
-    score = Score(-statistics.weight * model.log_z)
+    score = HeldOutScore(-statistics.weight * model.log_z)
     for factor in model.factors:
         try:
             counts = statistics[Count(factor.names)]
@@ -136,10 +136,10 @@ def _of_factors(model: MarkovNetwork, statistics: Statistics) -> Score | None:
 
 def of_rows(
     models: Mapping[str, tuple[Any, bool]], columns: Columns, n_rows: int, weights: Array | None
-) -> dict[str, Score]:
+) -> dict[str, HeldOutScore]:
     """Score the rows of one block under several models, each with whether what a row lacks is summed out."""
     found = {}
     for name, (model, observed) in models.items():
         log_of = model.log_observed_of if observed else model.log_prob_of
-        found[name] = score_of(log_of(columns, n_rows), weights) if n_rows else Score(0.0)
+        found[name] = score_of(log_of(columns, n_rows), weights) if n_rows else HeldOutScore(0.0)
     return found

@@ -11,10 +11,10 @@ from collections.abc import Mapping
 import numpy as np
 from numpy.typing import NDArray
 
-from suffice.comparison.candidates import Entry, Keywords, about
+from suffice.comparison.candidates import GivenModel, Keywords, about
 from suffice.comparison.cross_validation import CrossValidation
 from suffice.comparison.folds import dealt_shares, generator
-from suffice.comparison.held_out import Score, score_of
+from suffice.comparison.held_out import HeldOutScore, score_of
 from suffice.data.table import Weights
 from suffice.errors import ArgumentError, SufficeError, listing
 from suffice.fitting import fit
@@ -26,7 +26,7 @@ from suffice.types import TableLike
 Shares = NDArray[np.int64]
 
 
-def require_sequences(entries: list[Entry]) -> None:
+def require_sequences(entries: list[GivenModel]) -> None:
     """Refuse to compare models of sequences with models of rows."""
     others = [entry.name for entry in entries if entry.structure.reads_rows]
     if others:
@@ -37,7 +37,7 @@ def require_sequences(entries: list[Entry]) -> None:
         )
 
 
-def fitted(entries: list[Entry], data: TableLike, watch: Watch, reading: Keywords) -> dict[str, Fit]:
+def fitted(entries: list[GivenModel], data: TableLike, watch: Watch, reading: Keywords) -> dict[str, Fit]:
     """Fit all models, which must be of the same symbols."""
     fits = {entry.name: _fit(entry, data, reading, watch, f"Model {entry.name!r}") for entry in entries}
     first = next(iter(fits))
@@ -51,7 +51,7 @@ def fitted(entries: list[Entry], data: TableLike, watch: Watch, reading: Keyword
     return fits
 
 
-def _fit(entry: Entry, data: TableLike, reading: Keywords, watch: Watch, where: str) -> Fit:
+def _fit(entry: GivenModel, data: TableLike, reading: Keywords, watch: Watch, where: str) -> Fit:
     settings = {name: value for name, value in entry.settings.items() if name != "restarts" or value is not None}
     try:
         return fit(entry.structure, data, progress=watch.display, **settings, **reading)
@@ -60,7 +60,7 @@ def _fit(entry: Entry, data: TableLike, reading: Keywords, watch: Watch, where: 
 
 
 def cross_validate(
-    entries: list[Entry], fits: Mapping[str, Fit], data: TableLike, n_folds: int, seed: int, reading: Keywords
+    entries: list[GivenModel], fits: Mapping[str, Fit], data: TableLike, n_folds: int, seed: int, reading: Keywords
 ) -> tuple[dict[str, CrossValidation], list[str]]:
     """Train every model without the sequences of each fold, in turn, and score them."""
     shares, reason = _shares(next(iter(fits.values())), data, n_folds, seed, reading["weights"])
@@ -94,7 +94,7 @@ def _shares(first: Fit, data: TableLike, n_folds: int, seed: int, weights: Weigh
     return dealt_shares(units.astype(np.int64), n_folds, generator(seed)), ""
 
 
-def _remarks(name: str, scores: list[Score]) -> list[str]:
+def _remarks(name: str, scores: list[HeldOutScore]) -> list[str]:
     said = []
     impossible, unknown = sum(score.impossible for score in scores), sum(score.unknown for score in scores)
     for count, what in ((impossible, "probability zero (−∞)"), (unknown, "an unknown probability (NaN)")):

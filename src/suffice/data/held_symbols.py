@@ -18,7 +18,7 @@ from suffice.data.schema import Declaration, Schema
 from suffice.data.stream import checked_weights
 from suffice.data.table import Weights
 from suffice.data.variable import Variable
-from suffice.data.windows import Piece
+from suffice.data.windows import SequencePiece
 from suffice.errors import DataError, listing, shown, suggestion
 from suffice.text import plural
 from suffice.types import Array
@@ -89,7 +89,7 @@ class HeldSymbols:
         """Return how many positions have so many predecessors."""
         return int(np.maximum(self.lengths - order, 0).sum())
 
-    def pieces(self) -> Iterator[Piece]:
+    def pieces(self) -> Iterator[SequencePiece]:
         """Yield the positions in order, a block's worth at a time."""
         n = self.n_positions
         held = self.lengths > 0
@@ -104,7 +104,7 @@ class HeldSymbols:
             if weights is not None:
                 begins = np.maximum(starts, low)
                 each = np.repeat(weights, np.maximum(np.minimum(starts + lengths, high) - begins, 0))
-            yield Piece(self.schema, columns, inside, each)
+            yield SequencePiece(self.schema, columns, inside, each)
 
     def settled(self) -> SettledTable:
         """Return the variables and the remarks, which were known from the start."""

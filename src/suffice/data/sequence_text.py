@@ -18,7 +18,7 @@ from numpy.typing import NDArray
 from suffice.data.block import SettledTable, code_dtype
 from suffice.data.schema import Declaration, Schema
 from suffice.data.variable import Variable, sort_labels
-from suffice.data.windows import Piece
+from suffice.data.windows import SequencePiece
 from suffice.errors import DataError, FileAccessError, SchemaError, listing, shown
 from suffice.types import Array
 
@@ -87,18 +87,18 @@ class TextSymbols:
             return self.settled().schema
         return Schema((Variable(self.name, self._states or (), self._states is not None),))
 
-    def pieces(self) -> Iterator[Piece]:
+    def pieces(self) -> Iterator[SequencePiece]:
         """Yield the symbols in order, a piece of the file at a time."""
         alphabet = _Alphabet(self)
         empty = True
         for symbols, starts in self._stretches():
             if len(symbols):
                 codes = alphabet.codes(symbols)
-                yield Piece(alphabet.schema, {self.name: codes}, starts)
+                yield SequencePiece(alphabet.schema, {self.name: codes}, starts)
                 empty = False
         self._done[:] = [alphabet.variable]
         if empty:
-            yield Piece(alphabet.schema, {self.name: np.zeros(0, np.int8)}, np.zeros(0, np.int64))
+            yield SequencePiece(alphabet.schema, {self.name: np.zeros(0, np.int8)}, np.zeros(0, np.int64))
 
     def _stretches(self) -> Iterator[Stretch]:
         if self.level == "words":

@@ -70,7 +70,7 @@ def window_schema(schema: Schema, order: int, pad: bool) -> Schema:
 
 
 @dataclass(frozen=True)
-class Piece:
+class SequencePiece:
     """Some consecutive positions of sequences that follow each other.
 
     Attributes
@@ -114,7 +114,7 @@ class Symbols(Protocol):
     def n_windows(self, order: int) -> int | None:
         """Return how many positions have so many predecessors, where it is known beforehand."""
 
-    def pieces(self) -> Iterator[Piece]:
+    def pieces(self) -> Iterator[SequencePiece]:
         """Yield the positions in order; may be called again for another pass."""
 
     def settled(self) -> SettledTable:
@@ -258,7 +258,7 @@ class WindowTable:
         lags = {steps: _lag(values, before, starts, steps, shift) for steps in range(1, self.order + 1)}
         return {0: values, **lags}
 
-    def _window(self, piece: Piece, tails: dict[str, Array]) -> LagColumns | None:
+    def _window(self, piece: SequencePiece, tails: dict[str, Array]) -> LagColumns | None:
         """Return the columns of one discrete variable with short codes, its lags to be made only if asked for."""
         name, values = next(iter(piece.columns.items()))
         plain = len(piece.columns) == 1 and values.dtype == np.int8 and values.flags.c_contiguous

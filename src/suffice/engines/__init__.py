@@ -14,7 +14,7 @@ import suffice.engines.parts as tables_in_parts
 import suffice.engines.spark as spark_frames
 import suffice.engines.sql as databases
 from suffice.data.readers import READERS
-from suffice.data.readers.pieces import Piece, pieces_of
+from suffice.data.readers.pieces import ParquetPiece, pieces_of
 from suffice.engines.spread import Opening
 from suffice.progress import Watch
 from suffice.stats.source import Source
@@ -44,7 +44,7 @@ class TableKind(NamedTuple):
     wants: str
     keeps_order: bool = True
     is_at_hand: bool = True
-    pieces: Callable[[Any], tuple[Piece, ...]] | None = None
+    pieces: Callable[[Any], tuple[ParquetPiece, ...]] | None = None
 
 
 def _open_here(data: Any, opening: Opening, watch: Watch) -> Source:
@@ -52,7 +52,7 @@ def _open_here(data: Any, opening: Opening, watch: Watch) -> Source:
     return opening(data, watch)
 
 
-def _read_here(reader: str, pieces: Callable[[Any], tuple[Piece, ...]] | None = None) -> TableKind:
+def _read_here(reader: str, pieces: Callable[[Any], tuple[ParquetPiece, ...]] | None = None) -> TableKind:
     return TableKind(READERS[reader].accepts, _open_here, READERS[reader].wants, pieces=pieces)
 
 

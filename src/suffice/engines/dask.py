@@ -9,7 +9,7 @@ from typing import Any
 from suffice.data.readers import parquet
 from suffice.data.readers.batches import is_of
 from suffice.data.readers.paths import refuse_lakes
-from suffice.data.readers.pieces import Piece, pieces_of, with_rows
+from suffice.data.readers.pieces import ParquetPiece, pieces_of, with_rows
 from suffice.engines.spread import Opening, SpreadSource, Work
 from suffice.engines.told import client_of_dask, listening, watching
 from suffice.errors import DataError
@@ -34,7 +34,7 @@ def open_source(data: Any, opening: Opening, watch: Watch) -> SpreadSource:
     return SpreadSource(opening, DaskPieces(pieces) if pieces else DaskPartitions(data), watch)
 
 
-def _plain_pieces(frame: Any) -> tuple[Piece, ...]:
+def _plain_pieces(frame: Any) -> tuple[ParquetPiece, ...]:
     """Return the pieces of the Parquet files that a data frame is a plain reading of; none for any other."""
     expression = frame.expr
     for node in expression.walk():
@@ -64,7 +64,7 @@ def _parameters(expression: Any) -> Sequence[str]:
 class DaskPieces:
     """Pieces of Parquet files, which Dask's workers read themselves."""
 
-    pieces: tuple[Piece, ...]
+    pieces: tuple[ParquetPiece, ...]
 
     @property
     def description(self) -> str:
@@ -76,7 +76,7 @@ class DaskPieces:
         """How many pieces there are."""
         return len(self.pieces)
 
-    def sample(self) -> Piece:
+    def sample(self) -> ParquetPiece:
         """Return the first piece that has rows."""
         return with_rows(self.pieces)
 

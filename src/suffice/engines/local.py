@@ -10,7 +10,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 
-from suffice.data.readers.pieces import Piece, open_table, with_rows
+from suffice.data.readers.pieces import ParquetPiece, open_table, with_rows
 from suffice.engines.spread import Work
 from suffice.errors import ArgumentError, DamagedError, DataError, FileFormatError, require_whole, shown
 from suffice.files import read_arrays, write_arrays
@@ -30,7 +30,7 @@ class LocalPieces:
 
     Attributes
     ----------
-    pieces : tuple of Piece
+    pieces : tuple of ParquetPiece
     checkpoint : path or None
         The file that keeps what was collected so far; removed once all pieces are done.
     asked : str
@@ -39,7 +39,7 @@ class LocalPieces:
         Leave out pieces that cannot be read, and say so.
     """
 
-    pieces: tuple[Piece, ...]
+    pieces: tuple[ParquetPiece, ...]
     checkpoint: str | os.PathLike[str] | None = None
     asked: str = ""
     skip_damaged: bool = False
@@ -54,7 +54,7 @@ class LocalPieces:
         """How many pieces there are."""
         return len(self.pieces)
 
-    def sample(self) -> Piece:
+    def sample(self) -> ParquetPiece:
         """Return the first piece that has rows, and can be read where others are left out."""
         found = with_rows(self.pieces)
         return next(filter(_begins_well, self.pieces), found) if self.skip_damaged else found
@@ -119,7 +119,7 @@ class LocalPieces:
         write_arrays(self.checkpoint, FILE_KIND, FILE_VERSION, meta, arrays)
 
 
-def _begins_well(piece: Piece) -> bool:
+def _begins_well(piece: ParquetPiece) -> bool:
     """Whether a piece has rows, the first of which can be read."""
     try:
         table = open_table(piece)
@@ -128,7 +128,7 @@ def _begins_well(piece: Piece) -> bool:
         return False
 
 
-def fingerprint(pieces: Sequence[Piece], work: Work, asked: str) -> str:
+def fingerprint(pieces: Sequence[ParquetPiece], work: Work, asked: str) -> str:
     """Return a digest of what is collected from which files in which way."""
     listed = [[piece.path, list(piece.groups), piece.start, piece.n_rows, list(piece.mark)] for piece in pieces]
     needs = [{"kind": need.kind, **need.to_dict()} for need in work.needs]

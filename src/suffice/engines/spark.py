@@ -17,7 +17,7 @@ import pyarrow as pa
 from suffice import errors
 from suffice.data.readers.batches import is_of
 from suffice.data.readers.paths import refuse_lakes
-from suffice.data.readers.pieces import Piece, pieces_of_files, with_rows
+from suffice.data.readers.pieces import ParquetPiece, pieces_of_files, with_rows
 from suffice.engines.spread import Opening, SpreadSource, Work, in_groups
 from suffice.engines.told import tasks_of_spark
 from suffice.errors import DataError
@@ -85,7 +85,7 @@ class SparkFiles:
     """Pieces of Parquet files, which Spark's workers read themselves."""
 
     session: Any
-    pieces: tuple[Piece, ...]
+    pieces: tuple[ParquetPiece, ...]
 
     @property
     def description(self) -> str:
@@ -97,7 +97,7 @@ class SparkFiles:
         """How many tasks the pieces are divided among."""
         return min(TASKS_A_CORE * int(self.session.sparkContext.defaultParallelism), len(self.pieces))
 
-    def sample(self) -> Piece:
+    def sample(self) -> ParquetPiece:
         """Return the first piece that has rows."""
         return with_rows(self.pieces)
 
@@ -145,7 +145,7 @@ class _OfGroup:
 
     work: Work
 
-    def __call__(self, pieces: Iterable[Piece]) -> Statistics:
+    def __call__(self, pieces: Iterable[ParquetPiece]) -> Statistics:
         return add_up(map(self.work, pieces))
 
 

@@ -103,7 +103,7 @@ class Reading:
 
 
 @dataclass(frozen=True, eq=False)
-class Comparison:
+class LabelBiasComparison:
     """Both models beside Bayes' rule, which knows how the words were drawn and is the best there can be.
 
     Attributes
@@ -182,14 +182,14 @@ def bayes(read: str, share: float) -> dict[str, float]:
 
 def compare(
     n_train: int = 2000, n_test: int = 500, share: float = 0.6, seed: int = 0, *, strength: float = STRENGTH
-) -> Comparison:
+) -> LabelBiasComparison:
     """Learn both models from the same words, and test them on others; ``strength`` is that of the L2 penalty."""
     stream = np.random.default_rng(seed)
     train, test = draw(n_train, share, stream), draw(n_test, share, stream)
     options: dict[str, Any] = {"c2": strength, "boundaries": True}
     memm, crf = (kind(**options).fit(train.inputs, train.states) for kind in (sf.MEMM, sf.ChainCRF))
     readings = (_best(test, share), _reading("MEMM", memm, test), _reading("CRF", crf, test))
-    return Comparison(n_train, n_test, share, readings, _successors(memm), memm, crf)
+    return LabelBiasComparison(n_train, n_test, share, readings, _successors(memm), memm, crf)
 
 
 def _best(test: Sample, share: float) -> Reading:

@@ -74,18 +74,18 @@ class Votes:
         said = (*STATES, None)  # a code of −1 is the last
         return {name: [said[code] for code in column] for name, column in zip(self.names, self.codes.T, strict=True)}
 
-    def hidden(self, share: float, seed: int) -> tuple[Votes, Held]:
+    def hidden(self, share: float, seed: int) -> tuple[Votes, HeldOutVotes]:
         """Return the votes without a share of those that are known, and that share."""
         known = np.argwhere(self.codes >= 0)
         taken = np.random.default_rng(seed).choice(known, round(share * len(known)), replace=False, axis=0)
         rows, columns = taken.T
         codes = self.codes.copy()
         codes[rows, columns] = -1
-        return replace(self, codes=codes), Held(rows, columns, self.codes[rows, columns])
+        return replace(self, codes=codes), HeldOutVotes(rows, columns, self.codes[rows, columns])
 
 
 @dataclass(frozen=True, eq=False)
-class Held:
+class HeldOutVotes:
     """Votes that a model was not shown.
 
     Attributes
@@ -110,7 +110,7 @@ class Held:
 
 
 @dataclass(frozen=True, eq=False)
-class Candidate:
+class CandidateScore:
     """A number of classes, and how well it did on the votes kept aside."""
 
     n_classes: int
@@ -118,18 +118,18 @@ class Candidate:
 
 
 @dataclass(frozen=True, eq=False)
-class Comparison:
+class SenateComparison:
     """Both models on the votes that were hidden from them.
 
     Attributes
     ----------
     votes : Votes
         What was learnt from.
-    held : Held
+    held : HeldOutVotes
         The hidden votes.
     fit : Fit
         The latent-class model.
-    candidates : tuple of Candidate
+    candidates : tuple of CandidateScore
     margins, classes : array, shape (n_senators, n_votes)
         p(yea) under the two models.
     belongs : array, shape (n_senators, n_classes)
@@ -137,9 +137,9 @@ class Comparison:
     """
 
     votes: Votes
-    held: Held
+    held: HeldOutVotes
     fit: sf.Fit
-    candidates: tuple[Candidate, ...]
+    candidates: tuple[CandidateScore, ...]
     margins: Floats
     classes: Floats
     belongs: Floats
@@ -226,24 +226,24 @@ def compare(
     prior: float = PRIOR,
     share: float = SHARE,
     restarts: int = 5,
-) -> Comparison:
+) -> SenateComparison:
     """Hide votes, choose the number of classes without them, learn both models, and test them."""
     shown, held = votes.hidden(share, seed)
     candidates = _tried(shown, n_classes, prior, share, seed) if len(n_classes) > 1 else ()
     best = min(candidates, key=lambda c: c.log_loss).n_classes if candidates else n_classes[0]
     fit = learn(shown, best, prior, seed=seed, restarts=restarts)
     margins = chances(learn(shown, 1, prior), shown)
-    return Comparison(shown, held, fit, candidates, margins, chances(fit, shown), belonging(fit, shown))
+    return SenateComparison(shown, held, fit, candidates, margins, chances(fit, shown), belonging(fit, shown))
 
 
-def _tried(votes: Votes, n_classes: Sequence[int], prior: float, share: float, seed: int) -> tuple[Candidate, ...]:
+def _tried(votes: Votes, n_classes: Sequence[int], prior: float, share: float, seed: int) -> tuple[CandidateScore, ...]:
     """Learn each number of classes from a part of the votes, roughly, and test it on the others."""
     shown, aside = votes.hidden(share, seed + 1)
     found = []
     for k in n_classes:
         fit = learn(shown, k, prior, seed=seed, restarts=2, tol=1e-4)
         loss = aside.log_loss(chances(fit, shown))
-        found.append(Candidate(k, loss if math.isfinite(loss) else math.inf))
+        found.append(CandidateScore(k, loss if math.isfinite(loss) else math.inf))
     return tuple(found)
 
 

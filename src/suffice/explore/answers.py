@@ -18,7 +18,7 @@ from suffice.errors import ArgumentError, SufficeError, shown
 from suffice.explore.insights import conflict, expected_gains, steepest
 from suffice.explore.question import Question, RequestError, is_whole, node_of, question_of
 from suffice.explore.rows import EvidenceRows
-from suffice.explore.solvers import Density, DiscreteSolver, Marginal, Solution, solver_of
+from suffice.explore.solvers import Density, DiscreteSolver, Marginal, SolvedQuestion, solver_of
 from suffice.families import entry_of
 from suffice.models.bayes_net import BayesianNetwork
 from suffice.models.capabilities import model_of
@@ -27,7 +27,7 @@ from suffice.models.markov_net import MarkovNetwork
 from suffice.models.model import Model
 from suffice.priors.credible import credible_marginals
 from suffice.priors.network_posterior import NetworkPosterior
-from suffice.report.page.entries import Graph, Spec
+from suffice.report.page.entries import ReportGraph, Spec
 from suffice.report.page.monitors import layout_of
 from suffice.result.fit import Fit
 from suffice.text import plural
@@ -152,7 +152,7 @@ class Answering:
             answer["note"] = found.note
         return answer
 
-    def _solve(self, question: Question, check: Check) -> Solution:
+    def _solve(self, question: Question, check: Check) -> SolvedQuestion:
         """Solve a question, one at a time, and keep the solution."""
         check()
         found = self._kept.get(question)
@@ -249,13 +249,13 @@ class Answering:
         found = self.solver.explain(question)
         return {"states": found.states, "ties": found.ties, "logGiven": _finite(found.log_given)}
 
-    def _conflict(self, question: Question, base: Solution, check: Check) -> float | None:
+    def _conflict(self, question: Question, base: SolvedQuestion, check: Check) -> float | None:
         if len(question.nodes) < 2 or math.isnan(base.log_evidence):
             return None
         return conflict(self._solve(Question(), check).marginals, question, base.log_evidence)
 
     def _gains(
-        self, question: Question, node: int, base: Solution, check: Check, remarks: list[str]
+        self, question: Question, node: int, base: SolvedQuestion, check: Check, remarks: list[str]
     ) -> list[tuple[int, float]] | None:
         if base.marginals[node] is None:
             return None
@@ -347,16 +347,16 @@ class _Kept:
 
     def __init__(self) -> None:
         self._lock = threading.Lock()
-        self._held: OrderedDict[tuple[Any, ...], Solution] = OrderedDict()
+        self._held: OrderedDict[tuple[Any, ...], SolvedQuestion] = OrderedDict()
 
-    def get(self, question: Question) -> Solution | None:
+    def get(self, question: Question) -> SolvedQuestion | None:
         with self._lock:
             found = self._held.get(question.key)
             if found is not None:
                 self._held.move_to_end(question.key)
             return found
 
-    def put(self, question: Question, solution: Solution) -> Solution:
+    def put(self, question: Question, solution: SolvedQuestion) -> SolvedQuestion:
         with self._lock:
             self._held[question.key] = solution
             self._held.move_to_end(question.key)
@@ -365,10 +365,10 @@ class _Kept:
         return solution
 
 
-def within(graph: Graph, node: int, radius: int) -> list[int]:
+def within(graph: ReportGraph, node: int, radius: int) -> list[int]:
     """Return the nodes that are at most so many edges away from one of them.
 
-    >>> within(Graph(["discrete"] * 4, [(0, 1), (1, 2), (2, 3)], True), 0, 2)
+    >>> within(ReportGraph(["discrete"] * 4, [(0, 1), (1, 2), (2, 3)], True), 0, 2)
     [0, 1, 2]
     """
     near: dict[int, set[int]] = {}

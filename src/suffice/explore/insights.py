@@ -17,7 +17,7 @@ from suffice.explore.solvers import (
     Marginal,
     MixedSolver,
     NormalSolver,
-    Solution,
+    SolvedQuestion,
 )
 from suffice.models.bayes_net import BayesianNetwork
 from suffice.report.page.entries import Spec
@@ -65,8 +65,8 @@ def expected_gains(
     solver: DiscreteSolver | MixedSolver | NormalSolver,
     question: Question,
     target: int,
-    base: Solution,
-    solve: Callable[[Question], Solution],
+    base: SolvedQuestion,
+    solve: Callable[[Question], SolvedQuestion],
     remarks: Remarks,
 ) -> Gains | None:
     """Return I(target; X | evidence) of every node X that is not known, in nats, the largest first.
@@ -76,7 +76,7 @@ def expected_gains(
     solver : DiscreteSolver, MixedSolver or NormalSolver
     question : Question
     target : int
-    base : Solution
+    base : SolvedQuestion
         That of the question.
     solve : callable
         Solves another question; it may raise when the answer is no longer wanted.
@@ -116,8 +116,8 @@ def _gains_of_states(
     question: Question,
     target: int,
     nodes: Sequence[int],
-    base: Solution,
-    solve: Callable[[Question], Solution],
+    base: SolvedQuestion,
+    solve: Callable[[Question], SolvedQuestion],
     remarks: Remarks,
 ) -> Gains | None:
     """Solve the question once more for every state of the target."""
@@ -158,7 +158,7 @@ def _gains_of_number(
     question: Question,
     target: int,
     nodes: Sequence[int],
-    solve: Callable[[Question], Solution],
+    solve: Callable[[Question], SolvedQuestion],
     remarks: Remarks,
 ) -> Gains | None:
     """Ask for the joint distribution of a continuous target and every other node."""

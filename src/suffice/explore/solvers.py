@@ -84,7 +84,7 @@ Marginal = Floats | Density | None
 
 
 @dataclass(frozen=True, eq=False)
-class Solution:
+class SolvedQuestion:
     """The answer to one question.
 
     Attributes
@@ -132,7 +132,7 @@ class Explanation:
 class Solver(Protocol):
     """What answers questions to a model."""
 
-    def solve(self, question: Question) -> Solution:
+    def solve(self, question: Question) -> SolvedQuestion:
         """Return log p(evidence) and the distribution of every node."""
 
     def is_possible(self, question: Question) -> bool:
@@ -213,24 +213,24 @@ class DiscreteSolver(_Places):
             {self.place[node]: np.array(weights) for node, weights in question.soft.items()},
         )
 
-    def solve(self, question: Question) -> Solution:
+    def solve(self, question: Question) -> SolvedQuestion:
         """Return log p(evidence) and the distribution of every node."""
         began = time.perf_counter()
         marginals: list[Marginal] = [None] * len(self.names)
         if question.is_void:
-            return Solution(-math.inf, marginals)
+            return SolvedQuestion(-math.inf, marginals)
         given, inquiry = self.given(question), self.model._tables.inquiry
         self.model._tables.check_known(None, given)
         self.model._tables.require_possible()
         found = inquiry.calibrated(given)
         log_z = found.log_z if len(question.hard) < len(self.names) else inquiry.log_evidence(given)
         if log_z == -math.inf:
-            return Solution(-math.inf, marginals, seconds=time.perf_counter() - began)
+            return SolvedQuestion(-math.inf, marginals, seconds=time.perf_counter() - began)
         for place, values in found.singles().items():
             marginals[self.node[place]] = values
         _observed(marginals, question, self.sizes)
         log_evidence = log_z - inquiry.log_z if question.nodes else 0.0
-        return Solution(log_evidence, marginals, seconds=time.perf_counter() - began)
+        return SolvedQuestion(log_evidence, marginals, seconds=time.perf_counter() - began)
 
     def is_possible(self, question: Question) -> bool:
         """Whether anything agrees with the evidence."""
@@ -256,22 +256,22 @@ class MixedSolver(_Places):
             {self.place[node]: np.array([value]) for node, value in question.values.items()},
         )
 
-    def solve(self, question: Question) -> Solution:
+    def solve(self, question: Question) -> SolvedQuestion:
         """Return log p(evidence) and the distribution of every node; None where it has no closed form."""
         began = time.perf_counter()
         marginals: list[Marginal] = [None] * len(self.names)
         if question.is_void:
-            return Solution(-math.inf, marginals)
+            return SolvedQuestion(-math.inf, marginals)
         seen = self.seen(question)
         log_evidence = float(Conditioned(self.network, seen, ()).log_evidence()[0])
         if log_evidence == -math.inf:
-            return Solution(-math.inf, marginals, seconds=time.perf_counter() - began)
+            return SolvedQuestion(-math.inf, marginals, seconds=time.perf_counter() - began)
         notes: list[str] = []
         for place, found in self._each(seen, notes).items():
             marginals[self.node[place]] = found
         _observed(marginals, question, self.sizes)
         notes += _too_many(marginals, self.names)
-        return Solution(log_evidence, marginals, " ".join(dict.fromkeys(notes)), time.perf_counter() - began)
+        return SolvedQuestion(log_evidence, marginals, " ".join(dict.fromkeys(notes)), time.perf_counter() - began)
 
     def _each(self, seen: Seen, notes: list[str]) -> dict[int, Floats | Density]:
         """Return the marginals by place; where some have no closed form, those that have one."""
@@ -353,20 +353,20 @@ class NormalSolver(_Places):
     def _values(self, question: Question) -> Mapping[str, float]:
         return {self.names[node]: value for node, value in question.values.items()}
 
-    def solve(self, question: Question) -> Solution:
+    def solve(self, question: Question) -> SolvedQuestion:
         """Return the log-density of the evidence, and the distribution of every node."""
         began = time.perf_counter()
         marginals: list[Marginal] = [None] * len(self.names)
         log_evidence = self._log_evidence(question)
         if log_evidence == -math.inf:
-            return Solution(-math.inf, marginals)
+            return SolvedQuestion(-math.inf, marginals)
         found = self.conditioned(question)
         if found is not None:
             moments = zip(found.names, found.mean, found.sd, strict=True)
             known = {name: Density(np.ones(1), np.array([mean]), np.array([sd])) for name, mean, sd in moments}
             marginals = [known.get(name) for name in self.names]
         _observed(marginals, question, self.sizes)
-        return Solution(log_evidence, marginals, seconds=time.perf_counter() - began)
+        return SolvedQuestion(log_evidence, marginals, seconds=time.perf_counter() - began)
 
     def _log_evidence(self, question: Question) -> float:
         if not question.values:

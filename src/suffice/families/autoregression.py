@@ -14,7 +14,7 @@ if TYPE_CHECKING:
     from suffice.data.schema import Schema
     from suffice.learn.family import Facts, PosteriorForm
     from suffice.models.autoregression import AutoregressiveModel
-    from suffice.report.page.entries import Parts
+    from suffice.report.page.entries import ReportParts
     from suffice.result.fit import Fit
 
 
@@ -38,7 +38,7 @@ def _model() -> type[AutoregressiveModel]:
     return AutoregressiveModel
 
 
-def _parts(model: AutoregressiveModel, fit: Fit | None) -> Parts:
+def _parts(model: AutoregressiveModel, fit: Fit | None) -> ReportParts:
     from suffice.report.page.sequences import regression_parts
 
     return regression_parts(model, fit)

@@ -13,7 +13,7 @@ if TYPE_CHECKING:
     from suffice.certify.claim import Claim
     from suffice.learn.family import Facts
     from suffice.models.class_gaussian import ClassGaussianModel
-    from suffice.report.page.entries import Parts
+    from suffice.report.page.entries import ReportParts
     from suffice.result.fit import Fit
 
 
@@ -38,7 +38,7 @@ def _model() -> type[ClassGaussianModel]:
     return ClassGaussianModel
 
 
-def _parts(model: ClassGaussianModel, fit: Fit | None) -> Parts:
+def _parts(model: ClassGaussianModel, fit: Fit | None) -> ReportParts:
     from suffice.report.page.classes import gaussian_parts
 
     return gaussian_parts(model, fit)

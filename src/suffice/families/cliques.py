@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from suffice.data.schema import Schema
     from suffice.learn.family import Facts, Plot, PosteriorForm
     from suffice.models.markov_net import MarkovNetwork
-    from suffice.report.page.entries import Parts
+    from suffice.report.page.entries import ReportParts
     from suffice.report.static_graph import Drawing
     from suffice.result.family_fits import CliquesFit
     from suffice.result.fit import Fit
@@ -58,7 +58,7 @@ def _model() -> type[MarkovNetwork]:
     return MarkovNetwork
 
 
-def _parts(model: MarkovNetwork, fit: Fit | None) -> Parts:
+def _parts(model: MarkovNetwork, fit: Fit | None) -> ReportParts:
     from suffice.report.page.undirected import field_parts
 
     return field_parts(model, fit)

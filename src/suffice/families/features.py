@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from suffice.models.conditional_log_linear import ConditionalLogLinear
     from suffice.models.log_linear import LogLinear
     from suffice.models.log_linear_density import LogLinearDensity
-    from suffice.report.page.entries import Parts
+    from suffice.report.page.entries import ReportParts
     from suffice.report.static_graph import Drawing
     from suffice.result.family_fits import FeaturesFit
     from suffice.result.fit import Fit
@@ -73,7 +73,7 @@ def _conditional() -> type[ConditionalLogLinear]:
     return ConditionalLogLinear
 
 
-def _parts(model: LogLinear | LogLinearDensity | ConditionalLogLinear, fit: Fit | None) -> Parts:
+def _parts(model: LogLinear | LogLinearDensity | ConditionalLogLinear, fit: Fit | None) -> ReportParts:
     from suffice.report.page.undirected import feature_parts
 
     return feature_parts(model, fit)

@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from suffice.data.schema import Schema
     from suffice.learn.family import Facts, Plot, PosteriorForm
     from suffice.models.joint_normal import JointNormal
-    from suffice.report.page.entries import Parts
+    from suffice.report.page.entries import ReportParts
     from suffice.report.static_graph import Drawing
     from suffice.result.family_fits import GaussianMarkovFit
     from suffice.result.fit import Fit
@@ -53,7 +53,7 @@ def _model() -> type[JointNormal]:
     return JointNormal
 
 
-def _parts(model: JointNormal, fit: Fit | None) -> Parts:
+def _parts(model: JointNormal, fit: Fit | None) -> ReportParts:
     from suffice.report.page.undirected import normal_parts
 
     return normal_parts(model, fit)

@@ -13,7 +13,7 @@ if TYPE_CHECKING:
     from suffice.certify.claim import Claim
     from suffice.learn.family import Facts, PosteriorForm
     from suffice.models.hypothesis_mixture import HypothesisMixture
-    from suffice.report.page.entries import Parts
+    from suffice.report.page.entries import ReportParts
     from suffice.result.fit import Fit
 
 
@@ -37,7 +37,7 @@ def _model() -> type[HypothesisMixture]:
     return HypothesisMixture
 
 
-def _parts(model: HypothesisMixture, fit: Fit | None) -> Parts:
+def _parts(model: HypothesisMixture, fit: Fit | None) -> ReportParts:
     from suffice.report.page.hypotheses import mixture_parts
 
     return mixture_parts(model, fit)

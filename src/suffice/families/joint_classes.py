@@ -13,7 +13,7 @@ if TYPE_CHECKING:
     from suffice.certify.claim import Claim
     from suffice.learn.family import Facts
     from suffice.models.joint_classes import JointClassModel
-    from suffice.report.page.entries import Parts
+    from suffice.report.page.entries import ReportParts
     from suffice.result.fit import Fit
 
 
@@ -37,7 +37,7 @@ def _model() -> type[JointClassModel]:
     return JointClassModel
 
 
-def _parts(model: JointClassModel, fit: Fit | None) -> Parts:
+def _parts(model: JointClassModel, fit: Fit | None) -> ReportParts:
     from suffice.report.page.classes import joint_parts
 
     return joint_parts(model, fit)

@@ -13,7 +13,7 @@ if TYPE_CHECKING:
     from suffice.certify.claim import Claim
     from suffice.learn.family import Facts, Plot
     from suffice.models.chain_model import ChainModel
-    from suffice.report.page.entries import Parts
+    from suffice.report.page.entries import ReportParts
     from suffice.report.static_graph import Drawing
     from suffice.result.fit import Fit
 
@@ -41,7 +41,7 @@ def _model() -> type[ChainModel]:
     return ChainModel
 
 
-def _parts(model: ChainModel, fit: Fit | None) -> Parts:
+def _parts(model: ChainModel, fit: Fit | None) -> ReportParts:
     from suffice.report.page.sequences import chain_parts
 
     return chain_parts(model, fit)

@@ -12,7 +12,7 @@ if TYPE_CHECKING:
     from suffice.certify.certificate import Certificate
     from suffice.certify.claim import Claim
     from suffice.models.graph_crf import GraphModel
-    from suffice.report.page.entries import Parts
+    from suffice.report.page.entries import ReportParts
     from suffice.result.fit import Fit
 
 
@@ -43,7 +43,7 @@ def _subject(model: GraphModel) -> str:
     return label_subject(model)
 
 
-def _parts(model: GraphModel, fit: Fit | None) -> Parts:
+def _parts(model: GraphModel, fit: Fit | None) -> ReportParts:
     from suffice.report.page.sequences import labelled_graph_parts
 
     return labelled_graph_parts(model, fit)

@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from suffice.learn.family import Facts, Plot, PosteriorForm
     from suffice.models.hidden_markov import HiddenMarkovModel
     from suffice.models.markov_chain import MarkovChainModel
-    from suffice.report.page.entries import Parts
+    from suffice.report.page.entries import ReportParts
     from suffice.result.fit import Fit
     from suffice.types import Json
 
@@ -57,13 +57,13 @@ def _hidden_model() -> type[HiddenMarkovModel]:
     return HiddenMarkovModel
 
 
-def _parts(model: MarkovChainModel, fit: Fit | None) -> Parts:
+def _parts(model: MarkovChainModel, fit: Fit | None) -> ReportParts:
     from suffice.report.page.sequences import markov_parts
 
     return markov_parts(model, fit)
 
 
-def _hidden_parts(model: HiddenMarkovModel, fit: Fit | None) -> Parts:
+def _hidden_parts(model: HiddenMarkovModel, fit: Fit | None) -> ReportParts:
     from suffice.report.page.sequences import hidden_parts
 
     return hidden_parts(model, fit)

@@ -13,7 +13,7 @@ if TYPE_CHECKING:
     from suffice.certify.claim import Claim
     from suffice.learn.family import Facts
     from suffice.models.naive import NaiveModel
-    from suffice.report.page.entries import Parts
+    from suffice.report.page.entries import ReportParts
     from suffice.result.fit import Fit
 
 
@@ -37,7 +37,7 @@ def _model() -> type[NaiveModel]:
     return NaiveModel
 
 
-def _parts(model: NaiveModel, fit: Fit | None) -> Parts:
+def _parts(model: NaiveModel, fit: Fit | None) -> ReportParts:
     from suffice.report.page.classes import naive_parts
 
     return naive_parts(model, fit)

@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from suffice.data.schema import Schema
     from suffice.learn.family import Facts, Plot, PosteriorForm
     from suffice.models.bayes_net import BayesianNetwork
-    from suffice.report.page.entries import Parts
+    from suffice.report.page.entries import ReportParts
     from suffice.report.static_graph import Drawing
     from suffice.result.family_fits import NetworkFit
     from suffice.result.fit import Fit
@@ -54,7 +54,7 @@ def _model() -> type[BayesianNetwork]:
     return BayesianNetwork
 
 
-def _parts(model: BayesianNetwork, fit: Fit | None) -> Parts:
+def _parts(model: BayesianNetwork, fit: Fit | None) -> ReportParts:
     from suffice.report.page.networks import network_parts
 
     return network_parts(model, fit)

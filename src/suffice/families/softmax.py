@@ -13,7 +13,7 @@ if TYPE_CHECKING:
     from suffice.certify.claim import Claim
     from suffice.learn.family import Facts, Plot
     from suffice.models.softmax_model import SoftmaxModel
-    from suffice.report.page.entries import Parts
+    from suffice.report.page.entries import ReportParts
     from suffice.result.family_fits import SoftmaxFit
     from suffice.result.fit import Fit
 
@@ -40,7 +40,7 @@ def _model() -> type[SoftmaxModel]:
     return SoftmaxModel
 
 
-def _parts(model: SoftmaxModel, fit: Fit | None) -> Parts:
+def _parts(model: SoftmaxModel, fit: Fit | None) -> ReportParts:
     from suffice.report.page.classes import softmax_parts
 
     return softmax_parts(model, fit)

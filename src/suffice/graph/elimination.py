@@ -100,7 +100,7 @@ class _Degrees:
         return around
 
 
-class _Tables(_Degrees):
+class _TableSizes(_Degrees):
     """The logarithm of the size of the table that would arise."""
 
     def __init__(self, graph: BitGraph) -> None:
@@ -161,7 +161,7 @@ RULES: dict[str, type[_Degrees]] = {
     "weighted_min_fill": _WeightedFill,
     "min_fill": _Fill,
     "min_degree": _Degrees,
-    "min_table": _Tables,
+    "min_table": _TableSizes,
 }
 
 
@@ -188,7 +188,7 @@ def eliminate(graph: BitGraph, rule: str = "best", keep: int = 0) -> Elimination
     if rule in RULES:
         return _greedy(graph, RULES[rule], keep)
     best = _greedy(graph, _WeightedFill, keep)
-    for other in (_Fill, _Degrees, _Tables):
+    for other in (_Fill, _Degrees, _TableSizes):
         if best.cells > ENOUGH:
             best = min(best, _greedy(graph, other, keep), key=lambda found: found.cells)
     return best

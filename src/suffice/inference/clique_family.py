@@ -65,7 +65,7 @@ class Layout:
         return np.concatenate([*(np.asarray(table, np.float64).reshape(-1) for table in tables), np.zeros(0)])
 
 
-class Point(Protocol):
+class FamilyPoint(Protocol):
     """A member of the family."""
 
     @property
@@ -112,7 +112,7 @@ class CliqueFamily(ABC):
         self.base = tuple(base)
 
     @abstractmethod
-    def at(self, theta: Floats) -> Point:
+    def at(self, theta: Floats) -> FamilyPoint:
         """Return the member with the parameters θ; it may be used until the next call, or after it more slowly."""
 
     @abstractmethod

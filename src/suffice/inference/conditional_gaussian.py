@@ -21,9 +21,9 @@ from suffice.inference.budget import BYTES
 from suffice.inference.gaussian_parts import (
     CHUNK,
     Part,
+    PartSolver,
     Regression,
     Solved,
-    Solver,
     split,
 )
 from suffice.inference.log_tables import LogFactor, Summed, greatest_of, log_of, maximised, sliced, summed_out
@@ -139,7 +139,7 @@ class Conditioned:
         self.network, self.seen, self._separated = network, seen, separated
         self.wanted = frozenset(wanted)
         self.relevant = network.above([*self.wanted, *seen.hard, *seen.soft, *seen.values])
-        self.solver = Solver(
+        self.solver = PartSolver(
             network.names, network.sizes, network.regressions, seen.values, seen.hard, network.labels, seen.n
         )
         self._sizes = (*network.sizes, seen.n)

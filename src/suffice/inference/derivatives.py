@@ -29,7 +29,7 @@ def gradients(product: Product, event: Mapping[int, int], given: Given) -> tuple
     for variable in (*both, *given.soft):
         mask |= product.above[variable]
     whole = _without(product, mask).with_factors(given.factors())
-    below, above = _Sums(whole, seen), _Sums(whole, both)
+    below, above = _DerivativeSums(whole, seen), _DerivativeSums(whole, both)
     if below.log_total == -math.inf:
         return None
     value = math.exp(above.log_total - below.log_total)
@@ -48,7 +48,7 @@ def _without(product: Product, mask: int) -> Product:
     return replace(product, factors=tuple(factors))
 
 
-class _Sums:
+class _DerivativeSums:
     """The sums that derivatives consist of, for one set of evidence."""
 
     def __init__(self, product: Product, evidence: Mapping[int, int]) -> None:

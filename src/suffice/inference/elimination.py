@@ -37,7 +37,7 @@ class _Lost(Exception):  # noqa: N818
 
 
 @dataclass(frozen=True, eq=False)
-class Table:
+class ScaledTable:
     """A table with an unspoken factor: what it stands for is values · exp(log_scale).
 
     ``floor`` is a bound from below of its positive values, by which products prove that they lose none of them.
@@ -91,13 +91,13 @@ def _parts(product: Product, targets: Sequence[int], evidence: Evidence) -> list
     return connected([*factors, *(product.unit(variable) for variable in targets)])
 
 
-def _aligned(table: Table, targets: Sequence[int]) -> NDArray[np.float64]:
+def _aligned(table: ScaledTable, targets: Sequence[int]) -> NDArray[np.float64]:
     order = sorted(range(len(table.scope)), key=lambda axis: targets.index(table.scope[axis]))
     held = dict(zip(table.scope, table.values.shape, strict=True))
     return table.values.transpose(order).reshape([held.get(variable, 1) for variable in targets])
 
 
-def _summed(product: Product, factors: Sequence[Factor], kept: set[int]) -> Table:
+def _summed(product: Product, factors: Sequence[Factor], kept: set[int]) -> ScaledTable:
     """Return the product of connected factors with all variables summed out but those to keep."""
     order = _order(product, factors, kept)
     try:
@@ -106,9 +106,9 @@ def _summed(product: Product, factors: Sequence[Factor], kept: set[int]) -> Tabl
         whole = _in_logarithms(factors, order)
     top = float(whole.values.max())
     if top == -math.inf:
-        return Table(whole.scope, np.zeros(whole.values.shape), 0.0, 1.0)
+        return ScaledTable(whole.scope, np.zeros(whole.values.shape), 0.0, 1.0)
     with np.errstate(under="ignore"):
-        return Table(whole.scope, np.exp(whole.values - top), top, 1.0)
+        return ScaledTable(whole.scope, np.exp(whole.values - top), top, 1.0)
 
 
 def _order(product: Product, factors: Sequence[Factor], kept: set[int]) -> list[int]:
@@ -141,22 +141,22 @@ def _peak(found: Elimination, sizes: Sequence[int]) -> int:
 # In linear space ----------------------------------------------------------------------------------------------
 
 
-def _started(factor: Factor) -> Table:
+def _started(factor: Factor) -> ScaledTable:
     return _scaled(factor.scope, factor.values, 0.0)
 
 
-def _scaled(scope: tuple[int, ...], values: NDArray[np.float64], log_scale: float) -> Table:
+def _scaled(scope: tuple[int, ...], values: NDArray[np.float64], log_scale: float) -> ScaledTable:
     """Divide by the largest value, and find the smallest positive one."""
     top = float(values.max())
     if top <= 0:
-        return Table(scope, values, log_scale, 1.0)
+        return ScaledTable(scope, values, log_scale, 1.0)
     lowest = float(np.min(values, where=values > 0, initial=top))
     if lowest / top < TINY:
         raise _Lost
-    return Table(scope, values / top, log_scale + math.log(top), lowest / top)
+    return ScaledTable(scope, values / top, log_scale + math.log(top), lowest / top)
 
 
-def _times(first: Table, second: Table) -> Table:
+def _times(first: ScaledTable, second: ScaledTable) -> ScaledTable:
     if first.floor * second.floor < TINY:
         first = _scaled(first.scope, first.values, first.log_scale)
         second = _scaled(second.scope, second.values, second.log_scale)
@@ -164,7 +164,7 @@ def _times(first: Table, second: Table) -> Table:
             raise _Lost
     scope = tuple(sorted({*first.scope, *second.scope}))
     values = _spread(first.scope, first.values, scope) * _spread(second.scope, second.values, scope)
-    return Table(scope, values, first.log_scale + second.log_scale, first.floor * second.floor)
+    return ScaledTable(scope, values, first.log_scale + second.log_scale, first.floor * second.floor)
 
 
 def _spread(held: tuple[int, ...], values: NDArray[np.float64], scope: tuple[int, ...]) -> NDArray[np.float64]:
@@ -174,7 +174,7 @@ def _spread(held: tuple[int, ...], values: NDArray[np.float64], scope: tuple[int
     return values.transpose(order).reshape([shape.get(variable, 1) for variable in scope])
 
 
-def _run(tables: Sequence[Table], order: Sequence[int]) -> Table:
+def _run(tables: Sequence[ScaledTable], order: Sequence[int]) -> ScaledTable:
     buckets = _Buckets(order, tables)
     for variable in order:
         whole = _multiplied(buckets.take(variable))
@@ -183,14 +183,14 @@ def _run(tables: Sequence[Table], order: Sequence[int]) -> Table:
         scope = whole.scope[:axis] + whole.scope[axis + 1 :]
         top = float(summed.max())
         if top > 0:
-            buckets.put(Table(scope, summed / top, whole.log_scale + math.log(top), whole.floor / top))
+            buckets.put(ScaledTable(scope, summed / top, whole.log_scale + math.log(top), whole.floor / top))
         else:
-            buckets.put(Table(scope, summed, 0.0, 1.0))
+            buckets.put(ScaledTable(scope, summed, 0.0, 1.0))
     return _multiplied(buckets.rest)
 
 
-def _multiplied(tables: Sequence[Table]) -> Table:
-    whole = Table((), np.ones(()), 0.0, 1.0)
+def _multiplied(tables: Sequence[ScaledTable]) -> ScaledTable:
+    whole = ScaledTable((), np.ones(()), 0.0, 1.0)
     for table in sorted(tables, key=lambda table: table.values.size):
         whole = _times(whole, table)
     return whole

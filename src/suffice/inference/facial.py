@@ -83,21 +83,21 @@ class Face:
     direction: tuple[Floats, ...] | None = field(repr=False)
 
     @property
-    def zero_margins(self) -> Cells:
+    def zero_margins(self) -> TableCells:
         """The zeros as pairs: the number of a scope, and the states of a cell of its margin."""
-        return Cells(self.zeros)
+        return TableCells(self.zeros)
 
     @property
-    def lost(self) -> Cells | None:
+    def lost(self) -> TableCells | None:
         """The allowed cells whose probability runs to zero, all of one table; None when the support is not known."""
         if self.support is None:
             return None
-        return Cells((~self.support if self.allowed is None else self.allowed & ~self.support,))
+        return TableCells((~self.support if self.allowed is None else self.allowed & ~self.support,))
 
     @property
-    def running(self) -> Cells:
+    def running(self) -> TableCells:
         """The log-potentials that run to infinity: a scope's number, and the states; see `pace`."""
-        return Cells(tuple(table != 0 for table in self.direction or ()))
+        return TableCells(tuple(table != 0 for table in self.direction or ()))
 
     def pace(self, number: int, codes: tuple[int, ...]) -> float:
         """Return how fast a log-potential runs: to +∞ if positive, to −∞ if negative.
@@ -109,7 +109,7 @@ class Face:
 
 
 @dataclass(frozen=True, eq=False)
-class Cells:
+class TableCells:
     """Some cells of some tables; they may be millions, of which a few are looked at."""
 
     tables: tuple[Bools, ...]
@@ -229,13 +229,13 @@ def _by_cells(
     return _settled(design, found.proof, found.support, allowed, zeros, found.direction)
 
 
-class _Found(NamedTuple):
+class _FacialSet(NamedTuple):
     proof: str
     support: Bools
     direction: tuple[Floats, ...] | None
 
 
-def _searched(design: Design, margins: Sequence[Floats], possible: Bools, observed: Bools | None) -> _Found | None:
+def _searched(design: Design, margins: Sequence[Floats], possible: Bools, observed: Bools | None) -> _FacialSet | None:
     """Return the facial set among the cells without a zero margin; None when an answer fails its checks."""
     matrix = design.matrix(np.flatnonzero(possible))
     known = _known_cells(design, matrix, margins, possible, observed)
@@ -249,9 +249,9 @@ def _searched(design: Design, margins: Sequence[Floats], possible: Bools, observ
     if not _is_face_of(design, margins, support, direction):
         return None
     if in_face.all():
-        return _Found("a positive table with these margins", support, None)
+        return _FacialSet("a positive table with these margins", support, None)
     proof = "a direction of growth, checked in whole numbers" if is_whole else "a direction of growth"
-    return _Found(proof, support, direction)
+    return _FacialSet(proof, support, direction)
 
 
 def _is_face_of(design: Design, margins: Sequence[Floats], support: Bools, direction: Sequence[Floats]) -> bool:

@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Protocol
 import numpy as np
 from numpy.typing import NDArray
 
-from suffice.inference.clique_family import CliqueFamily, Layout, Point, TableFamily
+from suffice.inference.clique_family import CliqueFamily, FamilyPoint, Layout, TableFamily
 from suffice.types import Codes, Floats
 
 if TYPE_CHECKING:
@@ -119,7 +119,7 @@ def cells_of(layout: Layout, codes: Sequence[Codes]) -> NDArray[np.int64]:
 class FeaturePoint:
     """A member of a `FeatureFamily`."""
 
-    def __init__(self, family: FeatureFamily, inner: Point) -> None:
+    def __init__(self, family: FeatureFamily, inner: FamilyPoint) -> None:
         self.family, self.inner = family, inner
 
     @property

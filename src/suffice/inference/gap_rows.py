@@ -32,7 +32,7 @@ CHUNK = 2**20
 """Cells of the tables of one batch of surroundings, about."""
 
 
-class Group(NamedTuple):
+class MissingGroup(NamedTuple):
     """Gaps that hang together.
 
     Attributes
@@ -48,7 +48,7 @@ class Group(NamedTuple):
 
 
 @dataclass(frozen=True, eq=False)
-class GapRows:
+class MissingTableValues:
     """How the gaps of rows are summed out and filled, for one product of tables."""
 
     product: Product
@@ -83,13 +83,13 @@ class GapRows:
 
     # Rows in groups -------------------------------------------------------------------------------------------
 
-    def _groups(self, codes: Ints, loose: str = "") -> dict[Group, Ints]:
+    def _groups(self, codes: Ints, loose: str = "") -> dict[MissingGroup, Ints]:
         """Return the groups of gaps, each with the rows that have it.
 
         ``loose`` says which gaps are left out as loose ends: with ``"below"`` those below which nothing was seen, with
         ``"childless"`` those without children, otherwise none.
         """
-        found: dict[Group, list[Ints]] = {}
+        found: dict[MissingGroup, list[Ints]] = {}
         for pattern, rows in patterns(codes < 0):
             gaps = sum(1 << int(v) for v in np.flatnonzero(pattern))
             ends = gaps & self._childless if loose == "childless" else self._below(gaps) if loose else 0
@@ -107,7 +107,7 @@ class GapRows:
                 above |= self.product.above[variable]
         return gaps & ~above
 
-    def _groups_of(self, gaps: int, empty: int) -> Iterator[Group]:
+    def _groups_of(self, gaps: int, empty: int) -> Iterator[MissingGroup]:
         """Yield the groups of some gaps; the tables in ``empty``, numbered as their nodes, join nothing."""
         left = gaps
         while left:
@@ -115,7 +115,7 @@ class GapRows:
             left &= ~sum(1 << member for member in group.members)
             yield group
 
-    def _group_from(self, start: int, gaps: int, empty: int) -> Group:
+    def _group_from(self, start: int, gaps: int, empty: int) -> MissingGroup:
         """Return the group of a gap, which is a bit; the tables in ``empty`` join nothing."""
         members, factors, fresh = 0, 0, start
         while fresh:
@@ -128,7 +128,7 @@ class GapRows:
             fresh = reached & gaps & ~members
         # Tables that join nothing stay if they are within, so that rows with and without them are in one group.
         within = [f for f in bits(factors) if not empty >> f & 1 or not self._scopes[f] & gaps & ~members]
-        return Group(tuple(bits(members)), tuple(within))
+        return MissingGroup(tuple(bits(members)), tuple(within))
 
     def _seen(self, codes: Ints) -> Floats:
         """Return the sum of the logarithms of all tables of which nothing is missing, of each row; shape (n_rows,)."""
@@ -140,7 +140,7 @@ class GapRows:
         return total
 
     def _batches(
-        self, group: Group, rows: Ints, codes: Ints, greatest: bool = False
+        self, group: MissingGroup, rows: Ints, codes: Ints, greatest: bool = False
     ) -> Iterator[tuple[Ints, Ints, int, list[LogFactor]]]:
         """Yield rows, the number of each one's surroundings, how many these are, and the tables with a row axis."""
         sizes, tables = self.product.sizes, [self._tables[factor] for factor in group.factors]
@@ -190,7 +190,7 @@ class GapRows:
         """The position that stands for the surroundings, beside the variables'."""
         return len(self.product.sizes)
 
-    def _widest(self, group: Group) -> int:
+    def _widest(self, group: MissingGroup) -> int:
         """Return the number of cells of the largest table that summing a group out makes, for one surrounding."""
         cells = math.prod(self.product.sizes[variable] for variable in group.members)
         if cells <= CHUNK // 64:
@@ -212,7 +212,7 @@ class GapRows:
 
         >>> from suffice.inference.product import Factor
         >>> pair = Product(("A", "B"), (2, 2), (Factor((0, 1), np.array([[1.0, 2.0], [3.0, 4.0]])),))
-        >>> np.exp(GapRows(pair).log_sum(np.array([[0, 1], [0, -1], [-1, 1], [-1, -1]]))).round(9).tolist()
+        >>> np.exp(MissingTableValues(pair).log_sum(np.array([[0, 1], [0, -1], [-1, 1], [-1, -1]]))).round(9).tolist()
         [2.0, 3.0, 6.0, 10.0]
         """
         total = self._seen(codes)
@@ -260,7 +260,7 @@ class GapRows:
         >>> from suffice.inference.product import Factor
         >>> pair = Product(("A", "B"), (2, 2), (Factor((0, 1), np.array([[1.0, 2.0], [3.0, 4.0]])),))
         >>> codes = np.array([[-1, 0], [-1, -1]])
-        >>> GapRows(pair).marginal(0, codes, codes < 0).round(4).tolist()
+        >>> MissingTableValues(pair).marginal(0, codes, codes < 0).round(4).tolist()
         [[0.25, 0.75], [0.3, 0.7]]
         """
         found = np.empty((len(codes), self.product.sizes[variable]))
@@ -269,7 +269,7 @@ class GapRows:
             touched = 0
             for member in missing:
                 touched |= self._holding[member]
-            group = Group(missing, tuple(bits(touched)))
+            group = MissingGroup(missing, tuple(bits(touched)))
             for here, at, n, factors in self._batches(group, rows, codes):
                 names, sizes = (*self.product.names, "surroundings"), (*self.product.sizes, n)
                 joint = summed_out(names, sizes, factors, (self._axis, variable), rows=self._axis).rest.values

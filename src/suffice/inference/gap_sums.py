@@ -28,7 +28,7 @@ FEW = 4096
 
 
 @dataclass(frozen=True)
-class Summed:
+class MissingSums:
     """What the tables say of the gaps.
 
     Attributes
@@ -80,14 +80,14 @@ class GapSums:
         """Cells of all tables."""
         return int(self.starts[-1])
 
-    def run(self, tables: Floats) -> Summed:
+    def run(self, tables: Floats) -> MissingSums:
         """Sum for some tables: their cells one table after another, not logarithms, shape (n_cells,)."""
         expected, log_sums = np.zeros(self.n_cells), np.zeros(len(self.weights))
         for places, part in self._parts:
             log_sums[places] = part(tables, expected)
-        return Summed(log_sums, expected)
+        return MissingSums(log_sums, expected)
 
-    def total(self, summed: Summed) -> float:
+    def total(self, summed: MissingSums) -> float:
         """Return Σ w log Σ Π."""
         return math.fsum((self.weights * summed.log_sums).tolist()) if len(self.weights) else 0.0
 

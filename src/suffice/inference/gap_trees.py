@@ -43,7 +43,7 @@ class ByTrees:
     def __init__(self, sums: GapSums, gaps: Gaps, chosen: Ints) -> None:
         self.n = len(chosen)
         kinds = np.unique(gaps.kind[chosen])
-        self.groups: Sequence[_Group | Forest]
+        self.groups: Sequence[_TreeGroup | Forest]
         try:
             self.groups = _groups(sums, gaps, kinds, chosen)
         except ModelError as error:
@@ -59,7 +59,7 @@ class ByTrees:
         return log_sums
 
 
-def _groups(sums: GapSums, gaps: Gaps, kinds: Ints, chosen: Ints) -> Sequence[_Group | Forest]:
+def _groups(sums: GapSums, gaps: Gaps, kinds: Ints, chosen: Ints) -> Sequence[_TreeGroup | Forest]:
     """Return the situations in groups: a forest of all, one shared tree, or a tree for each kind."""
     if len(kinds) > OWN_TREES:
         if len(kinds) <= PLANNED:
@@ -85,7 +85,7 @@ def _planned(sums: GapSums, gaps: Gaps, kind: int) -> tuple[Plan, Ints, Ints]:
 
 
 @dataclass
-class _Group(ABC):
+class _TreeGroup(ABC):
     """Situations that share a tree.
 
     Attributes
@@ -150,7 +150,7 @@ class _Group(ABC):
         return log_sums
 
 
-class _Own(_Group):
+class _Own(_TreeGroup):
     """Situations of one kind: what was seen is sliced away."""
 
     def __init__(self, sums: GapSums, gaps: Gaps, kind: int, chosen: Ints) -> None:
@@ -169,7 +169,7 @@ class _Own(_Group):
         return starts, starts
 
 
-class _Shared(_Group):
+class _Shared(_TreeGroup):
     """Situations of many kinds in one tree."""
 
     def __init__(self, sums: GapSums, gaps: Gaps, kinds: Ints, chosen: Ints, plan: Plan, variables: Ints,

@@ -139,7 +139,7 @@ def _part(group: Sequence[int], regressions: Mapping[int, Regression], seen: Map
 
 
 @dataclass(frozen=True, eq=False)
-class Solver:
+class PartSolver:
     """How the parts of one network are solved.
 
     Attributes

@@ -87,7 +87,7 @@ class NormalEmission:
 
 
 @dataclass(eq=False)
-class Expected:
+class ChainExpectations:
     """What sequences add up to.
 
     Attributes
@@ -109,7 +109,7 @@ class Expected:
     sums: list[Floats]
     impossible: int = -1
 
-    def add(self, other: Expected) -> None:
+    def add(self, other: ChainExpectations) -> None:
         """Add what later sequences add up to."""
         self.log_likelihood += other.log_likelihood
         self.first += other.first
@@ -119,7 +119,7 @@ class Expected:
         self.impossible = self.impossible if self.impossible >= 0 else other.impossible
 
 
-class Room:
+class ChainBuffers:
     """Arrays for the positions that are worked on at a time."""
 
     def __init__(self, n: int, k: int) -> None:
@@ -166,7 +166,7 @@ class HiddenChain:
 
     # What sequences are worth ---------------------------------------------------------------------------------
 
-    def expected(self, columns: Columns, offsets: Whole, weights: Floats) -> Expected:
+    def expected(self, columns: Columns, offsets: Whole, weights: Floats) -> ChainExpectations:
         """Return the log-likelihood of whole sequences and the counts that are expected of them."""
         each = np.ascontiguousarray(weights, np.float64)
         parts = self._each(offsets, lambda low, high: self._range(columns, offsets, each, low, high))
@@ -180,7 +180,7 @@ class HiddenChain:
         found = np.zeros(len(offsets) - 1)
 
         def work(low: int, high: int) -> None:
-            room = Room(self.piece, self.n_states)
+            room = ChainBuffers(self.piece, self.n_states)
             for first, last in self._groups(offsets, low, high):
                 begin, end = int(offsets[first]), int(offsets[last])
                 if end - begin > self.piece:
@@ -210,7 +210,7 @@ class HiddenChain:
             starts, steps = np.log(self.initial), np.log(self.transitions)
 
         def work(low: int, high: int) -> None:
-            room = Room(self.piece, self.n_states)
+            room = ChainBuffers(self.piece, self.n_states)
             for first, last in self._groups(offsets, low, high):
                 begin, end = int(offsets[first]), int(offsets[last])
                 shape = end - begin, self.n_states
@@ -252,11 +252,11 @@ class HiddenChain:
 
     def _range(
         self, columns: Columns, offsets: Whole, weights: Floats, low: int, high: int, kept: Floats | None = None
-    ) -> Expected:
+    ) -> ChainExpectations:
         """Return the sums of some sequences; ``kept`` is filled with the probabilities of states."""
         k = self.n_states
-        total = Expected(0.0, np.zeros(k), np.zeros((k, k)), [emission.zeros() for emission in self.emissions])
-        room = Room(self.piece, k)
+        total = ChainExpectations(0.0, np.zeros(k), np.zeros((k, k)), [emission.zeros() for emission in self.emissions])
+        room = ChainBuffers(self.piece, k)
         for first, last in self._groups(offsets, low, high):
             begin, end = int(offsets[first]), int(offsets[last])
             if end - begin > self.piece:
@@ -287,7 +287,7 @@ class HiddenChain:
             low = after
 
     def _filled(
-        self, columns: Columns, begin: int, end: int, room: Room
+        self, columns: Columns, begin: int, end: int, room: ChainBuffers
     ) -> tuple[Floats, Floats, Floats, Floats, Floats, Floats]:
         """Return the arrays of some positions, with scores, p and tops filled."""
         arrays = room.of(end - begin)
@@ -304,7 +304,7 @@ class HiddenChain:
         return arrays
 
     def _add_emissions(
-        self, columns: Columns, begin: int, end: int, gamma: Floats, total: Expected, kept: Floats | None
+        self, columns: Columns, begin: int, end: int, gamma: Floats, total: ChainExpectations, kept: Floats | None
     ) -> None:
         if kept is not None:
             kept[begin:end] = gamma
@@ -312,7 +312,7 @@ class HiddenChain:
         for emission, sums in zip(self.emissions, total.sums, strict=True):
             emission.add_sums(columns[emission.name][begin:end], gamma, sums)
 
-    def _forward(self, columns: Columns, begin: int, end: int, room: Room) -> tuple[list[float], list[Floats]]:
+    def _forward(self, columns: Columns, begin: int, end: int, room: ChainBuffers) -> tuple[list[float], list[Floats]]:
         """Go forward through one sequence: log p of its pieces, and how each is entered."""
         before, worth, entered = self.initial.copy(), [], []
         for low in range(begin, end, self.piece):
@@ -329,8 +329,8 @@ class HiddenChain:
         begin: int,
         end: int,
         weight: float,
-        room: Room,
-        total: Expected,
+        room: ChainBuffers,
+        total: ChainExpectations,
         kept: Floats | None,
     ) -> float:
         """Add the sums of one sequence of many pieces, and return its log p."""

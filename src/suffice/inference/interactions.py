@@ -15,7 +15,7 @@ from functools import cached_property
 import numpy as np
 from numpy.typing import NDArray
 
-from suffice.inference.clique_family import Layout, Point
+from suffice.inference.clique_family import FamilyPoint, Layout
 from suffice.types import Floats
 
 Term = tuple[int, ...]
@@ -139,7 +139,7 @@ class Interactions:
         parts = [basis.T @ table.reshape(-1) for basis, table in zip(self.bases, tables, strict=True)]
         return np.concatenate([*parts, np.zeros(0)])
 
-    def covariance(self, point: Point) -> NDArray[np.float64]:
+    def covariance(self, point: FamilyPoint) -> NDArray[np.float64]:
         """Return the covariance matrix of the coordinates' statistics at a point: one row's Fisher information."""
         n = self.n_free
         matrix = np.empty((n, n))

@@ -23,7 +23,7 @@ POSITIONS = 1 << 11
 """Pieces have about so many positions: their arrays should stay in the cache."""
 
 
-class Step(NamedTuple):
+class ScaledStep(NamedTuple):
     """Exponentials of steps, the largest of them one, padded to a multiple of four labels; the same transposed."""
 
     top: float
@@ -38,16 +38,16 @@ def is_safe(offsets: Ints, scores: Floats, steps: Floats) -> bool:
     return bool(steps.max() - steps.min() <= SPREAD)
 
 
-def exponentials_of(steps: Floats) -> Step:
+def exponentials_of(steps: Floats) -> ScaledStep:
     """Return the exponentials of the steps, shape (K, K)."""
     n_labels, width = len(steps), -(-len(steps) // 4) * 4
     top = float(steps.max())
     values = np.zeros((width, width))
     values[:n_labels, :n_labels] = np.exp(steps - top)
-    return Step(top, values, np.ascontiguousarray(values.T))
+    return ScaledStep(top, values, np.ascontiguousarray(values.T))
 
 
-def fill(offsets: Ints, low: int, high: int, scores: Floats, step: Step, log_z: Floats, chances: Floats) -> int:
+def fill(offsets: Ints, low: int, high: int, scores: Floats, step: ScaledStep, log_z: Floats, chances: Floats) -> int:
     """Fill log Z of some sequences, (S,), and the probabilities of labels, (n, K), if there is room for them."""
     first, last = int(offsets[low]), int(offsets[high])
     n, n_labels = last - first, scores.shape[1]

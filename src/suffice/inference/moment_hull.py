@@ -66,7 +66,7 @@ class Separation:
 
 
 @dataclass(frozen=True, eq=False)
-class Face:
+class HullFace:
     """The smallest face of the hull that holds the targets.
 
     Attributes
@@ -110,8 +110,8 @@ def separation(features: ArrayLike | csr_array, targets: ArrayLike, tol: float =
     Separation or None
         What is returned was checked, cell by cell, beyond round-off. None means that nothing was found: the targets
         are in the hull or within `tol` of it, the solver failed, or there are more than `moment_cloud.MAX_CELLS`
-        different vectors, or `MAX_ENTRIES` numbers in them, when only single features are looked at. `Face.feasible`
-        tells these apart.
+        different vectors, or `MAX_ENTRIES` numbers in them, when only single features are looked at.
+        `HullFace.feasible` tells these apart.
 
     Notes
     -----
@@ -135,7 +135,7 @@ def separation(features: ArrayLike | csr_array, targets: ArrayLike, tol: float =
     return _separation(_cloud(features, targets, tol), tol)
 
 
-def face(features: ArrayLike | csr_array, targets: ArrayLike, tol: float = 1e-9) -> Face:
+def face(features: ArrayLike | csr_array, targets: ArrayLike, tol: float = 1e-9) -> HullFace:
     """Find the smallest face of the hull that holds the targets.
 
     Parameters
@@ -149,7 +149,7 @@ def face(features: ArrayLike | csr_array, targets: ArrayLike, tol: float = 1e-9)
 
     Returns
     -------
-    Face
+    HullFace
         Undecided, too, when there are more than `moment_cloud.MAX_CELLS` different vectors, or an answer fails a check.
 
     Notes
@@ -183,12 +183,12 @@ def face(features: ArrayLike | csr_array, targets: ArrayLike, tol: float = 1e-9)
         if parts is not None:
             direction = np.zeros(len(moved))
             direction[moved] = parts.direction
-            return Face("yes" if parts.members.all() else "no", parts.members[within.place], direction)
+            return HullFace("yes" if parts.members.all() else "no", parts.members[within.place], direction)
         if found is not None and found.distance > tol:
             apart = _separation(cloud, tol)
     if apart is None:
-        return Face("undecided", None, None)
-    return Face("no", np.zeros(len(cloud.place), dtype=np.bool_), apart.direction)
+        return HullFace("undecided", None, None)
+    return HullFace("no", np.zeros(len(cloud.place), dtype=np.bool_), apart.direction)
 
 
 def interior_proof(

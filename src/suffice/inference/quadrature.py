@@ -1,4 +1,4 @@
-r"""Rule: a continuous variable as nodes with weights, ∫ g(x) dx ≈ Σ w_i g(x_i).
+r"""QuadratureRule: a continuous variable as nodes with weights, ∫ g(x) dx ≈ Σ w_i g(x_i).
 
 A log-linear model over continuous variables then is one over finitely many states, with the weights as base measure.
 
@@ -48,7 +48,7 @@ INNERMOST, OUTERMOST = -230.0, 58.0
 
 
 @dataclass(frozen=True, eq=False)
-class Rule:
+class QuadratureRule:
     """Nodes and weights for one variable, ∫ g(x) dx ≈ Σ exp(log_weights_i) g(nodes_i).
 
     Attributes
@@ -75,7 +75,7 @@ class Rule:
 
 def rule_for(
     low: float, high: float, *, size: int = SIZE, centre: float = 0.0, scale: float = 1.0, variant: int = 0
-) -> Rule:
+) -> QuadratureRule:
     """Return the rule for a variable between ``low`` and ``high``.
 
     Parameters
@@ -93,7 +93,7 @@ def rule_for(
 
     Returns
     -------
-    Rule
+    QuadratureRule
 
     Notes
     -----
@@ -139,7 +139,7 @@ def rule_for(
         parts = _bounded(low, high, size, centre, scale, variant)
     else:
         parts = _unbounded(low, high, size, centre, scale, variant)
-    return Rule(low, high, *parts)
+    return QuadratureRule(low, high, *parts)
 
 
 def _require_room(low: float, high: float, centre: float, scale: float) -> None:

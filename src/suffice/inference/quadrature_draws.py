@@ -8,19 +8,19 @@ from collections.abc import Callable
 import numpy as np
 
 from suffice.errors import ArgumentError, ModelError
-from suffice.inference.quadrature import Rule
+from suffice.inference.quadrature import QuadratureRule
 from suffice.types import Floats
 
 PIECES = 8
 """So many pieces a cell is cut into."""
 
 
-def draws(rule: Rule, log_density: Floats | Callable[[Floats], Floats], uniform: Floats) -> Floats:
+def draws(rule: QuadratureRule, log_density: Floats | Callable[[Floats], Floats], uniform: Floats) -> Floats:
     """Return the quantiles at ``uniform``: draws, where these are uniform random numbers.
 
     Parameters
     ----------
-    rule : Rule
+    rule : QuadratureRule
     log_density : callable, or array of shape (n,)
         From points to the logarithms of the density there, up to a constant; or these at the nodes of the rule, between
         which they are interpolated. The callable is closer where the density has kinks, jumps or singularities.
@@ -74,7 +74,7 @@ def draws(rule: Rule, log_density: Floats | Callable[[Floats], Floats], uniform:
     return drawn
 
 
-def _pieces(rule: Rule) -> tuple[Floats, Floats]:
+def _pieces(rule: QuadratureRule) -> tuple[Floats, Floats]:
     """Return where the pieces of the cells begin, and how long they are."""
     edges = rule.edges.copy()
     # Next to nothing lies beyond the outermost nodes; their cells reach as far outwards as inwards.
@@ -119,7 +119,7 @@ def _inverted(part: Floats, steepness: Floats) -> Floats:
 # Between the nodes --------------------------------------------------------------------------------------------
 
 
-def _interpolated(rule: Rule, values: Floats) -> Callable[[Floats], Floats]:
+def _interpolated(rule: QuadratureRule, values: Floats) -> Callable[[Floats], Floats]:
     """Return the log-density between and around the nodes, from its values there.
 
     Between two nodes it is a parabola through these and a third, the left or the right neighbour, whichever bends

@@ -16,7 +16,7 @@ from numpy.typing import NDArray
 from suffice.inference import elimination
 from suffice.inference.asking import Asker
 from suffice.inference.blanket import Blanket, distinct, distinct_codes
-from suffice.inference.gap_rows import GapRows
+from suffice.inference.gap_rows import MissingTableValues
 from suffice.inference.inquiry import Inquiry
 from suffice.types import Floats, Ints
 
@@ -31,11 +31,11 @@ class RowMarginals:
     Attributes
     ----------
     inquiry : Inquiry
-    rows : GapRows
+    rows : MissingTableValues
     """
 
     inquiry: Inquiry
-    rows: GapRows
+    rows: MissingTableValues
 
     @cached_property
     def _blanket(self) -> Blanket:

@@ -31,7 +31,7 @@ Arrays = dict[str, Array]
 
 
 @dataclass(frozen=True)
-class Reading:
+class FeatureRecipe:
     """How features were made.
 
     Attributes
@@ -104,7 +104,7 @@ class ChainFile:
     Attributes
     ----------
     model : ChainModel
-    reading : Reading or None
+    reading : FeatureRecipe or None
         None where a model was written alone, in codes.
     params : dict
         The parameters of the estimator, as JSON has them.
@@ -114,7 +114,7 @@ class ChainFile:
     """
 
     model: ChainModel
-    reading: Reading | None = None
+    reading: FeatureRecipe | None = None
     params: Mapping[str, Any] = field(default_factory=dict)
     layout: TextLayout | None = None
     proof: Proof | None = None
@@ -160,7 +160,7 @@ def save_chain(file: ChainFile, path: str) -> None:
     write_arrays(path, KIND, VERSION, meta, arrays)
 
 
-def _reading_entry(reading: Reading) -> dict[str, Json]:
+def _reading_entry(reading: FeatureRecipe) -> dict[str, Json]:
     templates, steps = reading.templates, reading.step_features
     return {
         "templates": None
@@ -239,7 +239,7 @@ def _require_rising(name: str, sizes: NDArray[np.int64], codes: Array, n: int) -
         raise FileFormatError(f"The codes of {name!r} must rise from 0 to below {n:,}.")
 
 
-def _reading(entry: Entry, names: Vocabulary) -> Reading:
+def _reading(entry: Entry, names: Vocabulary) -> FeatureRecipe:
     found = entry["templates"]
     templates = None if found is None else Templates(text(found, "text"), text(found, "boundary"), flag(found, "ends"))
     steps = entry["step_features"]
@@ -248,7 +248,7 @@ def _reading(entry: Entry, names: Vocabulary) -> Reading:
     n_buckets = whole(entry, "n_buckets")
     if n_buckets != names.n_buckets:
         raise FileFormatError(f"Names are read into {n_buckets:,} buckets, and {names.n_buckets:,} have weights.")
-    return Reading(templates, steps, n_buckets)
+    return FeatureRecipe(templates, steps, n_buckets)
 
 
 def _layout(entry: Entry) -> TextLayout:

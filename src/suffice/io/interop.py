@@ -20,7 +20,7 @@ from suffice.data.variable import Variable
 from suffice.errors import ArgumentError, ModelError, Remedy, SchemaError, listing
 from suffice.io.network_file import ROUND_OFF, TOLERANCE
 from suffice.models.bayes_net import BayesianNetwork
-from suffice.models.cpds import Family
+from suffice.models.cpds import NodeFamily
 from suffice.models.cpds.tabular import TabularCPD, describe_configuration, whole_values
 from suffice.models.markov_net import MarkovNetwork
 from suffice.models.model import Model
@@ -154,7 +154,7 @@ def bayes_net(
     )
     tables = {}
     for name, node in nodes.items():
-        family = Family(variables[name], tuple(variables[parent] for parent in node.parents))
+        family = NodeFamily(variables[name], tuple(variables[parent] for parent in node.parents))
         rows = np.array(node.values, np.float64).reshape(-1, variables[name].n_states)
         proper = (np.abs(rows.sum(axis=1) - 1) <= ROUND_OFF).all()
         tables[name] = TabularCPD(family, rows) if proper else TabularCPD.from_raw(family, rows, TOLERANCE)

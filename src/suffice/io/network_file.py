@@ -15,7 +15,7 @@ from suffice.errors import ArgumentError, Remedy, StructureError, listing, sugge
 from suffice.graph.directed import find_cycle
 from suffice.io.text_file import TextFile
 from suffice.models.bayes_net import BayesianNetwork
-from suffice.models.cpds import CPD, Family
+from suffice.models.cpds import CPD, NodeFamily
 from suffice.models.cpds.tabular import TabularCPD, describe_configuration
 from suffice.models.markov_net import MarkovNetwork
 from suffice.models.model import Model
@@ -64,7 +64,7 @@ def network(
     dag = dag_of(file, {node.name: node.parents for node in nodes}, {node.name: node.at for node in nodes})
     tables = {}
     for node in nodes:
-        family = Family(variables[node.name], tuple(variables[parent] for parent in node.parents))
+        family = NodeFamily(variables[node.name], tuple(variables[parent] for parent in node.parents))
         _check_rows(file, node, family)
         tables[node.name] = TabularCPD.from_raw(family, node.rows, TOLERANCE)
     return BayesianNetwork(
@@ -109,7 +109,7 @@ def dag_of(file: TextFile, parents: Mapping[str, Sequence[str]], at: Mapping[str
         raise file.error(at[cycle[-1]], str(error)) from None
 
 
-def _check_rows(file: TextFile, node: FileNode, family: Family) -> None:
+def _check_rows(file: TextFile, node: FileNode, family: NodeFamily) -> None:
     with np.errstate(invalid="ignore", over="ignore"):
         proper = (node.rows >= 0).all(axis=1) & (np.abs(node.rows.sum(axis=1) - 1) <= TOLERANCE)
     if proper.all():

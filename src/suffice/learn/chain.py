@@ -11,7 +11,7 @@ import numpy as np
 from suffice.data.schema import Schema
 from suffice.data.sequence_positions import PositionTable
 from suffice.errors import ArgumentError, DataError, NotFor, require_whole, shown
-from suffice.learn.chain_objective import Objective, chain_need
+from suffice.learn.chain_objective import ChainObjective, chain_need
 from suffice.learn.method import Method, Problem, Solution, Step
 from suffice.models.chain_carry import carried
 from suffice.models.chain_layout import layout_of
@@ -70,17 +70,17 @@ def refuses_smooth(structure: LabelChain, prior: Any) -> str | None:
     return None if has_l1 else NotFor("it is for penalties with c1 > 0.")
 
 
-def objective_of(problem: Problem) -> Objective:
+def objective_of(problem: Problem) -> ChainObjective:
     """Return the objective that a problem states."""
     structure: LabelChain = problem.structure
     counts = problem.statistics[needs(structure, problem.schema)[1]]
     layout = layout_of(structure, counts)
     assert problem.source is not None
     penalty = penalty_of(problem.prior)
-    return Objective(problem.source, structure, layout, layout.gathered(counts), penalty.c2)
+    return ChainObjective(problem.source, structure, layout, layout.gathered(counts), penalty.c2)
 
 
-def start_of(problem: Problem, objective: Objective) -> Floats:
+def start_of(problem: Problem, objective: ChainObjective) -> Floats:
     """Return where the search begins: at zero, or at the weights of a model, as far as it has the same features."""
     if problem.init is None:
         return np.zeros(objective.layout.size)
@@ -97,8 +97,8 @@ class Follower:
     """
 
     problem: Problem
-    objective: Objective
-    held_out: Objective | None = None
+    objective: ChainObjective
+    held_out: ChainObjective | None = None
     patience: int = 10
 
     def __post_init__(self) -> None:
@@ -136,7 +136,7 @@ class Follower:
             yield step
 
 
-def follower_of(problem: Problem, objective: Objective) -> Follower:
+def follower_of(problem: Problem, objective: ChainObjective) -> Follower:
     """Return what follows a search, from the options of its method."""
     sequences = problem.options.get("held_out")
     patience = require_whole("patience", problem.options.get("patience", 10), 1)
@@ -207,7 +207,7 @@ def _searched(problem: Problem, label: str) -> Solution:
 
 
 def _ended(
-    outcome: Outcome, objective: Objective, units: Floats, c1: float, limit: float, steps: Iterator[int]
+    outcome: Outcome, objective: ChainObjective, units: Floats, c1: float, limit: float, steps: Iterator[int]
 ) -> tuple[Outcome, bool]:
     """Go on by Newton's method where that gains more than quasi-Newton steps promise, zeros and signs being held.
 
@@ -234,7 +234,7 @@ def _ended(
     return replace(outcome, x=reached, value=value, gradient=gradient, values=(*outcome.values, value)), is_end
 
 
-def _finished(outcome: Outcome, objective: Objective, units: Floats, c1: float, limit: float) -> Outcome:
+def _finished(outcome: Outcome, objective: ChainObjective, units: Floats, c1: float, limit: float) -> Outcome:
     """Go to the optimum by a Hessian that is written out, where weights are few and something is left to gain.
 
     Zeros that hold each other are left only together: orthant-wise steps and steps on a support do not see that. And
@@ -260,7 +260,7 @@ def _finished(outcome: Outcome, objective: Objective, units: Floats, c1: float, 
     return replace(outcome, x=x, value=value, gradient=gradient, values=values, converged=is_end, reason=reason)
 
 
-def _diagonal(objective: Objective, units: Floats, x: Floats, wanted: Bools) -> Floats:
+def _diagonal(objective: ChainObjective, units: Floats, x: Floats, wanted: Bools) -> Floats:
     """Return about the Hessian's diagonal: how often features are seen, or for few weights the diagonal itself.
 
     Of features that are nearly certain, the first may be many orders of magnitude larger than the second.
@@ -275,7 +275,7 @@ def _diagonal(objective: Objective, units: Floats, x: Floats, wanted: Bools) -> 
     return found
 
 
-def _is_pulled_off_zero(outcome: Outcome, objective: Objective, units: Floats, c1: float) -> bool:
+def _is_pulled_off_zero(outcome: Outcome, objective: ChainObjective, units: Floats, c1: float) -> bool:
     """Whether weights at zero have a slope beyond their price that promises more than may be left to gain."""
     l1 = Kinks(np.full(objective.layout.size, c1))
     if not l1.left(outcome.x, outcome.gradient)[~l1.free(outcome.x)].any():
@@ -285,7 +285,7 @@ def _is_pulled_off_zero(outcome: Outcome, objective: Objective, units: Floats, c
     return l1.decrement(outcome.x, slopes, product, seen, 1.0) > 10 * LEFT
 
 
-def solution_of(problem: Problem, objective: Objective, outcome: Outcome, follower: Follower) -> Solution:
+def solution_of(problem: Problem, objective: ChainObjective, outcome: Outcome, follower: Follower) -> Solution:
     """Put the model together."""
     early = follower.is_early
     weights = np.array(follower.best if early else outcome.x)

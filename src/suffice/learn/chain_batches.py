@@ -20,9 +20,9 @@ from suffice.data.attributes import Attributes, LabelledSequences, offsets_of
 from suffice.data.block import Block
 from suffice.data.sequence_positions import SequenceColumns
 from suffice.errors import EstimationError, Remedy
-from suffice.learn.chain_objective import Objective
+from suffice.learn.chain_objective import ChainObjective
 from suffice.learn.chain_passes import pass_of
-from suffice.models.chain_design import Ready, Table, made_ready, table_of
+from suffice.models.chain_design import DenseTable, Ready, made_ready, table_of
 from suffice.models.chain_layout import ChainLayout
 from suffice.priors.elastic import Elastic
 from suffice.stats.chain_counts import ChainCount, count_chains
@@ -32,7 +32,7 @@ from suffice.types import Floats, Ints
 
 
 @dataclass(frozen=True, eq=False)
-class Batch:
+class TrainingBatch:
     """Some sequences with the weights that they have a say in.
 
     Attributes
@@ -47,7 +47,7 @@ class Batch:
 
     where: Ints
     layout: ChainLayout
-    table: Table
+    table: DenseTable
     ready: Ready
     counts: Floats
 
@@ -59,19 +59,19 @@ class Batches:
     Attributes
     ----------
     structure : LabelChain
-    each : tuple of Batch
+    each : tuple of TrainingBatch
     penalty : Elastic
     c1, c2 : array, shape (n_weights,)
         Each weight's share in the penalty of one of its batches.
     """
 
     structure: LabelChain
-    each: tuple[Batch, ...]
+    each: tuple[TrainingBatch, ...]
     penalty: Elastic
     c1: Floats
     c2: Floats
 
-    def likelihood(self, batch: Batch, weights: Floats) -> tuple[float, Floats]:
+    def likelihood(self, batch: TrainingBatch, weights: Floats) -> tuple[float, Floats]:
         """Return −Σ log p(y | x) of a batch and its slopes by the weights that it has."""
         task = pass_of(self.structure, batch.layout, weights)(batch.layout, batch.table, weights)
         found = task.total(batch.ready).vector(batch.layout, batch.table)
@@ -98,7 +98,7 @@ class Batches:
         return heard
 
 
-def batches_of(objective: Objective, penalty: Elastic, positions: int, stream: np.random.Generator) -> Batches:
+def batches_of(objective: ChainObjective, penalty: Elastic, positions: int, stream: np.random.Generator) -> Batches:
     """Deal the sequences, in random order, into batches of about so many positions, and of one sequence at least."""
     sequences, weights = _in_memory(objective.source)
     order = stream.permutation(sequences.n_sequences)
@@ -148,7 +148,9 @@ def _labels(sequences: LabelledSequences) -> NDArray[np.int32]:
     return sequences.labels
 
 
-def _batch(objective: Objective, sequences: LabelledSequences, weights: NDArray[Any] | None, chosen: Ints) -> Batch:
+def _batch(
+    objective: ChainObjective, sequences: LabelledSequences, weights: NDArray[Any] | None, chosen: Ints
+) -> TrainingBatch:
     """Return some sequences as a batch."""
     layout, structure = objective.layout, objective.structure
     offsets = offsets_of(sequences.lengths[chosen])
@@ -169,7 +171,7 @@ def _batch(objective: Objective, sequences: LabelledSequences, weights: NDArray[
     need = ChainCount(structure.label, states.n_attributes, 0 if steps is None else steps.n_attributes)
     counts = own.gathered(count_chains([need], block)[need])
     table = table_of(own)
-    return Batch(where, own, table, made_ready(part, own, table, by_position, given=structure.is_local), counts)
+    return TrainingBatch(where, own, table, made_ready(part, own, table, by_position, given=structure.is_local), counts)
 
 
 def _inside(begins: Ints, offsets: Ints) -> Ints:

@@ -10,7 +10,7 @@ import numpy as np
 from suffice.data.block import Block
 from suffice.data.sequence_positions import PositionTable
 from suffice.learn.chain_passes import ChainPass, along_of, pass_of
-from suffice.models.chain_design import ReadyColumns, ReadyTable, Table, ready_of, table_of
+from suffice.models.chain_design import DenseTable, ReadyColumns, ReadyTable, ready_of, table_of
 from suffice.models.chain_layout import ChainLayout
 from suffice.progress import Watch
 from suffice.stats.chain_counts import ChainCount
@@ -32,7 +32,7 @@ def chain_need(structure: LabelChain) -> ChainCount:
 
 
 @dataclass(frozen=True, eq=False)
-class Objective:
+class ChainObjective:
     """−Σ log p(y | x) + c2 ‖w‖², to be minimised over the weights w.
 
     Attributes
@@ -50,7 +50,7 @@ class Objective:
     layout: ChainLayout
     counts: Floats
     c2: float
-    table: Table = field(init=False)
+    table: DenseTable = field(init=False)
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "table", table_of(self.layout))
@@ -84,20 +84,20 @@ class Objective:
         found = self.source.reduce(task)[Sum(task.name, self.layout.size + 1)].values
         return np.asarray(found[1:] + 2 * self.c2 * direction)
 
-    def of_others(self, table: PositionTable) -> Objective:
+    def of_others(self, table: PositionTable) -> ChainObjective:
         """Return the objective of other sequences, in codes of the same vocabulary and labels, without a penalty."""
         source, structure = BlockSource(table), self.structure
         need = chain_need(structure)
         counts = self.layout.gathered(source.gather([need])[need])
-        return Objective(source, structure, self.layout, counts, 0.0).held()
+        return ChainObjective(source, structure, self.layout, counts, 0.0).held()
 
-    def held(self) -> Objective:
+    def held(self) -> ChainObjective:
         """Return the same with the sequences made ready for many passes, in memory."""
         source = held(self.source, self.structure, self.layout, self.table)
-        return Objective(source, self.structure, self.layout, self.counts, self.c2)
+        return ChainObjective(source, self.structure, self.layout, self.counts, self.c2)
 
 
-def held(source: Source, structure: LabelChain, layout: ChainLayout, table: Table) -> Source:
+def held(source: Source, structure: LabelChain, layout: ChainLayout, table: DenseTable) -> Source:
     """Return a source whose sequences are ready; one that is not in memory stays as it is."""
     if not isinstance(source, BlockSource):
         return source

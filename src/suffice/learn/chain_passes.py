@@ -18,7 +18,7 @@ from suffice.data.attributes import ends_of
 from suffice.data.block import Block
 from suffice.errors import EstimationError, Mention
 from suffice.inference import label_chains
-from suffice.models.chain_design import PIECE_POSITIONS, Ready, Table, ready_of
+from suffice.models.chain_design import PIECE_POSITIONS, DenseTable, Ready, ready_of
 from suffice.models.chain_layout import ChainLayout
 from suffice.models.chain_scores import fill_scores, values_of
 from suffice.native import label_chains as kernels
@@ -50,7 +50,7 @@ class Total:
     steps: Floats
 
     @classmethod
-    def zero(cls, layout: ChainLayout, table: Table) -> Total:
+    def zero(cls, layout: ChainLayout, table: DenseTable) -> Total:
         """Return the sums of no sequences."""
         k = layout.n_labels
         return cls(
@@ -76,7 +76,7 @@ class Total:
             mine = getattr(self, name)
             np.add(mine, getattr(other, name), out=mine)
 
-    def vector(self, layout: ChainLayout, table: Table) -> Floats:
+    def vector(self, layout: ChainLayout, table: DenseTable) -> Floats:
         """Return log Z, and then the expected features in the order of the weights."""
         table.add_to(self.states, self.table)
         parts = [np.array([self.log_z]), self.states, self.transitions.reshape(-1)[layout.pairs]]
@@ -90,7 +90,7 @@ class ChainPass:
     """−Σ log p(y | x) but for what the labels themselves add, and its derivatives, at some weights."""
 
     layout: ChainLayout
-    table: Table
+    table: DenseTable
     weights: Floats
     name: ClassVar[str] = "chain"
     given: ClassVar[bool] = False
@@ -123,15 +123,15 @@ class ChainPass:
     def of_range(self, ready: Ready, number: int, low: int, high: int) -> Total:
         """Return the sums of some sequences, in the memory that has this number."""
         if number not in ready.kept:
-            ready.kept[number] = Total.zero(self.layout, self.table), Room(self.table.width)
-        held: tuple[Total, Room] = ready.kept[number]
+            ready.kept[number] = Total.zero(self.layout, self.table), PassBuffers(self.table.width)
+        held: tuple[Total, PassBuffers] = ready.kept[number]
         total, room = held
         total.clear()
         for first, last in ready.pieces(low, high, self.piece_positions):
             self._add_piece(ready, first, last, room, total)
         return total
 
-    def _add_piece(self, ready: Ready, first: int, last: int, room: Room, total: Total) -> None:
+    def _add_piece(self, ready: Ready, first: int, last: int, room: PassBuffers, total: Total) -> None:
         """Add the sums of a few sequences."""
         offsets = ready.offsets[first : last + 1] - ready.offsets[first]
         if not offsets[-1]:
@@ -142,7 +142,7 @@ class ChainPass:
         self._add_labels(ready, first, last, p, total)
 
     def _forward_backward(
-        self, ready: Ready, first: int, last: int, room: Room, total: Total
+        self, ready: Ready, first: int, last: int, room: PassBuffers, total: Total
     ) -> tuple[Floats, Floats, Floats]:
         """Return what is left of potentials, p(label | input so far) and the probabilities of labels; add log Z."""
         k, weights = self.layout.n_labels, ready.weights[first:last]
@@ -208,11 +208,11 @@ class ChainPass:
 class StepPass(ChainPass):
     """The same where steps have attributes, so that every position has transitions of its own; in log space."""
 
-    def _add_piece(self, ready: Ready, first: int, last: int, room: Room, total: Total) -> None:
+    def _add_piece(self, ready: Ready, first: int, last: int, room: PassBuffers, total: Total) -> None:
         if ready.offsets[first] < ready.offsets[last]:
             self._add_pairs(ready, first, last, *self._expected(ready, first, last, room, total), total)
 
-    def _expected(self, ready: Ready, first: int, last: int, room: Room, total: Total) -> tuple[Floats, Floats]:
+    def _expected(self, ready: Ready, first: int, last: int, room: PassBuffers, total: Total) -> tuple[Floats, Floats]:
         """Return the probabilities of labels, (n, width), and of steps, (n, K, K), times weights; add log Z."""
         k, n = self.layout.n_labels, int(ready.offsets[last] - ready.offsets[first])
         self._require_room(n)
@@ -273,11 +273,11 @@ class LocalPass(ChainPass):
 
     given: ClassVar[bool] = True
 
-    def _add_piece(self, ready: Ready, first: int, last: int, room: Room, total: Total) -> None:
+    def _add_piece(self, ready: Ready, first: int, last: int, room: PassBuffers, total: Total) -> None:
         if ready.offsets[first] < ready.offsets[last]:
             self._add_given(ready, first, last, self._expected_given(ready, first, last, room, total), total)
 
-    def _expected_given(self, ready: Ready, first: int, last: int, room: Room, total: Total) -> Floats:
+    def _expected_given(self, ready: Ready, first: int, last: int, room: PassBuffers, total: Total) -> Floats:
         """Return the probabilities of labels given those before, (n, width), times weights; add log Z."""
         n, offsets = int(ready.offsets[last] - ready.offsets[first]), ready.offsets[first : last + 1]
         psi, _, _, tops, totals = room.of(n)
@@ -327,7 +327,7 @@ class ChainPassAlong(ChainPass):
     direction: Floats
     name: ClassVar[str] = "chain along"
 
-    def _add_piece(self, ready: Ready, first: int, last: int, room: Room, total: Total) -> None:
+    def _add_piece(self, ready: Ready, first: int, last: int, room: PassBuffers, total: Total) -> None:
         lo, offsets = int(ready.offsets[first]), ready.offsets[first : last + 1] - ready.offsets[first]
         if not offsets[-1]:
             return
@@ -349,7 +349,7 @@ class StepPassAlong(StepPass):
     direction: Floats
     name: ClassVar[str] = "chain along"
 
-    def _add_piece(self, ready: Ready, first: int, last: int, room: Room, total: Total) -> None:
+    def _add_piece(self, ready: Ready, first: int, last: int, room: PassBuffers, total: Total) -> None:
         lo, hi = int(ready.offsets[first]), int(ready.offsets[last])
         if lo == hi:
             return
@@ -372,7 +372,7 @@ class LocalPassAlong(LocalPass):
     direction: Floats
     name: ClassVar[str] = "chain along"
 
-    def _add_piece(self, ready: Ready, first: int, last: int, room: Room, total: Total) -> None:
+    def _add_piece(self, ready: Ready, first: int, last: int, room: PassBuffers, total: Total) -> None:
         if ready.offsets[first] == ready.offsets[last]:
             return
         p, rows = self._expected_given(ready, first, last, room, total), np.arange(self.layout.n_labels)
@@ -407,7 +407,7 @@ def along_of(
     return LocalPassAlong if one is LocalPass else StepPassAlong if one is StepPass else ChainPassAlong
 
 
-class Room:
+class PassBuffers:
     """Memory for the numbers of a piece, used again for the next."""
 
     def __init__(self, width: int) -> None:

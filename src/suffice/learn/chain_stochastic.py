@@ -17,7 +17,7 @@ import numpy as np
 
 from suffice.errors import ArgumentError, Remedy, Text, require_number, require_whole, shown
 from suffice.learn.chain import check, follower_of, needs, objective_of, refuses, solution_of, start_of
-from suffice.learn.chain_batches import Batch, Batches, batches_of
+from suffice.learn.chain_batches import Batches, TrainingBatch, batches_of
 from suffice.learn.method import Method, Problem, Solution
 from suffice.models.sampling import stream_key
 from suffice.optimise.outcome import Outcome, outcome_of
@@ -137,7 +137,7 @@ def _plain(batches: Batches, start: Floats, rate: float | None) -> PlainRates:
 
 
 def _learned(problem: Problem, label: str, choose: Callable[[Batches, Floats, float | None], Rates]) -> Solution:
-    objective, options = objective_of(problem), Settings.of(problem.options)
+    objective, options = objective_of(problem), ChainStochasticSettings.of(problem.options)
     stream = np.random.Generator(np.random.Philox(key=np.array([stream_key(problem.seed), 0], np.uint64)))
     batches = batches_of(objective, penalty_of(problem.prior), options.batch, stream)
     follower = follower_of(problem, objective)
@@ -153,7 +153,7 @@ def _learned(problem: Problem, label: str, choose: Callable[[Batches, Floats, fl
 
 
 @dataclass(frozen=True)
-class Settings:
+class ChainStochasticSettings:
     """Options of stochastic steps: positions of a batch, the first rate, and the least fall of the loss an epoch."""
 
     batch: int = POSITIONS
@@ -161,7 +161,7 @@ class Settings:
     fall: float = FALL
 
     @classmethod
-    def of(cls, options: Mapping[str, Any]) -> Settings:
+    def of(cls, options: Mapping[str, Any]) -> ChainStochasticSettings:
         """Check a user's options."""
         found = cls(**{name: options[name] for name in ("batch", "rate", "fall") if name in options})
         require_whole("batch", found.batch, 1, place="option")
@@ -178,7 +178,7 @@ class Settings:
         return found
 
 
-def take_step(batches: Batches, batch: Batch, weights: Floats, rates: Rates, dues: Dues | None) -> None:
+def take_step(batches: Batches, batch: TrainingBatch, weights: Floats, rates: Rates, dues: Dues | None) -> None:
     """Move the weights of one batch; there are dues where there are kinks."""
     own, c1, c2 = weights[batch.where], batches.c1[batch.where], batches.c2[batch.where]
     with np.errstate(over="ignore", invalid="ignore"):  # a rate that is far too large is found out by the loss

@@ -33,7 +33,7 @@ from suffice.types import Floats
 
 
 @dataclass(frozen=True, eq=False)
-class Found:
+class CliqueEstimate:
     """What a search came to.
 
     Attributes
@@ -58,15 +58,15 @@ class Found:
     log_z: float | None = None
 
 
-Search = Callable[[Matching], Found]
+Search = Callable[[Matching], CliqueEstimate]
 SHOWN = 6
 """So many cells and parameters are named in a remark."""
 
 
-def found_by(matching: Matching, outcome: Outcome) -> Found:
+def found_by(matching: Matching, outcome: Outcome) -> CliqueEstimate:
     """Translate what an optimiser returned."""
     objectives = tuple(matching.gain(value) for value in outcome.values)
-    return Found(matching.theta(outcome.x), objectives, outcome.converged, outcome.reason)
+    return CliqueEstimate(matching.theta(outcome.x), objectives, outcome.converged, outcome.reason)
 
 
 def solve_by(search: Search) -> Callable[[Problem], Solution]:
@@ -87,7 +87,7 @@ def solve_by(search: Search) -> Callable[[Problem], Solution]:
 # Existence ----------------------------------------------------------------------------------------------------
 
 
-def boundary(matching: Matching, found: Found) -> Face | None:
+def boundary(matching: Matching, found: CliqueEstimate) -> Face | None:
     """Return the face on which the estimate lies, or None when it is proven to exist."""
     layout, counts = matching.layout, joint_counts(matching.problem)
     if counts is not None and not matching.base and (counts > 0).all():
@@ -129,7 +129,7 @@ def _hides(matching: Matching, face: Face) -> bool:
 # The solution -------------------------------------------------------------------------------------------------
 
 
-def solution(matching: Matching, found: Found, face: Face | None) -> Solution:
+def solution(matching: Matching, found: CliqueEstimate, face: Face | None) -> Solution:
     """Put the model together, and say what there is to say."""
     problem, layout = matching.problem, matching.layout
     n_free = problem.structure.n_free(problem.schema)

@@ -30,7 +30,7 @@ from suffice.errors import (
 )
 from suffice.learn.method import Method, Problem, Solution
 from suffice.models.bayes_net import BayesianNetwork
-from suffice.models.cpds import CPD, AnyKind, Family, given_in, nodes_of
+from suffice.models.cpds import CPD, AnyKind, NodeFamily, given_in, nodes_of
 from suffice.priors.binding import bound, prior_of, without_prior
 from suffice.priors.network_posterior import NetworkPosterior
 from suffice.priors.penalty import Penalty
@@ -129,7 +129,7 @@ def _impossible(local: Mapping[str, float]) -> tuple[str, ...]:
     return tuple(said)
 
 
-def _said(nodes: Mapping[str, tuple[AnyKind, Family]]) -> tuple[str, ...]:
+def _said(nodes: Mapping[str, tuple[AnyKind, NodeFamily]]) -> tuple[str, ...]:
     """Remark on the nodes whose settings depart from maximum likelihood."""
     ways: dict[str, list[str]] = {}
     for node, (kind, _) in nodes.items():
@@ -150,7 +150,7 @@ def _some(names: list[str], most: int = 4) -> str:
 
 
 def _fit_group(
-    problem: Problem, prior: Any, nodes: Mapping[str, tuple[AnyKind, Family]], group: tuple[str, ...]
+    problem: Problem, prior: Any, nodes: Mapping[str, tuple[AnyKind, NodeFamily]], group: tuple[str, ...]
 ) -> NodeFit:
     kind, family = nodes[group[0]]
     statistic = reduce(add, in_terms_of_lead(problem.statistics, nodes, group))  # eq tied-statistics
@@ -180,7 +180,7 @@ def _fit_group(
 
 
 def in_terms_of_lead(
-    statistics: Statistics, nodes: Mapping[str, tuple[AnyKind, Family]], group: tuple[str, ...]
+    statistics: Statistics, nodes: Mapping[str, tuple[AnyKind, NodeFamily]], group: tuple[str, ...]
 ) -> Iterator[Any]:
     """Yield the statistics of tied nodes, expressed in the first one's variables."""
     lead_kind, lead = nodes[group[0]]
@@ -210,7 +210,7 @@ def in_terms_of_lead(
         yield statistics[kind.need(family)].renamed(dict(zip(family.scope, lead.variables, strict=True)))
 
 
-def _require_plain(kind: AnyKind, family: Family) -> None:
+def _require_plain(kind: AnyKind, family: NodeFamily) -> None:
     """Refuse settings that a conjugate prior has no use for."""
     name = family.child.name
     plain = kind.configured(name, {})
@@ -225,13 +225,13 @@ def _require_plain(kind: AnyKind, family: Family) -> None:
             )
 
 
-def _penalised(kind: Any, family: Family, statistic: Any, penalty: Penalty) -> CPD:
+def _penalised(kind: Any, family: NodeFamily, statistic: Any, penalty: Penalty) -> CPD:
     main = penalty.width if penalty.main is None else penalty.main
     cpd: CPD = kind.penalised(family, statistic, penalty.width, main)
     return cpd
 
 
-def _require_apt(prior: Any, dag: DAG, nodes: Mapping[str, tuple[AnyKind, Family]]) -> None:
+def _require_apt(prior: Any, dag: DAG, nodes: Mapping[str, tuple[AnyKind, NodeFamily]]) -> None:
     """Refuse priors on nodes of another kind, and on none of the nodes, with what fits all kinds of the network."""
     if prior is None:
         return

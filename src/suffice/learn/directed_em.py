@@ -15,7 +15,7 @@ import numpy as np
 
 from suffice.data.schema import Schema
 from suffice.errors import ArgumentError, EstimationError, Remedy
-from suffice.inference.gap_sums import GapSums, Summed
+from suffice.inference.gap_sums import GapSums, MissingSums
 from suffice.learn import directed
 from suffice.learn.em import EM
 from suffice.learn.em_init import require_network
@@ -135,7 +135,7 @@ class TableExpectation:
         # eq observed-likelihood
         return _weighed(self.complete, tables) + self.sums.total(summed), self.complete + summed.expected
 
-    def _require_possible(self, summed: Summed, tables: Floats) -> None:
+    def _require_possible(self, summed: MissingSums, tables: Floats) -> None:
         if np.isnan(tables).any():
             node = self._node_of(int(np.argmax(np.isnan(tables))))
             raise EstimationError(

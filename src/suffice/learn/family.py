@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from suffice.certify.observed_discrete import Observed
     from suffice.checking.questions import Claims
     from suffice.data.schema import Schema
-    from suffice.report.page.entries import Parts
+    from suffice.report.page.entries import ReportParts
     from suffice.report.static_graph import Drawing
     from suffice.result.fit import Fit
     from suffice.result.goodness import Goodness
@@ -72,7 +72,7 @@ class ModelEntry:
     name: str
     title: str
     load: Callable[[], type[Any]]
-    parts: Callable[[Any, Fit | None], Parts]
+    parts: Callable[[Any, Fit | None], ReportParts]
     plots: Callable[[], tuple[Plot, ...]] = tuple
     describe: Callable[[Any], Facts] | None = None
     structure_of: Callable[[Any, Any], object] | None = None

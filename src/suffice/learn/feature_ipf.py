@@ -19,7 +19,7 @@ from suffice.learn.feature_setting import FeatureSetting
 from suffice.learn.features import rank_of
 from suffice.learn.method import Problem, Solution, Step
 from suffice.learn.weights import Space
-from suffice.models.feature_design import Design
+from suffice.models.feature_design import FeatureDesign
 from suffice.models.log_linear import LogLinear
 from suffice.structures.cliques import Cliques
 from suffice.structures.feature_products import IndicatorsSpec
@@ -96,7 +96,7 @@ def _scaled(problem: Problem, setting: FeatureSetting) -> Solution:
     return found
 
 
-def _weights(design: Design, theta: Any) -> Any:
+def _weights(design: FeatureDesign, theta: Any) -> Any:
     """Return the weight of every cell: columns of the matrix have a single one."""
     cells = design.by_column.indices
     return np.where(np.isfinite(theta), theta, -math.inf)[cells]

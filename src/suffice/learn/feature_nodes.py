@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 
 from suffice.errors import EstimationError
-from suffice.inference.quadrature import Rule, rule_for
+from suffice.inference.quadrature import QuadratureRule, rule_for
 from suffice.models.feature_base import quadrature_of
 from suffice.stats.needs import Distinct, Sum
 from suffice.structures.feature_rules import Feature
@@ -27,7 +27,7 @@ def targets_need(n_weights: int) -> Sum:
     return Sum("features", n_weights)
 
 
-def nodes_of(structure: Features, statistics: Any) -> dict[str, Rule]:
+def nodes_of(structure: Features, statistics: Any) -> dict[str, QuadratureRule]:
     """Return the quadrature of every continuous variable, placed where the data are, or where targets say."""
     if not structure.support:
         return {}
@@ -137,7 +137,7 @@ def _two_moments(
     return mean, square
 
 
-def require_inside(structure: Features, statistics: Any, nodes: dict[str, Rule]) -> None:
+def require_inside(structure: Features, statistics: Any, nodes: dict[str, QuadratureRule]) -> None:
     """Refuse targets that no density has: at the end of a feature's range or beyond, or without any variance."""
     features = structure.resolved(statistics.schema)
     if targets_need(len(features)) not in statistics:
@@ -165,7 +165,7 @@ def require_inside(structure: Features, statistics: Any, nodes: dict[str, Rule])
             )
 
 
-def _ends(least: float, most: float, rule: Rule) -> str:
+def _ends(least: float, most: float, rule: QuadratureRule) -> str:
     """Say between which values a feature lies; what only the last of many nodes reaches is without end."""
     far = 1e20 * max(1.0, abs(rule.nodes[len(rule.nodes) // 2]))
     said = [f"{end:.6g}" if abs(end) < far else "−∞" if end < 0 else "∞" for end in (least, most)]

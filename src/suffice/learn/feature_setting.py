@@ -16,13 +16,13 @@ from suffice.inference.clique_family import CliqueFamily, TableFamily, family_of
 from suffice.inference.feature_extents import variances, widest
 from suffice.inference.feature_family import FeatureFamily, joint_features
 from suffice.inference.product import Factor
-from suffice.inference.quadrature import Rule
+from suffice.inference.quadrature import QuadratureRule
 from suffice.learn.feature_matching import FeatureMatching
 from suffice.learn.feature_nodes import nodes_of, placement_of, reference, targets_need
 from suffice.learn.largest_sum import largest_sum
 from suffice.learn.method import Problem
 from suffice.models.feature_base import BaseTerm, base_factors
-from suffice.models.feature_design import PSEUDO_ROWS, Design, data_covariance, design_of
+from suffice.models.feature_design import PSEUDO_ROWS, FeatureDesign, data_covariance, design_of
 from suffice.stats.needs import Count, Distinct
 from suffice.structures.feature_rules import main_effects
 from suffice.types import Floats
@@ -43,8 +43,8 @@ class FeatureSetting:
     Attributes
     ----------
     problem : Problem
-    design : Design
-    nodes : dict of Rule
+    design : FeatureDesign
+    nodes : dict of QuadratureRule
         The quadrature of continuous variables.
     base : tuple of Factor
         The base measure, weights of nodes included; and a support, once a face is known.
@@ -55,8 +55,8 @@ class FeatureSetting:
     """
 
     problem: Problem
-    design: Design
-    nodes: dict[str, Rule]
+    design: FeatureDesign
+    nodes: dict[str, QuadratureRule]
     base: tuple[Factor, ...]
     allowed: NDArray[np.bool_]
     limits: Floats

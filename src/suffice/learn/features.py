@@ -16,7 +16,7 @@ from suffice.inference.clique_family import TableFamily, TablePoint
 from suffice.inference.dependence import Dependence, combination
 from suffice.inference.feature_family import joint_features
 from suffice.inference.feature_rank import MOST_WEIGHTS, rank_of_rows, relations, uniform_covariance
-from suffice.inference.moment_hull import Face, face, separation
+from suffice.inference.moment_hull import HullFace, face, separation
 from suffice.inference.product import possible_cells
 from suffice.learn.conditional import solve_conditional
 from suffice.learn.feature_density import density_solution
@@ -169,7 +169,7 @@ def _is_suspect(setting: FeatureSetting, found: FoundWeights) -> bool:
     return _is_far(setting, found)
 
 
-def joint_face(setting: FeatureSetting) -> Face | None:
+def joint_face(setting: FeatureSetting) -> HullFace | None:
     """Return the face of the moments' hull that holds the targets, where the joint table is small enough."""
     if math.prod(setting.design.layout.sizes) > FACE_CELLS:
         return None
@@ -197,7 +197,7 @@ def _spread_out(setting: FeatureSetting, support: NDArray[np.bool_]) -> NDArray[
 # The solution -------------------------------------------------------------------------------------------------
 
 
-def solution(setting: FeatureSetting, found: FoundWeights, on_face: Face | None) -> Solution:
+def solution(setting: FeatureSetting, found: FoundWeights, on_face: HullFace | None) -> Solution:
     """Put the model together, and say what there is to say."""
     problem, design = setting.problem, setting.design
     point = setting.family.at(found.weights)
@@ -296,7 +296,7 @@ def _run_away(setting: FeatureSetting, which: NDArray[Any]) -> str:
     return f"{_no_estimate(setting)} The mean of a feature is at the end of its range: {named}."
 
 
-def _combination(setting: FeatureSetting, on_face: Face) -> str:
+def _combination(setting: FeatureSetting, on_face: HullFace) -> str:
     assert on_face.direction is not None
     assert on_face.support is not None
     held = np.flatnonzero(on_face.direction)

@@ -21,7 +21,7 @@ import numpy as np
 from suffice.data.schema import Schema
 from suffice.errors import ArgumentError, EstimationError, Mention, Remedy, made, shown, the_argument
 from suffice.graph.undirected import chordless_cycle
-from suffice.learn.gaussian_steps import Point, nats_left, newton_steps, scaling_steps
+from suffice.learn.gaussian_steps import GaussianPoint, nats_left, newton_steps, scaling_steps
 from suffice.learn.method import Method, Problem, Solution, Step
 from suffice.models.gaussian_regressions import clique_factor, precision_of, regressions_of, require_spread
 from suffice.models.joint_normal import JointNormal
@@ -37,7 +37,7 @@ from suffice.types import Floats
 
 PATIENCE = 50
 """So many steps without getting closer mean that only rounding is left."""
-Steps = Callable[[Floats, GaussianMarkov], Iterator[Point]]
+Steps = Callable[[Floats, GaussianMarkov], Iterator[GaussianPoint]]
 
 
 def accepts(structure: GaussianMarkov, schema: Schema) -> str | None:
@@ -155,7 +155,7 @@ class _Iterative:
             remarks=walk.remarks(problem),
         )
 
-    def _walk(self, correlations: Floats, problem: Problem, weight: float, roots: Floats) -> _Walk:
+    def _walk(self, correlations: Floats, problem: Problem, weight: float, roots: Floats) -> _Path:
         points = self.steps(correlations, problem.structure)
         here = best = next(points)
         waited = 0
@@ -166,18 +166,18 @@ class _Iterative:
             ):
                 break
             if waited == PATIENCE:
-                return _Walk(best, trace, stalled=True)
+                return _Path(best, trace, stalled=True)
             here = next(points)
             best, waited = (here, 0) if here.gap < best.gap else (best, waited + 1)
             trace.append(Step(step, _log_likelihood(weight, here, float(np.log(roots).sum()))))
-        return _Walk(best if best.gap <= problem.tol / 10 else here, trace, stalled=False)
+        return _Path(best if best.gap <= problem.tol / 10 else here, trace, stalled=False)
 
 
 @dataclass(frozen=True)
-class _Walk:
+class _Path:
     """Where the steps led."""
 
-    point: Point
+    point: GaussianPoint
     trace: list[Step]
     stalled: bool
 
@@ -197,7 +197,7 @@ class _Walk:
         )
 
 
-def _log_likelihood(weight: float, point: Point, log_scale: float) -> float:
+def _log_likelihood(weight: float, point: GaussianPoint, log_scale: float) -> float:
     p = len(point.precision)
     return -0.5 * weight * (p * math.log(2 * math.pi) + 2 * log_scale + point.objective)
 

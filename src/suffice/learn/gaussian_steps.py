@@ -21,7 +21,7 @@ DENSE = 3000
 
 
 @dataclass(frozen=True)
-class Point:
+class GaussianPoint:
     """One point on the way.
 
     Attributes
@@ -66,7 +66,7 @@ class _Pattern:
         return full
 
 
-def _point(precision: Floats, correlations: Floats, pattern: _Pattern) -> Point | None:
+def _point(precision: Floats, correlations: Floats, pattern: _Pattern) -> GaussianPoint | None:
     """Return the point at K, or None when K is not positive definite."""
     try:
         lower = np.linalg.cholesky(precision)
@@ -76,10 +76,10 @@ def _point(precision: Floats, correlations: Floats, pattern: _Pattern) -> Point 
     covariance = half.T @ half
     objective = float((precision * correlations).sum()) - 2 * float(np.log(np.diag(lower)).sum())
     gap = float(np.abs(pattern.entries(correlations) - pattern.entries(covariance)).max())
-    return Point(precision, covariance, objective, gap) if math.isfinite(objective) else None
+    return GaussianPoint(precision, covariance, objective, gap) if math.isfinite(objective) else None
 
 
-def nats_left(point: Point, correlations: Floats, structure: GaussianMarkov, weight: float) -> float:
+def nats_left(point: GaussianPoint, correlations: Floats, structure: GaussianMarkov, weight: float) -> float:
     """Return the Newton decrement of so many rows: how much more the log-likelihood would rise."""
     pattern, p = _Pattern.of(structure), len(correlations)
     free = pattern.matrix(np.ones(len(pattern.rows)), p) > 0
@@ -89,7 +89,7 @@ def nats_left(point: Point, correlations: Floats, structure: GaussianMarkov, wei
 # Newton -------------------------------------------------------------------------------------------------------
 
 
-def newton_steps(correlations: Floats, structure: GaussianMarkov) -> Iterator[Point]:
+def newton_steps(correlations: Floats, structure: GaussianMarkov) -> Iterator[GaussianPoint]:
     """Yield the start and the points after each Newton step, without end.
 
     f is self-concordant: with Newton's decrement λ a step of length 1/(1 + λ) stays inside and descends, and full steps
@@ -108,7 +108,9 @@ def newton_steps(correlations: Floats, structure: GaussianMarkov) -> Iterator[Po
         yield here
 
 
-def _advance(here: Point, direction: Floats, decrement: float, correlations: Floats, pattern: _Pattern) -> Point:
+def _advance(
+    here: GaussianPoint, direction: Floats, decrement: float, correlations: Floats, pattern: _Pattern
+) -> GaussianPoint:
     move = pattern.matrix(direction, len(correlations))
     shortest = 1.0 if decrement < 0.25 else 1 / (1 + decrement)
     length = 1.0
@@ -172,7 +174,7 @@ def _conjugate_gradients(apply: Callable[[Floats], Floats], right: Floats, weigh
 # Iterative proportional scaling -------------------------------------------------------------------------------
 
 
-def scaling_steps(correlations: Floats, structure: GaussianMarkov) -> Iterator[Point]:
+def scaling_steps(correlations: Floats, structure: GaussianMarkov) -> Iterator[GaussianPoint]:
     """Yield the start and the points after each sweep over the cliques, without end (Speed and Kiiveri, 1986).
 
     K_CC ← K_CC + R_CC⁻¹ − Σ_CC⁻¹ makes the model agree with the data on the clique C, and Σ follows by the same change

@@ -17,7 +17,7 @@ from suffice.data.graph_codes import GraphTable
 from suffice.data.schema import Schema
 from suffice.errors import ArgumentError, EstimationError, ModelError, Remedy, Text, listing, shown
 from suffice.inference.label_graphs import require_room
-from suffice.learn.graph_crf_objective import Objective, smooth_search, sparse_search
+from suffice.learn.graph_crf_objective import GraphObjective, smooth_search, sparse_search
 from suffice.learn.graph_crf_passes import Counted, run
 from suffice.learn.method import Method, Problem, Solution, Step
 from suffice.models.graph_crf import GraphModel
@@ -109,7 +109,7 @@ def _require_room(problem: Problem) -> None:
         ) from None
 
 
-def _objective(problem: Problem, is_pseudo: bool) -> Objective:
+def _objective(problem: Problem, is_pseudo: bool) -> GraphObjective:
     """Return the function to be minimised."""
     structure, source = problem.structure, problem.source
     assert source is not None
@@ -119,10 +119,10 @@ def _objective(problem: Problem, is_pseudo: bool) -> Objective:
     layout = layout_of(structure, n_labels, sizes)
     units = layout.by_weight(by_attribute)
     c2 = problem.prior.c2 if problem.prior is not None else 0.0
-    return Objective(source, layout, units, problem.statistics.weight, c2, is_pseudo)
+    return GraphObjective(source, layout, units, problem.statistics.weight, c2, is_pseudo)
 
 
-def _solution(problem: Problem, objective: Objective, outcome: Outcome) -> Solution:
+def _solution(problem: Problem, objective: GraphObjective, outcome: Outcome) -> Solution:
     weights = outcome.x / objective.units
     label = problem.schema[problem.structure.label]
     information = _information(problem, objective, outcome.x)
@@ -140,7 +140,7 @@ def _solution(problem: Problem, objective: Objective, outcome: Outcome) -> Solut
     )
 
 
-def _information(problem: Problem, objective: Objective, vector: Floats) -> Floats | None:
+def _information(problem: Problem, objective: GraphObjective, vector: Floats) -> Floats | None:
     """Return the second derivatives of −Σ log p at a maximum-likelihood estimate, where they are few."""
     size = objective.layout.size
     if problem.prior is not None or objective.is_pseudo or size > MOST_WRITTEN or problem.watch.interrupted:
@@ -161,7 +161,7 @@ def _n_free(problem: Problem, model: GraphModel) -> int:
     return len(noticed(model.information, model.units)[0])
 
 
-def _remarks(problem: Problem, objective: Objective, outcome: Outcome) -> tuple[str, ...]:
+def _remarks(problem: Problem, objective: GraphObjective, outcome: Outcome) -> tuple[str, ...]:
     remarks = []
     if objective.is_pseudo:
         remarks.append(

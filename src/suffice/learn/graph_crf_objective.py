@@ -15,7 +15,7 @@ from itertools import islice
 
 import numpy as np
 
-from suffice.learn.graph_crf_passes import Gradient, GradientAlong, PseudoGradient, PseudoGradientAlong, run
+from suffice.learn.graph_crf_passes import GradientAlong, GraphGradient, PseudoGradient, PseudoGradientAlong, run
 from suffice.models.graph_layout import GraphLayout
 from suffice.optimise.decrement import LEFT
 from suffice.optimise.kinks import MOST_WRITTEN, Kinks
@@ -32,7 +32,7 @@ MOST_CUTS, MOST_IDLE = 12, 5
 
 
 @dataclass(frozen=True, eq=False)
-class Objective:
+class GraphObjective:
     """f without its kinks.
 
     Attributes
@@ -57,7 +57,7 @@ class Objective:
     def at(self, vector: Floats) -> tuple[float, Floats]:
         """Return value and gradient."""
         weights = vector / self.units
-        task = (PseudoGradient if self.is_pseudo else Gradient)(self.layout, weights)
+        task = (PseudoGradient if self.is_pseudo else GraphGradient)(self.layout, weights)
         found = run(self.source, task)
         value = found[0] + self.c2 * float(weights @ weights)
         return value / self.total, (found[1:] + 2 * self.c2 * weights) / self.units / self.total
@@ -74,7 +74,7 @@ class Objective:
         return (run(self.source, task) + 2 * self.c2 * moved) / self.units / self.total
 
 
-def smooth_search(objective: Objective, enough: float, steps: Iterable[int]) -> Outcome:
+def smooth_search(objective: GraphObjective, enough: float, steps: Iterable[int]) -> Outcome:
     """Search for the minimum where there are no kinks, by L-BFGS."""
 
     def done(_: float, gradient: Floats) -> bool:
@@ -94,14 +94,14 @@ def smooth_search(objective: Objective, enough: float, steps: Iterable[int]) -> 
 
 
 @dataclass(frozen=True, eq=False)
-class Kinked:
+class GraphL1Objective:
     """f with its kinks, in the weights themselves, whose prices are equal.
 
     Orthant-wise steps tell which weights are zero. Along what no labelling notices they creep, since the price is all
     that changes there; Newton's method, with the zeros and signs held, goes to the end at once.
     """
 
-    objective: Objective
+    objective: GraphObjective
     kinks: Kinks
     units: Floats
     enough: float
@@ -145,11 +145,11 @@ class Kinked:
         return self.kinks.decrement(vector, slopes, product, self.units**2, self.objective.total) > 10 * LEFT
 
 
-def sparse_search(objective: Objective, c1: float, enough: float, steps: Iterable[int]) -> Outcome:
+def sparse_search(objective: GraphObjective, c1: float, enough: float, steps: Iterable[int]) -> Outcome:
     """Search for the minimum with kinks, by orthant-wise L-BFGS and Newton's method in turns."""
     price, gain = c1 / objective.total, LEFT / max(objective.total, 1.0)
     plain = replace(objective, units=np.ones_like(objective.units))
-    problem = Kinked(plain, Kinks(np.full(objective.layout.size, price)), objective.units, enough)
+    problem = GraphL1Objective(plain, Kinks(np.full(objective.layout.size, price)), objective.units, enough)
     x, n_idle, trouble, values = np.zeros(objective.layout.size), 0, OUT_OF_STEPS, list[float]()
     steps, n_evaluations, least = iter(steps), 0, 1e-5 * enough
     while True:

@@ -21,7 +21,7 @@ from suffice.stats.sums import Sums
 from suffice.types import Floats
 
 
-class Pass(ABC):
+class GraphPass(ABC):
     """A task whose sums are one vector."""
 
     name: ClassVar[str]
@@ -50,7 +50,7 @@ class Pass(ABC):
         return {found.need: found}
 
 
-def run(source: Source, task: Pass) -> Floats:
+def run(source: Source, task: GraphPass) -> Floats:
     """Return the sums of a task over all graphs."""
     if isinstance(source, BlockSource) and isinstance(source.table, GraphTable):
         # graphs in memory are neither read nor reported, and a search makes many passes
@@ -59,7 +59,7 @@ def run(source: Source, task: Pass) -> Floats:
 
 
 @dataclass(frozen=True, eq=False)
-class Counted(Pass):
+class Counted(GraphPass):
     """By cell, the sums of attributes where the labels are so, and of their sizes; by attribute, squares and number."""
 
     shapes: tuple[tuple[int, int], ...]
@@ -89,7 +89,7 @@ class Counted(Pass):
 
 
 @dataclass(frozen=True, eq=False)
-class Gradient(Pass):
+class GraphGradient(GraphPass):
     """−Σ log p(y | x), and then its derivatives by the weights."""
 
     layout: GraphLayout
@@ -118,7 +118,7 @@ class Gradient(Pass):
 
 
 @dataclass(frozen=True, eq=False)
-class GradientAlong(Pass):
+class GradientAlong(GraphPass):
     """The derivatives of that gradient along a direction."""
 
     layout: GraphLayout
@@ -143,7 +143,7 @@ class GradientAlong(Pass):
         return marginals_along(p, direction).times(weights)
 
 
-class PseudoGradient(Gradient):
+class PseudoGradient(GraphGradient):
     """−Σ log p(y_v | all other labels, x), and then its derivatives by the weights."""
 
     name = "graph pseudo-gradient"

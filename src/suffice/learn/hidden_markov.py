@@ -30,7 +30,7 @@ from suffice.learn.markov_chain import check
 from suffice.learn.method import Method, Problem, Solution
 from suffice.learn.observed_lbfgs import Slope
 from suffice.learn.root_tables import ZERO, RootTables
-from suffice.models.cpds import Family
+from suffice.models.cpds import NodeFamily
 from suffice.models.cpds.linear_gaussian import LinearGaussianCPD
 from suffice.models.cpds.rows import all_configurations
 from suffice.models.cpds.tabular import TabularCPD
@@ -76,7 +76,7 @@ def needs(chain: MarkovChain, schema: Schema) -> tuple[Count | Moment, ...]:
     )
 
 
-def family_need(family: Family) -> Count | Moment:
+def family_need(family: NodeFamily) -> Count | Moment:
     """Return what a family is estimated from."""
     return Count(family.scope) if family.child.is_discrete else Moment((family.child.name,), (family.parents[0].name,))
 
@@ -110,7 +110,7 @@ def solve(problem: Problem) -> Solution:
     return Solution(model, math.nan, model.n_free, n_free_adjusted, remarks=remarks)  # the E-step tells its worth
 
 
-def _table(problem: Problem, family: Family, counts: Any) -> TabularCPD:
+def _table(problem: Problem, family: NodeFamily, counts: Any) -> TabularCPD:
     if problem.prior is None:
         return KIND.mle(family, counts)
     rows = problem.prior.posterior(KIND.name, family, counts)
@@ -118,7 +118,7 @@ def _table(problem: Problem, family: Family, counts: Any) -> TabularCPD:
     return found
 
 
-def _normal(family: Family, moments: Moments) -> LinearGaussianCPD:
+def _normal(family: NodeFamily, moments: Moments) -> LinearGaussianCPD:
     """Return a normal distribution a state, unknown (NaN) where no position is expected in it."""
     weight, scatter = moments.weight.reshape(-1), moments.scatter.reshape(-1)
     mean = (moments.mean + moments.rest).reshape(-1)

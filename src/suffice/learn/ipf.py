@@ -13,7 +13,7 @@ from functools import partial
 import numpy as np
 
 from suffice.errors import ArgumentError, EstimationError, Mention, Remedy, Text, shown
-from suffice.learn.cliques import Found, check, refuses_nothing, refuses_penalties, solve_by
+from suffice.learn.cliques import CliqueEstimate, check, refuses_nothing, refuses_penalties, solve_by
 from suffice.learn.likelihood import newton
 from suffice.learn.matching import Matching, needs
 from suffice.learn.method import Method, Problem
@@ -24,7 +24,7 @@ PATIENCE = 30
 """Cycles after which the adaptive method asks how many more are to come."""
 
 
-def ipf(matching: Matching) -> Found:
+def ipf(matching: Matching) -> CliqueEstimate:
     """Fit the cliques in turn, or all at once and damped."""
     simultaneous = matching.problem.options.get("simultaneous", False)
     if not isinstance(simultaneous, bool):
@@ -32,7 +32,7 @@ def ipf(matching: Matching) -> Found:
     return _all_at_once(matching) if simultaneous else _in_turn(matching)
 
 
-def adaptive(matching: Matching) -> Found:
+def adaptive(matching: Matching) -> CliqueEstimate:
     """Fit the cliques in turn while that goes fast, then by Newton's method from there."""
     found = _in_turn(matching, patience=PATIENCE)
     if found.converged or matching.problem.watch.interrupted:
@@ -45,7 +45,7 @@ def adaptive(matching: Matching) -> Found:
     return replace(rest, objectives=(*found.objectives, *rest.objectives), remarks=(remark,))
 
 
-def _in_turn(matching: Matching, patience: int | None = None) -> Found:
+def _in_turn(matching: Matching, patience: int | None = None) -> CliqueEstimate:
     """Fit the cliques in turn; with ``patience``, give up where the way is long or the range of floats is left."""
     problem, family = matching.problem, matching.family
     scaling = family.scaling(matching.start, matching.targets)
@@ -57,7 +57,7 @@ def _in_turn(matching: Matching, patience: int | None = None) -> Found:
         gains, _, gaps = scaling.cycle()
         if not np.isfinite(gains).all():
             if patience:
-                return Found(matching.start, (), False)
+                return CliqueEstimate(matching.start, (), False)
             raise EstimationError(
                 "Proportional fitting left the range of floats: the start gives some cells of a margin no mass. "
                 "Start from the uniform distribution (init=None), or use ",
@@ -70,7 +70,7 @@ def _in_turn(matching: Matching, patience: int | None = None) -> Found:
         problem.watch.info = f"gap {gap:.1e}"
         # Gaps are taken before the steps; what the cycle leaves of them is foreseen before it is measured.
         if gap * min(1.0, gap / before) <= problem.tol / 2 and matching.done(0.0, _gradient(matching, scaling.theta)):
-            return Found(scaling.theta, tuple(objectives), True, log_z=log_z)
+            return CliqueEstimate(scaling.theta, tuple(objectives), True, log_z=log_z)
         before = gap
         if patience and step == patience // 2:
             halfway = matching.gap(_gradient(matching, scaling.theta))
@@ -80,7 +80,7 @@ def _in_turn(matching: Matching, patience: int | None = None) -> Found:
                 break
     converged = matching.done(0.0, _gradient(matching, scaling.theta))
     reason = Text("allow more by ", Mention("max_iter", "max_iter=…"), ", or use ", Remedy("method", "newton"), ".")
-    return Found(scaling.theta, tuple(objectives), converged, reason, log_z=log_z)
+    return CliqueEstimate(scaling.theta, tuple(objectives), converged, reason, log_z=log_z)
 
 
 def _gradient(matching: Matching, theta: Floats) -> Floats:
@@ -93,7 +93,7 @@ def _cycles_left(before: float, gap: float, problem: Problem, patience: int) -> 
     return math.log(gap / (problem.tol / 2)) / rate if rate > 0 else math.inf
 
 
-def _all_at_once(matching: Matching) -> Found:
+def _all_at_once(matching: Matching) -> CliqueEstimate:
     """ψ_C ← ψ_C (t_C / p_C)^(1/number of cliques): one calibration a step, and the likelihood never falls."""
     problem, free = matching.problem, matching.free
     theta, n, objectives = np.array(matching.start), len(matching.layout.scopes), list[float]()
@@ -104,8 +104,8 @@ def _all_at_once(matching: Matching) -> Found:
         point = matching.family.at(theta)
         objectives.append(matching.total * (float(matching.targets[free].dot(theta[free])) - point.log_z))
         if matching.done(0.0, point.expected - matching.targets):
-            return Found(theta, tuple(objectives), True)
-    return Found(
+            return CliqueEstimate(theta, tuple(objectives), True)
+    return CliqueEstimate(
         theta,
         tuple(objectives),
         False,

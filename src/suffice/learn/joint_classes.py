@@ -21,7 +21,7 @@ from suffice.data.schema import Schema
 from suffice.data.variable import Variable
 from suffice.errors import ArgumentError, EstimationError, Mention, Remedy, Text, listing, made, shown, the_argument
 from suffice.learn.method import Method, Problem, Solution
-from suffice.models.cpds import Family
+from suffice.models.cpds import NodeFamily
 from suffice.models.joint_classes import JointClassModel
 from suffice.models.joint_classes_cells import MOST_CELLS
 from suffice.priors.dirichlet import Dirichlet, DirichletPrior
@@ -104,14 +104,14 @@ def solve(problem: Problem) -> Solution:
 
 def pseudo_count(prior: DirichletPrior, inputs: tuple[Variable, ...], target: Variable) -> float:
     """Return the pseudo-count α of every cell, the same for all."""
-    return float(prior.alpha(Family(target, inputs))[0])
+    return float(prior.alpha(NodeFamily(target, inputs))[0])
 
 
 # The table ------------------------------------------------------------------------------------------------------
 
 
 @dataclass(frozen=True)
-class Table:
+class ClassTable:
     """An estimate: p(x | y) of stored configurations, shape (n_stored, K), and of each other one, shape (K,)."""
 
     values: Floats
@@ -119,18 +119,20 @@ class Table:
     n_configurations: int
 
 
-def _estimated(m: NDArray[Any], totals: NDArray[Any], alpha: float, point: str, size: int, target: Variable) -> Table:
+def _estimated(
+    m: NDArray[Any], totals: NDArray[Any], alpha: float, point: str, size: int, target: Variable
+) -> ClassTable:
     """Return (m + a) / (m(y) + C a); NaN where nothing determines a class's table."""
     k = target.n_states
     if size == 1:
-        return Table(np.ones((len(m), k)), np.ones(k), size)  # one configuration has all of the probability
+        return ClassTable(np.ones((len(m), k)), np.ones(k), size)  # one configuration has all of the probability
     extra = alpha - 1 if point == "map" else alpha
     if point == "map":
         _require_mode(m, alpha, size, target)
     rest = extra if len(m) < size else 0.0
     divisor = totals + extra * size
     with np.errstate(invalid="ignore", divide="ignore"):
-        return Table((m + extra) / divisor, np.where(divisor > 0, rest, np.nan) / divisor, size)  # eq joint-bayes
+        return ClassTable((m + extra) / divisor, np.where(divisor > 0, rest, np.nan) / divisor, size)  # eq joint-bayes
 
 
 def _require_mode(m: NDArray[Any], alpha: float, size: int, target: Variable) -> None:
@@ -146,7 +148,7 @@ def _require_mode(m: NDArray[Any], alpha: float, size: int, target: Variable) ->
         )
 
 
-def _settled(table: Table, prior: Floats, policy: str, target: Variable) -> tuple[Table, tuple[str, ...]]:
+def _settled(table: ClassTable, prior: Floats, policy: str, target: Variable) -> tuple[ClassTable, tuple[str, ...]]:
     """Deal with classes that have no rows: unknown while they have no probability, else uniform if that is wanted."""
     unknown = np.isnan(table.default_row)
     if not unknown.any():
@@ -155,7 +157,7 @@ def _settled(table: Table, prior: Floats, policy: str, target: Variable) -> tupl
     if policy == "uniform":
         flat = 1 / table.n_configurations
         values = np.where(unknown, flat, table.values)
-        settled = Table(values, np.where(unknown, flat, table.default_row), table.n_configurations)
+        settled = ClassTable(values, np.where(unknown, flat, table.default_row), table.n_configurations)
         return settled, (f"{target.name}: the classes {labels} have no rows; their tables were set uniform.",)
     if (prior[unknown] > 0).any():
         raise EstimationError(

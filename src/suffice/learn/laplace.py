@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 
 from suffice.errors import Mention, Text
 from suffice.inference.interactions import Interactions, centred
-from suffice.learn.cliques import Found, check, refuses_nothing, refuses_smooth, solve_by
+from suffice.learn.cliques import CliqueEstimate, check, refuses_nothing, refuses_smooth, solve_by
 from suffice.learn.matching import Matching, needs
 from suffice.learn.method import Method
 from suffice.optimise.decrement import LEFT, decrement_by_products
@@ -28,7 +28,7 @@ ROUND, SMOOTH = 40, 50
 """Proximal steps between attempts to finish on the cells that are not zero, and steps of such an attempt."""
 
 
-def search(matching: Matching) -> Found:
+def search(matching: Matching) -> CliqueEstimate:
     """Alternate between proximal steps and smooth ones."""
     terms = Terms(matching)
     x, objectives = terms.start, list[float]()
@@ -38,14 +38,14 @@ def search(matching: Matching) -> Found:
         objectives += [matching.gain(value) for value in outcome.values]
         x = outcome.x
         if outcome.converged:
-            return Found(terms.theta(x), tuple(objectives), True)
+            return CliqueEstimate(terms.theta(x), tuple(objectives), True)
         x = terms.finished(x, steps)
         if len(objectives) < matching.problem.max_iter:
             objectives.append(matching.gain(terms.evaluate(x)[0] + terms.kinks(x)))
         if terms.done(x, terms.evaluate(x)[1]):
-            return Found(terms.theta(x), tuple(objectives), True)
+            return CliqueEstimate(terms.theta(x), tuple(objectives), True)
         if next(steps, None) is None:
-            return Found(
+            return CliqueEstimate(
                 terms.theta(x), tuple(objectives), False, Text("allow more by ", Mention("max_iter", "max_iter=…"))
             )
 

@@ -11,13 +11,13 @@ from suffice.errors import ModelError
 from suffice.inference.clique_family import TABLE_CELLS, TableFamily
 from suffice.inference.inquiry import Given, Inquiry
 from suffice.inference.product import Factor, Product
-from suffice.models.feature_design import Design
+from suffice.models.feature_design import FeatureDesign
 from suffice.types import Floats
 
 LARGEST_EXPONENT = 200.0
 
 
-def largest_sum(design: Design, weights: Floats, allowed: NDArray[np.bool_], low: float) -> tuple[float, str]:
+def largest_sum(design: FeatureDesign, weights: Floats, allowed: NDArray[np.bool_], low: float) -> tuple[float, str]:
     """Return max_x Σ_i weights_i f_i(x) − low over the cells that are allowed, and how it was found."""
     layout = design.layout
     theta = np.where(allowed, design.theta(weights), -math.inf)

@@ -11,7 +11,7 @@ from functools import partial
 import numpy as np
 
 from suffice.errors import ArgumentError, Remedy, require_choice, require_number, shown
-from suffice.learn.cliques import Found, check, found_by, refuses_kinks, refuses_nothing, solve_by
+from suffice.learn.cliques import CliqueEstimate, check, found_by, refuses_kinks, refuses_nothing, solve_by
 from suffice.learn.matching import Matching, needs
 from suffice.learn.method import Method
 from suffice.optimise.conjugate_gradient import conjugate_gradient
@@ -22,7 +22,7 @@ from suffice.optimise.newton_cg import newton_cg
 from suffice.types import Floats
 
 
-def lbfgs(matching: Matching) -> Found:
+def lbfgs(matching: Matching) -> CliqueEstimate:
     """Climb by L-BFGS."""
     problem = matching.problem
     steps = problem.watch.steps("L-BFGS", problem.max_iter)
@@ -33,7 +33,7 @@ def lbfgs(matching: Matching) -> Found:
     )
 
 
-def conjugate(matching: Matching) -> Found:
+def conjugate(matching: Matching) -> CliqueEstimate:
     """Climb by conjugate gradients."""
     problem = matching.problem
     steps = problem.watch.steps("conjugate gradients", problem.max_iter)
@@ -46,7 +46,7 @@ def conjugate(matching: Matching) -> Found:
     )
 
 
-def newton(matching: Matching, start: Floats | None = None, max_iter: int | None = None) -> Found:
+def newton(matching: Matching, start: Floats | None = None, max_iter: int | None = None) -> CliqueEstimate:
     """Climb by Newton's method, its systems solved by conjugate gradients."""
     problem = matching.problem
     steps = problem.watch.steps("Newton's method", max_iter or problem.max_iter)
@@ -57,7 +57,7 @@ def newton(matching: Matching, start: Floats | None = None, max_iter: int | None
     )
 
 
-def gradient(matching: Matching) -> Found:
+def gradient(matching: Matching) -> CliqueEstimate:
     """Climb along the gradient, in θ = log ψ or in ψ itself, with a given step size or one that is found."""
     problem, options = matching.problem, matching.problem.options
     space = options.get("space", "log")
@@ -99,7 +99,7 @@ def gradient(matching: Matching) -> Found:
 
     outcome = gradient_descent(followed, np.exp(x), done=done, steps=steps, step=step, confirm=is_near)
     objectives = tuple(matching.gain(value) for value in outcome.values)
-    return Found(matching.theta(np.log(outcome.x)), objectives, outcome.converged, outcome.reason)
+    return CliqueEstimate(matching.theta(np.log(outcome.x)), objectives, outcome.converged, outcome.reason)
 
 
 _method = partial(

@@ -21,7 +21,7 @@ from numpy.typing import NDArray
 from suffice.data.schema import Schema
 from suffice.data.variable import Variable
 from suffice.errors import EstimationError, ModelError, Remedy, made
-from suffice.inference.clique_family import CliqueFamily, Layout, Point, family_of
+from suffice.inference.clique_family import CliqueFamily, FamilyPoint, Layout, family_of
 from suffice.inference.interactions import Interactions
 from suffice.inference.product import Factor
 from suffice.inference.scaled_gaps import scaled_gaps
@@ -195,7 +195,7 @@ class Matching:
             gradient += self.interactions.adjoint(self.penalty.slope(terms)) / self.total
         return value, gradient[self.free], lambda v: self._product(point, v)
 
-    def _product(self, point: Point, v: Floats) -> Floats:
+    def _product(self, point: FamilyPoint, v: Floats) -> Floats:
         direction = np.zeros(self.layout.n)
         direction[self.free] = v
         found = point.curvature(direction)

@@ -25,7 +25,7 @@ from suffice.learn.expectation import Expectation, largest_change
 from suffice.learn.expected_vector import ExpectedVector
 from suffice.learn.method import Problem
 from suffice.learn.mixed_chunks import Chunk, Planner
-from suffice.learn.mixed_gaps import Numbers, Sums, expected
+from suffice.learn.mixed_gaps import MixedSums, Numbers, expected
 from suffice.learn.mixed_plan import Shape, need_of, softmax_reason
 from suffice.learn.mixed_priors import NetworkLogPrior, refuses_prior
 from suffice.learn.mixed_start import Available, chance_numbers
@@ -142,7 +142,7 @@ class MixedExpectation:
         found = self._expected(self._numbers(model))
         return math.fsum(local) + found.log_likelihood, self.complete + self._vector(found)
 
-    def _expected(self, numbers: Numbers) -> Sums:
+    def _expected(self, numbers: Numbers) -> MixedSums:
         """Return the sums of the families that rows lack something of, the log-likelihood in the columns' units."""
         if self._chunks is not None:
             found = expected(self.shape, self._chunks, numbers)
@@ -150,7 +150,7 @@ class MixedExpectation:
             task = _Task(self, numbers)
             assert self.problem.source is not None
             flat = self.problem.source.reduce(task)[task.need].values
-            found = Sums(float(flat[0]), *_unpacked(self.shape, flat[1:]))
+            found = MixedSums(float(flat[0]), *_unpacked(self.shape, flat[1:]))
         found.log_likelihood -= self._log_units
         return found
 
@@ -194,7 +194,7 @@ class MixedExpectation:
             ".",
         )
 
-    def _vector(self, sums: Sums) -> Floats:
+    def _vector(self, sums: MixedSums) -> Floats:
         vector = np.zeros(self.layout.size)
         for node, counts in sums.counts.items():
             vector[self.layout.place(self.needs[node])] = counts
@@ -234,7 +234,7 @@ class MixedExpectation:
         """Return where to begin: from the rows that have each family, or by chance; what no row has always so."""
         available = self._available()
         if chance is None and not available.latent:
-            return self._vector(Sums(0.0, *available.filled()))
+            return self._vector(MixedSums(0.0, *available.filled()))
         drawn = np.random.Generator(np.random.Philox(0)) if chance is None else chance
         return self.complete + self._vector(self._expected(chance_numbers(available, self.sample, drawn)))
 
@@ -303,7 +303,7 @@ class _Task:
     @property
     def need(self) -> Sum:
         """The request that its sums answer."""
-        return Sum("expected statistics", 1 + sum(array.size for array in _arrays(Sums.zero(self.owner.shape))))
+        return Sum("expected statistics", 1 + sum(array.size for array in _arrays(MixedSums.zero(self.owner.shape))))
 
     def __call__(self, block: Block) -> Mapping[Need, Any]:
         """Return the sums of one block."""
@@ -314,13 +314,13 @@ class _Task:
         return {self.need: Added(self.need.name, flat)}
 
 
-def _arrays(sums: Sums) -> Iterator[Floats]:
+def _arrays(sums: MixedSums) -> Iterator[Floats]:
     yield from sums.counts.values()
     yield from sums.products.values()
 
 
 def _unpacked(shape: Shape, flat: Floats) -> tuple[dict[int, Floats], dict[int, Floats]]:
-    sums, at = Sums.zero(shape), 0
+    sums, at = MixedSums.zero(shape), 0
     for array in _arrays(sums):
         array[...] = flat[at : at + array.size].reshape(array.shape)
         at += array.size

@@ -17,7 +17,7 @@ from functools import cached_property
 import numpy as np
 
 from suffice.errors import EstimationError, ModelError, listing
-from suffice.inference.gaussian_parts import Part, Regression, Solved, Solver
+from suffice.inference.gaussian_parts import Part, PartSolver, Regression, Solved
 from suffice.inference.log_tables import LogFactor, summed_out
 from suffice.learn import mixed_chunks
 from suffice.learn.mixed_chunks import Chunk, names_of
@@ -39,7 +39,7 @@ class Numbers:
 
 
 @dataclass(eq=False)
-class Sums:
+class MixedSums:
     """What adds up over rows: the log-likelihood, flat counts, and Σ z zᵀ for each configuration."""
 
     log_likelihood: float
@@ -47,7 +47,7 @@ class Sums:
     products: dict[int, Floats]
 
     @classmethod
-    def zero(cls, shape: Shape) -> Sums:
+    def zero(cls, shape: Shape) -> MixedSums:
         """Return the sums of no rows."""
         counts = {
             node: np.zeros(math.prod(shape.sizes[v] for v in scope))
@@ -60,7 +60,7 @@ class Sums:
             products[node] = np.zeros((shape.n_rows(node), size, size))
         return cls(0.0, counts, products)
 
-    def add(self, other: Sums) -> None:
+    def add(self, other: MixedSums) -> None:
         """Add other sums to these."""
         self.log_likelihood += other.log_likelihood
         for mine, more in ((self.counts, other.counts), (self.products, other.products)):
@@ -71,27 +71,27 @@ class Sums:
 # The sums -----------------------------------------------------------------------------------------------------
 
 
-def expected(shape: Shape, chunks: Sequence[Chunk], numbers: Numbers) -> Sums:
+def expected(shape: Shape, chunks: Sequence[Chunk], numbers: Numbers) -> MixedSums:
     """Return the sums of all chunks; they do not depend on the number of threads."""
     cuts = np.linspace(0, len(chunks), min(RANGES, len(chunks)) + 1).round().astype(int)
     ranges = [chunks[low:high] for low, high in itertools.pairwise(cuts.tolist())]
     threads = min(settings().threads, len(ranges))
     if threads <= 1:
-        found: Iterator[Sums] = (_of_range(shape, part, numbers) for part in ranges)
+        found: Iterator[MixedSums] = (_of_range(shape, part, numbers) for part in ranges)
         return _total(shape, found)
     with ThreadPoolExecutor(threads) as pool:
         return _total(shape, pool.map(lambda part: _of_range(shape, part, numbers), ranges))
 
 
-def _total(shape: Shape, found: Iterator[Sums]) -> Sums:
-    total = Sums.zero(shape)
+def _total(shape: Shape, found: Iterator[MixedSums]) -> MixedSums:
+    total = MixedSums.zero(shape)
     for part in found:
         total.add(part)
     return total
 
 
-def _of_range(shape: Shape, chunks: Sequence[Chunk], numbers: Numbers) -> Sums:
-    sums = Sums.zero(shape)
+def _of_range(shape: Shape, chunks: Sequence[Chunk], numbers: Numbers) -> MixedSums:
+    sums = MixedSums.zero(shape)
     for chunk in chunks:
         _Step(shape, chunk, numbers).add_to(sums)
     return sums
@@ -107,7 +107,7 @@ class _Step:
         self._weighted: dict[tuple[int, ...], Floats] = {}
         self.log_evidence = np.zeros(self.n)
 
-    def add_to(self, sums: Sums) -> None:
+    def add_to(self, sums: MixedSums) -> None:
         """Add what the rows are expected to count."""
         self.factors  # noqa: B018, the parts are solved here, whose moments come next
         for node in self.component.tables:
@@ -177,7 +177,7 @@ class _Step:
         found, self.solved[part] = np.empty((self.n, k)), []
         for rows, codes in self.chunk.contexts[part]:
             values = {v: self.chunk.values[v][rows] for v in self.chunk.component.values}
-            solver = Solver(
+            solver = PartSolver(
                 self.shape.names,
                 self.shape.sizes,
                 self.numbers.regressions,
@@ -259,7 +259,7 @@ class _Step:
         cells = base[:, None] + offsets
         counts += np.bincount(cells.reshape(-1), weighted.reshape(-1), minlength=len(counts))
 
-    def _add_seen(self, sums: Sums, node: int) -> None:
+    def _add_seen(self, sums: MixedSums, node: int) -> None:
         """Add the products of a family whose continuous variables were all observed."""
         z = np.stack([np.ones(self.n), *(self.chunk.values[v] for v in self.shape.xs(node))], axis=1)
         base, offsets = self._cells(self.numbers.regressions[node].discrete)
@@ -275,7 +275,7 @@ class _Step:
             shared = (weighted[rows][:, :, None] * part[:, None, :]).reshape(len(part), k * q)
             sums.products[node][cell + offsets] += (shared.T @ part).reshape(k, q, q)
 
-    def _add_solved(self, sums: Sums, part: Part) -> None:
+    def _add_solved(self, sums: MixedSums, part: Part) -> None:
         """Add the expected products of the families of a part, some of whose variables are missing."""
         weighted = self.weighted(part.by)
         spots = self._spots(part.by)

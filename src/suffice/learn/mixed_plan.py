@@ -17,7 +17,7 @@ import numpy as np
 from suffice.data.schema import Schema
 from suffice.errors import EstimationError, listing
 from suffice.inference.gaussian_parts import Part, Regression, split
-from suffice.models.cpds import Family, nodes_of
+from suffice.models.cpds import NodeFamily, nodes_of
 from suffice.structures.dag import DAG
 
 
@@ -191,6 +191,6 @@ def need_of(dag: DAG, schema: Schema) -> dict[str, Any]:
     return {node: kind.need(family) for node, (kind, family) in nodes_of(dag, schema).items()}
 
 
-def families_of(dag: DAG, schema: Schema) -> dict[str, Family]:
+def families_of(dag: DAG, schema: Schema) -> dict[str, NodeFamily]:
     """Return the family of every node."""
     return {node: family for node, (_, family) in nodes_of(dag, schema).items()}

@@ -36,7 +36,7 @@ from suffice.models.cpds.linear_gaussian import LinearGaussianCPD
 from suffice.models.cpds.linear_gaussian_kind import LinearGaussianKind
 from suffice.models.cpds.tabular import TabularCPD
 from suffice.models.naive import NaiveModel
-from suffice.models.naive_parts import Part, parts_of, prior_for
+from suffice.models.naive_parts import NaivePart, parts_of, prior_for
 from suffice.priors.dirichlet import DirichletPrior
 from suffice.priors.normal_inverse_gamma import NormalInverseGamma
 from suffice.stats.moments import Moments
@@ -74,7 +74,7 @@ def needs(naive: Naive, schema: Schema) -> tuple[Need, ...]:
 
 
 @dataclass(frozen=True)
-class _Found:
+class _PartEstimate:
     """What is found for one part."""
 
     cpd: Any
@@ -121,7 +121,7 @@ def solve(problem: Problem) -> Solution:
     )
 
 
-def _fit(problem: Problem, part: Part, absent: NDArray[np.bool_]) -> _Found:
+def _fit(problem: Problem, part: NaivePart, absent: NDArray[np.bool_]) -> _PartEstimate:
     kind, family, statistic = part.kind, part.family, part.statistic(problem.statistics)
     name, prior = family.child.name, prior_for(problem.prior, part.kind)
     if _weight(statistic) == 0 and (prior is None or family.child.states == ()):
@@ -138,7 +138,7 @@ def _fit(problem: Problem, part: Part, absent: NDArray[np.bool_]) -> _Found:
     cpd, remarks = kind.complete(cpd, problem.unseen_parents)
     if prior is None:
         cpd = _emptied(cpd, absent)
-    return _Found(cpd, statistic, kind.n_free(family), kind.n_free_adjusted(family, statistic), remarks)
+    return _PartEstimate(cpd, statistic, kind.n_free(family), kind.n_free_adjusted(family, statistic), remarks)
 
 
 def _whole(cpd: Any, n_classes: int) -> Any:
@@ -189,7 +189,7 @@ def _absent(name: str, labels: list[Any]) -> tuple[str, ...]:
     return (f"{name}: {listing(labels, SHOWN)} never occur, so that their probability is zero.",)
 
 
-def _gaps(found: Mapping[str, _Found], total: float) -> tuple[str, ...]:
+def _gaps(found: Mapping[str, _PartEstimate], total: float) -> tuple[str, ...]:
     """Say how many values are missing in which column."""
     gaps = {name: total - _weight(one.statistic) for name, one in found.items()}
     lacking = {name: gap for name, gap in gaps.items() if gap > SAME * total}
@@ -203,7 +203,7 @@ def _gaps(found: Mapping[str, _Found], total: float) -> tuple[str, ...]:
     )
 
 
-def _all_above(naive: Naive, found: Mapping[str, _Found]) -> tuple[str, ...]:
+def _all_above(naive: Naive, found: Mapping[str, _PartEstimate]) -> tuple[str, ...]:
     """Say which Bernoulli columns hold nothing but numbers above their threshold, such as 1 and 2."""
     cut = {name: found[name] for name, kind in naive.kinds if kind == "bernoulli"}
     names = [name for name, one in cut.items() if _is_all_above(one.cpd.family.child, one.statistic)]
@@ -228,7 +228,7 @@ def _is_all_above(variable: Variable, counts: Any) -> bool:
     return bool(below == 0 and over > 0)
 
 
-def _without_prior(prior: Any, parts: Mapping[str, Part]) -> tuple[str, ...]:
+def _without_prior(prior: Any, parts: Mapping[str, NaivePart]) -> tuple[str, ...]:
     """Say which columns the prior does not speak of."""
     names = [name for name, part in parts.items() if prior is not None and prior_for(prior, part.kind) is None]
     if not names:

@@ -9,13 +9,13 @@ from typing import Any
 
 from suffice.learn.directed import in_terms_of_lead
 from suffice.learn.method import Problem
-from suffice.models.cpds import AnyKind, Family, given_in
+from suffice.models.cpds import AnyKind, NodeFamily, given_in
 from suffice.priors.binding import bound, prior_of
 from suffice.stats.statistics import Statistics
 
 
 def network_gain(
-    problem: Problem, nodes: Mapping[str, tuple[AnyKind, Family]], model: Any, expected: Statistics
+    problem: Problem, nodes: Mapping[str, tuple[AnyKind, NodeFamily]], model: Any, expected: Statistics
 ) -> float:
     """Return the distance of every node from its optimum at expected statistics, added up.
 

@@ -30,7 +30,7 @@ MANY = 512
 
 
 @dataclass(frozen=True, eq=False)
-class _Group:
+class _PatternGroup:
     """Patterns that lack equally many columns: the columns seen, (g, o), and those missing, (g, m), and the moments."""
 
     seen: Ints
@@ -77,7 +77,7 @@ class NormalGaps:
             yield from pool.map(lambda group: _expected(group, mean, covariance), self._groups)
 
 
-def _grouped(moments: GapMoments, centres: Floats, spreads: Floats) -> Iterator[_Group]:
+def _grouped(moments: GapMoments, centres: Floats, spreads: Floats) -> Iterator[_PatternGroup]:
     means = ((moments.mean - centres) + moments.rest) / spreads
     p, n_gone = len(spreads), moments.missing.sum(axis=1)
     for m in np.unique(n_gone).tolist():
@@ -91,10 +91,10 @@ def _grouped(moments: GapMoments, centres: Floats, spreads: Floats) -> Iterator[
             scatter = moments.scatter[held][at, seen[:, :, None], seen[:, None, :]]
             scatter = scatter / spreads[seen][:, :, None] / spreads[seen][:, None, :]
             mean = np.take_along_axis(means[held], seen, axis=1)
-            yield _Group(seen, gone, moments.weight[held], mean, scatter)
+            yield _PatternGroup(seen, gone, moments.weight[held], mean, scatter)
 
 
-def _expected(group: _Group, mean: Floats, covariance: Floats) -> tuple[float, Floats, Floats]:
+def _expected(group: _PatternGroup, mean: Floats, covariance: Floats) -> tuple[float, Floats, Floats]:
     weight, (g, o), m = group.weight, group.seen.shape, group.gone.shape[1]
     rows, columns = group.seen[:, :, None], group.seen[:, None, :]
     across = covariance[rows, group.gone[:, None, :]]  # (g, o, m)

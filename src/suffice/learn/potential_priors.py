@@ -10,7 +10,7 @@ import numpy as np
 from suffice.inference.interactions import Interactions
 from suffice.learn.method import Problem
 from suffice.models.clique_layout import layout_of
-from suffice.models.feature_design import Design
+from suffice.models.feature_design import FeatureDesign
 from suffice.models.log_linear import LogLinear
 from suffice.models.markov_net import MarkovNetwork
 from suffice.priors.penalty import Laplace, Penalty
@@ -55,7 +55,7 @@ def clique_prior(problem: Problem) -> PotentialPrior:
     return counted
 
 
-def weight_prior(problem: Problem, design: Design) -> PotentialPrior:
+def weight_prior(problem: Problem, design: FeatureDesign) -> PotentialPrior:
     """Return the prior on weights: less their penalty."""
     penalty = problem.prior
     if not isinstance(penalty, Penalty):

@@ -11,8 +11,8 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
-from suffice.learn.softmax_objective import Objective
-from suffice.learn.softmax_passes import Point
+from suffice.learn.softmax_objective import SoftmaxObjective
+from suffice.learn.softmax_passes import SoftmaxPoint
 from suffice.types import Floats
 
 MOST_COMBINED = 3000
@@ -55,16 +55,16 @@ class Coordinates:
         """The number of coordinates."""
         return len(self.scales) * (len(self.centre) + int(self.intercept))
 
-    def point(self, vector: Floats) -> Point:
+    def point(self, vector: Floats) -> SoftmaxPoint:
         """Return slopes and intercepts."""
         values = vector if self.whole is None else self.whole[1] @ vector
         rows = values.reshape(len(self.scales), len(self.centre) + int(self.intercept)) / self.scales[:, None]
         slopes = self.contrasts @ _times(self.inverse, rows[:, int(self.intercept) :])
         if not self.intercept:
-            return Point(slopes, np.zeros(len(slopes)))
-        return Point(slopes, self.contrasts @ rows[:, 0] - slopes @ self.centre)
+            return SoftmaxPoint(slopes, np.zeros(len(slopes)))
+        return SoftmaxPoint(slopes, self.contrasts @ rows[:, 0] - slopes @ self.centre)
 
-    def pulled(self, gradient: Point) -> Floats:
+    def pulled(self, gradient: SoftmaxPoint) -> Floats:
         """Return the gradient by the coordinates."""
         slopes = gradient.slopes - np.outer(gradient.intercept, self.centre)
         by_slopes = _times(_transposed(self.inverse), self.contrasts.T @ slopes)
@@ -74,7 +74,7 @@ class Coordinates:
         flat = (np.concatenate(parts, axis=1) / self.scales[:, None]).reshape(-1)
         return flat if self.whole is None else np.asarray(self.whole[1].T @ flat)
 
-    def of(self, point: Point) -> Floats:
+    def of(self, point: SoftmaxPoint) -> Floats:
         """Return the coordinates of a point, what all classes share left out."""
         parts = [_times(self.roots, self.contrasts.T @ point.slopes)]
         if self.intercept:
@@ -134,14 +134,14 @@ class Scaled:
     def _n_first(self) -> int:
         return len(self.scales) if self.intercept else 0
 
-    def point(self, vector: Floats) -> Point:
+    def point(self, vector: Floats) -> SoftmaxPoint:
         """Return slopes and intercepts."""
         slopes = (vector[self._n_first :].reshape(self.roots.shape) / self.roots).T
         if not self.intercept:
-            return Point(slopes, np.zeros(len(slopes)))
-        return Point(slopes, vector[: self._n_first] / self.scales - self.centre @ slopes.T)
+            return SoftmaxPoint(slopes, np.zeros(len(slopes)))
+        return SoftmaxPoint(slopes, vector[: self._n_first] / self.scales - self.centre @ slopes.T)
 
-    def pulled(self, gradient: Point) -> Floats:
+    def pulled(self, gradient: SoftmaxPoint) -> Floats:
         """Return the gradient by the coordinates."""
         found = np.empty(self._n_first + self.roots.size)
         found[: self._n_first] = (gradient.intercept / self.scales)[: self._n_first]
@@ -151,7 +151,7 @@ class Scaled:
         slopes /= self.roots
         return found
 
-    def of(self, point: Point) -> Floats:
+    def of(self, point: SoftmaxPoint) -> Floats:
         """Return the coordinates of a point."""
         at_centre = (point.intercept + point.slopes @ self.centre) * self.scales
         return np.concatenate([at_centre[: self._n_first], (point.slopes.T * self.roots).reshape(-1)])
@@ -170,7 +170,7 @@ def _transposed(matrices: Floats) -> Floats:
     return matrices if matrices.ndim == 2 else matrices.transpose(0, 2, 1)
 
 
-def coordinates_of(objective: Objective, root: Floats | None = None) -> Coordinates | Scaled:
+def coordinates_of(objective: SoftmaxObjective, root: Floats | None = None) -> Coordinates | Scaled:
     """Return the coordinates in which the objective is round where all rows have the shares of the classes.
 
     ``root`` is one of the correlations of the terms, RᵀR, where it is known better than from the summary.
@@ -195,7 +195,7 @@ def coordinates_of(objective: Objective, root: Floats | None = None) -> Coordina
     )
 
 
-def _scaled(objective: Objective) -> Scaled:
+def _scaled(objective: SoftmaxObjective) -> Scaled:
     summary = objective.summary
     sizes = np.maximum(summary.shares * (1 - summary.shares), 1e-12)
     squares = np.multiply.outer(summary.squares, sizes) + objective.ridge / objective.total

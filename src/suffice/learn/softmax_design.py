@@ -42,7 +42,7 @@ def terms_of(structure: SoftmaxClasses, schema: Mapping[str, Variable]) -> tuple
 
 
 @dataclass(frozen=True, eq=False)
-class Design:
+class SoftmaxDesign:
     """How a block of rows becomes a matrix of terms.
 
     Attributes
@@ -84,7 +84,7 @@ class Design:
         columns = block.columns
         codes = np.asarray(columns[self.target.name], np.int64)
         weights = None if block.weights is None else np.asarray(block.weights, np.float64)
-        if isinstance(columns, Held):
+        if isinstance(columns, HeldTerms):
             step = max(block.n_rows, 1) if is_sparse(columns) else self.step
             for low in range(0, block.n_rows, step):
                 part = slice(low, min(low + step, block.n_rows))
@@ -103,7 +103,7 @@ class Design:
         return evaluate(self.terms, block.columns, block.n_rows, self.variables, self.centre)
 
 
-class Held(MatrixColumns):
+class HeldTerms(MatrixColumns):
     """Terms of some rows, and their classes."""
 
     @property
@@ -153,13 +153,13 @@ class HeldTable:
         for block in self.held:
             columns: Any = block.columns
             beside = {name: column[::stride] for name, column in columns.beside.items()}
-            part = Held(np.ascontiguousarray(columns.matrix[::stride]), columns.names, beside)
+            part = HeldTerms(np.ascontiguousarray(columns.matrix[::stride]), columns.names, beside)
             weights = None if block.weights is None else block.weights[::stride]
             blocks.append(Block(block.schema, part, weights, len(part.matrix), block.start))
         return HeldTable(self.schema, tuple(blocks))
 
 
-def held(source: Source, design: Design, n_rows: int) -> Source:
+def held(source: Source, design: SoftmaxDesign, n_rows: int) -> Source:
     """Return the source with its terms in memory where they fit, or lie there already; else as it is."""
     if not isinstance(source, BlockSource):
         return source
@@ -172,15 +172,15 @@ def held(source: Source, design: Design, n_rows: int) -> Source:
     return BlockSource(HeldTable(source.schema, tuple(blocks)))
 
 
-def _held_block(block: Block, design: Design, fits: bool) -> Block | None:
+def _held_block(block: Block, design: SoftmaxDesign, fits: bool) -> Block | None:
     if not fits and not _lies_there(block, design):
         return None
     beside = {design.target.name: np.asarray(block.columns[design.target.name], np.int64)}
-    columns = Held(design.matrix(block), design.labels, beside)
+    columns = HeldTerms(design.matrix(block), design.labels, beside)
     return Block(block.schema, columns, block.weights, block.n_rows, block.start)
 
 
-def _lies_there(block: Block, design: Design) -> bool:
+def _lies_there(block: Block, design: SoftmaxDesign) -> bool:
     """Whether the matrix of the terms is in memory as it is."""
     if is_sparse(block.columns):
         return True

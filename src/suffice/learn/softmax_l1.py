@@ -12,8 +12,8 @@ from functools import cached_property
 import numpy as np
 from numpy.typing import NDArray
 
-from suffice.learn.softmax_objective import Objective
-from suffice.learn.softmax_passes import Point
+from suffice.learn.softmax_objective import SoftmaxObjective
+from suffice.learn.softmax_passes import SoftmaxPoint
 from suffice.learn.softmax_search import null_point
 from suffice.optimise.decrement import LEFT
 from suffice.optimise.kinks import MOST_WRITTEN, Kinks
@@ -31,14 +31,14 @@ MOST_ROWS = 10_000_000
 """Rows times numbers up to which a Hessian is written out at the end."""
 
 
-class Kinked:
+class SoftmaxL1Objective:
     """The objective as a function of one vector: intercepts at the centre, then slopes in units of their terms.
 
     Slopes of all K classes take part, so that each can be zero by itself. Both are in units of their class, the root of
     π (1 − π) for its share π of the rows, so that the objective is about as round for rare classes as for others.
     """
 
-    def __init__(self, objective: Objective, width: float) -> None:
+    def __init__(self, objective: SoftmaxObjective, width: float) -> None:
         self.objective = objective
         self.shape = objective.summary.means.shape
         shares = objective.summary.shares
@@ -48,19 +48,19 @@ class Kinked:
         costs = 1 / (width * objective.total * self.units)
         self.kinks = Kinks(np.concatenate([np.zeros(self.n_intercepts), costs.reshape(-1)]))
 
-    def point(self, vector: Floats) -> Point:
+    def point(self, vector: Floats) -> SoftmaxPoint:
         """Return slopes and intercepts."""
         slopes = vector[self.n_intercepts :].reshape(self.shape) / self.units
         if not self.n_intercepts:
-            return Point(slopes, np.zeros(self.shape[0]))
-        return Point(slopes, vector[: self.n_intercepts] / self.roots - slopes @ self.objective.summary.centre)
+            return SoftmaxPoint(slopes, np.zeros(self.shape[0]))
+        return SoftmaxPoint(slopes, vector[: self.n_intercepts] / self.roots - slopes @ self.objective.summary.centre)
 
-    def of(self, point: Point) -> Floats:
+    def of(self, point: SoftmaxPoint) -> Floats:
         """Return the vector of a point."""
         at_centre = (point.intercept + point.slopes @ self.objective.summary.centre) * self.roots
         return np.concatenate([at_centre[: self.n_intercepts], (point.slopes * self.units).reshape(-1)])
 
-    def pulled(self, gradient: Point) -> Floats:
+    def pulled(self, gradient: SoftmaxPoint) -> Floats:
         """Return the gradient by the vector."""
         slopes = (gradient.slopes - np.outer(gradient.intercept, self.objective.summary.centre)) / self.units
         return np.concatenate([(gradient.intercept / self.roots)[: self.n_intercepts], slopes.reshape(-1)])
@@ -150,9 +150,11 @@ class Kinked:
         return before
 
 
-def sparse_search(objective: Objective, width: float, enough: float, steps: Iterable[int]) -> tuple[Point, Outcome]:
+def sparse_search(
+    objective: SoftmaxObjective, width: float, enough: float, steps: Iterable[int]
+) -> tuple[SoftmaxPoint, Outcome]:
     """Search by proximal steps and Newton's method in turns."""
-    problem = Kinked(objective, width)
+    problem = SoftmaxL1Objective(objective, width)
     x = problem.of(null_point(objective))
     value, gradient = problem.smooth(x)
     values: list[float] = []

@@ -8,8 +8,8 @@ from functools import cached_property
 
 import numpy as np
 
-from suffice.learn.softmax_design import Design, HeldTable
-from suffice.learn.softmax_passes import Gradient, Hessian, HessianTimes, Kept, Point, run
+from suffice.learn.softmax_design import HeldTable, SoftmaxDesign
+from suffice.learn.softmax_passes import Hessian, HessianTimes, Kept, SoftmaxGradient, SoftmaxPoint, run
 from suffice.learn.softmax_summary import Summary
 from suffice.settings import settings
 from suffice.stats.source import BlockSource, Source
@@ -17,13 +17,13 @@ from suffice.types import Floats
 
 
 @dataclass(frozen=True, eq=False)
-class Objective:
+class SoftmaxObjective:
     """The function of the slopes and intercepts, with its derivatives.
 
     Attributes
     ----------
     source : Source
-    design : Design
+    design : SoftmaxDesign
     summary : Summary
     total : float
         N, the weight of all rows.
@@ -34,7 +34,7 @@ class Objective:
     """
 
     source: Source
-    design: Design
+    design: SoftmaxDesign
     summary: Summary
     total: float
     intercept: bool = True
@@ -58,10 +58,12 @@ class Objective:
         table = self._table
         return table is not None and table.n_expected * self.design.n_classes * 8 <= settings().memory / 4
 
-    def at(self, point: Point, *, curved: bool = True) -> tuple[float, Point, Callable[[Point], Point]]:
+    def at(
+        self, point: SoftmaxPoint, *, curved: bool = True
+    ) -> tuple[float, SoftmaxPoint, Callable[[SoftmaxPoint], SoftmaxPoint]]:
         """Return value, gradient, and the function that multiplies a direction by the Hessian."""
         kept: Kept | None = {} if curved and self._keeps else None
-        task = Gradient(self.design, point, kept)
+        task = SoftmaxGradient(self.design, point, kept)
         losses, *slopes = run(self.source, task)
         gradient, value = self._point(*slopes), float(losses[0]) / self.total
         if self.ridge:
@@ -69,14 +71,14 @@ class Objective:
             value += self.ridge / (2 * self.total) * float(flat.dot(flat))
             gradient = self._with_ridge(gradient, point)
 
-        def product(direction: Point) -> Point:
+        def product(direction: SoftmaxPoint) -> SoftmaxPoint:
             times = HessianTimes(self.design, point, direction, kept)
             found = self._point(*run(self.source, times))
             return self._with_ridge(found, direction) if self.ridge else found
 
         return value, gradient, product
 
-    def hessian(self, point: Point) -> Floats:
+    def hessian(self, point: SoftmaxPoint) -> Floats:
         """Return all second derivatives, each class' intercept before its slopes; shape (K (T + 1),) * 2."""
         task = Hessian(self.design, point, int(np.argmax(self.summary.counts)))
         whole = task.completed(*run(self.source, task)) / self.total
@@ -85,17 +87,17 @@ class Objective:
             whole[sloped, sloped] += self.ridge / self.total
         return whole
 
-    def _point(self, by_intercept: Floats, by_slopes: Floats) -> Point:
+    def _point(self, by_intercept: Floats, by_slopes: Floats) -> SoftmaxPoint:
         """Return derivatives of the mean, from those of the sum."""
         by_slopes /= self.total
-        return Point(by_slopes, by_intercept / self.total if self.intercept else np.zeros_like(by_intercept))
+        return SoftmaxPoint(by_slopes, by_intercept / self.total if self.intercept else np.zeros_like(by_intercept))
 
-    def _with_ridge(self, gradient: Point, point: Point) -> Point:
+    def _with_ridge(self, gradient: SoftmaxPoint, point: SoftmaxPoint) -> SoftmaxPoint:
         slopes = gradient.slopes
         slopes += self.ridge / self.total * point.slopes
-        return Point(slopes, gradient.intercept)
+        return SoftmaxPoint(slopes, gradient.intercept)
 
-    def residual(self, gradient: Point) -> float:
+    def residual(self, gradient: SoftmaxPoint) -> float:
         """Return the largest derivative, those by slopes in units of their term, the score at the centre being held."""
         slopes = np.empty_like(gradient.slopes)  # in their order of rows and columns, whichever it is
         np.multiply(gradient.intercept[:, None], self.summary.centre, out=slopes)
@@ -104,7 +106,7 @@ class Objective:
         largest = max(slopes.max(initial=0.0), -slopes.min(initial=0.0))
         return float(max(largest, np.abs(gradient.intercept).max(initial=0.0)))
 
-    def every(self, stride: int) -> Objective:
+    def every(self, stride: int) -> SoftmaxObjective:
         """Return the same function of every so many rows."""
         table = self.held
         assert table is not None

@@ -18,7 +18,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from suffice.data.block import Block
-from suffice.learn.softmax_design import Design, HeldTable
+from suffice.learn.softmax_design import HeldTable, SoftmaxDesign
 from suffice.stats.needs import Sum
 from suffice.stats.source import BlockSource, Source
 from suffice.stats.sums import Sums
@@ -32,18 +32,18 @@ Kept = dict[tuple[int, int], Floats]
 
 
 @dataclass(frozen=True)
-class Point:
+class SoftmaxPoint:
     """Slopes, shape (K, T), and intercepts, shape (K,)."""
 
     slopes: Floats
     intercept: Floats
 
 
-class Pass(ABC):
+class SoftmaxPass(ABC):
     """A task whose sums are some arrays."""
 
     name: ClassVar[str]
-    design: Design
+    design: SoftmaxDesign
 
     @property
     @abstractmethod
@@ -72,7 +72,7 @@ class Pass(ABC):
         return {found.need: found}
 
 
-def run(source: Source, task: Pass) -> tuple[Floats, ...]:
+def run(source: Source, task: SoftmaxPass) -> tuple[Floats, ...]:
     """Return the sums of a task over all rows."""
     if isinstance(source, BlockSource) and isinstance(source.table, HeldTable):
         # rows in memory are neither read nor reported, and a search makes many passes
@@ -84,7 +84,7 @@ def run(source: Source, task: Pass) -> tuple[Floats, ...]:
     return tuple(part.reshape(shape) for part, shape in zip(parts, task.shapes, strict=True))
 
 
-def _times(point: Point, x: Any) -> Floats:
+def _times(point: SoftmaxPoint, x: Any) -> Floats:
     """Return W xᵀ + b of some rows; shape (K, n)."""
     scores = point.slopes @ x.T if isinstance(x, np.ndarray) else np.ascontiguousarray((x @ point.slopes.T).T)
     scores += point.intercept[:, None]
@@ -109,11 +109,11 @@ def _normalise(scores: Floats) -> tuple[Floats, Floats]:
 
 
 @dataclass(frozen=True, eq=False)
-class Gradient(Pass):
+class SoftmaxGradient(SoftmaxPass):
     """−Σ w log p(y | x) and its derivatives by b and W; probabilities go to ``kept``, if there is one."""
 
-    design: Design
-    point: Point
+    design: SoftmaxDesign
+    point: SoftmaxPoint
     kept: Kept | None = None
     name = "softmax gradient"
 
@@ -139,12 +139,12 @@ class Gradient(Pass):
 
 
 @dataclass(frozen=True, eq=False)
-class HessianTimes(Pass):
+class HessianTimes(SoftmaxPass):
     """The derivatives of the gradient along a direction, at a point whose probabilities may have been kept."""
 
-    design: Design
-    point: Point
-    direction: Point
+    design: SoftmaxDesign
+    point: SoftmaxPoint
+    direction: SoftmaxPoint
     kept: Kept | None = None
     name = "softmax curvature"
 
@@ -170,14 +170,14 @@ class HessianTimes(Pass):
 
 
 @dataclass(frozen=True, eq=False)
-class Hessian(Pass):
+class Hessian(SoftmaxPass):
     """Second derivatives, the intercept of each class before its slopes: Σ w (diag p − p pᵀ) ⊗ f fᵀ.
 
     Those by all classes sum to zero, so that one class, best the most frequent, can be left out until the end.
     """
 
-    design: Design
-    point: Point
+    design: SoftmaxDesign
+    point: SoftmaxPoint
     left_out: int
     name = "softmax Hessian"
 
@@ -215,10 +215,10 @@ class Hessian(Pass):
 
 
 @dataclass(frozen=True, eq=False)
-class TermMoments(Pass):
+class TermMoments(SoftmaxPass):
     """Per class Σ w, and Σ w f; then Σ w f fᵀ of the terms, or only its diagonal."""
 
-    design: Design
+    design: SoftmaxDesign
     whole: bool
     name = "softmax terms"
 

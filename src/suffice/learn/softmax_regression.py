@@ -29,10 +29,10 @@ from suffice.errors import (
     the_argument,
 )
 from suffice.learn.method import Method, Problem, Solution, Step
-from suffice.learn.softmax_design import Design, held, terms_of
+from suffice.learn.softmax_design import SoftmaxDesign, held, terms_of
 from suffice.learn.softmax_l1 import sparse_search
-from suffice.learn.softmax_objective import Objective
-from suffice.learn.softmax_passes import Point
+from suffice.learn.softmax_objective import SoftmaxObjective
+from suffice.learn.softmax_passes import SoftmaxPoint
 from suffice.learn.softmax_search import newton, quasi_newton
 from suffice.learn.softmax_summary import centre_of, inputs_of, needs, summary_of
 from suffice.learn.softmax_trouble import accurate_root, require_classes
@@ -113,7 +113,7 @@ def check(structure: SoftmaxClasses, prior: Any, fixed: Mapping[str, Any]) -> No
         raise ArgumentError(the_argument("prior"), " does not fit a softmax regression: ", reason)
 
 
-def _by(search: Callable[..., tuple[Point, Outcome]], label: str) -> Callable[[Problem], Solution]:
+def _by(search: Callable[..., tuple[SoftmaxPoint, Outcome]], label: str) -> Callable[[Problem], Solution]:
     """Return the solver that a smooth search makes."""
 
     def solve(problem: Problem) -> Solution:
@@ -131,7 +131,7 @@ def _by_proximal(problem: Problem) -> Solution:
     return _solution(problem, objective, *sparse_search(objective, problem.prior.width, MARGIN * problem.tol, steps))
 
 
-def objective_of(problem: Problem) -> Objective:
+def objective_of(problem: Problem) -> SoftmaxObjective:
     """Return the function to be minimised, its rows in memory where they fit."""
     structure, statistics = problem.structure, problem.statistics
     target = problem.schema[structure.target]
@@ -144,14 +144,14 @@ def objective_of(problem: Problem) -> Objective:
     assert problem.source is not None
     variables = {name: problem.schema[name] for name in structure.inputs}
     known = inputs_of(structure, statistics)
-    design = Design(terms_of(structure, variables), target, variables, centre_of(structure, known))
+    design = SoftmaxDesign(terms_of(structure, variables), target, variables, centre_of(structure, known))
     source = held(problem.source, design, statistics.n_read - statistics.n_dropped)
     summary = summary_of(structure, design, known, source)
     ridge = 1 / problem.prior.width**2 if isinstance(problem.prior, Gaussian) else 0.0
-    return Objective(source, design, summary, statistics.weight, structure.intercept, ridge)
+    return SoftmaxObjective(source, design, summary, statistics.weight, structure.intercept, ridge)
 
 
-def _solution(problem: Problem, objective: Objective, found: Point, outcome: Outcome) -> Solution:
+def _solution(problem: Problem, objective: SoftmaxObjective, found: SoftmaxPoint, outcome: Outcome) -> Solution:
     point, design = _centred(found, problem.prior), objective.design
     penalty = _penalty(problem.prior, point) / objective.total
     n_free = _n_free(problem.prior, point) + (design.n_classes - 1) * int(objective.intercept)
@@ -176,13 +176,13 @@ def _solution(problem: Problem, objective: Objective, found: Point, outcome: Out
     )
 
 
-def _centred(point: Point, prior: Any) -> Point:
+def _centred(point: SoftmaxPoint, prior: Any) -> SoftmaxPoint:
     """Return the same model with intercepts, and slopes unless zeros among them matter, that sum to zero."""
     slopes = point.slopes if isinstance(prior, Laplace) else point.slopes - point.slopes.mean(axis=0)
-    return Point(slopes, point.intercept - point.intercept.mean())
+    return SoftmaxPoint(slopes, point.intercept - point.intercept.mean())
 
 
-def _n_free(prior: Any, point: Point) -> int:
+def _n_free(prior: Any, point: SoftmaxPoint) -> int:
     """Return how many slopes are free: those of all classes but one, of a prior with a kink only those it leaves."""
     most, n_terms = len(point.slopes) - 1, point.slopes.shape[1]
     if isinstance(prior, Laplace):
@@ -190,14 +190,14 @@ def _n_free(prior: Any, point: Point) -> int:
     return int(most * n_terms)
 
 
-def _penalty(prior: Any, point: Point) -> float:
+def _penalty(prior: Any, point: SoftmaxPoint) -> float:
     """Return −log p(weights), but for a constant."""
     if isinstance(prior, Gaussian):
         return float((point.slopes**2).sum()) / (2 * prior.width**2)
     return float(np.abs(point.slopes).sum()) / prior.width if isinstance(prior, Laplace) else 0.0
 
 
-def _information(problem: Problem, objective: Objective, point: Point) -> Floats | None:
+def _information(problem: Problem, objective: SoftmaxObjective, point: SoftmaxPoint) -> Floats | None:
     """Return the second derivatives of −Σ log p at a maximum-likelihood estimate, where that takes little time."""
     design = objective.design
     size = design.n_classes * (1 + design.n_terms)
@@ -207,7 +207,7 @@ def _information(problem: Problem, objective: Objective, point: Point) -> Floats
     return objective.total * objective.hessian(point)
 
 
-def _remarks(problem: Problem, objective: Objective, point: Point, outcome: Outcome) -> tuple[str, ...]:
+def _remarks(problem: Problem, objective: SoftmaxObjective, point: SoftmaxPoint, outcome: Outcome) -> tuple[str, ...]:
     remarks = []
     if problem.prior is not None:
         with_intercept = "; the intercepts have none" if objective.intercept else ""
@@ -227,7 +227,7 @@ def _remarks(problem: Problem, objective: Objective, point: Point, outcome: Outc
     return tuple(remarks)
 
 
-def _weakness(problem: Problem, objective: Objective, point: Point) -> list[str]:
+def _weakness(problem: Problem, objective: SoftmaxObjective, point: SoftmaxPoint) -> list[str]:
     """Say that a prior pulls less than the tolerance lets pass, where it alone keeps slopes from running away."""
     units = objective.summary.units
     reach = float(np.abs(point.slopes * units).max(initial=0.0))

@@ -17,8 +17,8 @@ from typing import Any
 import numpy as np
 
 from suffice.learn.softmax_coordinates import Coordinates, Scaled, coordinates_of
-from suffice.learn.softmax_objective import Objective
-from suffice.learn.softmax_passes import Point
+from suffice.learn.softmax_objective import SoftmaxObjective
+from suffice.learn.softmax_passes import SoftmaxPoint
 from suffice.optimise.decrement import LEFT
 from suffice.optimise.lbfgs import lbfgs
 from suffice.optimise.newton_cg import newton_cg
@@ -37,20 +37,20 @@ QUICK = 30
 """Steps by which L-BFGS has come to the end where some rows are like the others."""
 
 
-def null_point(objective: Objective) -> Point:
+def null_point(objective: SoftmaxObjective) -> SoftmaxPoint:
     """Return the parameters of a model that knows no inputs."""
     summary = objective.summary
     k, t = summary.means.shape
-    return Point(np.zeros((k, t)), np.log(summary.shares) if objective.intercept else np.zeros(k))
+    return SoftmaxPoint(np.zeros((k, t)), np.log(summary.shares) if objective.intercept else np.zeros(k))
 
 
-def null_value(objective: Objective) -> float:
+def null_value(objective: SoftmaxObjective) -> float:
     """Return the mean of −log p(y) under that model."""
     shares = objective.summary.shares
     return float(-(shares * np.log(shares)).sum()) if objective.intercept else float(np.log(len(shares)))
 
 
-def discriminant(objective: Objective) -> Point | None:
+def discriminant(objective: SoftmaxObjective) -> SoftmaxPoint | None:
     """Return Fisher's linear discriminant, shrunk by the ridge; None where moments are unknown or singular."""
     summary = objective.summary
     if summary.correlations is None or not objective.intercept or not len(summary.centre):
@@ -65,7 +65,7 @@ def discriminant(objective: Objective) -> Point | None:
     slopes = around @ root.T @ root
     intercept = np.log(summary.shares) - 0.5 * (slopes * around).sum(axis=1)
     slopes = slopes / summary.units
-    return Point(slopes, intercept - slopes @ summary.centre)
+    return SoftmaxPoint(slopes, intercept - slopes @ summary.centre)
 
 
 class Search:
@@ -75,7 +75,7 @@ class Search:
     """
 
     def __init__(
-        self, objective: Objective, coordinates: Coordinates | Scaled, enough: float, left: float = LEFT
+        self, objective: SoftmaxObjective, coordinates: Coordinates | Scaled, enough: float, left: float = LEFT
     ) -> None:
         self.objective, self.coordinates, self.enough = objective, coordinates, enough
         self.gain = left / objective.total
@@ -96,7 +96,7 @@ class Search:
         value, gradient, _ = self.objective.at(self.coordinates.point(vector), curved=False)
         return value, self._noted(gradient)
 
-    def _noted(self, gradient: Point) -> Floats:
+    def _noted(self, gradient: SoftmaxPoint) -> Floats:
         flat = self.coordinates.pulled(gradient)
         self._residuals[id(flat)] = self.objective.residual(gradient)  # of a vector that lives, or was the last
         return flat
@@ -105,16 +105,16 @@ class Search:
         """Whether the gradient is small enough on the scale of the terms."""
         return self._residuals[id(gradient)] <= self.enough
 
-    def newton(self, start: Point, steps: Any) -> Outcome:
+    def newton(self, start: SoftmaxPoint, steps: Any) -> Outcome:
         """Search by Newton's method."""
         return newton_cg(self.twice, self.coordinates.of(start), done=self.done, steps=steps, gain=self.gain)
 
-    def lbfgs(self, start: Point, steps: Any) -> Outcome:
+    def lbfgs(self, start: SoftmaxPoint, steps: Any) -> Outcome:
         """Search by L-BFGS."""
         return lbfgs(self.once, self.coordinates.of(start), done=self.done, steps=steps, gain=self.gain)
 
 
-def first_point(objective: Objective) -> Point:
+def first_point(objective: SoftmaxObjective) -> SoftmaxPoint:
     """Return the start: Fisher's discriminant where it beats knowing no inputs."""
     guess = discriminant(objective)
     if guess is not None and objective.at(guess, curved=False)[0] < null_value(objective):
@@ -122,7 +122,7 @@ def first_point(objective: Objective) -> Point:
     return null_point(objective)
 
 
-def closer(objective: Objective, coordinates: Coordinates | Scaled) -> tuple[Point, Coordinates] | None:
+def closer(objective: SoftmaxObjective, coordinates: Coordinates | Scaled) -> tuple[SoftmaxPoint, Coordinates] | None:
     """Return a point near the optimum and rounder coordinates, both from some of the rows; None where it is no gain."""
     table, design = objective.held, objective.design
     if table is None or isinstance(coordinates, Scaled) or coordinates.size > MOST_WHOLE:
@@ -138,7 +138,7 @@ def closer(objective: Objective, coordinates: Coordinates | Scaled) -> tuple[Poi
     return near, coordinates.rounded(rows.hessian(near))
 
 
-def newton(objective: Objective, root: Floats | None, enough: float, steps: Any) -> tuple[Point, Outcome]:
+def newton(objective: SoftmaxObjective, root: Floats | None, enough: float, steps: Any) -> tuple[SoftmaxPoint, Outcome]:
     """Search by Newton's method with conjugate gradients, of many rows by a few of them first."""
     plain = coordinates_of(objective, root)
     near = closer(objective, plain)
@@ -157,7 +157,9 @@ def newton(objective: Objective, root: Floats | None, enough: float, steps: Any)
     return coordinates.point(found.x), found
 
 
-def quasi_newton(objective: Objective, root: Floats | None, enough: float, steps: Any) -> tuple[Point, Outcome]:
+def quasi_newton(
+    objective: SoftmaxObjective, root: Floats | None, enough: float, steps: Any
+) -> tuple[SoftmaxPoint, Outcome]:
     """Search by L-BFGS."""
     coordinates = coordinates_of(objective, root)
     found = Search(objective, coordinates, enough).lbfgs(first_point(objective), steps)

@@ -8,7 +8,7 @@ from functools import cached_property
 import numpy as np
 
 from suffice.data.schema import Schema
-from suffice.learn.softmax_design import Design
+from suffice.learn.softmax_design import SoftmaxDesign
 from suffice.learn.softmax_passes import TermMoments, run
 from suffice.models.basis import Linear
 from suffice.stats.moments import Moments
@@ -81,20 +81,20 @@ def needs(structure: SoftmaxClasses, schema: Schema) -> tuple[Need, ...]:
 
 
 @dataclass(frozen=True, eq=False)
-class Inputs:
+class InputMoments:
     """The moments of the continuous inputs, in each class and over all rows."""
 
     by_class: Moments
     together: Moments
 
 
-def inputs_of(structure: SoftmaxClasses, statistics: Statistics) -> Inputs | None:
+def inputs_of(structure: SoftmaxClasses, statistics: Statistics) -> InputMoments | None:
     """Return the moments of the continuous inputs; None where they were not collected."""
     need = moment_need(structure, statistics.schema)
-    return None if need is None else Inputs(statistics[need], statistics[need].marginal(need.xs))
+    return None if need is None else InputMoments(statistics[need], statistics[need].marginal(need.xs))
 
 
-def centre_of(structure: SoftmaxClasses, known: Inputs | None) -> dict[str, float]:
+def centre_of(structure: SoftmaxClasses, known: InputMoments | None) -> dict[str, float]:
     """Return what inputs far from zero are taken less; nothing without an intercept, which would have to take it up."""
     if known is None or not structure.intercept:
         return {}
@@ -104,14 +104,14 @@ def centre_of(structure: SoftmaxClasses, known: Inputs | None) -> dict[str, floa
     return {name: float(m) for name, m, is_far in zip(moments.need.xs, moments.mean, far, strict=True) if is_far}
 
 
-def summary_of(structure: SoftmaxClasses, design: Design, known: Inputs | None, source: Source) -> Summary:
+def summary_of(structure: SoftmaxClasses, design: SoftmaxDesign, known: InputMoments | None, source: Source) -> Summary:
     """Return the summary: from the moments where every term is an input, else by a pass over the terms."""
     if known is not None and all(isinstance(term, Linear) for term in design.terms):
         return _from_moments(structure, design, known)
     return _from_pass(structure, design, source)
 
 
-def _from_moments(structure: SoftmaxClasses, design: Design, known: Inputs) -> Summary:
+def _from_moments(structure: SoftmaxClasses, design: SoftmaxDesign, known: InputMoments) -> Summary:
     by_class, together = known.by_class, known.together
     shift = np.array([design.centre.get(name, 0.0) for name in together.need.xs])
     mean, scatter = together.mean - shift, together.scatter / together.weight
@@ -127,7 +127,7 @@ def _without_rounding(scatter: Floats, mean: Floats) -> Floats:
     return np.where(constant | constant[:, None], 0.0, scatter)
 
 
-def _from_pass(structure: SoftmaxClasses, design: Design, source: Source) -> Summary:
+def _from_pass(structure: SoftmaxClasses, design: SoftmaxDesign, source: Source) -> Summary:
     whole = design.n_terms <= MOST_MOMENTS
     counts, by_class, squares = run(source, TermMoments(design, whole))
     total = counts.sum()

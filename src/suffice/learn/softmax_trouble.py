@@ -9,7 +9,7 @@ import numpy as np
 from suffice.data.variable import Variable
 from suffice.errors import EstimationError, Remedy, listing, made
 from suffice.inference.dependence import combination
-from suffice.learn.softmax_objective import Objective
+from suffice.learn.softmax_objective import SoftmaxObjective
 from suffice.models.cpds.softmax_trouble import SINGULAR
 from suffice.stats.source import BlockSource
 from suffice.text import plural
@@ -36,7 +36,7 @@ def require_classes(target: Variable, counts: Floats) -> None:
         )
 
 
-def accurate_root(objective: Objective) -> Floats | None:
+def accurate_root(objective: SoftmaxObjective) -> Floats | None:
     """Return a root of the correlations, made of the rows themselves, where products of terms are not accurate enough.
 
     Raises when a combination of terms does not vary, so that slopes are not determined.
@@ -56,7 +56,7 @@ def accurate_root(objective: Objective) -> Floats | None:
     return np.asarray(np.linalg.qr(root, mode="r"))
 
 
-def _qr(objective: Objective) -> Floats | None:
+def _qr(objective: SoftmaxObjective) -> Floats | None:
     """Return R with RᵀR the correlations, from the rows themselves; None where they cannot be read here."""
     if not isinstance(objective.source, BlockSource):
         return None
@@ -78,7 +78,7 @@ def _qr(objective: Objective) -> Floats | None:
     return np.asarray(np.concatenate([root, short]) / np.sqrt(objective.total))
 
 
-def _refuse_collinear(objective: Objective, direction: Floats) -> None:
+def _refuse_collinear(objective: SoftmaxObjective, direction: Floats) -> None:
     summary, labels = objective.summary, objective.design.labels
     null = np.where(np.abs(direction) > 1e-6, direction, 0.0) / summary.units
     constant, table = summary.squares == 0, objective.held

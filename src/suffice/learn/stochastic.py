@@ -54,7 +54,7 @@ SNAPSHOTS, SAMPLES_A_WEIGHT = 4, 8
 
 
 @dataclass(frozen=True)
-class Settings:
+class StochasticSettings:
     """How to sample.
 
     Attributes
@@ -85,7 +85,7 @@ class Settings:
     error: float = 7e-4
 
     @classmethod
-    def of(cls, options: Any) -> Settings:
+    def of(cls, options: Any) -> StochasticSettings:
         """Check a user's options."""
         found = cls(**options)
         require_whole("chains", found.chains, 2, place="option")  # one has nothing to tell its error by
@@ -122,7 +122,7 @@ def refuses_prior(structure: Any, prior: Any) -> str | None:
 
 def solve(problem: Problem) -> Solution:
     """Follow estimated gradients, and average."""
-    settings = Settings.of(problem.options)
+    settings = StochasticSettings.of(problem.options)
     setting: Any = PseudoSetting.of(problem)
     if problem.prior is None:
         setting = setting.on_extremes()
@@ -132,7 +132,7 @@ def solve(problem: Problem) -> Solution:
         begin = lbfgs(replace(matching, problem=rough)).weights
     else:
         begin = matching.weights(matching.start)
-    climb = Climb(setting, settings, stream_key(problem.seed), begin)
+    climb = StochasticClimb(setting, settings, stream_key(problem.seed), begin)
     n_steps = climb.run()
     rank, remarks = rank_of(setting)
     weights = climb.average
@@ -166,10 +166,10 @@ def exact_log_likelihood(setting: FeatureSetting, weights: Floats) -> float:
     return setting.problem.statistics.weight * (float(weights.dot(setting.moments[0])) - log_z)
 
 
-class Climb:
+class StochasticClimb:
     """The steps, and the average of what they visit."""
 
-    def __init__(self, setting: Any, settings: Settings, key: int, begin: Floats) -> None:
+    def __init__(self, setting: Any, settings: StochasticSettings, key: int, begin: Floats) -> None:
         self.setting, self.settings, self.key = setting, settings, key
         self.problem: Problem = setting.problem
         self.layout = setting.design.layout

@@ -6,18 +6,18 @@ import numpy as np
 
 from suffice.data.variable import Variable
 from suffice.models.autoregression import AutoregressiveModel
-from suffice.models.cpds import Family
+from suffice.models.cpds import NodeFamily
 from suffice.models.cpds.linear_gaussian import LinearGaussianCPD
 from suffice.structures.autoregression import Autoregression, lag_names
 
 
-def node_family(name: str, order: int) -> Family:
+def node_family(name: str, order: int) -> NodeFamily:
     """Return the variable with its lags as parents.
 
     >>> node_family("x", 2).scope
     ('x[-1]', 'x[-2]', 'x')
     """
-    return Family(Variable(name), tuple(Variable(lag) for lag in lag_names([name], order)))
+    return NodeFamily(Variable(name), tuple(Variable(lag) for lag in lag_names([name], order)))
 
 
 def node_cpd(model: AutoregressiveModel) -> LinearGaussianCPD:

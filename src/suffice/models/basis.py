@@ -42,10 +42,10 @@ class Linear:
 
 
 @dataclass(frozen=True)
-class Product:
+class InputProduct:
     """The product of two continuous inputs; of one with itself, its square.
 
-    >>> print(Product("age", "dose"), Product("age", "age"))
+    >>> print(InputProduct("age", "dose"), InputProduct("age", "age"))
     age·dose age²
     """
 
@@ -81,7 +81,7 @@ class Indicator:
         return f"{self.name}={self.state}"
 
 
-Term = Linear | Product | Indicator
+Term = Linear | InputProduct | Indicator
 
 
 def evaluate(
@@ -108,7 +108,7 @@ def evaluate(
     --------
     >>> columns = {"x": np.array([1.0, 2.0]), "a": np.array([1, 0])}
     >>> schema = Schema((Variable("x"), Variable("a", ("no", "yes"))))
-    >>> evaluate([Linear("x"), Product("x", "x"), Indicator("a", "yes")], columns, 2, schema, {"x": 1.0})
+    >>> evaluate([Linear("x"), InputProduct("x", "x"), Indicator("a", "yes")], columns, 2, schema, {"x": 1.0})
     array([[0., 0., 1.],
            [1., 1., 0.]])
     """
@@ -120,7 +120,7 @@ def evaluate(
     for place, term in enumerate(terms):
         if isinstance(term, Indicator):
             found[:, place] = values[term.name] == schema[term.name].code(term.state)
-        elif isinstance(term, Product):
+        elif isinstance(term, InputProduct):
             np.multiply(values[term.first], values[term.second], out=found[:, place])
         else:
             found[:, place] = values[term.name]
@@ -197,7 +197,7 @@ def to_entries(terms: Iterable[Term], schema: Mapping[str, Variable]) -> list[li
     for term in terms:
         if isinstance(term, Indicator):
             entries.append(["indicator", term.name, schema[term.name].code(term.state)])
-        elif isinstance(term, Product):
+        elif isinstance(term, InputProduct):
             entries.append(["product", term.first, term.second])
         else:
             entries.append(["linear", term.name])
@@ -208,7 +208,7 @@ def from_entries(entries: Iterable[Sequence[Any]], schema: Schema) -> tuple[Term
     """Rebuild terms from `to_entries`."""
     readers: dict[str, Any] = {
         "linear": Linear,
-        "product": Product,
+        "product": InputProduct,
         "indicator": lambda name, code: Indicator(name, schema[name].labels[code]),
     }
     return tuple(readers[kind](*rest) for kind, *rest in entries)

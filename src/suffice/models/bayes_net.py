@@ -24,7 +24,7 @@ from suffice.errors import (
 from suffice.inference.derivatives import gradients
 from suffice.inference.product import Factor, Product
 from suffice.models.by_hand import cpd_from, variables_of
-from suffice.models.cpds import CPD, Family, kind_named
+from suffice.models.cpds import CPD, NodeFamily, kind_named
 from suffice.models.cpds.tabular import whole_values
 from suffice.models.discrete_engine import DiscreteEngine
 from suffice.models.engine import Answer, AnswersOfRows
@@ -100,7 +100,7 @@ class BayesianNetwork(Queries[Answer, AnswersOfRows], RowModel, Prediction):
         cpds, named = [], dict(dag.kinds)
         for node, parents in dag.parents.items():
             table = tables[node]
-            family = Family(variables[node], tuple(variables[parent] for parent in parents))
+            family = NodeFamily(variables[node], tuple(variables[parent] for parent in parents))
             cpd = cpd_from(family, table, named.get(node))
             if cpd.family != family:
                 raise ModelError(
@@ -387,7 +387,7 @@ class BayesianNetwork(Queries[Answer, AnswersOfRows], RowModel, Prediction):
         dag, schema = DAG.from_dict(entry["dag"]), Schema.from_dict(entry["schema"])
         tables = {}
         for node, cpd in zip(dag.nodes, entry["cpds"], strict=True):
-            family = Family(schema[node], tuple(schema[parent] for parent in dag.parents[node]))
+            family = NodeFamily(schema[node], tuple(schema[parent] for parent in dag.parents[node]))
             tables[node] = kind_named(cpd["kind"]).cpd_type.from_dict(family, cpd)
         return cls(dag, tables, properties=entry.get("properties"), notes=entry.get("notes", ()))
 

@@ -12,7 +12,7 @@ from suffice.data.labelled import LabelledTable
 from suffice.data.schema import SchemaLike, declarations
 from suffice.data.variable import Variable, plain_label
 from suffice.errors import ModelError, SchemaError, listing
-from suffice.models.cpds import CPD, Family, kind_for, tabular
+from suffice.models.cpds import CPD, NodeFamily, kind_for, tabular
 from suffice.structures.dag import DAG
 from suffice.types import Floats
 from suffice.values import Label
@@ -46,7 +46,7 @@ def _is_regression(table: object) -> bool:
     return bool({"sd", "variance"} & set(table)) or _is_regression(next(iter(table.values())))
 
 
-def cpd_from(family: Family, table: Any, named: str | None = None) -> CPD:
+def cpd_from(family: NodeFamily, table: Any, named: str | None = None) -> CPD:
     """Build the distribution of one node from whatever was given for it."""
     if isinstance(table, tabular.TabularCPD | CPD):
         return _same_states(family, table)
@@ -59,7 +59,7 @@ def cpd_from(family: Family, table: Any, named: str | None = None) -> CPD:
     return tabular.from_array(family, table)
 
 
-def _same_states(family: Family, cpd: CPD) -> CPD:
+def _same_states(family: NodeFamily, cpd: CPD) -> CPD:
     """Return a distribution for the network's own variables, where only who declared their states differs."""
     mine, others = family.variables, cpd.family.variables
     if cpd.family == family or not _alike(mine, others):
@@ -86,7 +86,7 @@ def _labels(node: str, frame: Any, column: str) -> list[Label]:
     return [plain_label(label) for label in native.get_column(column).to_list()]
 
 
-def _from_frame(family: Family, frame: Any) -> Floats:
+def _from_frame(family: NodeFamily, frame: Any) -> Floats:
     """Read a frame with one row a cell: a column a variable, and one column of probabilities."""
     name = family.child.name
     columns = [_labels(name, frame, variable.name) for variable in family.variables]

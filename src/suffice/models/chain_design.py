@@ -31,7 +31,7 @@ PIECE_POSITIONS = 1024
 
 
 @dataclass(frozen=True, eq=False)
-class Table:
+class DenseTable:
     """The attributes that have a row of the dense table, and where their weights lie in it.
 
     Attributes
@@ -60,7 +60,7 @@ class Table:
         sums[self.weights] += table.reshape(-1)[self.cells]
 
 
-def table_of(layout: ChainLayout) -> Table:
+def table_of(layout: ChainLayout) -> DenseTable:
     """Choose the attributes that have a row of the dense table."""
     n_weights = np.diff(layout.starts)
     width = -(-layout.n_labels // LANES) * LANES
@@ -69,7 +69,7 @@ def table_of(layout: ChainLayout) -> Table:
     attribute = np.repeat(np.arange(len(n_weights)), n_weights)
     weights = np.flatnonzero(dense[attribute]) if len(attribute) else np.zeros(0, np.int64)
     cells = row[attribute[weights]].astype(np.int64) * width + layout.labels[weights]
-    return Table(row, int(dense.sum()), width, cells, weights)
+    return DenseTable(row, int(dense.sum()), width, cells, weights)
 
 
 @dataclass(frozen=True, eq=False)
@@ -138,7 +138,7 @@ class ReadyColumns(SequenceColumns):
         self.ready = ready
 
 
-def ready_of(block: Block, layout: ChainLayout, table: Table, *, given: bool = False) -> Ready:
+def ready_of(block: Block, layout: ChainLayout, table: DenseTable, *, given: bool = False) -> Ready:
     """Return a block's sequences, made ready for passes unless they are."""
     columns = block.columns
     if isinstance(columns, ReadyColumns):
@@ -150,7 +150,7 @@ def ready_of(block: Block, layout: ChainLayout, table: Table, *, given: bool = F
 def made_ready(
     sequences: LabelledSequences,
     layout: ChainLayout,
-    table: Table,
+    table: DenseTable,
     weights: Array | None = None,
     *,
     given: bool = False,

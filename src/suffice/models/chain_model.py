@@ -17,7 +17,7 @@ from suffice.data.variable import Variable
 from suffice.errors import Mention, ModelError, listing, require_seed
 from suffice.inference import label_chains
 from suffice.inference.label_chains import Potentials
-from suffice.models.chain_design import Table, made_ready, table_of
+from suffice.models.chain_design import DenseTable, made_ready, table_of
 from suffice.models.chain_layout import ChainLayout
 from suffice.models.chain_scores import scores_of
 from suffice.settings import settings
@@ -146,7 +146,7 @@ class ChainModel:
         return [one(low, high, self.potentials(sequences.part(low, high))) for low, high in self._pieces(sequences)]
 
     @cached_property
-    def _table(self) -> Table:
+    def _table(self) -> DenseTable:
         return table_of(self.layout)
 
     @cached_property

@@ -9,7 +9,7 @@ import numpy as np
 
 from suffice.data.table import open_table
 from suffice.errors import ModelError, Passed, Remedy
-from suffice.models.basis import Linear, Product, Term
+from suffice.models.basis import InputProduct, Linear, Term
 from suffice.models.class_gaussian_scores import linear_weights, whitening
 from suffice.stats.source import BlockSource
 from suffice.text import html_table, number, plain_table
@@ -54,7 +54,7 @@ def to_softmax(model: ClassGaussianModel) -> SoftmaxModel:
     first, second = np.nonzero(np.triu((precisions != 0).any(axis=0)))
     doubled = np.where(first == second, 0.5, 1.0)  # x_i x_j stands for two entries of the matrix
     quadratic = -doubled[:, None] * precisions[:, first, second].T
-    terms = (*linear, *(Product(names[i], names[j]) for i, j in zip(first.tolist(), second.tolist(), strict=True)))
+    terms = (*linear, *(InputProduct(names[i], names[j]) for i, j in zip(first.tolist(), second.tolist(), strict=True)))
     weights = np.concatenate([along.T, quadratic])
     return SoftmaxModel(model.target, model.inputs, terms, weights, constants + model.log_prior, held)
 

@@ -22,7 +22,7 @@ from suffice.inference.product import Product
 from suffice.models.assignment import Assignment, assignment_of
 from suffice.models.complexity import Complexity
 from suffice.models.evidence import describe, given_of, targets_of
-from suffice.models.incomplete_rows import DiscreteGaps, Gaps
+from suffice.models.incomplete_rows import DiscreteGaps, MissingValues
 from suffice.models.marginals import Marginals
 from suffice.models.row_answers import RowAnswers
 from suffice.models.sampling import Draw, from_calibrated
@@ -115,7 +115,7 @@ class DiscreteEngine:
     # Missing values -------------------------------------------------------------------------------------------
 
     @cached_property
-    def missing(self) -> Gaps:
+    def missing(self) -> MissingValues:
         """How missing values of rows are summed out and filled."""
         self.require_possible()
         return DiscreteGaps.of(self.inquiry)

@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from suffice.models.assignment import Assignment
     from suffice.models.discrete_engine import DiscreteEngine
     from suffice.models.evidence import Evidence
-    from suffice.models.incomplete_rows import Gaps
+    from suffice.models.incomplete_rows import MissingValues
     from suffice.models.joint_normal import JointNormal
     from suffice.models.marginals import Marginals
     from suffice.models.normal_mixture import NormalMixture
@@ -38,14 +38,14 @@ class RowEngine(Protocol):
     """What answers for rows that lack values."""
 
     @property
-    def missing(self) -> Gaps:
+    def missing(self) -> MissingValues:
         """How missing values of rows are summed out and filled."""
 
     def refusal(self, codes: Ints, values: Floats) -> ModelError:
         """Return the error for a row that is impossible, or whose probability is not known."""
 
 
-class Engine(RowEngine, Protocol[A_co, R_co]):
+class QueryEngine(RowEngine, Protocol[A_co, R_co]):
     """What answers for any variables given any others. Variables that are wanted are positions in the schema."""
 
     @property
@@ -81,4 +81,4 @@ class Engine(RowEngine, Protocol[A_co, R_co]):
         """Return how rows are drawn given evidence."""
 
 
-AnyEngine: TypeAlias = "Engine[Answer, AnswersOfRows]"
+AnyEngine: TypeAlias = "QueryEngine[Answer, AnswersOfRows]"

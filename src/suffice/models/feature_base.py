@@ -13,7 +13,7 @@ from suffice.data.labelled import LabelledTable
 from suffice.data.schema import Schema
 from suffice.errors import ArgumentError, StructureError, listing
 from suffice.inference.product import Factor
-from suffice.inference.quadrature import Rule, rule_for
+from suffice.inference.quadrature import QuadratureRule, rule_for
 from suffice.structures.feature_rules import Called
 from suffice.structures.features import Features
 
@@ -35,7 +35,7 @@ class BaseTerm:
 
 def quadrature_of(
     structure: Features, placement: Mapping[str, tuple[float, float]], schema: Schema, variant: int = 0
-) -> dict[str, Rule]:
+) -> dict[str, QuadratureRule]:
     """Return the quadrature of every continuous variable; ``placement`` tells centre and scale of each."""
     size = SIZES.get(len(structure.support), FEWER)
     found = {}
@@ -54,7 +54,10 @@ def quadrature_of(
 
 
 def base_factors(
-    entries: Sequence[LabelledTable | BaseTerm], names: Sequence[str], schema: Schema, nodes: Mapping[str, Rule]
+    entries: Sequence[LabelledTable | BaseTerm],
+    names: Sequence[str],
+    schema: Schema,
+    nodes: Mapping[str, QuadratureRule],
 ) -> tuple[Factor, ...]:
     """Return the base measure over variables that are positions among ``names``, the weights of nodes included."""
     place = {name: position for position, name in enumerate(names)}
@@ -67,7 +70,7 @@ def base_factors(
     return tuple(found)
 
 
-def _function(entry: BaseTerm, place: Mapping[str, int], schema: Schema, nodes: Mapping[str, Rule]) -> Factor:
+def _function(entry: BaseTerm, place: Mapping[str, int], schema: Schema, nodes: Mapping[str, QuadratureRule]) -> Factor:
     sizes = tuple(len(nodes[n].nodes) if n in nodes else schema[n].n_states for n in entry.scope)
     index = np.indices(sizes).reshape(len(sizes), -1)
     columns: list[Any] = [nodes[n].nodes[at] if n in nodes else at for n, at in zip(entry.scope, index, strict=True)]

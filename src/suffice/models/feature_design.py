@@ -20,7 +20,7 @@ from suffice.errors import Remedy, StructureError, Text, listing
 from suffice.inference.clique_family import Layout
 from suffice.inference.feature_extents import extents
 from suffice.inference.feature_family import cells_of
-from suffice.inference.quadrature import Rule as Quadrature
+from suffice.inference.quadrature import QuadratureRule
 from suffice.settings import settings
 from suffice.structures.feature_rules import Feature, Term
 from suffice.structures.features import Features
@@ -39,7 +39,7 @@ COPIES = 4
 
 
 @dataclass(frozen=True, eq=False)
-class Design:
+class FeatureDesign:
     """Features over the variables that are modelled, as tables.
 
     Attributes
@@ -110,7 +110,7 @@ class Design:
         return extents(self.layout, self.by_column, allowed)
 
 
-def design_of(structure: Features, schema: Schema, nodes: Mapping[str, Quadrature] | None = None) -> Design:
+def design_of(structure: Features, schema: Schema, nodes: Mapping[str, QuadratureRule] | None = None) -> FeatureDesign:
     """Tabulate the features of a structure over the variables that it models.
 
     Parameters
@@ -135,10 +135,10 @@ def design_of(structure: Features, schema: Schema, nodes: Mapping[str, Quadratur
     layout = Layout(sizes, tuple(scopes))
     _require_all_room(layout)
     terms = [(weight, term) for weight, feature in enumerate(features) for term in feature.terms]
-    return Design(features, names, layout, matrix_of(terms, len(features), layout, scopes, place, nodes))
+    return FeatureDesign(features, names, layout, matrix_of(terms, len(features), layout, scopes, place, nodes))
 
 
-def data_covariance(design: Design, codes: Array, shares: Floats, total: float) -> Floats:
+def data_covariance(design: FeatureDesign, codes: Array, shares: Floats, total: float) -> Floats:
     """Return the covariance of the features over rows of codes, a little of it replaced by its diagonal."""
     from scipy.sparse import csr_array
 
@@ -155,7 +155,7 @@ def data_covariance(design: Design, codes: Array, shares: Floats, total: float) 
     return np.asarray((1 - part) * found + np.diag(part * variance), np.float64)
 
 
-def sizes_of(schema: Schema, names: Sequence[str], nodes: Mapping[str, Quadrature]) -> tuple[int, ...]:
+def sizes_of(schema: Schema, names: Sequence[str], nodes: Mapping[str, QuadratureRule]) -> tuple[int, ...]:
     """Return the numbers of states, and of nodes."""
     return tuple(len(nodes[name].nodes) if name in nodes else schema[name].n_states for name in names)
 
@@ -166,7 +166,7 @@ def matrix_of(
     layout: Layout,
     scopes: Mapping[tuple[int, ...], int],
     place: Mapping[str, int],
-    nodes: Mapping[str, Quadrature],
+    nodes: Mapping[str, QuadratureRule],
 ) -> csr_array:
     """Return the matrix from weights to cells; ``terms`` have the number of their weight beside them."""
     from scipy.sparse import coo_array
@@ -194,7 +194,7 @@ def matrix_of(
 
 
 def _cells(
-    term: Term, shape: tuple[int, ...], ranks: tuple[int, ...], nodes: Mapping[str, Quadrature]
+    term: Term, shape: tuple[int, ...], ranks: tuple[int, ...], nodes: Mapping[str, QuadratureRule]
 ) -> tuple[Ints, Floats]:
     """Return where a term is not zero, in the table whose axes are in the order of the variables."""
     if any(name in nodes for name in term.scope):

@@ -20,7 +20,7 @@ SINGULAR = 1e-12
 
 
 @dataclass(frozen=True)
-class Regression:
+class NeighbourRegression:
     """One variable on its later neighbours.
 
     Attributes
@@ -56,7 +56,7 @@ class Regression:
         return inverse
 
 
-def regressions_of(structure: GaussianMarkov, matrix: Floats) -> list[Regression]:
+def regressions_of(structure: GaussianMarkov, matrix: Floats) -> list[NeighbourRegression]:
     """Return the regressions of a chordal structure under a covariance matrix, shape (p, p).
 
     Raises
@@ -85,7 +85,7 @@ def regressions_of(structure: GaussianMarkov, matrix: Floats) -> list[Regression
         later, here = list(clique[:-1]), clique[-1]
         slopes = solve_triangular(inner, row[:-1], lower=True, trans="T") if later else np.zeros(0)
         found.append(
-            Regression(
+            NeighbourRegression(
                 place=here,
                 later=later,
                 coefficients=slopes * roots[here] / roots[later],
@@ -96,7 +96,7 @@ def regressions_of(structure: GaussianMarkov, matrix: Floats) -> list[Regression
     return found
 
 
-def precision_of(p: int, regressions: Sequence[Regression]) -> Floats:
+def precision_of(p: int, regressions: Sequence[NeighbourRegression]) -> Floats:
     """Return the precision matrix of a chain of regressions; entries without an edge are exactly zero."""
     precision = np.zeros((p, p))
     for regression in regressions:

@@ -35,7 +35,7 @@ from suffice.errors import (
     suggestion,
 )
 from suffice.inference.hidden_chains import HiddenChain, NormalEmission, TableEmission
-from suffice.models.cpds import Family
+from suffice.models.cpds import NodeFamily
 from suffice.models.cpds.linear_gaussian import LinearGaussianCPD
 from suffice.models.cpds.tabular import TabularCPD, from_array
 from suffice.models.markov_walk import draw
@@ -49,7 +49,7 @@ Emission = TabularCPD | LinearGaussianCPD
 
 
 @lru_cache(maxsize=64)
-def hidden_families(chain: MarkovChain, observed: tuple[Variable, ...]) -> tuple[Family, ...]:
+def hidden_families(chain: MarkovChain, observed: tuple[Variable, ...]) -> tuple[NodeFamily, ...]:
     """Return the families of a hidden chain: the first state, a state given the one before, and every column's."""
     name, n_states = chain.state
     need, allowed = 8 * n_states**2, settings().memory
@@ -63,7 +63,7 @@ def hidden_families(chain: MarkovChain, observed: tuple[Variable, ...]) -> tuple
         )
     state = Variable(name, tuple(range(n_states)), True)
     before = Variable(lagged(name, 1), state.states, True)
-    return Family(state), Family(state, (before,)), *(Family(variable, (state,)) for variable in observed)
+    return NodeFamily(state), NodeFamily(state, (before,)), *(NodeFamily(variable, (state,)) for variable in observed)
 
 
 @dataclass(frozen=True, eq=False)
@@ -381,7 +381,7 @@ def _known(cpd: TabularCPD) -> Floats:
     return np.ascontiguousarray(np.where(np.isnan(rows), 1 / rows.shape[1], rows))
 
 
-def _normal(family: Family, given: Any) -> LinearGaussianCPD:
+def _normal(family: NodeFamily, given: Any) -> LinearGaussianCPD:
     """Return a normal distribution a state from ``{"mean": […], "sd": […]}``."""
     entry = dict(given) if isinstance(given, Mapping) else given
     if isinstance(entry, dict) and "mean" in entry:

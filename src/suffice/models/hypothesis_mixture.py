@@ -13,7 +13,7 @@ from suffice.data.labelled import LabelledTable
 from suffice.data.schema import Schema
 from suffice.errors import ModelError, listing, shown
 from suffice.inference.product import Factor, Product
-from suffice.models.cpds import Family
+from suffice.models.cpds import NodeFamily
 from suffice.models.cpds.rows import is_distribution
 from suffice.models.cpds.tabular import TabularCPD
 from suffice.models.discrete_engine import DiscreteEngine
@@ -95,7 +95,7 @@ class HypothesisMixture(Queries[LabelledTable, RowAnswers], RowModel, Prediction
 
     @property
     def _cpd(self) -> TabularCPD:
-        return TabularCPD(Family(self.hypotheses.variable), self.table.values)
+        return TabularCPD(NodeFamily(self.hypotheses.variable), self.table.values)
 
     @cached_property
     def _engine(self) -> DiscreteEngine:

@@ -10,7 +10,7 @@ import numpy as np
 
 from suffice.data.schema import Schema
 from suffice.errors import DataError, Remedy, Text, listing
-from suffice.inference.gap_rows import GapRows
+from suffice.inference.gap_rows import MissingTableValues
 from suffice.inference.inquiry import Inquiry
 from suffice.inference.row_marginals import RowMarginals
 from suffice.types import Columns, Floats, Ints
@@ -23,7 +23,7 @@ RANGE = 2**22
 """Values that are laid out as rows at a time."""
 
 
-class Gaps(Protocol):
+class MissingValues(Protocol):
     """How one kind of model sums out and fills the gaps of rows of codes, −1 in gaps, and of values, NaN in gaps.
 
     Rows that are filled come with a logarithm each: −inf where the row is impossible, NaN where it is not known.
@@ -54,14 +54,14 @@ class Gaps(Protocol):
 class DiscreteGaps:
     """The gaps of rows of codes alone."""
 
-    rows: GapRows
+    rows: MissingTableValues
     marginals: RowMarginals
     log_z: float
 
     @classmethod
     def of(cls, inquiry: Inquiry) -> DiscreteGaps:
         """Prepare a product of tables."""
-        rows = GapRows(inquiry.product)
+        rows = MissingTableValues(inquiry.product)
         return cls(rows, RowMarginals(inquiry, rows), inquiry.log_z)
 
     def log_sum(self, codes: Ints, values: Floats) -> Floats:

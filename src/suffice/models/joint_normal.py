@@ -31,7 +31,7 @@ from suffice.errors import (
 from suffice.models.evidence import Evidence, Targets
 from suffice.models.marginals import Marginals
 from suffice.models.normal_arrays import alone, checked_array, checked_names, checked_numbers, frozen, scaled, symmetric
-from suffice.models.normal_gaps import NormalEngine, NormalGaps
+from suffice.models.normal_gaps import MissingNormalValues, NormalEngine
 from suffice.models.normal_text import html_normal, plain_normal
 from suffice.models.prediction import Prediction
 from suffice.models.row_model import RowModel
@@ -344,7 +344,7 @@ class JointNormal(RowModel, Prediction):
 
     @cached_property
     def _engine(self) -> NormalEngine:
-        return NormalEngine(NormalGaps(self.mean, self.covariance, self.precision))
+        return NormalEngine(MissingNormalValues(self.mean, self.covariance, self.precision))
 
     # Names ----------------------------------------------------------------------------------------------------
 

@@ -13,7 +13,7 @@ from suffice.data.labelled import LabelledTable
 from suffice.data.schema import Schema, SchemaLike
 from suffice.data.variable import Variable
 from suffice.errors import Mention, ModelError, UnknownNameError, listing, suggestion
-from suffice.models.feature_design import Design, design_of
+from suffice.models.feature_design import FeatureDesign, design_of
 from suffice.models.markov_net import MarkovNetwork, declared_schema
 from suffice.structures.features import Features
 from suffice.structures.pairwise import Pairwise
@@ -120,7 +120,7 @@ class LogLinear(MarkovNetwork):
         schema: SchemaLike,
         base: Sequence[LabelledTable] = (),
         support: Sequence[LabelledTable] = (),
-        design: Design | None = None,
+        design: FeatureDesign | None = None,
     ) -> None:
         known = declared_schema(schema).select(features.variables)
         design = design or design_of(features, known)

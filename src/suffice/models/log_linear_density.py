@@ -16,7 +16,7 @@ from suffice.data.labelled import LabelledTable
 from suffice.data.schema import Schema
 from suffice.data.table import open_table
 from suffice.errors import ArgumentError, Mention, ModelError, listing, shown
-from suffice.inference.quadrature import Rule
+from suffice.inference.quadrature import QuadratureRule
 from suffice.inference.quadrature_draws import draws
 from suffice.models.feature_base import BaseTerm, quadrature_of
 from suffice.models.log_linear import Weights, weights_of
@@ -37,7 +37,7 @@ class Grid(NamedTuple):
 
     Attributes
     ----------
-    rules : dict of Rule
+    rules : dict of QuadratureRule
         The quadrature of every continuous variable.
     sizes : tuple of int
         The shape of a table over the configurations.
@@ -47,7 +47,7 @@ class Grid(NamedTuple):
         The logarithm of each one's weight in the integral.
     """
 
-    rules: dict[str, Rule]
+    rules: dict[str, QuadratureRule]
     sizes: tuple[int, ...]
     columns: dict[str, Any]
     log_volume: Floats
@@ -118,7 +118,7 @@ class LogLinearDensity:
 
     # On nodes -------------------------------------------------------------------------------------------------
 
-    def nodes(self, variant: int = 0) -> dict[str, Rule]:
+    def nodes(self, variant: int = 0) -> dict[str, QuadratureRule]:
         """Return the quadrature of every continuous variable; the other variant has other nodes."""
         return quadrature_of(self.features, self.placement, self.schema, variant)
 
@@ -333,7 +333,7 @@ class LogLinearDensity:
         return cls(Features.from_dict(entry["features"]), weights, schema=schema, placement=placement)
 
 
-def _cut(rule: Rule) -> Floats:
+def _cut(rule: QuadratureRule) -> Floats:
     """Return the edges of a rule's cells; those without end reach as far outwards from their node as inwards."""
     edges = np.array(rule.edges)
     edges[0] = edges[0] if math.isfinite(edges[0]) else 2 * rule.nodes[0] - edges[1]

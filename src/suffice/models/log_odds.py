@@ -16,7 +16,7 @@ from suffice.data.block import Block
 from suffice.data.schema import Schema
 from suffice.data.table import open_table
 from suffice.data.variable import Variable
-from suffice.models.basis import Centre, Linear, Product, Term, evaluate
+from suffice.models.basis import Centre, InputProduct, Linear, Term, evaluate
 from suffice.stats.source import BlockSource
 from suffice.text import html_table, number, plain_table, plural
 from suffice.types import Columns, Floats
@@ -61,7 +61,7 @@ class LogOdds:
 
     Examples
     --------
-    >>> odds = LogOdds("b", "a", 1.0, (Linear("x"), Product("x", "x")), np.array([2.0, 1.0]), {"x": 3.0},
+    >>> odds = LogOdds("b", "a", 1.0, (Linear("x"), InputProduct("x", "x")), np.array([2.0, 1.0]), {"x": 3.0},
     ...                (Variable("x"),))
     >>> print(odds)
     log p(b | x) − log p(a | x)
@@ -93,7 +93,7 @@ class LogOdds:
     def is_linear(self) -> bool:
         """Whether no product of inputs has a weight."""
         pairs = zip(self.terms, self.weights, strict=True)
-        return not any(isinstance(term, Product) and weight != 0 for term, weight in pairs)
+        return not any(isinstance(term, InputProduct) and weight != 0 for term, weight in pairs)
 
     def at(self, data: Any) -> Floats:
         """Return the log-odds of every row of a table of inputs; shape (n_rows,)."""
@@ -120,7 +120,7 @@ class LogOdds:
             weights[term] += value
             if isinstance(term, Linear) and self.centre.get(term.name):
                 constant -= value * self.centre[term.name]
-            elif isinstance(term, Product):  # (x − a)(z − b) = xz − bx − az + ab
+            elif isinstance(term, InputProduct):  # (x − a)(z − b) = xz − bx − az + ab
                 a, b = self.centre.get(term.first, 0.0), self.centre.get(term.second, 0.0)
                 for name, other in ((term.first, b), (term.second, a)):
                     if other:
@@ -131,9 +131,11 @@ class LogOdds:
     @property
     def _plain_terms(self) -> list[Term]:
         """The terms, and those of one input that products of centred ones bring along; linear ones first."""
-        moved = [Linear(name) for term in self.terms if isinstance(term, Product) for name in term.names if self.centre]
+        moved = [
+            Linear(name) for term in self.terms if isinstance(term, InputProduct) for name in term.names if self.centre
+        ]
         found = dict.fromkeys([*self.terms, *moved])
-        return sorted(found, key=lambda term: isinstance(term, Product))
+        return sorted(found, key=lambda term: isinstance(term, InputProduct))
 
     @property
     def offset(self) -> float:
@@ -157,7 +159,7 @@ class LogOdds:
         place = {name: number for number, name in enumerate(self.names)}
         found = np.zeros((len(place), len(place)))
         for term, value in self.expanded[1].items():
-            if isinstance(term, Product):
+            if isinstance(term, InputProduct):
                 found[place[term.first], place[term.second]] += value / 2
                 found[place[term.second], place[term.first]] += value / 2
         return found

@@ -22,7 +22,7 @@ from suffice.data.variable import Variable
 from suffice.data.windows import WindowTable, lagged, window_names, window_schema
 from suffice.errors import ArgumentError, ModelError, UnknownNameError, listing, require_whole, shown
 from suffice.models import markov_long_run as long_run
-from suffice.models.cpds import Family
+from suffice.models.cpds import NodeFamily
 from suffice.models.cpds.rows import all_configurations
 from suffice.models.cpds.tabular import TabularCPD
 from suffice.models.markov_walk import draw
@@ -35,10 +35,10 @@ from suffice.types import Columns, Floats, Ints, Json
 
 
 @lru_cache(maxsize=64)
-def families(variable: Variable, order: int) -> tuple[Family, ...]:
+def families(variable: Variable, order: int) -> tuple[NodeFamily, ...]:
     """Return the families of a chain: a symbol given 0, 1, …, ``order`` predecessors."""
     lags = [Variable(lagged(variable.name, steps), variable.states, variable.declared) for steps in range(1, order + 1)]
-    return tuple(Family(variable, tuple(lags[:known][::-1])) for known in range(order + 1))
+    return tuple(NodeFamily(variable, tuple(lags[:known][::-1])) for known in range(order + 1))
 
 
 @dataclass(frozen=True, eq=False)

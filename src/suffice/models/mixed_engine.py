@@ -18,7 +18,7 @@ from suffice.inference.conditional_gaussian import Conditioned, MixedNetwork, Se
 from suffice.inference.conditional_gaussian_draws import drawing
 from suffice.models.assignment import Assignment, assignment_of
 from suffice.models.evidence import describe, seen_of
-from suffice.models.incomplete_rows import Gaps
+from suffice.models.incomplete_rows import MissingValues
 from suffice.models.joint_normal import JointNormal
 from suffice.models.marginals import Marginals
 from suffice.models.mixed_gaps import MixedGaps
@@ -155,7 +155,7 @@ class MixedEngine:
     # Missing values -------------------------------------------------------------------------------------------
 
     @cached_property
-    def missing(self) -> Gaps:
+    def missing(self) -> MissingValues:
         """How missing values of rows are integrated out and filled."""
         return MixedGaps(self.network, tuple(self.schema), self.cpds)
 

@@ -19,7 +19,7 @@ from suffice.errors import Made, ModelError, Remedy, UnknownNameError, listing, 
 from suffice.models.bayes_net import BayesianNetwork
 from suffice.models.class_model import ClassModel, Posteriors
 from suffice.models.class_scoring import DiagonalScores, TableScores
-from suffice.models.cpds import CPD, Family, kind_named
+from suffice.models.cpds import CPD, NodeFamily, kind_named
 from suffice.models.cpds.linear_gaussian import LinearGaussianCPD
 from suffice.models.cpds.tabular import TabularCPD
 from suffice.models.naive_scores import BitScores, CountScores, codes_of, normal_form, table_form
@@ -106,7 +106,7 @@ class NaiveModel(ClassModel, Posteriors, Prediction):
         object.__setattr__(self, "class_prior", prior)
         together = frozenset(self.count_columns)
         singles = [variable for variable in self.inputs if variable.name not in together]
-        if [cpd.family for cpd in self.cpds] != [Family(variable, (self.target,)) for variable in singles]:
+        if [cpd.family for cpd in self.cpds] != [NodeFamily(variable, (self.target,)) for variable in singles]:
             raise ModelError(
                 f"A naive Bayes model needs p(x | {self.target.name}) of every input, in their order. It has "
                 f"{listing([cpd.family.scope for cpd in self.cpds])} for the inputs {listing(self.variables[:-1], 12)}."
@@ -122,7 +122,7 @@ class NaiveModel(ClassModel, Posteriors, Prediction):
         found: dict[str, Any] = {cpd.family.child.name: cpd for cpd in self.cpds}
         if self.counts is not None:
             found |= dict.fromkeys([*self.count_columns, self.counts.family.child.name], self.counts)
-        found[self.target.name] = TabularCPD(Family(self.target), self.class_prior)
+        found[self.target.name] = TabularCPD(NodeFamily(self.target), self.class_prior)
         return found
 
     @cached_property
@@ -314,14 +314,14 @@ class NaiveModel(ClassModel, Posteriors, Prediction):
         singles = [variable for variable in inputs if variable.name not in together]
         cpds: list[CPD] = []
         for variable, cpd in zip(singles, entry["cpds"], strict=True):
-            cpds.append(kind_named(cpd["kind"]).cpd_type.from_dict(Family(variable, (target,)), cpd))
+            cpds.append(kind_named(cpd["kind"]).cpd_type.from_dict(NodeFamily(variable, (target,)), cpd))
         counts = entry["counts"] and TabularCPD.from_dict(count_family(structure, schema), entry["counts"])
         return cls(structure, target, inputs, np.array(entry["class_prior"], np.float64), tuple(cpds), counts)
 
 
-def count_family(structure: Naive, schema: Schema) -> Family:
+def count_family(structure: Naive, schema: Schema) -> NodeFamily:
     """Return the family of p(column | y): the column that a draw falls into, given the class."""
-    return Family(Variable(structure.column_name, structure.multinomial, True), (schema[structure.target],))
+    return NodeFamily(Variable(structure.column_name, structure.multinomial, True), (schema[structure.target],))
 
 
 def prior_of(*, counted: bool, normal: bool) -> Made | list[Made]:

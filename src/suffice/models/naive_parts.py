@@ -12,7 +12,7 @@ from typing import Any
 import numpy as np
 
 from suffice.data.schema import Schema
-from suffice.models.cpds import AnyKind, Family
+from suffice.models.cpds import AnyKind, NodeFamily
 from suffice.models.cpds.linear_gaussian_kind import LinearGaussianKind
 from suffice.models.cpds.tabular_kind import TabularKind
 from suffice.models.naive import count_family
@@ -23,19 +23,19 @@ from suffice.structures.naive import CONTINUOUS, Naive
 
 
 @dataclass(frozen=True)
-class Part:
+class NaivePart:
     """One family, how it is fitted and proven, and what it is fitted from.
 
     Attributes
     ----------
     kind : AnyKind
-    family : Family
+    family : NodeFamily
     needs : tuple of Need
         One, or one a column of counts.
     """
 
     kind: AnyKind
-    family: Family
+    family: NodeFamily
     needs: tuple[Need, ...]
 
     def statistic(self, statistics: Statistics) -> Any:
@@ -52,21 +52,21 @@ def _sums(moments: Any) -> Any:
     return (moments.weight * mean).astype(np.float64)
 
 
-def parts_of(structure: Naive, schema: Schema) -> dict[str, Part]:
+def parts_of(structure: Naive, schema: Schema) -> dict[str, NaivePart]:
     """Return the families by name: the inputs in order, and that of all counts last."""
     target, found = schema[structure.target], {}
     divisor = "n" if structure.divisor == "n" else "n-p"  # a normal column has one coefficient, its mean
     for name, kind in structure.kinds_in(schema).items():
         if kind == "multinomial":
             continue
-        family = Family(schema[name], (target,))
+        family = NodeFamily(schema[name], (target,))
         node: AnyKind = TabularKind()
         if kind in CONTINUOUS:
             node = LinearGaussianKind(divisor=divisor, tied="none" if kind == "gaussian" else "variance")
-        found[name] = Part(node, family, (node.need(family),))
+        found[name] = NaivePart(node, family, (node.need(family),))
     if structure.multinomial:
         needs = tuple(Moment((name,), (target.name,)) for name in structure.multinomial)
-        found[structure.column_name] = Part(TabularKind(), count_family(structure, schema), needs)
+        found[structure.column_name] = NaivePart(TabularKind(), count_family(structure, schema), needs)
     return found
 
 

@@ -13,7 +13,7 @@ import numpy as np
 
 from suffice.data.labelled import LabelledTable
 from suffice.data.variable import Variable
-from suffice.models.basis import Indicator, Linear, Product, Term
+from suffice.models.basis import Indicator, InputProduct, Linear, Term
 from suffice.models.cpds.tabular import TabularCPD
 from suffice.types import Floats
 
@@ -49,7 +49,7 @@ def softmax_form(model: NaiveModel) -> SoftmaxModel:
     terms, beta, constant = log_linear(model, centre)
     alive = ~(model.unknown & (model.class_prior == 0))
     same = {name for name, v in zip(names, variance.T, strict=True) if np.ptp(v[alive]) == 0}
-    kept = [place for place, term in enumerate(terms) if not (isinstance(term, Product) and term.first in same)]
+    kept = [place for place, term in enumerate(terms) if not (isinstance(term, InputProduct) and term.first in same)]
     # A class that never occurred has the constant −inf; its weights, being unknown, are zero.
     beta, constant = np.where(alive, beta, 0.0), np.where(alive, constant, -np.inf)
     return SoftmaxModel(model.target, model.inputs, tuple(terms[place] for place in kept), beta[kept], constant, centre)
@@ -81,7 +81,7 @@ def log_linear(model: NaiveModel, centre: dict[str, float]) -> tuple[list[Term],
             rows.append(_log(cpd.values.T))  # eq naive-weights
         else:
             mean, v = cpd.intercept - centre[name], cpd.variance
-            terms += [Linear(name), Product(name, name)]
+            terms += [Linear(name), InputProduct(name, name)]
             rows += [(mean / v)[None], (-0.5 / v)[None]]
             constant -= 0.5 * (mean**2 / v + np.log(2 * math.pi * v))
     return terms, np.concatenate(rows), constant

@@ -28,7 +28,7 @@ CHUNK = 2**16
 class NormalEngine:
     """What a normal distribution answers for rows that lack values."""
 
-    missing: NormalGaps
+    missing: MissingNormalValues
 
     def refusal(self, codes: Ints, values: Floats) -> ModelError:
         """Return the error for a row whose density is zero as a float."""
@@ -36,7 +36,7 @@ class NormalEngine:
 
 
 @dataclass(frozen=True, eq=False)
-class NormalGaps:
+class MissingNormalValues:
     """How the gaps of rows are integrated out and filled, for one normal distribution.
 
     Attributes

@@ -14,7 +14,7 @@ from suffice.errors import ArgumentError, Remedy, Text, require_choice, shown
 from suffice.models.assignment import Assignment
 from suffice.models.complexity import Complexity
 from suffice.models.discrete_engine import DiscreteEngine
-from suffice.models.engine import A_co, Answer, AnswersOfRows, Engine, R_co
+from suffice.models.engine import A_co, Answer, AnswersOfRows, QueryEngine, R_co
 from suffice.models.evidence import targets_of
 from suffice.models.marginals import Marginals
 from suffice.models.sampling import METHODS, Draw, gibbs_blocks, refuse_chain_settings, sample_blocks, sample_frame
@@ -36,7 +36,7 @@ class Queries(Generic[A_co, R_co]):
             """The variables with their states."""
 
         @property
-        def _engine(self) -> Engine[A_co, R_co]:
+        def _engine(self) -> QueryEngine[A_co, R_co]:
             """What answers; made once."""
 
         def log_prob_of(self, columns: Columns, n_rows: int) -> Floats:

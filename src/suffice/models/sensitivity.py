@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 
 from suffice.data.frame import to_native
-from suffice.models.cpds.kind import Family
+from suffice.models.cpds.kind import NodeFamily
 from suffice.models.cpds.tabular import describe_configuration
 from suffice.text import html_table, number, plain_table, probability, shorten
 from suffice.types import Floats, Frame
@@ -55,7 +55,7 @@ class Sensitivity:
     derivatives: dict[str, Floats] = field(repr=False)
     partial: dict[str, Floats] = field(repr=False)
     entries: dict[str, Floats] = field(repr=False)
-    families: dict[str, Family] = field(repr=False)
+    families: dict[str, NodeFamily] = field(repr=False)
 
     def ranked(self) -> list[tuple[str, tuple[int, ...], float]]:
         """Return node, codes (the parents', then the child's) and derivative of every entry, the steepest first."""

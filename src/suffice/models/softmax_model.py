@@ -19,7 +19,7 @@ from suffice.errors import ArgumentError, ModelError, UnknownNameError, listing
 from suffice.models.basis import (
     Centre,
     Indicator,
-    Product,
+    InputProduct,
     Term,
     evaluate,
     from_entries,
@@ -136,7 +136,7 @@ class SoftmaxModel(Posteriors, Prediction):
 
     @cached_property
     def _has_products(self) -> bool:
-        return any(isinstance(term, Product) for term in self.terms)
+        return any(isinstance(term, InputProduct) for term in self.terms)
 
     @cached_property
     def uncentred_intercept(self) -> Floats:

@@ -28,7 +28,7 @@ ENOUGH, MANY = 1e-5, 1000
 """Upper bounds below so many nats are good enough; systems of more equations are not solved to improve on them."""
 
 
-class Measured(TypedDict):
+class DistanceParts(TypedDict):
     """A distance under the names that a certificate gives its parts."""
 
     decrement: float | None
@@ -108,7 +108,7 @@ class Distance:
         """Return the same distance with a place put before the names of its blocks."""
         return replace(self, where=_joined(place, self.where), sds_where=_joined(place, self.sds_where))
 
-    def as_measured(self) -> Measured:
+    def as_measured(self) -> DistanceParts:
         """Return the numbers under the names that a certificate gives them."""
         return {
             "decrement": self.nats,

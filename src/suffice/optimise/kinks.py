@@ -32,7 +32,7 @@ ROUGHLY = 10
 """Where rounding allows no better point, so many times the gain may be left."""
 
 
-class _Place(NamedTuple):
+class _NewtonPoint(NamedTuple):
     """A point, the sum and the slopes there, what a Newton step would gain, and that step."""
 
     x: Floats
@@ -181,7 +181,7 @@ class Kinks:
             place = after
         return place.x, place.left <= gain and done(place.slopes)
 
-    def _is_better(self, before: _Place, after: _Place, rounding: float) -> bool:
+    def _is_better(self, before: _NewtonPoint, after: _NewtonPoint, rounding: float) -> bool:
         """Whether a step is worth taking: less is left to gain, numbers have come to zero, or the sum has fallen.
 
         Along a direction in which only prices change, as much is left after a step as before.
@@ -192,10 +192,10 @@ class Kinks:
         return after.left < before.left or has_fallen or not np.array_equal(self.free(after.x), self.free(before.x))
 
     @staticmethod
-    def _has_not_risen(before: _Place, after: _Place, rounding: float) -> bool:
+    def _has_not_risen(before: _NewtonPoint, after: _NewtonPoint, rounding: float) -> bool:
         return after.value <= before.value + max(rounding, ROUNDED * abs(before.value))
 
-    def _newton(self, evaluate: EvaluateTwice, x: Floats, total: float) -> _Place:
+    def _newton(self, evaluate: EvaluateTwice, x: Floats, total: float) -> _NewtonPoint:
         """Return the sum at a point, and the Newton step there; numbers leave zero in the direction of their slopes."""
         value, slope, product = evaluate(x)
         at_zero = ~self.free(x)
@@ -213,7 +213,7 @@ class Kinks:
             slopes, total * self.prices, at_zero, solve, lambda v: np.asarray(hessian @ v), np.diag(hessian)
         )
         step = np.zeros(len(x)) if found.solved is None else -found.solved
-        return _Place(x, value + self.value(x), left, found.size, step)
+        return _NewtonPoint(x, value + self.value(x), left, found.size, step)
 
     def on_support(
         self,

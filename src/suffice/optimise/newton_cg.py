@@ -36,7 +36,7 @@ MOST_CUTS = 40
 MOST_ROUNDED_CUTS = 4  # where values no longer tell, shorter steps do not help much
 
 
-class _Place(NamedTuple):
+class _SmoothPoint(NamedTuple):
     """A point and what is known there."""
 
     x: Floats
@@ -107,7 +107,7 @@ def newton_cg(
     """
     x = start_of(start)
     value, gradient, product = evaluate(x)
-    place = first = _Place(x, require_inside(value), gradient, product)
+    place = first = _SmoothPoint(x, require_inside(value), gradient, product)
     is_done = done(place.value, gradient)
     if is_done and gain == math.inf:
         return outcome_of(x, place.value, gradient, (), 1)
@@ -144,7 +144,7 @@ def newton_cg(
 # The step of the model ----------------------------------------------------------------------------------------
 
 
-def _solve(place: _Place, inverse: Floats | None, radius: float, tolerance: float) -> _Move:
+def _solve(place: _SmoothPoint, inverse: Floats | None, radius: float, tolerance: float) -> _Move:
     """Minimise gᵀp + ½ pᵀHp within the radius by preconditioned conjugate gradients from p = 0.
 
     In the norm ‖v‖² = vᵀP⁻¹v the iterates only grow, and lengths follow from recurrences without P⁻¹. Where the
@@ -192,7 +192,7 @@ def _solve(place: _Place, inverse: Floats | None, radius: float, tolerance: floa
     return _move(place, kept, kept_pp, kept_end)
 
 
-def _move(place: _Place, step: Floats, length_squared: float, end: float) -> _Move:
+def _move(place: _SmoothPoint, step: Floats, length_squared: float, end: float) -> _Move:
     """Return the step with what the model says of it; ``end`` is pᵀ(g + Hp), its slope at the end."""
     slope = dot(place.gradient, step)
     return _Move(step, math.sqrt(length_squared), slope, end - slope)
@@ -209,8 +209,8 @@ def _to_boundary(pp: float, pd: float, dd: float, limit: float) -> float:
 
 
 def _go(
-    evaluate: EvaluateTwice, place: _Place, move: _Move, inverse: Floats | None, radius: float, noise: float
-) -> tuple[_Place | None, float, int]:
+    evaluate: EvaluateTwice, place: _SmoothPoint, move: _Move, inverse: Floats | None, radius: float, noise: float
+) -> tuple[_SmoothPoint | None, float, int]:
     """Try the move, cut it until it is acceptable; return the new place, the new radius and the evaluations."""
     share, n_rounded = 1.0, 0
     for n_evaluations in range(1, MOST_CUTS + 1):
@@ -219,7 +219,7 @@ def _go(
         promised = -share * (move.slope + share * move.curvature / 2)
         kept = _kept(place, value, gradient, promised, inverse, noise) if math.isfinite(value) else 0.0
         if kept > 1e-4:
-            after = _Place(x, float(value), gradient, product)
+            after = _SmoothPoint(x, float(value), gradient, product)
             return after, _next_radius(radius, share * move.length, kept), n_evaluations
         n_rounded += promised <= noise
         if n_rounded > MOST_ROUNDED_CUTS:
@@ -229,7 +229,7 @@ def _go(
 
 
 def _kept(
-    place: _Place, value: float, gradient: Floats, promised: float, inverse: Floats | None, noise: float
+    place: _SmoothPoint, value: float, gradient: Floats, promised: float, inverse: Floats | None, noise: float
 ) -> float:
     """Return the share of the promise that came true, judged by gradients where values do not tell."""
     if promised + noise <= 0:

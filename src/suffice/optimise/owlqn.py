@@ -44,7 +44,7 @@ MOST_IDLE = 50
 search ends."""
 
 
-class _Place(NamedTuple):
+class _OrthantPoint(NamedTuple):
     """A point: the objective, the gradient of its smooth part, the pseudo-gradient and its squared length."""
 
     x: Floats
@@ -131,12 +131,12 @@ def owlqn(
     return outcome_of(best.x, best.value, best.gradient, values, n_evaluations, trouble)
 
 
-def _promised(place: _Place, pairs: PairMemory, c1: float, gain: float) -> float:
+def _promised(place: _OrthantPoint, pairs: PairMemory, c1: float, gain: float) -> float:
     """Return by how much the next direction would lower the function if it were a Newton step; not where none asks."""
     return -dot(place.slopes, _direction(place, pairs, c1)) / 2 if gain < math.inf else 0.0
 
 
-def _direction(place: _Place, pairs: PairMemory, c1: float) -> Floats:
+def _direction(place: _OrthantPoint, pairs: PairMemory, c1: float) -> Floats:
     """Return the next direction, in which zeros leave zero only against the pseudo-gradient."""
     direction = pairs.direction(place.slopes)
     if c1:
@@ -161,9 +161,9 @@ def pseudo_gradient(x: Floats, gradient: Floats, c1: float) -> Floats:
     return slopes
 
 
-def _place(x: Floats, value: float, gradient: Floats, c1: float) -> _Place:
+def _place(x: Floats, value: float, gradient: Floats, c1: float) -> _OrthantPoint:
     slopes = pseudo_gradient(x, gradient, c1)
-    return _Place(x, float(value) + _price(x, c1), gradient, slopes, dot(slopes, slopes))
+    return _OrthantPoint(x, float(value) + _price(x, c1), gradient, slopes, dot(slopes, slopes))
 
 
 def _price(x: Floats, c1: float) -> float:
@@ -171,8 +171,8 @@ def _price(x: Floats, c1: float) -> float:
 
 
 def _next_place(
-    evaluate: Evaluate, before: _Place, pairs: PairMemory, c1: float, noise: float
-) -> tuple[_Place | None, int]:
+    evaluate: Evaluate, before: _OrthantPoint, pairs: PairMemory, c1: float, noise: float
+) -> tuple[_OrthantPoint | None, int]:
     """Return a better place along the next direction, else along the pseudo-gradient, else None."""
     n_evaluations = 0
     while True:
@@ -191,8 +191,8 @@ def _next_place(
 
 
 def _backtrack(
-    evaluate: Evaluate, before: _Place, direction: Floats, step: float, c1: float, noise: float
-) -> tuple[_Place | None, int]:
+    evaluate: Evaluate, before: _OrthantPoint, direction: Floats, step: float, c1: float, noise: float
+) -> tuple[_OrthantPoint | None, int]:
     """Shorten the step until the objective falls enough, or is level but for rounding error, and flatter."""
     orthant = np.where(before.x == 0, -before.slopes, before.x) if c1 else None
     for trial in range(1, MOST_TRIALS + 1):
@@ -222,7 +222,7 @@ def _share(rise: float, promised: float) -> float:
     return min(max(promised / (2 * (promised - rise)), 0.1), 0.5)
 
 
-def _learn(pairs: PairMemory, before: _Place, after: _Place, c1: float) -> None:
+def _learn(pairs: PairMemory, before: _OrthantPoint, after: _OrthantPoint, c1: float) -> None:
     """Remember a pair of changes, without those of gradients by numbers that have stayed zero."""
     gradient = after.gradient
     if c1:

@@ -17,7 +17,7 @@ from typing import Any
 import numpy as np
 
 from suffice.errors import ArgumentError, EstimationError, Remedy, is_number, listing, made, shown
-from suffice.models.cpds import Family
+from suffice.models.cpds import NodeFamily
 from suffice.models.cpds.linear_gaussian_prior import RegressionPseudo
 from suffice.priors.normal_inverse_gamma import RegressionPrior
 from suffice.priors.prior import ComparedByContent
@@ -79,7 +79,7 @@ class BGe(ComparedByContent, RegressionPrior):
         named = [node for value in (self.mean, self.scale) if isinstance(value, dict) for node in value]
         return tuple(dict.fromkeys(named))
 
-    def regression(self, family: Family) -> RegressionPseudo:
+    def regression(self, family: NodeFamily) -> RegressionPseudo:
         """Refuse: the prior of a family follows from that of the whole network."""
         raise EstimationError(
             f"BGe is a prior on a whole network, so that of node {family.child.name!r} alone is not known. Bind it to "
@@ -170,7 +170,7 @@ class BoundBGe(RegressionPrior):
     scale: Floats = field(repr=False)
     stated: BGe
 
-    def regression(self, family: Family) -> RegressionPseudo:
+    def regression(self, family: NodeFamily) -> RegressionPseudo:
         """Return the prior of a family's regression, conditioned out of that of all variables."""
         places = [self.order.index(name) for name in family.scope]
         parents, child = places[:-1], places[-1]

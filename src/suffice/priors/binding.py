@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
-from suffice.models.cpds import AnyKind, Family
+from suffice.models.cpds import AnyKind, NodeFamily
 from suffice.priors.prior import NodePrior, Prior
 from suffice.priors.several import Priors
 from suffice.stats.statistics import Statistics
@@ -31,12 +31,12 @@ def bound(prior: Prior | None, dag: DAG, statistics: Statistics) -> Prior | None
     return None if prior is None else prior.bound(dag, statistics)
 
 
-def prior_of(prior: Prior | None, kind: AnyKind, family: Family) -> NodePrior | None:
+def prior_of(prior: Prior | None, kind: AnyKind, family: NodeFamily) -> NodePrior | None:
     """Return the prior of one node: itself, or the one of several that is for the node or its kind; None for none."""
     return None if prior is None else prior.of_kind(kind.name, family)
 
 
-def without_prior(prior: Prior | None, dag: DAG, nodes: Mapping[str, tuple[AnyKind, Family]]) -> list[str]:
+def without_prior(prior: Prior | None, dag: DAG, nodes: Mapping[str, tuple[AnyKind, NodeFamily]]) -> list[str]:
     """Return the nodes that have no prior though others have one; tied nodes have the prior of the first."""
     if prior is None:
         return []

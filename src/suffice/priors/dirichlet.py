@@ -14,7 +14,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from suffice.errors import ArgumentError, listing, shown
-from suffice.models.cpds import Family
+from suffice.models.cpds import NodeFamily
 from suffice.models.cpds.kind import Pseudo
 from suffice.models.cpds.rows import as_numbers, find_rows, given_rows
 from suffice.priors.dirichlet_rows import DirichletRows
@@ -30,16 +30,16 @@ class DirichletPrior(ConjugatePrior):
 
     kinds: ClassVar[tuple[str, ...]] = ("tabular",)
 
-    def alpha(self, family: Family) -> NDArray[np.float64]:
+    def alpha(self, family: NodeFamily) -> NDArray[np.float64]:
         """Return α, shape (n_states,) when it is the same for all rows, else (n_rows, n_states)."""
         raise TypeError("use one of sf.Dirichlet, sf.K2, sf.Jeffreys, sf.BDeu")
 
-    def posterior(self, kind: str, family: Family, statistic: Counts, given: Any = None) -> DirichletRows:
+    def posterior(self, kind: str, family: NodeFamily, statistic: Counts, given: Any = None) -> DirichletRows:
         """Return Dirichlet(α + m) for every row of the node's table."""
         fixed = None if given is None else given_rows(family, given)
         return DirichletRows.from_counts(family, self.alpha(family), statistic, fixed)
 
-    def pseudo(self, family: Family, point: str) -> Pseudo:
+    def pseudo(self, family: NodeFamily, point: str) -> Pseudo:
         """Return α by parent configuration for ``point="mean"``, α − 1 for ``"map"``."""
         alpha = self.alpha(family) - (1.0 if point == "map" else 0.0)
         sizes = [parent.n_states for parent in family.parents]
@@ -106,7 +106,7 @@ class Dirichlet(DirichletPrior):
         """The nodes that have pseudo-counts of their own."""
         return tuple(self.alpha_) if isinstance(self.alpha_, dict) else ()
 
-    def alpha(self, family: Family) -> NDArray[np.float64]:
+    def alpha(self, family: NodeFamily) -> NDArray[np.float64]:
         """Return α for a family, its shape checked."""
         r = family.child.n_states
         if not isinstance(self.alpha_, dict):
@@ -143,7 +143,7 @@ class Dirichlet(DirichletPrior):
 class K2(DirichletPrior):
     """One pseudo-count in every cell, as Cooper and Herskovits' K2 score has it; the flat prior on every row."""
 
-    def alpha(self, family: Family) -> NDArray[np.float64]:
+    def alpha(self, family: NodeFamily) -> NDArray[np.float64]:
         """Return ones."""
         return np.ones(family.child.n_states)
 
@@ -152,7 +152,7 @@ class K2(DirichletPrior):
 class Jeffreys(DirichletPrior):
     """Half a pseudo-count in every cell: Jeffreys' prior of each row."""
 
-    def alpha(self, family: Family) -> NDArray[np.float64]:
+    def alpha(self, family: NodeFamily) -> NDArray[np.float64]:
         """Return halves."""
         return np.full(family.child.n_states, 0.5)
 
@@ -177,7 +177,7 @@ class BDeu(DirichletPrior):
     def __post_init__(self) -> None:
         object.__setattr__(self, "ess", positive_number("ess", self.ess))
 
-    def alpha(self, family: Family) -> NDArray[np.float64]:
+    def alpha(self, family: NodeFamily) -> NDArray[np.float64]:
         """Return ess / (number of cells)."""
         cells = math.prod(variable.n_states for variable in family.variables)
         # eq bdeu

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from suffice.errors import EstimationError, ModelError, Remedy, require_fraction, require_seed, shown
-from suffice.models.cpds import Family
+from suffice.models.cpds import NodeFamily
 from suffice.models.cpds.rows import all_configurations, find_rows
 from suffice.models.cpds.tabular import TabularCPD, describe_configuration
 from suffice.models.sampling import require_draws
@@ -31,7 +31,7 @@ class DirichletRows:
 
     Attributes
     ----------
-    family : Family
+    family : NodeFamily
     concentration : array, shape (n_rows, n_states)
         α + m, one row a parent configuration.
     log_marginal_likelihood : float
@@ -58,7 +58,7 @@ class DirichletRows:
     0.95 credible intervals, equal-tailed
     """
 
-    family: Family
+    family: NodeFamily
     concentration: Floats = field(repr=False)
     log_marginal_likelihood: float
     configurations: Ints | None = field(default=None, repr=False)
@@ -85,7 +85,7 @@ class DirichletRows:
     @classmethod
     def from_counts(
         cls,
-        family: Family,
+        family: NodeFamily,
         alpha: Floats,
         counts: Counts,
         fixed: tuple[Ints, Floats] | None = None,
@@ -94,7 +94,7 @@ class DirichletRows:
 
         Parameters
         ----------
-        family : Family
+        family : NodeFamily
         alpha : array, shape (n_states,) or (n_rows, n_states)
         counts : Counts
         fixed : (configurations, rows), optional
@@ -121,7 +121,7 @@ class DirichletRows:
             given_rows,
         )
 
-    def renamed(self, family: Family) -> DirichletRows:
+    def renamed(self, family: NodeFamily) -> DirichletRows:
         """Return the same posterior for a tied family."""
         return replace(self, family=family)
 
@@ -312,7 +312,7 @@ class DirichletRows:
         return {**self._arrays(), "log_marginal_likelihood": self.log_marginal_likelihood}
 
     @classmethod
-    def from_dict(cls, family: Family, entry: Mapping[str, Any]) -> DirichletRows:
+    def from_dict(cls, family: NodeFamily, entry: Mapping[str, Any]) -> DirichletRows:
         """Rebuild from `to_dict`'s data."""
 
         def array(name: str, dtype: type) -> Array | None:

@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 
 from suffice.errors import ArgumentError, Mention, listing, require_number, shown, suggestion
 from suffice.models.bayes_net import BayesianNetwork
-from suffice.models.cpds import Family
+from suffice.models.cpds import NodeFamily
 from suffice.models.cpds.tabular import describe_configuration
 from suffice.models.markov_net import MarkovNetwork
 from suffice.priors.dirichlet import DirichletPrior, positive_number
@@ -55,7 +55,7 @@ class Expert(DirichletPrior):
     network: BayesianNetwork | MarkovNetwork
     ess: float = 1.0
     uniform: float = 0.0
-    _known: dict[Family, NDArray[np.float64]] = field(default_factory=dict, repr=False)
+    _known: dict[NodeFamily, NDArray[np.float64]] = field(default_factory=dict, repr=False)
 
     def __post_init__(self) -> None:
         if not isinstance(self.network, BayesianNetwork | MarkovNetwork):
@@ -71,13 +71,13 @@ class Expert(DirichletPrior):
         mixed = f", uniform={self.uniform:g}" if self.uniform else ""
         return f"Expert({self.network!r}, ess={self.ess:g}{mixed})"
 
-    def alpha(self, family: Family) -> NDArray[np.float64]:
+    def alpha(self, family: NodeFamily) -> NDArray[np.float64]:
         """Return ess · p(x_pa, x_v); shape (n_rows, n_states)."""
         if family not in self._known:
             self._known[family] = self._pseudo_counts(family)
         return self._known[family]
 
-    def _pseudo_counts(self, family: Family) -> NDArray[np.float64]:
+    def _pseudo_counts(self, family: NodeFamily) -> NDArray[np.float64]:
         for name in family.scope:
             if name not in self.network.schema:
                 raise ArgumentError(

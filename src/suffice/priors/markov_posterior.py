@@ -11,7 +11,7 @@ import numpy as np
 from suffice.data.variable import Variable
 from suffice.data.windows import lagged
 from suffice.errors import ArgumentError, listing, require_seed
-from suffice.models.cpds import Family
+from suffice.models.cpds import NodeFamily
 from suffice.models.markov_chain import MarkovChainModel, families
 from suffice.priors.dirichlet import DirichletPrior
 from suffice.priors.dirichlet_rows import DirichletRows
@@ -176,7 +176,7 @@ class ChainDirichlet(ComparedByContent, DirichletPrior):
             table.flags.writeable = False
         object.__setattr__(self, "tables", tuple(tables))
 
-    def alpha(self, family: Family) -> Floats:
+    def alpha(self, family: NodeFamily) -> Floats:
         """Return the pseudo-counts of a symbol with some predecessors, shape (n_rows, n_states)."""
         known, name = len(family.parents), self.variable
         lags = tuple(lagged(name, steps) for steps in range(known, 0, -1))

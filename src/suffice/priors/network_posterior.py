@@ -12,7 +12,7 @@ from suffice.data.schema import Schema
 from suffice.data.table import open_table
 from suffice.errors import UnknownNameError, listing, require_fraction, require_seed, suggestion
 from suffice.models.bayes_net import BayesianNetwork
-from suffice.models.cpds import CPD, Family
+from suffice.models.cpds import CPD, NodeFamily
 from suffice.priors.dirichlet import Dirichlet
 from suffice.priors.dirichlet_rows import DirichletRows
 from suffice.priors.parameter_intervals import ParameterIntervals
@@ -184,7 +184,7 @@ class NetworkPosterior(Mapping[str, Any]):
         return total
 
 
-def _cell(family: Family, columns: Columns, n_rows: int) -> tuple[Ints, Ints]:
+def _cell(family: NodeFamily, columns: Columns, n_rows: int) -> tuple[Ints, Ints]:
     """Return the parents' codes, shape (n_rows, n_parents), and the child's, shape (n_rows,)."""
     codes = [np.asarray(columns[parent.name], np.int64) for parent in family.parents]
     above = np.stack(codes, axis=1) if codes else np.zeros((n_rows, 0), np.int64)

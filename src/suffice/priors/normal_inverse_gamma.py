@@ -13,7 +13,7 @@ from typing import Any, ClassVar, TypeVar
 import numpy as np
 
 from suffice.errors import ArgumentError, EstimationError, is_number, listing, shown
-from suffice.models.cpds import Family
+from suffice.models.cpds import NodeFamily
 from suffice.models.cpds.linear_gaussian import LinearGaussianCPD
 from suffice.models.cpds.linear_gaussian_prior import PseudoByRow, RegressionPseudo
 from suffice.priors.point_posterior import PointPosterior
@@ -35,12 +35,12 @@ class RegressionPrior(ConjugatePrior):
 
     kinds: ClassVar[tuple[str, ...]] = ("linear_gaussian",)
 
-    def regression(self, family: Family) -> RegressionPseudo:
+    def regression(self, family: NodeFamily) -> RegressionPseudo:
         """Return the prior of a family's regressions."""
         raise TypeError("use one of sf.NormalInverseGamma, sf.BGe")
 
     def posterior(
-        self, kind: str, family: Family, statistic: Moments, given: Any = None
+        self, kind: str, family: NodeFamily, statistic: Moments, given: Any = None
     ) -> RegressionPosterior | PointPosterior:
         """Return the normal inverse gamma posterior of the node's regressions."""
         if given is not None:
@@ -48,7 +48,7 @@ class RegressionPrior(ConjugatePrior):
             return PointPosterior(cpd, cpd.log_likelihood(statistic))
         return RegressionPosterior.from_moments(family, self.regression(family), statistic)
 
-    def pseudo(self, family: Family, point: str) -> RegressionPseudo:
+    def pseudo(self, family: NodeFamily, point: str) -> RegressionPseudo:
         """Return what the prior adds to the data of a family, for the proof of the estimate ``point``."""
         prior = self.regression(family)
         return RegressionPseudo(**{**vars(prior), "point": point})
@@ -124,7 +124,7 @@ class NormalInverseGamma(ComparedByContent, RegressionPrior):
         named = [node for value in self._arguments.values() if isinstance(value, dict) for node in value]
         return tuple(dict.fromkeys(named))
 
-    def _of(self, argument: str, family: Family) -> Any:
+    def _of(self, argument: str, family: NodeFamily) -> Any:
         value, node = getattr(self, argument), family.child.name
         if not isinstance(value, dict):
             return value
@@ -135,7 +135,7 @@ class NormalInverseGamma(ComparedByContent, RegressionPrior):
             )
         return value[node]
 
-    def regression(self, family: Family) -> RegressionPseudo:
+    def regression(self, family: NodeFamily) -> RegressionPseudo:
         """Return the prior of a family's regressions, its shapes checked."""
         q = len(family.continuous)
         mean = self._of("mean", family)
@@ -223,11 +223,11 @@ class NormalInverseGammaRows(ComparedByContent, RegressionPrior):
         """The node that the prior is of."""
         return self.scope[-1:]
 
-    def of_kind(self, kind: str, family: Family) -> NormalInverseGammaRows | None:
+    def of_kind(self, kind: str, family: NodeFamily) -> NormalInverseGammaRows | None:
         """Return itself for the node that it is of."""
         return self if family.child.name == self.scope[-1] else None
 
-    def rows(self, family: Family) -> tuple[RegressionPseudo, ...]:
+    def rows(self, family: NodeFamily) -> tuple[RegressionPseudo, ...]:
         """Return the prior of every configuration's regression, the family checked."""
         n_rows = math.prod(parent.n_states for parent in family.discrete)
         if family.scope != self.scope or len(self.weight) != n_rows:
@@ -250,7 +250,7 @@ class NormalInverseGammaRows(ComparedByContent, RegressionPrior):
             for row in range(n_rows)
         )
 
-    def regression(self, family: Family) -> RegressionPseudo:
+    def regression(self, family: NodeFamily) -> RegressionPseudo:
         """Return the prior of a family that has one regression only."""
         rows = self.rows(family)
         if len(rows) > 1:
@@ -261,14 +261,14 @@ class NormalInverseGammaRows(ComparedByContent, RegressionPrior):
         return rows[0]
 
     def posterior(
-        self, kind: str, family: Family, statistic: Moments, given: Any = None
+        self, kind: str, family: NodeFamily, statistic: Moments, given: Any = None
     ) -> RegressionPosterior | PointPosterior:
         """Return the posterior of the node's regressions, each under its own prior."""
         if given is not None:
             return super().posterior(kind, family, statistic, given)
         return RegressionPosterior.from_rows(family, self.rows(family), statistic)
 
-    def pseudo(self, family: Family, point: str) -> RegressionPseudo:
+    def pseudo(self, family: NodeFamily, point: str) -> RegressionPseudo:
         """Return what the prior adds to the data of a family, for the proof of the estimate ``point``."""
         rows = [RegressionPseudo(**{**vars(row), "point": point}) for row in self.rows(family)]
         return rows[0] if len(rows) == 1 else PseudoByRow.of(rows)
@@ -334,7 +334,7 @@ def _array(argument: str, value: OfNode, axes: tuple[int, ...]) -> Floats:
     return array
 
 
-def _shaped(argument: str, family: Family, array: Floats, shape: tuple[int, ...]) -> Floats:
+def _shaped(argument: str, family: NodeFamily, array: Floats, shape: tuple[int, ...]) -> Floats:
     if array.shape != shape:
         names = ["intercept", *(parent.name for parent in family.continuous)]
         raise ArgumentError(
@@ -344,7 +344,7 @@ def _shaped(argument: str, family: Family, array: Floats, shape: tuple[int, ...]
     return array
 
 
-def _not_definite(family: Family, precision: Floats) -> ArgumentError:
+def _not_definite(family: NodeFamily, precision: Floats) -> ArgumentError:
     return ArgumentError(
         f"The 'precision[{family.child.name!r}]' argument of the prior must be positive for every slope, and a matrix "
         f"symmetric and positive definite. Got {shown(precision.tolist())} instead."

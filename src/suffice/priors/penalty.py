@@ -12,7 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from suffice.errors import ArgumentError, require_number, shown
-from suffice.models.cpds import Family
+from suffice.models.cpds import NodeFamily
 from suffice.models.cpds.softmax import SoftmaxPenalty
 from suffice.priors.prior import NodePrior, Prior
 from suffice.types import Floats
@@ -88,7 +88,7 @@ class Gaussian(Penalty, NodePrior):
 
     kinds: ClassVar[tuple[str, ...]] = ("softmax",)
 
-    def pseudo(self, family: Family, point: str) -> SoftmaxPenalty:
+    def pseudo(self, family: NodeFamily, point: str) -> SoftmaxPenalty:
         """Return the penalty on the parameters of a softmax node, the intercepts being its main effects."""
         return SoftmaxPenalty(self.width, self.width if self.main is None else self.main)
 

@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 
 from suffice.errors import EstimationError, require_fraction, require_seed
-from suffice.models.cpds import CPD, Family
+from suffice.models.cpds import CPD, NodeFamily
 from suffice.models.sampling import require_draws
 from suffice.priors.parameter_intervals import ParameterIntervals
 from suffice.priors.posterior import PosteriorPredictive, log_predictive_of_rows, warn_of_old_form
@@ -33,7 +33,7 @@ class PointPosterior:
     log_marginal_likelihood: float
 
     @property
-    def family(self) -> Family:
+    def family(self) -> NodeFamily:
         """The node and its parents."""
         return self.cpd.family
 
@@ -75,7 +75,7 @@ class PointPosterior:
         """Return what stands for a prior where the node is given again, by the ``fixed`` argument."""
         return GivenNode(self.family.child.name)
 
-    def renamed(self, family: Family) -> PointPosterior:
+    def renamed(self, family: NodeFamily) -> PointPosterior:
         """Return the same for a tied family."""
         return PointPosterior(self.cpd.renamed(family), self.log_marginal_likelihood)
 
@@ -84,7 +84,7 @@ class PointPosterior:
         return {**self.cpd.to_dict(), "log_marginal_likelihood": self.log_marginal_likelihood}
 
     @classmethod
-    def from_dict(cls, family: Family, entry: Mapping[str, Any]) -> PointPosterior:
+    def from_dict(cls, family: NodeFamily, entry: Mapping[str, Any]) -> PointPosterior:
         """Rebuild a given regression from `to_dict`'s data."""
         from suffice.models.cpds.linear_gaussian import LinearGaussianCPD
 
@@ -114,11 +114,11 @@ class GivenNode(ConjugatePrior):
         """The node that was given."""
         return (self.node,)
 
-    def of_kind(self, kind: str, family: Family) -> GivenNode | None:
+    def of_kind(self, kind: str, family: NodeFamily) -> GivenNode | None:
         """Return itself for the node that was given."""
         return self if family.child.name == self.node else None
 
-    def posterior(self, kind: str, family: Family, statistic: Any, given: Any = None) -> PointPosterior:
+    def posterior(self, kind: str, family: NodeFamily, statistic: Any, given: Any = None) -> PointPosterior:
         """Return the distribution that is given."""
         from suffice.models.cpds.linear_gaussian import LinearGaussianCPD
 
@@ -130,7 +130,7 @@ class GivenNode(ConjugatePrior):
         cpd = LinearGaussianCPD.from_given(family, given)
         return PointPosterior(cpd, cpd.log_likelihood(statistic))
 
-    def pseudo(self, family: Family, point: str) -> None:
+    def pseudo(self, family: NodeFamily, point: str) -> None:
         """Return nothing: a node that is given is not estimated."""
 
     def to_dict(self) -> dict[str, Any]:

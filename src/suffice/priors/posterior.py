@@ -11,7 +11,7 @@ import numpy as np
 
 from suffice.data.schema import Schema
 from suffice.data.table import open_table
-from suffice.models.cpds import Family
+from suffice.models.cpds import NodeFamily
 from suffice.priors.parameter_intervals import ParameterIntervals
 from suffice.stats.source import BlockSource
 from suffice.types import Columns, Floats, TableLike
@@ -89,7 +89,7 @@ def log_predictive_of_rows(posterior: NodePosterior, data: TableLike) -> Floats:
     return np.concatenate(list(parts))
 
 
-def _coded(family: Family, data: Any) -> Columns | None:
+def _coded(family: NodeFamily, data: Any) -> Columns | None:
     """Return columns that hold codes where states are no whole numbers: what `log_predictive` took before."""
     discrete = [variable for variable in family.variables if variable.is_discrete]
     if not isinstance(data, dict) or not discrete or not all(variable.name in data for variable in discrete):

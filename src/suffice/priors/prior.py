@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any, Protocol, runtime_checkable
 
 import numpy as np
 
-from suffice.models.cpds import CPD, Family
+from suffice.models.cpds import CPD, NodeFamily
 from suffice.priors.posterior import Posterior
 from suffice.types import Columns, Floats
 from suffice.values import Estimate
@@ -44,7 +44,7 @@ class Prior(ABC):
         """Return the prior with what it takes from the whole network, such as its number of variables."""
         return self
 
-    def of_kind(self, kind: str, family: Family) -> NodePrior | None:
+    def of_kind(self, kind: str, family: NodeFamily) -> NodePrior | None:
         """Return the prior of one node, given the name of its kind; None for none."""
         return None
 
@@ -60,12 +60,12 @@ class Prior(ABC):
 class NodePrior(Prior):
     """A prior on the parameters of single nodes."""
 
-    def of_kind(self, kind: str, family: Family) -> NodePrior | None:
+    def of_kind(self, kind: str, family: NodeFamily) -> NodePrior | None:
         """Return the prior of one node: itself."""
         return self
 
     @abstractmethod
-    def pseudo(self, family: Family, point: str) -> Any:
+    def pseudo(self, family: NodeFamily, point: str) -> Any:
         """Return what the prior adds to the statistic, as the node kind's `residual` takes it for ``point``.
 
         For tables these are pseudo-counts by parent configuration (`suffice.models.cpds.kind.Pseudo`).
@@ -76,7 +76,7 @@ class ConjugatePrior(NodePrior):
     """A prior on nodes whose posterior is known in closed form."""
 
     @abstractmethod
-    def posterior(self, kind: str, family: Family, statistic: Any, given: Any = None) -> NodePosterior | None:
+    def posterior(self, kind: str, family: NodeFamily, statistic: Any, given: Any = None) -> NodePosterior | None:
         """Return the posterior of one node from its statistic, and from what an expert gave."""
 
 
@@ -85,13 +85,13 @@ class NodePosterior(Posterior[CPD], Protocol):
     """What is known of one node's parameters after the data; its models are conditional distributions."""
 
     @property
-    def family(self) -> Family:
+    def family(self) -> NodeFamily:
         """The node and its parents."""
 
     def log_predictive_of(self, columns: Columns) -> Floats:
         """Return log p(child | parents, data) of every row of columns, in codes; shape (n_rows,)."""
 
-    def renamed(self, family: Family) -> NodePosterior:
+    def renamed(self, family: NodeFamily) -> NodePosterior:
         """Return the same posterior for a tied family."""
 
     def to_dict(self) -> dict[str, Any]:

@@ -7,7 +7,7 @@ from collections.abc import Sequence
 import numpy as np
 
 from suffice.data.variable import Variable
-from suffice.models.cpds import Family
+from suffice.models.cpds import NodeFamily
 from suffice.priors.dirichlet import BDeu, DirichletPrior
 from suffice.priors.expert import Expert
 from suffice.types import Floats
@@ -22,7 +22,7 @@ def pseudo_margin(prior: DirichletPrior, variables: Sequence[Variable]) -> Float
     >>> pseudo_margin(BDeu(6), [Variable("A", (0, 1)), Variable("B", (0, 1, 2))]).tolist()
     [[1.0, 1.0, 1.0], [1.0, 1.0, 1.0]]
     """
-    family = Family(variables[-1], tuple(variables[:-1]))
+    family = NodeFamily(variables[-1], tuple(variables[:-1]))
     shape = [variable.n_states for variable in variables]
     alpha = np.asarray(prior.alpha(family))
     rows = alpha if alpha.ndim == 2 else np.broadcast_to(alpha, (int(np.prod(shape[:-1])), shape[-1]))

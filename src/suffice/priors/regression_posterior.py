@@ -24,7 +24,7 @@ import numpy as np
 from suffice.data.schema import Schema
 from suffice.data.table import open_table
 from suffice.errors import EstimationError, ModelError, Remedy, is_number, require_fraction, require_seed, shown
-from suffice.models.cpds import Family
+from suffice.models.cpds import NodeFamily
 from suffice.models.cpds.linear_gaussian import LinearGaussianCPD
 from suffice.models.cpds.linear_gaussian_prior import RegressionPseudo, shape_after
 from suffice.models.cpds.tabular import describe_configuration
@@ -59,7 +59,7 @@ class RegressionPosterior:
 
     Attributes
     ----------
-    family : Family
+    family : NodeFamily
     weight, level, shape, scale : array, shape (n_rows,)
         κ; the posterior mean of the child where its parents are at the centre; a and b of σ² ~ InverseGamma(a, b).
     centre, slopes : array, shape (n_rows, q)
@@ -87,7 +87,7 @@ class RegressionPosterior:
     (array([20.144]), array([8.]))
     """
 
-    family: Family
+    family: NodeFamily
     weight: Floats = field(repr=False)
     centre: Floats = field(repr=False)
     level: Floats = field(repr=False)
@@ -110,7 +110,7 @@ class RegressionPosterior:
         return dict(zip(ARRAYS, arrays, strict=True))
 
     @classmethod
-    def from_moments(cls, family: Family, prior: RegressionPseudo, moments: Moments) -> RegressionPosterior:
+    def from_moments(cls, family: NodeFamily, prior: RegressionPseudo, moments: Moments) -> RegressionPosterior:
         """Add the prior's pseudo-rows and the data's rows."""
         q = len(prior.centre)
         n = moments.weight.reshape(-1)
@@ -159,9 +159,9 @@ class RegressionPosterior:
         return replace(found, log_marginal_likelihood=math.fsum(np.where(n > 0, terms, 0.0).tolist()))
 
     @classmethod
-    def from_rows(cls, family: Family, priors: Sequence[RegressionPseudo], moments: Moments) -> RegressionPosterior:
+    def from_rows(cls, family: NodeFamily, priors: Sequence[RegressionPseudo], moments: Moments) -> RegressionPosterior:
         """Add the data's rows to the pseudo-rows of every configuration, each of which has a prior of its own."""
-        alone = Family(family.child, family.continuous)
+        alone = NodeFamily(family.child, family.continuous)
         p = len(moments.variables)
         weight, scatter = moments.weight.reshape(-1), moments.scatter.reshape(-1, p, p)
         mean, rest = moments.mean.reshape(-1, p), moments.rest.reshape(-1, p)
@@ -176,7 +176,7 @@ class RegressionPosterior:
         evidence = None if None in parts else math.fsum(part for part in parts if part is not None)
         return cls(family, **arrays, log_marginal_likelihood=evidence)
 
-    def renamed(self, family: Family) -> RegressionPosterior:
+    def renamed(self, family: NodeFamily) -> RegressionPosterior:
         """Return the same posterior for a tied family."""
         return replace(self, family=family)
 
@@ -342,7 +342,7 @@ class RegressionPosterior:
         return {**self._arrays(), "log_marginal_likelihood": self.log_marginal_likelihood}
 
     @classmethod
-    def from_dict(cls, family: Family, entry: Mapping[str, Any]) -> RegressionPosterior:
+    def from_dict(cls, family: NodeFamily, entry: Mapping[str, Any]) -> RegressionPosterior:
         """Rebuild from `to_dict`'s data."""
         evidence = entry["log_marginal_likelihood"]
         weight, centre, level, slopes, spread, shape, scale = (np.array(entry[name], np.float64) for name in ARRAYS)
@@ -384,7 +384,7 @@ def _times(matrices: Floats, vectors: Floats) -> Floats:
     return found
 
 
-def _factor(family: Family, matrices: Floats) -> Floats:
+def _factor(family: NodeFamily, matrices: Floats) -> Floats:
     """Return the Cholesky factors of prior and data scatters; shape (n_rows, q, q)."""
     roots = np.sqrt(np.diagonal(matrices, axis1=1, axis2=2))
     try:

@@ -6,7 +6,7 @@ from collections.abc import Callable, Collection, Iterator, Mapping
 from typing import Any
 
 from suffice.errors import ArgumentError, EstimationError, Made, Mention, Remedy, Text, listing, made, shown
-from suffice.models.cpds import Family, kind_for
+from suffice.models.cpds import NodeFamily, kind_for
 from suffice.priors.prior import ConjugatePrior, NodePosterior, NodePrior, Prior
 from suffice.stats.statistics import Statistics
 from suffice.structures.dag import DAG
@@ -145,7 +145,7 @@ class Priors(ConjugatePrior):
         named = (node for prior in self.parts for node in prior.nodes)
         return tuple(dict.fromkeys((*self.by_node, *named)))
 
-    def of_kind(self, kind: str, family: Family) -> NodePrior | None:
+    def of_kind(self, kind: str, family: NodeFamily) -> NodePrior | None:
         """Return the prior of a node: its own, else that of its kind, else None where nodes may have none."""
         name = family.child.name
         if name in self.by_node:
@@ -180,12 +180,12 @@ class Priors(ConjugatePrior):
         """What the parts took from the data."""
         return tuple(dict.fromkeys(remark for prior in self.parts for remark in prior.remarks))
 
-    def posterior(self, kind: str, family: Family, statistic: Any, given: Any = None) -> NodePosterior | None:
+    def posterior(self, kind: str, family: NodeFamily, statistic: Any, given: Any = None) -> NodePosterior | None:
         """Return the posterior of one node under its prior; None where it has none."""
         mine = self.of_kind(kind, family)
         return mine.posterior(kind, family, statistic, given) if isinstance(mine, ConjugatePrior) else None
 
-    def pseudo(self, family: Family, point: str) -> Any:
+    def pseudo(self, family: NodeFamily, point: str) -> Any:
         """Return what the prior of a family adds to its data, the kind being the one that its variables suggest."""
         mine = self.of_kind(kind_for(family).name, family)
         return None if mine is None else mine.pseudo(family, point)

@@ -12,7 +12,7 @@ from suffice.errors import ArgumentError, DataError, is_number
 from suffice.models.capabilities import FittedEstimator
 from suffice.models.class_model import Posteriors
 from suffice.models.naive import NaiveModel
-from suffice.report.class_inputs import Classifier, FromRows, Inputs
+from suffice.report.class_inputs import Classifier, ClassInputs, FromRows
 from suffice.types import Array, Floats
 from suffice.values import Label
 
@@ -64,7 +64,7 @@ class Axis:
         return repeat(self.ticks, times) if self.rows is None else FromRows(repeat(self.rows, times))
 
 
-def axis_of(inputs: Inputs, place: int, classifier: Classifier, grid: int) -> Axis:
+def axis_of(inputs: ClassInputs, place: int, classifier: Classifier, grid: int) -> Axis:
     """Return the axis of a column: its range, or its states where it holds no numbers or the classifier counts it."""
     labels = _counted(classifier, place)
     if labels is None and inputs.holds_numbers(place):
@@ -81,7 +81,7 @@ def _counted(classifier: Classifier, place: int) -> tuple[Label, ...] | None:
     return tuple(told[place].labels) if place < len(told) and told[place].is_discrete else None
 
 
-def _of_numbers(inputs: Inputs, place: int, grid: int, least: float) -> Axis:
+def _of_numbers(inputs: ClassInputs, place: int, grid: int, least: float) -> Axis:
     name, points = str(inputs.names[place]), np.asarray(inputs.columns[place], np.float64)
     known = points[np.isfinite(points)]
     if not len(known):
@@ -91,7 +91,7 @@ def _of_numbers(inputs: Inputs, place: int, grid: int, least: float) -> Axis:
     return Axis(place, name, np.linspace(max(low - margin, least), high + margin, grid), points)
 
 
-def _of_states(inputs: Inputs, place: int, labels: tuple[Label, ...]) -> Axis:
+def _of_states(inputs: ClassInputs, place: int, labels: tuple[Label, ...]) -> Axis:
     name, first = str(inputs.names[place]), inputs.first_rows(place)
     if not first:
         raise DataError(f"Column {name!r} has no value, so that its axis has no states. Choose another of 'features'.")

@@ -59,7 +59,7 @@ class FromRows:
 
 
 @dataclass(frozen=True, eq=False)
-class Inputs:
+class ClassInputs:
     """A table of inputs, an array or a frame.
 
     Attributes
@@ -142,23 +142,23 @@ class Inputs:
         return nw.new_series(name, [None if is_gap else value] * n, dtype, backend=backend)
 
 
-def inputs_of(X: MatrixLike, classifier: Classifier) -> Inputs:  # noqa: N803 - the name that scikit-learn gives it
+def inputs_of(X: MatrixLike, classifier: Classifier) -> ClassInputs:  # noqa: N803 - the name that scikit-learn gives it
     """Read a table of inputs of a classifier."""
     frame = nw.from_native(X, eager_only=True, pass_through=True)
     if isinstance(frame, nw.DataFrame):
         names = tuple(frame.columns)
         columns = tuple(frame[name].to_arrow().to_numpy(zero_copy_only=False) for name in names)
-        return _checked(Inputs(names, columns, frame))
+        return _checked(ClassInputs(names, columns, frame))
     matrix = np.asarray(X)
     if matrix.ndim != 2:
         raise ArgumentError(
             "The 'X' argument must be a frame, or an array with a row for each case and a column for each input. "
             f"Got {shown(X)} instead."
         )
-    return _checked(Inputs(_told_names(classifier, matrix.shape[1]), tuple(matrix.T)))
+    return _checked(ClassInputs(_told_names(classifier, matrix.shape[1]), tuple(matrix.T)))
 
 
-def _checked(inputs: Inputs) -> Inputs:
+def _checked(inputs: ClassInputs) -> ClassInputs:
     if len(inputs.columns) < 2:
         raise ArgumentError(
             f"The 'X' argument must have two columns or more, which become the axes. Got {len(inputs.columns)}."

@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 
 from suffice.errors import ArgumentError, is_number, require_whole, shown
 from suffice.report.class_axis import Axis, axis_of
-from suffice.report.class_inputs import Classifier, Filled, Inputs, Value, has, is_missing, is_numeric
+from suffice.report.class_inputs import Classifier, ClassInputs, Filled, Value, has, is_missing, is_numeric
 from suffice.types import Array, Floats, TableLike
 from suffice.values import Label
 
@@ -27,7 +27,7 @@ FLOOR = -700.0  # of log p: below it a contour has nothing left to interpolate
 # Where the others are held ------------------------------------------------------------------------------------
 
 
-def held(inputs: Inputs, axes: tuple[int, int], at: Held) -> dict[int, Filled]:
+def held(inputs: ClassInputs, axes: tuple[int, int], at: Held) -> dict[int, Filled]:
     """Return the value of every column that is no axis; None is missing."""
     others = [place for place in range(len(inputs.names)) if place not in axes]
     if isinstance(at, str) and at == MARGINAL:
@@ -113,7 +113,7 @@ class ClassPlane:
 
 
 def class_plane(
-    classifier: Classifier, inputs: Inputs, features: Features = None, at: Held = None, grid: int = 200
+    classifier: Classifier, inputs: ClassInputs, features: Features = None, at: Held = None, grid: int = 200
 ) -> ClassPlane:
     """Ask a classifier for the classes over a grid of two inputs."""
     grid = require_whole("grid", grid, 2)
@@ -126,7 +126,7 @@ def class_plane(
     return ClassPlane(across, up, log_p.reshape(n_up, n_across, -1))
 
 
-def _axes(inputs: Inputs, features: Features) -> tuple[int, int]:
+def _axes(inputs: ClassInputs, features: Features) -> tuple[int, int]:
     if features is None:
         numbers = [place for place in range(len(inputs.names)) if inputs.holds_numbers(place)]
         return (numbers[0], numbers[1]) if len(numbers) > 1 else (0, 1)

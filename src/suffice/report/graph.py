@@ -26,7 +26,7 @@ from suffice.report.canvas import (
     write,
 )
 from suffice.report.graph_strengths import Strengths, strengths_of
-from suffice.report.layout import Layout, breadth_first_edges, layered_layout
+from suffice.report.layout import DrawingLayout, breadth_first_edges, layered_layout
 from suffice.types import Floats
 
 if TYPE_CHECKING:
@@ -107,7 +107,7 @@ def graph_plot(source: Fit | Model | Structure, *, ax: Axes | None = None) -> Ax
     return ax
 
 
-def _layout(graph: Strengths, boxes: Floats) -> Layout:
+def _layout(graph: Strengths, boxes: Floats) -> DrawingLayout:
     place = {name: number for number, name in enumerate(graph.nodes)}
     edges = [(place[a], place[b]) for a, b in graph.edges]
     if not graph.directed:

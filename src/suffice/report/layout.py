@@ -18,7 +18,7 @@ from suffice.report.layering import Edge, breadth_first_edges, layers_of, neighb
 from suffice.report.placement import place_layers
 from suffice.types import Floats
 
-__all__ = ["Layout", "breadth_first_edges", "layered_layout"]
+__all__ = ["DrawingLayout", "breadth_first_edges", "layered_layout"]
 
 WIDER = 1.6  # how much wider than high the picture of many parts should be
 STEEP = 0.16  # the free height between layers, as a part of the longest way to the side, if that is more than the gap
@@ -29,7 +29,7 @@ PORTS = 0.6  # the part of a box's side over which its edges begin and end
 
 
 @dataclass(frozen=True, eq=False)
-class Layout:
+class DrawingLayout:
     """Where everything is; x grows to the right and y grows down, both from zero.
 
     Attributes
@@ -69,7 +69,7 @@ def layered_layout(
     heights: Sequence[float] | float,
     *,
     gap: tuple[float, float] = (24.0, 48.0),
-) -> Layout:
+) -> DrawingLayout:
     """Lay out a directed graph in layers.
 
     Parameters
@@ -86,7 +86,7 @@ def layered_layout(
 
     Returns
     -------
-    Layout
+    DrawingLayout
 
     Examples
     --------
@@ -110,7 +110,7 @@ def layered_layout(
         centres[part.nodes] = part.centres + corner
         for number, route in zip(part.edges, part.routes, strict=True):
             routes[number] = (route[::-1] if turned[number] else route) + corner
-    return Layout(centres[:, 0], centres[:, 1], tuple(routes), width, height)
+    return DrawingLayout(centres[:, 0], centres[:, 1], tuple(routes), width, height)
 
 
 def _parts(n_nodes: int, edges: Sequence[Edge]) -> list[tuple[list[int], list[int]]]:

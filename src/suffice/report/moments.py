@@ -29,7 +29,7 @@ MANY = 2000  # points above which each is drawn smaller and paler
 
 
 @dataclass(frozen=True, eq=False)
-class Pairs:
+class MomentPairs:
     """Numbers of the data and of the model that belong together.
 
     Attributes
@@ -105,7 +105,7 @@ def _same_ticks(ax: Axes) -> None:
 # The numbers --------------------------------------------------------------------------------------------------
 
 
-def moment_pairs(fit: Fit) -> Pairs:
+def moment_pairs(fit: Fit) -> MomentPairs:
     """Return what the data and the model have on average."""
     structure, model = (fit.structure, fit.model) if isinstance(fit, Fit) else (None, None)
     if isinstance(structure, Features) and not structure.given and not structure.continuous:
@@ -132,27 +132,27 @@ def _require_total(fit: Fit) -> float:
     return float(fit.n)
 
 
-def _of_cells(fit: Fit, scopes: Iterable[Sequence[str]]) -> Pairs:
+def _of_cells(fit: Fit, scopes: Iterable[Sequence[str]]) -> MomentPairs:
     """Compare every cell of every table that was counted."""
     total = _require_total(fit)
     data, model = [], []
     for scope in scopes:
         data.append(np.asarray(fit.statistics[Count(tuple(scope))].table(), np.float64).reshape(-1) / total)
         model.append(fit.model.query(list(scope)).to_numpy().reshape(-1))
-    return Pairs(np.concatenate(data), np.concatenate(model), "cells")
+    return MomentPairs(np.concatenate(data), np.concatenate(model), "cells")
 
 
-def _of_features(fit: Fit) -> Pairs:
+def _of_features(fit: Fit) -> MomentPairs:
     """Compare the averages of the features, from the margins of their scopes."""
     total = _require_total(fit)
     design = design_of(fit.structure, fit.model.schema)
     scopes = [tuple(design.names[v] for v in scope) for scope in design.layout.scopes]
     expected = design.layout.flat([fit.model.query(list(scope)).to_numpy() for scope in scopes])
     counted = design.layout.flat([fit.statistics[Count(scope)].table() for scope in scopes])
-    return Pairs(design.moments(counted / total), design.moments(expected), "features")
+    return MomentPairs(design.moments(counted / total), design.moments(expected), "features")
 
 
-def _of_normal(fit: Fit, model: JointNormal, scopes: Iterable[Sequence[str]]) -> Pairs:
+def _of_normal(fit: Fit, model: JointNormal, scopes: Iterable[Sequence[str]]) -> MomentPairs:
     """Compare means and covariances, in units of the data's standard deviations."""
     total = _require_total(fit)
     place = {name: position for position, name in enumerate(model.variables)}
@@ -170,4 +170,4 @@ def _of_normal(fit: Fit, model: JointNormal, scopes: Iterable[Sequence[str]]) ->
                 key = (scope[j], name) if at[j] <= at[i] else (name, scope[j])
                 seen[key] = (float(covariance[i, j] / unit), float(model.covariance[at[i], at[j]] / unit))
     data, expected = np.array(list(seen.values())).T
-    return Pairs(data, expected, "moments")
+    return MomentPairs(data, expected, "moments")

@@ -65,7 +65,7 @@ class Curve:
 
 
 @dataclass(frozen=True, eq=False)
-class Curves:
+class PosteriorCurves:
     """What is drawn together, and what the parameter is called."""
 
     curves: list[Curve]
@@ -175,7 +175,7 @@ def curves_of(
     given: Mapping[str, Label] | None,
     state: Label | None,
     parameter: str | None,
-) -> Curves:
+) -> PosteriorCurves:
     """Return the densities of a fit's parameters."""
     posterior = fit.posterior if isinstance(fit, Fit) else fit
     if isinstance(posterior, MarkovChainPosterior):
@@ -234,7 +234,7 @@ def _root_inverse_gamma(shape: float, scale: float) -> tuple[Density, Callable[[
 # Tables -------------------------------------------------------------------------------------------------------
 
 
-def _of_table(rows: DirichletRows, given: Mapping[str, Label] | None, state: Label | None) -> Curves:
+def _of_table(rows: DirichletRows, given: Mapping[str, Label] | None, state: Label | None) -> PosteriorCurves:
     child, parents = rows.family.child, rows.family.parents
     if child.n_states == 1:
         raise ArgumentError(f"Node {child.name!r} has one state only, whose probability is 1 and has no density.")
@@ -258,7 +258,7 @@ def _of_table(rows: DirichletRows, given: Mapping[str, Label] | None, state: Lab
         a = float(rows.concentration[row, code])
         b = float(rows.concentration[row].sum()) - a
         found.append(Curve(name, *_beta(a, b), bounded=min(a, b) >= 1))
-    return Curves(found, parameter, len(free) - len(found))
+    return PosteriorCurves(found, parameter, len(free) - len(found))
 
 
 def _said(parents: Sequence[Variable], codes: Iterable[int]) -> str:
@@ -288,7 +288,7 @@ def _row(rows: DirichletRows, given: Mapping[str, Label] | None, sizes: list[int
 # Regressions and normal distributions -------------------------------------------------------------------------
 
 
-def _of_regression(held: RegressionPosterior, parameter: str | None) -> Curves:
+def _of_regression(held: RegressionPosterior, parameter: str | None) -> PosteriorCurves:
     slopes = [f"slope of {parent.name}" for parent in held.family.continuous]
     names = ["intercept", *slopes, "sd"]
     chosen = _chosen(parameter, names, slopes[0] if slopes else "intercept")
@@ -300,7 +300,7 @@ def _of_regression(held: RegressionPosterior, parameter: str | None) -> Curves:
         sizes = [v.n_states for v in held.family.discrete]
         codes = [int(code) for code in np.unravel_index(row, sizes)] if sizes else []
         curves.append(Curve(_said(held.family.discrete, codes), *law))
-    return Curves(curves, f"{chosen}, {held.family.child.name}", len(rows) - len(curves))
+    return PosteriorCurves(curves, f"{chosen}, {held.family.child.name}", len(rows) - len(curves))
 
 
 def _of_row(held: RegressionPosterior, row: int, place: int, last: int) -> tuple[Density, Callable[[float], float]]:
@@ -315,7 +315,7 @@ def _of_row(held: RegressionPosterior, row: int, place: int, last: int) -> tuple
     return _student(location, float(np.sqrt(spread * scale / shape)), 2 * shape)
 
 
-def _of_normal(held: NormalInverseWishartPosterior, parameter: str | None) -> Curves:
+def _of_normal(held: NormalInverseWishartPosterior, parameter: str | None) -> PosteriorCurves:
     names = [f"{what} of {name}" for what in ("mean", "sd") for name in held.variables]
     chosen = _chosen(parameter, names, names[0])
     place, p = names.index(chosen), len(held.variables)
@@ -324,7 +324,7 @@ def _of_normal(held: NormalInverseWishartPosterior, parameter: str | None) -> Cu
         law = _student(float(held.centre[place]), float(np.sqrt(scale / (held.mean_weight * dof))), dof)
     else:
         law = _root_inverse_gamma(dof / 2, scale / 2)
-    return Curves([Curve("", *law)], chosen)
+    return PosteriorCurves([Curve("", *law)], chosen)
 
 
 def _chosen(parameter: str | None, names: list[str], default: str) -> str:

@@ -22,7 +22,7 @@ from suffice.models.markov_net import MarkovNetwork
 from suffice.models.model import Model
 from suffice.models.normal_mixture import NormalMixture
 from suffice.models.row_model import RowModel
-from suffice.report.page.entries import Graph, Spec, colour_of, is_quick, states_of, tried
+from suffice.report.page.entries import ReportGraph, Spec, colour_of, is_quick, states_of, tried
 from suffice.report.page.monitors import layout_of, text_width
 from suffice.report.page.sequences import MOST_LABELS, strongest_arrows
 from suffice.result.chain_weights import transition_matrix
@@ -52,7 +52,7 @@ class Drawing:
 
     Attributes
     ----------
-    graph : Graph
+    graph : ReportGraph
     names : list of str
         One per node.
     states : list of list of str, or None
@@ -62,7 +62,7 @@ class Drawing:
         distributions, or None where it is not known.
     """
 
-    graph: Graph
+    graph: ReportGraph
     names: list[str]
     states: list[list[str]] | None = None
     marginals: list[Bars | None] | None = None
@@ -120,9 +120,9 @@ def draw_dag(dag: DAG) -> Drawing:
     return Drawing(_directed(dag, colours), list(dag.nodes))
 
 
-def _directed(dag: DAG, colours: list[str]) -> Graph:
+def _directed(dag: DAG, colours: list[str]) -> ReportGraph:
     place = {node: index for index, node in enumerate(dag.nodes)}
-    return Graph(colours, [(place[parent], place[child]) for parent, child in dag.edges], True)
+    return ReportGraph(colours, [(place[parent], place[child]) for parent, child in dag.edges], True)
 
 
 def draw_network(model: BayesianNetwork) -> Drawing:
@@ -141,14 +141,14 @@ def draw_field(model: MarkovNetwork) -> Drawing:
         for a, b in itertools.combinations(scope, 2)
     )
     colours = [colour_of(variable) for variable in model.schema.variables]
-    return _with_marginals(model, Graph(colours, list(dict.fromkeys(pairs)), False))
+    return _with_marginals(model, ReportGraph(colours, list(dict.fromkeys(pairs)), False))
 
 
 def draw_normal(model: JointNormal) -> Drawing:
     """Return the graph of a normal distribution: its partial correlations."""
     partial, names = model.partial_correlations, list(model.names)
     joined = [(i, j) for i, j in itertools.combinations(range(len(names)), 2) if abs(partial[i, j]) > 1e-12]
-    graph = Graph(["continuous"] * len(names), joined, False, [float(partial[pair]) for pair in joined])
+    graph = ReportGraph(["continuous"] * len(names), joined, False, [float(partial[pair]) for pair in joined])
     marginals: list[Bars | None] = [
         ([1.0], [float(mean)], [float(sd)]) for mean, sd in zip(model.mean, model.sd, strict=True)
     ]
@@ -159,12 +159,12 @@ def draw_chain(model: ChainModel) -> Drawing:
     """Return the graph of a chain: its strongest transitions."""
     labels = [str(label) for label in model.label.labels]
     if len(labels) > MOST_LABELS:
-        return Drawing(Graph([], [], True), [])
+        return Drawing(ReportGraph([], [], True), [])
     weights = transition_matrix(model).to_numpy()
     return Drawing(strongest_arrows(weights, "labels", "transitions"), labels)
 
 
-def _with_marginals(model: BayesianNetwork | MarkovNetwork, graph: Graph) -> Drawing:
+def _with_marginals(model: BayesianNetwork | MarkovNetwork, graph: ReportGraph) -> Drawing:
     """Add the distributions of all nodes, where inference is quick."""
     variables = model.schema.variables
     names = [variable.name for variable in variables]

@@ -16,7 +16,7 @@ from suffice.inference.clique_family import Layout, TableFamily
 from suffice.inference.dependence import dependence
 from suffice.inference.feature_family import ConditionalFamily, joint_features
 from suffice.inference.feature_rank import JOINT_CELLS, MOST_NUMBERS, MOST_WEIGHTS, uniform_covariance
-from suffice.inference.quadrature import Rule
+from suffice.inference.quadrature import QuadratureRule
 from suffice.learn.conditional import ConditionalSetting, distinct_inputs
 from suffice.learn.feature_nodes import nodes_of
 from suffice.learn.method import Problem
@@ -43,7 +43,7 @@ def features_of(structure: Cliques | Features, schema: Schema) -> tuple[Feature,
 
 
 def tables_of(
-    features: Sequence[Feature], names: Sequence[str], schema: Schema, nodes: Mapping[str, Rule]
+    features: Sequence[Feature], names: Sequence[str], schema: Schema, nodes: Mapping[str, QuadratureRule]
 ) -> tuple[Layout, csr_array]:
     """Return features as tables over variables that are positions among ``names``."""
     place = {name: position for position, name in enumerate(names)}

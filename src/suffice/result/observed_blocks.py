@@ -24,7 +24,7 @@ from suffice.models.cpds.tabular import TabularCPD, whole_values
 from suffice.models.joint_normal import JointNormal
 from suffice.priors.binding import bound, prior_of
 from suffice.result.observed_regressions import Regressions, together
-from suffice.result.observed_tables import Block, Parameter, Tables, counted
+from suffice.result.observed_tables import Parameter, ParameterBlock, Tables, counted
 from suffice.stats.needs import Count, Moment
 from suffice.stats.statistics import Statistics
 from suffice.types import Floats
@@ -105,11 +105,11 @@ class Normals:
 # Putting them together ----------------------------------------------------------------------------------------
 
 
-def blocks_of_network(fit: Fit, statistics: Statistics, certified: bool) -> list[Block]:
+def blocks_of_network(fit: Fit, statistics: Statistics, certified: bool) -> list[ParameterBlock]:
     """Return the blocks of a Bayesian network; ``statistics`` are those expected at its parameters."""
     nodes = nodes_of(fit.structure, statistics.schema)
     prior = bound(fit.prior, fit.structure, statistics)
-    found: list[Block] = []
+    found: list[ParameterBlock] = []
     for group in fit.structure.groups:
         kind, family = nodes[group[0]]
         cpds = tuple(fit.model.cpd(name) for name in group)
@@ -166,10 +166,10 @@ def _regressions(
     return block
 
 
-MAKERS: Mapping[str, Callable[..., Block]] = {"tabular": _tables, "linear_gaussian": _regressions}
+MAKERS: Mapping[str, Callable[..., ParameterBlock]] = {"tabular": _tables, "linear_gaussian": _regressions}
 
 
-def network_at(fit: Fit, blocks: list[Block], steps: list[Floats]) -> BayesianNetwork:
+def network_at(fit: Fit, blocks: list[ParameterBlock], steps: list[Floats]) -> BayesianNetwork:
     """Return the network after a step in every block."""
     tables: dict[str, CPD] = {}
     for block, step in zip(blocks, steps, strict=True):

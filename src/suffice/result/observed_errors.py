@@ -25,7 +25,7 @@ from suffice.families.choice import methods_for
 from suffice.learn.method import Problem
 from suffice.models.bayes_net import BayesianNetwork
 from suffice.result.observed_blocks import Normals, blocks_of_network, network_at
-from suffice.result.observed_tables import Block, Parameter
+from suffice.result.observed_tables import Parameter, ParameterBlock
 from suffice.stats.available import CheckedSource
 from suffice.structures.dag import DAG
 from suffice.structures.single import MultivariateNormal
@@ -216,13 +216,13 @@ def _expectation(fit: Fit, data: TableLike, weights: Weights, unknown_states: st
     return method.expectation(Problem(structure, statistics, prior=fit.prior, point=fit.point, source=settled))
 
 
-def _blocks(fit: Fit, expected: Any) -> list[Block]:
+def _blocks(fit: Fit, expected: Any) -> list[ParameterBlock]:
     if isinstance(fit.structure, MultivariateNormal):
         return [Normals(fit.model)]
     return blocks_of_network(fit, expected, bool(fit.certificate.ok))
 
 
-def _information(fit: Fit, expectation: Any, blocks: list[Block]) -> Floats:
+def _information(fit: Fit, expectation: Any, blocks: list[ParameterBlock]) -> Floats:
     """Return minus the derivative of the score, by central differences."""
     sizes = [block.size for block in blocks]
     ends, n = np.cumsum([0, *sizes]), sum(sizes)
@@ -255,7 +255,9 @@ def _inverse(information: Floats) -> tuple[Floats, Floats, int]:
     return inverse, scaled[:, ~known], int(np.count_nonzero(values < -SINGULAR))
 
 
-def _table(fit: Fit, blocks: list[Block], inverse: Floats, null: Floats, below: int, level: float) -> ObservedErrors:
+def _table(
+    fit: Fit, blocks: list[ParameterBlock], inverse: Floats, null: Floats, below: int, level: float
+) -> ObservedErrors:
     """Carry the covariance of the coordinates over to the parameters."""
     parameters: list[Parameter] = [parameter for block in blocks for parameter in block.parameters]
     jacobian = np.zeros((len(parameters), len(inverse)))

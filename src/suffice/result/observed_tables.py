@@ -36,7 +36,7 @@ class Parameter(NamedTuple):
     why: str = ""
 
 
-class Block(Protocol):
+class ParameterBlock(Protocol):
     """Parameters that are estimated together."""
 
     @property

@@ -16,8 +16,8 @@ import numpy as np
 from suffice.data.frame import to_native
 from suffice.data.table import Weights, open_table
 from suffice.errors import ArgumentError, EstimationError, Mention, made, require_fraction
-from suffice.learn.softmax_design import Design
-from suffice.learn.softmax_passes import Hessian, Point, run
+from suffice.learn.softmax_design import SoftmaxDesign
+from suffice.learn.softmax_passes import Hessian, SoftmaxPoint, run
 from suffice.models.basis import Linear
 from suffice.models.softmax_model import SoftmaxModel
 from suffice.result.goodness import p_text
@@ -216,9 +216,9 @@ def _require_maximum(fit: Fit) -> None:
 def _information(model: SoftmaxModel, counts: Floats, data: TableLike, weights: Weights) -> Floats:
     """Return the second derivatives of −ℓ, by a pass over the data, whose classes must be those of the fit."""
     known = {variable.name: variable for variable in model.inputs}
-    design = Design(model.terms, model.target, known, model.centre)
+    design = SoftmaxDesign(model.terms, model.target, known, model.centre)
     task = Hessian(
-        design, Point(np.ascontiguousarray(model.weights.T), np.array(model.intercept)), int(np.argmax(counts))
+        design, SoftmaxPoint(np.ascontiguousarray(model.weights.T), np.array(model.intercept)), int(np.argmax(counts))
     )
     source = BlockSource(open_table(data, model.variables, schema=model.schema, weights=weights))
     need = Count((model.target.name,))

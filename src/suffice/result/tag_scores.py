@@ -25,18 +25,18 @@ from suffice.text import fixed, html_table, plain_facts, plain_table, plural
 from suffice.types import Frame, Ints, Json
 from suffice.values import Label
 
-__all__ = ["Score", "ScoreTable", "TagScores", "spans", "tag_scores"]
+__all__ = ["ScoreTable", "TagScore", "TagScores", "spans", "tag_scores"]
 RATIOS = ("precision", "recall", "f1")
 Cells = tuple[list[str], list[list[str]], str]
 
 
 @dataclass(frozen=True)
-class Score:
+class TagScore:
     """Numbers of true, found and right things, and the ratios that follow.
 
     Examples
     --------
-    >>> score = Score(n_true=4, n_found=5, n_right=3)
+    >>> score = TagScore(n_true=4, n_found=5, n_right=3)
     >>> score.precision, score.recall, round(score.f1, 4)
     (0.6, 0.75, 0.6667)
     """
@@ -45,8 +45,8 @@ class Score:
     n_found: int = 0
     n_right: int = 0
 
-    def __add__(self, other: Score) -> Score:
-        return Score(self.n_true + other.n_true, self.n_found + other.n_found, self.n_right + other.n_right)
+    def __add__(self, other: TagScore) -> TagScore:
+        return TagScore(self.n_true + other.n_true, self.n_found + other.n_found, self.n_right + other.n_right)
 
     @property
     def precision(self) -> float:
@@ -79,7 +79,7 @@ class Score:
 
 
 @dataclass(frozen=True, eq=False)
-class ScoreTable(Mapping[Label, Score]):
+class ScoreTable(Mapping[Label, TagScore]):
     """Scores by type of span or by tag: a mapping that prints as a table.
 
     Attributes
@@ -91,9 +91,9 @@ class ScoreTable(Mapping[Label, Score]):
     """
 
     name: str
-    scores: dict[Label, Score] = field(repr=False)
+    scores: dict[Label, TagScore] = field(repr=False)
 
-    def __getitem__(self, key: Label) -> Score:
+    def __getitem__(self, key: Label) -> TagScore:
         if key not in self.scores:
             raise UnknownNameError(
                 f"There is no {self.name} {shown(key)}. Those that occur are {listing(self.scores, 30)}."
@@ -112,13 +112,13 @@ class ScoreTable(Mapping[Label, Score]):
 
     def __add__(self, other: ScoreTable) -> ScoreTable:
         names = _in_order({**self.scores, **other.scores})
-        none = Score()
+        none = TagScore()
         return ScoreTable(self.name, {n: self.scores.get(n, none) + other.scores.get(n, none) for n in names})
 
     @property
-    def total(self) -> Score:
+    def total(self) -> TagScore:
         """All of them together."""
-        return sum(self.scores.values(), Score())
+        return sum(self.scores.values(), TagScore())
 
     def to_dict(self) -> dict[str, dict[str, Json]]:
         """Return the table as JSON-able data."""
@@ -227,7 +227,7 @@ class TagScores:
         return _ratio(self.n_sequences_right, self.n_sequences)
 
     @property
-    def spans(self) -> Score:
+    def spans(self) -> TagScore:
         """Spans of all types together."""
         return self.by_type.total
 
@@ -401,7 +401,7 @@ def _by_type(reader: SpanReader, t: Ints, p: Ints, offsets: Ints) -> ScoreTable:
 
 def _counted(name: str, names: Sequence[Label], true: Ints, found: Ints, right: Ints) -> ScoreTable:
     counts = (np.bincount(codes, minlength=len(names)).tolist() for codes in (true, found, right))
-    return ScoreTable(name, {key: Score(*row) for key, *row in zip(names, *counts, strict=True)})
+    return ScoreTable(name, {key: TagScore(*row) for key, *row in zip(names, *counts, strict=True)})
 
 
 def _ratio(part: int, whole: int) -> float:

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 from suffice.models.class_gaussian import ClassGaussianModel
 from suffice.sklearn.cases import Cases
-from suffice.sklearn.generative import Generative, PriorOfClasses
+from suffice.sklearn.generative import GenerativeShell, PriorOfClasses
 from suffice.sklearn.inputs import Inputs, read_numbers
 from suffice.sklearn.tables import MatrixLike
 from suffice.structures.class_gaussian import ClassGaussian
@@ -21,7 +21,7 @@ WORDS = {
 }
 
 
-class GaussianBayes(Generative[ClassGaussian, ClassGaussianModel]):
+class GaussianBayes(GenerativeShell[ClassGaussian, ClassGaussianModel]):
     """A Bayes classifier whose inputs are normal within each class.
 
     Parameters

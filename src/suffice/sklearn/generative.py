@@ -1,4 +1,4 @@
-"""Generative: what classifiers that model their inputs share.
+"""GenerativeShell: what classifiers that model their inputs share.
 
 Their statistics add, their class probabilities can be exchanged, and values that are missing in a row to be classified
 are summed or integrated out.
@@ -41,7 +41,7 @@ PriorOfClasses: TypeAlias = ByClass | ArrayLike
 G = TypeVar("G", "NaiveModel", "ClassGaussianModel", "JointClassModel")
 
 
-class Generative(Shell[S, G]):
+class GenerativeShell(Shell[S, G]):
     """A classifier by p(y) p(x | y)."""
 
     class_prior: PriorOfClasses

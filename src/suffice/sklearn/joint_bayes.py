@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 from suffice.models.joint_classes import JointClassModel
 from suffice.sklearn.cases import Cases
-from suffice.sklearn.generative import Generative, PriorOfClasses
+from suffice.sklearn.generative import GenerativeShell, PriorOfClasses
 from suffice.sklearn.inputs import Inputs
 from suffice.sklearn.states import counting_prior, read_known, read_states
 from suffice.sklearn.tables import MatrixLike
@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from sklearn.utils import Tags
 
 
-class JointBayes(Generative[JointClasses, JointClassModel]):
+class JointBayes(GenerativeShell[JointClasses, JointClassModel]):
     """A Bayes classifier by the full table p(x_1, x_2, … | y) of discrete inputs.
 
     Every distinct value of a column is a state, whatever it looks like.

@@ -14,7 +14,7 @@ from suffice.data.variable import Variable
 from suffice.errors import ArgumentError, DataError, is_number, require_choice, shown, the_argument
 from suffice.models.naive import NaiveModel
 from suffice.sklearn.cases import Cases
-from suffice.sklearn.generative import Generative, PriorOfClasses
+from suffice.sklearn.generative import GenerativeShell, PriorOfClasses
 from suffice.sklearn.inputs import (
     Inputs,
     compared,
@@ -48,7 +48,7 @@ WORDS = OF_STATES | {
 }
 
 
-class NaiveBayes(Generative[Naive, NaiveModel]):
+class NaiveBayes(GenerativeShell[Naive, NaiveModel]):
     """A Bayes classifier whose inputs are independent of each other within each class.
 
     Parameters

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from suffice.errors import FileFormatError
-from suffice.io.chain_file import ChainFile, Proof, Reading
+from suffice.io.chain_file import ChainFile, FeatureRecipe, Proof
 from suffice.sklearn.sequence_inputs import SequenceReader
 from suffice.types import Json
 
@@ -23,7 +23,7 @@ def stored(shell: SequenceShell) -> ChainFile:
     reader = shell._reader
     fit = shell.__dict__.get("fit_")
     proof = shell._proof if fit is None else Proof.of(fit)
-    reading = Reading(reader.templates, reader.step_features, reader.n_buckets)
+    reading = FeatureRecipe(reader.templates, reader.step_features, reader.n_buckets)
     params = plain_params({name: value for name, value in shell.get_params().items() if name != "templates"})
     # A text is a parameter by itself; what was made in another way, or read from a file, is the reader's.
     text = None if reader.templates is None else reader.templates.text

@@ -38,7 +38,7 @@ from suffice.values import Label
 if TYPE_CHECKING:
     from sklearn.utils import Tags
 
-    from suffice.sklearn.generative import G, Generative
+    from suffice.sklearn.generative import G, GenerativeShell
 
 PENALTIES = ("l2", "l1")
 FACTORS = ("text", "levels", "bool")
@@ -294,7 +294,7 @@ class SoftmaxRegression(Shell[SoftmaxClasses, SoftmaxModel]):
         return self
 
     @classmethod
-    def _around(cls, model: SoftmaxModel, shell: Generative[S, G]) -> SoftmaxRegression:
+    def _around(cls, model: SoftmaxModel, shell: GenerativeShell[S, G]) -> SoftmaxRegression:
         """Return the softmax form of another classifier, fitted to the same X."""
         made = cls()
         held = ("n_features_in_", "feature_names_in_", "classes_", "target_name_")

@@ -34,7 +34,7 @@ from suffice.stats import counts as dense_or_sparse
 from suffice.stats.counts import Counts
 from suffice.stats.needs import Count
 from suffice.stats.ordering import words_of
-from suffice.stats.plan import Plan, plan
+from suffice.stats.plan import CountPlan, plan
 from suffice.stats.sparse_counts import count_stored
 from suffice.types import Array
 
@@ -74,7 +74,7 @@ def count_block(needs: Sequence[Count], block: Block) -> dict[Count, Counts]:
     return {need: counted[need] for need in needs}
 
 
-def _planned(needs: Sequence[Count], schema: Schema) -> tuple[Plan, dict[Count, int]]:
+def _planned(needs: Sequence[Count], schema: Schema) -> tuple[CountPlan, dict[Count, int]]:
     """Return how the tables will be held, and the cells of each scope."""
     found = plan(needs, schema)
     return found, dict(zip(needs, (table.n_cells for table in found.tables), strict=True))
@@ -126,7 +126,7 @@ def _margin(whole: Counts, need: Count, held: dict[frozenset[str], Array]) -> Co
 
 
 @dataclass(frozen=True)
-class Layout:
+class CountLayout:
     """Scopes as the kernels see them: columns by number, tables in one flat buffer."""
 
     names: tuple[str, ...]
@@ -136,7 +136,7 @@ class Layout:
     tables: tuple[tuple[Count, tuple[Variable, ...], tuple[int, ...]], ...]
 
     @classmethod
-    def of(cls, needs: Iterable[Count], schema: Schema) -> Layout:
+    def of(cls, needs: Iterable[Count], schema: Schema) -> CountLayout:
         """Lay out some scopes; neighbours share columns, so that tiles stay in cache."""
         scopes = [need.scope for need in needs]
         names = tuple(dict.fromkeys(name for scope in scopes for name in scope))
@@ -161,7 +161,7 @@ class Layout:
         }
 
 
-_recall_small, _recall_large = _Recalled(Layout.of), _Recalled(Layout.of)
+_recall_small, _recall_large = _Recalled(CountLayout.of), _Recalled(CountLayout.of)
 
 
 def _count_windows(need: Count, block: Block) -> Counts | None:
@@ -194,11 +194,11 @@ def _count_dense(needs: list[Count], block: Block, sizes: Mapping[Count, int]) -
     return counted
 
 
-CountRange = Callable[[Layout, Block, int, int], Array]
+CountRange = Callable[[CountLayout, Block, int, int], Array]
 """Counts all scopes of a layout in the rows from one to another."""
 
 
-def _over_ranges(layout: Layout, block: Block, count: CountRange) -> Array:
+def _over_ranges(layout: CountLayout, block: Block, count: CountRange) -> Array:
     """Count fixed ranges of rows on a pool of threads, and add the results in order."""
     n_cells = layout.families.n_cells
     n_rows = max(RANGE_ROWS, ROWS_A_CELL * n_cells)
@@ -218,13 +218,13 @@ def _over_ranges(layout: Layout, block: Block, count: CountRange) -> Array:
         return sum(pool.map(one, starts), nothing)
 
 
-def _tile_rows(layout: Layout, item_bytes: int, most: int = MASK_ROWS) -> int:
+def _tile_rows(layout: CountLayout, item_bytes: int, most: int = MASK_ROWS) -> int:
     """Rows of a tile that fits a processor's cache, a multiple of 64."""
     rows = TILE_BYTES // (item_bytes * max(len(layout.names), 1))
     return max(4096, min(most, rows // 64 * 64))
 
 
-def _fill(tile: Array, layout: Layout, block: Block, start: int, stop: int) -> None:
+def _fill(tile: Array, layout: CountLayout, block: Block, start: int, stop: int) -> None:
     for row, name in enumerate(layout.names):
         tile[row, : stop - start] = block.columns[name][start:stop]
 
@@ -236,7 +236,7 @@ def _whole_or_real(weights: Array | None) -> Array | None:
     return np.ascontiguousarray(weights, np.float64 if weights.dtype.kind == "f" else np.int64)
 
 
-def _by_masks(layout: Layout, block: Block, start: int, stop: int) -> NDArray[np.int64]:
+def _by_masks(layout: CountLayout, block: Block, start: int, stop: int) -> NDArray[np.int64]:
     rows, families = _tile_rows(layout, 1), layout.families
     tile = np.zeros((len(layout.names), rows), np.int8)
     masks = np.zeros((families.n_masks, rows // 64), np.uint64)
@@ -249,7 +249,7 @@ def _by_masks(layout: Layout, block: Block, start: int, stop: int) -> NDArray[np
     return out
 
 
-def _by_histogram(layout: Layout, block: Block, start: int, stop: int) -> Array:
+def _by_histogram(layout: CountLayout, block: Block, start: int, stop: int) -> Array:
     kind = np.dtype(np.int8 if layout.most_states <= 127 else np.int32)
     rows = _tile_rows(layout, kind.itemsize, HISTOGRAM_ROWS)
     tile: Array = np.zeros((len(layout.names), rows), kind)

@@ -39,7 +39,7 @@ class Storage:
 
 
 @dataclass(frozen=True)
-class Plan:
+class CountPlan:
     """How all tables of counts will be held.
 
     Examples
@@ -97,11 +97,11 @@ class Plan:
         return plain_table(*self.cells())
 
 
-def plan(needs: Iterable[Need], schema: Schema) -> Plan:
+def plan(needs: Iterable[Need], schema: Schema) -> CountPlan:
     """Plan how the counts among ``needs`` will be held."""
     tables = []
     for need in needs:
         if isinstance(need, Count):
             n_cells = counts.n_cells([schema[name] for name in need.scope])
             tables.append(Storage(need.scope, n_cells, n_cells <= counts.DENSE_CELLS))
-    return Plan(tuple(tables))
+    return CountPlan(tuple(tables))

@@ -90,7 +90,7 @@ def tabulated(feature: Feature, schema: Schema) -> TabulatedSpec:
 # Reading ------------------------------------------------------------------------------------------------------
 
 
-class Kind(NamedTuple):
+class FeatureForm(NamedTuple):
     """One way to write a feature: how its entry is read, which others go with it, and an example."""
 
     read: Callable[[Entry], FeatureSpec]
@@ -217,13 +217,13 @@ def _tables(entry: Entry) -> FeatureSpec:
     return TabulatedSpec(entry["name"], tuple(terms))
 
 
-KINDS: dict[str, Kind] = {
-    "indicator": Kind(_indicator, ("name",), "indicator = { A = 'yes', B = 'no' }"),
-    "indicators": Kind(_indicators, ("reference",), "indicators = ['A', 'B']"),
-    "product": Kind(_product, ("name",), "product = ['u', 'v']"),
-    "table": Kind(_table, ("over", "name"), "table = [[['yes', 'no'], 1.5]]"),
-    "windows": Kind(_windows, ("over", "width"), "windows = ['ing', 'ion']"),
-    "tables": Kind(_tables, ("name",), ""),
+KINDS: dict[str, FeatureForm] = {
+    "indicator": FeatureForm(_indicator, ("name",), "indicator = { A = 'yes', B = 'no' }"),
+    "indicators": FeatureForm(_indicators, ("reference",), "indicators = ['A', 'B']"),
+    "product": FeatureForm(_product, ("name",), "product = ['u', 'v']"),
+    "table": FeatureForm(_table, ("over", "name"), "table = [[['yes', 'no'], 1.5]]"),
+    "windows": FeatureForm(_windows, ("over", "width"), "windows = ['ing', 'ion']"),
+    "tables": FeatureForm(_tables, ("name",), ""),
 }
 WRITTEN = tuple(kind for kind in KINDS if KINDS[kind].example)
 """The kinds that people write; the others are written by this library."""

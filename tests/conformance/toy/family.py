@@ -5,11 +5,11 @@ from __future__ import annotations
 from tests.conformance.toy.waiting import METHOD, Exponential, WaitingTime, certify
 
 from suffice.learn.family import Family, ModelEntry, StructureForm
-from suffice.report.page.entries import Entry, Parts
+from suffice.report.page.entries import Entry, ReportParts
 
 
-def _parts(model: Exponential, fit: object) -> Parts:
-    return Parts([Entry(model.structure.variable, "waiting time", facts=[("rate", f"{model.rate:g}")])])
+def _parts(model: Exponential, fit: object) -> ReportParts:
+    return ReportParts([Entry(model.structure.variable, "waiting time", facts=[("rate", f"{model.rate:g}")])])
 
 
 FAMILY = Family(

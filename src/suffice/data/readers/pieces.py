@@ -16,7 +16,7 @@ PIECE_ROWS = 1 << 20
 
 
 @dataclass(frozen=True)
-class Piece:
+class ParquetPiece:
     """Some rows of a Parquet file.
 
     Attributes
@@ -48,10 +48,10 @@ class Piece:
 
 def accepts(data: object) -> bool:
     """Whether ``data`` is a piece."""
-    return isinstance(data, Piece)
+    return isinstance(data, ParquetPiece)
 
 
-def open_table(piece: Piece) -> RawStream:
+def open_table(piece: ParquetPiece) -> RawStream:
     """Open a piece; only the footer of its file is read now."""
     if piece.mark and _mark(piece.path) != piece.mark:
         raise DataError(f"The file {shown(piece.path, 300)} has changed since its pieces were listed. Begin again.")
@@ -64,38 +64,38 @@ def open_table(piece: Piece) -> RawStream:
     return RawStream(names, batches, f"Parquet file {piece.description}", piece.n_rows)
 
 
-def pieces_of(data: Paths, rows: int = PIECE_ROWS) -> tuple[Piece, ...]:
+def pieces_of(data: Paths, rows: int = PIECE_ROWS) -> tuple[ParquetPiece, ...]:
     """List the pieces of a path, glob or folder of Parquet files, in order."""
     return pieces_of_files((str(path) for path in expand(data, parquet.ENDINGS)), rows)
 
 
-def pieces_of_files(paths: Iterable[str], rows: int = PIECE_ROWS) -> tuple[Piece, ...]:
+def pieces_of_files(paths: Iterable[str], rows: int = PIECE_ROWS) -> tuple[ParquetPiece, ...]:
     """List the pieces of some files: neighbouring row groups of about so many rows together."""
     return tuple(piece for path in paths for piece in _of_file(path, rows))
 
 
-def with_rows(pieces: Sequence[Piece]) -> Piece:
+def with_rows(pieces: Sequence[ParquetPiece]) -> ParquetPiece:
     """Return the first piece that has rows, which tells what the columns are; any piece where none has."""
     return next((piece for piece in pieces if piece.n_rows), pieces[0])
 
 
-def _of_file(path: str, rows: int) -> Iterator[Piece]:
+def _of_file(path: str, rows: int) -> Iterator[ParquetPiece]:
     mark = _mark(path)
     try:
         with parquet.opened(path) as file:
             sizes = [file.metadata.row_group(group).num_rows for group in range(file.metadata.num_row_groups)]
     except DamagedError:
-        yield Piece(path, (), 0, 0, mark)  # whoever reads it will say so
+        yield ParquetPiece(path, (), 0, 0, mark)  # whoever reads it will say so
         return
     groups: list[int] = []
     start = held = 0
     for group, size in enumerate(sizes):
         if groups and held + size > rows:
-            yield Piece(path, tuple(groups), start, held, mark)
+            yield ParquetPiece(path, tuple(groups), start, held, mark)
             groups, start, held = [], start + held, 0
         groups.append(group)
         held += size
-    yield Piece(path, tuple(groups), start, held, mark)
+    yield ParquetPiece(path, tuple(groups), start, held, mark)
 
 
 def _mark(path: str) -> tuple[int, ...]:

@@ -8,7 +8,7 @@ from dataclasses import dataclass, field
 from typing import NamedTuple
 
 from suffice.errors import FileFormatError
-from suffice.io.bif.lexer import Name, Source, scan, written_name
+from suffice.io.bif.lexer import BifText, Name, scan, written_name
 from suffice.io.syntax.marked_text import Span
 from suffice.text import shorten
 
@@ -62,7 +62,7 @@ class ProbabilityBlock:
 
 
 @dataclass
-class Document:
+class BifDocument:
     """All blocks of a file."""
 
     name: str | None = None
@@ -71,9 +71,9 @@ class Document:
     probabilities: list[ProbabilityBlock] = field(default_factory=list)
 
 
-def parse(source: Source) -> Document:
+def parse(source: BifText) -> BifDocument:
     """Return the blocks of a file."""
-    document, at = Document(), 0
+    document, at = BifDocument(), 0
     while source.visible(at) < len(source.text):
         block = _BLOCK.match(source.shape, at)
         if block is None:
@@ -90,7 +90,7 @@ def parse(source: Source) -> Document:
     return document
 
 
-def _no_block(source: Source, at: int) -> FileFormatError:
+def _no_block(source: BifText, at: int) -> FileFormatError:
     here = source.visible(at)
     if _KEYWORD.match(source.shape, here):
         return source.error(
@@ -103,7 +103,7 @@ def _no_block(source: Source, at: int) -> FileFormatError:
     )
 
 
-def _statements(source: Source, block: re.Match[str]) -> tuple[list[re.Match[str]], int]:
+def _statements(source: BifText, block: re.Match[str]) -> tuple[list[re.Match[str]], int]:
     """Return what stands between the braces of a block, and where the block ends."""
     statement, at = _STATEMENT[block[1]], block.end()
     found: list[re.Match[str]] = []
@@ -125,7 +125,7 @@ def _statements(source: Source, block: re.Match[str]) -> tuple[list[re.Match[str
     )
 
 
-def _add_network(source: Source, document: Document, block: re.Match[str], statements: list[re.Match[str]]) -> None:
+def _add_network(source: BifText, document: BifDocument, block: re.Match[str], statements: list[re.Match[str]]) -> None:
     name = source.name(block.span(2))
     if document.name is not None:
         raise source.error(source.visible(block.start()), "A second network block. A BIF file holds one network.")
@@ -133,7 +133,9 @@ def _add_network(source: Source, document: Document, block: re.Match[str], state
     document.properties = list(_properties(source, statements))
 
 
-def _add_variable(source: Source, document: Document, block: re.Match[str], statements: list[re.Match[str]]) -> None:
+def _add_variable(
+    source: BifText, document: BifDocument, block: re.Match[str], statements: list[re.Match[str]]
+) -> None:
     name = source.name(block.span(2))
     if not name.text:
         raise source.error(source.visible(block.start()), "This variable has no name. Write 'variable name {'.")
@@ -151,7 +153,7 @@ def _add_variable(source: Source, document: Document, block: re.Match[str], stat
     document.variables[name.text] = VariableBlock(name, states, list(_properties(source, statements)))
 
 
-def _states(source: Source, variable: str, match: re.Match[str]) -> tuple[str, ...]:
+def _states(source: BifText, variable: str, match: re.Match[str]) -> tuple[str, ...]:
     declared = _TYPE.fullmatch(source.shape, *match.span("type"))
     if declared is None:
         raise source.error(
@@ -178,7 +180,7 @@ def _states(source: Source, variable: str, match: re.Match[str]) -> tuple[str, .
     return tuple(first)
 
 
-def _probability(source: Source, block: re.Match[str], statements: list[re.Match[str]]) -> ProbabilityBlock:
+def _probability(source: BifText, block: re.Match[str], statements: list[re.Match[str]]) -> ProbabilityBlock:
     at = source.visible(block.start())
     names = _PARENTHESES.fullmatch(source.shape, *block.span(2))
     if names is None:
@@ -200,13 +202,13 @@ def _probability(source: Source, block: re.Match[str], statements: list[re.Match
 # Properties ---------------------------------------------------------------------------------------------------
 
 
-def _properties(source: Source, statements: list[re.Match[str]]) -> Iterator[str]:
+def _properties(source: BifText, statements: list[re.Match[str]]) -> Iterator[str]:
     for match in statements:
         if match.lastgroup == "property":
             yield _property(source, match.span("property"))
 
 
-def _property(source: Source, span: Span) -> str:
+def _property(source: BifText, span: Span) -> str:
     """Return the text of a property, its quotation marks included unless `written_property` put them there."""
     text = source.clean[slice(*span)].strip()
     name = source.name(span).text

@@ -32,7 +32,7 @@ class Name(NamedTuple):
     end: int
 
 
-class Source(MarkedText):
+class BifText(MarkedText):
     """The text of a BIF file."""
 
     EXCERPT = re.compile(r"[^\s;{}(),|]{1,30}|\S")
@@ -63,17 +63,17 @@ class Source(MarkedText):
         return [number for part in parts for number in part], [len(part) for part in parts]
 
 
-def load(path: str) -> Source:
+def load(path: str) -> BifText:
     """Read a file, packed with gzip or not, and find its comments and quotation marks."""
     file = load_text(path)
     return scan(path, file.text, file.notes)
 
 
-def scan(path: str, text: str, notes: tuple[str, ...] = ()) -> Source:
+def scan(path: str, text: str, notes: tuple[str, ...] = ()) -> BifText:
     """Find the comments and quotation marks of a text."""
     if not any(sign in text for sign in ('"', "//", "/*", "#")):
-        return Source(path, text, notes, text, text)
-    return Source.scan(path, text, _SPECIAL, notes)
+        return BifText(path, text, notes, text, text)
+    return BifText.scan(path, text, _SPECIAL, notes)
 
 
 def written_name(name: str) -> str:

@@ -8,12 +8,12 @@ import numpy as np
 
 from suffice.data.variable import Variable
 from suffice.errors import listing, suggestion
-from suffice.io.bif.blocks import Document, ProbabilityBlock, parse
-from suffice.io.bif.lexer import Name, Source, load
+from suffice.io.bif.blocks import BifDocument, ProbabilityBlock, parse
+from suffice.io.bif.lexer import BifText, Name, load
 from suffice.io.bif.tables import Node
 from suffice.io.network_file import dag_of, normalisation_notes
 from suffice.models.bayes_net import BayesianNetwork
-from suffice.models.cpds import Family
+from suffice.models.cpds import NodeFamily
 from suffice.models.cpds.tabular import TabularCPD
 from suffice.text import plural, shorten
 
@@ -43,7 +43,7 @@ def read(path: str) -> BayesianNetwork:
 # The graph ----------------------------------------------------------------------------------------------------
 
 
-def _nodes(source: Source, document: Document) -> list[Node]:
+def _nodes(source: BifText, document: BifDocument) -> list[Node]:
     """Join the blocks of every variable, in the order in which the variables are declared."""
     variables = {name: Variable(name, block.states, True) for name, block in document.variables.items()}
     if not variables:
@@ -60,18 +60,20 @@ def _nodes(source: Source, document: Document) -> list[Node]:
         if child in nodes:
             before = source.line(nodes[child].block.at)
             raise source.error(names[0].at, f"Node {child!r} has numbers at line {before} already. Remove one of them.")
-        family = Family(variables[child], tuple(variables[name.text] for name in names[1:]))
+        family = NodeFamily(variables[child], tuple(variables[name.text] for name in names[1:]))
         noisy = any(entry.startswith("function") for entry in block.properties)
         nodes[child] = Node(source, block, family, [codes[name.text] for name in names[1:]], noisy)
     for name, variable in document.variables.items():
         if name not in nodes and partial:
-            nodes[name] = Node(source, ProbabilityBlock(variable.name.at, (0, 0)), Family(variables[name]), [], True)
+            nodes[name] = Node(
+                source, ProbabilityBlock(variable.name.at, (0, 0)), NodeFamily(variables[name]), [], True
+            )
         elif name not in nodes:
             raise source.error(variable.name.at, f"Variable {name!r} has no probability block. Add one.")
     return [nodes[name] for name in variables]
 
 
-def _family_names(source: Source, block: ProbabilityBlock, variables: Mapping[str, Variable]) -> list[Name]:
+def _family_names(source: BifText, block: ProbabilityBlock, variables: Mapping[str, Variable]) -> list[Name]:
     """Return the child and its parents. A bar, commas and, where names are known to have none, blanks separate them."""
     names: list[Name] = []
     for piece in source.names(block.names):
@@ -95,7 +97,7 @@ def _family_names(source: Source, block: ProbabilityBlock, variables: Mapping[st
     return names
 
 
-def _check_sizes(source: Source, nodes: Sequence[Node]) -> None:
+def _check_sizes(source: BifText, nodes: Sequence[Node]) -> None:
     """Refuse tables that no file this small can list, and that defaults would fill beyond reason."""
     limit = max(MAX_FILLED, len(source.text))
     total = 0

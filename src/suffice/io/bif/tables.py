@@ -12,10 +12,10 @@ from numpy.typing import NDArray
 
 from suffice.errors import FileFormatError, listing, suggestion
 from suffice.io.bif.blocks import ProbabilityBlock, Row
-from suffice.io.bif.lexer import Source
+from suffice.io.bif.lexer import BifText
 from suffice.io.network_file import TOLERANCE
 from suffice.io.syntax.marked_text import Span
-from suffice.models.cpds import Family
+from suffice.models.cpds import NodeFamily
 from suffice.models.cpds.tabular import TabularCPD, describe_configuration
 from suffice.text import plural, shorten
 
@@ -24,9 +24,9 @@ from suffice.text import plural, shorten
 class Node:
     """A node, its block, and the codes of its parents' states; ``partial`` when rows may be left out, as unknown."""
 
-    source: Source
+    source: BifText
     block: ProbabilityBlock
-    family: Family
+    family: NodeFamily
     codes: Sequence[Mapping[str, int]]
     partial: bool = False
 

@@ -6,7 +6,7 @@ import re
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field
 
-from suffice.io.syntax.braces_file import Assignment, BracesFile, Entry, Word
+from suffice.io.syntax.braces_file import BracesEntry, BracesFile, KeyValue, Word
 from suffice.io.syntax.braces_kept import Kept, named, take
 from suffice.io.syntax.marked_text import Span
 from suffice.text import shorten
@@ -17,7 +17,7 @@ ESSENTIAL = ("TYPE", "PARENTS", "NAMESTATES", "PROBABILITIES", "RESULTINGSTATES"
 
 
 @dataclass
-class Block:
+class DslBlock:
     """What a network or a node says.
 
     Attributes
@@ -34,7 +34,7 @@ class Block:
     """
 
     word: Word
-    essential: dict[str, Assignment] = field(default_factory=dict)
+    essential: dict[str, KeyValue] = field(default_factory=dict)
     texts: list[str] = field(default_factory=list)
     of_table: list[str] = field(default_factory=list)
     kept: Kept = field(default_factory=Kept)
@@ -46,7 +46,7 @@ class Block:
         return named(self.word.text, self.kept.name)
 
 
-def parse(file: BracesFile) -> tuple[Block, dict[str, Block]]:
+def parse(file: BracesFile) -> tuple[DslBlock, dict[str, DslBlock]]:
     """Return the network and its nodes by their identifiers."""
     start = file.visible(0)
     if not _NET.match(file.shape, start):
@@ -58,7 +58,7 @@ def parse(file: BracesFile) -> tuple[Block, dict[str, Block]]:
         raise file.error(entry.at, f"The network has ended before {file.excerpt(entry.at)}. A DSL file holds one.")
     if whole.body is None:
         raise file.error(start, "A DSL file begins with 'net name {'. Its '{' is missing.")
-    network, nodes = Block(_name(file, whole, "net"), kinds=("name", "property")), dict[str, Block]()
+    network, nodes = DslBlock(_name(file, whole, "net"), kinds=("name", "property")), dict[str, DslBlock]()
     found = []
     for entry in file.entries(whole.body):
         if _NODE.match(file.shape, *entry.head) and not file.assignment(entry):
@@ -75,15 +75,15 @@ def parse(file: BracesFile) -> tuple[Block, dict[str, Block]]:
     return network, nodes
 
 
-def _node(file: BracesFile, entry: Entry) -> Block:
+def _node(file: BracesFile, entry: BracesEntry) -> DslBlock:
     if entry.body is None:
         raise file.error(entry.at, "This node has no '{' after its name. Write 'node name {'.")
-    node = Block(_name(file, entry, "node"))
+    node = DslBlock(_name(file, entry, "node"))
     _fill(file, node, _assignments(file, entry.body))
     return node
 
 
-def _name(file: BracesFile, entry: Entry, kind: str) -> Word:
+def _name(file: BracesFile, entry: BracesEntry, kind: str) -> Word:
     head = (entry.at + len(kind), entry.head[1])
     words = file.words(head)
     if kind == "net" and not words:
@@ -99,11 +99,11 @@ def _name(file: BracesFile, entry: Entry, kind: str) -> Word:
     return words[0]
 
 
-def _assignments(file: BracesFile, body: Span) -> Iterator[Assignment]:
+def _assignments(file: BracesFile, body: Span) -> Iterator[KeyValue]:
     return (_assignment(file, entry) for entry in file.entries(body))
 
 
-def _assignment(file: BracesFile, entry: Entry) -> Assignment:
+def _assignment(file: BracesFile, entry: BracesEntry) -> KeyValue:
     found = file.assignment(entry)
     if found is None:
         raise file.error(entry.at, f"Expected 'KEY = value;' in this block. Got {file.excerpt(entry.at)} instead.")
@@ -113,7 +113,7 @@ def _assignment(file: BracesFile, entry: Entry) -> Assignment:
 # What a block says --------------------------------------------------------------------------------------------
 
 
-def _fill(file: BracesFile, block: Block, found: Iterable[Assignment]) -> None:
+def _fill(file: BracesFile, block: DslBlock, found: Iterable[KeyValue]) -> None:
     for each in found:
         if each.key == "HEADER" and each.body:
             _add_header(file, block, each.body)
@@ -132,7 +132,7 @@ def _header_first(text: str) -> int:
     return 0 if text.startswith("HEADER.NAME = ") else 1 if text.startswith("HEADER.") else 2
 
 
-def _add(file: BracesFile, block: Block, found: Assignment, prefix: str, texts: list[str]) -> None:
+def _add(file: BracesFile, block: DslBlock, found: KeyValue, prefix: str, texts: list[str]) -> None:
     if found.key not in ESSENTIAL:
         texts.append(prefix + file.written(found))
     elif found.key in block.essential:
@@ -142,7 +142,7 @@ def _add(file: BracesFile, block: Block, found: Assignment, prefix: str, texts: 
         block.essential[found.key] = found
 
 
-def _add_header(file: BracesFile, block: Block, body: Span) -> None:
+def _add_header(file: BracesFile, block: DslBlock, body: Span) -> None:
     for inner in _assignments(file, body):
         if inner.key != "ID":
             block.texts.append("HEADER." + file.written(inner))
@@ -154,7 +154,7 @@ def _add_header(file: BracesFile, block: Block, body: Span) -> None:
             )
 
 
-def _add_user_properties(file: BracesFile, block: Block, found: Assignment, body: Span) -> None:
+def _add_user_properties(file: BracesFile, block: DslBlock, found: KeyValue, body: Span) -> None:
     """Take the properties of our own, and keep the others as they are."""
     if "suffice_" not in file.clean[slice(*body)]:
         block.texts.append(file.written(found))

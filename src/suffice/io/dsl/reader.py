@@ -10,9 +10,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from suffice.errors import listing, suggestion
-from suffice.io.dsl.blocks import Block, parse
+from suffice.io.dsl.blocks import DslBlock, parse
 from suffice.io.network_file import FileNode, network
-from suffice.io.syntax.braces_file import SLASHES, Assignment, BracesFile
+from suffice.io.syntax.braces_file import SLASHES, BracesFile, KeyValue
 from suffice.io.syntax.braces_kept import changed, merged, named, place
 from suffice.io.syntax.marked_text import Span
 from suffice.models.bayes_net import BayesianNetwork
@@ -38,7 +38,7 @@ def read(path: str) -> BayesianNetwork:
 
 
 def _node(
-    file: BracesFile, block: Block, blocks: Mapping[str, Block], states: Mapping[str, tuple[str, ...]]
+    file: BracesFile, block: DslBlock, blocks: Mapping[str, DslBlock], states: Mapping[str, tuple[str, ...]]
 ) -> FileNode:
     parents = _parents(file, block, blocks)
     sizes = [len(states[parent]) for parent in parents]
@@ -49,7 +49,7 @@ def _node(
     return FileNode(block.name, states[block.word.text], names, rows, block.word.at)
 
 
-def _kind(file: BracesFile, block: Block) -> str:
+def _kind(file: BracesFile, block: DslBlock) -> str:
     found = _needed(file, block, "TYPE")
     kind = file.clean[slice(*found.value)]
     if kind not in TYPES:
@@ -61,20 +61,20 @@ def _kind(file: BracesFile, block: Block) -> str:
     return kind
 
 
-def _needed(file: BracesFile, block: Block, key: str) -> Assignment:
+def _needed(file: BracesFile, block: DslBlock, key: str) -> KeyValue:
     if key not in block.essential:
         raise file.error(block.word.at, f"Node {block.name!r} has no {key}. Add it.")
     return block.essential[key]
 
 
-def _list(file: BracesFile, block: Block, found: Assignment) -> Span:
+def _list(file: BracesFile, block: DslBlock, found: KeyValue) -> Span:
     """Return the span of a list without its parentheses."""
     if not file.is_list(found.value):
         raise file.error(found.at, f"Node {block.name!r}: {found.key} is a list, '{found.key} = (…);'. Correct it.")
     return found.value[0] + 1, found.value[1] - 1
 
 
-def _states(file: BracesFile, block: Block) -> tuple[str, ...]:
+def _states(file: BracesFile, block: DslBlock) -> tuple[str, ...]:
     found = _needed(file, block, "NAMESTATES")
     states = [word.text for word in file.words(_list(file, block, found))]
     if not states:
@@ -88,7 +88,7 @@ def _states(file: BracesFile, block: Block) -> tuple[str, ...]:
     return tuple(states)
 
 
-def _parents(file: BracesFile, block: Block, blocks: Mapping[str, Block]) -> list[str]:
+def _parents(file: BracesFile, block: DslBlock, blocks: Mapping[str, DslBlock]) -> list[str]:
     if "PARENTS" not in block.essential:
         return []
     words = file.words(_list(file, block, block.essential["PARENTS"]))
@@ -105,7 +105,7 @@ def _parents(file: BracesFile, block: Block, blocks: Mapping[str, Block]) -> lis
 # Tables -------------------------------------------------------------------------------------------------------
 
 
-def _table(file: BracesFile, block: Block, value: Span, sizes: list[int]) -> NDArray[np.float64]:
+def _table(file: BracesFile, block: DslBlock, value: Span, sizes: list[int]) -> NDArray[np.float64]:
     span = _list(file, block, block.essential["PROBABILITIES"])
     n_states, n_rows = _n_states(file, block), math.prod(sizes)
     numbers: array[float] = array("d")
@@ -128,7 +128,7 @@ def _needs(n_states: int, n_rows: int) -> str:
     )
 
 
-def _truth_table(file: BracesFile, block: Block, value: Span, sizes: list[int]) -> NDArray[np.float64]:
+def _truth_table(file: BracesFile, block: DslBlock, value: Span, sizes: list[int]) -> NDArray[np.float64]:
     words = file.words(_list(file, block, block.essential["RESULTINGSTATES"]))
     identifiers = [word.text for word in file.words(block.essential["NAMESTATES"].value)]
     codes = {state: code for code, state in enumerate(identifiers)}
@@ -152,7 +152,7 @@ def _truth_table(file: BracesFile, block: Block, value: Span, sizes: list[int]) 
     return rows
 
 
-def _check_filled(file: BracesFile, blocks: Mapping[str, Block]) -> None:
+def _check_filled(file: BracesFile, blocks: Mapping[str, DslBlock]) -> None:
     """Refuse truth tables that a short file lists and that fill memory with their zeros and ones."""
     n_filled = 0
     for block in blocks.values():
@@ -166,14 +166,14 @@ def _check_filled(file: BracesFile, blocks: Mapping[str, Block]) -> None:
             )
 
 
-def _n_states(file: BracesFile, block: Block) -> int:
+def _n_states(file: BracesFile, block: DslBlock) -> int:
     return len(file.words(block.essential["NAMESTATES"].value))
 
 
 # What is kept -------------------------------------------------------------------------------------------------
 
 
-def _properties(whole: Block, blocks: Mapping[str, Block]) -> dict[str, Json]:
+def _properties(whole: DslBlock, blocks: Mapping[str, DslBlock]) -> dict[str, Json]:
     variables = {block.name: merged(block.texts, block.kept.property) for block in blocks.values()}
     probabilities = {block.name: merged(block.of_table, block.kept.potential) for block in blocks.values()}
     return {
@@ -184,7 +184,7 @@ def _properties(whole: Block, blocks: Mapping[str, Block]) -> dict[str, Json]:
     }
 
 
-def _renamed(whole: Block, blocks: Mapping[str, Block], states: Mapping[str, tuple[str, ...]]) -> dict[str, str]:
+def _renamed(whole: DslBlock, blocks: Mapping[str, DslBlock], states: Mapping[str, tuple[str, ...]]) -> dict[str, str]:
     """Return the identifiers that another program has changed, by the names that they stood for."""
     named = {block.kept.name: block.name for block in (whole, *blocks.values()) if block.kept.name}
     for key, block in blocks.items():
@@ -192,7 +192,7 @@ def _renamed(whole: Block, blocks: Mapping[str, Block], states: Mapping[str, tup
     return {name: now for name, now in named.items() if name != now}
 
 
-def _notes(file: BracesFile, blocks: Mapping[str, Block]) -> list[str]:
+def _notes(file: BracesFile, blocks: Mapping[str, DslBlock]) -> list[str]:
     truth = [block.name for block in blocks.values() if _kind(file, block) == "TRUTHTABLE"]
     if not truth:
         return []

@@ -6,7 +6,7 @@ import re
 from collections.abc import Iterable
 from dataclasses import dataclass, field
 
-from suffice.io.syntax.braces_file import Assignment, BracesFile, Entry, Word
+from suffice.io.syntax.braces_file import BracesEntry, BracesFile, KeyValue, Word
 from suffice.io.syntax.braces_kept import Kept, is_clean, named, take
 from suffice.io.syntax.marked_text import Span
 from suffice.text import shorten
@@ -26,7 +26,7 @@ class NodeBlock:
     word: Word
     name: str
     states: tuple[str, ...]
-    properties: list[Assignment]
+    properties: list[KeyValue]
     kept: Kept
 
 
@@ -37,22 +37,22 @@ class PotentialBlock:
     at: int
     child: Word
     parents: list[Word]
-    data: Assignment | None
-    properties: list[Assignment]
+    data: KeyValue | None
+    properties: list[KeyValue]
 
 
 @dataclass
-class Document:
+class HuginDocument:
     """All blocks of a file."""
 
     name: str | None = None
-    properties: list[Assignment] = field(default_factory=list)
+    properties: list[KeyValue] = field(default_factory=list)
     kept: Kept = field(default_factory=Kept)
     nodes: dict[str, NodeBlock] = field(default_factory=dict)
     potentials: list[PotentialBlock] = field(default_factory=list)
 
 
-def parse(file: BracesFile) -> Document:
+def parse(file: BracesFile) -> HuginDocument:
     """Return the blocks of a file."""
     start = file.visible(0)
     if not _BLOCK.match(file.shape, start):
@@ -61,12 +61,14 @@ def parse(file: BracesFile) -> Document:
             f"This does not look like a HUGIN NET file, which begins with 'net {{' or 'class name {{'. "
             f"Got {file.excerpt(start)} instead. Several programs call other formats .net, too.",
         )
-    document = Document()
+    document = HuginDocument()
     _add_blocks(file, document, list(file.entries()))
     return document
 
 
-def _add_blocks(file: BracesFile, document: Document, entries: Iterable[Entry], inside: bool = False) -> None:
+def _add_blocks(
+    file: BracesFile, document: HuginDocument, entries: Iterable[BracesEntry], inside: bool = False
+) -> None:
     attributes = []
     for entry in entries:
         found = _BLOCK.match(file.shape, *entry.head)
@@ -88,7 +90,7 @@ def _add_blocks(file: BracesFile, document: Document, entries: Iterable[Entry], 
     _add_attributes(file, document, attributes)
 
 
-def _add_net(file: BracesFile, document: Document, entry: Entry, head: Span, body: Span) -> None:
+def _add_net(file: BracesFile, document: HuginDocument, entry: BracesEntry, head: Span, body: Span) -> None:
     for word in file.words(head):
         raise file.error(
             word.at,
@@ -98,7 +100,7 @@ def _add_net(file: BracesFile, document: Document, entry: Entry, head: Span, bod
     _add_attributes(file, document, [_assignment(file, inner) for inner in file.entries(body)])
 
 
-def _add_attributes(file: BracesFile, document: Document, attributes: list[Assignment]) -> None:
+def _add_attributes(file: BracesFile, document: HuginDocument, attributes: list[KeyValue]) -> None:
     for found in take(file, attributes, document.kept, ("property",)):
         if found.key == "name":
             words = file.words(found.value) if file.is_text(found.value) else ()
@@ -107,14 +109,14 @@ def _add_attributes(file: BracesFile, document: Document, attributes: list[Assig
             document.properties.append(found)
 
 
-def _assignment(file: BracesFile, entry: Entry) -> Assignment:
+def _assignment(file: BracesFile, entry: BracesEntry) -> KeyValue:
     found = file.assignment(entry)
     if found is None or entry.body:
         raise file.error(entry.at, f"Expected 'key = value;' in this block. Got {file.excerpt(entry.at)} instead.")
     return found
 
 
-def _single_name(file: BracesFile, entry: Entry, head: Span, kind: str) -> Word:
+def _single_name(file: BracesFile, entry: BracesEntry, head: Span, kind: str) -> Word:
     words = file.words(head)
     if len(words) != 1 or not words[0].text:
         raise file.error(
@@ -126,7 +128,7 @@ def _single_name(file: BracesFile, entry: Entry, head: Span, kind: str) -> Word:
 # Nodes and potentials -----------------------------------------------------------------------------------------
 
 
-def _add_node(file: BracesFile, document: Document, entry: Entry, found: re.Match[str], body: Span) -> None:
+def _add_node(file: BracesFile, document: HuginDocument, entry: BracesEntry, found: re.Match[str], body: Span) -> None:
     kind = found["kind"] if found["kind"] in _OTHER_KINDS else found["sort"] or found["kind"]
     if kind not in ("node", "discrete"):
         raise file.error(
@@ -156,12 +158,12 @@ def _add_node(file: BracesFile, document: Document, entry: Entry, found: re.Matc
     document.nodes[word.text] = NodeBlock(word, name, labels, properties, kept)
 
 
-def _is_label(file: BracesFile, found: Assignment, name: str) -> bool:
+def _is_label(file: BracesFile, found: KeyValue, name: str) -> bool:
     """Whether this is the label that the writer made of a name."""
     return is_clean(name) and file.written(found) == f'label = "{name}"'
 
 
-def _potential(file: BracesFile, entry: Entry, head: Span, body: Span) -> PotentialBlock:
+def _potential(file: BracesFile, entry: BracesEntry, head: Span, body: Span) -> PotentialBlock:
     scope = _PARENTHESES.fullmatch(file.shape, *head)
     children = file.words(scope.span(1)) if scope else []
     if scope is None or len(children) != 1:
@@ -176,7 +178,7 @@ def _potential(file: BracesFile, entry: Entry, head: Span, body: Span) -> Potent
     return PotentialBlock(entry.at, children[0], parents, data, [each for each in found if each is not data])
 
 
-def only(file: BracesFile, found: Iterable[Assignment], key: str) -> Assignment | None:
+def only(file: BracesFile, found: Iterable[KeyValue], key: str) -> KeyValue | None:
     """Return the assignment of a key, of which there may be one only."""
     result = None
     for each in found:

@@ -10,10 +10,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from suffice.errors import listing, suggestion
-from suffice.io.hugin_net.blocks import Document, NodeBlock, PotentialBlock, parse
+from suffice.io.hugin_net.blocks import HuginDocument, NodeBlock, PotentialBlock, parse
 from suffice.io.hugin_net.tables import read_table
 from suffice.io.network_file import TOLERANCE, FileNode, network
-from suffice.io.syntax.braces_file import PERCENT, Assignment, BracesFile, Word
+from suffice.io.syntax.braces_file import PERCENT, BracesFile, KeyValue, Word
 from suffice.io.syntax.braces_kept import changed, merged
 from suffice.models.bayes_net import BayesianNetwork
 from suffice.text import plural, shorten
@@ -43,7 +43,7 @@ def read(path: str) -> BayesianNetwork:
     return network(file, nodes, _properties(file, document, potentials), [*_notes(remarks), *changed(renamed)])
 
 
-def _potentials(file: BracesFile, document: Document) -> dict[str, PotentialBlock]:
+def _potentials(file: BracesFile, document: HuginDocument) -> dict[str, PotentialBlock]:
     potentials: dict[str, PotentialBlock] = {}
     for block in document.potentials:
         child = block.child.text
@@ -56,7 +56,7 @@ def _potentials(file: BracesFile, document: Document) -> dict[str, PotentialBloc
     return potentials
 
 
-def _check_known(file: BracesFile, document: Document, word: Word) -> None:
+def _check_known(file: BracesFile, document: HuginDocument, word: Word) -> None:
     if word.text not in document.nodes:
         raise file.error(
             word.at,
@@ -69,7 +69,7 @@ def _check_known(file: BracesFile, document: Document, word: Word) -> None:
 
 
 def _node(
-    file: BracesFile, document: Document, node: NodeBlock, block: PotentialBlock | None, remarks: _Remarks
+    file: BracesFile, document: HuginDocument, node: NodeBlock, block: PotentialBlock | None, remarks: _Remarks
 ) -> FileNode:
     parents = [document.nodes[word.text] for word in block.parents] if block else []
     scope = [(each.name, len(each.states)) for each in (*parents, node)]
@@ -89,7 +89,7 @@ def _node(
     return FileNode(node.name, node.states, tuple(parent.name for parent in parents), rows, at)
 
 
-def _is_model(found: Assignment) -> bool:
+def _is_model(found: KeyValue) -> bool:
     return found.key.startswith("model_") or found.key == "samples_per_interval"
 
 
@@ -121,7 +121,7 @@ def _with_weights(rows: NDArray[np.float64], name: str, remarks: _Remarks) -> ND
 # What is kept -------------------------------------------------------------------------------------------------
 
 
-def _properties(file: BracesFile, document: Document, potentials: Mapping[str, PotentialBlock]) -> dict[str, Json]:
+def _properties(file: BracesFile, document: HuginDocument, potentials: Mapping[str, PotentialBlock]) -> dict[str, Json]:
     variables, probabilities = {}, {}
     for key, node in document.nodes.items():
         of_table = potentials[key].properties if key in potentials else []

@@ -46,7 +46,7 @@ class Word(NamedTuple):
     at: int
 
 
-class Entry(NamedTuple):
+class BracesEntry(NamedTuple):
     """One entry: what stands before its semicolon or brace, and what stands between its braces."""
 
     at: int
@@ -54,7 +54,7 @@ class Entry(NamedTuple):
     body: Span | None
 
 
-class Assignment(NamedTuple):
+class KeyValue(NamedTuple):
     """An entry ``key = value``; the value of a block has its braces."""
 
     key: str
@@ -100,7 +100,7 @@ class BracesFile(MarkedText):
 
     # Entries --------------------------------------------------------------------------------------------------
 
-    def entries(self, span: Span | None = None) -> Iterator[Entry]:
+    def entries(self, span: Span | None = None) -> Iterator[BracesEntry]:
         """Yield the entries of a body, or of the whole file."""
         closing = self.closing
         at, end = span or (0, len(self.shape))
@@ -111,18 +111,18 @@ class BracesFile(MarkedText):
                 raise self.error(at, f"The entry that begins with {self.excerpt(at)} does not end. Add a ';'.")
             body = (stop + 1, closing[stop]) if self.shape[stop] == "{" else None
             if body or stop > at:
-                yield Entry(at, (at, stop), body)
+                yield BracesEntry(at, (at, stop), body)
             at = body[1] + 1 if body else stop + 1
 
-    def assignment(self, entry: Entry) -> Assignment | None:
+    def assignment(self, entry: BracesEntry) -> KeyValue | None:
         """Return an entry as ``key = value``, or None when it is none."""
         found = _KEY.match(self.shape, *entry.head)
         if not found:
             return None
         end = entry.body[1] + 1 if entry.body else entry.head[1]
-        return Assignment(self.clean[slice(*found.span(1))], entry.at, self.strip((found.end(), end)), entry.body)
+        return KeyValue(self.clean[slice(*found.span(1))], entry.at, self.strip((found.end(), end)), entry.body)
 
-    def written(self, found: Assignment) -> str:
+    def written(self, found: KeyValue) -> str:
         """Return an assignment as one text, which is how properties are kept; without its comments."""
         value = self.clean[slice(*found.value)]
         if value != self.text[slice(*found.value)]:

@@ -18,7 +18,7 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 
 from suffice.errors import FileFormatError
-from suffice.io.syntax.braces_file import Assignment, BracesFile
+from suffice.io.syntax.braces_file import BracesFile, KeyValue
 from suffice.io.syntax.marked_text import Span
 from suffice.text import shorten
 
@@ -43,7 +43,7 @@ class Kept:
 # Reading ------------------------------------------------------------------------------------------------------
 
 
-def take(file: BracesFile, found: Iterable[Assignment], kept: Kept, kinds: Sequence[str]) -> list[Assignment]:
+def take(file: BracesFile, found: Iterable[KeyValue], kept: Kept, kinds: Sequence[str]) -> list[KeyValue]:
     """Move the attributes of our own, of the given kinds, into ``kept``, and return the others."""
     others = []
     for assignment in found:

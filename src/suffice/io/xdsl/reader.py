@@ -23,7 +23,7 @@ FIRST_FASTEST = (
 
 def read(path: str) -> BayesianNetwork:
     """Read a network; see `suffice.io.xdsl`."""
-    document = _Document(*load_xml(path))
+    document = _XdslDocument(*load_xml(path))
     nodes = document.nodes
     ordered = [nodes[identifier] for identifier in document.ordered()]
     found = [document.file_node(node) for node in ordered]
@@ -45,7 +45,7 @@ def _changed_kinds(nodes: Mapping[str, XdslNode]) -> Iterator[str]:
             yield f"{plural(len(names), 'node')} of kind {kind} became tables: {listing(names, 12)}."
 
 
-class _Document:
+class _XdslDocument:
     """The elements of a file, taken apart."""
 
     def __init__(self, file: TextFile, root: Element) -> None:

@@ -27,7 +27,7 @@ BEFORE_03 = (
 def read(path: str) -> BayesianNetwork:
     """Read a network; see `suffice.io.xmlbif`."""
     file, root = load_xml(path)
-    document = _Document(file, root)
+    document = _XmlbifDocument(file, root)
     variables = document.variables()
     definitions = document.definitions(variables)
     parents = {name: definitions[name].parents for name in variables}
@@ -61,7 +61,7 @@ class _Definition:
     properties: list[str]
 
 
-class _Document:
+class _XmlbifDocument:
     """The elements of a file, taken apart."""
 
     def __init__(self, file: TextFile, root: Element) -> None:

@@ -7,7 +7,7 @@ from collections.abc import Mapping
 from suffice.data.schema import Schema
 from suffice.errors import ArgumentError, StructureError, Text, UnknownNameError, joined, listing, suggestion
 from suffice.models.cpds import linear_gaussian_kind, noisy_or_kind, softmax_kind, tabular_kind
-from suffice.models.cpds.kind import CPD, AnyKind, Family, Given, NodeKind
+from suffice.models.cpds.kind import CPD, AnyKind, Given, NodeFamily, NodeKind
 from suffice.structures.dag import DAG
 from suffice.values import Label
 
@@ -28,7 +28,7 @@ def kind_named(name: str) -> AnyKind:
     return KINDS[name]
 
 
-def kind_for(family: Family, named: str | None = None) -> AnyKind:
+def kind_for(family: NodeFamily, named: str | None = None) -> AnyKind:
     """Return the kind that was named for a node, or the first that accepts its family."""
     if named is not None:
         reason = kind_named(named).refuses(family)
@@ -43,15 +43,15 @@ def kind_for(family: Family, named: str | None = None) -> AnyKind:
     raise StructureError(f"No node kind fits {family.child.name!r} and its parents. ", listed)
 
 
-def family_of(dag: DAG, schema: Schema, node: str) -> Family:
+def family_of(dag: DAG, schema: Schema, node: str) -> NodeFamily:
     """Return a node with its parents, as variables."""
-    return Family(schema[node], tuple(schema[parent] for parent in dag.parents[node]))
+    return NodeFamily(schema[node], tuple(schema[parent] for parent in dag.parents[node]))
 
 
-def nodes_of(dag: DAG, schema: Schema) -> dict[str, tuple[AnyKind, Family]]:
+def nodes_of(dag: DAG, schema: Schema) -> dict[str, tuple[AnyKind, NodeFamily]]:
     """Return the kind and the family of every node, the kind with the node's own settings."""
     named, settings = dict(dag.kinds), dag.settings_of
-    found: dict[str, tuple[AnyKind, Family]] = {}
+    found: dict[str, tuple[AnyKind, NodeFamily]] = {}
     for node in dag.nodes:
         family = family_of(dag, schema, node)
         kind = kind_for(family, named.get(node))
@@ -63,7 +63,7 @@ def nodes_of(dag: DAG, schema: Schema) -> dict[str, tuple[AnyKind, Family]]:
 
 
 def given_in(
-    group: tuple[str, ...], fixed: Mapping[str, Given], nodes: Mapping[str, tuple[AnyKind, Family]]
+    group: tuple[str, ...], fixed: Mapping[str, Given], nodes: Mapping[str, tuple[AnyKind, NodeFamily]]
 ) -> Given | None:
     """Return what an expert gave for one of some tied nodes, in terms that suit all of them; None for nothing."""
     for node in group:
@@ -80,8 +80,8 @@ __all__ = [
     "CPD",
     "KINDS",
     "AnyKind",
-    "Family",
     "Given",
+    "NodeFamily",
     "NodeKind",
     "family_of",
     "given_in",

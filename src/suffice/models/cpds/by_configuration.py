@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from suffice.data.frame import to_native
-from suffice.models.cpds.kind import Family
+from suffice.models.cpds.kind import NodeFamily
 from suffice.models.cpds.rows import all_configurations
 from suffice.models.cpds.tabular import describe_configuration
 from suffice.text import html_table, number, plain_table, shorten
@@ -22,7 +22,7 @@ class ByConfiguration(ABC):
     """Rows of parameters by the states of the discrete parents: finding, naming and printing them."""
 
     if TYPE_CHECKING:
-        family: Family
+        family: NodeFamily
 
     @abstractmethod
     def _parameters(self) -> tuple[dict[str, list[Label]], dict[str, Floats], int]:

@@ -28,10 +28,10 @@ Pseudo = Callable[[Codes], Floats]
 
 
 @dataclass(frozen=True)
-class Family:
+class NodeFamily:
     """A node with its parents, as variables; its scope lists the parents first and the child last.
 
-    >>> Family(Variable("B", (0, 1)), (Variable("A", ("x", "y", "z")),)).scope
+    >>> NodeFamily(Variable("B", (0, 1)), (Variable("A", ("x", "y", "z")),)).scope
     ('A', 'B')
     """
 
@@ -59,6 +59,10 @@ class Family:
         return tuple(parent for parent in self.parents if not parent.is_discrete)
 
 
+Family = NodeFamily
+"""The name in pickles of 0.1.0."""
+
+
 @runtime_checkable
 class CPD(Protocol):
     """A conditional probability distribution p(child | parents): frozen parameters of one node.
@@ -71,7 +75,7 @@ class CPD(Protocol):
         """The name of the node kind."""
 
     @property
-    def family(self) -> Family:
+    def family(self) -> NodeFamily:
         """The node and its parents."""
 
     def log_prob(self, columns: Columns) -> Floats:
@@ -80,14 +84,14 @@ class CPD(Protocol):
     def sample(self, columns: Columns, uniform: Floats) -> Array:
         """Draw the child of every row from one uniform number each; shape (n_rows,)."""
 
-    def renamed(self, family: Family) -> Self:
+    def renamed(self, family: NodeFamily) -> Self:
         """Return the same distribution for a tied family."""
 
     def to_dict(self) -> dict[str, Json]:
         """Return the parameters as JSON-able data, its family left out."""
 
     @classmethod
-    def from_dict(cls, family: Family, entry: JsonObject) -> Self:
+    def from_dict(cls, family: NodeFamily, entry: JsonObject) -> Self:
         """Rebuild from `to_dict`'s data."""
 
 
@@ -141,18 +145,18 @@ class NodeKind(ABC, Generic[C, S, P]):
         return replace(self, **options) if options else self  # type: ignore[type-var]
 
     @abstractmethod
-    def refuses(self, family: Family) -> str | None:
+    def refuses(self, family: NodeFamily) -> str | None:
         """Return why a family cannot be of this kind, or None when it can."""
 
     @abstractmethod
-    def need(self, family: Family) -> Need:
+    def need(self, family: NodeFamily) -> Need:
         """Return the statistic that a node of this kind is fitted from."""
 
     @abstractmethod
-    def mle(self, family: Family, statistic: S) -> C:
+    def mle(self, family: NodeFamily, statistic: S) -> C:
         """Return the maximum-likelihood distribution; what the data does not determine is NaN."""
 
-    def whole(self, family: Family, given: Given) -> C | None:
+    def whole(self, family: NodeFamily, given: Given) -> C | None:
         """Return the distribution that an expert gave; None for tables, which are given row by row."""
         return None
 
@@ -165,11 +169,11 @@ class NodeKind(ABC, Generic[C, S, P]):
         """Apply ``unseen_parents`` to what is still NaN; return the distribution and remarks for the notes."""
 
     @abstractmethod
-    def n_free(self, family: Family, n_fixed: int = 0) -> int:
+    def n_free(self, family: NodeFamily, n_fixed: int = 0) -> int:
         """Return the number of free parameters, ``n_fixed`` parent configurations being given."""
 
     @abstractmethod
-    def n_free_adjusted(self, family: Family, statistic: S, fixed: Ints | None = None) -> int:
+    def n_free_adjusted(self, family: NodeFamily, statistic: S, fixed: Ints | None = None) -> int:
         """Return the dimension that the data's zeros leave."""
 
     @abstractmethod

@@ -17,7 +17,7 @@ from numpy.typing import NDArray
 
 from suffice.errors import ArgumentError, ModelError, Remedy, is_number, listing, require_mapping, shown, suggestion
 from suffice.models.cpds.by_configuration import ByConfiguration
-from suffice.models.cpds.kind import Family, Given
+from suffice.models.cpds.kind import Given, NodeFamily
 from suffice.models.cpds.rows import all_configurations
 from suffice.models.cpds.tabular import describe_configuration
 from suffice.stats.moments import Moments
@@ -36,7 +36,7 @@ class LinearGaussianCPD(ByConfiguration):
 
     Attributes
     ----------
-    family : Family
+    family : NodeFamily
     intercept : array, shape (n_rows,)
         a, one row a configuration of the discrete parents in lexicographic order; one row without discrete parents.
     coefficients : array, shape (n_rows, n_continuous)
@@ -59,7 +59,7 @@ class LinearGaussianCPD(ByConfiguration):
     """
 
     kind: ClassVar[str] = "linear_gaussian"
-    family: Family
+    family: NodeFamily
     intercept: Floats = field(repr=False)
     coefficients: Floats = field(repr=False)
     variance: Floats = field(repr=False)
@@ -86,7 +86,7 @@ class LinearGaussianCPD(ByConfiguration):
             )
 
     @classmethod
-    def from_given(cls, family: Family, given: Given) -> LinearGaussianCPD:
+    def from_given(cls, family: NodeFamily, given: Given) -> LinearGaussianCPD:
         """Build from what a person writes: ``{"intercept": 1, "coefficients": {"x": 2}, "sd": 0.5}``.
 
         With discrete parents each number may be a list, one a configuration, or the whole a mapping from the parents'
@@ -209,7 +209,7 @@ class LinearGaussianCPD(ByConfiguration):
         squares: Floats = np.where(weight > 0, around + weight * gap * gap, 0).astype(np.float64)
         return np.maximum(squares, 0.0)
 
-    def renamed(self, family: Family) -> LinearGaussianCPD:
+    def renamed(self, family: NodeFamily) -> LinearGaussianCPD:
         """Return the same distribution for a tied family."""
         if family == self.family:
             return self
@@ -227,7 +227,7 @@ class LinearGaussianCPD(ByConfiguration):
         return {"intercept": self.intercept, "coefficients": self.coefficients, "variance": self.variance}
 
     @classmethod
-    def from_dict(cls, family: Family, entry: JsonObject) -> LinearGaussianCPD:
+    def from_dict(cls, family: NodeFamily, entry: JsonObject) -> LinearGaussianCPD:
         """Rebuild from `to_dict`'s data."""
         names = ("intercept", "coefficients", "variance")
         return cls(family, *(np.array(entry[name], np.float64) for name in names))
@@ -258,7 +258,7 @@ def _spread_out(what: str, name: str, given: Given, n_rows: int) -> Floats:
     return np.array(numbers, np.float64)
 
 
-def _slopes(what: str, family: Family, given: Given, n_rows: int) -> Floats:
+def _slopes(what: str, family: NodeFamily, given: Given, n_rows: int) -> Floats:
     names = [parent.name for parent in family.continuous]
     if not isinstance(given, Mapping):
         listed = list(given) if isinstance(given, list | tuple | np.ndarray) else [given]
@@ -277,9 +277,9 @@ def _slopes(what: str, family: Family, given: Given, n_rows: int) -> Floats:
     return np.stack(columns, axis=1) if columns else np.zeros((n_rows, 0))
 
 
-def _from_rows(family: Family, entry: Mapping[Label | tuple[Label, ...], Given]) -> LinearGaussianCPD:
+def _from_rows(family: NodeFamily, entry: Mapping[Label | tuple[Label, ...], Given]) -> LinearGaussianCPD:
     """Build from a mapping of the discrete parents' states to the parameters of a row."""
-    alone = Family(family.child, family.continuous)
+    alone = NodeFamily(family.child, family.continuous)
     given = dict(_configurations(family, entry))
     rows = []
     for codes in map(tuple, all_configurations([v.n_states for v in family.discrete]).tolist()):
@@ -294,7 +294,7 @@ def _from_rows(family: Family, entry: Mapping[Label | tuple[Label, ...], Given])
 
 
 def _configurations(
-    family: Family, entry: Mapping[Label | tuple[Label, ...], Given]
+    family: NodeFamily, entry: Mapping[Label | tuple[Label, ...], Given]
 ) -> Iterator[tuple[tuple[int, ...], Given]]:
     for key, row in entry.items():
         labels = key if isinstance(key, tuple) else (key,)

@@ -29,7 +29,7 @@ from suffice.errors import (
     shown,
 )
 from suffice.models.cpds.exact_regression import exact_distance, exact_residual, exact_terms
-from suffice.models.cpds.kind import Family, Given, NodeKind
+from suffice.models.cpds.kind import Given, NodeFamily, NodeKind
 from suffice.models.cpds.least_squares import (
     SINGULAR,
     constant_columns,
@@ -94,7 +94,7 @@ class LinearGaussianKind(NodeKind[LinearGaussianCPD, Moments, RegressionPseudo])
             ways.append("slopes tied without variances, of whose several maxima this is the best that was found")
         return " and ".join(ways) or None
 
-    def refuses(self, family: Family) -> str | None:
+    def refuses(self, family: NodeFamily) -> str | None:
         """Refuse discrete children."""
         if family.child.is_discrete:
             return Text(
@@ -105,14 +105,14 @@ class LinearGaussianKind(NodeKind[LinearGaussianCPD, Moments, RegressionPseudo])
             )
         return None
 
-    def need(self, family: Family) -> Moment:
+    def need(self, family: NodeFamily) -> Moment:
         """Ask for the moments of the continuous parents and the child, by the discrete parents."""
         names = tuple(variable.name for variable in (*family.continuous, family.child))
         return Moment(names, tuple(parent.name for parent in family.discrete))
 
     # Fitting --------------------------------------------------------------------------------------------------
 
-    def mle(self, family: Family, statistic: Moments) -> LinearGaussianCPD:
+    def mle(self, family: NodeFamily, statistic: Moments) -> LinearGaussianCPD:
         """Return the least-squares regressions; NaN where there are no rows.
 
         Raises
@@ -134,7 +134,7 @@ class LinearGaussianKind(NodeKind[LinearGaussianCPD, Moments, RegressionPseudo])
         a = (means[:, -1] - np.einsum("rj,rj->r", means[:, :-1], b)).astype(np.float64)  # eq regression-intercept
         return LinearGaussianCPD(family, np.where(seen, a, np.nan), b, variance)
 
-    def _slopes(self, family: Family, weight: float, means: Wide, scatter: Floats, row: int | None) -> Floats:
+    def _slopes(self, family: NodeFamily, weight: float, means: Wide, scatter: Floats, row: int | None) -> Floats:
         inner, cross = scatter[:-1, :-1], scatter[:-1, -1]
         still = constant_columns(weight, means[:-1], inner)
         found = None if still and not self.ridge else slopes(inner, cross, self.ridge)
@@ -146,7 +146,7 @@ class LinearGaussianKind(NodeKind[LinearGaussianCPD, Moments, RegressionPseudo])
             return shortest_slopes(inner, cross)
         raise EstimationError(self._says_why(family, weight, inner, still, row))
 
-    def _shared_slopes(self, family: Family, weight: Floats, means: Wide, scatter: Floats) -> Floats:
+    def _shared_slopes(self, family: NodeFamily, weight: Floats, means: Wide, scatter: Floats) -> Floats:
         """Return slopes that all configurations share, each configuration weighted by one over its variance.
 
         With variances of their own the likelihood may have several maxima: the search begins at the slopes of all rows
@@ -180,7 +180,7 @@ class LinearGaussianKind(NodeKind[LinearGaussianCPD, Moments, RegressionPseudo])
             ends.append((cost, b))
         return min(ends, key=lambda end: end[0])[1]
 
-    def _variances(self, family: Family, weight: Floats, squares: Floats, scatter: Floats) -> Floats:
+    def _variances(self, family: NodeFamily, weight: Floats, squares: Floats, scatter: Floats) -> Floats:
         seen = np.flatnonzero(weight > 0)
         divisors = self.divisors(weight, scatter.shape[1] - 1)
         if self.tied in ("variance", "both"):
@@ -204,7 +204,7 @@ class LinearGaussianKind(NodeKind[LinearGaussianCPD, Moments, RegressionPseudo])
 
     # What can go wrong ----------------------------------------------------------------------------------------
 
-    def _says_why(self, family: Family, weight: float, inner: Floats, still: list[int], row: int | None) -> str:
+    def _says_why(self, family: NodeFamily, weight: float, inner: Floats, still: list[int], row: int | None) -> str:
         names = [parent.name for parent in family.continuous]
         trouble = trouble_with(inner, still)
         where = self._where(family, row)
@@ -230,19 +230,19 @@ class LinearGaussianKind(NodeKind[LinearGaussianCPD, Moments, RegressionPseudo])
             ways,
         )
 
-    def _prior(self, family: Family) -> str:
+    def _prior(self, family: NodeFamily) -> str:
         """Return a prior for the node alone, as it is passed; nothing where its settings are for estimates without."""
         plain = self == type(self)()
         return Text(Remedy("prior", {family.child.name: made("NormalInverseGamma", 2, 1.0)})) if plain else ""
 
     @staticmethod
-    def _where(family: Family, row: int | None) -> str:
+    def _where(family: NodeFamily, row: int | None) -> str:
         if row is None or not family.discrete:
             return ""
         codes = all_configurations([v.n_states for v in family.discrete])[row]
         return f", {describe_configuration(family.discrete, codes)}"
 
-    def _require_spread(self, family: Family, weight: Floats, squares: Floats, scatter: Floats,
+    def _require_spread(self, family: NodeFamily, weight: Floats, squares: Floats, scatter: Floats,
                         rows: Iterable[int] | Ints, tied: bool = False) -> None:  # fmt: skip
         """Refuse a child that does not vary around its line: the likelihood has no maximum."""
         name = family.child.name
@@ -266,7 +266,9 @@ class LinearGaussianKind(NodeKind[LinearGaussianCPD, Moments, RegressionPseudo])
                 f"{subject} {reason}. Its variance would be zero, where the likelihood has no maximum. ", ways
             )
 
-    def _require_divisor(self, family: Family, weight: Floats, divisors: Floats, rows: Iterable[int] | Ints) -> None:
+    def _require_divisor(
+        self, family: NodeFamily, weight: Floats, divisors: Floats, rows: Iterable[int] | Ints
+    ) -> None:
         for row in rows:
             if not divisors[row] > 0:
                 raise EstimationError(
@@ -280,7 +282,7 @@ class LinearGaussianKind(NodeKind[LinearGaussianCPD, Moments, RegressionPseudo])
 
     # The rest of the protocol ---------------------------------------------------------------------------------
 
-    def whole(self, family: Family, given: Given) -> LinearGaussianCPD:
+    def whole(self, family: NodeFamily, given: Given) -> LinearGaussianCPD:
         """Return the distribution that an expert gave."""
         return LinearGaussianCPD.from_given(family, given)
 
@@ -307,7 +309,7 @@ class LinearGaussianKind(NodeKind[LinearGaussianCPD, Moments, RegressionPseudo])
             )
         return cpd, (f"{name}: {what}; their regressions are NaN.",)
 
-    def n_free(self, family: Family, n_fixed: int = 0) -> int:
+    def n_free(self, family: NodeFamily, n_fixed: int = 0) -> int:
         """Return the number of intercepts, slopes and variances that are not given."""
         if n_fixed:
             return 0
@@ -315,7 +317,7 @@ class LinearGaussianKind(NodeKind[LinearGaussianCPD, Moments, RegressionPseudo])
         slopes_ = q if self.tied in ("slopes", "both") else q * rows
         return rows + slopes_ + (1 if self.tied in ("variance", "both") else rows)
 
-    def n_free_adjusted(self, family: Family, statistic: Moments, fixed: Ints | None = None) -> int:
+    def n_free_adjusted(self, family: NodeFamily, statistic: Moments, fixed: Ints | None = None) -> int:
         """Return the number of parameters of configurations with rows."""
         rows, q = int(np.count_nonzero(statistic.weight > 0)), len(family.continuous)
         if fixed is not None or not rows:

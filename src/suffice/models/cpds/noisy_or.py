@@ -15,7 +15,7 @@ import numpy as np
 from suffice.data.frame import to_native
 from suffice.data.labelled import LabelledTable
 from suffice.errors import ArgumentError, ModelError, Remedy, is_number, listing, require_mapping, shown, suggestion
-from suffice.models.cpds.kind import Family, Given
+from suffice.models.cpds.kind import Given, NodeFamily
 from suffice.models.cpds.tabular import MAX_AXES, TabularCPD
 from suffice.settings import settings
 from suffice.stats.counts import Counts
@@ -33,7 +33,7 @@ class NoisyOrCPD:
 
     Attributes
     ----------
-    family : Family
+    family : NodeFamily
     leak : float
         The probability of the effect without any cause.
     strengths : array, shape (n_causes,)
@@ -44,7 +44,7 @@ class NoisyOrCPD:
     --------
     >>> from suffice.data.variable import Variable
     >>> parents = Variable("flu", ("no", "yes")), Variable("cold", ("no", "mild", "severe"))
-    >>> fever = NoisyOrCPD(Family(Variable("fever", ("no", "yes")), parents), 0.01, [0.9, 0.2, 0.5])
+    >>> fever = NoisyOrCPD(NodeFamily(Variable("fever", ("no", "yes")), parents), 0.01, [0.9, 0.2, 0.5])
     >>> print(fever)
     p(fever='yes' | flu, cold), noisy-OR
     cause        strength
@@ -58,7 +58,7 @@ class NoisyOrCPD:
     """
 
     kind: ClassVar[str] = "noisy_or"
-    family: Family
+    family: NodeFamily
     leak: float
     strengths: Floats = field(repr=False)
 
@@ -80,12 +80,12 @@ class NoisyOrCPD:
         object.__setattr__(self, "leak", float(self.leak))
 
     @classmethod
-    def unknown_of(cls, family: Family) -> NoisyOrCPD:
+    def unknown_of(cls, family: NodeFamily) -> NoisyOrCPD:
         """Return the distribution of which nothing is known."""
         return cls(family, math.nan, np.full(n_causes(family), np.nan))
 
     @classmethod
-    def from_given(cls, family: Family, given: Given) -> NoisyOrCPD:
+    def from_given(cls, family: NodeFamily, given: Given) -> NoisyOrCPD:
         """Build from what a person writes: ``{"leak": 0.01, "strengths": {"flu": 0.9, "cold": {"mild": 0.2, …}}}``.
 
         Without ``"leak"`` there is none. One number serves a parent of two states; others need one for each state but
@@ -258,7 +258,7 @@ class NoisyOrCPD:
         log_absent = np.where(certain, -np.inf, total)
         return np.stack([np.exp(log_absent), -np.expm1(log_absent)], axis=-1)
 
-    def renamed(self, family: Family) -> NoisyOrCPD:
+    def renamed(self, family: NodeFamily) -> NoisyOrCPD:
         """Return the same distribution for a tied family."""
         return self if family == self.family else NoisyOrCPD(family, self.leak, self.strengths)
 
@@ -269,17 +269,17 @@ class NoisyOrCPD:
         return {"leak": self.leak, "strengths": self.strengths}
 
     @classmethod
-    def from_dict(cls, family: Family, entry: JsonObject) -> NoisyOrCPD:
+    def from_dict(cls, family: NodeFamily, entry: JsonObject) -> NoisyOrCPD:
         """Rebuild from `to_dict`'s data."""
         return cls(family, float(np.array(entry["leak"], np.float64)), np.array(entry["strengths"], np.float64))
 
 
-def causes(family: Family) -> Iterator[tuple[str, Label]]:
+def causes(family: NodeFamily) -> Iterator[tuple[str, Label]]:
     """Yield the causes, parent and state, in order: every state of a parent but its first."""
     return ((parent.name, label) for parent in family.parents for label in parent.labels[1:])
 
 
-def n_causes(family: Family) -> int:
+def n_causes(family: NodeFamily) -> int:
     """Return the number of causes."""
     return sum(max(parent.n_states - 1, 0) for parent in family.parents)
 

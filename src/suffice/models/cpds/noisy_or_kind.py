@@ -16,7 +16,7 @@ from typing import ClassVar
 import numpy as np
 
 from suffice.errors import EstimationError, Mention, Remedy, StructureError, Text, listing, made, shown
-from suffice.models.cpds.kind import Family, Given, NodeKind, terms_of_counts
+from suffice.models.cpds.kind import Given, NodeFamily, NodeKind, terms_of_counts
 from suffice.models.cpds.noisy_or import NoisyOrCPD, causes, n_causes
 from suffice.models.cpds.noisy_or_search import Trials, certain_causes, maximise, undetermined
 from suffice.optimise.distance import EPS, Distance, quadratic_loss
@@ -53,7 +53,7 @@ class NoisyOrKind(NodeKind[NoisyOrCPD, Counts, None]):
         if not isinstance(self.leak, bool):
             raise StructureError(f"The 'leak' setting must be True or False. Got {shown(self.leak)} instead.")
 
-    def refuses(self, family: Family) -> str | None:
+    def refuses(self, family: NodeFamily) -> str | None:
         """Refuse continuous variables, and children that have not two states."""
         for variable in family.variables:
             if not variable.is_discrete:
@@ -70,13 +70,13 @@ class NoisyOrKind(NodeKind[NoisyOrCPD, Counts, None]):
             )
         return None
 
-    def need(self, family: Family) -> Count:
+    def need(self, family: NodeFamily) -> Count:
         """Ask for the family's joint counts, parents first."""
         return Count(family.scope)
 
     # Fitting --------------------------------------------------------------------------------------------------
 
-    def mle(self, family: Family, statistic: Counts) -> NoisyOrCPD:
+    def mle(self, family: NodeFamily, statistic: Counts) -> NoisyOrCPD:
         """Return the maximum-likelihood strengths; NaN for causes of which the data says nothing.
 
         Raises
@@ -125,7 +125,7 @@ class NoisyOrKind(NodeKind[NoisyOrCPD, Counts, None]):
             strengths[0] = 0.0
         return NoisyOrCPD(family, float(strengths[0]), strengths[1:])
 
-    def _trials(self, family: Family, statistic: Counts) -> Trials:
+    def _trials(self, family: NodeFamily, statistic: Counts) -> Trials:
         """Return the configurations that occur, with the causes that are present; the leak is the first cause."""
         cells, m = statistic.nonzero()
         width = 1 + n_causes(family)
@@ -143,7 +143,7 @@ class NoisyOrKind(NodeKind[NoisyOrCPD, Counts, None]):
         outcomes[np.cumsum(new) - 1, cells[:, -1]] = m
         return Trials(z[new], outcomes[:, 0], outcomes[:, 1])
 
-    def _require_causes(self, family: Family, trials: Trials) -> None:
+    def _require_causes(self, family: NodeFamily, trials: Trials) -> None:
         causeless = float(trials.m1[~trials.z.any(axis=1)].sum())
         if causeless:
             raise EstimationError(
@@ -155,7 +155,7 @@ class NoisyOrKind(NodeKind[NoisyOrCPD, Counts, None]):
 
     # The rest of the protocol ---------------------------------------------------------------------------------
 
-    def whole(self, family: Family, given: Given) -> NoisyOrCPD:
+    def whole(self, family: NodeFamily, given: Given) -> NoisyOrCPD:
         """Return the distribution that an expert gave."""
         return NoisyOrCPD.from_given(family, given)
 
@@ -186,11 +186,11 @@ class NoisyOrKind(NodeKind[NoisyOrCPD, Counts, None]):
         completed = NoisyOrCPD(cpd.family, leak, np.where(np.isnan(cpd.strengths), 0.5, cpd.strengths))
         return completed, (f"{name}: the strengths of {what} are not determined; they were set to one half.",)
 
-    def n_free(self, family: Family, n_fixed: int = 0) -> int:
+    def n_free(self, family: NodeFamily, n_fixed: int = 0) -> int:
         """Return the number of causes, and one for the leak."""
         return 0 if n_fixed else n_causes(family) + self.leak
 
-    def n_free_adjusted(self, family: Family, statistic: Counts, fixed: Ints | None = None) -> int:
+    def n_free_adjusted(self, family: NodeFamily, statistic: Counts, fixed: Ints | None = None) -> int:
         """Return the number of strengths that the data does not bring to zero or one: causes with both outcomes."""
         trials = self._trials(family, statistic)
         both = trials.z[trials.m0 > 0].any(axis=0) & trials.z[trials.m1 > 0].any(axis=0)

@@ -11,7 +11,7 @@ import numpy as np
 from suffice.data.labelled import LabelledTable
 from suffice.data.variable import Variable
 from suffice.errors import ArgumentError, listing, shown
-from suffice.models.cpds.kind import Family
+from suffice.models.cpds.kind import NodeFamily
 from suffice.stats.ordering import grouped, unique_rows, words_of
 from suffice.types import Bools, Codes, Floats, Ints
 from suffice.values import Label
@@ -110,7 +110,7 @@ def put_rows(
     return ordered, distinct
 
 
-def given_rows(family: Family, given: Given) -> tuple[Ints, Floats]:
+def given_rows(family: NodeFamily, given: Given) -> tuple[Ints, Floats]:
     """Read what an expert gives for a node: parent configurations, shape (g, n_parents), and rows, shape (g, n_states).
 
     A whole table is an array of shape (…parents' states, child's states). Single rows are a mapping from the parents'
@@ -133,7 +133,7 @@ def given_rows(family: Family, given: Given) -> tuple[Ints, Floats]:
     return all_configurations([parent.n_states for parent in family.parents]), _proper(family, np.array(given))
 
 
-def whole_table(what: str, family: Family, given: Given) -> Floats:
+def whole_table(what: str, family: NodeFamily, given: Given) -> Floats:
     """Read a whole table, an array of shape (…parents' states, child's states); returns shape (n_rows, n_states)."""
     given = getattr(given, "table", given)  # a CPD shows its table
     table = in_order_of(what, family, given) if isinstance(given, LabelledTable) else as_numbers(what, given)
@@ -147,7 +147,7 @@ def whole_table(what: str, family: Family, given: Given) -> Floats:
     return table.reshape(-1, shape[-1])
 
 
-def in_order_of(what: str, family: Family, table: LabelledTable) -> Floats:
+def in_order_of(what: str, family: NodeFamily, table: LabelledTable) -> Floats:
     """Return a labelled table's numbers with axes and states in the family's order."""
     if sorted(table.names) != sorted(family.scope):
         raise ArgumentError(f"{what} is over {table.names}, where {family.scope} is needed: the parents, and the node.")
@@ -173,7 +173,7 @@ def as_numbers(what: str, given: object) -> Floats:
         ) from None
 
 
-def _configuration(family: Family, key: Label | tuple[Label, ...]) -> list[int]:
+def _configuration(family: NodeFamily, key: Label | tuple[Label, ...]) -> list[int]:
     labels = key if isinstance(key, tuple) else (key,)
     if len(labels) != len(family.parents):
         raise ArgumentError(
@@ -183,7 +183,7 @@ def _configuration(family: Family, key: Label | tuple[Label, ...]) -> list[int]:
     return [parent.code(label) for parent, label in zip(family.parents, labels, strict=True)]
 
 
-def _row(family: Family, row: Given) -> Floats:
+def _row(family: NodeFamily, row: Given) -> Floats:
     child = family.child
     if isinstance(row, Mapping):
         by_code = {child.code(label): p for label, p in row.items()}
@@ -204,7 +204,7 @@ def _absent(child: Variable, code: int) -> float:
     )
 
 
-def _proper(family: Family, rows: Floats) -> Floats:
+def _proper(family: NodeFamily, rows: Floats) -> Floats:
     bad = ~is_distribution(rows)
     if bad.any():
         row = rows[int(np.argmax(bad))]

@@ -16,7 +16,7 @@ import numpy as np
 from suffice.data.block import code_dtype
 from suffice.errors import ArgumentError, ModelError, Remedy, is_number, listing, require_mapping, shown, suggestion
 from suffice.models.cpds.by_configuration import ByConfiguration
-from suffice.models.cpds.kind import Family, Given
+from suffice.models.cpds.kind import Given, NodeFamily
 from suffice.models.cpds.rows import as_numbers
 from suffice.stats.rows import Rows
 from suffice.types import Bools, Codes, Columns, Floats, Json, JsonObject
@@ -49,7 +49,7 @@ class SoftmaxCPD(ByConfiguration):
 
     Attributes
     ----------
-    family : Family
+    family : NodeFamily
     intercept : array, shape (n_rows, n_states)
         a, one row a configuration of the discrete parents in lexicographic order; one row without discrete parents.
         −inf for a state that is impossible there; rows of NaN are unknown (``unseen_parents="nan"``).
@@ -59,7 +59,7 @@ class SoftmaxCPD(ByConfiguration):
     Examples
     --------
     >>> from suffice.data.variable import Variable
-    >>> family = Family(Variable("ill", ("no", "yes")), (Variable("dose"),))
+    >>> family = NodeFamily(Variable("ill", ("no", "yes")), (Variable("dose"),))
     >>> ill = SoftmaxCPD(family, [[0.0, -2.0]], [[[0.0], [0.5]]])
     >>> print(ill)
     p(ill | dose)
@@ -72,7 +72,7 @@ class SoftmaxCPD(ByConfiguration):
     """
 
     kind: ClassVar[str] = "softmax"
-    family: Family
+    family: NodeFamily
     intercept: Floats = field(repr=False)
     coefficients: Floats = field(repr=False)
 
@@ -110,13 +110,13 @@ class SoftmaxCPD(ByConfiguration):
         return intercept - origin[:, None], np.where(possible[:, :, None] | unknown[:, None, None], shifted, 0.0)
 
     @classmethod
-    def unknown_of(cls, family: Family) -> SoftmaxCPD:
+    def unknown_of(cls, family: NodeFamily) -> SoftmaxCPD:
         """Return the distribution of which nothing is known."""
         n_rows, r = math.prod(parent.n_states for parent in family.discrete), family.child.n_states
         return cls(family, np.full((n_rows, r), np.nan), np.full((n_rows, r, len(family.continuous)), np.nan))
 
     @classmethod
-    def from_given(cls, family: Family, given: Given) -> SoftmaxCPD:
+    def from_given(cls, family: NodeFamily, given: Given) -> SoftmaxCPD:
         """Build from what a person writes: ``{"intercept": {"yes": -2}, "coefficients": {"yes": {"dose": 0.5}}}``.
 
         States that are left out have zeros. With discrete parents each number may be a list, one a configuration.
@@ -201,7 +201,7 @@ class SoftmaxCPD(ByConfiguration):
         columns = {v.name: column for v, column in zip(statistic.variables, statistic.columns, strict=True)}
         return float((statistic.weights * self.log_prob(columns)).sum())
 
-    def renamed(self, family: Family) -> SoftmaxCPD:
+    def renamed(self, family: NodeFamily) -> SoftmaxCPD:
         """Return the same distribution for a tied family."""
         return self if family == self.family else SoftmaxCPD(family, self.intercept, self.coefficients)
 
@@ -212,13 +212,13 @@ class SoftmaxCPD(ByConfiguration):
         return {"intercept": self.intercept, "coefficients": self.coefficients}
 
     @classmethod
-    def from_dict(cls, family: Family, entry: JsonObject) -> SoftmaxCPD:
+    def from_dict(cls, family: NodeFamily, entry: JsonObject) -> SoftmaxCPD:
         """Rebuild from `to_dict`'s data."""
         return cls(family, *(np.array(entry[name], np.float64) for name in PARAMETERS))
 
 
 def _by_state(
-    what: str, family: Family, given: Mapping[Label, Mapping[str | None, Given]], names: Sequence[str | None]
+    what: str, family: NodeFamily, given: Mapping[Label, Mapping[str | None, Given]], names: Sequence[str | None]
 ) -> Floats:
     """Read numbers by state and then by column, zero where nothing is said; shape (n_rows, n_states, n_names)."""
     n_rows = math.prod(parent.n_states for parent in family.discrete)

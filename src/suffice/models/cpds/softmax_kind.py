@@ -16,12 +16,12 @@ import numpy as np
 
 from suffice.errors import EstimationError, Remedy, Text, made, require_choice
 from suffice.inference.dependence import combination
-from suffice.models.cpds.kind import Family, Given, NodeKind
+from suffice.models.cpds.kind import Given, NodeFamily, NodeKind
 from suffice.models.cpds.rows import all_configurations
 from suffice.models.cpds.softmax import SoftmaxCPD, SoftmaxPenalty
 from suffice.models.cpds.softmax_distance import distance_of
 from suffice.models.cpds.softmax_proof import residual_of
-from suffice.models.cpds.softmax_search import Cases, Found, Objective, minimise
+from suffice.models.cpds.softmax_search import NodeObjective, SoftmaxParameters, WeightedCases, minimise
 from suffice.models.cpds.softmax_trouble import Direction, collinear, separated
 from suffice.models.cpds.tabular import describe_configuration
 from suffice.optimise.distance import Distance
@@ -58,7 +58,7 @@ class SoftmaxKind(NodeKind[SoftmaxCPD, Rows, SoftmaxPenalty]):
     def __post_init__(self) -> None:
         require_choice("tied", self.tied, TIES, "setting")
 
-    def refuses(self, family: Family) -> str | None:
+    def refuses(self, family: NodeFamily) -> str | None:
         """Refuse continuous children, children of fewer than two states, and families without continuous parents."""
         name = family.child.name
         if not family.child.is_discrete:
@@ -73,13 +73,13 @@ class SoftmaxKind(NodeKind[SoftmaxCPD, Rows, SoftmaxPenalty]):
             return f"{name!r} has no continuous parent; a table says the same with discrete ones."
         return None
 
-    def need(self, family: Family) -> Distinct:
+    def need(self, family: NodeFamily) -> Distinct:
         """Ask for the family's distinct rows, parents first."""
         return Distinct(family.scope)
 
     # Fitting --------------------------------------------------------------------------------------------------
 
-    def mle(self, family: Family, statistic: Rows) -> SoftmaxCPD:
+    def mle(self, family: NodeFamily, statistic: Rows) -> SoftmaxCPD:
         """Return the maximum-likelihood regressions; NaN for configurations without rows.
 
         Raises
@@ -89,12 +89,12 @@ class SoftmaxKind(NodeKind[SoftmaxCPD, Rows, SoftmaxPenalty]):
         """
         return self._fit(family, statistic, SoftmaxPenalty(math.inf, math.inf))
 
-    def penalised(self, family: Family, statistic: Rows, width: float, main: float) -> SoftmaxCPD:
+    def penalised(self, family: NodeFamily, statistic: Rows, width: float, main: float) -> SoftmaxCPD:
         """Return the mode under normal priors, as `SoftmaxPenalty` describes them.
 
         Parameters
         ----------
-        family : Family
+        family : NodeFamily
         statistic : Rows
         width : float
             The standard deviation of the coefficients' prior.
@@ -103,7 +103,7 @@ class SoftmaxKind(NodeKind[SoftmaxCPD, Rows, SoftmaxPenalty]):
         """
         return self._fit(family, statistic, SoftmaxPenalty(width, main))
 
-    def _fit(self, family: Family, statistic: Rows, penalty: SoftmaxPenalty) -> SoftmaxCPD:
+    def _fit(self, family: NodeFamily, statistic: Rows, penalty: SoftmaxPenalty) -> SoftmaxCPD:
         _require_room(family)
         row, x, weights = _inputs(family, statistic)
         n_rows, r = math.prod(parent.n_states for parent in family.discrete), family.child.n_states
@@ -116,7 +116,7 @@ class SoftmaxKind(NodeKind[SoftmaxCPD, Rows, SoftmaxPenalty]):
             occurs = np.zeros((len(rows), r), bool)
             np.logical_or.at(occurs, place, weights[which] > 0)
             allowed = occurs if math.isinf(penalty.main) else np.ones_like(occurs)
-            cases = Cases(place, x[which], weights[which], allowed)
+            cases = WeightedCases(place, x[which], weights[which], allowed)
             found = _solved(family, cases, penalty, None if self.tied == "slopes" else int(rows[0]))
             intercept[rows], slopes[rows] = found.intercept, found.slopes
             if self.tied == "slopes" and math.isfinite(penalty.main):
@@ -125,7 +125,7 @@ class SoftmaxKind(NodeKind[SoftmaxCPD, Rows, SoftmaxPenalty]):
 
     # The rest of the protocol ---------------------------------------------------------------------------------
 
-    def whole(self, family: Family, given: Given) -> SoftmaxCPD:
+    def whole(self, family: NodeFamily, given: Given) -> SoftmaxCPD:
         """Return the distribution that an expert gave."""
         return SoftmaxCPD.from_given(family, given)
 
@@ -165,14 +165,14 @@ class SoftmaxKind(NodeKind[SoftmaxCPD, Rows, SoftmaxPenalty]):
         completed = SoftmaxCPD(cpd.family, intercept, slopes)
         return completed, (*remarks, f"{name}: {what}; they were set uniform.")
 
-    def n_free(self, family: Family, n_fixed: int = 0) -> int:
+    def n_free(self, family: NodeFamily, n_fixed: int = 0) -> int:
         """Return (r − 1)(q + 1) for each configuration; with tied slopes (r − 1)(rows + q)."""
         if n_fixed:
             return 0
         rows, q = math.prod(parent.n_states for parent in family.discrete), len(family.continuous)
         return (family.child.n_states - 1) * (rows + q if self.tied == "slopes" else rows * (q + 1))
 
-    def n_free_adjusted(self, family: Family, statistic: Rows, fixed: Ints | None = None) -> int:
+    def n_free_adjusted(self, family: NodeFamily, statistic: Rows, fixed: Ints | None = None) -> int:
         """Return the number of parameters of the states that occur, by configuration."""
         if fixed is not None:
             return 0
@@ -185,7 +185,7 @@ class SoftmaxKind(NodeKind[SoftmaxCPD, Rows, SoftmaxPenalty]):
         n_intercepts, q = int(np.count_nonzero(occurs)) - len(seen), len(family.continuous)
         if self.tied == "none":
             return n_intercepts * (1 + q)
-        return n_intercepts + q * int(np.count_nonzero(Cases(place, x, weights, occurs).sloped))
+        return n_intercepts + q * int(np.count_nonzero(WeightedCases(place, x, weights, occurs).sloped))
 
     def residual(
         self, cpd: SoftmaxCPD, statistic: Rows, pseudo: SoftmaxPenalty | None = None, fixed: Ints | None = None
@@ -226,7 +226,7 @@ class SoftmaxKind(NodeKind[SoftmaxCPD, Rows, SoftmaxPenalty]):
         return max(gaps)
 
 
-def _require_room(family: Family) -> None:
+def _require_room(family: NodeFamily) -> None:
     size = 8 * (1 + len(family.continuous)) * math.prod(v.n_states for v in (*family.discrete, family.child))
     if size > settings().memory:
         raise EstimationError(
@@ -235,7 +235,7 @@ def _require_room(family: Family) -> None:
         )
 
 
-def _inputs(family: Family, statistic: Rows) -> tuple[Ints, Floats, Floats]:
+def _inputs(family: NodeFamily, statistic: Rows) -> tuple[Ints, Floats, Floats]:
     """Return row of parameters (n,), continuous parents (n, q) and weight by state (n, r) of every distinct input."""
     n = statistic.n_rows
     held = {v.name: column for v, column in zip(statistic.variables, statistic.columns, strict=True)}
@@ -258,7 +258,7 @@ def _inputs(family: Family, statistic: Rows) -> tuple[Ints, Floats, Floats]:
     return row[new], x[new], weights
 
 
-def _solved(family: Family, cases: Cases, penalty: SoftmaxPenalty, row: int | None) -> Found:
+def _solved(family: NodeFamily, cases: WeightedCases, penalty: SoftmaxPenalty, row: int | None) -> SoftmaxParameters:
     """Return the parameters of one configuration, or of all that share slopes."""
     where = _where(family, row)
     transform = np.diag(1 / cases.spread)
@@ -289,7 +289,7 @@ def _solved(family: Family, cases: Cases, penalty: SoftmaxPenalty, row: int | No
                 ", or leave the column out.",
             )
 
-    found = minimise(Objective(cases, transform, penalty.width, penalty.main), doubt)
+    found = minimise(NodeObjective(cases, transform, penalty.width, penalty.main), doubt)
     if not found.converged:
         raise EstimationError(
             f"Node {family.child.name!r}{where}: no maximum of the likelihood was found; states may be separated, or "
@@ -305,14 +305,14 @@ def _prior(node: str) -> str:
     return Text(Remedy("prior", {node: made("Gaussian", 10)}))
 
 
-def _where(family: Family, row: int | None) -> str:
+def _where(family: NodeFamily, row: int | None) -> str:
     if row is None or not family.discrete:
         return ""
     codes = all_configurations([parent.n_states for parent in family.discrete])[row]
     return f", {describe_configuration(family.discrete, codes)}"
 
 
-def _says(family: Family, direction: Direction) -> str:
+def _says(family: NodeFamily, direction: Direction) -> str:
     names = [parent.name for parent in family.continuous]
     terms = [(float(c), name) for c, name in zip(direction.coefficients, names, strict=True) if c]
     return f"column {terms[0][1]!r}" if len(terms) == 1 else combination(terms)

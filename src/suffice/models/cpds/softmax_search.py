@@ -49,7 +49,7 @@ TOLERANCE = 1e-10
 
 
 @dataclass(frozen=True, eq=False)
-class Cases:
+class WeightedCases:
     """Inputs with the weight of every state.
 
     Attributes
@@ -133,7 +133,7 @@ class Cases:
 
 
 @dataclass(frozen=True, eq=False)
-class Found:
+class SoftmaxParameters:
     """Parameters on the columns' own scale, of every configuration; shapes (G, r) and (r, q)."""
 
     intercept: Floats
@@ -141,19 +141,21 @@ class Found:
     converged: bool
 
 
-class Objective:
+class NodeObjective:
     """The mean of −log p with its derivatives, on transformed columns.
 
     Parameters
     ----------
-    cases : Cases
+    cases : WeightedCases
     transform : array, shape (q, q)
         Columns are centred and multiplied by it; slopes on their own scale are transform · β.
     width, main : float
         Of the penalty; inf for none.
     """
 
-    def __init__(self, cases: Cases, transform: Floats, width: float = math.inf, main: float = math.inf) -> None:
+    def __init__(
+        self, cases: WeightedCases, transform: Floats, width: float = math.inf, main: float = math.inf
+    ) -> None:
         self.cases, self.transform = cases, transform
         self.z: Floats = cases.centred @ transform
         self.share: Floats = cases.per_input / cases.total
@@ -276,20 +278,20 @@ class Objective:
             largest = max(largest, float(squares.max(initial=0.0)))
         return 2 * math.sqrt(largest)
 
-    def original(self, theta: Floats, converged: bool) -> Found:
+    def original(self, theta: Floats, converged: bool) -> SoftmaxParameters:
         """Return the parameters on the columns' own scale."""
         alpha, beta = self.whole(theta)
         slopes = beta @ self.transform.T
         intercept = np.where(self.cases.allowed, alpha - self.cases.centre @ slopes.T, -np.inf)
-        return Found(intercept, slopes, converged)
+        return SoftmaxParameters(intercept, slopes, converged)
 
 
-def minimise(objective: Objective, doubt: Callable[[], None]) -> Found:
+def minimise(objective: NodeObjective, doubt: Callable[[], None]) -> SoftmaxParameters:
     """Return the parameters of least value.
 
     Parameters
     ----------
-    objective : Objective
+    objective : NodeObjective
     doubt : callable
         Called once when there is no proof of a minimum after some steps; raises when there is none.
     """
@@ -308,7 +310,7 @@ def minimise(objective: Objective, doubt: Callable[[], None]) -> Found:
     return objective.original(theta, bool(np.abs(objective.at(theta)[1]).max() <= TOLERANCE))
 
 
-def _neighbourhood(objective: Objective, enough: float) -> Floats:
+def _neighbourhood(objective: NodeObjective, enough: float) -> Floats:
     """Return a point of small gradient, found through products with the Hessian."""
 
     def evaluate(theta: Floats) -> tuple[float, Floats, Callable[[Floats], Floats]]:
@@ -324,7 +326,7 @@ def _neighbourhood(objective: Objective, enough: float) -> Floats:
     return np.asarray(found.x)
 
 
-def _newton(objective: Objective, theta: Floats, doubt: Callable[[], None]) -> tuple[Floats, Floats]:
+def _newton(objective: NodeObjective, theta: Floats, doubt: Callable[[], None]) -> tuple[Floats, Floats]:
     """Return a point close to the minimum, which is proven to exist, and L⁻¹ there, where H = L Lᵀ."""
     penalised, asked = objective.quadratic is not None, False
     value, gradient, p = objective.at(theta)
@@ -357,7 +359,7 @@ def _inverse_root(hessian: Floats) -> tuple[Floats, bool]:
         return np.asarray(np.linalg.inv(np.linalg.cholesky(hessian + 1e-10 * size * np.eye(len(hessian))))), False
 
 
-def _polished(objective: Objective, theta: Floats, root: Floats) -> Floats:
+def _polished(objective: NodeObjective, theta: Floats, root: Floats) -> Floats:
     """Take steps with the Hessian of a point close by, as long as they make the gradient smaller."""
     gradient = objective.at(theta)[1]
     for _ in range(20):

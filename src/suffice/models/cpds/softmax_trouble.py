@@ -17,7 +17,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from suffice.models.cpds.softmax_search import Cases
+from suffice.models.cpds.softmax_search import WeightedCases
 from suffice.types import Bools, Floats
 
 SINGULAR = 1e-11
@@ -37,7 +37,7 @@ class Direction(NamedTuple):
     coefficients: Floats
 
 
-def collinear(cases: Cases) -> Direction | None:
+def collinear(cases: WeightedCases) -> Direction | None:
     """Return a combination of columns that does not vary where states are compared, of which there are some; or None.
 
     For every configuration, the slopes of two states that are possible there may differ by what the columns within it
@@ -92,7 +92,7 @@ def _null(factor: Floats, limit: float) -> Floats | None:
     return np.asarray(null * np.sign(null[np.flatnonzero(null)[0]]))
 
 
-def separated(cases: Cases) -> Direction | None:
+def separated(cases: WeightedCases) -> Direction | None:
     """Return a combination of columns that separates two states; None if there is none, or too much data to say.
 
     Every row of the state has a value at least as large as every row of the other in the same configuration. As few
@@ -126,7 +126,7 @@ def _readable(coefficients: Floats) -> Floats:
     return np.asarray(np.where(np.abs(shown - whole) <= 1e-8, whole, shown))
 
 
-def _separation(cases: Cases, kept: Bools) -> Floats | None:
+def _separation(cases: WeightedCases, kept: Bools) -> Floats | None:
     """Return the slopes of a separating direction on scaled columns, shape (r, q); None if there is none."""
     from scipy.optimize import linprog
     from scipy.sparse import csr_array

@@ -18,7 +18,7 @@ from suffice.data.block import code_dtype
 from suffice.data.labelled import LabelledTable, row_cells
 from suffice.data.variable import Variable
 from suffice.errors import ModelError, Remedy
-from suffice.models.cpds.kind import CPD, Family, Given
+from suffice.models.cpds.kind import CPD, Given, NodeFamily
 from suffice.models.cpds.rows import (
     all_configurations,
     find_rows,
@@ -45,7 +45,7 @@ class TabularCPD:
 
     Attributes
     ----------
-    family : Family
+    family : NodeFamily
     values : array, shape (n_rows, n_states)
         One row a parent configuration. NaN rows are unknown (``unseen_parents="nan"``).
     configurations : array, shape (n_rows, n_parents), or None
@@ -68,7 +68,7 @@ class TabularCPD:
     """
 
     kind: ClassVar[str] = "tabular"
-    family: Family
+    family: NodeFamily
     values: Floats = field(repr=False)
     configurations: Ints | None = None
     default_row: Floats | None = None
@@ -89,7 +89,7 @@ class TabularCPD:
         object.__setattr__(self, name, array)
 
     @classmethod
-    def from_raw(cls, family: Family, raw: ArrayLike | Json, tolerance: float = 0.05) -> TabularCPD:
+    def from_raw(cls, family: NodeFamily, raw: ArrayLike | Json, tolerance: float = 0.05) -> TabularCPD:
         """Build from numbers as a file wrote them: rows are normalised for computing, and kept for writing back.
 
         Rows whose sum is further than ``tolerance`` from one are an error; rows of NaN are unknown.
@@ -245,7 +245,7 @@ class TabularCPD:
             terms = np.where(m > 0, m * np.log(theta), 0.0)  # eq local-log-likelihood
         return float(terms.sum())
 
-    def renamed(self, family: Family) -> TabularCPD:
+    def renamed(self, family: NodeFamily) -> TabularCPD:
         """Return the same table for a tied family."""
         if family == self.family:
             return self
@@ -263,7 +263,7 @@ class TabularCPD:
         return entry
 
     @classmethod
-    def from_dict(cls, family: Family, entry: JsonObject) -> TabularCPD:
+    def from_dict(cls, family: NodeFamily, entry: JsonObject) -> TabularCPD:
         """Rebuild from `to_dict`'s data."""
         if "configurations" not in entry:
             values = np.array(entry["values"], np.float64)
@@ -292,7 +292,7 @@ def describe_configuration(parents: tuple[Variable, ...], codes: Iterable[int] |
     return ", ".join(f"{parent.name}={parent.labels[code]!r}" for parent, code in pairs) or "no parents"
 
 
-def from_array(family: Family, table: Given) -> TabularCPD:
+def from_array(family: NodeFamily, table: Given) -> TabularCPD:
     """Build a table from an array of shape (…parents' states, child's states)."""
     return TabularCPD(family, whole_table(f"The table of {family.child.name!r}", family, table))
 

@@ -16,7 +16,7 @@ from typing import ClassVar
 import numpy as np
 
 from suffice.errors import EstimationError, Remedy, Text, made
-from suffice.models.cpds.kind import Family, Given, NodeKind, Pseudo, terms_of_counts
+from suffice.models.cpds.kind import Given, NodeFamily, NodeKind, Pseudo, terms_of_counts
 from suffice.models.cpds.rows import all_configurations, among, given_rows, put_rows, row_keys
 from suffice.models.cpds.tabular import TabularCPD, describe_configuration
 from suffice.optimise.distance import Distance, table_deviations, table_losses
@@ -33,7 +33,7 @@ class TabularKind(NodeKind[TabularCPD, Counts, Pseudo]):
     name: ClassVar[str] = "tabular"
     cpd_type: ClassVar[type[TabularCPD]] = TabularCPD
 
-    def refuses(self, family: Family) -> str | None:
+    def refuses(self, family: NodeFamily) -> str | None:
         """Refuse continuous variables and children without states."""
         for variable in family.variables:
             if not variable.is_discrete:
@@ -45,11 +45,11 @@ class TabularKind(NodeKind[TabularCPD, Counts, Pseudo]):
                 )
         return None
 
-    def need(self, family: Family) -> Count:
+    def need(self, family: NodeFamily) -> Count:
         """Ask for the family's joint counts, parents first."""
         return Count(family.scope)
 
-    def mle(self, family: Family, statistic: Counts) -> TabularCPD:
+    def mle(self, family: NodeFamily, statistic: Counts) -> TabularCPD:
         """Return θ̂ = m(x_pa, x_v) / m(x_pa); NaN where m(x_pa) = 0."""
         configurations, m = statistic.rows()
         with np.errstate(invalid="ignore"):
@@ -92,12 +92,12 @@ class TabularKind(NodeKind[TabularCPD, Counts, Pseudo]):
         default = None if cpd.default_row is None else (flat if rest else cpd.default_row)
         return TabularCPD(cpd.family, values, cpd.configurations, default), (f"{what}; their rows were set uniform.",)
 
-    def n_free(self, family: Family, n_fixed: int = 0) -> int:
+    def n_free(self, family: NodeFamily, n_fixed: int = 0) -> int:
         """Return (n_states − 1) · (number of parent configurations that are not given)."""
         n_rows = math.prod(parent.n_states for parent in family.parents)
         return max(family.child.n_states - 1, 0) * (n_rows - n_fixed)
 
-    def n_free_adjusted(self, family: Family, statistic: Counts, fixed: Ints | None = None) -> int:
+    def n_free_adjusted(self, family: NodeFamily, statistic: Counts, fixed: Ints | None = None) -> int:
         """Return Σ (states with a count − 1) over free rows with data: the dimension of the face the MLE lies on."""
         configurations, m = statistic.rows()
         seen = m > 0

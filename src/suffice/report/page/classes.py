@@ -12,9 +12,9 @@ from suffice.report.page.entries import (
     LEVEL,
     Cell,
     Entry,
-    Graph,
-    Parts,
-    Table,
+    HtmlTable,
+    ReportGraph,
+    ReportParts,
     cell,
     colour_of,
     sheet_of,
@@ -39,7 +39,7 @@ GENERATIVE = "The class is above; the model says how each input depends on it."
 CONDITIONAL = "The inputs are above; the model says how the class depends on them."
 
 
-def naive_parts(model: NaiveModel, fit: Fit | None = None) -> Parts:
+def naive_parts(model: NaiveModel, fit: Fit | None = None) -> ReportParts:
     """Lay out naive Bayes: one table an input."""
     entries = [_class_entry(model, fit)]
     place = {model.target.name: 0}
@@ -53,7 +53,7 @@ def naive_parts(model: NaiveModel, fit: Fit | None = None) -> Parts:
     return _star(entries, colours, GENERATIVE)
 
 
-def gaussian_parts(model: ClassGaussianModel, fit: Fit | None = None) -> Parts:
+def gaussian_parts(model: ClassGaussianModel, fit: Fit | None = None) -> ReportParts:
     """Lay out normal inputs by class: means and deviations of each input, and correlations where they are few."""
     labels = [str(label) for label in model.target.labels]
     what = "sd" if model.dof is None else "scale"
@@ -65,10 +65,10 @@ def gaussian_parts(model: ClassGaussianModel, fit: Fit | None = None) -> Parts:
         tables = [table_from([model.target.name, "mean", what], rows)]
         entries.append(Entry(variable.name, "normal", above=[0], tables=tables))
     graph = _star(entries, ["class", *map(colour_of, inputs)], GENERATIVE)
-    return Parts([*graph.entries, *_correlations(model, labels)], graph.graph)
+    return ReportParts([*graph.entries, *_correlations(model, labels)], graph.graph)
 
 
-def softmax_parts(model: SoftmaxModel, fit: Fit | None = None) -> Parts:
+def softmax_parts(model: SoftmaxModel, fit: Fit | None = None) -> ReportParts:
     """Lay out a softmax regression: coefficients with standard errors where they are known, by input too."""
     found = None
     if (
@@ -94,17 +94,19 @@ def softmax_parts(model: SoftmaxModel, fit: Fit | None = None) -> Parts:
     for variable in inputs:
         rows = [row for row in table.rows if variable.name in of_term.get(str(row[at]), ())]
         entries.append(
-            Entry(variable.name, colour_of(variable), states_of(variable), below=[0], tables=[Table(table.head, rows)])
+            Entry(
+                variable.name, colour_of(variable), states_of(variable), below=[0], tables=[HtmlTable(table.head, rows)]
+            )
         )
     entries[0] = Entry(
         entries[0].name, "class", entries[0].states, above=[*range(1, len(entries))], tables=entries[0].tables
     )
     edges = [(place, 0) for place in range(1, len(entries))]
-    graph = Graph(["class", *map(colour_of, inputs)], edges, True, what=CONDITIONAL)
-    return Parts([*entries, Entry("coefficients", "table", tables=[table])], graph)
+    graph = ReportGraph(["class", *map(colour_of, inputs)], edges, True, what=CONDITIONAL)
+    return ReportParts([*entries, Entry("coefficients", "table", tables=[table])], graph)
 
 
-def joint_parts(model: JointClassModel, fit: Fit | None = None) -> Parts:
+def joint_parts(model: JointClassModel, fit: Fit | None = None) -> ReportParts:
     """Lay out the table of all inputs by class."""
     entries = [_class_entry(model, fit)]
     entries += [Entry(variable.name, "discrete", states_of(variable), above=[0]) for variable in model.inputs]
@@ -112,14 +114,14 @@ def joint_parts(model: JointClassModel, fit: Fit | None = None) -> Parts:
     heads = [*(variable.name for variable in model.inputs), *(str(label) for label in model.target.labels)]
     star = _star(entries, ["class", *map(colour_of, model.inputs)], GENERATIVE)
     whole = Entry("inputs given the class", "table", tables=[table_from(heads, rows, model.title)])
-    return Parts([*star.entries, whole], star.graph)
+    return ReportParts([*star.entries, whole], star.graph)
 
 
 def _class_entry(model: Posteriors, fit: Fit | None) -> Entry:
     """Return the entry of the class, with its rows and probabilities."""
     cells = class_cells(fit) if fit is not None else None
     if cells is not None:
-        table = Table(cells[0], [[row[0], *map(_number, row[1:])] for row in cells[1]])
+        table = HtmlTable(cells[0], [[row[0], *map(_number, row[1:])] for row in cells[1]])
     elif isinstance(model, ClassModel):
         pairs = zip(model.target.labels, model.class_prior.tolist(), strict=True)
         table = table_from([model.target.name, "p"], ([str(label), p] for label, p in pairs))
@@ -136,12 +138,12 @@ def _number(text: str) -> Cell:
         return text
 
 
-def _star(entries: list[Entry], colours: list[str], what: str) -> Parts:
+def _star(entries: list[Entry], colours: list[str], what: str) -> ReportParts:
     """Return the graph in which the first entry is the parent of all others."""
     head, *rest = entries
     below = [*range(1, len(entries))]
     head = Entry(head.name, head.kind, head.states, head.facts, below=below, tables=head.tables)
-    return Parts([head, *rest], Graph(colours, [(0, place) for place in below], True, what=what))
+    return ReportParts([head, *rest], ReportGraph(colours, [(0, place) for place in below], True, what=what))
 
 
 def _correlations(model: ClassGaussianModel, labels: list[str]) -> list[Entry]:

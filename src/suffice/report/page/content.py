@@ -12,8 +12,8 @@ from suffice.io.chain_file import ChainFile, Proof
 from suffice.io.graph_file import GraphFile
 from suffice.learn.family import ModelEntry
 from suffice.models.model import Model
-from suffice.report.page.entries import Entry, Parts, table_from
-from suffice.report.page.scores import Reading, Score, score
+from suffice.report.page.entries import Entry, ReportParts, table_from
+from suffice.report.page.scores import DataScore, ReadingOptions, score
 from suffice.result.fit import Fit
 from suffice.result.summary import facts
 from suffice.stats.missing import missing_by_variable
@@ -48,7 +48,7 @@ class Content:
     fit : Fit or None
     proof : Proof or None
         What a file of a model says of its fit.
-    parts : Parts
+    parts : ReportParts
     families : list of (str, float, int)
         The parts of the log-likelihood: name, value, and the entry it belongs to or −1.
     n : float
@@ -67,7 +67,7 @@ class Content:
     facts: list[tuple[str, str]]
     model: Model
     fit: Fit | None
-    parts: Parts
+    parts: ReportParts
     families: list[tuple[str, float, int]] = field(default_factory=list)
     n: float = 0.0
     notes: list[tuple[str, str]] = field(default_factory=list)
@@ -78,7 +78,7 @@ class Content:
 
 
 def content_of(
-    thing: Reported, data: TableLike | None = None, title: str | None = None, **policies: Unpack[Reading]
+    thing: Reported, data: TableLike | None = None, title: str | None = None, **policies: Unpack[ReadingOptions]
 ) -> Content:
     """Return what a report of a fit, or of a model alone, shows.
 
@@ -108,7 +108,7 @@ def content_of(
     if scored is not None and scored.confusion is not None:
         head, cells, _ = scored.confusion.cells()
         table = table_from(head, cells, scored.confusion.title)
-        parts = Parts([*parts.entries, Entry("classes of these data", "table", tables=[table])], parts.graph)
+        parts = ReportParts([*parts.entries, Entry("classes of these data", "table", tables=[table])], parts.graph)
     name = entry.title
     families, n = _families(fit, scored, parts)
     return Content(
@@ -151,7 +151,7 @@ def _subtitle(fit: Fit | None, proof: Proof | None) -> str:
     return f"{said['estimate'].partition(', method')[0].capitalize()}; {said['data']}."
 
 
-def _facts(model: Model, fit: Fit | None, scored: Score | None, proof: Proof | None) -> list[tuple[str, str]]:
+def _facts(model: Model, fit: Fit | None, scored: DataScore | None, proof: Proof | None) -> list[tuple[str, str]]:
     """List what was fitted from what."""
     said = facts(fit) if fit is not None else [("model", shorten(repr(model), 200))]
     structure = _structure_text(fit)
@@ -173,7 +173,9 @@ def _structure_text(fit: Fit | None) -> str:
     return shorten(repr(fit.structure), LONGEST_STRUCTURE)
 
 
-def _families(fit: Fit | None, scored: Score | None, parts: Parts) -> tuple[list[tuple[str, float, int]], float]:
+def _families(
+    fit: Fit | None, scored: DataScore | None, parts: ReportParts
+) -> tuple[list[tuple[str, float, int]], float]:
     """Return the parts of the log-likelihood, of the fit or of the data, and the weight of the rows behind them."""
     local, n = (dict(fit.local), fit.n) if fit is not None and fit.local else ({}, 0.0)
     if not local and scored is not None and scored.local:

@@ -35,7 +35,7 @@ Spec: TypeAlias = "dict[str, Any]"
 
 
 @dataclass(frozen=True)
-class Table:
+class HtmlTable:
     """Rows under a header; numbers are laid out by the page.
 
     Attributes
@@ -103,7 +103,7 @@ class Entry:
     facts : list of (str, str)
     above, below, near : list of int
         The entries of its parents, its children, and its neighbours in a graph without directions.
-    tables : sequence of Table or Sheet
+    tables : sequence of HtmlTable or Sheet
     part : str
         Its name among the parts of the log-likelihood, where that is another.
     """
@@ -115,7 +115,7 @@ class Entry:
     above: list[int] = field(default_factory=list)
     below: list[int] = field(default_factory=list)
     near: list[int] = field(default_factory=list)
-    tables: Sequence[Table | Sheet] = ()
+    tables: Sequence[HtmlTable | Sheet] = ()
     part: str = ""
 
     def to_dict(self) -> Spec:
@@ -132,7 +132,7 @@ class Entry:
 
 
 @dataclass(frozen=True)
-class Graph:
+class ReportGraph:
     """A graph whose nodes are the first entries.
 
     Attributes
@@ -158,11 +158,11 @@ class Graph:
 
 
 @dataclass(frozen=True)
-class Parts:
+class ReportParts:
     """All that a report shows of a model: its graph, if it has one, whose nodes are the first entries; then tables."""
 
     entries: list[Entry]
-    graph: Graph | None = None
+    graph: ReportGraph | None = None
 
 
 class Framed(Protocol):
@@ -217,7 +217,7 @@ def rounded(values: Floats) -> list[list[Cell]]:
     return [[0 if value == 0 else 1 if value == 1 else value for value in row] for row in short.tolist()]
 
 
-def table_of(thing: Framed, caption: str = "", most: int = MOST_ROWS) -> Table:
+def table_of(thing: Framed, caption: str = "", most: int = MOST_ROWS) -> HtmlTable:
     """Return the table of anything that becomes a frame."""
     frame: Any = thing.to_frame("pyarrow")
     level = f"{100 * (thing.level if isinstance(thing, HasLevel) else LEVEL):g} %"
@@ -227,13 +227,15 @@ def table_of(thing: Framed, caption: str = "", most: int = MOST_ROWS) -> Table:
     said_any = [any(value != "" for value in column) for column in columns]  # a column of nothing says nothing
     heads = [head for head, some in zip(heads, said_any, strict=True) if some]
     rows = [[cell(v) for v, some in zip(row, said_any, strict=True) if some] for row in zip(*columns, strict=True)]
-    return Table(heads, rows, caption, frame.num_rows)
+    return HtmlTable(heads, rows, caption, frame.num_rows)
 
 
-def table_from(names: Sequence[str], rows: Iterable[Iterable[Any]], caption: str = "", most: int = MOST_ROWS) -> Table:
+def table_from(
+    names: Sequence[str], rows: Iterable[Iterable[Any]], caption: str = "", most: int = MOST_ROWS
+) -> HtmlTable:
     """Return a table of rows of anything."""
     listed = [[cell(value) for value in row] for row in rows]
-    return Table(list(names), listed[:most], caption, len(listed))
+    return HtmlTable(list(names), listed[:most], caption, len(listed))
 
 
 def sheet_of(

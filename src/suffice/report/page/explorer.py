@@ -13,7 +13,7 @@ from suffice.models.model import Model
 from suffice.models.normal_mixture import NormalMixture
 from suffice.priors.credible import credible_marginals
 from suffice.priors.network_posterior import NetworkPosterior
-from suffice.report.page.entries import QUICK_VARIABLES, Parts, Spec, tried
+from suffice.report.page.entries import QUICK_VARIABLES, ReportParts, Spec, tried
 from suffice.report.page.inference import normal_spec, tree_spec
 from suffice.report.page.monitors import layout_of
 from suffice.types import Floats
@@ -25,7 +25,7 @@ MOST_NODES, MOST_CELLS = 2_000, 20_000_000  # of a model whose distributions are
 MOST_DRAWN = 5_000  # cells of a model that is calibrated a thousand times
 
 
-def graph_spec(parts: Parts, has_monitors: bool) -> Spec | None:
+def graph_spec(parts: ReportParts, has_monitors: bool) -> Spec | None:
     """Return the graph as the page takes it; none where there is no graph."""
     graph = parts.graph
     if graph is None or not graph.colours:
@@ -37,7 +37,7 @@ def graph_spec(parts: Parts, has_monitors: bool) -> Spec | None:
     return {"n": n_nodes, "kinds": graph.colours, "directed": graph.directed, "what": graph.what, "layout": layout}
 
 
-def local_specs(model: Model, fit: Fit | None, parts: Parts) -> Spec:
+def local_specs(model: Model, fit: Fit | None, parts: ReportParts) -> Spec:
     """Return what inference in the page needs, or the distributions without evidence where it is too large for that."""
     found: Spec = {"tree": None, "normal": None, "prior": None, "whiskers": None}
     if parts.graph is None or not parts.graph.colours:

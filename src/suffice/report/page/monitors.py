@@ -9,8 +9,8 @@ from itertools import pairwise
 
 import numpy as np
 
-from suffice.report.layout import Layout, breadth_first_edges, layered_layout
-from suffice.report.page.entries import Graph, Spec
+from suffice.report.layout import DrawingLayout, breadth_first_edges, layered_layout
+from suffice.report.page.entries import ReportGraph, Spec
 from suffice.text import visible
 from suffice.types import Floats
 
@@ -30,7 +30,7 @@ NARROW, BROAD = frozenset("iljtfrI.,:;'|!()[] -"), frozenset("mwMW@%—…")
 
 
 def layout_of(
-    graph: Graph,
+    graph: ReportGraph,
     names: Sequence[str],
     states: Sequence[Sequence[str]] | None,
     nodes: Sequence[int] | None = None,
@@ -39,7 +39,7 @@ def layout_of(
 
     Parameters
     ----------
-    graph : Graph
+    graph : ReportGraph
     names : sequence of str
         One per node.
     states : sequence of sequence of str, or None
@@ -50,11 +50,11 @@ def layout_of(
     Returns
     -------
     dict
-        The ``Layout`` of ``web/types.js``.
+        The ``DrawingLayout`` of ``web/types.js``.
 
     Examples
     --------
-    >>> layout = layout_of(Graph(["discrete"] * 2, [(0, 1)], True), ["A", "B"], [["no", "yes"], ["low", "high"]])
+    >>> layout = layout_of(ReportGraph(["discrete"] * 2, [(0, 1)], True), ["A", "B"], [["no", "yes"], ["low", "high"]])
     >>> layout["boxes"]
     [[2.4, 0, 178.1, 74], [0, 126, 182.9, 74]]
     >>> layout["edges"][0]["d"]
@@ -121,8 +121,12 @@ def _em(char: str) -> float:
 
 
 def _lay_out(
-    graph: Graph, edges: list[tuple[int, int]], widths: list[float], heights: list[float], gap: tuple[float, float]
-) -> tuple[Layout, bool]:
+    graph: ReportGraph,
+    edges: list[tuple[int, int]],
+    widths: list[float],
+    heights: list[float],
+    gap: tuple[float, float],
+) -> tuple[DrawingLayout, bool]:
     """Return the layout, and whether it is a circle, whose edges are arcs; those between layers are curves."""
     n_nodes, n_edges = len(widths), len(edges)
     few = 3 <= n_nodes <= FEW and n_edges >= n_nodes
@@ -132,7 +136,7 @@ def _lay_out(
     return layered_layout(n_nodes, down, widths, heights, gap=gap), False
 
 
-def _circle(directed: bool, edges: list[tuple[int, int]], widths: list[float], heights: list[float]) -> Layout:
+def _circle(directed: bool, edges: list[tuple[int, int]], widths: list[float], heights: list[float]) -> DrawingLayout:
     """Place the nodes around an ellipse that has room for all; edges go from box to box."""
     angles = np.linspace(0, 2 * math.pi, len(widths), endpoint=False) - math.pi / 2
     wide, high = max(widths), max(heights)
@@ -144,7 +148,7 @@ def _circle(directed: bool, edges: list[tuple[int, int]], widths: list[float], h
     middle = np.array([(x.min() + x.max()) / 2, (y.min() + y.max()) / 2])
     centres, sizes = np.column_stack([x, y]), np.column_stack([widths, heights])
     routes = tuple(_arc(centres, sizes, a, b, middle if directed else None) for a, b in edges)
-    return Layout(x, y, routes, float(x.max() + wide / 2), float(y.max() + high / 2))
+    return DrawingLayout(x, y, routes, float(x.max() + wide / 2), float(y.max() + high / 2))
 
 
 def _is_apart(radius: float, angles: Floats, width: float, height: float) -> bool:
@@ -177,7 +181,7 @@ def _border(centre: Floats, towards: Floats, size: Floats) -> Floats:
 # Edges --------------------------------------------------------------------------------------------------------
 
 
-def _strength(graph: Graph, number: int) -> Spec:
+def _strength(graph: ReportGraph, number: int) -> Spec:
     """Return the width of an edge, from 1 to 4, and whether its strength is negative; nothing where it has none."""
     if graph.strengths is None:
         return {}

@@ -15,10 +15,10 @@ from suffice.report.page.entries import (
     MOST_ROWS,
     Entry,
     Framed,
-    Graph,
-    Parts,
+    HtmlTable,
+    ReportGraph,
+    ReportParts,
     Sheet,
-    Table,
     colour_of,
     is_quick,
     sheet_of,
@@ -43,7 +43,7 @@ KINDS = {
 }
 
 
-def network_parts(model: BayesianNetwork, fit: Fit | None = None) -> Parts:
+def network_parts(model: BayesianNetwork, fit: Fit | None = None) -> ReportParts:
     """Lay out a network: one entry a node, in the order of the graph."""
     dag = model.dag
     place = {node: index for index, node in enumerate(dag.nodes)}
@@ -67,7 +67,7 @@ def network_parts(model: BayesianNetwork, fit: Fit | None = None) -> Parts:
     edges = [(place[parent], place[node]) for node in dag.nodes for parent in dag.parents[node]]
     strengths, said = strengths_in(model, dag.edges) if len(dag.nodes) <= FEW and is_quick(model) else (None, "")
     what = "Nodes are variables; edges lead from parents to children." + said
-    return Parts(entries, Graph(colours, edges, True, strengths, what))
+    return ReportParts(entries, ReportGraph(colours, edges, True, strengths, what))
 
 
 class ShownCPD(CPD, Framed, Protocol):
@@ -80,13 +80,13 @@ class ShownCPD(CPD, Framed, Protocol):
 
 def _tables(
     cpd: TabularCPD | ShownCPD, place: dict[str, int], posterior: NodePosterior | None, fit: Fit | None, most: int
-) -> list[Table | Sheet]:
+) -> list[HtmlTable | Sheet]:
     """Return what is known of a node: its table with intervals, or its coefficients with standard errors."""
     if isinstance(cpd, TabularCPD):
         ends = posterior.bounds(LEVEL) if isinstance(posterior, DirichletRows) else None
         fits = ends is not None and ends[0].shape == cpd.values.shape
         return [sheet_of(cpd, place, ends if fits else None, most)]
-    found: list[Table | Sheet] = []
+    found: list[HtmlTable | Sheet] = []
     if isinstance(posterior, RegressionPosterior):
         found.append(table_of(posterior.intervals(LEVEL), f"{100 * LEVEL:g} % credible intervals, equal-tailed"))
     elif isinstance(fit, NetworkFit) and cpd.kind == "linear_gaussian":

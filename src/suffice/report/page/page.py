@@ -27,7 +27,7 @@ from suffice.report.page.entries import Spec
 from suffice.report.page.explorer import graph_spec, literals_of, local_specs, size_in_words
 from suffice.report.page.paper import find_browser, pdf_of
 from suffice.report.page.plots import figures
-from suffice.report.page.scores import Reading
+from suffice.report.page.scores import ReadingOptions
 from suffice.text import fixed, number, plural, visible
 from suffice.types import TableLike
 from suffice.version import __version__
@@ -49,7 +49,7 @@ def write_report(
     data: TableLike | None = None,
     title: str | None = None,
     plots: bool = True,
-    **policies: Unpack[Reading],
+    **policies: Unpack[ReadingOptions],
 ) -> None:
     """Write the report of a fit, or of a model alone, to one HTML file, or to a PDF file where Chromium is installed.
 
@@ -98,7 +98,7 @@ def report_html(
     title: str | None = None,
     plots: bool = True,
     unfolded: bool = False,
-    **policies: Unpack[Reading],
+    **policies: Unpack[ReadingOptions],
 ) -> str:
     """Return the page as text, with its details open if wanted; see `write_report`."""
     if title is not None:

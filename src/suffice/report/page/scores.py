@@ -26,7 +26,7 @@ from suffice.types import TableLike
 FAMILIES = "log-likelihood of families"
 
 
-class Reading(TypedDict, total=False):
+class ReadingOptions(TypedDict, total=False):
     """How rows are read that are scored."""
 
     weights: Weights
@@ -35,7 +35,7 @@ class Reading(TypedDict, total=False):
 
 
 @dataclass(frozen=True)
-class Score:
+class DataScore:
     """The log-likelihood of some rows.
 
     Attributes
@@ -75,7 +75,7 @@ class _Families:
         return {Sum(FAMILIES, len(totals)): Sums(FAMILIES, np.array(totals))}
 
 
-def score(model: Model, data: TableLike, **policies: Unpack[Reading]) -> Score:
+def score(model: Model, data: TableLike, **policies: Unpack[ReadingOptions]) -> DataScore:
     """Return the log-likelihood of a table of rows under a model.
 
     Parameters
@@ -100,16 +100,18 @@ def score(model: Model, data: TableLike, **policies: Unpack[Reading]) -> Score:
     source = BlockSource(table)
     if observed:
         total, statistics = log_likelihood(model, source, observed)
-        return Score(statistics.weight, total, "observed log-likelihood")
+        return DataScore(statistics.weight, total, "observed log-likelihood")
     if isinstance(model, BayesianNetwork):
         statistics = source.reduce(_Families(model))
         values = statistics[Sum(FAMILIES, len(model.dag.nodes))].values.tolist()
-        return Score(statistics.weight, sum(values), "log-likelihood", dict(zip(model.dag.nodes, values, strict=True)))
+        return DataScore(
+            statistics.weight, sum(values), "log-likelihood", dict(zip(model.dag.nodes, values, strict=True))
+        )
     total, statistics = log_likelihood(model, source)
     entry = entry_of(model)
     kind = "conditional log-likelihood" if entry is not None and entry.conditional else "log-likelihood"
     confusion = _confusion(model, source) if isinstance(model, Posteriors) else None
-    return Score(statistics.weight, total, kind, confusion=confusion)
+    return DataScore(statistics.weight, total, kind, confusion=confusion)
 
 
 def _confusion(model: Posteriors, source: BlockSource) -> Confusion:

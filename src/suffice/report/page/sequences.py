@@ -11,9 +11,9 @@ from suffice.priors.markov_posterior import MarkovChainPosterior
 from suffice.report.page.entries import (
     LEVEL,
     Entry,
-    Graph,
-    Parts,
-    Table,
+    HtmlTable,
+    ReportGraph,
+    ReportParts,
     sheet_of,
     states_of,
     table_from,
@@ -38,7 +38,7 @@ ARROWS = 3  # of each label, the strongest
 TRANSITIONS = "Nodes are {}; arrows are the strongest {} from one to the next, the stronger the wider."
 
 
-def chain_parts(model: ChainModel, fit: Fit | None = None) -> Parts:
+def chain_parts(model: ChainModel, fit: Fit | None = None) -> ReportParts:
     """Lay out a chain of labels: transitions as a graph, and the largest weights of every label."""
     labels = [str(label) for label in model.label.labels]
     matrix = transition_matrix(model).to_numpy()
@@ -59,14 +59,14 @@ def chain_parts(model: ChainModel, fit: Fit | None = None) -> Parts:
     entries.append(Entry("largest weights of transitions", "table", tables=[_top(transition_table(model, MOST))]))
     if len(model.layout.step_pairs):
         entries.append(Entry("largest weights of steps", "table", tables=[_top(step_table(model, MOST))]))
-    return Parts(entries, graph)
+    return ReportParts(entries, graph)
 
 
-def _top(found: TopWeights) -> Table:
+def _top(found: TopWeights) -> HtmlTable:
     return table_of(found, found._foot)
 
 
-def labelled_graph_parts(model: GraphModel, fit: Fit | None = None) -> Parts:
+def labelled_graph_parts(model: GraphModel, fit: Fit | None = None) -> ReportParts:
     """Lay out a conditional random field on graphs: its weights, by label too."""
     weights = graph_weights(model)
     whole = table_of(weights)
@@ -79,10 +79,10 @@ def labelled_graph_parts(model: GraphModel, fit: Fit | None = None) -> Parts:
         tables = [table_from(whole.head, rows, "the largest weights in size")]
         entries.append(Entry(label, "label", tables=tables))
     entries.append(Entry("weights", "table", tables=[whole]))
-    return Parts(entries)
+    return ReportParts(entries)
 
 
-def markov_parts(model: MarkovChainModel, fit: Fit | None = None) -> Parts:
+def markov_parts(model: MarkovChainModel, fit: Fit | None = None) -> ReportParts:
     """Lay out a Markov chain: its symbols, and where it goes from each context."""
     labels = states_of(model.variable)
     last = model.tables[-1]
@@ -101,16 +101,16 @@ def markov_parts(model: MarkovChainModel, fit: Fit | None = None) -> Parts:
         if len(labels) <= MOST_LABELS:
             graph = strongest_arrows(np.nan_to_num(last.values), "symbols", "transitions")
     table = _with_context(last, model.order)
-    return Parts([*entries, Entry("transition probabilities", "table", tables=[table])], graph)
+    return ReportParts([*entries, Entry("transition probabilities", "table", tables=[table])], graph)
 
 
-def _with_context(cpd: TabularCPD, order: int) -> Table:
+def _with_context(cpd: TabularCPD, order: int) -> HtmlTable:
     """Return the rows of the last table, contexts before the probabilities."""
     heads = [f"{order - place} before" for place in range(order)] + [str(label) for label in cpd.family.child.labels]
     return table_from(heads, ([*map(str, labels), *row] for labels, row in cpd.rows()))
 
 
-def hidden_parts(model: HiddenMarkovModel, fit: Fit | None = None) -> Parts:
+def hidden_parts(model: HiddenMarkovModel, fit: Fit | None = None) -> ReportParts:
     """Lay out a hidden Markov chain: its states with what they show, and the steps between them."""
     labels = states_of(model.state)
     place = {model.state.name: len(labels)}
@@ -129,10 +129,10 @@ def hidden_parts(model: HiddenMarkovModel, fit: Fit | None = None) -> Parts:
         if len(labels) <= MOST_LABELS
         else None
     )
-    return Parts(entries, graph)
+    return ReportParts(entries, graph)
 
 
-def regression_parts(model: AutoregressiveModel, fit: Fit | None = None) -> Parts:
+def regression_parts(model: AutoregressiveModel, fit: Fit | None = None) -> ReportParts:
     """Lay out an autoregression: every equation, and the lags that lead to it."""
     lags, names = list(model.lag_names), list(model.variables)
     entries = [Entry(name, "lag", below=[*range(len(lags), len(lags) + len(names))]) for name in lags]
@@ -142,11 +142,11 @@ def regression_parts(model: AutoregressiveModel, fit: Fit | None = None) -> Part
         facts = [("sd of the error", f"{model.errors.sd[place]:.6g}")]
         entries.append(Entry(name, "equation", [], facts, [*range(len(lags))], tables=tables))
     edges = [(lag, len(lags) + place) for place in range(len(names)) for lag in range(len(lags))]
-    graph = Graph(["continuous"] * len(entries), edges, True, what="Lagged values are above what they predict.")
-    return Parts(entries, graph)
+    graph = ReportGraph(["continuous"] * len(entries), edges, True, what="Lagged values are above what they predict.")
+    return ReportParts(entries, graph)
 
 
-def strongest_arrows(weights: Floats, nodes: str, what: str) -> Graph:
+def strongest_arrows(weights: Floats, nodes: str, what: str) -> ReportGraph:
     """Return the strongest steps between labels as a graph; those that stay are in the tables."""
     edges = []
     for place, row in enumerate(weights):
@@ -154,4 +154,4 @@ def strongest_arrows(weights: Floats, nodes: str, what: str) -> Graph:
         edges += [(place, int(other)) for other in order[: ARROWS + 1] if other != place and row[other] > 0][:ARROWS]
     most = float(np.abs(weights).max(initial=0.0)) or 1.0
     strengths = [float(weights[edge]) / most for edge in edges]
-    return Graph(["class"] * len(weights), edges, True, strengths, TRANSITIONS.format(nodes, what), ring=True)
+    return ReportGraph(["class"] * len(weights), edges, True, strengths, TRANSITIONS.format(nodes, what), ring=True)

@@ -12,9 +12,9 @@ from suffice.report.page.entries import (
     LEVEL,
     Cell,
     Entry,
-    Graph,
-    Parts,
-    Table,
+    HtmlTable,
+    ReportGraph,
+    ReportParts,
     colour_of,
     is_quick,
     states_of,
@@ -42,7 +42,7 @@ MOST_CELLS = 20_000  # of all factors, up to which their u-terms are laid out
 JOINED = "Nodes are variables; an edge joins two that occur in one {}."
 
 
-def field_parts(model: MarkovNetwork, fit: Fit | None = None) -> Parts:
+def field_parts(model: MarkovNetwork, fit: Fit | None = None) -> ReportParts:
     """Lay out a Markov random field: u-terms with standard errors, and margins by variable."""
     scopes = [tuple(factor.names) for factor in model.factors]
     table, of_rows = _u_terms(model, fit)
@@ -52,7 +52,7 @@ def field_parts(model: MarkovNetwork, fit: Fit | None = None) -> Parts:
     return _over_variables(model, scopes, "factor", tables, _by_variable(table, of_rows), fit)
 
 
-def feature_parts(model: FeatureModel, fit: Fit | None = None) -> Parts:
+def feature_parts(model: FeatureModel, fit: Fit | None = None) -> ReportParts:
     """Lay out a log-linear model: weights with standard errors, and by variable."""
     names, values = model.weights.names, model.weights.to_numpy()
     found = tried(fit.weights, LEVEL) if isinstance(fit, FeaturesFit) and len(names) <= 500 else None
@@ -69,7 +69,7 @@ def feature_parts(model: FeatureModel, fit: Fit | None = None) -> Parts:
     return _over_variables(model, scopes, "feature", tables, _by_variable(table, scopes), fit, model.features.given)
 
 
-def normal_parts(model: JointNormal, fit: Fit | None = None) -> Parts:
+def normal_parts(model: JointNormal, fit: Fit | None = None) -> ReportParts:
     """Lay out a normal distribution: means, deviations and partial correlations."""
     names, partial = model.names, model.partial_correlations
     joined = [(i, j) for i, j in itertools.combinations(range(len(names)), 2) if abs(partial[i, j]) > 1e-12]
@@ -100,10 +100,10 @@ def normal_parts(model: JointNormal, fit: Fit | None = None) -> Parts:
     what = (
         "Nodes are variables; an edge joins two that depend on each other given all others; its width is the partial "
     )
-    graph = Graph(
+    graph = ReportGraph(
         ["continuous"] * len(names), joined, False, [float(partial[pair]) for pair in joined], what + "correlation."
     )
-    return Parts(entries, graph)
+    return ReportParts(entries, graph)
 
 
 def _over_variables(
@@ -111,10 +111,10 @@ def _over_variables(
     scopes: Iterable[tuple[str, ...]],
     of: str,
     tables: list[Entry],
-    rows: dict[str, Table],
+    rows: dict[str, HtmlTable],
     fit: Fit | None,
     given: tuple[str, ...] = (),
-) -> Parts:
+) -> ReportParts:
     """Lay out variables as nodes, joined where they occur together."""
     variables = model.schema.variables
     place = {variable.name: index for index, variable in enumerate(variables)}
@@ -140,11 +140,11 @@ def _over_variables(
     edges = list(joined)
     names = [variable.name for variable in variables]
     widths, said = strengths_in(fit or model, [(names[i], names[j]) for i, j in edges]) if few else (None, "")
-    graph = Graph([colour_of(variable) for variable in variables], edges, False, widths, JOINED.format(of) + said)
-    return Parts([*entries, *tables], graph)
+    graph = ReportGraph([colour_of(variable) for variable in variables], edges, False, widths, JOINED.format(of) + said)
+    return ReportParts([*entries, *tables], graph)
 
 
-def _u_terms(model: MarkovNetwork, fit: Fit | None) -> tuple[Table | None, list[tuple[str, ...]]]:
+def _u_terms(model: MarkovNetwork, fit: Fit | None) -> tuple[HtmlTable | None, list[tuple[str, ...]]]:
     """Return the u-terms with standard errors where they are known, and the variables of each; none of very many."""
     if sum(factor.values.size for factor in model.factors) > MOST_CELLS:
         return None, []
@@ -179,10 +179,10 @@ def _expected(fit: Fit | None) -> Entry | None:
         return abs(value) if isinstance(value, int | float) else 0.0
 
     rows = sorted(table.rows, key=size, reverse=True)
-    return Entry("observed and expected counts", "table", tables=[Table(table.head, rows, table.caption)])
+    return Entry("observed and expected counts", "table", tables=[HtmlTable(table.head, rows, table.caption)])
 
 
-def _by_variable(table: Table | None, scopes: Sequence[tuple[str, ...]]) -> dict[str, Table]:
+def _by_variable(table: HtmlTable | None, scopes: Sequence[tuple[str, ...]]) -> dict[str, HtmlTable]:
     """Return the rows of a table that belong to each variable, given the variables of every row."""
     if table is None:
         return {}
@@ -190,4 +190,4 @@ def _by_variable(table: Table | None, scopes: Sequence[tuple[str, ...]]) -> dict
     for row, scope in zip(table.rows, scopes, strict=False):
         for name in scope:
             found.setdefault(name, []).append(row)
-    return {name: Table(table.head, rows) for name, rows in found.items()}
+    return {name: HtmlTable(table.head, rows) for name, rows in found.items()}
