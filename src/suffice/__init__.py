@@ -94,6 +94,10 @@ _HOMES = {
     "suffice.priors.several": ("Priors",),
     "suffice.certify.certificate": ("Certificate",),
     "suffice.result.fit": ("Fit",),
+    "suffice.result.family_fits": (
+        *("NetworkFit", "CliquesFit", "FeaturesFit"),
+        *("GaussianMarkovFit", "SoftmaxFit"),
+    ),
     "suffice.result.chain_orders": ("chain_orders",),
     "suffice.result.likelihood_ratio": ("likelihood_ratio",),
     "suffice.result.notes": ("Note",),
@@ -176,6 +180,11 @@ if TYPE_CHECKING:
     from suffice.priors.bge import BGe as BGe
     from suffice.priors.several import Priors as Priors
     from suffice.result.chain_orders import chain_orders as chain_orders
+    from suffice.result.family_fits import CliquesFit as CliquesFit
+    from suffice.result.family_fits import FeaturesFit as FeaturesFit
+    from suffice.result.family_fits import GaussianMarkovFit as GaussianMarkovFit
+    from suffice.result.family_fits import NetworkFit as NetworkFit
+    from suffice.result.family_fits import SoftmaxFit as SoftmaxFit
     from suffice.result.fit import Fit as Fit
     from suffice.result.likelihood_ratio import likelihood_ratio as likelihood_ratio
     from suffice.result.notes import Note as Note

@@ -9,10 +9,8 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass
-from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
 from suffice.certify.certificate import Certificate, Measured
 from suffice.certify.claim import Claim
@@ -28,12 +26,12 @@ from suffice.models.joint_normal import JointNormal
 from suffice.optimise.distance import EPS, Distance, beyond, matrix_loss, mean_loss, quadratic_loss
 from suffice.stats.moments import Moments
 from suffice.structures.autoregression import Autoregression
-from suffice.types import Floats
+from suffice.types import Array, Floats
 
 SINGULAR = 1e-15
 """An eigenvalue of correlations below this is what rounding leaves of zero."""
 
-Exact = NDArray[Any]
+Exact = Array
 NONE = Violation(0.0, "no equation")
 
 

@@ -33,7 +33,7 @@ from suffice.optimise.decrement import Decrement, decrement_by_products
 from suffice.priors.penalty import Penalty
 from suffice.priors.pseudo_margins import pseudo_margin
 from suffice.stats.needs import Count
-from suffice.types import Floats
+from suffice.types import Array, Floats
 
 ROUNDING = 1e-15
 """Margins are known to this relative accuracy."""
@@ -302,12 +302,12 @@ class ExaminedCliques:
         return possible_cells(factors_over(self.claim.base, self.claim.structure.variables), self.layout.sizes)
 
     @cached_property
-    def joint_counts(self) -> NDArray[Any] | None:
+    def joint_counts(self) -> Array | None:
         """The counts of the whole table, if they were collected and can be written out."""
         need = Count(self.claim.structure.variables)
         if need not in self.claim.statistics or self.claim.statistics[need].cells is not None:
             return None
-        table: NDArray[Any] = self.claim.statistics[need].table()
+        table: Array = self.claim.statistics[need].table()
         return table
 
     @cached_property

@@ -7,7 +7,6 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
-from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -25,7 +24,7 @@ from suffice.stats.moments import Moments
 from suffice.stats.needs import Moment
 from suffice.structures.gaussian_markov import GaussianMarkov
 from suffice.structures.single import MultivariateNormal
-from suffice.types import Floats
+from suffice.types import Array, Floats
 
 CLAIMS = {
     "mle": "maximum likelihood",
@@ -122,7 +121,7 @@ def _last_digits(claim: Claim, mean: Floats) -> Floats:
     return np.abs(mean) * (0.0 if claim.point == "mle" else 4 * EPS)
 
 
-def _rounding(covariance: NDArray[Any], precision: NDArray[Any]) -> Floats:
+def _rounding(covariance: Array, precision: Array) -> Floats:
     """Return |Σ| |K| |Σ|: how far relative changes of K, as by rounding, move the entries of Σ."""
     found: Floats = np.abs(covariance) @ np.abs(precision) @ np.abs(covariance)
     return found

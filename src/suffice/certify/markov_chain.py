@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import TYPE_CHECKING
 
 import numpy as np
 from numpy.typing import NDArray
@@ -18,6 +18,9 @@ from suffice.models.cpds.tabular_kind import KIND
 from suffice.optimise.distance import Distance
 from suffice.stats.counts import Counts
 from suffice.stats.needs import Count
+
+if TYPE_CHECKING:
+    from suffice.types import Array
 
 
 def certify(claim: Claim) -> Certificate:
@@ -52,7 +55,7 @@ def certify(claim: Claim) -> Certificate:
     )
 
 
-def _windows(counts: Counts, variable: Variable) -> tuple[list[NDArray[Any]], NDArray[Any]]:
+def _windows(counts: Counts, variable: Variable) -> tuple[list[Array], Array]:
     """Return the windows that occur as the model codes them, a column a variable, and their counts.
 
     Predecessors are coded from 1, the time before the start as 0.
@@ -66,7 +69,7 @@ def _windows(counts: Counts, variable: Variable) -> tuple[list[NDArray[Any]], ND
     return columns, m
 
 
-def _depths(lags: list[NDArray[Any]], n: int) -> NDArray[np.int32]:
+def _depths(lags: list[Array], n: int) -> NDArray[np.int32]:
     """Return how many predecessors each window has, −1 where the time before the start follows a symbol."""
     depth = np.zeros(n, np.int32)
     for lag in lags:
@@ -83,7 +86,7 @@ def _run(here: NDArray[np.bool_]) -> slice | NDArray[np.bool_]:
 
 
 def _part(
-    windows: list[NDArray[Any]], m: NDArray[Any], here: NDArray[np.bool_], known: int, variables: tuple[Variable, ...]
+    windows: list[Array], m: Array, here: NDArray[np.bool_], known: int, variables: tuple[Variable, ...]
 ) -> Counts:
     """Return the counts of windows with so many predecessors."""
     lags = windows[len(windows) - 1 - known : -1]

@@ -3,14 +3,12 @@
 from __future__ import annotations
 
 import math
-from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
 from suffice.models.joint_normal import JointNormal
 from suffice.stats.moments import Moments
-from suffice.types import Floats
+from suffice.types import Array, Floats
 
 
 def log_likelihood_of(model: JointNormal, moments: Moments) -> float:
@@ -32,7 +30,7 @@ def log_likelihood(covariance: Floats, weight: float, squares: Floats) -> float:
     return -0.5 * (weight * constant + math.fsum(seen))
 
 
-def integral_gap(precision: NDArray[Any], covariance: NDArray[Any]) -> float:
+def integral_gap(precision: Array, covariance: Array) -> float:
     """Return how far √(det Σ det K) is from one: the integral of a density that is normalised by the other matrix."""
     (sign, log_k), (other, log_sigma) = np.linalg.slogdet(precision), np.linalg.slogdet(covariance)
     return abs(math.expm1(0.5 * float(log_k + log_sigma))) if sign > 0 and other > 0 else math.inf

@@ -11,7 +11,7 @@ import math
 from collections.abc import Iterator
 from dataclasses import dataclass, field
 from functools import cached_property
-from typing import Any, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -33,6 +33,9 @@ from suffice.stats.needs import Need, Sum
 from suffice.stats.sums import Sums
 from suffice.text import plural
 from suffice.types import Floats
+
+if TYPE_CHECKING:
+    from suffice.priors.prior import Prior
 
 LIFT = 1e-9
 """What zeros are replaced by, to see whether the likelihood rises with them."""
@@ -317,7 +320,7 @@ class SharedNodes:
 
     examined: ExaminedNetwork
     names: tuple[str, ...]
-    prior: Any
+    prior: Prior | None
 
     @cached_property
     def lead(self) -> Any:

@@ -31,7 +31,7 @@ from suffice.settings import settings
 from suffice.stats.needs import Sum
 from suffice.stats.sums import Sums
 from suffice.text import in_bytes
-from suffice.types import Floats
+from suffice.types import Array, Floats
 
 Whole = NDArray[np.int64]
 SHORT = 256
@@ -160,7 +160,7 @@ def _filled(cpd: TabularCPD) -> Floats:
     return np.nan_to_num(cpd.values, nan=0.0)
 
 
-def _emitted(cpd: Emission, values: NDArray[Any], gamma: Floats) -> Floats:
+def _emitted(cpd: Emission, values: Array, gamma: Floats) -> Floats:
     """Return a table's expected counts, or the weights of states and a normal distribution's derivatives."""
     seen = ~missing_in(values)
     g, x = gamma[seen], values[seen]

@@ -28,7 +28,7 @@ from suffice.native import evidence_rows
 from suffice.settings import settings
 from suffice.stats.rows import Rows
 from suffice.text import in_bytes
-from suffice.types import Floats
+from suffice.types import Array, Floats
 
 Codes = NDArray[np.int32]
 JOINT_CELLS = 1 << 14
@@ -75,12 +75,12 @@ class ObservedCodes:
         """Which rows lack nothing."""
         return np.asarray((self.codes >= 0).all(axis=1))
 
-    def part(self, rows: NDArray[Any]) -> ObservedCodes:
+    def part(self, rows: Array) -> ObservedCodes:
         """Return some of the rows."""
         return ObservedCodes(np.ascontiguousarray(self.codes[rows]), self.weights[rows])
 
 
-def _codes(variable: Variable, block: Block) -> NDArray[Any]:
+def _codes(variable: Variable, block: Block) -> Array:
     """Return a column's codes in terms of a variable's states; −1 where nothing was seen, or the column is latent."""
     if variable.name not in block.columns:
         return np.full(block.n_rows, -1, np.int64)
@@ -242,7 +242,7 @@ class ObservedRows:
             return self._one_by_one(values, rows, expected)
         log_p, status = np.full(n, -np.inf), np.full(n, evidence_rows.LOST)
 
-        def part(mine: NDArray[Any]) -> Floats:
+        def part(mine: Array) -> Floats:
             counts, found, how = np.zeros(len(values)), np.empty(len(mine)), np.empty(len(mine), np.int64)
             evidence_rows.add_expected_counts(tree, rows.codes[mine], rows.weights[mine], values, found, how, counts)
             log_p[mine], status[mine] = found, how
@@ -295,7 +295,7 @@ class ObservedRows:
             )
 
 
-def _patterns(rows: ObservedCodes) -> Iterator[tuple[NDArray[Any], frozenset[int]]]:
+def _patterns(rows: ObservedCodes) -> Iterator[tuple[Array, frozenset[int]]]:
     """Yield the rows that lack the same variables, and these."""
     patterns, of_row = np.unique(rows.codes < 0, axis=0, return_inverse=True)
     for number, pattern in enumerate(patterns):

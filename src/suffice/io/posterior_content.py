@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -27,6 +26,7 @@ from suffice.stats.needs import Moment
 
 if TYPE_CHECKING:
     from suffice.result.fit import Fit
+    from suffice.types import Entry
 
 NODES: dict[str, type[DirichletRows | RegressionPosterior | PointPosterior]] = {
     "dirichlet": DirichletRows,
@@ -45,7 +45,7 @@ def written(fit: Fit) -> dict[str, Any] | None:
     return None
 
 
-def read(entry: Mapping[str, Any] | None, fit: Fit) -> Posterior[Any] | None:
+def read(entry: Entry | None, fit: Fit) -> Posterior[Any] | None:
     """Rebuild a posterior; ``fit`` holds structure, model, prior and statistics."""
     return None if entry is None else family_of(fit.structure).posteriors()[entry["type"]].read(entry, fit)
 
@@ -61,7 +61,7 @@ def _written_node(node: NodePosterior) -> dict[str, Any]:
     return node.to_dict() if name == "dirichlet" else {"type": name, **node.to_dict()}
 
 
-def _read_network(entry: Mapping[str, Any], fit: Fit) -> NetworkPosterior:
+def _read_network(entry: Entry, fit: Fit) -> NetworkPosterior:
     nodes = tuple(
         NODES[values.get("type", "dirichlet")].from_dict(fit.model.cpd(node).family, values)
         for node, values in zip(fit.structure.nodes, entry["nodes"], strict=True)
@@ -69,23 +69,23 @@ def _read_network(entry: Mapping[str, Any], fit: Fit) -> NetworkPosterior:
     return NetworkPosterior(fit.model.dag, nodes, number_or_none(entry, "log_marginal_likelihood"))
 
 
-def _read_hypotheses(entry: Mapping[str, Any], fit: Fit) -> HypothesisPosterior:
+def _read_hypotheses(entry: Entry, fit: Fit) -> HypothesisPosterior:
     log_weights = np.array(entry["log_weights"], np.float64).reshape(len(fit.structure.names))
     return HypothesisPosterior(fit.structure, log_weights, number(entry, "log_marginal_likelihood"))
 
 
-def _read_cliques(entry: Mapping[str, Any], fit: Fit) -> HyperDirichlet:
+def _read_cliques(entry: Entry, fit: Fit) -> HyperDirichlet:
     number(entry, "log_marginal_likelihood")
     return HyperDirichlet.from_dict(fit.structure, fit.model.schema, entry)
 
 
-def _read_gaussian(entry: Mapping[str, Any], fit: Fit) -> HyperInverseWishartPosterior | NormalInverseWishartPosterior:
+def _read_gaussian(entry: Entry, fit: Fit) -> HyperInverseWishartPosterior | NormalInverseWishartPosterior:
     """Form the posterior anew: it is prior and statistics, both of which the file has."""
     prior: HyperInverseWishart | NormalInverseWishart = fit.prior
     return prior.posterior(fit.structure, fit.statistics[Moment(fit.structure.variables)])
 
 
-def _read_regression(entry: Mapping[str, Any], fit: Fit) -> AutoregressionPosterior:
+def _read_regression(entry: Entry, fit: Fit) -> AutoregressionPosterior:
     """Form the posterior of an autoregression anew, from prior and statistics."""
     from suffice.models.autoregression_node import node_family
 
@@ -94,7 +94,7 @@ def _read_regression(entry: Mapping[str, Any], fit: Fit) -> AutoregressionPoster
     return AutoregressionPosterior(fit.structure, fit.prior.posterior("linear_gaussian", family, moments))
 
 
-def _read_chain(entry: Mapping[str, Any], fit: Fit) -> MarkovChainPosterior:
+def _read_chain(entry: Entry, fit: Fit) -> MarkovChainPosterior:
     return MarkovChainPosterior.from_dict(fit.model, entry)
 
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, replace
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -30,6 +30,9 @@ from suffice.structures.label_chain import LabelChain
 from suffice.text import plural
 from suffice.types import Bools, Floats
 
+if TYPE_CHECKING:
+    from suffice.priors.prior import Prior
+
 MEMORY = 30
 """Pairs of changes that L-BFGS remembers, unless told."""
 FEW = 64
@@ -50,7 +53,7 @@ def refuses(structure: LabelChain, schema: Schema) -> str | None:
     return None
 
 
-def check(structure: LabelChain, prior: Any, fixed: Mapping[str, Any]) -> None:
+def check(structure: LabelChain, prior: Prior | None, fixed: Mapping[str, Any]) -> None:
     """Refuse priors that are not penalties, and given parameters."""
     if fixed:
         raise ArgumentError(f"The weights of a {structure.words} cannot be given. Leave 'fixed' out.")
@@ -58,13 +61,13 @@ def check(structure: LabelChain, prior: Any, fixed: Mapping[str, Any]) -> None:
         penalty_of(prior)
 
 
-def refuses_l1(structure: LabelChain, prior: Any) -> str | None:
+def refuses_l1(structure: LabelChain, prior: Prior | None) -> str | None:
     """Say that a penalty with c1 > 0 needs another method."""
     has_l1 = isinstance(prior, Elastic | Laplace) and penalty_of(prior).c1 > 0
     return NotFor("it is for smooth penalties; name 'owlqn' for c1 > 0.") if has_l1 else None
 
 
-def refuses_smooth(structure: LabelChain, prior: Any) -> str | None:
+def refuses_smooth(structure: LabelChain, prior: Prior | None) -> str | None:
     """Say what the orthant-wise method is for."""
     has_l1 = isinstance(prior, Elastic | Laplace) and penalty_of(prior).c1 > 0
     return None if has_l1 else NotFor("it is for penalties with c1 > 0.")

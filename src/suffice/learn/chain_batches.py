@@ -11,7 +11,6 @@ from __future__ import annotations
 import math
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
-from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -28,7 +27,7 @@ from suffice.priors.elastic import Elastic
 from suffice.stats.chain_counts import ChainCount, count_chains
 from suffice.stats.source import BlockSource, Source
 from suffice.structures.label_chain import LabelChain
-from suffice.types import Floats, Ints
+from suffice.types import Array, Floats, Ints
 
 
 @dataclass(frozen=True, eq=False)
@@ -112,7 +111,7 @@ def batches_of(objective: ChainObjective, penalty: Elastic, positions: int, stre
     return Batches(objective.structure, each, penalty, penalty.c1 / shared, penalty.c2 / shared)
 
 
-def _in_memory(source: Source) -> tuple[LabelledSequences, NDArray[Any] | None]:
+def _in_memory(source: Source) -> tuple[LabelledSequences, Array | None]:
     """Return all sequences of a source, and the weights of positions."""
     if not isinstance(source, BlockSource):
         raise EstimationError(
@@ -149,7 +148,7 @@ def _labels(sequences: LabelledSequences) -> NDArray[np.int32]:
 
 
 def _batch(
-    objective: ChainObjective, sequences: LabelledSequences, weights: NDArray[Any] | None, chosen: Ints
+    objective: ChainObjective, sequences: LabelledSequences, weights: Array | None, chosen: Ints
 ) -> TrainingBatch:
     """Return some sequences as a batch."""
     layout, structure = objective.layout, objective.structure

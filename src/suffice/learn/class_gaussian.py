@@ -29,7 +29,7 @@ from __future__ import annotations
 import math
 from collections.abc import Mapping
 from dataclasses import dataclass, field
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -72,6 +72,9 @@ from suffice.structures.class_gaussian import ClassGaussian
 from suffice.text import number
 from suffice.types import Floats
 
+if TYPE_CHECKING:
+    from suffice.priors.prior import Prior
+
 
 def accepts(structure: ClassGaussian, schema: Schema) -> str | None:
     """Refuse inputs that were declared discrete, and Ledoit and Wolf's shrinkage, which has a method of its own."""
@@ -102,7 +105,7 @@ def needs(structure: ClassGaussian, schema: Schema) -> tuple[Need, ...]:
     return (Moment(structure.inputs, by=(structure.target,)),)
 
 
-def check(structure: ClassGaussian, prior: Any, fixed: Mapping[str, Any]) -> None:
+def check(structure: ClassGaussian, prior: Prior | None, fixed: Mapping[str, Any]) -> None:
     """Refuse priors, which the structure itself has words for, and given parameters."""
     if prior is not None:
         raise ArgumentError(

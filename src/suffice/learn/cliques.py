@@ -9,7 +9,7 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -30,6 +30,9 @@ from suffice.stats.needs import Count
 from suffice.structures.cliques import Cliques
 from suffice.text import plural
 from suffice.types import Floats
+
+if TYPE_CHECKING:
+    from suffice.priors.prior import Prior
 
 
 @dataclass(frozen=True, eq=False)
@@ -214,7 +217,7 @@ def refuses_nothing(structure: Cliques, schema: Any) -> str | None:
     return None
 
 
-def refuses_penalties(structure: Cliques, prior: Any) -> str | None:
+def refuses_penalties(structure: Cliques, prior: Prior | None) -> str | None:
     """Refuse penalties, which are no pseudo-counts."""
     if isinstance(prior, Penalty):
         other = "'proximal'" if isinstance(prior, Laplace) else "'newton' or 'lbfgs'"
@@ -222,14 +225,14 @@ def refuses_penalties(structure: Cliques, prior: Any) -> str | None:
     return None
 
 
-def refuses_kinks(structure: Cliques, prior: Any) -> str | None:
+def refuses_kinks(structure: Cliques, prior: Prior | None) -> str | None:
     """Refuse penalties that have no derivative at zero."""
     if isinstance(prior, Laplace):
         return "it needs derivatives, and Laplace's penalty has none at zero. Use 'proximal'."
     return None
 
 
-def refuses_smooth(structure: Cliques, prior: Any) -> str | None:
+def refuses_smooth(structure: Cliques, prior: Prior | None) -> str | None:
     """Refuse everything but penalties with kinks."""
     if not isinstance(prior, Laplace):
         return NotFor(
@@ -242,7 +245,7 @@ def refuses_smooth(structure: Cliques, prior: Any) -> str | None:
     return None
 
 
-def check(structure: Cliques, prior: Any, fixed: Mapping[str, Any]) -> None:
+def check(structure: Cliques, prior: Prior | None, fixed: Mapping[str, Any]) -> None:
     """Refuse what is no prior on cliques, and given parameters."""
     if prior is not None and (isinstance(prior, type) or not isinstance(prior, (*CONSISTENT, Penalty))):
         raise ArgumentError(

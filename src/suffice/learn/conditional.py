@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 from dataclasses import dataclass
 from functools import cached_property
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import numpy as np
 from numpy.typing import NDArray
@@ -23,7 +23,7 @@ from suffice.models.conditional_design import ConditionalDesign, conditional_des
 from suffice.models.conditional_log_linear import ConditionalLogLinear
 from suffice.stats.needs import Distinct
 from suffice.structures.feature_rules import main_effects
-from suffice.types import Floats
+from suffice.types import Array, Floats
 
 if TYPE_CHECKING:
     from scipy.sparse import csr_array
@@ -202,7 +202,7 @@ class ConditionalSetting:
         return ConditionalSetting(self.problem, self.design, self.matrix, self.observed, allowed, limits)
 
 
-def distinct_inputs(columns: list[NDArray[Any]]) -> tuple[list[NDArray[Any]], NDArray[np.int64]]:
+def distinct_inputs(columns: list[Array]) -> tuple[list[Array], NDArray[np.int64]]:
     """Return the distinct rows of some columns, and for each row the place of its own among them."""
     order = np.lexsort(columns[::-1])
     changes = np.zeros(len(order), bool)

@@ -150,7 +150,7 @@ def _some(names: list[str], most: int = 4) -> str:
 
 
 def _fit_group(
-    problem: Problem, prior: Any, nodes: Mapping[str, tuple[AnyKind, NodeFamily]], group: tuple[str, ...]
+    problem: Problem, prior: Prior | None, nodes: Mapping[str, tuple[AnyKind, NodeFamily]], group: tuple[str, ...]
 ) -> NodeFit:
     kind, family = nodes[group[0]]
     statistic = reduce(add, in_terms_of_lead(problem.statistics, nodes, group))  # eq tied-statistics
@@ -231,7 +231,7 @@ def _penalised(kind: Any, family: NodeFamily, statistic: Any, penalty: Penalty) 
     return cpd
 
 
-def _require_apt(prior: Any, dag: DAG, nodes: Mapping[str, tuple[AnyKind, NodeFamily]]) -> None:
+def _require_apt(prior: Prior | None, dag: DAG, nodes: Mapping[str, tuple[AnyKind, NodeFamily]]) -> None:
     """Refuse priors on nodes of another kind, and on none of the nodes, with what fits all kinds of the network."""
     if prior is None:
         return

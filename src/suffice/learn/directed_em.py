@@ -9,7 +9,7 @@ from __future__ import annotations
 import math
 from collections.abc import Iterator, Mapping
 from functools import cached_property
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -36,6 +36,9 @@ from suffice.stats.statistics import Statistics
 from suffice.structures.dag import DAG
 from suffice.text import plural
 from suffice.types import Floats
+
+if TYPE_CHECKING:
+    from suffice.priors.prior import Prior
 
 SPREAD = 1.0
 """What the start from available cases adds to every row of a table, so that no state is ruled out from the outset."""
@@ -316,7 +319,7 @@ def refuses_slopes(dag: DAG, schema: Schema) -> str | None:
     return None
 
 
-def check_slopes(dag: DAG, prior: Any, fixed: Mapping[str, Any]) -> None:
+def check_slopes(dag: DAG, prior: Prior | None, fixed: Mapping[str, Any]) -> None:
     """Refuse given rows, beside what EM refuses."""
     directed.check(dag, prior, fixed)
     if fixed:

@@ -12,12 +12,11 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 import numpy as np
-from numpy.typing import NDArray
 
 from suffice.errors import ArgumentError, FileFormatError, shown
 from suffice.files import read_arrays, write_arrays
 from suffice.learn.method import Problem
-from suffice.types import Floats
+from suffice.types import Array, Floats
 
 KIND, VERSION = "em checkpoint", 1
 OUT_OF_STEPS = "'max_iter'"
@@ -28,7 +27,7 @@ SECONDS = 10.0
 """A climb is kept at most so often, beside its end."""
 
 
-Arrays = Mapping[str, NDArray[Any]]
+Arrays = Mapping[str, Array]
 Settings = dict[str, list[str]]
 """What a fit was asked for, by argument: a digest, and the value as it is shown."""
 State = dict[str, Floats]

@@ -7,7 +7,7 @@ log p(D | h) = Σ_x m(x) log p(x | h).
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -20,6 +20,9 @@ from suffice.priors.hypothesis_weights import HypothesisPosterior, prior_weights
 from suffice.stats.counts import Counts
 from suffice.stats.needs import Count, Need
 from suffice.structures.hypotheses import Hypotheses
+
+if TYPE_CHECKING:
+    from suffice.priors.prior import Prior
 
 TIE = 1e-12
 """Scores that differ by less, relative to their size, are what rounding makes of equal ones."""
@@ -37,7 +40,7 @@ def needs(hypotheses: Hypotheses, schema: Schema) -> tuple[Need, ...]:
     return (Count((hypotheses.over,)),)
 
 
-def check(hypotheses: Hypotheses, prior: Any, fixed: Mapping[str, Any]) -> None:
+def check(hypotheses: Hypotheses, prior: Prior | None, fixed: Mapping[str, Any]) -> None:
     """Refuse what is no prior on the hypotheses, and given parameters: there are none."""
     if fixed:
         raise ArgumentError(

@@ -25,7 +25,7 @@ from suffice.models.feature_base import BaseTerm, base_factors
 from suffice.models.feature_design import PSEUDO_ROWS, FeatureDesign, data_covariance, design_of
 from suffice.stats.needs import Count, Distinct
 from suffice.structures.feature_rules import main_effects
-from suffice.types import Floats
+from suffice.types import Array, Floats
 
 MOST_METRIC, METRIC_NUMBERS = 1000, 600_000
 """Covariances of the features in the data are made of up to so many weights, and of about so many numbers."""
@@ -236,7 +236,7 @@ class FeatureSetting:
         return data_covariance(self.design, codes, shares / shares.sum(), self.problem.statistics.weight)
 
     @cached_property
-    def whole_rows(self) -> tuple[NDArray[Any], Floats] | None:
+    def whole_rows(self) -> tuple[Array, Floats] | None:
         """The distinct rows as codes, with the share of each; None where they were not collected."""
         structure, statistics = self.problem.structure, self.problem.statistics
         if self.nodes:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -29,7 +29,10 @@ from suffice.models.log_linear import LogLinear
 from suffice.priors.penalty import Laplace, Penalty
 from suffice.structures.pairwise import SpinsSpec, spin_values
 from suffice.text import plural
-from suffice.types import Floats
+from suffice.types import Array, Floats
+
+if TYPE_CHECKING:
+    from suffice.priors.prior import Prior
 
 LARGE = 16.0
 """Probabilities of less than exp(−LARGE) of the uniform one, and weights that reach as far, are looked at twice."""
@@ -291,7 +294,7 @@ def supports(setting: FeatureSetting, schema: Any) -> list[LabelledTable]:
     return found
 
 
-def _run_away(setting: FeatureSetting, which: NDArray[Any]) -> str:
+def _run_away(setting: FeatureSetting, which: Array) -> str:
     named = sent_away(setting.names, setting.limits, which)
     return f"{_no_estimate(setting)} The mean of a feature is at the end of its range: {named}."
 
@@ -318,14 +321,14 @@ def _no_estimate(setting: FeatureSetting) -> str:
 # What the methods refuse --------------------------------------------------------------------------------------
 
 
-def refuses_kinks(structure: Any, prior: Any) -> str | None:
+def refuses_kinks(structure: Any, prior: Prior | None) -> str | None:
     """Refuse penalties that have no derivative at zero."""
     if isinstance(prior, Laplace):
         return "it needs derivatives, and Laplace's penalty has none at zero. Use 'proximal'."
     return None
 
 
-def refuses_smooth(structure: Any, prior: Any) -> str | None:
+def refuses_smooth(structure: Any, prior: Prior | None) -> str | None:
     """Refuse everything but penalties with kinks."""
     if not isinstance(prior, Laplace):
         return NotFor(
@@ -338,7 +341,7 @@ def refuses_smooth(structure: Any, prior: Any) -> str | None:
     return None
 
 
-def refuses_penalties(structure: Any, prior: Any) -> str | None:
+def refuses_penalties(structure: Any, prior: Prior | None) -> str | None:
     """Refuse penalties."""
     if isinstance(prior, Penalty):
         other = "'proximal'" if isinstance(prior, Laplace) else "'lbfgs' or 'newton'"
@@ -346,7 +349,7 @@ def refuses_penalties(structure: Any, prior: Any) -> str | None:
     return None
 
 
-def check(structure: Any, prior: Any, fixed: Mapping[str, Any]) -> None:
+def check(structure: Any, prior: Prior | None, fixed: Mapping[str, Any]) -> None:
     """Refuse what is no prior on weights, and given parameters."""
     if prior is not None and not isinstance(prior, Penalty):
         raise ArgumentError(

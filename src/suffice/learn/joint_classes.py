@@ -15,7 +15,6 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
 from suffice.data.schema import Schema
 from suffice.data.variable import Variable
@@ -33,7 +32,7 @@ from suffice.stats.needs import Count
 from suffice.structures.class_prior import ClassPrior
 from suffice.structures.joint_classes import JointClasses
 from suffice.text import in_bytes, plural
-from suffice.types import Floats
+from suffice.types import Array, Floats
 
 MOST_INPUTS = 62
 """So many columns of two states each reach `MOST_CELLS`."""
@@ -119,9 +118,7 @@ class ClassTable:
     n_configurations: int
 
 
-def _estimated(
-    m: NDArray[Any], totals: NDArray[Any], alpha: float, point: str, size: int, target: Variable
-) -> ClassTable:
+def _estimated(m: Array, totals: Array, alpha: float, point: str, size: int, target: Variable) -> ClassTable:
     """Return (m + a) / (m(y) + C a); NaN where nothing determines a class's table."""
     k = target.n_states
     if size == 1:
@@ -135,7 +132,7 @@ def _estimated(
         return ClassTable((m + extra) / divisor, np.where(divisor > 0, rest, np.nan) / divisor, size)  # eq joint-bayes
 
 
-def _require_mode(m: NDArray[Any], alpha: float, size: int, target: Variable) -> None:
+def _require_mode(m: Array, alpha: float, size: int, target: Variable) -> None:
     """Refuse pseudo-counts below one where a cell has no count that makes up for it."""
     least = np.zeros(target.n_states) if len(m) < size else m.min(axis=0)
     if (alpha + least < 1).any():
@@ -189,16 +186,14 @@ def _require_memory(counts: Counts, target: Variable) -> None:
 # What is said of it ---------------------------------------------------------------------------------------------
 
 
-def _log_likelihood(m: NDArray[Any], p: Floats) -> float:
+def _log_likelihood(m: Array, p: Floats) -> float:
     """Return Σ m log p over what occurs."""
     occurs = m > 0
     with np.errstate(divide="ignore"):
         return float((m[occurs] * np.log(p[occurs])).sum(dtype=np.longdouble))
 
 
-def _log_marginal(
-    m: NDArray[Any], totals: NDArray[Any], alpha: float, size: int, spec: ClassPrior, prior: Floats
-) -> float | None:
+def _log_marginal(m: Array, totals: Array, alpha: float, size: int, spec: ClassPrior, prior: Floats) -> float | None:
     """Return log p(data), θ integrated out, and π where it has a prior; None where π is counted and has none."""
     if spec.kind == "counted":
         return None
@@ -214,7 +209,7 @@ def _log_marginal(
     return tables + _log_likelihood(totals, prior)
 
 
-def _size(model: JointClassModel, m: NDArray[Any]) -> str:
+def _size(model: JointClassModel, m: Array) -> str:
     """Say how large the table is, and how much of it occurs."""
     k = model.target.n_states
     said = (

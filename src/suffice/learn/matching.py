@@ -37,7 +37,7 @@ from suffice.settings import settings
 from suffice.stats.needs import Count, Need
 from suffice.structures.cliques import Cliques
 from suffice.text import in_bytes
-from suffice.types import Floats
+from suffice.types import Array, Floats
 
 MAX_TERMS = 1024
 COPIES = 4
@@ -290,10 +290,10 @@ def clique_table(problem: Problem, clique: tuple[str, ...]) -> Floats:
     return table
 
 
-def joint_counts(problem: Problem) -> NDArray[Any] | None:
+def joint_counts(problem: Problem) -> Array | None:
     """Return the whole table of counts, if it was collected and is small enough to be written out."""
     need = Count(problem.structure.variables)
     if need not in problem.statistics or problem.statistics[need].cells is not None:
         return None
-    table: NDArray[Any] = problem.statistics[need].table()
+    table: Array = problem.statistics[need].table()
     return table

@@ -5,7 +5,6 @@ from __future__ import annotations
 import math
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -16,7 +15,7 @@ from suffice.learn.mixed_plan import Component, Shape, components_of
 from suffice.settings import settings
 from suffice.stats.gap_moments import patterns_of
 from suffice.stats.ordering import unique_rows
-from suffice.types import Floats, Ints
+from suffice.types import Array, Floats, Ints
 
 CHUNK = 2**19
 """Numbers that the configurations of some rows hold at once."""
@@ -54,7 +53,7 @@ class Planner:
         self.shape = shape
         self._known: dict[bytes, list[Component]] = {}
 
-    def chunks(self, columns: Sequence[NDArray[Any]], weights: Floats) -> Iterator[Chunk]:
+    def chunks(self, columns: Sequence[Array], weights: Floats) -> Iterator[Chunk]:
         """Yield the chunks of rows: codes, −1 where they are missing, and standardised values, NaN where they are."""
         discrete = [at in self.shape.scopes for at in range(len(columns))]
         gone = np.stack([c < 0 if d else np.isnan(c) for c, d in zip(columns, discrete, strict=True)], axis=1)
@@ -74,9 +73,7 @@ class Planner:
             self._known[key] = components_of(self.shape, missing)
         return self._known[key]
 
-    def _cut(
-        self, component: Component, columns: Sequence[NDArray[Any]], weights: Floats, rows: Ints
-    ) -> Iterator[Chunk]:
+    def _cut(self, component: Component, columns: Sequence[Array], weights: Floats, rows: Ints) -> Iterator[Chunk]:
         codes = np.stack([columns[v][rows] for v in component.codes] or [np.zeros(len(rows))], axis=1).astype(np.int64)
         held = weights[rows]
         if not component.parts:  # rows that agree in what matters are one

@@ -14,7 +14,6 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
 from suffice.data.block import Block
 from suffice.data.encode import missing_in
@@ -50,7 +49,7 @@ from suffice.stats.statistics import Statistics
 from suffice.stats.sums import Sums as Added
 from suffice.structures.dag import DAG
 from suffice.text import plural
-from suffice.types import Floats
+from suffice.types import Array, Floats
 
 LOST = 1e-12
 """Variances below so much of a column's own are rounding error: a component sits on one row."""
@@ -205,7 +204,7 @@ class MixedExpectation:
             vector[self.layout.place(self.needs[node])] = np.concatenate(flat, axis=1).reshape(-1)
         return vector
 
-    def _standard(self, columns: Any) -> list[NDArray[Any]]:
+    def _standard(self, columns: Any) -> list[Array]:
         """Return columns in order, continuous ones in centres and spreads."""
         return [
             (np.asarray(column, np.float64) - self.centres[at]) / self.spreads[at] if at in self.centres else column

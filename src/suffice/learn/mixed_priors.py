@@ -11,7 +11,7 @@ Gaussian                −Σ b² / (2 width²) − Σ a² / (2 main²), of the 
 from __future__ import annotations
 
 import math
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -31,8 +31,11 @@ from suffice.stats.statistics import Statistics
 from suffice.structures.dag import DAG
 from suffice.types import Floats
 
+if TYPE_CHECKING:
+    from suffice.priors.prior import Prior
 
-def refuses_prior(dag: DAG, prior: Any) -> str | None:
+
+def refuses_prior(dag: DAG, prior: Prior | None) -> str | None:
     """Return why EM cannot use a prior in a network with continuous nodes, or None."""
     if prior is None:
         return None
@@ -50,7 +53,9 @@ def refuses_prior(dag: DAG, prior: Any) -> str | None:
 class NetworkLogPrior:
     """The log-density of a network's parameters under its prior, up to a constant."""
 
-    def __init__(self, dag: DAG, schema: Schema, statistics: Statistics, prior: Any, point: str, fixed: Any) -> None:
+    def __init__(
+        self, dag: DAG, schema: Schema, statistics: Statistics, prior: Prior | None, point: str, fixed: Any
+    ) -> None:
         whole = bound(prior, dag, statistics)
         nodes = nodes_of(dag, schema)
         self._tables: list[tuple[str, Any]] = []

@@ -5,15 +5,13 @@ from __future__ import annotations
 import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
 from suffice.inference.gaussian_parts import Regression
 from suffice.learn.mixed_gaps import Numbers
 from suffice.learn.mixed_plan import Shape
-from suffice.types import Floats
+from suffice.types import Array, Floats
 
 SHARE = 0.01
 """What an unseen cell may get: so much of a table is that of independent variables."""
@@ -107,7 +105,7 @@ def _is_regular(products: Floats) -> bool:
 # By chance ----------------------------------------------------------------------------------------------------
 
 
-def chance_numbers(available: Available, columns: Sequence[NDArray[Any]], chance: np.random.Generator) -> Numbers:
+def chance_numbers(available: Available, columns: Sequence[Array], chance: np.random.Generator) -> Numbers:
     """Return parameters to begin at: tables are drawn around what was seen, and latent states sit at chance rows.
 
     Rows far from those that were chosen before are chosen rather, as in k-means++ (Arthur and Vassilvitskii, 2007).
@@ -144,9 +142,7 @@ class _Centres:
     variance: float
 
 
-def _chosen(
-    available: Available, latent: int, columns: Sequence[NDArray[Any]], chance: np.random.Generator
-) -> _Centres:
+def _chosen(available: Available, latent: int, columns: Sequence[Array], chance: np.random.Generator) -> _Centres:
     shape, k = available.shape, available.shape.sizes[latent]
     below = [node for node, held in shape.regressions.items() if latent in held.discrete]
     n = len(columns[0])

@@ -9,7 +9,7 @@ from __future__ import annotations
 import math
 from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -43,6 +43,9 @@ from suffice.stats.moments import Moments
 from suffice.stats.needs import Count, Need
 from suffice.structures.naive import DISCRETE, Naive
 from suffice.text import number, plural
+
+if TYPE_CHECKING:
+    from suffice.priors.prior import Prior
 
 SHOWN = 4
 """So many columns are named one by one in remarks."""
@@ -228,7 +231,7 @@ def _is_all_above(variable: Variable, counts: Any) -> bool:
     return bool(below == 0 and over > 0)
 
 
-def _without_prior(prior: Any, parts: Mapping[str, NaivePart]) -> tuple[str, ...]:
+def _without_prior(prior: Prior | None, parts: Mapping[str, NaivePart]) -> tuple[str, ...]:
     """Say which columns the prior does not speak of."""
     names = [name for name, part in parts.items() if prior is not None and prior_for(prior, part.kind) is None]
     if not names:
@@ -241,7 +244,7 @@ def _without_prior(prior: Any, parts: Mapping[str, NaivePart]) -> tuple[str, ...
 # Before the data ----------------------------------------------------------------------------------------------
 
 
-def check(naive: Naive, prior: Any, fixed: Mapping[str, Any]) -> None:
+def check(naive: Naive, prior: Prior | None, fixed: Mapping[str, Any]) -> None:
     """Refuse what is no prior on inputs, names that are none of them, and given parameters."""
     for one in () if prior is None else getattr(prior, "priors", (prior,)):
         if one is not None and not isinstance(one, DirichletPrior | NormalInverseGamma):

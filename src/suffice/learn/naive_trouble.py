@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Collection
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -19,6 +19,9 @@ from suffice.models.naive_parts import prior_for
 from suffice.stats.moments import Moments
 from suffice.structures.naive import Naive
 from suffice.text import plural
+
+if TYPE_CHECKING:
+    from suffice.priors.prior import Prior
 
 Classes = NDArray[np.bool_]
 
@@ -133,7 +136,7 @@ def _is_odd(kind: AnyKind) -> bool:
     return _is_normal(kind) and kind != LinearGaussianKind()
 
 
-def _with_prior(prior: Any, *kinds: AnyKind, beside: tuple[tuple[str, Value], ...] = ()) -> Remedy:
+def _with_prior(prior: Prior | None, *kinds: AnyKind, beside: tuple[tuple[str, Value], ...] = ()) -> Remedy:
     """Return a prior on some kinds of column, and on those that have one already."""
     held = [kind for kind in (TabularKind(), LinearGaussianKind()) if prior_for(prior, kind) is not None]
     normal = [_is_normal(kind) for kind in (*kinds, *held)]

@@ -32,10 +32,12 @@ from suffice.models.feature_design import data_covariance
 from suffice.models.sampling import stream_key
 from suffice.priors.penalty import Gaussian
 from suffice.text import plural
-from suffice.types import Floats
+from suffice.types import Array, Floats
 
 if TYPE_CHECKING:
     from scipy.sparse import csr_array
+
+    from suffice.priors.prior import Prior
 
 LARGEST_BATCH = 1_000_000
 OPTIONS = ("chains", "sweeps", "step", "delay", "batch", "start", "error")
@@ -113,7 +115,7 @@ def refuses(structure: Any, schema: Any) -> str | None:
     return None
 
 
-def refuses_prior(structure: Any, prior: Any) -> str | None:
+def refuses_prior(structure: Any, prior: Prior | None) -> str | None:
     """Refuse penalties with kinks."""
     if prior is not None and not isinstance(prior, Gaussian):
         return f"it follows gradients, and {prior.describe()} has none at zero. Use 'pseudo_likelihood' or sf.Gaussian."
@@ -274,16 +276,16 @@ class StochasticClimb:
         self._sweep(self.settings.sweeps)
         return self._counted(self.states, self._group, self.n_groups)
 
-    def _counted(self, codes: NDArray[Any], group: NDArray[np.int64], n_groups: int) -> Floats:
+    def _counted(self, codes: Array, group: NDArray[np.int64], n_groups: int) -> Floats:
         places = self._cells(codes) * n_groups + group
         counts = np.bincount(places.reshape(-1), minlength=self.layout.n * n_groups)
         return counts.reshape(-1, n_groups).astype(np.float64)
 
-    def _cells(self, codes: NDArray[Any]) -> NDArray[np.int64]:
+    def _cells(self, codes: Array) -> NDArray[np.int64]:
         """Return where the cells of rows of codes lie in the flat tables; shape (n_scopes, n_rows)."""
         return np.asarray(self._strides @ codes.T.astype(np.int64) + self.layout.starts[:-1, None], np.int64)
 
-    def _rows(self, n: int) -> NDArray[Any]:
+    def _rows(self, n: int) -> Array:
         codes, shares = self.setting.whole_rows
         return np.asarray(codes[self.rng.choice(len(codes), n, p=shares)])
 
@@ -328,7 +330,7 @@ class StochasticClimb:
 
         return preconditioned
 
-    def _snapshots(self, n_samples: int) -> NDArray[Any]:
+    def _snapshots(self, n_samples: int) -> Array:
         """Return states of the chains at several times, one row each."""
         drawn = []
         for _ in range(max(SNAPSHOTS, -(-n_samples // self.settings.chains))):
@@ -336,7 +338,7 @@ class StochasticClimb:
             drawn.append(self.states.copy())
         return np.concatenate(drawn)
 
-    def _covariance(self, codes: NDArray[Any]) -> Floats:
+    def _covariance(self, codes: Array) -> Floats:
         """Return the covariance of the features in rows of codes and in the data together."""
         design, total, n = self.setting.design, self.problem.statistics.weight, len(codes)
         rows, shares = self.setting.whole_rows
@@ -345,7 +347,7 @@ class StochasticClimb:
         parts = np.concatenate([shares * total, np.ones(n)]) / (total + n)
         return data_covariance(design, np.concatenate([rows, codes]), parts, total + n)
 
-    def _one_hot(self, codes: NDArray[Any]) -> csr_array:
+    def _one_hot(self, codes: Array) -> csr_array:
         from scipy.sparse import csr_array
 
         cells = self._cells(codes).T

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any
+from typing import TYPE_CHECKING
 
 import numpy as np
 from numpy.typing import NDArray
@@ -12,6 +12,9 @@ from suffice.inference.dependence import Dependence, describe
 from suffice.learn.method import Problem, Step
 from suffice.learn.weights import FoundWeights
 from suffice.text import plural
+
+if TYPE_CHECKING:
+    from suffice.types import Array
 
 SHOWN, RELATIONS = 6, 3
 """So many features, and so many relations between them, are named in a remark."""
@@ -32,13 +35,13 @@ def related(names: Sequence[str], found: Dependence, *, given: bool = False) -> 
     ]
 
 
-def sent_away(names: Sequence[str], limits: NDArray[Any], which: NDArray[Any]) -> str:
+def sent_away(names: Sequence[str], limits: Array, which: Array) -> str:
     """Name the weights that run away, and where to."""
     named = "; ".join(f"{names[w]} to {'−' if limits[w] < 0 else '+'}∞" for w in which[:SHOWN])
     return named + (f"; and {len(which) - SHOWN:,} more" if len(which) > SHOWN else "")
 
 
-def no_estimate(names: Sequence[str], which: NDArray[Any]) -> list[str]:
+def no_estimate(names: Sequence[str], which: Array) -> list[str]:
     """Say that the estimate does not exist, where weights run away."""
     if not len(which):
         return []
@@ -58,6 +61,6 @@ def steps_of(found: FoundWeights) -> tuple[Step, ...]:
     return tuple(Step(number, value) for number, value in enumerate(found.objectives, 1))
 
 
-def with_limits(limits: NDArray[Any], weights: NDArray[np.float64]) -> NDArray[np.float64]:
+def with_limits(limits: Array, weights: NDArray[np.float64]) -> NDArray[np.float64]:
     """Return the weights, those that ran away at infinity."""
     return np.where(limits != 0, limits, weights)

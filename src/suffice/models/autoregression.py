@@ -2,10 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import cached_property
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -27,6 +26,9 @@ from suffice.models.sampling import require_draws, stream_key
 from suffice.structures.autoregression import Autoregression, lag_names
 from suffice.text import number, plural
 from suffice.types import Floats, Ints, Json
+
+if TYPE_CHECKING:
+    from suffice.types import Entry
 
 UNIT = 1 - 1e-12
 """A spectral radius beyond this is one to rounding error."""
@@ -397,7 +399,7 @@ class AutoregressiveModel:
         }
 
     @classmethod
-    def from_dict(cls, entry: Mapping[str, Any]) -> AutoregressiveModel:
+    def from_dict(cls, entry: Entry) -> AutoregressiveModel:
         """Rebuild the model from `to_dict`'s data."""
         start = None if entry["start"] is None else JointNormal.from_dict(entry["start"])
         return cls(

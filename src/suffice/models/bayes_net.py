@@ -44,6 +44,7 @@ from suffice.types import Array, Columns, Floats, Json
 
 if TYPE_CHECKING:
     from suffice.models.markov_net import MarkovNetwork
+    from suffice.types import Entry
 
 QUERY_METHODS = ("exact", "sampling")
 SHOWN_TABLES = 20
@@ -382,7 +383,7 @@ class BayesianNetwork(Queries[Answer, AnswersOfRows], RowModel, Prediction):
         }
 
     @classmethod
-    def from_dict(cls, entry: Mapping[str, Any]) -> BayesianNetwork:
+    def from_dict(cls, entry: Entry) -> BayesianNetwork:
         """Rebuild the model from `to_dict`'s data."""
         dag, schema = DAG.from_dict(entry["dag"]), Schema.from_dict(entry["schema"])
         tables = {}

@@ -8,7 +8,6 @@ Forms         a softmax of linear or quadratic terms; Fisher's directions       
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from dataclasses import dataclass, field
 from functools import cached_property
 from typing import TYPE_CHECKING, Any
@@ -34,6 +33,7 @@ from suffice.types import Array, Bools, Columns, Floats, Ints, Json
 if TYPE_CHECKING:
     from suffice.models.class_gaussian_forms import Discriminants
     from suffice.models.softmax_model import SoftmaxModel
+    from suffice.types import Entry
 
 NEAR_ONE = 1e-6
 SHOWN_INPUTS, WIDEST = 8, 100
@@ -374,7 +374,7 @@ class ClassGaussianModel(ClassModel, Posteriors, Prediction):
         }
 
     @classmethod
-    def from_dict(cls, entry: Mapping[str, Any]) -> ClassGaussianModel:
+    def from_dict(cls, entry: Entry) -> ClassGaussianModel:
         """Rebuild the model from `to_dict`'s data."""
         *inputs, target = Schema.from_dict(entry["schema"]).variables
         arrays = ("class_prior", "means", "spread", "n", "precisions", "dof", "shrinkage")

@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -39,6 +39,9 @@ from suffice.structures.features import Features
 from suffice.text import plural
 from suffice.types import Columns, Floats, Frame, Json, TableLike
 from suffice.values import Label, UnknownStates
+
+if TYPE_CHECKING:
+    from suffice.types import Entry
 
 PIECE_ROWS = 1 << 14
 """Rows that are predicted at a time."""
@@ -355,7 +358,7 @@ class ConditionalLogLinear(Prediction):
         }
 
     @classmethod
-    def from_dict(cls, entry: Mapping[str, Any]) -> ConditionalLogLinear:
+    def from_dict(cls, entry: Entry) -> ConditionalLogLinear:
         """Rebuild the model from `to_dict`'s data."""
         weights = np.array([float(weight) for weight in entry["weights"]])
         return cls(Features.from_dict(entry["features"]), weights, schema=Schema.from_dict(entry["schema"]))

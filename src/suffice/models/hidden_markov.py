@@ -11,7 +11,7 @@ import math
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
 from functools import cached_property, lru_cache
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -44,6 +44,9 @@ from suffice.settings import settings
 from suffice.structures.markov_chain import MarkovChain
 from suffice.text import in_bytes, plural
 from suffice.types import Array, Floats, Ints, Json
+
+if TYPE_CHECKING:
+    from suffice.types import Entry
 
 Emission = TabularCPD | LinearGaussianCPD
 
@@ -362,7 +365,7 @@ class HiddenMarkovModel:
         }
 
     @classmethod
-    def from_dict(cls, entry: Mapping[str, Any]) -> HiddenMarkovModel:
+    def from_dict(cls, entry: Entry) -> HiddenMarkovModel:
         """Rebuild the model from `to_dict`'s data."""
         structure = MarkovChain.from_dict(entry["structure"])
         observed = Schema.from_dict(entry["schema"]).variables

@@ -2,10 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from dataclasses import dataclass, field
 from functools import cached_property
-from typing import Any
+from typing import TYPE_CHECKING
 
 import numpy as np
 
@@ -25,6 +24,9 @@ from suffice.models.sampling import Draw
 from suffice.structures.hypotheses import Hypotheses
 from suffice.text import shorten
 from suffice.types import Columns, Floats, Json
+
+if TYPE_CHECKING:
+    from suffice.types import Entry
 
 
 @dataclass(frozen=True, eq=False)
@@ -119,6 +121,6 @@ class HypothesisMixture(Queries[LabelledTable, RowAnswers], RowModel, Prediction
         return {"type": "HypothesisMixture", "hypotheses": self.hypotheses.to_dict(), "weights": self.weights}
 
     @classmethod
-    def from_dict(cls, entry: Mapping[str, Any]) -> HypothesisMixture:
+    def from_dict(cls, entry: Entry) -> HypothesisMixture:
         """Rebuild the model from `to_dict`'s data."""
         return cls(Hypotheses.from_dict(entry["hypotheses"]), np.array(entry["weights"], np.float64))

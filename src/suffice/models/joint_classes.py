@@ -10,10 +10,10 @@ from __future__ import annotations
 
 import itertools
 import math
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator
 from dataclasses import dataclass, field
 from functools import cached_property
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import numpy as np
 
@@ -33,6 +33,7 @@ from suffice.values import Label
 
 if TYPE_CHECKING:
     from suffice.models.softmax_model import SoftmaxModel
+    from suffice.types import Entry
 
 MANY = 100
 
@@ -254,7 +255,7 @@ class JointClassModel(ClassModel, Posteriors, Prediction):
         }
 
     @classmethod
-    def from_dict(cls, entry: Mapping[str, Any]) -> JointClassModel:
+    def from_dict(cls, entry: Entry) -> JointClassModel:
         """Rebuild the model from `to_dict`'s data."""
         *inputs, target = Schema.from_dict(entry["schema"]).variables
         return cls(

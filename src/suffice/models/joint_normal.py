@@ -7,7 +7,7 @@ import math
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
-from typing import Any
+from typing import TYPE_CHECKING
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -38,6 +38,9 @@ from suffice.models.row_model import RowModel
 from suffice.models.sampling import require_draws, row_bytes, sample_blocks
 from suffice.text import plural
 from suffice.types import Columns, Floats, Frame, Json
+
+if TYPE_CHECKING:
+    from suffice.types import Entry
 
 
 @dataclass(frozen=True, init=False, eq=False)
@@ -422,7 +425,7 @@ class JointNormal(RowModel, Prediction):
         return {"type": "JointNormal", "names": list(self.names), "mean": self.mean, self._given: self._matrix}
 
     @classmethod
-    def from_dict(cls, entry: Mapping[str, Any]) -> JointNormal:
+    def from_dict(cls, entry: Entry) -> JointNormal:
         """Rebuild the model from `to_dict`'s data."""
         matrices = {name: entry[name] for name in ("precision", "covariance") if name in entry}
         return cls(entry["names"], entry["mean"], **matrices)

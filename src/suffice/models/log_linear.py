@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -19,6 +19,9 @@ from suffice.structures.features import Features
 from suffice.structures.pairwise import Pairwise
 from suffice.text import html_folded, html_table, number, plain_table, plural
 from suffice.types import Floats, Json
+
+if TYPE_CHECKING:
+    from suffice.types import Entry
 
 SHOWN = 60
 
@@ -223,7 +226,7 @@ class LogLinear(MarkovNetwork):
         }
 
     @classmethod
-    def from_dict(cls, entry: Mapping[str, Any]) -> LogLinear:
+    def from_dict(cls, entry: Entry) -> LogLinear:
         """Rebuild the model from `to_dict`'s data."""
         from suffice.structures.feature_structures import features_from_dict
 

@@ -7,7 +7,7 @@ import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
-from typing import Any, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
@@ -27,6 +27,9 @@ from suffice.structures.feature_rules import Feature
 from suffice.structures.features import Features
 from suffice.text import plural
 from suffice.types import Floats, Frame, Json
+
+if TYPE_CHECKING:
+    from suffice.types import Entry
 
 MARGIN = 0.05
 """By so much, in logarithms, the density inside a cell may exceed what its corners and its node show."""
@@ -325,7 +328,7 @@ class LogLinearDensity:
         }
 
     @classmethod
-    def from_dict(cls, entry: Mapping[str, Any]) -> LogLinearDensity:
+    def from_dict(cls, entry: Entry) -> LogLinearDensity:
         """Rebuild the model from `to_dict`'s data."""
         weights = np.array([float(weight) for weight in entry["weights"]])
         placement = {name: (float(pair[0]), float(pair[1])) for name, pair in entry["placement"].items()}

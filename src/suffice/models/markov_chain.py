@@ -11,7 +11,7 @@ import math
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from functools import cached_property, lru_cache
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -32,6 +32,9 @@ from suffice.stats.source import BlockSource
 from suffice.structures.markov_chain import MarkovChain
 from suffice.text import html_table, in_bytes, plain_table, plural
 from suffice.types import Columns, Floats, Ints, Json
+
+if TYPE_CHECKING:
+    from suffice.types import Entry
 
 
 @lru_cache(maxsize=64)
@@ -374,7 +377,7 @@ class MarkovChainModel:
         }
 
     @classmethod
-    def from_dict(cls, entry: Mapping[str, Any]) -> MarkovChainModel:
+    def from_dict(cls, entry: Entry) -> MarkovChainModel:
         """Rebuild the model from `to_dict`'s data."""
         structure = MarkovChain.from_dict(entry["structure"])
         (variable,) = Schema.from_dict(entry["schema"]).variables

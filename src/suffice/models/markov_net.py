@@ -27,6 +27,7 @@ from suffice.types import Columns, Floats, Json
 if TYPE_CHECKING:
     from suffice.models.bayes_net import BayesianNetwork
     from suffice.models.u_terms import UTerms
+    from suffice.types import Entry
 
 SHOWN_TABLES = 20
 """Tables that a notebook shows."""
@@ -214,7 +215,7 @@ class MarkovNetwork(Queries[LabelledTable, RowAnswers], RowModel, Prediction):
         }
 
     @classmethod
-    def from_dict(cls, entry: Mapping[str, Any]) -> MarkovNetwork:
+    def from_dict(cls, entry: Entry) -> MarkovNetwork:
         """Rebuild the model from `to_dict`'s data."""
         schema = Schema.from_dict(entry["schema"])
         factors = []

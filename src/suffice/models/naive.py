@@ -34,6 +34,7 @@ MORE = "model.cpd(name) shows one"
 
 if TYPE_CHECKING:
     from suffice.models.softmax_model import SoftmaxModel
+    from suffice.types import Entry
 
 NEAR_ONE = 1e-9
 
@@ -306,7 +307,7 @@ class NaiveModel(ClassModel, Posteriors, Prediction):
         }
 
     @classmethod
-    def from_dict(cls, entry: Mapping[str, Any]) -> NaiveModel:
+    def from_dict(cls, entry: Entry) -> NaiveModel:
         """Rebuild the model from `to_dict`'s data."""
         structure, schema = Naive.from_dict(entry["structure"]), Schema.from_dict(entry["schema"])
         target, inputs = schema[structure.target], tuple(schema[name] for name in structure.inputs)

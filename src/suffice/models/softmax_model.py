@@ -5,10 +5,9 @@ It is what softmax regression fits, and what every generative classifier of this
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from dataclasses import dataclass, field
 from functools import cached_property
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -35,6 +34,9 @@ from suffice.models.sampling import stream_key, to_frame
 from suffice.structures.softmax_regression import SoftmaxClasses
 from suffice.text import html_table, number, plain_table, plural
 from suffice.types import Columns, Floats, Frame, Json
+
+if TYPE_CHECKING:
+    from suffice.types import Entry
 
 PIECE_NUMBERS = 1 << 17
 """Values of terms that are written out at a time; a megabyte stays in the cache."""
@@ -236,7 +238,7 @@ class SoftmaxModel(Posteriors, Prediction):
         }
 
     @classmethod
-    def from_dict(cls, entry: Mapping[str, Any]) -> SoftmaxModel:
+    def from_dict(cls, entry: Entry) -> SoftmaxModel:
         """Rebuild the model from `to_dict`'s data."""
         schema = Schema.from_dict(entry["schema"])
         *inputs, target = schema.variables

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any
 
@@ -23,6 +22,7 @@ from suffice.types import Array, Bools, Columns, Floats, Ints, TableLike
 
 if TYPE_CHECKING:
     from suffice.priors.dirichlet import Dirichlet
+    from suffice.types import Entry
 
 
 @dataclass(frozen=True, eq=False)
@@ -312,7 +312,7 @@ class DirichletRows:
         return {**self._arrays(), "log_marginal_likelihood": self.log_marginal_likelihood}
 
     @classmethod
-    def from_dict(cls, family: NodeFamily, entry: Mapping[str, Any]) -> DirichletRows:
+    def from_dict(cls, family: NodeFamily, entry: Entry) -> DirichletRows:
         """Rebuild from `to_dict`'s data."""
 
         def array(name: str, dtype: type) -> Array | None:

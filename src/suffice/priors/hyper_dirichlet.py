@@ -7,9 +7,9 @@ sides are independent (Dawid and Lauritzen, 1993).
 from __future__ import annotations
 
 import itertools
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, field
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -23,6 +23,9 @@ from suffice.priors.parameter_intervals import ParameterIntervals
 from suffice.priors.posterior import warn_of_old_form
 from suffice.structures.cliques import Cliques
 from suffice.types import Floats, TableLike
+
+if TYPE_CHECKING:
+    from suffice.types import Entry
 
 
 @dataclass(frozen=True, eq=False)
@@ -167,7 +170,7 @@ class HyperDirichlet:
         }
 
     @classmethod
-    def from_dict(cls, cliques: Cliques, schema: Schema, entry: Mapping[str, Any]) -> HyperDirichlet:
+    def from_dict(cls, cliques: Cliques, schema: Schema, entry: Entry) -> HyperDirichlet:
         """Rebuild the posterior from `to_dict`'s data."""
         tables = []
         for (clique, _), values in zip(cliques.perfect_sequence or (), entry["tables"], strict=True):

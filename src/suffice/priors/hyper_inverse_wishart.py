@@ -16,7 +16,7 @@ import itertools
 import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -46,6 +46,9 @@ from suffice.stats.source import BlockSource
 from suffice.structures.gaussian_markov import GaussianMarkov
 from suffice.text import plural
 from suffice.types import Floats, TableLike
+
+if TYPE_CHECKING:
+    from suffice.types import Entry
 
 NumbersOfVariables = float | Mapping[str, float] | Sequence[float] | Sequence[Sequence[float]] | Floats
 """One number for all variables, numbers by variable, or an array in the order of the variables."""
@@ -173,7 +176,7 @@ class HyperInverseWishart(ComparedByContent):
         }
 
     @classmethod
-    def from_dict(cls, entry: Mapping[str, Any]) -> HyperInverseWishart:
+    def from_dict(cls, entry: Entry) -> HyperInverseWishart:
         """Rebuild the prior from `to_dict`'s data."""
         return cls(entry["dof"], entry["scale"], entry["mean"], entry["mean_weight"])
 

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, field
-from typing import Any, ClassVar, overload
+from typing import TYPE_CHECKING, Any, ClassVar, overload
 
 import numpy as np
 
@@ -20,6 +20,9 @@ from suffice.priors.posterior import PosteriorPredictive, warn_of_old_form
 from suffice.priors.prior import ComparedByContent
 from suffice.structures.markov_chain import MarkovChain
 from suffice.types import Floats, Ints
+
+if TYPE_CHECKING:
+    from suffice.types import Entry
 
 
 @dataclass(frozen=True, eq=False)
@@ -132,7 +135,7 @@ class MarkovChainPosterior:
         return {"tables": [table.to_dict() for table in self.tables]}
 
     @classmethod
-    def from_dict(cls, model: MarkovChainModel, entry: Mapping[str, Any]) -> MarkovChainPosterior:
+    def from_dict(cls, model: MarkovChainModel, entry: Entry) -> MarkovChainPosterior:
         """Rebuild from `to_dict`'s data and the fitted model."""
         pairs = zip(families(model.variable, model.order), entry["tables"], strict=True)
         tables = tuple(DirichletRows.from_dict(family, table) for family, table in pairs)

@@ -14,9 +14,8 @@ of freedom are δ = ν − p + 1.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from suffice.errors import ArgumentError, Mention, shown
 from suffice.priors.hyper_inverse_wishart import HyperInverseWishart, Kept, NumbersOfVariables
@@ -26,6 +25,9 @@ from suffice.stats.moments import Moments
 from suffice.structures.gaussian_markov import GaussianMarkov
 from suffice.text import plural
 from suffice.types import Floats
+
+if TYPE_CHECKING:
+    from suffice.types import Entry
 
 
 @dataclass(frozen=True, init=False, eq=False)
@@ -137,6 +139,6 @@ class NormalInverseWishart(ComparedByContent):
         }
 
     @classmethod
-    def from_dict(cls, entry: Mapping[str, Any]) -> NormalInverseWishart:
+    def from_dict(cls, entry: Entry) -> NormalInverseWishart:
         """Rebuild the prior from `to_dict`'s data."""
         return cls(entry["mean"], entry["mean_weight"], entry["dof"], entry["scale"])

@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from dataclasses import dataclass, field
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -15,6 +14,9 @@ from suffice.priors.parameter_intervals import ParameterIntervals
 from suffice.priors.posterior import PosteriorPredictive, log_predictive_of_rows, warn_of_old_form
 from suffice.priors.prior import ConjugatePrior
 from suffice.types import Columns, Floats, TableLike
+
+if TYPE_CHECKING:
+    from suffice.types import Entry
 
 
 @dataclass(frozen=True, eq=False)
@@ -84,7 +86,7 @@ class PointPosterior:
         return {**self.cpd.to_dict(), "log_marginal_likelihood": self.log_marginal_likelihood}
 
     @classmethod
-    def from_dict(cls, family: NodeFamily, entry: Mapping[str, Any]) -> PointPosterior:
+    def from_dict(cls, family: NodeFamily, entry: Entry) -> PointPosterior:
         """Rebuild a given regression from `to_dict`'s data."""
         from suffice.models.cpds.linear_gaussian import LinearGaussianCPD
 

@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from suffice.models.bayes_net import BayesianNetwork
 from suffice.models.markov_net import MarkovNetwork
@@ -19,6 +18,9 @@ from suffice.priors.penalty import Gaussian, Laplace
 from suffice.priors.point_posterior import GivenNode
 from suffice.priors.prior import Prior
 from suffice.priors.several import Priors
+
+if TYPE_CHECKING:
+    from suffice.types import Entry
 
 PRIORS: dict[str, type[Prior]] = {
     "Dirichlet": Dirichlet,
@@ -44,7 +46,7 @@ NETWORKS: dict[str, type[BayesianNetwork | MarkovNetwork]] = {
 }
 
 
-def prior_from_dict(entry: Mapping[str, Any]) -> Prior:
+def prior_from_dict(entry: Entry) -> Prior:
     """Rebuild a prior from `to_dict`'s data."""
     if entry["type"] == "Priors":
         return Priors.from_dict(entry, prior_from_dict)

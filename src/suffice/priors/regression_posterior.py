@@ -39,6 +39,7 @@ from suffice.types import Bools, Columns, Floats, TableLike
 
 if TYPE_CHECKING:
     from suffice.priors.normal_inverse_gamma import NormalInverseGammaRows
+    from suffice.types import Entry
 
 SINGULAR = 1e-14
 """Relative to its own squares, what the other parents must leave of a parent."""
@@ -342,7 +343,7 @@ class RegressionPosterior:
         return {**self._arrays(), "log_marginal_likelihood": self.log_marginal_likelihood}
 
     @classmethod
-    def from_dict(cls, family: NodeFamily, entry: Mapping[str, Any]) -> RegressionPosterior:
+    def from_dict(cls, family: NodeFamily, entry: Entry) -> RegressionPosterior:
         """Rebuild from `to_dict`'s data."""
         evidence = entry["log_marginal_likelihood"]
         weight, centre, level, slopes, spread, shape, scale = (np.array(entry[name], np.float64) for name in ARRAYS)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Collection, Iterator, Mapping
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from suffice.errors import ArgumentError, EstimationError, Made, Mention, Remedy, Text, listing, made, shown
 from suffice.models.cpds import NodeFamily, kind_for
@@ -11,6 +11,9 @@ from suffice.priors.prior import ConjugatePrior, NodePosterior, NodePrior, Prior
 from suffice.stats.statistics import Statistics
 from suffice.structures.dag import DAG
 from suffice.values import Estimate
+
+if TYPE_CHECKING:
+    from suffice.types import Entry
 
 Part = Prior | dict[str, Prior | None] | None
 """What `Priors` is made of: a prior on nodes of one kind, the priors of some nodes, or None for all others."""
@@ -205,10 +208,10 @@ class Priors(ConjugatePrior):
         return {"type": "Priors", "priors": [_entry(part) for part in self.priors]}
 
     @classmethod
-    def from_dict(cls, entry: Mapping[str, Any], read: Callable[[Mapping[str, Any]], Prior]) -> Priors:
+    def from_dict(cls, entry: Entry, read: Callable[[Mapping[str, Any]], Prior]) -> Priors:
         """Rebuild the priors from `to_dict`'s data; ``read`` rebuilds one of them."""
 
-        def part(entry: Mapping[str, Any] | None) -> Part:
+        def part(entry: Entry | None) -> Part:
             if entry is not None and "nodes" in entry and "type" not in entry:
                 return {node: None if one is None else read(one) for node, one in entry["nodes"].items()}
             return None if entry is None else read(entry)

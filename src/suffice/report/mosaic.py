@@ -82,7 +82,7 @@ def mosaic_plot(
     residuals : {"pearson", "deviance", "adjusted"}
         Which residuals the shades tell.
     statistics : Statistics, optional
-        Where the counts of the whole table are, as in `Fit.expected`.
+        Where the counts of the whole table are, as in `CliquesFit.expected`.
     ax : Axes, optional
         Where to draw; a new figure of one column's width unless given.
 

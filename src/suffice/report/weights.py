@@ -69,7 +69,7 @@ def weights_plot(
     ax : Axes, optional
         Where to draw; a new figure of one column's width unless given.
     **how
-        What else `Fit.coefficients` takes for a softmax regression, such as ``reference``.
+        What else `SoftmaxFit.coefficients` takes for a softmax regression, such as ``reference``.
 
     Returns
     -------

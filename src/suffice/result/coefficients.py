@@ -97,7 +97,7 @@ class CoefficientTable(WaldColumns):
 
 
 def coefficient_table(fit: Fit, node: str, level: float) -> CoefficientTable:
-    """Return the coefficients of one node; see `suffice.Fit.coefficients`."""
+    """Return the coefficients of one node; see `suffice.NetworkFit.coefficients`."""
     require_fraction("level", level)
     cpd = fit.model.cpd(require_text("node", node)) if isinstance(fit.model, HasNodes) else None
     if not isinstance(cpd, LinearGaussianCPD):

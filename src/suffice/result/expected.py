@@ -99,7 +99,7 @@ def _rounded(value: float) -> str:
 
 
 def expected_table(fit: Fit, residuals: Any, statistics: Statistics) -> ExpectedTable:
-    """Return the cells of a fit; see `Fit.expected`."""
+    """Return the cells of a fit; see `LogLinearFit.expected`."""
     wanted = _wanted(residuals)
     if not isinstance(fit.structure, Cliques | Features) or inputs_text(fit.structure):
         raise ArgumentError(

@@ -20,9 +20,6 @@ from suffice.stats.statistics import Statistics
 from suffice.structures.structure import S_co, Structure, public_name
 from suffice.values import Estimate
 
-if TYPE_CHECKING:
-    pass
-
 OF_FAMILIES = {
     "coefficients": "Coefficients are those of a linear-Gaussian node of a Bayesian network, or of a "
     "softmax regression.",

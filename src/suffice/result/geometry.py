@@ -111,7 +111,7 @@ def _divergence(value: float) -> str:
 
 
 def geometry(fit: Fit) -> Geometry:
-    """Return the divergences along the trace of a fit; see `Fit.geometry`."""
+    """Return the divergences along the trace of a fit; see `LogLinearFit.geometry`."""
     _require_trace(fit)
     values = np.array([step.objective for step in fit.trace] + [fit.log_likelihood])
     numbers = [step.number for step in fit.trace] or [0]  # no step was needed where the start was the estimate

@@ -127,7 +127,7 @@ class WaldTable(WaldColumns):
 
 
 def wald_table(fit: Fit, constraint: str, level: float) -> WaldTable:
-    """Return the u-terms of a fit with their standard errors; see `Fit.u_terms`."""
+    """Return the u-terms of a fit with their standard errors; see `CliquesFit.u_terms`."""
     require_choice("constraint", constraint, tuple(CONSTRAINTS))
     require_fraction("level", level)
     _require_finite_terms(fit)

@@ -149,7 +149,7 @@ class WeightTable(WaldColumns):
 
 
 def weight_table(fit: Fit, level: float) -> WeightTable:
-    """Return the weights of a fit with their standard errors; see `Fit.weights`."""
+    """Return the weights of a fit with their standard errors; see `FeaturesFit.weights`."""
     require_fraction("level", level)
     _require_errors(fit)
     names, estimate = fit.model.weights.names, np.array(fit.model.weights.to_numpy())

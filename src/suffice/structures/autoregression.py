@@ -37,6 +37,7 @@ from suffice.text import in_bytes, plural
 if TYPE_CHECKING:
     from suffice.models.autoregression import AutoregressiveModel
     from suffice.result.fit import Fit
+    from suffice.types import Entry
 
 
 DIVISORS, INITIALS = ("n", "n-p"), ("given", "normal")
@@ -278,7 +279,7 @@ class Autoregression(Structure["Fit[AutoregressiveModel]"]):
         }
 
     @classmethod
-    def from_dict(cls, entry: Mapping[str, Any]) -> Autoregression:
+    def from_dict(cls, entry: Entry) -> Autoregression:
         """Rebuild the structure from `to_dict`'s data."""
         return cls(**{name: value for name, value in entry.items() if name != "type"})
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
@@ -27,6 +27,7 @@ from suffice.structures.gaussian_markov import GaussianMarkov
 if TYPE_CHECKING:
     from suffice.models.class_gaussian import ClassGaussianModel
     from suffice.result.fit import Fit
+    from suffice.types import Entry
 
 
 COVARIANCES = ("full", "tied", "diagonal", "tied_diagonal", "spherical", "tied_spherical", "sparse")
@@ -226,7 +227,7 @@ class ClassGaussian(ClassColumns["Fit[ClassGaussianModel]"]):
         }
 
     @classmethod
-    def from_dict(cls, entry: Mapping[str, Any]) -> ClassGaussian:
+    def from_dict(cls, entry: Entry) -> ClassGaussian:
         """Rebuild the structure from `to_dict`'s data."""
         graph = entry["graph"]
         options = {name: entry[name] for name in ("covariance", "shrinkage", "towards", "alpha", "divisor", "bayes")}

@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -13,6 +13,9 @@ from numpy.typing import NDArray
 from suffice.data.variable import Variable
 from suffice.errors import ArgumentError, EstimationError, Mention, Remedy, is_number, listing, shown, the_argument
 from suffice.values import Label
+
+if TYPE_CHECKING:
+    from suffice.types import Array, Entry
 
 NEAR_ONE = 1e-9
 ROUNDINGS = 8
@@ -64,7 +67,7 @@ class ClassPrior:
             f". Got {shown(spec)} instead.",
         )
 
-    def probabilities(self, target: Variable, counts: NDArray[Any]) -> NDArray[np.float64]:
+    def probabilities(self, target: Variable, counts: Array) -> NDArray[np.float64]:
         """Return π of every class, shape (n_classes,), from how often each was seen."""
         k = target.n_states
         if self.kind == "uniform":
@@ -104,7 +107,7 @@ class ClassPrior:
         return {"kind": self.kind, "pseudo": self.pseudo, "given": [list(pair) for pair in self.given]}
 
     @classmethod
-    def from_dict(cls, entry: Mapping[str, Any]) -> ClassPrior:
+    def from_dict(cls, entry: Entry) -> ClassPrior:
         """Rebuild the choice from `to_dict`'s data."""
         given = tuple((label, float(p)) for label, p in entry["given"])
         return cls(str(entry["kind"]), float(entry["pseudo"]), given)

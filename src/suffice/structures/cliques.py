@@ -29,6 +29,7 @@ from suffice.text import shorten
 
 if TYPE_CHECKING:
     from suffice.result.family_fits import CliquesFit
+    from suffice.types import Entry
 
 
 MAX_TERMS = 100_000
@@ -296,7 +297,7 @@ class Cliques(Structure["CliquesFit"]):
         }
 
     @classmethod
-    def from_dict(cls, entry: Mapping[str, Any]) -> Cliques:
+    def from_dict(cls, entry: Entry) -> Cliques:
         """Rebuild the structure from `to_dict`'s data."""
         cliques = cls(list(entry["cliques"]), latent=entry.get("latent"))
         variables = tuple(entry["variables"])

@@ -27,6 +27,7 @@ from suffice.text import html_folded, html_text, plural
 
 if TYPE_CHECKING:
     from suffice.result.family_fits import NetworkFit
+    from suffice.types import Entry
 
 
 SHOWN_LINES = 60
@@ -243,7 +244,7 @@ class DAG(Structure["NetworkFit"]):
         }
 
     @classmethod
-    def from_dict(cls, entry: Mapping[str, Any]) -> DAG:
+    def from_dict(cls, entry: Entry) -> DAG:
         """Rebuild the structure from `to_dict`'s data."""
         parents = {node: tuple(above) for node, above in entry["parents"]}
         return cls(

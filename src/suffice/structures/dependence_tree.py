@@ -5,12 +5,15 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
-from typing import Any
+from typing import TYPE_CHECKING
 
 from suffice.errors import ArgumentError, StructureError, is_number, made, shown, the_argument
 from suffice.structures.dag import DAG
 from suffice.structures.dag_text import quoted
 from suffice.text import fixed, plain_table
+
+if TYPE_CHECKING:
+    from suffice.types import Entry
 
 
 @dataclass(frozen=True, init=False, eq=False, repr=False)
@@ -63,7 +66,7 @@ class DependenceTree(DAG):
         self._set("n_states", tuple(n_states or ()))
 
     @classmethod
-    def from_dict(cls, entry: Mapping[str, Any]) -> DAG:
+    def from_dict(cls, entry: Entry) -> DAG:
         """Rebuild the plain `DAG`; files do not hold the information."""
         return DAG.from_dict(entry)
 

@@ -17,7 +17,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from suffice.errors import StructureError, shown
-from suffice.types import Floats, Ints
+from suffice.types import Array, Floats, Ints
 
 Cells = tuple[Ints, Floats]
 Labels = tuple[Any, ...] | None
@@ -27,7 +27,7 @@ Labels = tuple[Any, ...] | None
 class Rule(Protocol):
     """A function of a few variables."""
 
-    def at(self, columns: Sequence[NDArray[Any]]) -> Floats:
+    def at(self, columns: Sequence[Array]) -> Floats:
         """Return the value on every row."""
 
     def cells(self, sizes: tuple[int, ...]) -> Cells:
@@ -43,7 +43,7 @@ class Match:
 
     codes: tuple[int, ...]
 
-    def at(self, columns: Sequence[NDArray[Any]]) -> Floats:
+    def at(self, columns: Sequence[Array]) -> Floats:
         """Return one on matching rows."""
         found = columns[0] == self.codes[0]
         for column, code in zip(columns[1:], self.codes[1:], strict=True):
@@ -65,7 +65,7 @@ class Outer:
 
     numbers: tuple[tuple[float, ...] | None, ...]
 
-    def at(self, columns: Sequence[NDArray[Any]]) -> Floats:
+    def at(self, columns: Sequence[Array]) -> Floats:
         """Return the product on every row."""
         total = np.ones(len(columns[0]))
         for column, numbers in zip(columns, self.numbers, strict=True):
@@ -90,7 +90,7 @@ class Outer:
 class Equal:
     """One where all variables have the same code."""
 
-    def at(self, columns: Sequence[NDArray[Any]]) -> Floats:
+    def at(self, columns: Sequence[Array]) -> Floats:
         """Return one on rows whose codes are equal."""
         same = np.ones(len(columns[0]), bool)
         for column in columns[1:]:
@@ -115,7 +115,7 @@ class Listed:
     places: tuple[int, ...]
     values: tuple[float, ...]
 
-    def at(self, columns: Sequence[NDArray[Any]]) -> Floats:
+    def at(self, columns: Sequence[Array]) -> Floats:
         """Look every row up."""
         table = np.zeros(math.prod(self.sizes))
         table[list(self.places)] = self.values
@@ -146,7 +146,7 @@ class Called:
 
     __hash__ = object.__hash__
 
-    def at(self, columns: Sequence[NDArray[Any]]) -> Floats:
+    def at(self, columns: Sequence[Array]) -> Floats:
         """Look rows up in the table, or call the function for every distinct row where a variable is continuous."""
         if all(labels is not None for labels in self.labels):
             index = np.ravel_multi_index(tuple(np.asarray(c, np.int64) for c in columns), self._table.shape)
@@ -227,7 +227,7 @@ class Times:
 
     parts: tuple[tuple[tuple[int, ...], Rule], ...]
 
-    def at(self, columns: Sequence[NDArray[Any]]) -> Floats:
+    def at(self, columns: Sequence[Array]) -> Floats:
         """Return the product on every row."""
         total = np.ones(len(columns[0]))
         for positions, rule in self.parts:
@@ -259,7 +259,7 @@ class Term:
     scope: tuple[str, ...]
     rule: Rule
 
-    def at(self, columns: Mapping[str, NDArray[Any]]) -> Floats:
+    def at(self, columns: Mapping[str, Array]) -> Floats:
         """Return the value on every row, from columns by name."""
         return self.rule.at([columns[name] for name in self.scope])
 
@@ -281,7 +281,7 @@ class Feature:
         """Its variables, in order of appearance."""
         return tuple(dict.fromkeys(name for term in self.terms for name in term.scope))
 
-    def at(self, columns: Mapping[str, NDArray[Any]]) -> Floats:
+    def at(self, columns: Mapping[str, Array]) -> Floats:
         """Return the value on every row, from columns by name."""
         total = self.terms[0].at(columns)
         for term in self.terms[1:]:
@@ -295,7 +295,7 @@ def _not_zero(table: Floats) -> Cells:
     return places, flat[places]
 
 
-def _array(labels: Sequence[Any]) -> NDArray[Any]:
+def _array(labels: Sequence[Any]) -> Array:
     found = np.empty(len(labels), object)
     found[:] = labels
     return found

@@ -3,11 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from suffice.errors import StructureError, listing
 from suffice.structures.features import Features
 from suffice.structures.pairwise import Boltzmann, Ising, Potts
+
+if TYPE_CHECKING:
+    from suffice.types import Entry
 
 FEATURE_STRUCTURES: dict[str, Callable[[Mapping[str, Any]], Features]] = {
     "Features": Features.from_dict,
@@ -17,7 +20,7 @@ FEATURE_STRUCTURES: dict[str, Callable[[Mapping[str, Any]], Features]] = {
 }
 
 
-def features_from_dict(entry: Mapping[str, Any]) -> Features:
+def features_from_dict(entry: Entry) -> Features:
     """Rebuild a structure of features from its `to_dict`'s data."""
     kind = entry.get("type")
     if kind not in FEATURE_STRUCTURES:

@@ -22,6 +22,7 @@ if TYPE_CHECKING:
     from suffice.models.log_linear import LogLinear
     from suffice.models.log_linear_density import LogLinearDensity
     from suffice.result.family_fits import FeaturesFit
+    from suffice.types import Entry
 
 
 SHOWN = 20
@@ -239,7 +240,7 @@ class Features(Structure[F_co]):
         return entry
 
     @classmethod
-    def from_dict(cls, entry: Mapping[str, Any]) -> Features:
+    def from_dict(cls, entry: Entry) -> Features:
         """Rebuild the structure from `to_dict`'s data."""
         support = {name: [float(end) for end in ends] for name, ends in entry.get("support", {}).items()}
         return cls(

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import html
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from typing import TYPE_CHECKING, Any
@@ -17,6 +17,7 @@ from suffice.structures.structure import Structure
 
 if TYPE_CHECKING:
     from suffice.result.family_fits import GaussianMarkovFit
+    from suffice.types import Entry
 
 
 Edge = tuple[str, str]
@@ -150,7 +151,7 @@ class GaussianMarkov(Structure["GaussianMarkovFit"]):
         }
 
     @classmethod
-    def from_dict(cls, entry: Mapping[str, Any]) -> GaussianMarkov:
+    def from_dict(cls, entry: Entry) -> GaussianMarkov:
         """Rebuild the structure from `to_dict`'s data."""
         variables = [(name,) for name in entry["variables"]]
         found = cls([*variables, *(tuple(edge) for edge in entry["edges"])])

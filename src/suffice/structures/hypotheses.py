@@ -27,6 +27,7 @@ from suffice.values import Label
 if TYPE_CHECKING:
     from suffice.models.hypothesis_mixture import HypothesisMixture
     from suffice.result.fit import Fit
+    from suffice.types import Entry
 
 
 NEAR_ONE = 1e-9
@@ -140,7 +141,7 @@ class Hypotheses(Structure["Fit[HypothesisMixture]"]):
         return {"type": "Hypotheses", "sets": sets, "over": self.over}
 
     @classmethod
-    def from_dict(cls, entry: Mapping[str, Any]) -> Hypotheses:
+    def from_dict(cls, entry: Entry) -> Hypotheses:
         """Rebuild the structure from `to_dict`'s data."""
         sets = {}
         for name, outcomes, *given in entry["sets"]:

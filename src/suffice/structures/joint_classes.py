@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
@@ -13,6 +12,7 @@ from suffice.text import shorten
 if TYPE_CHECKING:
     from suffice.models.joint_classes import JointClassModel
     from suffice.result.fit import Fit
+    from suffice.types import Entry
 
 
 SHOWN_INPUTS = 6
@@ -78,7 +78,7 @@ class JointClasses(ClassColumns["Fit[JointClassModel]"]):
         }
 
     @classmethod
-    def from_dict(cls, entry: Mapping[str, Any]) -> JointClasses:
+    def from_dict(cls, entry: Entry) -> JointClasses:
         """Rebuild the structure from `to_dict`'s data."""
         return cls(entry["target"], tuple(entry["inputs"]), ClassPrior.from_dict(entry["class_prior"]))
 

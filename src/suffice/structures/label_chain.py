@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from dataclasses import dataclass, fields
 from typing import TYPE_CHECKING, Any, ClassVar
 
@@ -18,6 +17,7 @@ from suffice.text import html_text
 if TYPE_CHECKING:
     from suffice.models.chain_model import ChainModel
     from suffice.result.fit import Fit
+    from suffice.types import Entry
 
 
 STATES = ("observed", "all")
@@ -131,7 +131,7 @@ class LabelChain(Structure["Fit[ChainModel]"]):
         }
 
     @classmethod
-    def from_dict(cls, entry: Mapping[str, Any]) -> LabelChain:
+    def from_dict(cls, entry: Entry) -> LabelChain:
         """Rebuild the structure from `to_dict`'s data."""
         steps = entry["step_vocabulary"]
         rest = {name: value for name, value in entry.items() if name not in ("type", "vocabulary", "step_vocabulary")}

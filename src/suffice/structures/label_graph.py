@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from dataclasses import dataclass, fields
 from typing import TYPE_CHECKING, Any, ClassVar
 
@@ -16,6 +15,7 @@ from suffice.text import html_text
 if TYPE_CHECKING:
     from suffice.models.graph_crf import GraphModel
     from suffice.result.fit import Fit
+    from suffice.types import Entry
 
 
 WHICH = ("all", "observed")
@@ -133,7 +133,7 @@ class LabelGraph(Structure["Fit[GraphModel]"]):
         }
 
     @classmethod
-    def from_dict(cls, entry: Mapping[str, Any]) -> LabelGraph:
+    def from_dict(cls, entry: Entry) -> LabelGraph:
         """Rebuild the structure from `to_dict`'s data."""
         kinds = tuple(
             CliqueKind(kind["name"], int(kind["size"]), Vocabulary.from_dict(kind["vocabulary"]))

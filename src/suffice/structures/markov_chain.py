@@ -37,6 +37,7 @@ if TYPE_CHECKING:
     from suffice.models.hidden_markov import HiddenMarkovModel
     from suffice.models.markov_chain import MarkovChainModel
     from suffice.result.fit import Fit
+    from suffice.types import Entry
 
 
 SMALL_ORDER = 10
@@ -274,7 +275,7 @@ class MarkovChain(Structure[F_co]):
         return {"type": "MarkovChain", "order": self.order, **{name: value for name, value in entry.items() if value}}
 
     @classmethod
-    def from_dict(cls, entry: Mapping[str, Any]) -> MarkovChain:
+    def from_dict(cls, entry: Entry) -> MarkovChain:
         """Rebuild the structure from `to_dict`'s data."""
         return cls(**{name: value for name, value in entry.items() if name != "type"})
 

@@ -33,6 +33,7 @@ from suffice.structures.class_prior import ClassPrior
 if TYPE_CHECKING:
     from suffice.models.naive import NaiveModel
     from suffice.result.fit import Fit
+    from suffice.types import Entry
 
 
 DISCRETE, CONTINUOUS = ("categorical", "bernoulli"), ("gaussian", "tied_gaussian", "multinomial")
@@ -205,7 +206,7 @@ class Naive(ClassColumns["Fit[NaiveModel]"]):
         }
 
     @classmethod
-    def from_dict(cls, entry: Mapping[str, Any]) -> Naive:
+    def from_dict(cls, entry: Entry) -> Naive:
         """Rebuild the structure from `to_dict`'s data."""
         class_prior = ClassPrior.from_dict(entry["class_prior"])
         return cls(

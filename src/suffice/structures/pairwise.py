@@ -22,6 +22,7 @@ from suffice.text import plural
 if TYPE_CHECKING:
     from suffice.models.log_linear import LogLinear
     from suffice.result.family_fits import FeaturesFit
+    from suffice.types import Entry
 
 
 TIES = ("none", "couplings", "fields", "both")
@@ -169,7 +170,7 @@ class Pairwise(Features["FeaturesFit[LogLinear]"]):
         def __init__(self, graph: Any, **settings: Any) -> None: ...
 
     @classmethod
-    def from_dict(cls, entry: Mapping[str, Any]) -> Pairwise:
+    def from_dict(cls, entry: Entry) -> Pairwise:
         """Rebuild the structure from `to_dict`'s data."""
         settings = {key: entry[key] for key in ("values", "tie", "fields", "latent") if key in entry}
         nodes = entry.get("nodes")

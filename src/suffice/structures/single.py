@@ -8,9 +8,9 @@ from __future__ import annotations
 
 import itertools
 import math
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable
 from dataclasses import dataclass
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from suffice.data.schema import Declaration
 from suffice.data.variable import Variable
@@ -20,6 +20,9 @@ from suffice.structures.dag import DAG
 from suffice.structures.gaussian_markov import GaussianMarkov
 from suffice.text import in_bytes
 from suffice.values import Label
+
+if TYPE_CHECKING:
+    from suffice.types import Entry
 
 DIVISORS = ("n", "n-1")
 PAIR_BYTES = 250
@@ -76,7 +79,7 @@ class MultivariateNormal(GaussianMarkov):
         return {"type": "MultivariateNormal", "variables": list(self.variables), "divisor": self.divisor}
 
     @classmethod
-    def from_dict(cls, entry: Mapping[str, Any]) -> MultivariateNormal:
+    def from_dict(cls, entry: Entry) -> MultivariateNormal:
         """Rebuild the structure from `to_dict`'s data."""
         return cls(entry["variables"], divisor=entry["divisor"])
 
@@ -127,7 +130,7 @@ class Normal(MultivariateNormal):
         return {"type": "Normal", "variable": self.variables[0], "divisor": self.divisor}
 
     @classmethod
-    def from_dict(cls, entry: Mapping[str, Any]) -> Normal:
+    def from_dict(cls, entry: Entry) -> Normal:
         """Rebuild the structure from `to_dict`'s data."""
         return cls(entry["variable"], divisor=entry["divisor"])
 
@@ -192,7 +195,7 @@ class Categorical(DAG):
         return {**super().to_dict(), "type": type(self).__name__, "variable": self.variable, "states": states}
 
     @classmethod
-    def from_dict(cls, entry: Mapping[str, Any]) -> Categorical:
+    def from_dict(cls, entry: Entry) -> Categorical:
         """Rebuild the structure from `to_dict`'s data."""
         return cls(entry["variable"], entry["states"])
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
@@ -14,6 +14,7 @@ from suffice.values import Label
 
 if TYPE_CHECKING:
     from suffice.result.family_fits import SoftmaxFit
+    from suffice.types import Entry
 
 
 SHOWN = 8
@@ -93,6 +94,6 @@ class SoftmaxClasses(ClassColumns["SoftmaxFit"]):
         }
 
     @classmethod
-    def from_dict(cls, entry: Mapping[str, Any]) -> SoftmaxClasses:
+    def from_dict(cls, entry: Entry) -> SoftmaxClasses:
         """Rebuild the structure from `to_dict`'s data."""
         return cls(entry["target"], entry["inputs"], intercept=entry["intercept"], reference=entry["reference"])
