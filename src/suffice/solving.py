@@ -25,6 +25,7 @@ from suffice.families.proof import examined
 from suffice.learn.method import Method, Problem, Solution, check_options
 from suffice.models.model import M
 from suffice.priors.prior import Prior
+from suffice.priors.several import Priors
 from suffice.progress import Watch
 from suffice.result.fit import Fit, fit_type
 from suffice.result.notes import Note, notes_on
@@ -100,6 +101,7 @@ def finish(
     """Solve the problem, have the solution examined, and put the fit together."""
     certify_by = settings.pop("certify")
     _require_rows(structure, statistics, settings["prior"])
+    _check_origin(settings["prior"], structure, statistics)
     problem = Problem(structure, statistics, source=source, watch=watch, **settings)
     with one_blas_thread():
         solution = method.solve(problem)
@@ -149,6 +151,14 @@ def _kept(kept: Statistics, seen: Statistics, incomplete: bool) -> Statistics:
     """Add to the statistics that a fit keeps how many values of each variable were missing."""
     missing = missing_values(seen) if incomplete and kept.schema == seen.schema else None
     return kept if missing is None else replace(kept, items_={**kept.items_, missing.need: missing})
+
+
+def _check_origin(prior: Any, structure: Structure, statistics: Statistics) -> None:
+    """Refuse a posterior of earlier data, or of one node, that was learnt from other variables, states or parents."""
+    if isinstance(prior, Prior):
+        for one in (prior, *(prior.parts if isinstance(prior, Priors) else ())):
+            if one.origin is not None:
+                one.origin.check(structure, statistics.schema)
 
 
 def _require_rows(structure: Structure, statistics: Statistics, prior: Any) -> None:

@@ -350,9 +350,54 @@ def test_a_given_node_must_be_given_again() -> None:
 
 
 def test_a_prior_of_other_rows_is_refused() -> None:
-    prior = CASES["mixed"].fit(table(12, 1)).posterior["x"].as_prior()
+    prior = CASES["mixed"].fit(table(12, 1)).posterior["x"].as_prior().learnt_from(None)
     with pytest.raises(sf.ArgumentError, match="Got node 'x' with the parents"):
         sf.fit(sf.DAG("y -> x"), table(12, 2), prior=[LINE, {"x": prior}])
     chain = CASES["Markov chain"].fit(texts(4, 1)).posterior.as_prior()
     with pytest.raises(sf.ArgumentError, match="Markov chain of order 2"):
         sf.fit(sf.MarkovChain(order=3), texts(4, 1), prior=chain)
+
+
+ROWS = {"A": ["x", "y", "x", "y"], "B": ["m", "m", "n", "n"], "C": ["k", "l", "k", "k"]}
+NUMBERS = {"x": [0.0, 1.0, 2.0, 4.0, 3.5], "y": [9.0, 7.5, 8.0, 6.0, 5.0], "z": [1.0, 0.0, 3.0, 2.0, 5.0]}
+HALVES = [0.5, 1.0, 2.5, 4.0]
+WISHART = sf.NormalInverseWishart(mean=0, mean_weight=1, dof=5, scale=1)
+OTHERS = {
+    "parents in another order": (
+        lambda: sf.fit(sf.DAG("A -> C; B -> C"), ROWS, prior=sf.BDeu(4)),
+        lambda prior: sf.fit(sf.DAG("B -> C; A -> C"), ROWS, prior=prior),
+        r"'C' had the parents \['A', 'B'\].*\['B', 'A'\]",
+    ),
+    "other states": (
+        lambda: sf.fit(sf.DAG("A"), ROWS, prior=sf.BDeu(4)),
+        lambda prior: sf.fit(sf.DAG("A"), {"A": ["y", "z"]}, prior=prior),
+        r"'A' had the states \['x', 'y'\]; here it has \['y', 'z'\]",
+    ),
+    "other states of a regression's parent": (
+        lambda: sf.fit(sf.DAG("A -> n"), {**ROWS, "n": HALVES}, prior=[sf.BDeu(1), sf.NormalInverseGamma(2, 1)]),
+        lambda prior: sf.fit(sf.DAG("A -> n"), {"A": ["y", "z"] * 2, "n": HALVES}, prior=prior),
+        "'A' had the states",
+    ),
+    "normals in another order": (
+        lambda: sf.fit(sf.MultivariateNormal(["x", "y"]), NUMBERS, prior=WISHART),
+        lambda prior: sf.fit(sf.MultivariateNormal(["y", "x"]), NUMBERS, prior=prior),
+        r"\['x', 'y'\], in this order; here they are \['y', 'x'\]",
+    ),
+    "a field in another order": (
+        lambda: sf.fit(sf.GaussianMarkov("x:y + y:z"), NUMBERS, prior=sf.HyperInverseWishart(3, 1.0)),
+        lambda prior: sf.fit(sf.GaussianMarkov("z:y + y:x"), NUMBERS, prior=prior),
+        "in this order",
+    ),
+    "another alphabet": (
+        lambda: sf.fit(sf.MarkovChain(1), ["abab"], prior=sf.Dirichlet(1)),
+        lambda prior: sf.fit(sf.MarkovChain(1), ["cdcd"], prior=prior),
+        r"the states \['a', 'b'\]",
+    ),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize(("before", "after", "says"), OTHERS.values(), ids=OTHERS)
+def test_a_posterior_is_a_prior_for_the_same_states_and_order_alone(before: Any, after: Any, says: str) -> None:
+    prior = before().posterior.as_prior()
+    with pytest.raises(sf.ArgumentError, match=says):
+        after(prior)

@@ -79,3 +79,18 @@ entry("likelihood_ratio, other support", A, lambda w: sf.likelihood_ratio(densit
 entry("likelihood_ratio of features over other variables", A,
       lambda w: sf.likelihood_ratio(sf.fit(sf.Features([sf.indicator(A="y")]), {"A": ["x", "y"]}), logs()),
       "same variables", "variables=[…]")  # fmt: skip
+entry("posterior as a prior, other states", A,
+      lambda w: sf.fit(sf.DAG("A"), {"A": ["c", "d"]},
+                       prior=sf.fit(sf.DAG("A"), {"A": ["a", "c"]}, prior=sf.BDeu(1)).posterior.as_prior()),
+      "'A' had the states ['a', 'c']", "schema={'A': ['a', 'c']}")  # fmt: skip
+entry("posterior as a prior, other parents", A,
+      lambda w: sf.fit(sf.DAG("B -> C; A -> C"), {"A": ["a"], "B": ["b"], "C": ["c"]},
+                       prior=sf.fit(sf.DAG("A -> C; B -> C"), {"A": ["a"], "B": ["b"], "C": ["c"]},
+                                    prior=sf.BDeu(1)).posterior.as_prior()),
+      "'C' had the parents ['A', 'B']", "Use the structure")  # fmt: skip
+entry("posterior as a prior, other columns", A,
+      lambda w: sf.fit(sf.MultivariateNormal(["y", "x"]), {"x": [0.0, 1.0, 3.0], "y": [1.0, 0.0, 2.0]},
+                       prior=sf.fit(sf.MultivariateNormal(["x", "y"]), {"x": [0.0, 1.0, 3.0], "y": [1.0, 0.0, 2.0]},
+                                    prior=sf.NormalInverseWishart(mean=0, mean_weight=1, dof=5, scale=1))
+                       .posterior.as_prior()),
+      "['x', 'y'], in this order", "Use the structure")  # fmt: skip

@@ -212,3 +212,7 @@ def from_entries(entries: Iterable[Sequence[Any]], schema: Schema) -> tuple[Term
         "indicator": lambda name, code: Indicator(name, schema[name].labels[code]),
     }
     return tuple(readers[kind](*rest) for kind, *rest in entries)
+
+
+Product = InputProduct
+"""The name in pickles of 0.1.0."""

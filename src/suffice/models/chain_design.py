@@ -239,3 +239,7 @@ class ReadyTable:
     def with_schema(self, schema: Any) -> ReadyTable:
         """Return the table itself: its states are final."""
         return self
+
+
+Table = DenseTable
+"""The name in pickles of 0.1.0."""

@@ -241,3 +241,7 @@ def _require_all_room(layout: Layout) -> None:
             Remedy("memory", "16GB", call="sf.config(…)"),
             ".",
         )
+
+
+Design = FeatureDesign
+"""The name in pickles of 0.1.0."""

@@ -136,3 +136,7 @@ def require_spread(names: Sequence[str], roots: Floats) -> None:
             Remedy("prior", made("HyperInverseWishart", 3, 1.0)),
             ".",
         )
+
+
+Regression = NeighbourRegression
+"""The name in pickles of 0.1.0."""

@@ -74,3 +74,7 @@ def prior_for(prior: Any, kind: AnyKind) -> Any:
     """Return what a prior, or one of several, says of a kind of family; None where it says nothing."""
     several = getattr(prior, "parts", () if prior is None else (prior,))
     return next((one for one in several if kind.name in one.kinds), None)
+
+
+Part = NaivePart
+"""The name in pickles of 0.1.0."""

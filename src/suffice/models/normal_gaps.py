@@ -140,3 +140,7 @@ class MissingNormalValues:
         """Yield rows with the variables that they have and those that they lack."""
         for pattern, rows in patterns(np.isnan(values)):
             yield rows, np.flatnonzero(~pattern), np.flatnonzero(pattern)
+
+
+NormalGaps = MissingNormalValues
+"""The name in pickles of 0.1.0."""

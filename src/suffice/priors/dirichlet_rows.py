@@ -298,8 +298,10 @@ class DirichletRows:
     def as_prior(self) -> Dirichlet:
         """Return α + m as the pseudo-counts of further fits; rows that were given are given again, by ``fixed``."""
         from suffice.priors.dirichlet import Dirichlet
+        from suffice.priors.prior import Origin
 
-        return Dirichlet({self.family.child.name: self.pseudo_counts()})
+        prior = Dirichlet({self.family.child.name: self.pseudo_counts()})
+        return prior.learnt_from(Origin(self.family.variables, {self.family.child.name: self.family.scope[:-1]}))
 
     def pseudo_counts(self) -> Floats:
         """Return α + m of the whole table; shape (…parents' states, child's states)."""

@@ -40,7 +40,7 @@ from suffice.models.sampling import require_draws
 from suffice.priors.correlation_law import correlation_quantiles
 from suffice.priors.parameter_intervals import ParameterIntervals
 from suffice.priors.posterior import SampledModels, warn_of_old_form
-from suffice.priors.prior import ComparedByContent
+from suffice.priors.prior import ComparedByContent, Origin
 from suffice.stats.moments import Moments
 from suffice.stats.source import BlockSource
 from suffice.structures.gaussian_markov import GaussianMarkov
@@ -308,7 +308,8 @@ class HyperInverseWishartPosterior:
 
     def as_prior(self) -> HyperInverseWishart:
         """Return this posterior as the prior of further fits."""
-        return HyperInverseWishart(self.dof, self.scale, self.centre, self.mean_weight)
+        prior = HyperInverseWishart(self.dof, self.scale, self.centre, self.mean_weight)
+        return prior.learnt_from(Origin((), columns=self.structure.columns))
 
     # Draws ----------------------------------------------------------------------------------------------------
 

@@ -17,7 +17,7 @@ from suffice.priors.dirichlet import DirichletPrior
 from suffice.priors.dirichlet_rows import DirichletRows
 from suffice.priors.parameter_intervals import ParameterIntervals
 from suffice.priors.posterior import PosteriorPredictive, warn_of_old_form
-from suffice.priors.prior import ComparedByContent
+from suffice.priors.prior import ComparedByContent, Origin
 from suffice.structures.markov_chain import MarkovChain
 from suffice.types import Floats, Ints
 
@@ -128,7 +128,8 @@ class MarkovChainPosterior:
 
     def as_prior(self) -> ChainDirichlet:
         """Return this posterior as the prior of further fits of the same chain."""
-        return ChainDirichlet(self.variable.name, tuple(table.pseudo_counts() for table in self.tables))
+        prior = ChainDirichlet(self.variable.name, tuple(table.pseudo_counts() for table in self.tables))
+        return prior.learnt_from(Origin((self.variable,)))
 
     def to_dict(self) -> dict[str, Any]:
         """Return the posterior as JSON-able data, structure and variable left out."""

@@ -17,7 +17,7 @@ from suffice.priors.dirichlet import Dirichlet
 from suffice.priors.dirichlet_rows import DirichletRows
 from suffice.priors.parameter_intervals import ParameterIntervals
 from suffice.priors.posterior import PosteriorPredictive, warn_of_old_form
-from suffice.priors.prior import NodePosterior
+from suffice.priors.prior import NodePosterior, Origin
 from suffice.priors.regression_posterior import RegressionPosterior
 from suffice.priors.regression_prediction import log_predictive_together
 from suffice.priors.several import Priors
@@ -138,8 +138,12 @@ class NetworkPosterior(Mapping[str, Any]):
         leads = [group[0] for group in self.dag.groups]
         tables = {node: held for node in leads if isinstance(held := self[node], DirichletRows)}
         if len(tables) == len(leads):
-            return Dirichlet({node: rows.pseudo_counts() for node, rows in tables.items()})
-        return Priors({node: self.node(node).as_prior() for node in leads})
+            whole: Dirichlet | Priors = Dirichlet({node: rows.pseudo_counts() for node, rows in tables.items()})
+        else:
+            whole = Priors({node: self.node(node).as_prior() for node in leads})
+        families = [self.node(node).family for node in leads]
+        variables = tuple(dict.fromkeys(variable for family in families for variable in family.variables))
+        return whole.learnt_from(Origin(variables, {family.child.name: family.scope[:-1] for family in families}))
 
     def log_predictive(self, data: TableLike) -> Floats:
         """Return log p(x | data) of every new row by itself, parameters integrated out; shape (n_rows,).

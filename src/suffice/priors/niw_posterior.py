@@ -14,6 +14,7 @@ from suffice.models.sampling import require_draws
 from suffice.priors.hyper_inverse_wishart import HyperInverseWishartPosterior
 from suffice.priors.parameter_intervals import ParameterIntervals
 from suffice.priors.posterior import SampledModels, warn_of_old_form
+from suffice.priors.prior import Origin
 from suffice.structures.gaussian_markov import GaussianMarkov
 from suffice.types import Floats, TableLike
 
@@ -188,7 +189,8 @@ class NormalInverseWishartPosterior:
         """Return this posterior as the prior of further fits."""
         from suffice.priors.normal_inverse_wishart import NormalInverseWishart
 
-        return NormalInverseWishart(self.centre, self.mean_weight, self.dof, self.scale)
+        prior = NormalInverseWishart(self.centre, self.mean_weight, self.dof, self.scale)
+        return prior.learnt_from(Origin((), columns=self.structure.columns))
 
     # Rendering ------------------------------------------------------------------------------------------------
 

@@ -2,23 +2,89 @@
 
 from __future__ import annotations
 
+import copy
 from abc import ABC, abstractmethod
-from typing import TYPE_CHECKING, Any, Protocol, runtime_checkable
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Any, Protocol, Self, runtime_checkable
 
 import numpy as np
 
+from suffice.data.variable import Variable
+from suffice.errors import ArgumentError, Remedy, listing
 from suffice.models.cpds import CPD, NodeFamily
 from suffice.priors.posterior import Posterior
 from suffice.types import Columns, Floats
 from suffice.values import Estimate
 
 if TYPE_CHECKING:
+    from suffice.data.schema import Schema
     from suffice.stats.statistics import Statistics
     from suffice.structures.dag import DAG
+    from suffice.structures.structure import Structure
+
+
+@dataclass(frozen=True)
+class Origin:
+    """What a posterior is of: as the prior of further fits it is for the same variables, states and order alone.
+
+    Attributes
+    ----------
+    variables : tuple of Variable
+    parents : mapping
+        Of networks: the parents of each node, in the order of its tables or slopes.
+    columns : tuple of str
+        Of normal distributions: the variables in the order of means and covariances.
+    """
+
+    variables: tuple[Variable, ...]
+    parents: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
+    columns: tuple[str, ...] = ()
+
+    def check(self, structure: Structure, schema: Schema) -> None:
+        """Refuse a structure or states for which the numbers of the prior would mean something else."""
+        if self.columns and structure.columns != self.columns:
+            raise ArgumentError(
+                "The prior is the posterior of a fit of the variables "
+                f"{listing(self.columns, 12)}, in this order; here they are {listing(structure.columns, 12)}. Use the "
+                "structure of that fit."
+            )
+        here = _parents_in(structure)
+        for node, parents in self.parents.items():
+            if here.get(node, parents) != parents:
+                raise ArgumentError(
+                    f"The prior is the posterior of a fit in which {node!r} had the parents {listing(parents, 12)}, in "
+                    f"this order; here they are {listing(here[node], 12)}. Use the structure of that fit."
+                )
+        for variable in self.variables:
+            found = schema[variable.name].states if variable.name in schema else None
+            if variable.states is not None and found != variable.states:
+                states = "no states" if found is None else listing(found, 12)
+                raise ArgumentError(
+                    f"The prior is the posterior of a fit in which {variable.name!r} had the states "
+                    f"{listing(variable.states, 12)}; here it has {states}. Declare the same: ",
+                    Remedy("schema", {variable.name: list(variable.states)}),
+                    ".",
+                )
+
+
+def _parents_in(structure: Structure) -> dict[str, tuple[str, ...]]:
+    from suffice.structures.dag import DAG
+
+    return structure.parents if isinstance(structure, DAG) else {}
 
 
 class Prior(ABC):
     """A prior on the parameters of a model; what a subclass does not declare has the defaults below."""
+
+    origin: Origin | None = None
+    """What it is the posterior of, where it is one."""
+
+    def learnt_from(self, origin: Origin | None) -> Self:
+        """Return the prior as the posterior of earlier data; with None as one whose origin is not known."""
+        found = copy.copy(self)
+        object.__setattr__(found, "origin", origin)
+        return found
 
     @property
     def points(self) -> tuple[Estimate, ...]:

@@ -306,11 +306,13 @@ class RegressionPosterior:
     def as_prior(self) -> NormalInverseGammaRows:
         """Return this posterior as the prior of further fits."""
         from suffice.priors.normal_inverse_gamma import NormalInverseGammaRows
+        from suffice.priors.prior import Origin
 
         upward = np.linalg.inv(self.spread)
         scatter = np.swapaxes(upward, 1, 2) @ upward  # P, of which the spread F has P⁻¹ = F Fᵀ
         numbers = (self.weight, self.centre, scatter, self.level, self.slopes, self.shape, self.scale)
-        return NormalInverseGammaRows(self.family.scope, *numbers)
+        prior = NormalInverseGammaRows(self.family.scope, *numbers)
+        return prior.learnt_from(Origin(self.family.variables, {self.family.child.name: self.family.scope[:-1]}))
 
     def sample(self, n: int, *, seed: int | None = None) -> tuple[LinearGaussianCPD, ...]:
         """Draw ``n`` distributions from the posterior."""

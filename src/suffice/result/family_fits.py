@@ -37,7 +37,7 @@ if TYPE_CHECKING:
 class NetworkFit(Fit[BayesianNetwork, "DAG"]):
     """The fit of a `DAG`, or of a lone discrete variable."""
 
-    def coefficients(self, node: str, level: float = 0.95) -> CoefficientTable:
+    def coefficients(self, node: str = "", level: float = 0.95) -> CoefficientTable:
         """Return the coefficients of a linear-Gaussian node with standard errors, p and intervals.
 
         Parameters
