@@ -411,8 +411,8 @@ INSIDE = {
     "inquiry.Inquiry.log_z": "inquiry.Inquiry.log_evidence",
     "inquiry.Inquiry.plan": "inquiry.Inquiry.calibrated",
 }
-HOLDERS = {"elimination.ScaledTable", "calibration.Calibrated", "calibration.Calibrator", "asking.Asker", "inquiry.Inquiry"}
-HOLDERS |= {"inquiry.Given"}
+HOLDERS = {"elimination.ScaledTable", "calibration.Calibrated", "calibration.Calibrator", "asking.Asker"}
+HOLDERS |= {"inquiry.Inquiry", "inquiry.Given"}
 ELSEWHERE = {"calibration.Focus.fit_in_turn"}  # what learning asks for: tests/inference/test_clique_family.py
 
 

@@ -31,7 +31,7 @@ Truth, Draws = dict[str, float], dict[str, np.ndarray]
 
 def regression_draws(posterior: RegressionPosterior, seed: int) -> Draws:
     """Return draws of every parameter, and of the line's height away from the data."""
-    drawn = posterior.sample(DRAWS, seed=seed)
+    drawn = posterior.draws(DRAWS, seed=seed)
     found: Draws = {}
     for row in range(len(posterior.weight)):
         found |= {f"intercept {row}": drawn.intercept[:, row], f"variance {row}": drawn.variance[:, row]}
@@ -125,7 +125,7 @@ def table(rng: np.random.Generator) -> tuple[Truth, Any]:
 
 
 def table_draws(posterior: DirichletRows, seed: int) -> Draws:
-    drawn = posterior.sample(DRAWS, seed=seed)
+    drawn = posterior.draws(DRAWS, seed=seed)
     return {f"{row} {state}": drawn[:, row, state] for row in range(2) for state in range(3)}
 
 

@@ -61,7 +61,7 @@ def least_p_value(p: int, n: int, change: Change = lambda posterior: posterior) 
     """Return the least p-value of χ² tests of uniform ranks, times their number."""
     ranks = []
     for replicate, (truth, posterior) in enumerate(simulated(p, n)):
-        drawn = quantities(*change(posterior).sample(DRAWS, seed=replicate))
+        drawn = quantities(*change(posterior).draws(DRAWS, seed=replicate))
         ranks.append((drawn < truth).sum(axis=0))
     counts = [np.bincount(column * BINS // (DRAWS + 1), minlength=BINS) for column in np.array(ranks).T]
     return float(min(stats.chisquare(count).pvalue for count in counts) * len(counts))
