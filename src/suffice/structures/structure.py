@@ -54,7 +54,25 @@ class Structure(Generic[F_co]):
     learns_available: ClassVar[bool] = False
     checks_rows: ClassVar[bool] = False
 
-    if TYPE_CHECKING:  # properties, since subclasses have read-only fields or properties of these names
+    if TYPE_CHECKING:  # what each structure has of its own, and what subclasses have as read-only fields or properties
+
+        @property
+        def columns(self) -> tuple[str, ...]:
+            """The columns that the data must have."""
+
+        def open(
+            self,
+            data: TableLike,
+            *,
+            schema: SchemaLike | None = None,
+            weights: Weights = None,
+            missing: str = "error",
+            unknown_states: str = "error",
+        ) -> Table:
+            """Open data as the table that the structure is learnt from; for structures that do not read plain rows."""
+
+        def to_dict(self) -> dict[str, Any]:
+            """Return the structure as JSON-able data."""
 
         @property
         def latent(self) -> Latent:
@@ -74,11 +92,6 @@ class Structure(Generic[F_co]):
         divisor = "n"
 
     @property
-    def columns(self) -> tuple[str, ...]:
-        """The columns that the data must have."""
-        raise NotImplementedError
-
-    @property
     def continuous(self) -> frozenset[str]:
         """The columns to which the structure gives a continuous role."""
         return frozenset()
@@ -93,24 +106,8 @@ class Structure(Generic[F_co]):
         """What the estimate is called, where it is neither maximum likelihood nor under a prior."""
         return None
 
-    def open(
-        self,
-        data: TableLike,
-        *,
-        schema: SchemaLike | None = None,
-        weights: Weights = None,
-        missing: str = "error",
-        unknown_states: str = "error",
-    ) -> Table:
-        """Open data as the table that the structure is learnt from; for structures that do not read plain rows."""
-        raise NotImplementedError
-
     def check_rows(self, block: Block) -> None:
         """Refuse rows that the structure cannot be learnt from."""
-
-    def to_dict(self) -> dict[str, Any]:
-        """Return the structure as JSON-able data."""
-        raise NotImplementedError
 
 
 if TYPE_CHECKING:
