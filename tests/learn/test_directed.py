@@ -3,12 +3,15 @@
 from __future__ import annotations
 
 import contextlib
+import gc
 import itertools
 import math
+from collections import Counter
 from collections.abc import Mapping
 from dataclasses import dataclass
 from fractions import Fraction
 from typing import Any
+from weakref import WeakKeyDictionary
 
 import numpy as np
 import pytest
@@ -17,6 +20,9 @@ from hypothesis import strategies as st
 from tests import naive
 
 import suffice as sf
+from suffice.models import cpds
+from suffice.models.cpds import NodeFamily
+from suffice.models.cpds.tabular_kind import TabularKind
 
 # Random networks with data ------------------------------------------------------------------------------------
 
@@ -555,3 +561,57 @@ def test_given_rows_that_rule_out_the_data_are_noted():
     fit = sf.fit(sf.DAG("A -> B"), data, fixed={"B": {"x": [0, 1]}})
     assert fit.log_likelihood == -np.inf
     assert any("rule out some of the data" in note.text for note in fit.notes)
+
+
+# Bound once -------------------------------------------------------------------------------------------------------
+
+
+@pytest.fixture
+def asked(monkeypatch: pytest.MonkeyPatch) -> Counter[str]:
+    """Count how often a table is asked whether it can be the distribution of a node."""
+    found = Counter[str]()
+    refuses = TabularKind.refuses
+
+    def counted(kind: TabularKind, family: NodeFamily) -> str | None:
+        found[family.child.name] += 1
+        return refuses(kind, family)
+
+    monkeypatch.setattr(TabularKind, "refuses", counted)
+    monkeypatch.setattr(cpds, "_BOUND", WeakKeyDictionary())  # without the graphs of other tests
+    return found
+
+
+ONCE = {"rain": 1, "wet": 1, "late": 1}
+WEATHER = {"rain": list("nnnyny"), "wet": list("nyyyny"), "late": list("nynyny")}
+
+
+@pytest.mark.parametrize(
+    "keywords",
+    [{}, {"prior": sf.BDeu(1)}, {"certify": "data"}, {"missing": "em", "seed": 0}, {"fixed": {"rain": [0.5, 0.5]}}],
+)
+def test_nodes_and_kinds_are_found_once_in_a_fit(asked: Counter[str], keywords: dict[str, Any]) -> None:
+    data: dict[str, list[Any]] = {**WEATHER}
+    if "missing" in keywords:
+        data["wet"] = [None, *data["wet"][1:]]
+    sf.fit(sf.DAG("rain -> wet -> late"), data, **keywords)
+    assert asked == ONCE
+
+
+def test_nodes_and_kinds_are_found_anew_for_another_schema(asked: Counter[str]) -> None:
+    dag = sf.DAG("rain -> wet -> late")
+    first = sf.fit(dag, WEATHER)
+    assert sf.fit(dag, WEATHER).n_free == first.n_free
+    assert asked == ONCE
+    wider = sf.fit(dag, WEATHER, schema={"late": ["n", "y", "very"]})
+    assert asked == dict.fromkeys(ONCE, 2)
+    assert wider.n_free == first.n_free + 2
+    assert wider.certificate.ok
+
+
+def test_the_nodes_of_a_graph_are_forgotten_with_it(asked: Counter[str]) -> None:
+    dag = sf.DAG("rain -> wet -> late")
+    sf.collect(dag, WEATHER)
+    assert list(cpds._BOUND) == [dag]
+    del dag
+    gc.collect()
+    assert not cpds._BOUND

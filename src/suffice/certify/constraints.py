@@ -3,18 +3,15 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping
 
 import numpy as np
 
 from suffice.certify.claim import Claim
 from suffice.certify.violation import Violation
-from suffice.models.cpds import CPD, AnyKind, NodeFamily, given_in
+from suffice.models.cpds import CPD, Nodes, given_in
 
 
-def constraint_violation(
-    claim: Claim, group: tuple[str, ...], nodes: Mapping[str, tuple[AnyKind, NodeFamily]]
-) -> Violation | None:
+def constraint_violation(claim: Claim, group: tuple[str, ...], nodes: Nodes) -> Violation | None:
     """Return where nodes that share one distribution break what was given or tied; None where they keep all of it."""
     given = given_in(group, claim.fixed, nodes)
     lead = claim.model.cpd(group[0])

@@ -6,7 +6,6 @@ The marginals of the parents are no part of it: a DAG's model marginals need not
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping
 from functools import reduce
 from operator import add
 from typing import Any
@@ -16,7 +15,7 @@ from suffice.certify.claim import Claim
 from suffice.certify.constraints import constraint_violation
 from suffice.certify.judgement import judged
 from suffice.certify.violation import Violation
-from suffice.models.cpds import AnyKind, NodeFamily, given_in, kind_named, nodes_of
+from suffice.models.cpds import Nodes, given_in, kind_named, nodes_of
 from suffice.optimise.distance import Distance
 from suffice.priors.binding import bound, prior_of, without_prior
 from suffice.stats.available import lack_rows
@@ -106,7 +105,7 @@ def _together(claim: Claim, group: tuple[str, ...]) -> Any:
     return reduce(add, parts)
 
 
-def _departures(nodes: Mapping[str, tuple[AnyKind, NodeFamily]], point: str) -> str:
+def _departures(nodes: Nodes, point: str) -> str:
     """Say in which ways the estimate is not the maximum of the likelihood."""
     ways = dict.fromkeys(kind.departs() for kind, _ in nodes.values()) if point == "mle" else {}
     said = [way for way in ways if way]

@@ -19,7 +19,7 @@ from suffice.certify.claim import Claim
 from suffice.certify.constraints import constraint_violation
 from suffice.certify.violation import Violation
 from suffice.data.variable import Variable
-from suffice.models.cpds import AnyKind, NodeFamily, given_in, nodes_of
+from suffice.models.cpds import NodeFamily, Nodes, given_in, nodes_of
 from suffice.models.cpds.linear_gaussian_prior import RegressionPseudo
 from suffice.models.cpds.tabular import describe_configuration, whole_values
 from suffice.optimise.distance import Distance, beyond, quadratic_loss, shortfall, table_losses
@@ -63,7 +63,7 @@ def worst_of(
     return worst, distance
 
 
-def _given(claim: Claim, group: tuple[str, ...], nodes: Mapping[str, tuple[AnyKind, NodeFamily]]) -> Any:
+def _given(claim: Claim, group: tuple[str, ...], nodes: Nodes) -> Any:
     """Return the parent configurations of a table that an expert gave, shape (k, n_parents); None without any."""
     given = given_in(group, claim.fixed, nodes)
     if given is None:
@@ -102,7 +102,7 @@ def _row_name(parents: tuple[Variable, ...], row: int) -> str:
 
 def _in_units_of_first(
     group: tuple[str, ...],
-    nodes: Mapping[str, tuple[AnyKind, NodeFamily]],
+    nodes: Nodes,
     expected: Mapping[str, Floats],
     centres: Units,
     spreads: Units,

@@ -30,7 +30,7 @@ from suffice.errors import (
 )
 from suffice.learn.method import Method, Problem, Solution
 from suffice.models.bayes_net import BayesianNetwork
-from suffice.models.cpds import CPD, AnyKind, NodeFamily, given_in, nodes_of
+from suffice.models.cpds import CPD, AnyKind, NodeFamily, Nodes, given_in, nodes_of
 from suffice.priors.binding import bound, prior_of, without_prior
 from suffice.priors.network_posterior import NetworkPosterior
 from suffice.priors.penalty import Penalty
@@ -129,7 +129,7 @@ def _impossible(local: Mapping[str, float]) -> tuple[str, ...]:
     return tuple(said)
 
 
-def _said(nodes: Mapping[str, tuple[AnyKind, NodeFamily]]) -> tuple[str, ...]:
+def _said(nodes: Nodes) -> tuple[str, ...]:
     """Remark on the nodes whose settings depart from maximum likelihood."""
     ways: dict[str, list[str]] = {}
     for node, (kind, _) in nodes.items():
@@ -149,15 +149,13 @@ def _some(names: list[str], most: int = 4) -> str:
     return ", ".join(names[:most]) + more
 
 
-def _fit_group(
-    problem: Problem, prior: Prior | None, nodes: Mapping[str, tuple[AnyKind, NodeFamily]], group: tuple[str, ...]
-) -> NodeFit:
+def _fit_group(problem: Problem, prior: Prior | None, nodes: Nodes, group: tuple[str, ...]) -> NodeFit:
     kind, family = nodes[group[0]]
     statistic = reduce(add, in_terms_of_lead(problem.statistics, nodes, group))  # eq tied-statistics
     given = given_in(group, problem.fixed, nodes)
     mine = prior_of(prior, kind, family)
     posterior: Any = None
-    whole = given if isinstance(given, CPD) and given.kind == kind.name != "tabular" else None
+    whole = given if given is not None and isinstance(given, CPD) and given.kind == kind.name != "tabular" else None
     if whole is not None and (mine is None or isinstance(mine, Penalty)):
         cpd = whole.renamed(family)  # nothing is left to be estimated
     elif mine is None:
@@ -179,9 +177,7 @@ def _fit_group(
     return NodeFit(cpd, posterior, n_free, kind.n_free_adjusted(family, statistic, fixed), (*remarks, *more))
 
 
-def in_terms_of_lead(
-    statistics: Statistics, nodes: Mapping[str, tuple[AnyKind, NodeFamily]], group: tuple[str, ...]
-) -> Iterator[Any]:
+def in_terms_of_lead(statistics: Statistics, nodes: Nodes, group: tuple[str, ...]) -> Iterator[Any]:
     """Yield the statistics of tied nodes, expressed in the first one's variables."""
     lead_kind, lead = nodes[group[0]]
     yield statistics[lead_kind.need(lead)]
@@ -231,7 +227,7 @@ def _penalised(kind: Any, family: NodeFamily, statistic: Any, penalty: Penalty) 
     return cpd
 
 
-def _require_apt(prior: Prior | None, dag: DAG, nodes: Mapping[str, tuple[AnyKind, NodeFamily]]) -> None:
+def _require_apt(prior: Prior | None, dag: DAG, nodes: Nodes) -> None:
     """Refuse priors on nodes of another kind, and on none of the nodes, with what fits all kinds of the network."""
     if prior is None:
         return

@@ -2,21 +2,18 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from functools import reduce
 from operator import add
 from typing import Any
 
 from suffice.learn.directed import in_terms_of_lead
 from suffice.learn.method import Problem
-from suffice.models.cpds import AnyKind, NodeFamily, given_in
+from suffice.models.cpds import Nodes, given_in
 from suffice.priors.binding import bound, prior_of
 from suffice.stats.statistics import Statistics
 
 
-def network_gain(
-    problem: Problem, nodes: Mapping[str, tuple[AnyKind, NodeFamily]], model: Any, expected: Statistics
-) -> float:
+def network_gain(problem: Problem, nodes: Nodes, model: Any, expected: Statistics) -> float:
     """Return the distance of every node from its optimum at expected statistics, added up.
 
     Under a prior the objective of EM has a mode, whatever point of the posterior was asked for: there is no conjugate

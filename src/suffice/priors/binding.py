@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
-from suffice.models.cpds import AnyKind, NodeFamily
+from suffice.models.cpds import AnyKind, NodeFamily, Nodes
 from suffice.priors.prior import NodePrior, Prior
 from suffice.priors.several import Priors
 from suffice.stats.statistics import Statistics
@@ -36,7 +36,7 @@ def prior_of(prior: Prior | None, kind: AnyKind, family: NodeFamily) -> NodePrio
     return None if prior is None else prior.of_kind(kind.name, family)
 
 
-def without_prior(prior: Prior | None, dag: DAG, nodes: Mapping[str, tuple[AnyKind, NodeFamily]]) -> list[str]:
+def without_prior(prior: Prior | None, dag: DAG, nodes: Nodes) -> list[str]:
     """Return the nodes that have no prior though others have one; tied nodes have the prior of the first."""
     if prior is None:
         return []

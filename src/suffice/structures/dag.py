@@ -294,9 +294,11 @@ def _kinds(given: Mapping[Any, Any]) -> tuple[dict[str, str], dict[str, tuple[tu
             kinds[node] = require_text(f"kinds[{node!r}]['kind']", said["kind"])
         mine = sorted((require_text(f"a setting of kinds[{node!r}]", key), said[key]) for key in said if key != "kind")
         for key, value in mine:
-            if not isinstance(value, str | int | float | list | tuple):
+            parts = value if isinstance(value, list | tuple) else (value,)
+            if not all(isinstance(part, str | int | float) for part in parts):
                 raise StructureError(
-                    f"The setting {key!r} of node {node!r} must be text or a number. Got {shown(value)} instead."
+                    f"The setting {key!r} of node {node!r} must be text, a number, or a list of these. Got "
+                    f"{shown(value)} instead."
                 )
         if mine:
             settings[node] = tuple((key, tuple(value) if isinstance(value, list) else value) for key, value in mine)

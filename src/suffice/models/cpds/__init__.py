@@ -3,6 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from types import MappingProxyType
+from typing import TypeAlias
+from weakref import WeakKeyDictionary
 
 from suffice.data.schema import Schema
 from suffice.errors import ArgumentError, StructureError, Text, UnknownNameError, joined, listing, suggestion
@@ -17,6 +20,10 @@ KINDS: dict[str, AnyKind] = {
     "softmax": softmax_kind.KIND,
     "noisy_or": noisy_or_kind.KIND,
 }
+Nodes: TypeAlias = Mapping[str, tuple[AnyKind, NodeFamily]]
+"""The kind and the family of every node of a network."""
+_BOUND: WeakKeyDictionary[DAG, tuple[Schema, Nodes]] = WeakKeyDictionary()
+"""The nodes of every graph in use, for the schema that it was last asked with."""
 
 
 def kind_named(name: str) -> AnyKind:
@@ -35,11 +42,14 @@ def kind_for(family: NodeFamily, named: str | None = None) -> AnyKind:
         if reason:
             raise StructureError(f"Node {family.child.name!r} cannot be of kind {named!r}: ", reason)
         return KINDS[named]
-    reasons = {name: kind.refuses(family) for name, kind in KINDS.items() if not kind.only_named}
-    for name, reason in reasons.items():
-        if reason is None:
-            return KINDS[name]
-    listed = joined(" ", [Text(f"{name!r}: ", reason or "") for name, reason in reasons.items()])
+    reasons: dict[str, str] = {}
+    for name, kind in KINDS.items():
+        if not kind.only_named:
+            reason = kind.refuses(family)
+            if reason is None:
+                return kind
+            reasons[name] = reason
+    listed = joined(" ", [Text(f"{name!r}: ", reason) for name, reason in reasons.items()])
     raise StructureError(f"No node kind fits {family.child.name!r} and its parents. ", listed)
 
 
@@ -48,8 +58,18 @@ def family_of(dag: DAG, schema: Schema, node: str) -> NodeFamily:
     return NodeFamily(schema[node], tuple(schema[parent] for parent in dag.parents[node]))
 
 
-def nodes_of(dag: DAG, schema: Schema) -> dict[str, tuple[AnyKind, NodeFamily]]:
-    """Return the kind and the family of every node, the kind with the node's own settings."""
+def nodes_of(dag: DAG, schema: Schema) -> Nodes:
+    """Return the kind and the family of every node, the kind with the node's own settings.
+
+    They are computed once for a graph and a schema, and kept while the graph is in use and the schema stays the same.
+    """
+    known = _BOUND.get(dag)
+    if known is None or known[0] != schema:
+        known = _BOUND[dag] = (schema, MappingProxyType(_bind(dag, schema)))
+    return known[1]
+
+
+def _bind(dag: DAG, schema: Schema) -> dict[str, tuple[AnyKind, NodeFamily]]:
     named, settings = dict(dag.kinds), dag.settings_of
     found: dict[str, tuple[AnyKind, NodeFamily]] = {}
     for node in dag.nodes:
@@ -62,9 +82,7 @@ def nodes_of(dag: DAG, schema: Schema) -> dict[str, tuple[AnyKind, NodeFamily]]:
     return found
 
 
-def given_in(
-    group: tuple[str, ...], fixed: Mapping[str, Given], nodes: Mapping[str, tuple[AnyKind, NodeFamily]]
-) -> Given | None:
+def given_in(group: tuple[str, ...], fixed: Mapping[str, Given], nodes: Nodes) -> Given | None:
     """Return what an expert gave for one of some tied nodes, in terms that suit all of them; None for nothing."""
     for node in group:
         if node in fixed:
@@ -83,6 +101,7 @@ __all__ = [
     "Given",
     "NodeFamily",
     "NodeKind",
+    "Nodes",
     "family_of",
     "given_in",
     "kind_for",

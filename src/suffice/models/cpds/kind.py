@@ -134,6 +134,8 @@ class NodeKind(ABC, Generic[C, S, P]):
 
     def configured(self, node: str, options: Mapping[str, Label]) -> Self:
         """Return the kind with a node's own settings, such as ``{"tied": "variance"}``."""
+        if not options:
+            return self
         known = self.settings
         for option in options:
             if option not in known:
@@ -142,7 +144,7 @@ class NodeKind(ABC, Generic[C, S, P]):
                     + (f"It has {listing(known)}." if known else "It has none.")
                     + suggestion(option, known)
                 )
-        return replace(self, **options) if options else self  # type: ignore[type-var]
+        return replace(self, **options)  # type: ignore[type-var]
 
     @abstractmethod
     def refuses(self, family: NodeFamily) -> str | None:
