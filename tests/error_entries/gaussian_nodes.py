@@ -93,8 +93,8 @@ entry("coefficients that were given", E_,
       lambda w: fit("x -> y", fixed={"y": {"intercept": 0, "coefficients": {"x": 1}, "sd": 1}}).coefficients("y"),
       "'y' were given", "'fixed'")  # fmt: skip
 entry("kinds, a setting of no use", S, lambda w: sf.DAG("x -> y", kinds={"y": {"ridge": {}}}), "'ridge'", "'y'", "{}")
-entry("kinds, a setting with lists in a list", S, lambda w: sf.DAG("A -> B", kinds={"B": {"order": [["a"]]}}), "'order'", "'B'",
-      "text, a number, or a list of these", "[['a']]")  # fmt: skip
+entry("kinds, a setting with lists in a list", S, lambda w: sf.DAG("A -> B", kinds={"B": {"order": [["a"]]}}),
+      "'order'", "'B'", "text, a number, or a list of these", "[['a']]")  # fmt: skip
 entry("linear_gaussian, sd out of range", A, lambda w: given({"intercept": 0, "sd": 1e200}), "'y'", "out of range")
 entry("forecast of too many steps", M,
       lambda w: sf.fit(sf.Autoregression(1), [[0.5, 1.5, 1.0, 2.0, 0.7]]).model.forecast([1.0], 10_000_000),
