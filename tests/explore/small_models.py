@@ -72,3 +72,15 @@ def bayesian_fit() -> sf.Fit:
     b = np.where(u < np.where(a == "x", 0.7, 0.2), "u", "v")
     c = np.where(rng.uniform(size=60) < np.where(b == "u", 0.6, 0.1), "0", "1")
     return sf.fit(sf.DAG("A -> B -> C"), {"A": a, "B": b, "C": c}, prior=sf.BDeu(2))
+
+
+def incomplete() -> sf.BayesianNetwork:
+    """A network that does not know B given A = y and C = 1, which the data never had together."""
+    data = {
+        "A": ["x", "x", "x", "x", "y", "y"],
+        "C": ["0", "0", "1", "1", "0", "0"],
+        "B": ["u", "u", "u", "v", "u", "v"],
+        "D": ["p", "q", "q", "p", "p", "q"],
+        "E": ["0", "1", "0", "0", "1", "1"],
+    }
+    return sf.fit(sf.DAG("A -> B <- C; B -> D; A -> E"), data, unseen_parents="nan").model

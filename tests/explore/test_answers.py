@@ -12,7 +12,7 @@ import numpy as np
 import pytest
 from tests import published_networks
 from tests.explore import small_models
-from tests.explore.small_models import bayesian_fit, field, linear, mixed, normal, softmax, sprinkler
+from tests.explore.small_models import bayesian_fit, field, incomplete, linear, mixed, normal, softmax, sprinkler
 
 import suffice as sf
 from suffice.explore import Answering
@@ -288,13 +288,43 @@ def test_distributions_without_a_closed_form_are_left_out_with_a_note() -> None:
     assert sum(known["marginals"][y]) == pytest.approx(1.0)
 
 
-def test_unknown_rows_are_refused_with_the_reason() -> None:
-    data = {"A": ["x", "x"], "B": ["u", "v"]}
-    schema = {"A": ["x", "y"]}
-    model = sf.fit(sf.DAG("A -> B"), data, schema=schema, unseen_parents="nan").model
+@pytest.mark.parametrize("given", [{}, {"A": "x"}, {"A": "y"}, {"C": "0"}, {"A": "x", "C": "0"}, {"E": "1"}])
+def test_unknown_rows_leave_out_what_they_enter_and_nothing_else(given: dict[str, str]) -> None:
+    model = incomplete()
     answering = Answering(model)
-    assert "answer depends on 'B'" in answering.answer({"hard": {0: 1}})["refusal"]
-    assert answering.answer({"hard": {0: 0}})["marginals"][1] == [0.5, 0.5]
+    place = {name: node for node, name in enumerate(answering.names)}
+    hard = {str(place[name]): model.schema[name].labels.index(state) for name, state in given.items()}
+    found = answering.answer({"hard": hard})
+    assert "refusal" not in found
+    left_out = [name for name, node in place.items() if found["marginals"][node] is None]
+    for name, node in place.items():
+        if name in given:
+            assert found["marginals"][node] == np.eye(2)[hard[str(node)]].tolist()
+        elif name in left_out:
+            with pytest.raises(sf.ModelError, match="depends on 'B'"):
+                model.query(name, given)
+        else:
+            np.testing.assert_allclose(found["marginals"][node], model.query(name, given).values, atol=1e-12)
+    # Its table has no row for A = y and C = 1.
+    assert left_out == ([] if given.get("A") == "x" or given.get("C") == "0" else ["B", "D"])
+    assert found.get("note", "").startswith("Not known: ['B', 'D']. The answer depends on 'B'") == bool(left_out)
+    insights = answering.insights({"hard": hard}, {"node": place["C" if "C" not in given else "E"], "state": 0})
+    json.dumps(insights, allow_nan=False)
+    assert (insights["explanation"] is None) == bool(left_out)
+
+
+def test_evidence_whose_probability_is_not_known_is_refused_with_the_reason() -> None:
+    answering = Answering(incomplete())
+    assert "answer depends on 'B'" in answering.answer({"hard": {answering.names.index("D"): 1}})["refusal"]
+
+
+def test_findings_that_exclude_each_other_are_named_beside_unknown_rows() -> None:
+    model = incomplete()
+    answering = Answering(model)
+    place = {name: node for node, name in enumerate(answering.names)}
+    found = answering.answer({"hard": {place["A"]: 0, place["C"]: 0, place["B"]: 1, place["E"]: 1}})
+    assert found["logEvidence"] is None
+    assert sorted(found["clash"]) == sorted([place["A"], place["C"], place["B"]])
 
 
 @pytest.mark.parametrize(
@@ -399,10 +429,10 @@ def test_the_prior_travels_with_the_page_unless_it_takes_long(monkeypatch: pytes
     answering.prepare()
     with answering._lock:
         assert answering.prior() == answering.answer({})
-    unknown = sf.fit(
-        sf.DAG("A -> B"), {"A": ["x"], "B": ["u"]}, schema={"A": ["x", "y"], "B": ["u", "v"]}, unseen_parents="nan"
+    nothing = sf.MarkovNetwork(
+        [(("a", "b"), np.eye(2)), (("a", "b"), 1 - np.eye(2))], schema={"a": ["0", "1"], "b": ["0", "1"]}
     )
-    assert Answering(unknown.model).prior() is None
+    assert Answering(nothing).prior() is None
 
 
 def test_what_takes_long_is_not_begun_when_something_newer_is_asked(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -21,7 +21,7 @@ def test_rows_are_evidence_by_node() -> None:
     found = answering.rows(0, 10)
     assert found["total"] == 3
     assert found["rows"][0] == {"hard": {rain: 1, slippery: 0}, "values": {}}
-    assert found["rows"][1] == {"hard": {rain: 0}, "values": {}}
+    assert found["rows"][1] == {"hard": {rain: 0}, "values": {}, "missing": [slippery]}
     assert found["rows"][2] == {"hard": {rain: 0}, "values": {}, "unknown": [slippery]}
     assert found["notes"] == ["Columns that are no variables of the model are left out: ['colour']."]
     assert answering.rows(1, 1)["rows"] == found["rows"][1:2]
@@ -36,8 +36,10 @@ def test_rows_of_numbers_are_values() -> None:
     answering = Answering(mixed(), data=data)
     place = {name: node for node, name in enumerate(answering.names)}
     first, second = answering.rows(0, 2)["rows"]
-    assert first == {"hard": {place["sex"]: 0}, "values": {place["weight"]: 61.5}}
+    assert first == {"hard": {place["sex"]: 0}, "values": {place["weight"]: 61.5}, "missing": [place["effect"]]}
+    missing = second.pop("missing")
     assert second == {"hard": {}, "values": {place["effect"]: 7.25}}
+    assert sorted(missing) == sorted([place["sex"], place["weight"]])
 
 
 def test_files_are_read(tmp_path: Path) -> None:

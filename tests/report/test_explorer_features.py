@@ -11,6 +11,7 @@ from xml.etree import ElementTree
 
 import numpy as np
 import pytest
+from tests.explore.small_models import incomplete
 from tests.report.pages import Explorer
 
 import suffice as sf
@@ -306,6 +307,59 @@ def test_values_of_rows_that_the_model_does_not_know_are_named(browser: Any) -> 
         assert evidence(page) == ["wet = yes"]
         assert "Row 1: the value of rain is no state" in browser.text("#card-rows")
         assert "colour" in browser.text("#card-rows")
+
+
+def test_a_row_sets_what_it_has_and_says_what_is_missing_and_what_it_says_of_the_target(browser: Any) -> None:
+    rows = {"rain": [None, "yes", None], "wet": ["yes", "no", None], "sprinkler": ["no", "yes", None]}
+    with sprinkler().explore(rows, browser=False, wait=False) as served:
+        browser.visit(f"{served.url}#pin=wet")
+        page = Explorer(browser)
+
+        def take(row: int) -> str:
+            browser.run("document.querySelector('#card-rows [aria-label=\"Next row\"]').click()")
+            page.wait(f"return document.querySelector('#card-rows [role=status]').textContent.startsWith('Row {row}')")
+            page.settle()
+            return str(browser.text("#card-rows [role=status]"))
+
+        assert take(1) == "Row 1 says: wet = yes. Row 1 has no value of rain."
+        assert evidence(page) == ["sprinkler = no"]
+        assert take(2) == "Row 2 says: wet = no."
+        assert evidence(page) == ["rain = yes", "sprinkler = yes"]
+        assert sorted(take(3).removeprefix("Row 3 has no value of ").removesuffix(".").split(", ")) == sorted(rows)
+        assert evidence(page) == []
+
+
+def test_a_row_that_is_impossible_leaves_the_evidence_as_it_was(browser: Any) -> None:
+    rows = {"rain": ["no", "yes"], "wet": ["no", "no"], "sprinkler": ["no", "yes"]}
+    with sprinkler().explore(rows, browser=False, wait=False) as served:
+        browser.visit(served.url)
+        page = Explorer(browser)
+        for _ in rows["rain"]:
+            browser.run("document.querySelector('#card-rows [aria-label=\"Next row\"]').click()")
+            page.wait("return document.querySelectorAll('#card-evidence .chip').length === 3")
+        page.wait("return !document.querySelector('.message').hidden")
+        assert "exclude each other. The evidence stays as it was." in page.message()
+        assert evidence(page) == ["rain = no", "sprinkler = no", "wet = no"]
+
+
+def test_monitors_of_what_is_not_known_say_so_and_show_no_bars_of_before(browser: Any) -> None:
+    with incomplete().explore(browser=False, wait=False) as served:
+        browser.visit(served.url)
+        page = Explorer(browser)
+
+        def shown(name: str) -> tuple[str, str, float]:
+            box = f"#graph .node[data-i='{node(page, name)}']"
+            return browser.text(f"{box} .moved"), browser.text(f"{box} .percent"), page.bars()[node(page, name)].sum()
+
+        assert shown("B") == ("not known", "–", 0.0)
+        assert "Not known: ['B', 'D']. The answer depends on 'B'" in page.message()
+        assert shown("A")[2] == pytest.approx(1.0)
+        page.click(node(page, "A"), 0)
+        assert page.message() == ""
+        assert shown("B")[2] == pytest.approx(1.0)
+        page.click(node(page, "A"), 1)
+        assert shown("B") == ("not known", "–", 0.0)
+        assert "table has unknown rows" in browser.text("#card-explanation")
 
 
 def test_the_token_leaves_the_address_and_a_reload_works(browser: Any) -> None:

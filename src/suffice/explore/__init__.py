@@ -17,30 +17,8 @@ def explore(
 ) -> Served | Shown | None:
     """Serve a page on which a fit or a model is asked by clicking, and open it in the browser.
 
-    The page is served on this machine alone, to whoever has its address; nothing is written. In a notebook on another
-    machine, whose browser cannot reach the page, an explorer that answers by itself is shown in the cell.
-
-    Parameters
-    ----------
-    thing : Fit, BayesianNetwork, MarkovNetwork, LogLinear or JointNormal
-    data : table, optional
-        Rows to step through as evidence.
-    browser : bool
-        Whether to open the browser; the address is printed in any case.
-    port : int
-        0 for one that is free.
-    wait : bool, optional
-        Whether to serve until Ctrl-C, as in scripts, or in the background, as at a prompt and in notebooks.
-
-    Returns
-    -------
-    Served, Shown or None
-        What serves in the background, or the explorer of a cell; None once Ctrl-C has ended it.
-
-    Raises
-    ------
-    ArgumentError
-        For models that cannot be asked about all of their variables, such as classifiers.
+    ``thing`` is a fit, a Bayesian network, a Markov random field, a log-linear model or a joint normal distribution;
+    the other arguments, what is returned and what is raised are those of `Fit.explore`.
 
     Examples
     --------

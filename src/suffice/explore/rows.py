@@ -78,7 +78,7 @@ class EvidenceRows:
         return cls(held, min(n_rows, MOST_ROWS), notes)
 
     def some(self, start: int, count: int) -> list[Spec]:
-        """Return rows as evidence: ``hard`` and ``values`` by node, and the nodes whose value is ``unknown``."""
+        """Return rows as evidence by node, ``hard`` and ``values``, and nodes that are ``missing`` or ``unknown``."""
         end = min(self.n_rows, start + min(count, MOST_AT_ONCE))
         rows: list[Spec] = [{"hard": {}, "values": {}} for _ in range(start, end)]
         for node, column in self.columns.items():
@@ -86,6 +86,8 @@ class EvidenceRows:
             for row, value in zip(rows, column[start:end].tolist(), strict=True):
                 if (value == UNKNOWN and part == "hard") or math.isinf(value):
                     row.setdefault("unknown", []).append(node)
-                elif value == value and (part == "values" or value >= 0):  # noqa: PLR0124, not NaN
+                elif math.isnan(value) or (part == "hard" and value < 0):
+                    row.setdefault("missing", []).append(node)
+                else:
                     row[part][node] = value
         return rows

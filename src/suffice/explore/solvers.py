@@ -14,7 +14,7 @@ from typing import Protocol
 
 import numpy as np
 
-from suffice.errors import ModelError, SufficeError
+from suffice.errors import ModelError, SufficeError, listing
 from suffice.explore.question import Question
 from suffice.inference.conditional_gaussian import Conditioned, Mixture, Seen, each_marginal
 from suffice.inference.inquiry import Given
@@ -219,22 +219,36 @@ class DiscreteSolver(_Places):
         marginals: list[Marginal] = [None] * len(self.names)
         if question.is_void:
             return SolvedQuestion(-math.inf, marginals)
-        given, inquiry = self.given(question), self.model._tables.inquiry
-        self.model._tables.check_known(None, given)
-        self.model._tables.require_possible()
+        given, engine = self.given(question), self.model._tables
+        engine.check_known((), given)
+        engine.require_possible()
+        inquiry = engine.completed
         found = inquiry.calibrated(given)
         log_z = found.log_z if len(question.hard) < len(self.names) else inquiry.log_evidence(given)
         if log_z == -math.inf:
             return SolvedQuestion(-math.inf, marginals, seconds=time.perf_counter() - began)
         for place, values in found.singles().items():
             marginals[self.node[place]] = values
+        note = self._left_out(marginals, given)
         _observed(marginals, question, self.sizes)
         log_evidence = log_z - inquiry.log_z if question.nodes else 0.0
-        return SolvedQuestion(log_evidence, marginals, seconds=time.perf_counter() - began)
+        return SolvedQuestion(log_evidence, marginals, note, time.perf_counter() - began)
+
+    def _left_out(self, marginals: list[Marginal], given: Given) -> str:
+        """Take out distributions that unknown rows of tables enter, and say which ones and why."""
+        engine = self.model._tables
+        nodes = sorted(self.node[place] for place in engine.unknown(given))
+        for node in nodes:
+            marginals[node] = None
+        try:
+            engine.check_known(None, given)
+        except ModelError as error:
+            return f"Not known: {listing([self.names[node] for node in nodes], 6)}. {error}"
+        return ""
 
     def is_possible(self, question: Question) -> bool:
         """Whether anything agrees with the evidence."""
-        return not question.is_void and self.model._tables.inquiry.log_evidence(self.given(question)) > -math.inf
+        return not question.is_void and self.model._tables.completed.log_evidence(self.given(question)) > -math.inf
 
     def explain(self, question: Question) -> Explanation:
         """Return the most probable configuration."""

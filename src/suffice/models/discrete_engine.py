@@ -6,7 +6,8 @@ A model says what its tables are; how they are summed is the business of `suffic
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass
+from collections.abc import Iterator
+from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import TYPE_CHECKING
 
@@ -18,7 +19,7 @@ from suffice.data.stream import KEEP
 from suffice.data.table import open_table
 from suffice.errors import ArgumentError, ModelError, Remedy, listing
 from suffice.inference.inquiry import Given, Inquiry
-from suffice.inference.product import Product
+from suffice.inference.product import Factor, Product
 from suffice.models.assignment import Assignment, assignment_of
 from suffice.models.complexity import Complexity
 from suffice.models.evidence import describe, given_of, targets_of
@@ -176,18 +177,38 @@ class DiscreteEngine:
         mask = 0
         for node in range(len(product.sizes)) if wanted is None else (*wanted, *given.hard, *given.soft):
             mask |= product.above[node]
-        for node, unknown in self._unknown.items():
-            if not mask >> node & 1:
-                continue
-            parents = product.factors[node].scope[:-1]
-            seen = unknown[tuple(given.hard.get(parent, slice(None)) for parent in parents)]
-            if seen.any():
+        for node in self._entering(given):
+            if mask >> node & 1:
                 raise ModelError(
                     f"The answer depends on {product.names[node]!r}, whose table has unknown rows (NaN), because the "
                     "data had no such case. Fit with ",
                     Remedy("unseen_parents", "uniform"),
                     " or with a prior.",
                 )
+
+    def unknown(self, given: Given) -> list[int]:
+        """Return the variables whose distribution an unknown number would enter, the evidence itself being known."""
+        entering = sum(1 << node for node in self._entering(given))
+        return [v for v, above in enumerate(self.product.above) if above & entering] if entering else []
+
+    def _entering(self, given: Given) -> Iterator[int]:
+        """Iterate over the nodes that have unknown rows which agree with the evidence."""
+        for node, unknown in self._unknown.items():
+            parents = self.product.factors[node].scope[:-1]
+            if unknown[tuple(given.hard.get(parent, slice(None)) for parent in parents)].any():
+                yield node
+
+    @cached_property
+    def completed(self) -> Inquiry:
+        """What asks the product, unknown rows made uniform; they enter no answer that `check_known` lets pass."""
+        if not self._unknown:
+            return self.inquiry
+        factors = list(self.product.factors)
+        for node, unknown in self._unknown.items():
+            values = factors[node].values.copy()
+            values[unknown] = 1 / values.shape[-1]
+            factors[node] = Factor(factors[node].scope, values)
+        return Inquiry(replace(self.product, factors=tuple(factors)))
 
     # The whole ------------------------------------------------------------------------------------------------
 

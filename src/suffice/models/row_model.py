@@ -209,23 +209,9 @@ class RowModel:
     def explore(
         self, data: TableLike | None = None, *, browser: bool = True, port: int = 0, wait: bool | None = None
     ) -> Any:
-        """Serve a page on this machine on which the model is asked by clicking, and open it in the browser.
+        """Serve a page on which the model is asked by clicking, and open it in the browser.
 
-        Parameters
-        ----------
-        data : table, optional
-            Rows to step through as evidence.
-        browser : bool
-            Whether to open the browser; the address is printed in any case.
-        port : int
-            0 for one that is free.
-        wait : bool, optional
-            Whether to serve until Ctrl-C, as in scripts, or in the background, as at a prompt and in notebooks.
-
-        Returns
-        -------
-        Served, Shown or None
-            What serves in the background, to be closed; in a notebook on another machine, an explorer for the cell.
+        Arguments and result are those of `Fit.explore`.
         """
         from suffice.explore import explore
 

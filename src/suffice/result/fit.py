@@ -230,7 +230,10 @@ class Fit(Generic[M_co, S_co]):
         write_report(self, path, data=data, title=title, **settings)
 
     def explore(self, data: Any = None, *, browser: bool = True, port: int = 0, wait: bool | None = None) -> Any:
-        """Serve a page on this machine on which the fit is asked by clicking, and open it in the browser.
+        """Serve a page on which the fit is asked by clicking, and open it in the browser.
+
+        The page is served on this machine alone, to whoever has its address; nothing is written. In a notebook on
+        another machine, whose browser cannot reach the page, an explorer that answers by itself is shown in the cell.
 
         Parameters
         ----------

@@ -18,6 +18,7 @@ import { saveJson, savePng, saveSvg } from "./export.js";
 /** @typedef {import("./types.js").Engine} Engine */
 /** @typedef {{question: Question, pinned: number[], state: number}} State  What undo brings back; `state` is the one of the first pinned node that sensitivity is about. */
 
+const MOST_NAMED = 6; // missing values of a row
 const LARGE = 60; // nodes beyond which a served graph opens on the neighbourhood of one of them
 const BARS = "Click a bar to observe it, again to withdraw. Shift-click rules a state out. Drag along a bar to set a likelihood. Tick: before the evidence.";
 const CURVES = "Click in a density to observe a value; dashed is the density before.";
@@ -189,8 +190,10 @@ export function startExplorer(host, content, engine) {
   function refuse(question, found) {
     if (found.refusal) return warn(found.refusal);
     const clash = (found.clash || findings(question)).map((place) => describe(question, place, entries));
-    warn(clash.length === 1 ? `Impossible: the model gives ${clash[0]} the probability zero. It was not observed.`
-      : `Impossible: ${clash.join(" and ")} exclude each other. The last finding was not observed.`);
+    const fresh = findings(question).filter((place) => JSON.stringify(findingOf(question, place)) !== JSON.stringify(findingOf(state.question, place)));
+    const kept = fresh.length > 1 ? "The evidence stays as it was." : clash.length === 1 ? "It was not observed." : "The last finding was not observed.";
+    warn(clash.length === 1 ? `Impossible: the model gives ${clash[0]} the probability zero. ${kept}`
+      : `Impossible: ${clash.join(" and ")} exclude each other. ${kept}`);
   }
 
   /** @param {string} text */
@@ -219,6 +222,7 @@ export function startExplorer(host, content, engine) {
     const base = kept ? kept.answer : before;
     return {
       now: answer ? answer.marginals[place] : null,
+      isUnknown: answer !== null && answer.marginals[place] === null,
       before: base.marginals[place],
       compares: kept !== null,
       finding: findingOf(state.question, place),
@@ -522,11 +526,17 @@ export function startExplorer(host, content, engine) {
       try {
         const some = await /** @type {any} */ (engine).rows(wantedRow - 1, 1);
         const found = some.rows[0];
-        const unknown = (found.unknown || []).map((/** @type {number} */ place) => entries[place].n).join(", ");
-        const left = unknown ? [`Row ${wantedRow}: the value of ${unknown} is no state of the model, and is left out.`] : [];
-        remark.textContent = [...left, ...some.notes].join(" ");
-        let question = { ...emptyQuestion(), hard: found.hard || {}, values: found.values || {} };
-        for (const place of wanted.pinned) question = withdraw(question, place);
+        const row = { ...emptyQuestion(), hard: found.hard, values: found.values };
+        const held = wanted.pinned.filter((place) => findingOf(row, place)).map((place) => describe(row, place, entries));
+        const named = (/** @type {number[]} */ places) => places.slice(0, MOST_NAMED).map((place) => entries[place].n).join(", ")
+          + (places.length > MOST_NAMED ? ` and ${places.length - MOST_NAMED} more` : "");
+        remark.textContent = [
+          held.length ? `Row ${wantedRow} says: ${held.join(", ")}.` : "",
+          found.missing ? `Row ${wantedRow} has no value of ${named(found.missing)}.` : "",
+          found.unknown ? `Row ${wantedRow}: the value of ${named(found.unknown)} is no state of the model, and is left out.` : "",
+          ...some.notes,
+        ].filter(Boolean).join(" ");
+        const question = wanted.pinned.reduce(withdraw, row);
         ask({ ...wanted, question });
       } catch (error) {
         warn(error instanceof Error ? error.message : String(error));

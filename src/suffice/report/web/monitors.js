@@ -12,6 +12,7 @@ import { densityAt } from "./insight.js";
  *
  * @typedef {Object} View
  * @property {Marginal} now
+ * @property {boolean} isUnknown  Whether there is an answer, and the distribution is not in it.
  * @property {Marginal} before  Without evidence, or in the case that is compared with.
  * @property {boolean} compares  Whether both have bars of their own.
  * @property {Finding | null} finding
@@ -115,7 +116,7 @@ export function showMonitor(group, name, states, view) {
   const isHard = finding !== null && !("soft" in finding);
   const text = (view.pinned ? "★ " : "") + name;
   const room = width - 2 * PAD - 8;
-  const said = (isHard ? ["observed ✕", "✕"] : finding ? ["evidence ✕", "✕"] : view.moved === null ? [""]
+  const said = (isHard ? ["observed ✕", "✕"] : finding ? ["evidence ✕", "✕"] : view.isUnknown ? ["not known", "?"] : view.moved === null ? [""]
     : ["Δ " + nats(view.moved) + " nats", "Δ " + nats(view.moved), ""]).find((note, k, notes) =>
     k === notes.length - 1 || widthOf(text, NAME) + widthOf(note, "10.5px") <= room) || "";
   note.textContent = said;
@@ -123,9 +124,9 @@ export function showMonitor(group, name, states, view) {
   group.classList.toggle("observed", isHard);
   group.classList.toggle("weighed", finding !== null && !isHard);
   group.classList.toggle("pinned", view.pinned);
-  if (Array.isArray(view.now)) showBars(group, name, states, view, width - PAD - PERCENT - BAR);
-  else if (isDensity(view.now)) showCurve(group, name, view, view.now);
-  else group.setAttribute("aria-label", name + ": not known");
+  if (states.length) showBars(group, name, states, view, width - PAD - PERCENT - BAR);
+  else showCurve(group, name, view);
+  if (view.isUnknown) group.setAttribute("aria-label", name + ": not known");
 }
 
 /**
@@ -136,17 +137,17 @@ export function showMonitor(group, name, states, view) {
  * @param {number} start  Where bars begin.
  */
 function showBars(group, name, states, view, start) {
-  const now = /** @type {number[]} */ (view.now);
+  const now = Array.isArray(view.now) ? view.now : null;
   const before = Array.isArray(view.before) ? view.before : null;
   const finding = view.finding;
   /** @type {string[]} */
   const said = [];
   for (const row of /** @type {NodeListOf<SVGGElement>} */ (group.querySelectorAll(".state"))) {
     const code = Number(row.dataset.code);
-    const p = now[code];
+    const p = now ? now[code] : null;
     const part = (/** @type {string} */ name) => /** @type {SVGElement} */ (row.querySelector(name));
     const bar = part(".bar.now");
-    bar.setAttribute("width", String(BAR * p));
+    bar.setAttribute("width", String(BAR * (p || 0)));
     bar.setAttribute("y", view.compares ? "10" : "4");
     bar.setAttribute("height", view.compares ? "6" : "12");
     part(".bar.before").setAttribute("width", String(view.compares && before ? BAR * before[code] : 0));
@@ -154,7 +155,7 @@ function showBars(group, name, states, view, start) {
     const x = String(start + BAR * (before ? before[code] : 0));
     tick.setAttribute("x1", x);
     tick.setAttribute("x2", x);
-    tick.classList.toggle("none", before === null || view.compares || Math.abs(before[code] - p) < 1e-12);
+    tick.classList.toggle("none", before === null || p === null || view.compares || Math.abs(before[code] - p) < 1e-12);
     const ends = view.whiskers && view.whiskers[code];
     const [low, high] = ends ? ends.map((end) => start + BAR * end) : [0, 0];
     part(".whisker").setAttribute("d", ends ? `M${low} 7V13M${low} 10H${high}M${high} 7V13` : "");
@@ -165,13 +166,14 @@ function showBars(group, name, states, view, start) {
     weight.setAttribute("x2", at);
     weight.classList.toggle("none", likelihood === null);
     row.classList.toggle("out", likelihood === 0);
-    part(".percent").textContent = percent(p);
+    const text = p !== null ? percent(p) : view.isUnknown ? "–" : "";
+    part(".percent").textContent = text;
     const isSeen = finding !== null && "hard" in finding && finding.hard === code;
     row.setAttribute("aria-pressed", String(isSeen));
     const was = before ? ", before " + percent(before[code]) : "";
     const role = likelihood === 0 ? ", ruled out" : likelihood !== null ? ", likelihood " + likelihood : "";
-    row.setAttribute("aria-label", name + " = " + states[code] + ": " + percent(p) + was + role);
-    if (said.length < 4) said.push(states[code] + " " + percent(p));
+    row.setAttribute("aria-label", name + " = " + states[code] + ": " + (view.isUnknown ? "not known" : text) + was + role);
+    if (said.length < 4) said.push(states[code] + " " + text);
   }
   group.setAttribute("aria-label", name + ": " + said.join(", ") + (finding ? "; evidence" : ""));
 }
@@ -199,25 +201,29 @@ export function rangeOf(view) {
  * @param {SVGGElement} group
  * @param {string} name
  * @param {View} view
- * @param {Density} now
  */
-function showCurve(group, name, view, now) {
+function showCurve(group, name, view) {
+  const now = isDensity(view.now) ? view.now : null;
   const part = (/** @type {string} */ selector) => /** @type {SVGElement} */ (group.querySelector(selector));
   const field = part(".field");
   const width = Number(field.getAttribute("width"));
   const height = Number(field.getAttribute("height"));
   const [low, high] = rangeOf(view);
-  const isPoint = now.s.every((sd) => sd === 0);
+  const isPoint = now !== null && now.s.every((sd) => sd === 0);
   const before = isDensity(view.before) ? heights(view.before, low, high) : null;
-  const after = isPoint ? null : heights(now, low, high);
+  const after = now === null || isPoint ? null : heights(now, low, high);
   const top = Math.max(...(before || [0]), ...(after || [0]), 1e-300);
   part(".before").setAttribute("d", before ? path(before, width, height, top, false) : "");
   part(".now").setAttribute("d", after ? path(after, width, height, top, true) : "");
   const seen = part(".seen");
+  seen.classList.toggle("none", !isPoint);
+  if (now === null) {
+    part(".moments").textContent = view.isUnknown ? "not known" : "";
+    return;
+  }
   const x = String((width * (now.m[0] - low)) / (high - low));
   seen.setAttribute("x1", x);
   seen.setAttribute("x2", x);
-  seen.classList.toggle("none", !isPoint);
   const mean = now.w.reduce((sum, w, j) => sum + w * now.m[j], 0);
   const square = now.w.reduce((sum, w, j) => sum + w * (now.s[j] ** 2 + (now.m[j] - mean) ** 2), 0);
   const inDigits = (/** @type {number} */ digits) => (isPoint ? "= " + short(mean, digits) : "mean " + short(mean, digits) + ", sd " + short(Math.sqrt(square), digits));

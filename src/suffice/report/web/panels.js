@@ -232,7 +232,7 @@ export function showExplanation(body, entries, insights, question) {
  */
 export function showConflict(body, conflict, count) {
   if (conflict === null || count < 2) {
-    body.replaceChildren(make("p", "quiet", "Two findings or more can be in conflict."));
+    body.replaceChildren(make("p", "quiet", count < 2 ? "Two findings or more can be in conflict." : "Not known for these findings."));
     return;
   }
   const said = conflict > 1e-9 ? "The findings are less probable together than if they were independent: they may contradict each other, or the case is rare."

@@ -11,6 +11,7 @@
  * @typedef {Object} EvidenceRow
  * @property {Record<number, number>} hard
  * @property {Record<number, number>} values
+ * @property {number[]} [missing]  Nodes that have a column but no value.
  * @property {number[]} [unknown]  Nodes whose value is no state of the model.
  */
 
