@@ -16,7 +16,7 @@ from suffice.data.variable import Variable
 from suffice.engines import TableKind, kind_of
 from suffice.engines.local import LocalPieces
 from suffice.engines.spread import SpreadSource
-from suffice.errors import ArgumentError, Passed, Remedy, Text, require_choice, shown
+from suffice.errors import ArgumentError, Passed, Remedy, StructureError, Text, require_choice, shown
 from suffice.families.choice import methods_for
 from suffice.progress import Watch
 from suffice.stats.available import AVAILABLE, CheckedSource
@@ -231,5 +231,8 @@ def _learns_from_gaps(structure: Structure) -> bool:
     schema = Schema(
         tuple(Variable(name, None if name in structure.continuous else ("0", "1")) for name in structure.columns)
     )
-    methods = methods_for(structure).values()
-    return any(method.incomplete and method.refuses(structure, schema) is None for method in methods)
+    methods = [method for method in methods_for(structure).values() if method.incomplete]
+    try:
+        return any(method.refuses(structure, schema) is None for method in methods)
+    except StructureError:  # kinds that were named for nodes do not fit variables of which nothing is known
+        return bool(methods)

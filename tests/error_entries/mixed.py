@@ -8,6 +8,7 @@ import numpy as np
 from tests.error_catalogue import A, D, M, U, entry
 
 import suffice as sf
+from suffice.data.variable import Variable
 from suffice.models.cpds import NodeFamily
 from suffice.models.cpds.softmax import SoftmaxCPD
 
@@ -23,6 +24,29 @@ def mixed(sd: Any = 1.0, p: Any = (0.5, 0.5), variance: Any = None) -> sf.Bayesi
 
 def gaussian() -> sf.BayesianNetwork:
     return sf.BayesianNetwork(sf.DAG("x -> y"), {"x": {"intercept": 0.0, "sd": 1.0}, "y": LINE})
+
+
+class Fixed:
+    """A distribution of a kind that the library does not have: all of it at one number."""
+
+    kind = "fixed"
+    family = NodeFamily(Variable("n"))
+
+    def log_prob(self, columns: Any) -> Any:
+        return np.where(columns["n"] == 3, 0.0, -np.inf)
+
+    def sample(self, columns: Any, uniform: Any) -> Any:
+        return np.full(len(uniform), 3.0)
+
+    def renamed(self, family: NodeFamily) -> Fixed:
+        return self
+
+    def to_dict(self) -> dict[str, Any]:
+        return {}
+
+    @classmethod
+    def from_dict(cls, family: NodeFamily, entry: Any) -> Fixed:
+        return cls()
 
 
 def unknown_table() -> sf.BayesianNetwork:
@@ -115,3 +139,6 @@ entry("draws of little worth", M, lambda w: sampled(mixed(), given={"y": 9.0}), 
 entry("draws of an observed point", M, lambda w: sampled(mixed(sd=0.0), "A", {"x": 1.0}), "degenerate", "variance")
 entry("draws of unknown rows", M, lambda w: sampled(unknown_table(), "A", {"B": "p"}), "NaN", "unseen_parents")
 entry("unknown name of draws", U, lambda w: sampled(mixed(), "A")[{"a": "u"}], "'a'", "['A']")
+entry("query of a variable that is neither discrete nor normal", M,
+      lambda w: sf.BayesianNetwork(sf.DAG("n"), {"n": Fixed()}).query("n"), "'n'", "neither discrete nor normal",
+      "method='sampling'")  # fmt: skip

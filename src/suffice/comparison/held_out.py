@@ -17,7 +17,7 @@ import numpy as np
 from suffice.errors import StatisticsError
 from suffice.learn.gaussian_markov import chain_log_likelihoods
 from suffice.models.bayes_net import BayesianNetwork
-from suffice.models.cpds import nodes_of
+from suffice.models.cpds import AnyKind, nodes_of
 from suffice.models.joint_normal import JointNormal
 from suffice.models.markov_net import MarkovNetwork
 from suffice.models.model import Model, RowLikelihood
@@ -98,12 +98,12 @@ def _of_network(model: BayesianNetwork, statistics: Statistics) -> HeldOutScore:
     """Return Σ_v Σ m(x_v, x_pa) log p(x_v | x_pa), and the like for moments."""
     score = HeldOutScore(0.0)
     for node, (kind, family) in nodes_of(model.dag, statistics.schema).items():
-        score = score.and_of(_of_family(model.cpd(node), node, statistics[kind.need(family)]))
+        score = score.and_of(_of_family(kind, model.cpd(node), node, statistics[kind.need(family)]))
     return score
 
 
-def _of_family(cpd: Any, node: str, statistic: Statistic) -> HeldOutScore:
-    total = cpd.log_likelihood(statistic)
+def _of_family(kind: AnyKind, cpd: Any, node: str, statistic: Statistic) -> HeldOutScore:
+    total = kind.log_likelihood(cpd, statistic)
     if math.isfinite(total):
         return HeldOutScore(total)
     if isinstance(statistic, Moments):

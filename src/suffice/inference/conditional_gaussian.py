@@ -71,6 +71,9 @@ class MixedNetwork:
         the variable. Where the observed values matter, its last axis is the row of evidence, `rows_axis`.
     labels : mapping from int to sequence
         The states of the discrete variables, for messages.
+    others : frozenset of int
+        Continuous variables that are not normal: `table` returns log p(observed value | parents) of them, over the
+        discrete parents, and they must be observed wherever they matter.
     """
 
     names: tuple[str, ...]
@@ -80,6 +83,7 @@ class MixedNetwork:
     regressions: Mapping[int, Regression]
     table: Callable[[int, Seen], LogFactor]
     labels: Mapping[int, Sequence[object]]
+    others: frozenset[int] = frozenset()
 
     @property
     def rows_axis(self) -> int:
@@ -88,7 +92,18 @@ class MixedNetwork:
 
     def is_discrete(self, variable: int) -> bool:
         """Whether a variable has states."""
-        return variable not in self.regressions
+        return variable not in self.regressions and variable not in self.others
+
+    def require_closed_form(self, relevant: Iterable[int], seen: Seen) -> None:
+        """Raise where variables matter that were not observed and are neither discrete nor normal."""
+        hidden = [self.names[variable] for variable in relevant if variable in self.others - seen.values.keys()]
+        if hidden:
+            raise ModelError(
+                f"The answer depends on {listing(hidden, 12)}, neither discrete nor normal, so that it has no closed "
+                f"form. Observe {listing(hidden, 12)}, or pass ",
+                Remedy("method", "sampling"),
+                ".",
+            )
 
     def above(self, wanted: Iterable[int]) -> list[int]:
         """Return some variables with all their ancestors, parents first."""
@@ -139,6 +154,7 @@ class Conditioned:
         self.network, self.seen, self._separated = network, seen, separated
         self.wanted = frozenset(wanted)
         self.relevant = network.above([*self.wanted, *seen.hard, *seen.soft, *seen.values])
+        network.require_closed_form(self.relevant, seen)
         self.solver = PartSolver(
             network.names, network.sizes, network.regressions, seen.values, seen.hard, network.labels, seen.n
         )
@@ -150,7 +166,7 @@ class Conditioned:
     @cached_property
     def parts(self) -> list[Part]:
         """The continuous variables that matter, in parts."""
-        members = [variable for variable in self.relevant if not self.network.is_discrete(variable)]
+        members = [variable for variable in self.relevant if variable in self.network.regressions]
         parts = split(members, self.network.regressions, self.seen.values, self.seen.hard)
         return parts if self._separated else self._near(parts)
 
@@ -177,10 +193,10 @@ class Conditioned:
 
     @cached_property
     def tables(self) -> list[LogFactor]:
-        """The tables of the discrete variables that matter, and the soft evidence."""
+        """The tables of the variables that matter and are not normal, and the soft evidence."""
         found = []
         for variable in self.relevant:
-            if not self.network.is_discrete(variable):
+            if variable in self.network.regressions:
                 continue
             table = sliced(self.network.table(variable, self.seen), self.seen.hard)
             if np.isnan(table.values).any():
@@ -358,7 +374,8 @@ def each_marginal(network: MixedNetwork, seen: Seen) -> tuple[dict[int, Floats],
     """
     everything = range(len(network.names))
     discrete = [v for v in everything if network.is_discrete(v)]
-    members = [v for v in network.order if not network.is_discrete(v)]
+    network.require_closed_form(everything, seen)
+    members = [v for v in network.order if v in network.regressions]
     base = Conditioned(network, seen, discrete)
     parts = [part for part in split(members, network.regressions, seen.values, seen.hard) if part.free]
     together = [part for part in parts if not part.by or base.solver.numbers(part) <= CHUNK]

@@ -55,11 +55,9 @@ def is_discrete(dag: DAG, schema: Schema) -> bool:
 
 def refuses(dag: DAG, schema: Schema) -> str | None:
     """Refuse nodes whose expected statistics are not known in closed form."""
-    if is_discrete(dag, schema):
-        return None
-    from suffice.learn import mixed_expectation
-
-    return mixed_expectation.refuses(dag, schema)
+    latent = dict(dag.latent)
+    reasons = (kind.refuses_em(family, latent) for kind, family in nodes_of(dag, schema).values())
+    return next((reason for reason in reasons if reason is not None), None)
 
 
 def gap_of(dag: DAG) -> Gap:

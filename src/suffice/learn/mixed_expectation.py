@@ -25,7 +25,7 @@ from suffice.learn.expected_vector import ExpectedVector
 from suffice.learn.method import Problem
 from suffice.learn.mixed_chunks import Chunk, Planner
 from suffice.learn.mixed_gaps import MixedSums, Numbers, expected
-from suffice.learn.mixed_plan import Shape, need_of, softmax_reason
+from suffice.learn.mixed_plan import Shape, need_of
 from suffice.learn.mixed_priors import NetworkLogPrior, refuses_prior
 from suffice.learn.mixed_start import Available, chance_numbers
 from suffice.learn.network_gain import network_gain
@@ -40,7 +40,6 @@ from suffice.learn.regression_gaps import largest_slope, standardised
 from suffice.learn.taming import tamed
 from suffice.models.cpds import nodes_of
 from suffice.models.cpds.linear_gaussian import LinearGaussianCPD
-from suffice.models.cpds.linear_gaussian_kind import LinearGaussianKind
 from suffice.models.cpds.tabular import whole_values
 from suffice.settings import settings
 from suffice.stats.gap_rows import GapRow, GapRows
@@ -57,19 +56,6 @@ HELD = 2**24
 """Most rows with gaps that are kept in memory; of more, as many are a sample, and steps read all of them again."""
 FEW = 1.0
 """A latent state that holds fewer rows has collapsed."""
-
-
-def refuses(dag: DAG, schema: Schema) -> str | None:
-    """Return why EM cannot learn a network with continuous nodes, or None."""
-    latent = dict(dag.latent)
-    for node, (kind, family) in nodes_of(dag, schema).items():
-        if isinstance(kind, LinearGaussianKind) and (kind.divisor != "n" or kind.ridge > 0):
-            setting = f"divisor={kind.divisor!r}" if kind.divisor != "n" else f"ridge={kind.ridge:g}"
-            return f"it maximises the likelihood, and node {node!r} has the setting {setting}, which departs from it."
-        gone = [name for name in family.scope if name in latent]
-        if kind.name == "softmax" and gone:
-            return softmax_reason(node, gone)
-    return None
 
 
 def needs(dag: DAG, schema: Schema) -> tuple[Need, ...]:
@@ -131,7 +117,8 @@ class MixedExpectation:
     def at(self, model: Any) -> tuple[float, Floats]:
         """Return the observed log-likelihood at a model, and the statistics that it expects, shape (size,)."""
         statistics = self.problem.statistics
-        local = [model.cpd(self.shape.names[at]).log_likelihood(statistics[need]) for at, need in self.needs.items()]
+        named = [(self.shape.names[at], statistics[need]) for at, need in self.needs.items()]
+        local = [self._nodes[name][0].log_likelihood(model.cpd(name), statistic) for name, statistic in named]
         if -math.inf in local:
             node = self.shape.names[list(self.needs)[local.index(-math.inf)]]
             raise EstimationError(
@@ -326,4 +313,4 @@ def _unpacked(shape: Shape, flat: Floats) -> tuple[dict[int, Floats], dict[int, 
     return sums.counts, sums.products
 
 
-__all__ = ["MixedExpectation", "expectation", "needs", "refuses", "refuses_prior"]
+__all__ = ["MixedExpectation", "expectation", "needs", "refuses_prior"]

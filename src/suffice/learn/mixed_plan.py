@@ -15,9 +15,10 @@ from typing import Any
 import numpy as np
 
 from suffice.data.schema import Schema
-from suffice.errors import EstimationError, listing
+from suffice.errors import EstimationError
 from suffice.inference.gaussian_parts import Part, Regression, split
 from suffice.models.cpds import NodeFamily, nodes_of
+from suffice.models.cpds.softmax_kind import needs_family
 from suffice.structures.dag import DAG
 
 
@@ -136,7 +137,7 @@ def components_of(shape: Shape, missing: frozenset[int]) -> list[Component]:
             continue
         gone = [variable for variable in shape.family(node) if variable in missing]
         if gone and node in shape.softmax:
-            raise EstimationError(softmax_reason(shape.names[node], [shape.names[v] for v in gone]))
+            raise EstimationError(needs_family(shape.names[node], [shape.names[v] for v in gone]))
         for variable in gone[1:]:
             home[root(variable)] = root(gone[0])
         if gone:
@@ -174,15 +175,6 @@ def _component(shape: Shape, missing: frozenset[int], nodes: list[int]) -> Compo
         tuple(split(members, shape.regressions, seen, hard)),
         tuple(sorted(v for v in around - missing if v not in shape.regressions)),
         tuple(sorted(v for v in around - missing if v in shape.regressions)),
-    )
-
-
-def softmax_reason(node: str, gone: Iterable[str]) -> str:
-    """Say why a softmax node needs its family observed."""
-    return (
-        f"Node {node!r} is a softmax of continuous parents, and {listing(sorted(gone))} of its family is missing: "
-        "expected statistics of such a node are not of a finite kind. Leave out the rows that lack these columns, fill "
-        "them in, or turn the edge around, so that the continuous variables are children."
     )
 
 

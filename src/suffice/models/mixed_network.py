@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping, Sequence
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Protocol, runtime_checkable
 
 import numpy as np
 
@@ -14,13 +14,13 @@ from suffice.errors import ModelError, Remedy, listing
 from suffice.inference.conditional_gaussian import MixedNetwork, Mixture, Seen
 from suffice.inference.gaussian_parts import Regression
 from suffice.inference.log_tables import LogFactor, log_of
+from suffice.models.cpds.kind import CPD
 from suffice.models.cpds.linear_gaussian import LinearGaussianCPD
 from suffice.models.cpds.rows import all_configurations
-from suffice.models.cpds.softmax import SoftmaxCPD
 from suffice.models.cpds.tabular import whole_values
 from suffice.models.joint_normal import JointNormal
 from suffice.models.normal_mixture import NormalMixture
-from suffice.types import Array
+from suffice.types import Array, Columns, Floats
 
 if TYPE_CHECKING:
     from suffice.models.bayes_net import BayesianNetwork
@@ -29,13 +29,12 @@ if TYPE_CHECKING:
 def mixed_network(model: BayesianNetwork) -> MixedNetwork:
     """Return a Bayesian network for `suffice.inference.conditional_gaussian`."""
     variables, place = model.schema.variables, model.schema.positions
-    by_place = dict(enumerate(model.cpds))
 
     def places(names: Sequence[Variable]) -> tuple[int, ...]:
         return tuple(place[variable.name] for variable in names)
 
     regressions = {}
-    for node, cpd in by_place.items():
+    for node, cpd in enumerate(model.cpds):
         if isinstance(cpd, LinearGaussianCPD):
             above = places(cpd.family.discrete), places(cpd.family.continuous)
             regressions[node] = Regression(*above, cpd.intercept, cpd.coefficients, cpd.variance)
@@ -43,9 +42,9 @@ def mixed_network(model: BayesianNetwork) -> MixedNetwork:
     whole: dict[int, LogFactor] = {}
 
     def table(node: int, seen: Seen) -> LogFactor:
-        cpd = by_place[node]
-        if isinstance(cpd, SoftmaxCPD):
-            return _with_values(cpd, (*places(cpd.family.discrete), node), place, seen, len(variables))
+        cpd = model.cpds[node]
+        if cpd.family.continuous or not cpd.family.child.is_discrete:
+            return _with_values(cpd, place, seen, len(variables))
         if node not in whole:
             whole[node] = LogFactor((*places(cpd.family.parents), node), log_of(whole_values(cpd)))
         return whole[node]
@@ -58,19 +57,27 @@ def mixed_network(model: BayesianNetwork) -> MixedNetwork:
         regressions,
         table,
         {node: variable.labels for node, variable in enumerate(variables) if variable.is_discrete},
+        frozenset(node for node, v in enumerate(variables) if not v.is_discrete and node not in regressions),
     )
 
 
-def _with_values(
-    cpd: SoftmaxCPD, scope: tuple[int, ...], place: Mapping[str, int], seen: Seen, rows_axis: int
-) -> LogFactor:
-    """Return the table that a discrete node with continuous parents has where these were observed."""
-    family = cpd.family
+@runtime_checkable
+class OfAllStates(Protocol):
+    """A distribution that knows the probabilities of all states at once."""
+
+    def log_probabilities(self, columns: Columns) -> Floats:
+        """Return log p of all states for every case of the parents' columns; shape (n_rows, n_states)."""
+
+
+def _with_values(cpd: CPD, place: Mapping[str, int], seen: Seen, rows_axis: int) -> LogFactor:
+    """Return log p(child | parents) over its discrete variables, where its continuous ones were observed."""
+    family, child = cpd.family, cpd.family.child
     hidden = [parent.name for parent in family.continuous if place[parent.name] not in seen.values]
     if hidden:
         raise ModelError(
-            f"p({family.child.name} | {', '.join(parent.name for parent in family.parents)}) is a softmax of the "
-            f"continuous {listing(hidden)}, so that the answer has no closed form. Observe {listing(hidden)}, or pass ",
+            f"p({child.name} | {', '.join(parent.name for parent in family.parents)}) is a "
+            f"{cpd.kind.replace('_', ' ')} of the continuous {listing(hidden)}, so that the answer has no closed form. "
+            f"Observe {listing(hidden)}, or pass ",
             Remedy("method", "sampling"),
             ".",
         )
@@ -79,9 +86,18 @@ def _with_values(
     columns: dict[str, Array] = {
         parent.name: np.repeat(codes[:, axis], seen.n) for axis, parent in enumerate(family.discrete)
     }
-    columns |= {parent.name: np.tile(seen.values[place[parent.name]], k) for parent in family.continuous}
-    log_p = np.asarray(cpd.log_probabilities(columns), np.float64).reshape(*sizes, seen.n, family.child.n_states)
-    return LogFactor((*scope, rows_axis), np.moveaxis(log_p, -1, -2))
+    numbers = family.continuous if child.is_discrete else (*family.continuous, child)
+    columns |= {variable.name: np.tile(seen.values[place[variable.name]], k) for variable in numbers}
+    above = tuple(place[parent.name] for parent in family.discrete)
+    if not child.is_discrete:
+        return LogFactor((*above, rows_axis), cpd.log_prob(columns).reshape(*sizes, seen.n))
+    if isinstance(cpd, OfAllStates):
+        log_p = np.asarray(cpd.log_probabilities(columns), np.float64)
+    else:
+        states = [np.full(k * seen.n, state) for state in range(child.n_states)]
+        log_p = np.stack([cpd.log_prob({**columns, child.name: state}) for state in states], axis=-1)
+    by_row = np.moveaxis(log_p.reshape(*sizes, seen.n, child.n_states), -1, -2)
+    return LogFactor((*above, place[child.name], rows_axis), by_row)
 
 
 def answer_of(

@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Container, Mapping
 from dataclasses import dataclass, fields, is_dataclass, replace
 from typing import TYPE_CHECKING, Any, ClassVar, Generic, Protocol, Self, TypeAlias, TypeVar, runtime_checkable
 
 from suffice.data.variable import Variable
-from suffice.errors import StructureError, listing, suggestion
+from suffice.errors import Remedy, StructureError, Text, listing, suggestion
 from suffice.optimise.distance import Distance
+from suffice.stats.needs import Count
 from suffice.types import Array, Codes, Columns, Floats, Ints, Json, JsonObject
 from suffice.values import Label
 
@@ -65,10 +66,7 @@ Family = NodeFamily
 
 @runtime_checkable
 class CPD(Protocol):
-    """A conditional probability distribution p(child | parents): frozen parameters of one node.
-
-    It also has ``log_likelihood(statistic)``, from the statistic of its own kind.
-    """
+    """A conditional probability distribution p(child | parents): frozen parameters of one node."""
 
     @property
     def kind(self) -> str:
@@ -145,6 +143,20 @@ class NodeKind(ABC, Generic[C, S, P]):
                     + suggestion(option, known)
                 )
         return replace(self, **options)  # type: ignore[type-var]
+
+    def refuses_em(self, family: NodeFamily, latent: Container[str]) -> str | None:
+        """Return why EM cannot learn a node of this kind, or None when it can.
+
+        It can where the statistic is a table of counts, whose expectation EM knows. A kind with another statistic that
+        EM knows overrides this.
+        """
+        if isinstance(self.need(family), Count):
+            return None
+        name = family.child.name
+        what = f"node {name!r} is of kind {self.name!r}, whose expected statistic EM does not know. "
+        if hidden := [parent.name for parent in family.parents if parent.name in latent]:
+            return f"{what}Its parent {hidden[0]!r} must be a column of the data."
+        return Text(what, "Pass ", Remedy("missing", "drop"), ", or ", Remedy("missing", "available"), ".")
 
     @abstractmethod
     def refuses(self, family: NodeFamily) -> str | None:

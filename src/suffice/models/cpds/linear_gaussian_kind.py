@@ -10,7 +10,7 @@ Proof         the normal equations and the variance, in exact fractions         
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable
+from collections.abc import Container, Iterable
 from dataclasses import dataclass
 from typing import ClassVar
 
@@ -104,6 +104,16 @@ class LinearGaussianKind(NodeKind[LinearGaussianCPD, Moments, RegressionPseudo])
                 ".",
             )
         return None
+
+    def refuses_em(self, family: NodeFamily, latent: Container[str]) -> str | None:
+        """Refuse settings that depart from maximum likelihood."""
+        if self.divisor == "n" and not self.ridge > 0:
+            return None
+        setting = f"divisor={self.divisor!r}" if self.divisor != "n" else f"ridge={self.ridge:g}"
+        return (
+            f"it maximises the likelihood, and node {family.child.name!r} has the setting {setting}, which departs "
+            "from it."
+        )
 
     def need(self, family: NodeFamily) -> Moment:
         """Ask for the moments of the continuous parents and the child, by the discrete parents."""

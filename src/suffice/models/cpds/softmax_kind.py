@@ -9,12 +9,13 @@ Proof         Σ w (1[y = k] − p_k) (1, x) = 0, row by row                    
 from __future__ import annotations
 
 import math
+from collections.abc import Container, Iterable
 from dataclasses import dataclass
 from typing import ClassVar
 
 import numpy as np
 
-from suffice.errors import EstimationError, Remedy, Text, made, require_choice
+from suffice.errors import EstimationError, Remedy, Text, listing, made, require_choice
 from suffice.inference.dependence import combination
 from suffice.models.cpds.kind import Given, NodeFamily, NodeKind
 from suffice.models.cpds.rows import all_configurations
@@ -72,6 +73,11 @@ class SoftmaxKind(NodeKind[SoftmaxCPD, Rows, SoftmaxPenalty]):
         if not family.continuous:
             return f"{name!r} has no continuous parent; a table says the same with discrete ones."
         return None
+
+    def refuses_em(self, family: NodeFamily, latent: Container[str]) -> str | None:
+        """Refuse families with latent variables."""
+        gone = [name for name in family.scope if name in latent]
+        return needs_family(family.child.name, gone) if gone else None
 
     def need(self, family: NodeFamily) -> Distinct:
         """Ask for the family's distinct rows, parents first."""
@@ -316,6 +322,15 @@ def _says(family: NodeFamily, direction: Direction) -> str:
     names = [parent.name for parent in family.continuous]
     terms = [(float(c), name) for c, name in zip(direction.coefficients, names, strict=True) if c]
     return f"column {terms[0][1]!r}" if len(terms) == 1 else combination(terms)
+
+
+def needs_family(node: str, gone: Iterable[str]) -> str:
+    """Say why a softmax node needs its family observed."""
+    return (
+        f"Node {node!r} is a softmax of continuous parents, and {listing(sorted(gone))} of its family is missing: "
+        "expected statistics of such a node are not of a finite kind. Leave out the rows that lack these columns, fill "
+        "them in, or turn the edge around, so that the continuous variables are children."
+    )
 
 
 KIND = SoftmaxKind()
