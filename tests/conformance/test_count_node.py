@@ -328,10 +328,11 @@ def test_a_count_that_was_not_observed_says_nothing_of_its_parents(fit: sf.Fit) 
 
 
 def test_many_rows_are_asked_at_once(fit: sf.Fit) -> None:
-    answers = fit.model.predict("ward", {"season": DATA["season"][:20], "visits": DATA["visits"][:20]})
-    for at, p in enumerate(np.asarray(answers.probabilities)):
-        given = {"season": DATA["season"][at], "visits": DATA["visits"][at]}
-        np.testing.assert_allclose(p, fit.model.query("ward", given=given).values, rtol=1e-10)
+    rows = {"season": DATA["season"][:20], "visits": DATA["visits"][:20]}
+    answers = fit.model.predict("ward", rows)
+    each = [dict(zip(rows, row, strict=True)) for row in zip(*rows.values(), strict=True)]
+    one_by_one = [fit.model.query("ward", given=given).values for given in each]
+    np.testing.assert_allclose(np.asarray(answers.probabilities), one_by_one, rtol=1e-10)
 
 
 def test_children_of_a_count_are_asked_for_where_it_was_observed() -> None:
