@@ -9,11 +9,11 @@ import re
 from functools import cache
 from importlib import resources
 
-SERVED = "served_engine.js"
+SERVED = ("data_rows.js", "served_engine.js")
 LOCAL = ("junction_tree.js", "normal.js", "local_engine.js")
 MODULES = (
     "dom.js", "tables.js", "insight.js", "evidence.js", "monitors.js", "graph_view.js", "panels.js", "node_panel.js",
-    "export.js", "explorer.js", *LOCAL, SERVED, "report.js", "main.js",
+    "export.js", "data_rows.js", "explorer.js", *LOCAL, "served_engine.js", "report.js", "main.js",
 )  # fmt: skip
 """In an order in which each imports only from those before it."""
 STYLES = ("page.css", "sections.css")
@@ -27,7 +27,7 @@ INLINE_TYPE = re.compile(r"/\*\* @\w+ [^*]*\*/ ?")
 @cache
 def page_script(served: bool) -> str:
     """Return the script of a page: of a served one without inference in the page, of a report without a server."""
-    left_out = LOCAL if served else (SERVED,)
+    left_out = LOCAL if served else SERVED
     body = "".join(_module(name) for name in MODULES if name not in left_out)
     absent = "".join(f'modules["{name}"] = {{}};\n' for name in left_out)
     return f'"use strict";\n(() => {{\nconst modules = {{}};\n{absent}{body}}})();\n'

@@ -10,6 +10,7 @@ import { caseInWords, divergence } from "./insight.js";
 import { makeCard, showCode, showConflict, showEvidence, showExplanation, showGains, showMoved, showPinned, showSlopes } from "./panels.js";
 import { showNodePanel } from "./node_panel.js";
 import { saveJson, savePng, saveSvg } from "./export.js";
+import { showDataRows } from "./data_rows.js";
 
 /** @typedef {import("./types.js").Content} Content */
 /** @typedef {import("./types.js").Question} Question */
@@ -18,7 +19,6 @@ import { saveJson, savePng, saveSvg } from "./export.js";
 /** @typedef {import("./types.js").Engine} Engine */
 /** @typedef {{question: Question, pinned: number[], state: number}} State  What undo brings back; `state` is the one of the first pinned node that sensitivity is about. */
 
-const MOST_NAMED = 6; // missing values of a row
 const LARGE = 60; // nodes beyond which a served graph opens on the neighbourhood of one of them
 const BARS = "Click a bar to observe it, again to withdraw. Shift-click rules a state out. Drag along a bar to set a likelihood. Tick: before the evidence.";
 const CURVES = "Click in a density to observe a value; dashed is the density before.";
@@ -512,46 +512,8 @@ export function startExplorer(host, content, engine) {
 
   // Rows of the data -------------------------------------------------------------------------------------
 
-  if (served && served.rows && engine) {
-    const total = served.rows;
-    const at = make("input");
-    at.type = "number";
-    at.min = "1";
-    at.max = String(total);
-    at.setAttribute("aria-label", "Row of the data");
-    /** @param {number} row */
-    const take = async (row) => {
-      const wantedRow = Math.min(total, Math.max(1, Math.round(row) || 1));
-      at.value = String(wantedRow);
-      try {
-        const some = await /** @type {any} */ (engine).rows(wantedRow - 1, 1);
-        const found = some.rows[0];
-        const row = { ...emptyQuestion(), hard: found.hard, values: found.values };
-        const held = wanted.pinned.filter((place) => findingOf(row, place)).map((place) => describe(row, place, entries));
-        const named = (/** @type {number[]} */ places) => places.slice(0, MOST_NAMED).map((place) => entries[place].n).join(", ")
-          + (places.length > MOST_NAMED ? ` and ${places.length - MOST_NAMED} more` : "");
-        remark.textContent = [
-          held.length ? `Row ${wantedRow} says: ${held.join(", ")}.` : "",
-          found.missing ? `Row ${wantedRow} has no value of ${named(found.missing)}.` : "",
-          found.unknown ? `Row ${wantedRow}: the value of ${named(found.unknown)} is no state of the model, and is left out.` : "",
-          ...some.notes,
-        ].filter(Boolean).join(" ");
-        const question = wanted.pinned.reduce(withdraw, row);
-        ask({ ...wanted, question });
-      } catch (error) {
-        warn(error instanceof Error ? error.message : String(error));
-      }
-    };
-    at.addEventListener("change", () => take(Number(at.value)));
-    const remark = make("p", "quiet");
-    remark.setAttribute("role", "status");
-    const line = make("div", "stepper");
-    const one = makeButton("", "◀", () => take(Number(at.value) - 1));
-    const other = makeButton("", "▶", () => take(Number(at.value) + 1));
-    one.setAttribute("aria-label", "Row before");
-    other.setAttribute("aria-label", "Next row");
-    line.append(one, at, other, make("span", "quiet", "of " + total.toLocaleString("en-GB")));
-    rows.body.append(line, make("p", "quiet", "The values of a row become the evidence; pinned targets are left to be predicted."), remark);
+  if (served && served.rows) {
+    showDataRows(rows.body, /** @type {any} */ (engine), entries, served.rows, () => wanted.pinned, (question) => ask({ ...wanted, question }), warn);
   }
 
   // Keys of the whole page -------------------------------------------------------------------------------
