@@ -5,7 +5,8 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import Any
 
-from suffice.certify import Certificate, Claim
+from suffice.certify.certificate import Certificate
+from suffice.certify.claim import Claim
 from suffice.errors import (
     ArgumentError,
     DataError,

@@ -26,7 +26,7 @@ from tests.audit.regressions import numbers, shifted, squares_of
 from tests.audit.tables import move_row, weights_of
 
 import suffice as sf
-from suffice.certify import Claim
+from suffice.certify.claim import Claim
 from suffice.models.cpds import NodeFamily
 from suffice.models.cpds.linear_gaussian import LinearGaussianCPD
 from suffice.models.cpds.tabular import TabularCPD

@@ -12,7 +12,8 @@ from unittest import mock
 import numpy as np
 
 import suffice.solving
-from suffice.certify import Certificate, Claim
+from suffice.certify.certificate import Certificate
+from suffice.certify.claim import Claim
 from suffice.families.proof import certify, examined
 from suffice.result.fit import Fit, fit_type
 from suffice.structures.structure import Structure

@@ -12,7 +12,7 @@ from tests.audit.family import AuditFamily
 from tests.audit.multinomial import moved_weight, newton_decrement, perturb_by
 
 import suffice as sf
-from suffice.certify import Claim
+from suffice.certify.claim import Claim
 from suffice.priors.penalty import Gaussian, Laplace
 from suffice.stats.needs import Count, Distinct
 from suffice.structures.feature_rules import main_effects

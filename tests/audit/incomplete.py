@@ -22,7 +22,7 @@ from tests.audit.regressions import shifted
 from tests.audit.tables import move_row, perturb_table
 
 import suffice as sf
-from suffice.certify import Claim
+from suffice.certify.claim import Claim
 from suffice.models.cpds.linear_gaussian import LinearGaussianCPD
 from suffice.models.cpds.tabular import TabularCPD
 

@@ -14,7 +14,7 @@ from tests.audit.multinomial import moved_weight, newton_decrement, perturb_by
 from tests.audit.tables import weights_of
 
 import suffice as sf
-from suffice.certify import Claim
+from suffice.certify.claim import Claim
 from suffice.models.cpds import nodes_of
 from suffice.models.cpds.softmax import SoftmaxCPD
 from suffice.priors.penalty import Gaussian, Laplace

@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 from scipy.optimize import linprog
 
-from suffice.certify import Claim
+from suffice.certify.claim import Claim
 
 Long = np.longdouble
 FLAT = 1e-11

@@ -16,7 +16,7 @@ from tests.audit.regressions import shifted
 from tests.audit.tables import weights_of
 
 import suffice as sf
-from suffice.certify import Claim
+from suffice.certify.claim import Claim
 from suffice.models.autoregression import AutoregressiveModel
 from suffice.models.joint_normal import JointNormal
 from suffice.stats.needs import Moment

@@ -15,7 +15,7 @@ from tests.audit.family import AuditFamily
 from tests.audit.tables import weights_of
 
 import suffice as sf
-from suffice.certify import Claim
+from suffice.certify.claim import Claim
 from suffice.models.cpds import nodes_of
 from suffice.models.cpds.linear_gaussian import LinearGaussianCPD
 from suffice.models.cpds.noisy_or import NoisyOrCPD

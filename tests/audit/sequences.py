@@ -15,7 +15,7 @@ from tests.audit.tables import weights_of
 from tests.models.chain_twin import Toy, added_up, features, features_at, named, paths
 
 import suffice as sf
-from suffice.certify import Claim
+from suffice.certify.claim import Claim
 from suffice.priors.elastic import Elastic
 from suffice.structures.label_chain import LabelChain, LocalChain
 

@@ -11,7 +11,7 @@ from tests.audit.exact import row_cost, row_deviation
 from tests.audit.family import AuditFamily
 
 import suffice as sf
-from suffice.certify import Claim
+from suffice.certify.claim import Claim
 from suffice.models.cpds import NodeFamily
 from suffice.models.cpds.tabular import TabularCPD
 from suffice.stats.needs import Count

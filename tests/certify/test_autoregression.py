@@ -9,7 +9,8 @@ import numpy as np
 import pytest
 
 import suffice as sf
-from suffice.certify import Claim, autoregression
+from suffice.certify import autoregression
+from suffice.certify.claim import Claim
 from suffice.families.proof import certify
 from suffice.stats.moments import Moments
 

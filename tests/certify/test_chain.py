@@ -12,8 +12,10 @@ from hypothesis import strategies as st
 from tests.models.chain_twin import KINDS, OPTIONS, Toy, loss, toy_of, toys
 
 import suffice as sf
-from suffice.certify import Certificate, Claim, chain_recursions
+from suffice.certify import chain_recursions
+from suffice.certify.certificate import Certificate
 from suffice.certify.chain import NAME, ChainRecount
+from suffice.certify.claim import Claim
 from suffice.data import sequence_positions
 from suffice.families.proof import certify
 from suffice.native import label_chains as kernels

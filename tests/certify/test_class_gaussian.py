@@ -10,7 +10,8 @@ import pytest
 from tests.learn.class_gaussian_cases import NAMES, table
 
 import suffice as sf
-from suffice.certify import Certificate, Claim
+from suffice.certify.certificate import Certificate
+from suffice.certify.claim import Claim
 from suffice.families.proof import certify
 from suffice.structures.class_gaussian import COVARIANCES, ClassGaussian
 

@@ -15,7 +15,7 @@ from tests.learn.clique_cases import Case, cases, grid, grid_data
 from tests.learn.test_cliques import HABERMAN, RING, ring_data
 
 import suffice as sf
-from suffice.certify import Claim
+from suffice.certify.claim import Claim
 from suffice.certify.subgradient import residual_under_penalty
 from suffice.data.labelled import LabelledTable
 from suffice.families.proof import certify

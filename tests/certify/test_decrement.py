@@ -12,7 +12,7 @@ from tests.audit.family import audit_family, certify_as_claimed, fits_kept
 from tests.models.chain_twin import Toy
 
 import suffice as sf
-from suffice.certify import Claim
+from suffice.certify.claim import Claim
 from suffice.families.proof import certify
 from suffice.models.cpds.softmax import SoftmaxCPD
 from suffice.priors.elastic import Elastic

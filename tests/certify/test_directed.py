@@ -16,7 +16,7 @@ from tests.learn.test_directed import CHAIN, CHAIN_DAG, Case, cases
 from tests.learn.test_sparse import sparse
 
 import suffice as sf
-from suffice.certify import Claim
+from suffice.certify.claim import Claim
 from suffice.families.proof import certify
 from suffice.models.cpds.tabular import TabularCPD
 from suffice.models.cpds.tabular_kind import TabularKind

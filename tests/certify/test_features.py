@@ -14,7 +14,7 @@ from hypothesis import strategies as st
 from tests.learn.feature_cases import Case, cases
 
 import suffice as sf
-from suffice.certify import Claim
+from suffice.certify.claim import Claim
 from suffice.certify.weight_residual import prior_slopes
 from suffice.families.proof import certify
 

@@ -12,7 +12,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import suffice as sf
-from suffice.certify import Claim
+from suffice.certify.claim import Claim
 from suffice.certify.gaussian_markov import _separators
 from suffice.data.table import open_table
 from suffice.families.proof import certify

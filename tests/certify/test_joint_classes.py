@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 
 import suffice as sf
-from suffice.certify import Claim
+from suffice.certify.claim import Claim
 from suffice.certify.joint_classes import class_prior_gap
 from suffice.data.variable import Variable
 from suffice.families.proof import certify

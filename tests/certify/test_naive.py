@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 
 import suffice as sf
-from suffice.certify import Claim
+from suffice.certify.claim import Claim
 from suffice.families.proof import certify
 from suffice.models.cpds.linear_gaussian import LinearGaussianCPD
 from suffice.models.cpds.linear_gaussian_kind import LinearGaussianKind

@@ -13,7 +13,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import suffice as sf
-from suffice.certify import Claim
+from suffice.certify.claim import Claim
 from suffice.certify.observed_discrete import ExaminedNetwork, measured
 from suffice.certify.observed_rows import ObservedCodes, ObservedRows
 from suffice.data.stream import KEEP

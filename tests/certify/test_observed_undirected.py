@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 
 import suffice as sf
-from suffice.certify import Claim
+from suffice.certify.claim import Claim
 from suffice.certify.observed_undirected import measured
 from suffice.families.proof import certify
 from suffice.opening import open_source

@@ -13,7 +13,8 @@ import pytest
 from scipy.stats import norm
 
 import suffice as sf
-from suffice.certify import Claim, sampled
+from suffice.certify import sampled
+from suffice.certify.claim import Claim
 from suffice.certify.feature_values import data_moments
 from suffice.families.proof import certify
 from suffice.inference.gibbs import Gibbs

@@ -13,8 +13,9 @@ from hypothesis import strategies as st
 from scipy.sparse import csr_array
 
 import suffice as sf
-from suffice.certify import Certificate, Claim
 from suffice.certify import softmax_rows as rows_module
+from suffice.certify.certificate import Certificate
+from suffice.certify.claim import Claim
 from suffice.data.table import open_table
 from suffice.families.proof import certify
 from suffice.models.cpds.softmax_search import WeightedCases

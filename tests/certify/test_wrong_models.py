@@ -10,7 +10,7 @@ import pytest
 from tests.audit.family import certify_as_claimed, fits_kept
 
 import suffice as sf
-from suffice.certify import Claim
+from suffice.certify.claim import Claim
 from suffice.models.cpds.linear_gaussian import LinearGaussianCPD
 from suffice.models.cpds.tabular import TabularCPD
 

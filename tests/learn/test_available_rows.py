@@ -13,7 +13,7 @@ from tests import naive
 from tests.command_line import bad, good
 
 import suffice as sf
-from suffice.certify import Claim
+from suffice.certify.claim import Claim
 from suffice.families.proof import certify
 
 RNG = np.random.default_rng(11)

@@ -224,7 +224,7 @@ class TestCertificate:
     """A model that is not what it claims to be is refused."""
 
     def claims(self, fit: sf.Fit, table: GraphTable, model: GraphModel, **changes: Any) -> Any:
-        from suffice.certify import Claim
+        from suffice.certify.claim import Claim
         from suffice.families.proof import certify
 
         claim = Claim(

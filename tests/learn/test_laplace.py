@@ -17,7 +17,7 @@ from scipy.optimize import linprog, lsq_linear, minimize
 from tests.learn.clique_cases import Case, Floats, cases, grid, grid_data
 
 import suffice as sf
-from suffice.certify import Claim
+from suffice.certify.claim import Claim
 from suffice.data.labelled import LabelledTable
 from suffice.families.proof import certify
 from suffice.inference.interactions import centred

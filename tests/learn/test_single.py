@@ -84,7 +84,7 @@ def test_the_unbiased_estimate_says_what_it_is() -> None:
 
 def test_a_wrong_divisor_is_not_certified() -> None:
     """A certificate for one divisor refuses the other's estimate."""
-    from suffice.certify import Claim
+    from suffice.certify.claim import Claim
     from suffice.families.proof import certify
 
     data = {"x": [1.0, 2.0, 6.0], "y": [0.0, 1.0, -1.0]}

@@ -10,7 +10,8 @@ import numpy as np
 import pytest
 
 import suffice as sf
-from suffice.certify import Claim, observed_mixed
+from suffice.certify import observed_mixed
+from suffice.certify.claim import Claim
 from suffice.families.proof import certify
 from suffice.opening import open_source
 from suffice.progress import Watch

@@ -179,7 +179,7 @@ def test_large_means_lose_no_digits() -> None:
 
 
 def test_a_wrong_posterior_point_is_not_certified() -> None:
-    from suffice.certify import Claim
+    from suffice.certify.claim import Claim
     from suffice.families.proof import certify
 
     prior, x = sf.NormalInverseWishart(0.0, 1.0, 5.0, 1.0), rows(2, 9, 2)

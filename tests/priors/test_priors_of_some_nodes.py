@@ -11,7 +11,7 @@ import pytest
 from tests.command_line import bad, good
 
 import suffice as sf
-from suffice.certify import Claim
+from suffice.certify.claim import Claim
 from suffice.cli.priors import read_priors
 from suffice.families.proof import certify
 from suffice.priors.binding import one_prior

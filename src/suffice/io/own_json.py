@@ -15,7 +15,7 @@ from typing import Any, Protocol
 
 import numpy as np
 
-from suffice.certify import Certificate
+from suffice.certify.certificate import Certificate
 from suffice.errors import ArgumentError, FileFormatError, SufficeError, is_whole, require_choice, shown
 from suffice.families import each_model, entry_of, structure_forms
 from suffice.families.choice import methods_for

@@ -8,7 +8,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, Generic
 
-from suffice.certify import Certificate
+from suffice.certify.certificate import Certificate
 from suffice.errors import AbsentError, ArgumentError, listing
 from suffice.families import family_of
 from suffice.learn.method import Start, Step
