@@ -262,10 +262,6 @@ class ArgumentError(SufficeError, ValueError):
     """An argument has a value that the call cannot use."""
 
 
-class AbsentError(ArgumentError, AttributeError):
-    """A fit of this family does not have what was asked for, so that `hasattr` answers no."""
-
-
 class DataError(SufficeError, ValueError):
     """The table does not fit the structure or the schema."""
 
@@ -284,6 +280,10 @@ class StructureError(SufficeError, ValueError):
 
 class StatisticsError(SufficeError, ValueError):
     """Statistics are missing, or cannot be added to each other."""
+
+
+class AbsentError(ArgumentError, StatisticsError, AttributeError):
+    """A fit does not have what was asked for, so that `hasattr` answers no."""
 
 
 class EstimationError(SufficeError, ValueError):

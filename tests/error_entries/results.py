@@ -57,7 +57,7 @@ entry("geometry of a pseudo-likelihood", E_, lambda w: logs(method="pseudo_likel
 entry("geometry under a prior", E_, lambda w: logs(prior=sf.Gaussian(1.0)).geometry(), "prior", "Gaussian(",
       "without a prior")  # fmt: skip
 entry("geometry of a closed form", E_, lambda w: cells().geometry(), "'closed_form' takes no steps", "method='ipf'")
-entry("goodness given inputs", A, lambda w: given_x().goodness, "sf.Features with inputs")
+entry("goodness given inputs", sf.AbsentError, lambda w: given_x().goodness, "sf.Features with inputs")
 entry("expected of a density", A, lambda w: density(1).expected(), "sf.Features with continuous variables")
 entry("expected, adjusted under pseudo-likelihood", A,
       lambda w: logs(method="pseudo_likelihood").expected("adjusted"), "is by 'pseudo_likelihood'",

@@ -410,3 +410,17 @@ def test_evidence_under_a_strong_prior_tends_to_that_of_fair_coins(ess):
 def test_dirichlet_priors_are_equal_by_their_numbers():
     assert sf.Dirichlet({"A": [1, 2]}) == sf.Dirichlet({"A": [1.0, 2.0]}) != sf.Dirichlet({"A": [1, 3]})
     assert len({sf.Dirichlet(1), sf.Dirichlet(1.0), sf.Dirichlet(2)}) == 2
+
+
+def test_whole_numbers_are_states_where_states_are_whole_numbers() -> None:
+    prior = sf.BDeu(1)
+    fit = sf.fit(sf.DAG("A -> B"), {"A": [1, 1, 2, 2, 3], "B": [1, 2, 1, 2, 2]}, prior=prior)
+    node = next(node for node in fit.posterior.nodes if node.family.child.name == "B")
+    by_code = node.log_predictive_of({"A": np.array([0, 1]), "B": np.array([0, 1])})
+    assert node.log_predictive({"A": [1, 2], "B": [1, 2]}) == pytest.approx(by_code, rel=1e-14)
+    assert node.log_predictive({"A": np.array([1, 3]), "B": np.array([1, 2])}) == pytest.approx(  # 3 is no code
+        node.log_predictive_of({"A": np.array([0, 2]), "B": np.array([0, 1])}), rel=1e-14
+    )
+    with pytest.warns(DeprecationWarning, match="read as states"):
+        found = node.log_predictive({"A": np.array([1, 2]), "B": np.array([1, 1])})
+    assert found == pytest.approx(node.log_predictive_of({"A": np.array([0, 1]), "B": np.array([0, 0])}), rel=1e-14)

@@ -288,7 +288,7 @@ class DirichletRows:
         return PosteriorPredictive(self)
 
     def log_predictive(self, data: TableLike) -> Floats:
-        """Return log p(child | parents, data) of every row of a table; shape (n_rows,)."""
+        """Return log p(child | parents, data) of every row of a table of states; shape (n_rows,)."""
         return log_predictive_of_rows(self, data)
 
     def log_predictive_of(self, columns: Columns) -> Floats:

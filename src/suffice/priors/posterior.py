@@ -79,26 +79,44 @@ class PosteriorPredictive:
 
 
 def log_predictive_of_rows(posterior: NodePosterior, data: TableLike) -> Floats:
-    """Return log p(child | parents, data) of every row of a table; shape (n_rows,)."""
+    """Return log p(child | parents, data) of every row of a table of states; shape (n_rows,).
+
+    Whole numbers are states where the variable's states are whole numbers. Where they could also be the codes that the
+    version before took, and mean something else as codes, a warning says so.
+    """
     family = posterior.family
     if isinstance(columns := _coded(family, data), dict):
-        warn_of_old_form("log_predictive of codes", "log_predictive_of(columns); log_predictive reads states")
-        return posterior.log_predictive_of(columns)
+        if not any(isinstance(variable.labels[0], int) for variable in family.variables if variable.is_discrete):
+            warn_of_old_form("log_predictive of codes", "log_predictive_of(columns); log_predictive reads states")
+            return posterior.log_predictive_of(columns)
+        if _differ(family, columns):
+            warn_of_old_form(
+                "log_predictive of codes", "log_predictive_of(columns); these whole numbers were read as states"
+            )
     table = open_table(data, family.scope, schema=Schema(family.variables))
     parts = BlockSource(table).each(lambda block: posterior.log_predictive_of(block.columns))
     return np.concatenate(list(parts))
 
 
 def _coded(family: NodeFamily, data: Any) -> Columns | None:
-    """Return columns that hold codes where states are no whole numbers: what `log_predictive` took before."""
+    """Return columns that may hold codes, which `log_predictive` took before."""
     discrete = [variable for variable in family.variables if variable.is_discrete]
     if not isinstance(data, dict) or not discrete or not all(variable.name in data for variable in discrete):
         return None
     codes = (
-        isinstance(data[v.name], np.ndarray) and data[v.name].dtype.kind in "iu" and isinstance(v.labels[0], str)
+        isinstance(data[v.name], np.ndarray) and data[v.name].dtype.kind in "iu" and isinstance(v.labels[0], str | int)
         for v in discrete
     )
     return data if all(codes) else None
+
+
+def _differ(family: NodeFamily, columns: Columns) -> bool:
+    """Whether whole numbers that are codes of all variables are other states than those that they name."""
+    discrete = [variable for variable in family.variables if variable.is_discrete]
+    found = [(variable, columns[variable.name]) for variable in discrete]
+    if any(codes.size and not 0 <= codes.min() <= codes.max() < variable.n_states for variable, codes in found):
+        return False
+    return any(variable.labels[code] != code for variable, codes in found for code in np.unique(codes))
 
 
 # Forms of calls that are kept for one version ---------------------------------------------------------------------

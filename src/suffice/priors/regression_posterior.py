@@ -296,7 +296,7 @@ class RegressionPosterior:
         return StudentT(*(np.concatenate(arrays) for arrays in zip(*parts, strict=True)))
 
     def log_predictive(self, data: TableLike) -> Floats:
-        """Return log p(child | parents, data) of every row of a table by itself; shape (n_rows,)."""
+        """Return log p(child | parents, data) of every row of a table of states by itself; shape (n_rows,)."""
         return log_predictive_of_rows(self, data)
 
     def log_predictive_of(self, columns: Columns) -> Floats:
@@ -372,7 +372,7 @@ class RegressionPredictive:
     posterior: RegressionPosterior
 
     def log_prob(self, data: TableLike) -> Floats:
-        """Return log p(child | parents, data) of every row of a table by itself; shape (n_rows,)."""
+        """Return log p(child | parents, data) of every row of a table of states by itself; shape (n_rows,)."""
         return self.posterior.log_predictive(data)
 
     def __iter__(self) -> Iterator[Floats]:

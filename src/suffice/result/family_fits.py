@@ -7,6 +7,7 @@ from functools import cached_property
 from typing import TYPE_CHECKING
 
 from suffice.data.table import Weights
+from suffice.errors import AbsentError, SufficeError
 from suffice.models.bayes_net import BayesianNetwork
 from suffice.models.joint_normal import JointNormal
 from suffice.models.markov_net import MarkovNetwork
@@ -107,10 +108,13 @@ class MeasuredFit(Fit[M_co, S_co]):
         >>> round(goodness.G2, 4), goodness.df, round(goodness.p_value, 4)
         (4.3392, 1, 0.0372)
         """
-        require_complete(
-            self, "G² and X²", "Compare the observed log-likelihoods of nested models, fit.log_likelihood."
-        )
-        return goodness(self)
+        try:
+            require_complete(
+                self, "G² and X²", "Compare the observed log-likelihoods of nested models, fit.log_likelihood."
+            )
+            return goodness(self)
+        except SufficeError as error:
+            raise AbsentError(error.message) from error
 
 
 class GaussianMarkovFit(MeasuredFit[JointNormal, "GaussianMarkov"]):

@@ -6,6 +6,7 @@ import math
 import os
 from collections.abc import Mapping
 from dataclasses import dataclass, field
+from functools import cached_property
 from typing import TYPE_CHECKING, Any, Generic
 
 from suffice.certify.certificate import Certificate
@@ -260,14 +261,30 @@ class Fit(Generic[M_co, S_co]):
 
         return explore(self, data, browser=browser, port=port, wait=wait)
 
+    def __post_init__(self) -> None:
+        """Take the type of the fits of the structure's family, whoever makes the fit."""
+        kind, mine = fit_type(self.structure), type(self)
+        if issubclass(mine, kind):
+            return
+        if not issubclass(kind, mine):
+            raise ArgumentError(
+                f"A {mine.__name__} is no fit of {public_name(type(self.structure))}, whose fits are of the type "
+                f"{kind.__name__}. Make a sf.Fit: it takes the type that belongs to its structure."
+            )
+        object.__setattr__(self, "__class__", kind)
+
     def __setstate__(self, state: Mapping[str, Any]) -> None:
         self.__dict__.update(state)
         if type(self) is Fit:  # as the first version pickled the fits of all families
             object.__setattr__(self, "__class__", fit_type(self.structure))
+            object.__setattr__(self, "posterior", _posterior_of(self.structure, self.posterior))
 
     if not TYPE_CHECKING:
 
         def __getattr__(self, name: str) -> Any:
+            own = getattr(type(self), name, None)
+            if isinstance(own, cached_property):  # which failed, and fails again with its own words
+                return own.func(self)
             if name not in OF_FAMILIES:
                 raise AttributeError(f"{type(self).__name__!r} object has no attribute {name!r}")
             raise AbsentError(f"{OF_FAMILIES[name]} This fit is of {public_name(type(self.structure))}.")
@@ -279,6 +296,17 @@ class Fit(Generic[M_co, S_co]):
         from suffice.report.static_graph import graph_html
 
         return graph_html(self.model) + html_summary(self)
+
+
+def _posterior_of(structure: Structure, posterior: Any) -> Any:
+    """Return a posterior of the first version, in which that of an autoregression was that of its regression."""
+    from suffice.priors.autoregression_posterior import AutoregressionPosterior
+    from suffice.priors.regression_posterior import RegressionPosterior
+    from suffice.structures.autoregression import Autoregression
+
+    if isinstance(structure, Autoregression) and isinstance(posterior, RegressionPosterior):
+        return AutoregressionPosterior(structure, posterior)
+    return posterior
 
 
 def fit_type(structure: Structure) -> type[Fit]:

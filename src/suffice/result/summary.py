@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from suffice.errors import EstimationError, StatisticsError
+from suffice.errors import AbsentError, EstimationError
 from suffice.models.capabilities import HasNodes
 from suffice.models.class_model import ClassModel, Posteriors
 from suffice.models.log_linear import LogLinear
@@ -101,7 +101,7 @@ def goodness_facts(fit: Fit) -> list[tuple[str, str]]:
         return []
     try:
         found = fit.goodness
-    except (StatisticsError, EstimationError):  # no counts of the whole table, or no saturated estimate
+    except AbsentError:  # no counts of the whole table, or no saturated estimate
         return []
     if found.df == 0 and isinstance(fit.structure, GaussianMarkov):  # a normal distribution without zeros
         return []
