@@ -9,9 +9,11 @@ from contextlib import AbstractContextManager
 from dataclasses import dataclass, replace
 from typing import Any
 
-from suffice.errors import ArgumentError, is_number, require_whole
+from suffice.errors import ArgumentError, Mention, Remedy, is_number, require_whole
 
 UNITS = {"": 1, "B": 1, "KB": 10**3, "MB": 10**6, "GB": 10**9, "KIB": 2**10, "MIB": 2**20, "GIB": 2**30}
+MOST_GIGABYTES = 1024
+"""More than this no remedy asks for."""
 
 
 @dataclass(frozen=True)
@@ -70,6 +72,22 @@ def config(*, threads: int | None = None, memory: int | str | None = None) -> Se
         changes["memory"] = _bytes(memory)
     _current = replace(_current, **changes)
     return _current
+
+
+def more_memory(need: int) -> Remedy | Mention:
+    """Return the remedy of what takes so many bytes: the next power of two of gigabytes, where a machine may have it.
+
+    >>> print(more_memory(5 * 10**9))
+    sf.config(memory='8GB')
+    >>> print(more_memory(10**15))
+    sf.config(memory=…)
+    """
+    if need > MOST_GIGABYTES * 10**9:
+        return Mention("memory", "sf.config(memory=…)")
+    size = 1
+    while size * 10**9 < need:
+        size *= 2
+    return Remedy("memory", f"{size}GB", call="sf.config(…)")
 
 
 def _bytes(memory: object) -> int:

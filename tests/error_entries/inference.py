@@ -34,7 +34,7 @@ entry("rows of negative weight", T, lambda w: rows_of([0], weights=[-1.0]), "wei
 entry("rows over other columns", T, lambda w: rows_of([0]) + rows_of([0], [0.5]), "('A',)", "('A', 'x')",
       "cannot be added")  # fmt: skip
 entry("rows beyond the memory", T, lambda w: w.within(17, lambda: rows_of([0]) + rows_of([1])), "2 distinct rows",
-      "1 column ['A']", "18 B", "more than the 17 B", "sf.config(memory='16GB')", "fewer columns")  # fmt: skip
+      "1 column ['A']", "18 B", "more than the 17 B", "sf.config(memory='1GB')", "fewer columns")  # fmt: skip
 entry("rows without the column", sf.UnknownNameError, lambda w: rows_of([0]).marginal(["a"]), "no column 'a'", "['A']")
 entry("numbers of text states", T, lambda w: rows_of([0]).values("A"), "['u', 'v']", "'A'", "not numbers",
       "codes(['A'])")  # fmt: skip

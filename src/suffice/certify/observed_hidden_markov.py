@@ -21,13 +21,13 @@ from suffice.certify.violation import Violation
 from suffice.data.block import Block
 from suffice.data.encode import missing_in
 from suffice.data.hidden_sequences import HiddenColumns
-from suffice.errors import ModelError, Remedy
+from suffice.errors import ModelError
 from suffice.models.cpds.linear_gaussian import LinearGaussianCPD
 from suffice.models.cpds.rows import all_configurations
 from suffice.models.cpds.tabular import TabularCPD
 from suffice.models.hidden_markov import Emission, HiddenMarkovModel
 from suffice.optimise.distance import EPS, Distance, beyond, shortfall, table_losses
-from suffice.settings import settings
+from suffice.settings import more_memory, settings
 from suffice.stats.needs import Sum
 from suffice.stats.sums import Sums
 from suffice.text import in_bytes
@@ -124,7 +124,7 @@ class LogPass:
             raise ModelError(
                 f"The proof holds {ARRAYS} numbers for each of {k} states at {block.n_rows:,} positions, "
                 f"{in_bytes(8 * ARRAYS * block.n_rows * k)}, more than is allowed. Allow more by ",
-                Remedy("memory", "16GB", call="sf.config(…)"),
+                more_memory(8 * ARRAYS * block.n_rows * k),
                 ".",
             )
         weights = np.repeat(columns.weights, np.diff(columns.offsets))

@@ -19,13 +19,13 @@ from numpy.typing import NDArray
 
 from suffice.data.block import Block
 from suffice.data.variable import Variable
-from suffice.errors import ModelError, Remedy
+from suffice.errors import ModelError
 from suffice.inference.brute_force import log_joint
 from suffice.inference.calibration import calibrate
 from suffice.inference.plan import Plan
 from suffice.inference.product import Factor, Product
 from suffice.native import evidence_rows
-from suffice.settings import settings
+from suffice.settings import more_memory, settings
 from suffice.stats.rows import Rows
 from suffice.text import in_bytes
 from suffice.types import Array, Floats
@@ -290,7 +290,7 @@ class ObservedRows:
             raise ModelError(
                 f"The tables and their expected counts would need {in_bytes(need)}, and may use "
                 f"{in_bytes(settings().memory)}. Give nodes fewer parents, or allow more: ",
-                Remedy("memory", "16GB", call="sf.config(…)"),
+                more_memory(need),
                 ".",
             )
 

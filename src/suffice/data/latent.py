@@ -10,8 +10,8 @@ import numpy as np
 from suffice.data.block import Block, SettledTable, Table, code_dtype
 from suffice.data.schema import Schema
 from suffice.data.variable import Variable
-from suffice.errors import Remedy, SchemaError, shown
-from suffice.settings import settings
+from suffice.errors import SchemaError, shown
+from suffice.settings import more_memory, settings
 from suffice.text import in_bytes
 
 MISSING = -1
@@ -44,7 +44,7 @@ class LatentTable:
                     f"The latent variable {name!r} has {shown(n_states)} states, whose labels and expected counts "
                     f"would take at least {in_bytes(need)}, more than the {in_bytes(allowed)} that are allowed. Give "
                     "it fewer states, or allow more: ",
-                    Remedy("memory", "16GB", call="sf.config(…)"),
+                    more_memory(need),
                     ".",
                 )
         return cls(table, tuple(Variable(name, tuple(range(n)), True) for name, n in latent.items()))

@@ -5,9 +5,9 @@ from __future__ import annotations
 import math
 from collections.abc import Sequence
 
-from suffice.errors import ModelError, Remedy, listing
+from suffice.errors import ModelError, listing
 from suffice.inference.product import Product
-from suffice.settings import settings
+from suffice.settings import more_memory, settings
 from suffice.text import in_bytes
 
 BYTES = 8
@@ -44,7 +44,7 @@ def require_room(product: Product, cliques: Sequence[Sequence[int]], peak: int |
         f"Exact inference would need {in_bytes(need)}, and may use {in_bytes(allowed)}. The elimination order that was "
         f"found has width {width}: its largest clique, {listing(members, 20)}, has a table of {tables[largest]:,} "
         f"cells{kept}. Observe some of these variables, or allow more: ",
-        Remedy("memory", _next_size(need), call="sf.config(…)"),
+        more_memory(need),
         ".",
     )
 
@@ -63,14 +63,6 @@ def require_answer(product: Product, targets: Sequence[int], n_rows: int = 1) ->
         raise ModelError(
             f"The answer, a joint table of {len(targets)} variables with {cells:,} cells{many}, would need "
             f"{in_bytes(need)}, and may use {in_bytes(allowed)}. Ask for fewer at a time, or allow more: ",
-            Remedy("memory", _next_size(need), call="sf.config(…)"),
+            more_memory(need),
             ".",
         )
-
-
-def _next_size(need: int) -> str:
-    """Return the next power of two of gigabytes that suffices, as it is written for `config`."""
-    size = 1
-    while size * 10**9 < need:
-        size *= 2
-    return f"{size}GB"

@@ -21,7 +21,7 @@ from typing import TYPE_CHECKING, TypeVar
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from suffice.errors import ArgumentError, EstimationError, Remedy, listing, shown
+from suffice.errors import ArgumentError, EstimationError, listing, shown
 from suffice.inference.clique_family import Layout
 from suffice.native.pseudo_likelihood import (
     Design,
@@ -34,7 +34,7 @@ from suffice.native.pseudo_likelihood import (
     find_impossible,
 )
 from suffice.optimise.vectors import dot
-from suffice.settings import settings
+from suffice.settings import more_memory, settings
 from suffice.text import in_bytes
 from suffice.types import Codes, Floats
 
@@ -225,7 +225,7 @@ class PseudoFamily:
             raise EstimationError(
                 f"{what} over {self.n_weights:,} weights would take {in_bytes(need)}, and may take {in_bytes(allowed)}."
                 " Tie weights, do without standard errors, or allow more: ",
-                Remedy("memory", f"{-(-need // 10**9)}GB", call="sf.config(…)"),
+                more_memory(need),
                 ".",
             )
 

@@ -13,8 +13,8 @@ from typing import Any
 import numpy as np
 
 from suffice.data.schema import Schema
-from suffice.errors import Remedy, StatisticsError
-from suffice.settings import settings
+from suffice.errors import StatisticsError
+from suffice.settings import more_memory, settings
 from suffice.stats.counts import Counts, n_cells
 from suffice.stats.moments import Moments
 from suffice.stats.needs import Count, Moment, Need
@@ -69,7 +69,7 @@ class ExpectedVector:
                 f"EM would hold {plural(end, 'number')} of expected statistics some {COPIES} times, "
                 f"{in_bytes(8 * COPIES * end)}, more than the {in_bytes(settings().memory)} that are allowed. Use "
                 "fewer parents or states, or allow more: ",
-                Remedy("memory", "16GB", call="sf.config(…)"),
+                more_memory(8 * COPIES * end),
                 ".",
             )
 

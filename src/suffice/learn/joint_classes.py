@@ -26,7 +26,7 @@ from suffice.models.joint_classes_cells import MOST_CELLS
 from suffice.priors.dirichlet import Dirichlet, DirichletPrior
 from suffice.priors.dirichlet_rows import log_rising
 from suffice.priors.expert import Expert
-from suffice.settings import settings
+from suffice.settings import more_memory, settings
 from suffice.stats.counts import Counts, n_cells
 from suffice.stats.needs import Count
 from suffice.structures.class_prior import ClassPrior
@@ -178,7 +178,7 @@ def _require_memory(counts: Counts, target: Variable) -> None:
         raise EstimationError(
             f"The joint table would take up to {in_bytes(size)}: {n_rows:,} configurations of the inputs times "
             f"{target.n_states:,} classes. Allow more, with ",
-            Remedy("memory", "16GB", call="sf.config(…)"),
+            more_memory(size),
             ", or use fewer inputs.",
         )
 

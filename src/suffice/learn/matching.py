@@ -33,7 +33,7 @@ from suffice.optimise.decrement import LEFT, decrement_by_products
 from suffice.priors.dirichlet import DirichletPrior
 from suffice.priors.penalty import Penalty
 from suffice.priors.pseudo_margins import pseudo_margin
-from suffice.settings import settings
+from suffice.settings import more_memory, settings
 from suffice.stats.needs import Count, Need
 from suffice.structures.cliques import Cliques
 from suffice.text import in_bytes
@@ -283,7 +283,7 @@ def clique_table(problem: Problem, clique: tuple[str, ...]) -> Floats:
             f"The table of the clique {':'.join(clique[:12])}{'…' if len(clique) > 12 else ''}, with {len(clique)} "
             f"variables and {counts.n_cells:,} cells, would take {in_bytes(need)}, and may take {in_bytes(allowed)}. "
             "Divide it into smaller cliques, or allow more: ",
-            Remedy("memory", "16GB", call="sf.config(…)"),
+            more_memory(need),
             ".",
         )
     table: Floats = counts.table().astype(np.float64)

@@ -9,10 +9,10 @@ from dataclasses import dataclass, field
 import numpy as np
 from numpy.typing import NDArray
 
-from suffice.errors import EstimationError, Remedy, listing
+from suffice.errors import EstimationError, listing
 from suffice.inference.gaussian_parts import Part
 from suffice.learn.mixed_plan import Component, Shape, components_of
-from suffice.settings import settings
+from suffice.settings import more_memory, settings
 from suffice.stats.gap_moments import patterns_of
 from suffice.stats.ordering import unique_rows
 from suffice.types import Array, Floats, Ints
@@ -111,7 +111,7 @@ def _width(shape: Shape, component: Component) -> int:
             f"What is missing in some rows has {width:,} configurations: {listing(names_of(shape, component), 12)} "
             "hang together. Leave out rows that lack so many of these, give some of them fewer parents or states, or "
             "allow more memory: ",
-            Remedy("memory", "16GB", call="sf.config(…)"),
+            more_memory(8 * 8 * width),
             ".",
         )
     return width

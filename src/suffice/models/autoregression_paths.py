@@ -16,8 +16,8 @@ from typing import Any
 
 import numpy as np
 
-from suffice.errors import ModelError, Remedy
-from suffice.settings import settings
+from suffice.errors import ModelError
+from suffice.settings import more_memory, settings
 from suffice.text import in_bytes
 from suffice.types import Floats
 
@@ -102,7 +102,7 @@ def future_covariance(coefficients: Floats, covariance: Floats, steps: int) -> F
         raise ModelError(
             f"The covariances of {steps:,} steps together take {in_bytes(size)}, more than the "
             f"{in_bytes(settings().memory)} that are allowed. Ask for fewer, or allow more: ",
-            Remedy("memory", "16GB", call="sf.config(…)"),
+            more_memory(size),
             ".",
         )
     lower = np.zeros((steps, d, steps, d))

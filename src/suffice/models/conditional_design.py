@@ -16,7 +16,7 @@ from suffice.errors import DataError, Remedy, StructureError, listing, made
 from suffice.inference.clique_family import Layout
 from suffice.inference.feature_family import cells_of
 from suffice.models.feature_design import matrix_of
-from suffice.settings import settings
+from suffice.settings import more_memory, settings
 from suffice.structures.feature_rules import Feature
 from suffice.structures.features import Features
 from suffice.text import in_bytes
@@ -158,7 +158,7 @@ class ConditionalDesign:
             raise StructureError(
                 f"{n_rows // self.n_outputs:,} inputs with {self.n_outputs:,} outputs each would take at least "
                 f"{in_bytes(need)}; {in_bytes(allowed)} are allowed. Use fewer states, or allow more: ",
-                Remedy("memory", "16GB", call="sf.config(…)"),
+                more_memory(need),
                 ".",
             )
 

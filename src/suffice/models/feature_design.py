@@ -16,12 +16,12 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from suffice.data.schema import Schema
-from suffice.errors import Remedy, StructureError, Text, listing
+from suffice.errors import StructureError, Text, listing
 from suffice.inference.clique_family import Layout
 from suffice.inference.feature_extents import extents
 from suffice.inference.feature_family import cells_of
 from suffice.inference.quadrature import QuadratureRule
-from suffice.settings import settings
+from suffice.settings import more_memory, settings
 from suffice.structures.feature_rules import Feature, Term
 from suffice.structures.features import Features
 from suffice.text import in_bytes
@@ -218,11 +218,7 @@ def _cells(
 def _require_room(feature: Feature, names: Sequence[str], sizes: Sequence[int]) -> None:
     cells, allowed = math.prod(sizes), settings().memory
     if cells * 8 * COPIES > allowed:
-        more = (
-            Text(", or allow more: ", Remedy("memory", "16GB", call="sf.config(…)"))
-            if cells * 8 * COPIES < 1 << 40
-            else ""
-        )
+        more = Text(", or allow more: ", more_memory(cells * 8 * COPIES)) if cells * 8 * COPIES < 1 << 40 else ""
         raise StructureError(
             f"The feature {feature.name!r} is over {len(names)} variables, {listing(names, 6)}, whose table has "
             f"{cells:,} cells and would take {in_bytes(cells * 8 * COPIES)}; {in_bytes(allowed)} are allowed. Use "
@@ -238,7 +234,7 @@ def _require_all_room(layout: Layout) -> None:
         raise StructureError(
             f"The tables of all {len(layout.scopes):,} scopes have {layout.n:,} cells and would take {in_bytes(need)}; "
             f"{in_bytes(allowed)} are allowed. Use fewer or smaller scopes, or allow more: ",
-            Remedy("memory", "16GB", call="sf.config(…)"),
+            more_memory(need),
             ".",
         )
 

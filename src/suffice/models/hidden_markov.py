@@ -26,7 +26,6 @@ from suffice.data.windows import lagged
 from suffice.errors import (
     ArgumentError,
     ModelError,
-    Remedy,
     StructureError,
     UnknownNameError,
     listing,
@@ -40,7 +39,7 @@ from suffice.models.cpds.linear_gaussian import LinearGaussianCPD
 from suffice.models.cpds.tabular import TabularCPD, from_array
 from suffice.models.markov_walk import draw
 from suffice.models.sampling import require_draws, stream_key
-from suffice.settings import settings
+from suffice.settings import more_memory, settings
 from suffice.structures.markov_chain import MarkovChain
 from suffice.text import in_bytes, plural
 from suffice.types import Array, Floats, Ints, Json
@@ -61,7 +60,7 @@ def hidden_families(chain: MarkovChain, observed: tuple[Variable, ...]) -> tuple
             f"The latent column {name!r} has {shown(n_states)} states; the table of its transitions would take "
             f"{in_bytes(need)}, more than the {in_bytes(allowed)} that are allowed. Give it fewer states, or allow "
             "more: ",
-            Remedy("memory", "16GB", call="sf.config(…)"),
+            more_memory(need),
             ".",
         )
     state = Variable(name, tuple(range(n_states)), True)

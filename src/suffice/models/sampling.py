@@ -17,7 +17,7 @@ from suffice.inference.gibbs import Gibbs
 from suffice.inference.inquiry import Given
 from suffice.inference.product import Product
 from suffice.inference.reachable import require_reachable
-from suffice.settings import settings
+from suffice.settings import more_memory, settings
 from suffice.text import in_bytes
 from suffice.types import Array, Floats, Frame
 
@@ -39,7 +39,7 @@ def require_draws(n: object, n_bytes: int, what: str = "rows", name: str = "n") 
         raise ArgumentError(
             f"The {name!r} argument asks for {shown(found)} {what}, which would take {in_bytes(need)}, more than the "
             f"{in_bytes(allowed)} that are allowed. Draw at most {allowed // n_bytes:,} at a time, or allow more: ",
-            Remedy("memory", "16GB", call="sf.config(…)"),
+            more_memory(need),
             ".",
         )
     return found

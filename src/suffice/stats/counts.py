@@ -13,8 +13,8 @@ from suffice.data.block import EXACT, Block, code_dtype
 from suffice.data.labelled import LabelledTable
 from suffice.data.schema import Schema
 from suffice.data.variable import Variable, unite
-from suffice.errors import Remedy, StatisticsError, listing, shown
-from suffice.settings import settings
+from suffice.errors import StatisticsError, listing, shown
+from suffice.settings import more_memory, settings
 from suffice.stats.needs import Count
 from suffice.stats.notebook import counts_cells
 from suffice.stats.ordering import grouped, unique_rows, words_of
@@ -302,7 +302,7 @@ def _require_rows(variables: Sequence[Variable], n_rows: int) -> None:
             f"The table of {child.name!r} given {listing([parent.name for parent in parents], 6)} has {n_rows:,} rows "
             f"with data, of {child.n_states:,} states each, and would take {in_bytes(need)}, more than the "
             f"{in_bytes(allowed)} that are allowed. Use variables with fewer states, or allow more: ",
-            Remedy("memory", "16GB", call="sf.config(…)"),
+            more_memory(need),
             ".",
         )
 

@@ -16,8 +16,8 @@ from numpy.typing import NDArray
 from suffice.data.block import Block
 from suffice.data.schema import Schema
 from suffice.data.variable import Variable
-from suffice.errors import Remedy, StatisticsError
-from suffice.settings import settings
+from suffice.errors import StatisticsError
+from suffice.settings import more_memory, settings
 from suffice.stats.counts import require_factor
 from suffice.stats.moment_passes import added
 from suffice.stats.needs import Need, NeedFor
@@ -234,6 +234,6 @@ def _require_room(k: int, p: int) -> None:
             f"Values are missing in {plural(k, 'different way')}; the moments of {plural(p, 'column')} for each of "
             f"them would take {in_bytes(need)}, and {in_bytes(allowed)} may be used. Use fewer columns, leave out rows "
             "that lack most of them, or allow more: ",
-            Remedy("memory", "16GB", call="sf.config(…)"),
+            more_memory(need),
             ".",
         )

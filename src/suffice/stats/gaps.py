@@ -17,9 +17,9 @@ import numpy as np
 from suffice.data.block import Block
 from suffice.data.schema import Schema
 from suffice.data.variable import Variable, unite
-from suffice.errors import Remedy, StatisticsError, listing
+from suffice.errors import StatisticsError, listing
 from suffice.native.missing_values import find_components, find_surroundings, number_lists
-from suffice.settings import settings
+from suffice.settings import more_memory, settings
 from suffice.stats.counts import require_factor
 from suffice.stats.gap_lists import order_of, ragged, starts, taken
 from suffice.stats.needs import Gap
@@ -211,7 +211,7 @@ class Gaps:
                 f"The {plural(self.n, 'situation')} in which values are missing take {in_bytes(n_bytes)}, more than "
                 f"the {in_bytes(allowed)} that are allowed. Leave out rows that lack most of their values, or "
                 "allow more: ",
-                Remedy("memory", "16GB", call="sf.config(…)"),
+                more_memory(n_bytes),
                 ".",
             )
         return self

@@ -23,8 +23,8 @@ from suffice.data.matrix import side_by_side
 from suffice.data.schema import Schema
 from suffice.data.sparse_matrix import sparse_part
 from suffice.data.variable import Variable, unite
-from suffice.errors import DataError, Remedy, StatisticsError, listing
-from suffice.settings import settings
+from suffice.errors import DataError, StatisticsError, listing
+from suffice.settings import more_memory, settings
 from suffice.stats.counts import n_cells, require_factor
 from suffice.stats.moment_passes import Arrays, Job, Products, added, pass_over
 from suffice.stats.needs import Moment
@@ -311,7 +311,7 @@ def _require_room(needs: Sequence[Moment], schema: Schema) -> None:
             f"The moments would take {in_bytes(total)}, too many for the {in_bytes(allowed)} that are allowed. The "
             f"largest are those of {plural(len(largest.xs), 'variable')} for each of {_n_cells(largest, schema):,} "
             f"configurations of {listing(largest.by)}. Use fewer variables or states, or allow more, with ",
-            Remedy("memory", "16GB", call="sf.config(…)"),
+            more_memory(total),
             ".",
         )
 

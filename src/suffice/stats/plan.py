@@ -6,8 +6,8 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 
 from suffice.data.schema import Schema
-from suffice.errors import Remedy, StatisticsError
-from suffice.settings import settings
+from suffice.errors import StatisticsError
+from suffice.settings import more_memory, settings
 from suffice.stats import counts
 from suffice.stats.needs import Count, Need
 from suffice.text import in_bytes, plain_table
@@ -73,7 +73,7 @@ class CountPlan:
             raise StatisticsError(
                 f"The tables of counts would take {in_bytes(self.n_bytes)}, more than the {in_bytes(allowed)} that are "
                 f"allowed. The largest is over {largest.scope}, with {largest.n_cells:,} cells. Allow more, with ",
-                Remedy("memory", "16GB", call="sf.config(…)"),
+                more_memory(self.n_bytes),
                 ", or use variables with fewer states.",
             )
 

@@ -16,8 +16,8 @@ from suffice.data.block import Block, code_dtype
 from suffice.data.frame import to_native
 from suffice.data.schema import Schema
 from suffice.data.variable import Variable, unite
-from suffice.errors import Remedy, StatisticsError, UnknownNameError, is_number, listing, shown, suggestion
-from suffice.settings import settings
+from suffice.errors import StatisticsError, UnknownNameError, is_number, listing, shown, suggestion
+from suffice.settings import more_memory, settings
 from suffice.stats.counts import Counts, require_factor
 from suffice.stats.needs import Distinct
 from suffice.stats.notebook import rows_cells
@@ -307,7 +307,7 @@ def _within_memory(rows: Rows) -> Rows:
             f"The {plural(rows.n_rows, 'distinct row')} of {plural(len(rows.variables), 'column')} "
             f"{listing(rows.need.scope)} take {in_bytes(rows.n_bytes)}, more than the {in_bytes(allowed)} that are "
             "allowed. Allow more, with ",
-            Remedy("memory", "16GB", call="sf.config(…)"),
+            more_memory(rows.n_bytes),
             ", or use fewer columns.",
         )
     return rows

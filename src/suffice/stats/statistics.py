@@ -14,7 +14,6 @@ from suffice.data.block import Block, SettledTable
 from suffice.data.schema import Schema
 from suffice.errors import (
     FileFormatError,
-    Remedy,
     SchemaError,
     StatisticsError,
     SufficeError,
@@ -23,7 +22,7 @@ from suffice.errors import (
     shown,
 )
 from suffice.files import read_arrays, write_arrays
-from suffice.settings import settings
+from suffice.settings import more_memory, settings
 from suffice.stats.chain_counts import ChainCount, ChainCounts, count_chains
 from suffice.stats.counting import count_block
 from suffice.stats.counts import Counts, require_factor
@@ -348,7 +347,7 @@ def _too_large(total: Statistics, n_bytes: int) -> StatisticsError:
         f"After {total.n_read:,} rows the statistics take {in_bytes(n_bytes)}, more than the "
         f"{in_bytes(settings().memory)} that are allowed; {in_bytes(largest)} of them are of "
         f"{listing(need.columns, 6)}. Allow more, with ",
-        Remedy("memory", "16GB", call="sf.config(…)"),
+        more_memory(n_bytes),
         ", collect the families one by one, or give that family fewer parents or states.",
     )
 

@@ -26,7 +26,7 @@ from suffice.errors import (
     require_whole,
     shown,
 )
-from suffice.settings import settings
+from suffice.settings import more_memory, settings
 from suffice.stats.moments import Moments
 from suffice.stats.needs import Moment
 from suffice.stats.statistics import Statistics
@@ -139,7 +139,7 @@ class Autoregression(Structure["Fit[AutoregressiveModel]"]):
                 f"An autoregression of order {shown(self.order)} has {shown(p)} columns; their moments would take "
                 f"{in_bytes(need)}, more than the {in_bytes(allowed)} that are allowed. Lower the order, or allow "
                 "more: ",
-                Remedy("memory", "16GB", call="sf.config(…)"),
+                more_memory(need),
                 ".",
             )
 

@@ -22,14 +22,13 @@ from suffice.errors import (
     ArgumentError,
     DataError,
     Passed,
-    Remedy,
     StructureError,
     is_whole,
     require_choice,
     require_text,
     shown,
 )
-from suffice.settings import settings
+from suffice.settings import more_memory, settings
 from suffice.structures.structure import F_co, Latent, Structure
 from suffice.text import in_bytes, shorten
 
@@ -133,7 +132,7 @@ class MarkovChain(Structure[F_co]):
                 f"A chain of order {shown(self.order)} has a table for every number of predecessors; to name them "
                 f"takes {in_bytes(need)}, more than the {in_bytes(allowed)} that are allowed. Lower the order, or "
                 "allow more: ",
-                Remedy("memory", "16GB", call="sf.config(…)"),
+                more_memory(need),
                 ".",
             )
         object.__setattr__(self, "variable", _variable(self.variable, bool(self.latent)))

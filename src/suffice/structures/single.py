@@ -14,8 +14,8 @@ from typing import TYPE_CHECKING, Any
 
 from suffice.data.schema import Declaration
 from suffice.data.variable import Variable
-from suffice.errors import Mention, Remedy, StructureError, listing, require_choice, shown
-from suffice.settings import settings
+from suffice.errors import Mention, StructureError, listing, require_choice, shown
+from suffice.settings import more_memory, settings
 from suffice.structures.dag import DAG
 from suffice.structures.gaussian_markov import GaussianMarkov
 from suffice.text import in_bytes
@@ -92,7 +92,7 @@ def _require_room(p: int) -> None:
             f"A normal distribution of {p:,} columns has {p * (p - 1) // 2:,} covariances. With the names of their "
             f"columns they would take {in_bytes(need)}, more than the {in_bytes(allowed)} that are allowed. Use fewer "
             "columns, a sparse graph, sf.GaussianMarkov(…), or allow more: ",
-            Remedy("memory", "64GB", call="sf.config(…)"),
+            more_memory(need),
             ".",
         )
 
