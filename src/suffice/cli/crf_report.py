@@ -92,7 +92,7 @@ def loss_of(fit: Fit) -> float:
 
 def fit_facts(tagger: Tagger, sentences: Sentences, seconds: float) -> list[tuple[str, str]]:
     """List what was learnt from what, as (name, value)."""
-    from suffice.families.facts import chain_facts
+    from suffice.models.facts import chain_facts
 
     fit = tagger.fit_
     rows = [

@@ -57,7 +57,7 @@ def _print(file: ChainFile, tables: Mapping[str, TopWeights]) -> None:
     from suffice.cli.crf_report import show_verdict
     from suffice.cli.show import show_facts, show_table
     from suffice.errors import is_number
-    from suffice.families.facts import chain_facts
+    from suffice.models.facts import chain_facts
     from suffice.text import fixed
 
     facts = chain_facts(file.model)

@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING
 
 from suffice.learn.family import Family, ModelEntry, StructureForm
 from suffice.learn.method import Method
+from suffice.models.facts import setting_facts
 from suffice.structures.autoregression import Autoregression
 
 if TYPE_CHECKING:
@@ -61,12 +62,6 @@ def _posteriors() -> dict[str, PosteriorForm]:
     return REGRESSION
 
 
-def _describe_structure(structure: Autoregression) -> Facts:
-    from suffice.families.facts import setting_facts
-
-    return setting_facts(structure)
-
-
 def _measure(structure: Autoregression, schema: Schema) -> Facts:
     names = structure.names_in(schema)
     return {"variables": ", ".join(names), "free parameters": structure.n_free(len(names))}
@@ -96,6 +91,6 @@ FAMILY = Family(
         )
     },
     posteriors=_posteriors,
-    describe=_describe_structure,
+    describe=setting_facts,
     measure=_measure,
 )

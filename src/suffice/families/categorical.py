@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING
 
 from suffice.learn.family import Family, StructureForm
 from suffice.learn.method import Method
+from suffice.models.facts import graph_facts, node_facts
 from suffice.structures.single import Bernoulli, Categorical
 
 if TYPE_CHECKING:
@@ -13,7 +14,7 @@ if TYPE_CHECKING:
     from suffice.certify.claim import Claim
     from suffice.checking.questions import Claims
     from suffice.data.schema import Schema
-    from suffice.learn.family import Facts, PosteriorForm
+    from suffice.learn.family import PosteriorForm
     from suffice.models.bayes_net import BayesianNetwork
     from suffice.result.family_fits import NetworkFit
     from suffice.structures.dag import DAG
@@ -45,18 +46,6 @@ def _claims(structure: DAG, schema: Schema, most: int) -> Claims:
     return claims_of_dag(structure, schema, most)
 
 
-def _describe(structure: DAG) -> Facts:
-    from suffice.families.facts import graph_facts
-
-    return graph_facts(structure)
-
-
-def _measure(structure: DAG, schema: Schema) -> Facts:
-    from suffice.families.facts import node_facts
-
-    return node_facts(structure, schema)
-
-
 def _result() -> type[NetworkFit]:
     from suffice.result.family_fits import NetworkFit
 
@@ -76,6 +65,6 @@ FAMILY = Family(
     },
     posteriors=_posteriors,
     claims=_claims,
-    describe=_describe,
-    measure=_measure,
+    describe=graph_facts,
+    measure=node_facts,
 )

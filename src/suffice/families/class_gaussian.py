@@ -6,12 +6,12 @@ from typing import TYPE_CHECKING
 
 from suffice.learn.family import Family, ModelEntry, StructureForm
 from suffice.learn.method import Method
+from suffice.models.facts import class_subject, classifier_facts, column_facts
 from suffice.structures.class_gaussian import ClassGaussian
 
 if TYPE_CHECKING:
     from suffice.certify.certificate import Certificate
     from suffice.certify.claim import Claim
-    from suffice.learn.family import Facts
     from suffice.models.class_gaussian import ClassGaussianModel
     from suffice.report.page.entries import ReportParts
     from suffice.result.fit import Fit
@@ -44,24 +44,6 @@ def _parts(model: ClassGaussianModel, fit: Fit | None) -> ReportParts:
     return gaussian_parts(model, fit)
 
 
-def _subject(model: ClassGaussianModel) -> str:
-    from suffice.families.facts import class_subject
-
-    return class_subject(model)
-
-
-def _describe(model: ClassGaussianModel) -> Facts:
-    from suffice.families.facts import classifier_facts
-
-    return classifier_facts(model)
-
-
-def _describe_columns(structure: ClassGaussian) -> Facts:
-    from suffice.families.facts import column_facts
-
-    return column_facts(structure)
-
-
 FAMILY = Family(
     structures=(ClassGaussian,),
     methods=_methods,
@@ -72,11 +54,11 @@ FAMILY = Family(
             "Gaussian classifier",
             _model,
             _parts,
-            describe=_describe,
-            subject=_subject,
+            describe=classifier_facts,
+            subject=class_subject,
             structure_of=lambda model, structure: model.structure,
         ),
     ),
     files=lambda: {"ClassGaussian": StructureForm(ClassGaussian.from_dict, takes=("divisor",))},
-    describe=_describe_columns,
+    describe=column_facts,
 )

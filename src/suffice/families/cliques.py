@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING
 
 from suffice.learn.family import Family, ModelEntry, StructureForm
 from suffice.learn.method import Method
+from suffice.models.facts import factor_facts
 from suffice.structures.cliques import Cliques
 
 if TYPE_CHECKING:
@@ -70,12 +71,6 @@ def _plots() -> tuple[Plot, ...]:
     return (plots.MATCH, plots.MOSAIC)
 
 
-def _describe(model: MarkovNetwork) -> Facts:
-    from suffice.families.facts import factor_facts
-
-    return factor_facts(model)
-
-
 def _structure_of(model: MarkovNetwork, structure: object) -> object:
     """Return the cliques whose factors come first; a base measure and a support may follow."""
     if not isinstance(structure, Cliques) or set(structure.variables) != set(model.variables):
@@ -135,7 +130,7 @@ FAMILY = Family(
     result=_result,
     measure_observed=_measure_observed,
     models=(
-        ModelEntry("MarkovNetwork", "Markov random field", _model, _parts, _plots, _describe, _structure_of, _draw),
+        ModelEntry("MarkovNetwork", "Markov random field", _model, _parts, _plots, factor_facts, _structure_of, _draw),
     ),
     files=lambda: {"Cliques": StructureForm(Cliques.from_dict, Cliques, ("graph",), ("take", "latent"), "a Cliques")},
     posteriors=_posteriors,

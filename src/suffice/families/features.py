@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING
 
 from suffice.learn.family import Family, ModelEntry, StructureForm
 from suffice.learn.method import Method
+from suffice.models.facts import factor_facts, feature_facts
 from suffice.structures.features import Features
 
 if TYPE_CHECKING:
@@ -85,15 +86,7 @@ def _plots() -> tuple[Plot, ...]:
     return (plots.MATCH, plots.LARGEST)
 
 
-def _describe_joint(model: LogLinear) -> Facts:
-    from suffice.families.facts import factor_facts
-
-    return factor_facts(model)
-
-
 def _describe(model: LogLinearDensity | ConditionalLogLinear) -> Facts:
-    from suffice.families.facts import feature_facts
-
     return {"model": type(model).__name__, **feature_facts(model.features), "weights": len(model.weights)}
 
 
@@ -146,12 +139,6 @@ def _draw(model: LogLinear) -> Drawing:
     return draw_field(model)
 
 
-def _describe_features(structure: Features) -> Facts:
-    from suffice.families.facts import feature_facts
-
-    return feature_facts(structure)
-
-
 def _measure(structure: Features, schema: Schema) -> Facts:
     return {"weights": len(structure.resolved(schema))}
 
@@ -169,7 +156,7 @@ FAMILY = Family(
     result=_result,
     measure_observed=_measure_observed,
     models=(
-        ModelEntry("LogLinear", "log-linear model", _joint, _parts, _plots, _describe_joint, _structure_of, _draw),
+        ModelEntry("LogLinear", "log-linear model", _joint, _parts, _plots, factor_facts, _structure_of, _draw),
         ModelEntry(
             "LogLinearDensity", "log-linear density", _density, _parts, describe=_describe, structure_of=_structure_of
         ),
@@ -186,6 +173,6 @@ FAMILY = Family(
     files=_files,
     goodness=_goodness,
     claims=_claims,
-    describe=_describe_features,
+    describe=feature_facts,
     measure=_measure,
 )

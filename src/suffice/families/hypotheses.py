@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING
 
 from suffice.learn.family import Family, ModelEntry, StructureForm
 from suffice.learn.method import Method
+from suffice.models.facts import first_few
 from suffice.structures.hypotheses import Hypotheses
 
 if TYPE_CHECKING:
@@ -45,7 +46,6 @@ def _parts(model: HypothesisMixture, fit: Fit | None) -> ReportParts:
 
 def _describe(model: HypothesisMixture) -> Facts:
     """Say what the hypotheses are about, and how likely the likeliest of them are."""
-    from suffice.families.facts import first_few
     from suffice.text import probability, shorten
 
     pairs = sorted(zip(model.weights.tolist(), model.hypotheses.names, strict=True), key=lambda pair: -pair[0])

@@ -6,12 +6,12 @@ from typing import TYPE_CHECKING
 
 from suffice.learn.family import Family, ModelEntry, StructureForm
 from suffice.learn.method import Method
+from suffice.models.facts import class_subject, classifier_facts, column_facts
 from suffice.structures.joint_classes import JointClasses
 
 if TYPE_CHECKING:
     from suffice.certify.certificate import Certificate
     from suffice.certify.claim import Claim
-    from suffice.learn.family import Facts
     from suffice.models.joint_classes import JointClassModel
     from suffice.report.page.entries import ReportParts
     from suffice.result.fit import Fit
@@ -43,28 +43,10 @@ def _parts(model: JointClassModel, fit: Fit | None) -> ReportParts:
     return joint_parts(model, fit)
 
 
-def _subject(model: JointClassModel) -> str:
-    from suffice.families.facts import class_subject
-
-    return class_subject(model)
-
-
-def _describe(model: JointClassModel) -> Facts:
-    from suffice.families.facts import classifier_facts
-
-    return classifier_facts(model)
-
-
 def _structure_of(model: JointClassModel, structure: object) -> object:
     """Return a structure of the table's columns; which class probabilities were wanted, a model does not say."""
     fits = isinstance(structure, JointClasses) and model.variables == structure.columns
     return structure if fits else model
-
-
-def _describe_columns(structure: JointClasses) -> Facts:
-    from suffice.families.facts import column_facts
-
-    return column_facts(structure)
 
 
 FAMILY = Family(
@@ -77,11 +59,11 @@ FAMILY = Family(
             "classifier by joint tables",
             _model,
             _parts,
-            describe=_describe,
-            subject=_subject,
+            describe=classifier_facts,
+            subject=class_subject,
             structure_of=_structure_of,
         ),
     ),
     files=lambda: {"JointClasses": StructureForm(JointClasses.from_dict)},
-    describe=_describe_columns,
+    describe=column_facts,
 )

@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING
 
 from suffice.learn.family import Family, ModelEntry
 from suffice.learn.method import Method
+from suffice.models.facts import chain_facts, label_subject
 from suffice.structures.label_chain import LabelChain
 
 if TYPE_CHECKING:
@@ -53,15 +54,7 @@ def _plots() -> tuple[Plot, ...]:
     return (plots.LARGEST, plots.STEPS)
 
 
-def _subject(model: ChainModel) -> str:
-    from suffice.families.facts import label_subject
-
-    return label_subject(model)
-
-
 def _describe(model: ChainModel) -> Facts:
-    from suffice.families.facts import chain_facts
-
     return dict(chain_facts(model))
 
 
@@ -84,7 +77,7 @@ FAMILY = Family(
             _plots,
             _describe,
             draw=_draw,
-            subject=_subject,
+            subject=label_subject,
         ),
     ),
 )

@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING
 
 from suffice.learn.family import Family, ModelEntry
 from suffice.learn.method import Method
+from suffice.models.facts import label_subject
 from suffice.structures.label_graph import LabelGraph
 
 if TYPE_CHECKING:
@@ -37,12 +38,6 @@ def _model() -> type[GraphModel]:
     return GraphModel
 
 
-def _subject(model: GraphModel) -> str:
-    from suffice.families.facts import label_subject
-
-    return label_subject(model)
-
-
 def _parts(model: GraphModel, fit: Fit | None) -> ReportParts:
     from suffice.report.page.sequences import labelled_graph_parts
 
@@ -53,5 +48,5 @@ FAMILY = Family(
     structures=(LabelGraph,),
     methods=_methods,
     certify=_certify,
-    models=(ModelEntry("GraphModel", "conditional random field on graphs", _model, _parts, subject=_subject),),
+    models=(ModelEntry("GraphModel", "conditional random field on graphs", _model, _parts, subject=label_subject),),
 )

@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING
 
 from suffice.learn.family import Family, ModelEntry, StructureForm
 from suffice.learn.method import Method
+from suffice.models.facts import setting_facts
 from suffice.structures.markov_chain import MarkovChain
 
 if TYPE_CHECKING:
@@ -114,12 +115,6 @@ def _posteriors() -> dict[str, PosteriorForm]:
     return MARKOV_CHAIN
 
 
-def _describe_structure(structure: MarkovChain) -> Facts:
-    from suffice.families.facts import setting_facts
-
-    return setting_facts(structure)
-
-
 def _measure(structure: MarkovChain, schema: Schema) -> Facts:
     """Count the parameters of a chain, observed or hidden."""
     if structure.latent:
@@ -165,6 +160,6 @@ FAMILY = Family(
         )
     },
     posteriors=_posteriors,
-    describe=_describe_structure,
+    describe=setting_facts,
     measure=_measure,
 )

@@ -6,12 +6,12 @@ from typing import TYPE_CHECKING
 
 from suffice.learn.family import Family, ModelEntry, StructureForm
 from suffice.learn.method import Method
+from suffice.models.facts import class_subject, classifier_facts, column_facts
 from suffice.structures.naive import Naive
 
 if TYPE_CHECKING:
     from suffice.certify.certificate import Certificate
     from suffice.certify.claim import Claim
-    from suffice.learn.family import Facts
     from suffice.models.naive import NaiveModel
     from suffice.report.page.entries import ReportParts
     from suffice.result.fit import Fit
@@ -43,24 +43,6 @@ def _parts(model: NaiveModel, fit: Fit | None) -> ReportParts:
     return naive_parts(model, fit)
 
 
-def _subject(model: NaiveModel) -> str:
-    from suffice.families.facts import class_subject
-
-    return class_subject(model)
-
-
-def _describe(model: NaiveModel) -> Facts:
-    from suffice.families.facts import classifier_facts
-
-    return classifier_facts(model)
-
-
-def _describe_columns(structure: Naive) -> Facts:
-    from suffice.families.facts import column_facts
-
-    return column_facts(structure)
-
-
 FAMILY = Family(
     structures=(Naive,),
     methods=_methods,
@@ -71,11 +53,11 @@ FAMILY = Family(
             "naive Bayes classifier",
             _model,
             _parts,
-            describe=_describe,
-            subject=_subject,
+            describe=classifier_facts,
+            subject=class_subject,
             structure_of=lambda model, structure: model.structure,
         ),
     ),
     files=lambda: {"Naive": StructureForm(Naive.from_dict, takes=("divisor",))},
-    describe=_describe_columns,
+    describe=column_facts,
 )

@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING
 
 from suffice.learn.family import Family, ModelEntry, StructureForm
 from suffice.learn.method import Method
+from suffice.models.facts import graph_facts, node_facts
 from suffice.structures.dag import DAG
 
 if TYPE_CHECKING:
@@ -14,7 +15,7 @@ if TYPE_CHECKING:
     from suffice.certify.observed_discrete import Observed
     from suffice.checking.questions import Claims
     from suffice.data.schema import Schema
-    from suffice.learn.family import Facts, Plot, PosteriorForm
+    from suffice.learn.family import Plot, PosteriorForm
     from suffice.models.bayes_net import BayesianNetwork
     from suffice.report.page.entries import ReportParts
     from suffice.report.static_graph import Drawing
@@ -91,18 +92,6 @@ def _draw(model: BayesianNetwork) -> Drawing:
     return draw_network(model)
 
 
-def _describe(structure: DAG) -> Facts:
-    from suffice.families.facts import graph_facts
-
-    return graph_facts(structure)
-
-
-def _measure(structure: DAG, schema: Schema) -> Facts:
-    from suffice.families.facts import node_facts
-
-    return node_facts(structure, schema)
-
-
 def _result() -> type[NetworkFit]:
     from suffice.result.family_fits import NetworkFit
 
@@ -125,6 +114,6 @@ FAMILY = Family(
     },
     posteriors=_posteriors,
     claims=_claims,
-    describe=_describe,
-    measure=_measure,
+    describe=graph_facts,
+    measure=node_facts,
 )

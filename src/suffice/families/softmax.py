@@ -6,12 +6,13 @@ from typing import TYPE_CHECKING
 
 from suffice.learn.family import Family, ModelEntry, StructureForm
 from suffice.learn.method import Method
+from suffice.models.facts import class_subject, classifier_facts, column_facts
 from suffice.structures.softmax_regression import SoftmaxClasses
 
 if TYPE_CHECKING:
     from suffice.certify.certificate import Certificate
     from suffice.certify.claim import Claim
-    from suffice.learn.family import Facts, Plot
+    from suffice.learn.family import Plot
     from suffice.models.softmax_model import SoftmaxModel
     from suffice.report.page.entries import ReportParts
     from suffice.result.family_fits import SoftmaxFit
@@ -52,24 +53,6 @@ def _plots() -> tuple[Plot, ...]:
     return (plots.LARGEST,)
 
 
-def _subject(model: SoftmaxModel) -> str:
-    from suffice.families.facts import class_subject
-
-    return class_subject(model)
-
-
-def _describe(model: SoftmaxModel) -> Facts:
-    from suffice.families.facts import classifier_facts
-
-    return classifier_facts(model)
-
-
-def _describe_columns(structure: SoftmaxClasses) -> Facts:
-    from suffice.families.facts import column_facts
-
-    return column_facts(structure)
-
-
 def _result() -> type[SoftmaxFit]:
     from suffice.result.family_fits import SoftmaxFit
 
@@ -88,12 +71,12 @@ FAMILY = Family(
             _model,
             _parts,
             _plots,
-            describe=_describe,
-            subject=_subject,
+            describe=classifier_facts,
+            subject=class_subject,
             structure_of=lambda model, structure: model.structure,
             conditional=True,
         ),
     ),
     files=lambda: {"SoftmaxClasses": StructureForm(SoftmaxClasses.from_dict)},
-    describe=_describe_columns,
+    describe=column_facts,
 )
