@@ -274,3 +274,11 @@ def test_too_few_steps_are_not_certified() -> None:
     assert any("Not converged after 1 step" in note.text for note in fit.notes)
     started = sf.maxent("A:B + B:C + A:C", pairs, over=YES_NO, init="random", seed=4, options={}, tol=1e-10)
     assert started.certificate.ok
+
+
+@pytest.mark.parametrize("method", ["auto", "ipf"])
+def test_targets_on_the_boundary_are_explained_once_and_not_as_a_likelihood(method: str) -> None:
+    fit = sf.maxent("A:B + B:C", [[[0.5, 0.5], [0, 0]], [[0.25, 0.25], [0.25, 0.25]]], over=YES_NO, method=method)
+    assert fit.certificate.exists == "no"
+    assert sum("no distribution with finite parameters" in note.text for note in fit.notes) == 1
+    assert not any("maximum-likelihood estimate" in note.text for note in fit.notes)

@@ -7,6 +7,7 @@ from typing import Any
 
 from suffice.certify.certificate import Certificate
 from suffice.certify.claim import Claim
+from suffice.data.encode import remark_on_numbers
 from suffice.errors import (
     ArgumentError,
     DataError,
@@ -184,13 +185,13 @@ def _require_rows(structure: Structure, statistics: Statistics, prior: Any) -> N
         )
 
 
-def _together(remarks: tuple[str, ...]) -> list[str]:
+def _together(statistics: Statistics) -> list[str]:
     """Say in one remark what would be said of many columns alike."""
-    ending = ": whole numbers read as a discrete variable."
-    names = [remark.removesuffix(ending) for remark in remarks if remark.endswith(ending)]
+    column_of = {remark_on_numbers(name): name for name in statistics.schema}
+    names = [column_of[remark] for remark in statistics.remarks if remark in column_of]
     if len(names) <= FEW:
-        return list(remarks)
-    others = [remark for remark in remarks if not remark.endswith(ending)]
+        return list(statistics.remarks)
+    others = [remark for remark in statistics.remarks if remark not in column_of]
     first, more = ", ".join(names[:FEW]), len(names) - FEW
     return [f"{first} and {more:,} more: whole numbers read as discrete variables.", *others]
 
@@ -198,7 +199,7 @@ def _together(remarks: tuple[str, ...]) -> list[str]:
 def _notes(
     statistics: Statistics, solution: Solution, certificate: Certificate, of_rows: tuple[str, ...]
 ) -> tuple[Note, ...]:
-    notes = list(notes_on("data", [*_together(statistics.remarks), *of_rows]))
+    notes = list(notes_on("data", [*_together(statistics), *of_rows]))
     if statistics.n_dropped:
         notes.append(
             Note(
@@ -207,7 +208,7 @@ def _notes(
             )
         )
     notes += notes_on("estimate", solution.remarks)
-    if certificate.exists == "no" and not any("does not exist" in remark for remark in solution.remarks):
+    if certificate.exists == "no" and not solution.explains_boundary:
         said = "The maximum-likelihood estimate does not exist"
         if certificate.boundary:
             said += Text(

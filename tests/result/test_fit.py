@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import dataclasses
 import math
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -167,3 +168,11 @@ def test_what_holds_of_many_columns_is_said_once() -> None:
     assert notes == ["x0, x1, x2, x3 and 5 more: whole numbers read as discrete variables."]
     few = {name: many[name] for name in ("x0", "x1")}
     assert len(sf.fit(sf.DAG("x0; x1"), few).notes) == 2
+
+
+def test_what_holds_of_many_columns_is_said_once_of_statistics_from_a_file(tmp_path: Path) -> None:
+    many = {f"x{number}": [0, 1, number % 2] for number in range(9)}
+    structure, path = sf.DAG("; ".join(many)), tmp_path / "counts.stats"
+    sf.collect(structure, many).save(path)
+    (note,) = sf.estimate(structure, sf.Statistics.load(path)).notes
+    assert note.text == "x0, x1, x2, x3 and 5 more: whole numbers read as discrete variables."

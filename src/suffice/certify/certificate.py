@@ -155,8 +155,8 @@ class Certificate:
 
     @property
     def _is_left_open(self) -> bool:
-        """Whether ``boundary`` says what the data leave open, of an observed likelihood, and not what runs away."""
-        return bool(self.boundary) and "observed likelihood" in self.claim
+        """Whether ``boundary`` says what the data leave open, and not what runs away."""
+        return bool(self.boundary) and self.exists != "no"
 
     @property
     def _foot(self) -> list[str]:

@@ -354,13 +354,18 @@ class ColumnEncoder:
             return ()
         variable = self.settled().variable
         if variable.labels and not variable.declared and _all_whole(variable.labels):
-            return (f"{self.name}: whole numbers read as a discrete variable.",)
+            return (remark_on_numbers(self.name),)
         spelled = [state for state in variable.labels if state in SPELLINGS_OF_MISSING]
         if spelled and not variable.declared:
             marks = list(dict.fromkeys(["", "?", spelled[0]]))
             remedy = f"read the file with na_values={marks!r}" if self.text else "replace it by a missing one"
             return (f"{self.name}: {spelled[0]!r} is kept as a state. If it means a missing value, {remedy}.",)
         return ()
+
+
+def remark_on_numbers(name: str) -> str:
+    """Say that a column of whole numbers became a discrete variable, though nobody declared it."""
+    return f"{name}: whole numbers read as a discrete variable."
 
 
 def require_few_numbers(variable: Variable) -> None:

@@ -9,7 +9,7 @@ from numpy.typing import NDArray
 
 from suffice.data.block import EXACT, code_dtype
 from suffice.data.class_codes import class_codes
-from suffice.data.encode import MAX_INTEGER_STATES, above
+from suffice.data.encode import MAX_INTEGER_STATES, above, remark_on_numbers
 from suffice.data.schema import Declaration, SchemaLike, declarations
 from suffice.data.variable import Variable
 from suffice.errors import DataError, Mention, Remedy, listing, suggestion
@@ -66,7 +66,7 @@ def states_of_matrix(
     unsaid = [v for v, entry in zip(variables, said, strict=True) if entry is None and not v.declared]
     if any(v.n_states > MAX_INTEGER_STATES for v in unsaid):
         return None
-    return codes, variables, tuple(f"{v.name}: whole numbers read as a discrete variable." for v in unsaid)
+    return codes, variables, tuple(remark_on_numbers(v.name) for v in unsaid)
 
 
 def _binary(name: str, entry: Declaration) -> Variable:

@@ -157,6 +157,7 @@ def solution(matching: Matching, found: CliqueEstimate, face: Face | None) -> So
         trace=tuple(Step(number, value) for number, value in enumerate(found.objectives, 1)),
         remarks=tuple(remarks),
         interrupted=problem.watch.interrupted,
+        explains_boundary=face is not None and face.exists == "no",
         diagnostics={} if found.log_z is None else {"log_z": found.log_z - sum(_shifts(matching, found.theta))},
     )
 

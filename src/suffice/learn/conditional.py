@@ -283,4 +283,5 @@ def solve_conditional(problem: Problem, search: WeightSearch) -> Solution:
         trace=steps_of(found),
         remarks=tuple(remarks),
         interrupted=problem.watch.interrupted,
+        explains_boundary=bool(len(ran_away)) or direction is not None,
     )

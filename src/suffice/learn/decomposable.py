@@ -60,6 +60,7 @@ def solve(problem: Problem) -> Solution:
         posterior=posterior,
         log_marginal_likelihood=None if posterior is None else posterior.log_marginal_likelihood,
         remarks=tuple(remarks),
+        explains_boundary=adjusted != n_free,
     )
 
 

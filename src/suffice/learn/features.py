@@ -208,9 +208,10 @@ def solution(setting: FeatureSetting, found: FoundWeights, on_face: HullFace | N
     rank, remarks = rank_of(setting)
     ran_away = np.flatnonzero(setting.limits)
     adjusted = rank_left(setting, rank)
+    is_on_face = on_face is not None and on_face.exists == "no" and on_face.direction is not None
     if len(ran_away):
         remarks.append(_run_away(setting, ran_away))
-    if on_face is not None and on_face.exists == "no" and on_face.direction is not None:
+    if on_face is not None and is_on_face:
         remarks.append(_combination(setting, on_face))
     remarks += [*unfinished(problem, found), *spin_remarks(problem)]
     if isinstance(problem.prior, Laplace):
@@ -224,6 +225,7 @@ def solution(setting: FeatureSetting, found: FoundWeights, on_face: HullFace | N
         trace=steps_of(found),
         remarks=(*found.remarks, *remarks),
         interrupted=problem.watch.interrupted,
+        explains_boundary=bool(len(ran_away)) or is_on_face,
     )
 
 

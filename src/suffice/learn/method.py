@@ -125,6 +125,8 @@ class Solution(Generic[M_co]):
         Those that the model was estimated from, where they are not the ones that were collected: expected statistics.
     undetermined : tuple of str
         Parameters along which a search found its objective flat.
+    explains_boundary : bool
+        Whether the remarks say already that the estimate lies on the boundary, and what runs away there.
     """
 
     model: M_co
@@ -141,6 +143,7 @@ class Solution(Generic[M_co]):
     starts: tuple[Start, ...] = ()
     statistics: Statistics | None = None
     undetermined: tuple[str, ...] = ()
+    explains_boundary: bool = False
 
 
 @dataclass(frozen=True)

@@ -103,4 +103,5 @@ def solve(problem: Problem) -> Solution:
         trace=steps_of(found),
         remarks=(*found.remarks, *remarks),
         interrupted=problem.watch.interrupted,
+        explains_boundary=bool(len(ran_away)),
     )

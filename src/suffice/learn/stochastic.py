@@ -151,6 +151,7 @@ def solve(problem: Problem) -> Solution:
         n_free_adjusted=max(rank - len(ran_away), 0),
         remarks=tuple(remarks),
         interrupted=problem.watch.interrupted,
+        explains_boundary=bool(len(ran_away)),
     )
 
 
