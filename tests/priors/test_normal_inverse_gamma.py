@@ -339,6 +339,19 @@ def test_a_moved_estimate_has_a_residual(seed: int, q: int, point: str, what: in
     assert posterior_residual(estimate, moments(of, rows), other) > 1e-3
 
 
+@pytest.mark.parametrize("point", ["mean", "map"])
+def test_the_proof_of_a_nearly_exact_line_is_as_exact_as_its_moments(point: str) -> None:
+    x = np.arange(-4.0, 5.0)
+    rows = np.column_stack([x, 2.0**14 * x + np.where(x % 3 == 0, 1.0, -0.5)])  # 1 − r² is 3e-10
+    prior = RegressionPseudo(0.5, np.array([1.0]), np.array([[2.0]]), 2.0**14, np.array([2.0**14]), 3.0, 2.0)
+    beta, scale = naive(prior, rows)
+    shape = prior.shape + len(rows) / 2
+    variance = float(scale / Fraction(shape + 2 if point == "map" else shape - 1))
+    exact = LinearGaussianCPD(family(1), np.array([float(beta[0])]), np.array([[float(beta[1])]]), np.array([variance]))
+    pseudo = RegressionPseudo(**{**vars(prior), "point": point})
+    assert posterior_residual(exact, moments(family(1), rows), pseudo) < 1e-14
+
+
 def test_collinear_parents_are_told_apart_by_the_prior_only() -> None:
     x = np.linspace(-1, 1, 9)
     data = {"a": x, "b": 2 * x, "y": 3 * x + np.cos(40 * x)}

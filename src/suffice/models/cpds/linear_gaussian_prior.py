@@ -16,14 +16,16 @@ from __future__ import annotations
 import math
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
+from fractions import Fraction
 from typing import TYPE_CHECKING, Self, TypeVar
 
 import numpy as np
 
+from suffice.models.cpds.exact_regression import MAX_EXACT, in_fractions
 from suffice.models.cpds.linear_gaussian import LinearGaussianCPD
 from suffice.optimise.distance import EPS, Distance, beyond, shortfall
 from suffice.stats.moments import Moments
-from suffice.types import Floats
+from suffice.types import Array, Floats
 from suffice.values import Estimate
 
 if TYPE_CHECKING:
@@ -124,6 +126,8 @@ def shape_after(pseudo: RegressionPseudo, weight: W) -> W:
 def posterior_residual(cpd: LinearGaussianCPD, moments: Moments, pseudo: RegressionPseudo) -> float:
     """Return how far an estimate is from the conjugate formula, worked out anew by least squares on pseudo-rows.
 
+    Where child and parents of a configuration are nearly collinear, the least squares lose the digits of the variance,
+    so they are corrected by their equations in exact fractions, unless there are too many numbers for those.
     Slopes are compared relative to their size and their posterior standard deviation, the level at the data's mean
     relative to what it is the sum of, variances relative to themselves. Configurations without rows under a free
     intercept are left to ``unseen_parents``.
@@ -154,13 +158,17 @@ def _posterior_rows(cpd: LinearGaussianCPD, moments: Moments, prior: RegressionP
     weight = moments.weight.reshape(-1)
     mean, rest = moments.mean.reshape(-1, q + 1), moments.rest.reshape(-1, q + 1)
     scatter = moments.scatter.reshape(-1, q + 1, q + 1)
-    for row in range(len(weight)) if isinstance(prior, PseudoByRow) else _rows_to_prove(cpd, weight):
+    rows = range(len(weight)) if isinstance(prior, PseudoByRow) else _rows_to_prove(cpd, weight)
+    is_exact = len(rows) * (q + 1) ** 2 <= MAX_EXACT
+    for row in rows:
         n, pseudo = float(weight[row]), prior.of_row(row)
         if not shape_after(pseudo, n) > 0 or (not n > 0 and not pseudo.weight > 0):
             continue
         origin = mean[row] if n > 0 else np.append(pseudo.centre, pseudo.level)
         stacked = _stacked(pseudo, n, origin, rest[row], scatter[row])
         beta, root, squares = _least_squares(stacked)
+        if is_exact:
+            beta, squares = _corrected(pseudo, n, origin, rest[row], scatter[row], beta, root)
         shape, scale = shape_after(pseudo, n), pseudo.scale + squares / 2
         divisor = shape + 1 + len(beta) / 2 if pseudo.point == "map" else shape - 1
         yield _Posterior(row, origin, beta, root, shape, divisor, scale / divisor if divisor > 0 else math.nan)
@@ -208,6 +216,31 @@ def _least_squares(stacked: Floats) -> tuple[Floats, Floats, float]:
     beta[order] = solve_triangular(r[:k, :k], r[:k, k])
     root[:, order] = r[:k, :k]
     return beta, root, float((r[k:, k] ** 2).sum())
+
+
+def _corrected(
+    pseudo: RegressionPseudo, n: float, origin: Floats, rest: Floats, scatter: Floats, beta: Floats, root: Floats
+) -> tuple[Floats, float]:
+    """Return the solution and the squares left, from the normal equations at ``beta`` in exact fractions."""
+    level, along = Fraction(float(beta[0])), _fractions(np.append(-beta[1:], 1.0))
+    apart = _fractions(pseudo.slopes) + along[:-1]
+    cross, pull = _fractions(scatter).dot(along), _fractions(pseudo.scatter).dot(apart)
+    squares = along.dot(cross) + apart.dot(pull)
+    by_level, by_slopes = Fraction(0), cross[:-1] + pull  # half the fall of the squares
+    centre = _fractions(np.append(pseudo.centre, pseudo.level)) - _fractions(origin)
+    for weight, place in ((Fraction(n), _fractions(rest)), (Fraction(pseudo.weight), centre)):
+        gap = along.dot(place) - level
+        squares += weight * gap * gap
+        by_level += weight * gap
+        by_slopes += weight * gap * place[:-1]
+    units = np.sqrt((root**2).sum(axis=0))
+    fall = np.append(float(by_level), by_slopes.astype(np.float64)) / units
+    half = np.linalg.solve((root / units).T, fall)
+    return beta + np.linalg.solve(root / units, half) / units, float(squares) - float(half @ half)
+
+
+def _fractions(values: Floats) -> Array:
+    return in_fractions(values, exact=True)
 
 
 @dataclass(frozen=True, eq=False)
