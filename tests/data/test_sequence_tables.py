@@ -169,3 +169,13 @@ class TestArraysOfOneColumn:
     def test_lengths_that_do_not_fit_are_refused(self, data: Any, lengths: Any, said: str) -> None:
         with pytest.raises(sf.ArgumentError, match=re.escape(said)):
             sf.Sequences(data, lengths=lengths)
+
+
+def test_a_row_without_its_sequence_is_not_advised_to_be_left_unobserved() -> None:
+    chain = sf.MarkovChain(latent={"z": 2}, variable="o", id="site")
+    with pytest.raises(sf.DataError, match="belongs to no sequence") as caught:
+        sf.fit(chain, {"o": ["a", "b"], "site": ["s", None]})
+    assert caught.value.remedies == ()
+    with pytest.raises(sf.DataError, match="the value is missing") as caught:
+        sf.fit(chain, {"o": ["a", None], "site": ["s", "s"]})
+    assert [remedy.argument for remedy in caught.value.remedies] == ["missing"]

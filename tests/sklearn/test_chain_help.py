@@ -147,6 +147,7 @@ def test_templates_come_from_files(shell: Any, tmp_path: Path) -> None:
     [
         (b"U0:%x[0,0]\nX1\n", "words.template', line 2: 'X1' begins with neither U nor B"),
         (b"# none\n", "words.template' has no line that makes attributes"),
+        (b"U0:%x[0,9]\n", r"words.template': 'U0:%x\[0,9\]' asks for column 9"),
         (b"U0:\xe9\n", r"words.template', line 1: the text is not utf-8 .*Write it in UTF-8"),
     ],
 )

@@ -18,7 +18,6 @@ from suffice.cli.crf_options import (
     SchemeOption,
     TextSeparatorOption,
     ThreadsOption,
-    naming_template,
     read_template,
     scheme_of,
     set_threads,
@@ -141,8 +140,7 @@ def fit(
             seed=seed,
             progress=LearningBar() if bar(quiet) else False,
         )
-        with naming_template(template):
-            seconds = _learn(tagger, sentences, others.get("dev"))
+        seconds = _learn(tagger, sentences, others.get("dev"))
         _write(tagger, sentences, out)
         scores = {name: _scores(tagger, other, scheme) for name, other in others.items()}
         _report(tagger, sentences, scores, seconds, out, as_json)

@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
-from contextlib import contextmanager
+from collections.abc import Iterable
 from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from suffice.errors import ArgumentError, SufficeError
+from suffice.errors import ArgumentError
 
 if TYPE_CHECKING:
     from suffice.cli.crf_source import TextOptions
@@ -98,26 +97,8 @@ def read_template(template: str | None, attributes: bool, boundary: str | None, 
         return None
     if template is None:
         raise ArgumentError(NO_TEMPLATE)
-    text = window_templates.TUTORIAL if template == TUTORIAL else _template_text(template)
-    with naming_template(template):
-        return window_templates.Templates.parse(text, boundary=boundary or "mark", ends=ends)
-
-
-@contextmanager
-def naming_template(path: str | None) -> Iterator[None]:
-    """Let errors of a template say which file it is in."""
-    try:
-        yield
-    except SufficeError as error:
-        said = str(error)
-        for start, named in (
-            ("Template, line", f"The template file {path!r}, line"),
-            ("The template has", f"The template file {path!r} has"),
-            ("The template '", f"The template file {path!r}: '"),
-        ):
-            if path is not None and said.startswith(start):
-                raise type(error)(named + said.removeprefix(start)) from None
-        raise
+    text, path = (window_templates.TUTORIAL, None) if template == TUTORIAL else (_template_text(template), template)
+    return window_templates.Templates.parse(text, boundary=boundary or "mark", ends=ends, path=path)
 
 
 def _template_text(path: str) -> str:

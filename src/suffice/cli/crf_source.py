@@ -4,12 +4,10 @@ from __future__ import annotations
 
 import sys
 from collections import Counter
-from collections.abc import Iterator
-from contextlib import contextmanager
 from dataclasses import dataclass
 
 from suffice.data.column_text import BLANKS, ColumnText, read_columns, text_lines
-from suffice.errors import ArgumentError, DataError, SufficeError, shown
+from suffice.errors import ArgumentError, DataError, shown
 from suffice.files import MAGIC
 from suffice.text import plural
 
@@ -46,19 +44,8 @@ class TextSource:
 
     def lines(self) -> list[str]:
         """Return the lines; an end of line behind the last one begins no other."""
-        with self.named():
-            found, _ = text_lines(self.content, self.encoding)
+        found, _ = text_lines(self.content, self.encoding, self.name)
         return found[:-1] if found and not found[-1] else found
-
-    @contextmanager
-    def named(self) -> Iterator[None]:
-        """Let errors name this text, as those of a list of lines do not."""
-        try:
-            yield
-        except SufficeError as error:
-            if str(error).startswith("The text, "):
-                raise type(error)(self.name + str(error).removeprefix("The text")) from None
-            raise
 
 
 def open_text(path: str, encoding: str) -> TextSource:
@@ -87,10 +74,13 @@ def columns_of(source: TextSource, options: TextOptions, lines: list[str] | None
     if options.comment == "":
         raise ArgumentError("The option --comment takes what such lines begin with, such as '#'. Got nothing instead.")
     try:
-        with source.named():
-            return read_columns(
-                content, separator=options.separator, comment=options.comment, encoding=options.encoding
-            )
+        return read_columns(
+            content,
+            separator=options.separator,
+            comment=options.comment,
+            encoding=options.encoding,
+            name=source.name,
+        )
     except DataError:
         _require_even(source, options, source.lines() if lines is None else lines)
         raise

@@ -153,8 +153,7 @@ def _of_columns(source: TextSource, text: ColumnText, layout: TextLayout, has_la
 def _of_attributes(source: TextSource, options: TextOptions) -> Sentences:
     if options.comment is not None:
         raise ArgumentError("Files of attributes have no comments: a label comes first. Leave --comment out.")
-    with source.named():
-        text = read_attributes(source.content, encoding=options.encoding)
+    text = read_attributes(source.content, encoding=options.encoding, name=source.name)
     lengths = [len(labels) for labels in text.labels]
     labels = None if not any(map(any, text.labels)) else text.labels
     numbers = list(chain(*text.lines))

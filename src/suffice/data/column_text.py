@@ -81,6 +81,7 @@ def read_columns(
     separator: str | None = None,
     comment: str | None = None,
     encoding: str = "utf-8",
+    name: str = "The text",
 ) -> ColumnText:
     r"""Read a text of one token a line, sentences apart by blank lines.
 
@@ -94,6 +95,8 @@ def read_columns(
     comment : str, optional
         Lines that begin with this are left out, such as ``"#"`` in CoNLL-U. None keeps all: ``#`` is a token elsewhere.
     encoding : str
+    name : str
+        What errors call a text that is no file.
 
     Returns
     -------
@@ -111,7 +114,7 @@ def read_columns(
         require_text("separator", separator)
     if comment is not None:
         require_text("comment", comment)
-    pieces, described = _pieces(source, encoding)
+    pieces, described = _pieces(source, encoding, name)
     tokens = _Tokens(described)
     for lines in pieces:
         fields = _fields(lines, separator)
@@ -184,16 +187,16 @@ def _fields(lines: list[str], separator: str | None) -> list[list[str]]:
 # Lines --------------------------------------------------------------------------------------------------------
 
 
-def text_lines(source: Any, encoding: str) -> tuple[list[str], str]:
-    """Return the lines without their ends, and what errors call them."""
-    pieces, described = _pieces(source, encoding)
+def text_lines(source: Any, encoding: str, name: str = "The text") -> tuple[list[str], str]:
+    """Return the lines without their ends, and what errors call them: the path, or ``name`` where there is none."""
+    pieces, described = _pieces(source, encoding, name)
     return list(chain.from_iterable(pieces)), described
 
 
-def _pieces(source: Any, encoding: str) -> tuple[Iterator[list[str]], str]:
+def _pieces(source: Any, encoding: str, name: str) -> tuple[Iterator[list[str]], str]:
     """Return the lines without their ends, some at a time, and what errors call them."""
     if not isinstance(source, str | os.PathLike):
-        return _of_lines(source), "The text"
+        return _of_lines(source), name
     path = os.fspath(source)
     if "\n" in path:
         raise ArgumentError(

@@ -44,7 +44,9 @@ class AttributeText:
     lines: list[list[int]]
 
 
-def read_attributes(source: str | os.PathLike[str] | Iterable[str], *, encoding: str = "utf-8") -> AttributeText:
+def read_attributes(
+    source: str | os.PathLike[str] | Iterable[str], *, encoding: str = "utf-8", name: str = "The text"
+) -> AttributeText:
     r"""Read labels and attributes as CRFsuite has them.
 
     Parameters
@@ -52,6 +54,8 @@ def read_attributes(source: str | os.PathLike[str] | Iterable[str], *, encoding:
     source : path, or iterable of lines
         A path that ends in .gz, .bz2 or .xz is unpacked.
     encoding : str
+    name : str
+        What errors call a text that is no file.
 
     Examples
     --------
@@ -61,7 +65,7 @@ def read_attributes(source: str | os.PathLike[str] | Iterable[str], *, encoding:
     >>> text.labels
     [['D', 'N'], ['V']]
     """
-    lines, described = text_lines(source, encoding)
+    lines, described = text_lines(source, encoding, name)
     found: list[_Sequence] = [_Sequence()]
     known: dict[str, tuple[str, float]] = {}
     for number, line in enumerate(lines, 1):

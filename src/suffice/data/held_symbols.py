@@ -122,11 +122,12 @@ def held(
     weights: Weights = None,
     unknown_states: str = "error",
     gaps: bool = False,
+    advice: str = "",
 ) -> HeldSymbols:
     """Encode sequences that are in memory.
 
     Without a word on whether they are ``continuous``, each column is what a table's would be. Missing values are kept
-    as −1 and NaN with ``gaps``, and refused without.
+    as −1 and NaN with ``gaps``, and refused without; ``advice`` says what else the caller takes.
     """
     variables: list[Variable] = []
     columns: dict[str, Array] = {}
@@ -138,7 +139,7 @@ def held(
         if unknown_states == "error" and declaration is not None:
             _require_states(raw, column, declaration)
         encoded = encode(column, declaration, False, unknown_states, raw.text)
-        _require_values(raw, name, encoded.values, gaps)
+        _require_values(raw, name, encoded.values, gaps, advice)
         variables.append(encoded.variable)
         columns[name] = encoded.values
         remarks += encoded.remarks
@@ -169,7 +170,7 @@ def _require_states(raw: RawSequences, column: RawColumn, declaration: Declarati
         )
 
 
-def _require_values(raw: RawSequences, name: str, values: Array, keep: bool) -> None:
+def _require_values(raw: RawSequences, name: str, values: Array, keep: bool, advice: str) -> None:
     """Refuse gaps: what comes before and after one would become neighbours. Hidden chains may keep them."""
     if values.dtype.kind != "f" and (keep or not values.size or values.min() >= 0):
         return
@@ -179,6 +180,7 @@ def _require_values(raw: RawSequences, name: str, values: Array, keep: bool) -> 
         raise DataError(
             f"Variable {name!r}, {raw.place(int(np.argmax(gaps)))}: the value is missing "
             f"({plural(int(gaps.sum()), 'missing value')} in all). Fill it in,{own} or cut the sequence there into two."
+            + advice
         )
     if values.dtype.kind == "f" and np.isinf(values).any():
         at = int(np.argmax(np.isinf(values)))

@@ -15,7 +15,7 @@ from suffice.data.sequences import Sequences
 from suffice.data.stream import KEEP
 from suffice.data.table import UNKNOWN_POLICIES, Weights
 from suffice.data.windows import Symbols
-from suffice.errors import ArgumentError, DataError, Passed, Remedy, require_choice
+from suffice.errors import ArgumentError, Passed, Remedy, Text, require_choice
 from suffice.types import Array
 
 Whole = NDArray[np.int64]
@@ -150,21 +150,15 @@ def open_hidden(
         )
     if missing != KEEP:
         require_choice("missing", missing, ("error", "em"))
-    try:
-        symbols = sequences.symbols(
-            variables,
-            continuous=None,
-            schema=schema,
-            weights=weights,
-            unknown_states=unknown_states,
-            gaps=missing != "error",
-        )
-    except DataError as error:
-        if "the value is missing" not in str(error):
-            raise
-        raise DataError(
-            error.message, " Or pass ", Remedy("missing", "em"), ", under which what is missing was not observed."
-        ) from None
+    symbols = sequences.symbols(
+        variables,
+        continuous=None,
+        schema=schema,
+        weights=weights,
+        unknown_states=unknown_states,
+        gaps=missing != "error",
+        advice=Text(" Or pass ", Remedy("missing", "em"), ", under which what is missing was not observed."),
+    )
     return HiddenTable(held_of(symbols))
 
 

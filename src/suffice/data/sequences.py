@@ -156,8 +156,9 @@ class Sequences:
         weights: Weights = None,
         unknown_states: str = "error",
         gaps: bool = False,
+        advice: str = "",
     ) -> Symbols:
-        """Return the sequences in codes or numbers; `suffice.data.held_symbols.held` tells of ``gaps``."""
+        """Return the sequences in codes or numbers; see `suffice.data.held_symbols.held`."""
         names = self.variables if variables is None else tuple(variables)
         declared = declarations(schema)
         if self.text is not None:
@@ -170,7 +171,7 @@ class Sequences:
             return TextSymbols(self.text, self.level, self.letters, name, declared.get(name))
         raw = self.raw(names)
         _require_known(declared, list(raw.columns))
-        return held(raw, declared, continuous, weights, unknown_states, gaps)
+        return held(raw, declared, continuous, weights, unknown_states, gaps, advice)
 
     def __iter__(self) -> Iterator[list[Label]]:
         """Yield the sequences of one variable as lists of labels; a text file is read whole for that."""

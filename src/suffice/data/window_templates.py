@@ -118,6 +118,8 @@ class Templates:
         or nothing, and its attribute is left out.
     ends : bool
         Whether first positions have the attribute ``__BOS__``, and last ones ``__EOS__``.
+    path : str, optional
+        The file that the text stands in, which errors name.
 
     Attributes
     ----------
@@ -139,13 +141,14 @@ class Templates:
     text: str
     boundary: str = "mark"
     ends: bool = False
+    path: str | None = field(default=None, repr=False, compare=False)
     states: tuple[Template, ...] = field(init=False, repr=False)
     steps: tuple[Template, ...] = field(init=False, repr=False)
 
     @classmethod
-    def parse(cls, text: str, *, boundary: str = "mark", ends: bool = False) -> Templates:
+    def parse(cls, text: str, *, boundary: str = "mark", ends: bool = False, path: str | None = None) -> Templates:
         """Read the text of a template file."""
-        return cls(text, boundary, ends)
+        return cls(text, boundary, ends, path)
 
     def __post_init__(self) -> None:
         require_choice("boundary", self.boundary, BOUNDARIES)
@@ -154,9 +157,13 @@ class Templates:
         if not isinstance(self.text, str):
             raise ArgumentError(f"A template must be a text, such as 'U0:%x[0,0]'. Got {shown(self.text)} instead.")
         lines = [(number, line.strip()) for number, line in enumerate(self.text.removeprefix("\ufeff").splitlines(), 1)]
-        found = [_template(line, number) for number, line in lines if line and not line.startswith("#")]
+        place = "Template" if self.path is None else f"The template file {self.path!r}"
+        found = [
+            _template(line, f"{place}, line {number}") for number, line in lines if line and not line.startswith("#")
+        ]
         if not found:
-            raise ArgumentError("The template has no line that makes attributes. Add one, such as U0:%x[0,0].")
+            whole = "The template" if self.path is None else place
+            raise ArgumentError(f"{whole} has no line that makes attributes. Add one, such as U0:%x[0,0].")
         object.__setattr__(self, "states", tuple(each for each in found if each.line.startswith("U")))
         object.__setattr__(self, "steps", tuple(each for each in found if each.line.startswith("B") and each.macros))
 
@@ -212,18 +219,19 @@ class Templates:
         for template in self.states + self.steps:
             for _, column_idx in template.macros:
                 if n and column_idx >= len(columns):
+                    place = "The template" if self.path is None else f"The template file {self.path!r}:"
                     raise DataError(
-                        f"The template {template.line!r} asks for column {column_idx}, but there "
+                        f"{place} {template.line!r} asks for column {column_idx}, but there "
                         f"{'is' if len(columns) == 1 else 'are'} {plural(len(columns), 'column')}, counted from 0, the "
                         "labels aside. Correct the template, or add the column."
                     )
 
 
-def _template(line: str, number: int) -> Template:
+def _template(line: str, place: str) -> Template:
     """Read one line."""
     if line[0] not in "UB":
         raise ArgumentError(
-            f"Template, line {number}: {shown(line)} begins with neither U nor B. Begin it with U for attributes of "
+            f"{place}: {shown(line)} begins with neither U nor B. Begin it with U for attributes of "
             "positions, with B for those of steps, or with # for a comment."
         )
     pieces = MACRO.split(line)
@@ -231,14 +239,13 @@ def _template(line: str, number: int) -> Template:
     for text in texts:
         if "%" in text:
             raise ArgumentError(
-                f"Template, line {number}: {shown(text[text.index('%') :])} is no macro. Macros are %x[row,column], "
-                "such as %x[-1,0]."
+                f"{place}: {shown(text[text.index('%') :])} is no macro. Macros are %x[row,column], such as %x[-1,0]."
             )
     macros = tuple((int(row), int(column)) for row, column in zip(rows, columns, strict=True))
     far = [row for row, _ in macros if abs(row) > FARTHEST]
     if far:
         raise ArgumentError(
-            f"Template, line {number}: a macro looks {abs(far[0]):,} rows away, where {FARTHEST:,} is the most. "
+            f"{place}: a macro looks {abs(far[0]):,} rows away, where {FARTHEST:,} is the most. "
             "Correct its first number."
         )
     return Template(line, tuple(texts), macros)

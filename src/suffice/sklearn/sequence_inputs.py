@@ -187,9 +187,8 @@ def _templates(given: str | PathLike | Templates | None) -> Templates | None:
 
 def _of_file(path: str) -> Templates:
     with in_words({"Pass its encoding, such as encoding='latin-1'.": "Write it in UTF-8."}):
-        lines, described = text_lines(path, "utf-8")
-    with in_words({"Template, line": f"{described}, line", "The template has": f"{described} has"}):
-        return Templates.parse("\n".join(lines))
+        lines, _ = text_lines(path, "utf-8")
+    return Templates.parse("\n".join(lines), path=path)
 
 
 def _is_path(text: str) -> bool:
