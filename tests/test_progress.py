@@ -178,6 +178,28 @@ def test_steps_end_with_the_function_that_left_them():
         gc.enable()
 
 
+def test_interrupts_are_noticed_in_and_between_all_functions_that_share_the_steps():
+    def some(steps, last, at):
+        for step in steps:
+            if step == at:
+                interrupt()
+            if step == last:
+                return
+
+    def search(watch, at):
+        steps = watch.steps("work", 10)
+        some(steps, 2, at)
+        if at == 2.5:
+            interrupt()
+        some(steps, 6, at)
+        return next(steps, None)
+
+    for at in (1, 2.5, 4, 6):
+        watch = Watch()
+        assert search(watch, at) is None
+        assert watch.interrupted
+
+
 def test_steps_that_end_late_leave_the_handler_of_others():
     before = signal.getsignal(signal.SIGINT)
     error = failed_loop()

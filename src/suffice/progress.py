@@ -117,9 +117,12 @@ class Watch:
         self.display.update(self._done, info)
 
     def steps(self, label: str, limit: int) -> Iterator[int]:
-        """Yield 1, 2, … ``limit`` until the caller breaks or Ctrl-C arrives."""
+        """Yield 1, 2, … ``limit`` until the caller breaks or Ctrl-C arrives, here or in what it hands them to."""
+        return self._steps(label, limit, _known_by(_calling_function(sys._getframe(1))))
+
+    def _steps(self, label: str, limit: int, owner: tuple[int, Any]) -> Iterator[int]:
         self.info = ""
-        with self.work(label, limit, "steps"), _first_interrupt_sets(self):
+        with self.work(label, limit, "steps"), _first_interrupt_sets(self, owner):
             for step in range(1, limit + 1):
                 if self.interrupted:
                     return
@@ -132,7 +135,7 @@ class Watch:
 
 @dataclass(eq=False)
 class _Loop:
-    """A loop over steps: what it reports to, and the function that runs it."""
+    """A loop over steps: what it reports to, and the function that asked for them."""
 
     watch: Watch
     owner: tuple[int, Any]
@@ -155,11 +158,11 @@ _before: list[Any] = []
 
 
 @contextlib.contextmanager
-def _first_interrupt_sets(watch: Watch) -> Iterator[None]:
+def _first_interrupt_sets(watch: Watch, owner: tuple[int, Any]) -> Iterator[None]:
     if threading.current_thread() is not threading.main_thread():
         yield  # only the main thread may handle signals
         return
-    loop = _Loop(watch, _known_by(_calling_function(sys._getframe())))
+    loop = _Loop(watch, owner)
     if signal.getsignal(signal.SIGINT) is not _on_interrupt:
         _loops.clear()
         _before[:] = [signal.signal(signal.SIGINT, _on_interrupt)]

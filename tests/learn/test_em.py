@@ -177,6 +177,28 @@ class TestInterruption:
         assert more.certificate.ok
         assert more.log_likelihood == pytest.approx(fitted().log_likelihood, rel=1e-9)
 
+    def test_of_earlier_versions_tells_ends_by_their_reasons(self, tmp_path: Path) -> None:
+        path = tmp_path / "em.checkpoint"
+        few = fitted(checkpoint=path, max_iter=3)
+        meta, arrays = read_arrays(path, KIND, VERSION)
+        assert meta.pop("stops") == ["OUT_OF_STEPS"] * 3
+        write_arrays(path, KIND, VERSION, meta, arrays)
+        same = fitted(checkpoint=path, max_iter=3)
+        assert [note.text for note in same.notes] == [note.text for note in few.notes]
+        more = fitted(checkpoint=path)
+        assert more.certificate.ok
+        assert more.log_likelihood == fitted().log_likelihood
+        assert fitted(checkpoint=path).starts == more.starts
+
+    @pytest.mark.parametrize("stops", [3, [], ["OUT_OF_STEPS"], ["CONVERGED", "CONVERGED", "?"], [[], [], []]])
+    def test_whose_ends_are_none_is_refused(self, stops: Any, tmp_path: Path) -> None:
+        path = tmp_path / "em.checkpoint"
+        fitted(checkpoint=path, max_iter=3)
+        meta, arrays = read_arrays(path, KIND, VERSION)
+        write_arrays(path, KIND, VERSION, {**meta, "stops": stops}, arrays)
+        with pytest.raises(sf.FileFormatError, match="how it ended"):
+            fitted(checkpoint=path, max_iter=3)
+
     def test_that_is_damaged_is_refused(self, tmp_path: Path) -> None:
         path = tmp_path / "em.checkpoint"
         fitted(checkpoint=path)

@@ -11,8 +11,9 @@ from tests.audit.em import audit
 from tests.audit.families import FAMILIES
 
 import suffice as sf
-from suffice.learn.em_progress import FLAT_STEPS, STEPS, Progress
+from suffice.learn.em_progress import FLAT_STEPS, REASONS, STEPS, Progress
 from suffice.learn.root_tables import RootTables
+from suffice.optimise.outcome import Stop
 
 CHANCE = np.random.default_rng(3)
 
@@ -122,7 +123,7 @@ def test_weights_of_rare_cells_are_certified_when_they_have_converged(method: st
 # When a climb ends ----------------------------------------------------------------------------------------------
 
 
-def followed(objectives: list[float], gaps: list[float], moved: tuple[str, ...] = ("p(A)",)) -> tuple[str | None, int]:
+def followed(objectives: list[float], gaps: list[float], moved: tuple[str, ...] = ("p(A)",)) -> tuple[Stop | None, int]:
     progress = Progress(1e-8, lambda before, after: moved)
     for n, (objective, gap) in enumerate(zip(objectives, gaps, strict=True), 1):
         verdict = progress.add(objective, gap, 0.0, np.zeros(1))
@@ -133,7 +134,7 @@ def followed(objectives: list[float], gaps: list[float], moved: tuple[str, ...] 
 
 class TestProgress:
     def test_has_converged_when_the_violation_is_small(self) -> None:
-        assert followed([-2.0, -1.0], [1.0, 1e-10]) == ("", 2)
+        assert followed([-2.0, -1.0], [1.0, 1e-10]) == (Stop.CONVERGED, 2)
 
     def test_goes_on_while_the_objective_rises(self) -> None:
         assert followed([0.01 * n for n in range(500)], [1e-3] * 500)[0] is None
@@ -142,13 +143,13 @@ class TestProgress:
         assert followed([0.0] * 200, [10 ** (-n / 30) for n in range(200)])[0] is None
 
     def test_ends_where_neither_moves(self) -> None:
-        verdict, n = followed([0.0] * 500, [1e-3] * 500)
-        assert verdict is not None
-        assert "flat" in verdict
+        stop, n = followed([0.0] * 500, [1e-3] * 500)
+        assert stop is Stop.LEVEL
+        assert "flat" in REASONS[stop]
         assert n <= STEPS + FLAT_STEPS + 2
 
     def test_is_content_with_less_where_the_objective_is_flat(self) -> None:
-        assert followed([0.0] * 500, [2e-9] * 500)[0] == ""
+        assert followed([0.0] * 500, [2e-9] * 500)[0] is Stop.CONVERGED
 
     def test_remembers_what_it_has_seen(self) -> None:
         one, other = (Progress(1e-8, lambda before, after: ("p(A)",)) for _ in range(2))

@@ -32,7 +32,7 @@ def test_a_search_takes_the_same_way_in_single_and_double_precision(monkeypatch)
         ) ** 3
 
     def search():
-        small = lambda value, gradient: bool(abs(gradient).max() < 1e-9)  # noqa: E731
+        small = lambda x, value, gradient: bool(abs(gradient).max() < 1e-9)  # noqa: E731
         return lbfgs(bowl, np.zeros(400), done=small, steps=Watch().steps("L-BFGS", 300))
 
     plain = search()

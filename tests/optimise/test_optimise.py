@@ -17,7 +17,7 @@ from suffice.optimise.conjugate_gradient import conjugate_gradient
 from suffice.optimise.gradient import gradient_descent
 from suffice.optimise.lbfgs import lbfgs
 from suffice.optimise.newton_cg import newton_cg
-from suffice.optimise.outcome import Outcome, rounding_error
+from suffice.optimise.outcome import Outcome, Stop, rounding_error
 from suffice.progress import Watch
 
 OPTIMISERS = {
@@ -36,12 +36,12 @@ PAIRS = [
 every_optimiser = pytest.mark.parametrize("name", OPTIMISERS)
 
 
-def never(value, gradient):
+def never(x, value, gradient):
     return False
 
 
 def small(tolerance):
-    return lambda value, gradient: bool(np.abs(gradient).max() <= tolerance)
+    return lambda x, value, gradient: bool(np.abs(gradient).max() <= tolerance)
 
 
 class Counted:
@@ -277,6 +277,22 @@ def test_a_start_at_the_optimum_is_returned_at_once(name):
     np.testing.assert_array_equal(found.x, problem.start)
 
 
+@every_optimiser
+def test_the_end_is_asked_for_at_every_point_on_the_way_with_its_value_and_gradient(name):
+    problem, asked = softmax_regression(), []
+
+    def seen(x, value, gradient):
+        asked.append((x.copy(), value))
+        np.testing.assert_array_equal(gradient, problem.evaluate(x)[1])
+        return small(TOLERANCES[name] * problem.size)(x, value, gradient)
+
+    found = minimise(name, problem, done=seen)
+    assert found.stop is Stop.CONVERGED
+    assert [value for _, value in asked] == [problem.evaluate(x)[0] for x, _ in asked]
+    assert tuple(value for _, value in asked[1:]) == found.values
+    np.testing.assert_array_equal(asked[-1][0], found.x)
+
+
 @pytest.mark.parametrize("limit", [0, 1, 3])
 @every_optimiser
 def test_the_best_point_is_returned_when_the_steps_end(name, limit):
@@ -284,6 +300,7 @@ def test_the_best_point_is_returned_when_the_steps_end(name, limit):
     found = minimise(name, problem, done=never, steps=range(limit))
     assert not found.converged
     assert found.n_steps == limit
+    assert found.stop is Stop.OUT_OF_STEPS
     assert "allow more steps" in found.reason
     values = [problem.evaluate(problem.start)[0], *found.values]
     assert found.value == min(values)
@@ -316,6 +333,7 @@ def test_no_tolerance_at_all_ends_with_advice_instead_of_running_on(name):
     # The value cannot be told apart any more, and the gradient is noise: there is nothing left to gain.
     found = minimise(name, log_partition(), done=never, steps=range(3000))
     assert not found.converged
+    assert found.stop is Stop.NO_BETTER
     assert "No better point" in found.reason
     # How long rounding error looks like progress to remembered pairs depends on the processor.
     assert found.n_steps < (2000 if name == "lbfgs" else 1000)
@@ -331,6 +349,7 @@ def test_a_gradient_that_points_the_wrong_way_ends_with_advice(name):
     start = np.array([1.0, 2.0])
     found = OPTIMISERS[name](lying, start, done=never, steps=range(100))
     assert not found.converged
+    assert found.stop is Stop.NO_BETTER
     assert "No better point" in found.reason
     assert found.n_steps == 0
     assert found.n_evaluations < 250
@@ -377,7 +396,7 @@ def test_a_search_goes_on_until_its_end_is_confirmed(name):
     found = OPTIMISERS[name](
         lambda x: (float(x @ (curvature * x)) / 2, curvature * x),
         [3.0, -2.0, 1.0],
-        done=lambda value, gradient: bool(abs(gradient).max() < 1e-3),
+        done=lambda x, value, gradient: bool(abs(gradient).max() < 1e-3),
         steps=Watch().steps(name, 10_000),
         confirm=confirm,
     )
@@ -392,7 +411,7 @@ def test_an_end_that_is_never_confirmed_is_not_called_converged(name):
     found = OPTIMISERS[name](
         lambda x: (float(x @ x), 2 * x),
         [3.0, -2.0],
-        done=lambda value, gradient: bool(abs(gradient).max() < 1e-3),
+        done=lambda x, value, gradient: bool(abs(gradient).max() < 1e-3),
         steps=Watch().steps(name, 300),
         confirm=lambda x: False,
     )

@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 
 from suffice.errors import EstimationError
 from suffice.optimise.lbfgs import lbfgs
-from suffice.optimise.outcome import Outcome
+from suffice.optimise.outcome import Outcome, Stop
 from suffice.optimise.owlqn import MOST_IDLE, owlqn, pseudo_gradient
 from suffice.optimise.proximal import proximal
 from suffice.progress import Watch
@@ -107,7 +107,7 @@ def test_without_a_price_it_finds_what_lbfgs_finds(seed: int, n: int, problem: C
     f = problem(seed, n)
     start = np.random.default_rng(seed).normal(size=n)
     found = by_owlqn(f, start, 0.0)
-    small = lambda value, gradient: bool(np.abs(gradient).max() < 1e-10)  # noqa: E731
+    small = lambda x, value, gradient: bool(np.abs(gradient).max() < 1e-10)  # noqa: E731
     other = lbfgs(f, start, done=small, steps=range(5000))
     assert found.converged
     np.testing.assert_allclose(found.x, other.x, atol=1e-7)
@@ -174,6 +174,7 @@ def test_no_tolerance_at_all_ends_at_the_optimum_with_advice() -> None:
     f = logistic(5, 8)
     found = by_owlqn(f, np.zeros(8), 1.0, done=lambda x, v, s: False, steps=range(100_000))
     assert not found.converged
+    assert found.stop is Stop.NO_BETTER
     assert "No better point" in found.reason
     assert found.n_steps < 20 * MOST_IDLE
     np.testing.assert_allclose(found.x, by_owlqn(f, np.zeros(8), 1.0).x, atol=1e-8)
@@ -183,6 +184,7 @@ def test_wrong_gradients_end_it_soon() -> None:
     uphill = lambda x: (float(x @ x), -2 * x)  # noqa: E731
     found = by_owlqn(uphill, [1.0, -2.0], 0.5)
     assert not found.converged
+    assert found.stop is Stop.NO_BETTER
     assert "No better point" in found.reason
     assert found.n_evaluations < 100
 
@@ -218,7 +220,7 @@ def test_once_the_zeros_are_right_it_takes_the_steps_of_lbfgs_on_the_other_numbe
             value, gradient = f(x)
             return value + float(np.abs(z).sum()), gradient[kept] + np.sign(best[kept])
 
-        small = lambda value, gradient, limit=limit: bool(np.abs(gradient).max() < limit)  # noqa: E731
+        small = lambda x, value, gradient, limit=limit: bool(np.abs(gradient).max() < limit)  # noqa: E731
         n_own += by_owlqn(f, start, 1.0).n_evaluations
         n_other += lbfgs(inner, start[kept], done=small, steps=range(5000)).n_evaluations
     assert n_own < 1.2 * n_other
@@ -245,6 +247,7 @@ def test_when_the_steps_end_it_says_so() -> None:
     found = by_owlqn(logistic(3, 6), np.zeros(6), 0.1, steps=range(3))
     assert not found.converged
     assert found.n_steps == 3
+    assert found.stop is Stop.OUT_OF_STEPS
     assert "allow more steps" in found.reason
 
 

@@ -21,7 +21,7 @@ from suffice.optimise.vectors import dot
 seeds = st.integers(0, 2**20)
 
 
-def never(value, gradient):
+def never(x, value, gradient):
     return False
 
 
@@ -291,7 +291,7 @@ def test_a_fixed_step_converges():
     found = gradient_descent(
         lambda x: problem.evaluate(x)[:2],
         problem.start,
-        done=lambda value, gradient: np.abs(gradient).max() < 1e-12,
+        done=lambda x, value, gradient: np.abs(gradient).max() < 1e-12,
         steps=range(1000),
         step=0.3,
     )

@@ -16,7 +16,7 @@ from scipy.optimize import minimize, nnls
 
 from suffice.errors import EstimationError
 from suffice.optimise.kinks import Kinks
-from suffice.optimise.outcome import Outcome
+from suffice.optimise.outcome import Outcome, Stop
 from suffice.optimise.proximal import proximal
 from suffice.progress import Watch
 
@@ -152,6 +152,7 @@ def test_when_the_steps_end_it_says_so() -> None:
     found = lasso(a, b, 0.1, steps=range(3))
     assert not found.converged
     assert found.n_steps == 3
+    assert found.stop is Stop.OUT_OF_STEPS
     assert "allow more steps" in found.reason
     assert lasso(a, b, 0.1, steps=range(0)).n_steps == 0
 

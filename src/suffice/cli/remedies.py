@@ -242,8 +242,10 @@ MENTIONS: Mapping[str, str | None] = {
     "fixed": "fixed={…} in Python",
     "graph": "--graph …",
     "max_iter": "--max-iter",
+    "larger tolerance": "try a larger --tol or another --method",
     "memory": "--memory",
     "min_freq": "--min-freq",
+    "more steps": "allow more by --max-iter",
     "seed": "--seed",
     "start": "--start FILE",
 }

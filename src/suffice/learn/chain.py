@@ -20,7 +20,7 @@ from suffice.models.chain_units import units_of
 from suffice.optimise.decrement import LEFT
 from suffice.optimise.kinks import MOST_WRITTEN, Kinks, up_to_zero
 from suffice.optimise.lbfgs import lbfgs
-from suffice.optimise.outcome import NO_BETTER, Outcome, rounding_error
+from suffice.optimise.outcome import Outcome, Stop, not_converged, rounding_error
 from suffice.optimise.owlqn import owlqn
 from suffice.priors.elastic import Elastic, penalty_of
 from suffice.priors.penalty import Laplace
@@ -131,9 +131,9 @@ class Follower:
             self.losses.append(loss)
         self.problem.watch.info = info
 
-    def steps(self, label: str) -> Iterator[int]:
+    def until_worse(self, steps: Iterator[int]) -> Iterator[int]:
         """Yield the numbers of steps until the loss of what was held out rises for long."""
-        for step in self.problem.watch.steps(label, self.problem.max_iter):
+        for step in steps:
             if self.n_worse >= self.patience:
                 return
             yield step
@@ -171,36 +171,24 @@ def _searched(problem: Problem, label: str) -> Solution:
     follower = follower_of(problem, objective)
     memory = require_whole("memory", problem.options.get("memory", MEMORY), 1)
     limit, units = problem.tol * problem.statistics.weight, units_of(whole.source, whole.layout)
-    points: dict[int, Floats] = {}
 
-    def evaluate(weights: Floats) -> tuple[float, Floats]:
-        value, gradient = objective(weights)
-        points.clear()
-        points[id(gradient)] = weights
-        return value, gradient
-
-    def done(value: float, gradient: Floats) -> bool:
-        if id(gradient) in points:
-            follower.at(points[id(gradient)], value)
-        return bool(np.abs(gradient / units).max(initial=0.0) <= limit)
-
-    def done_under_l1(weights: Floats, value: float, slope: Floats) -> bool:
+    def done(weights: Floats, value: float, slope: Floats) -> bool:
         follower.at(weights, value)
         return bool(np.abs(slope / units).max(initial=0.0) <= limit)
 
-    start, steps = start_of(problem, objective), follower.steps(label)
+    start, steps = start_of(problem, objective), follower.until_worse(problem.watch.steps(label, problem.max_iter))
     if c1:
-        outcome = owlqn(evaluate, start, c1, done=done_under_l1, steps=steps, memory=memory, gain=LEFT)
+        outcome = owlqn(objective, start, c1, done=done, steps=steps, memory=memory, gain=LEFT)
     else:
         scale = None if (units == 1).all() else units**-2 / max(problem.statistics.weight, 1.0)
-        outcome = lbfgs(evaluate, start, done=done, steps=steps, memory=memory, scale=scale, gain=LEFT)
+        outcome = lbfgs(objective, start, done=done, steps=steps, memory=memory, scale=scale, gain=LEFT)
     is_near, asked = outcome.converged, limit
     for _ in range(MOST_TURNS if is_near else 0):
         outcome, is_end = _ended(outcome, objective, units, c1, limit, steps)
         if is_end and not (c1 and _is_pulled_off_zero(outcome, objective, units, c1)):
             break
         limit = limit / 10 if is_end else limit
-        more = owlqn(evaluate, outcome.x, c1, done=done_under_l1, steps=steps, memory=memory, gain=LEFT)
+        more = owlqn(objective, outcome.x, c1, done=done, steps=steps, memory=memory, gain=LEFT)
         if is_end and not more.converged:
             break
         outcome = replace(more, values=(*outcome.values, *more.values))
@@ -224,7 +212,7 @@ def _ended(
         return outcome, True
     seen = _diagonal(objective, units, outcome.x, free)
 
-    def done(_: float, slopes: Floats) -> bool:
+    def done(part: Floats, value: float, slopes: Floats) -> bool:
         return bool(np.abs(slopes / units[free]).max() <= limit)
 
     x, _ = l1.on_support(objective.twice, outcome.x, done=done, steps=steps, gain=LEFT, scale=1 / seen)
@@ -258,9 +246,8 @@ def _finished(outcome: Outcome, objective: ChainObjective, units: Floats, c1: fl
     )
     value, gradient = objective(x)
     value += l1.value(x)
-    reason = outcome.reason if is_end and outcome.converged else "" if is_end else NO_BETTER
-    values = (*outcome.values, value)
-    return replace(outcome, x=x, value=value, gradient=gradient, values=values, converged=is_end, reason=reason)
+    stop = Stop.CONVERGED if is_end else Stop.NO_BETTER
+    return replace(outcome, x=x, value=value, gradient=gradient, values=(*outcome.values, value), stop=stop)
 
 
 def _diagonal(objective: ChainObjective, units: Floats, x: Floats, wanted: Bools) -> Floats:
@@ -323,7 +310,7 @@ def _remarks(problem: Problem, outcome: Outcome, follower: Follower, early: bool
             f"{plural(follower.n_worse, 'step')} before the last."
         )
     if not outcome.converged and not problem.watch.interrupted:
-        yield f"Not converged after {plural(outcome.n_steps, 'step')}: {outcome.reason}"
+        yield not_converged(outcome.n_steps, outcome.reason)
 
 
 OPTIONS = ("held_out", "patience", "memory")

@@ -20,7 +20,7 @@ from suffice.learn.chain import check, follower_of, needs, objective_of, refuses
 from suffice.learn.chain_batches import Batches, TrainingBatch, batches_of
 from suffice.learn.method import Method, Problem, Solution
 from suffice.models.sampling import stream_key
-from suffice.optimise.outcome import Outcome, outcome_of
+from suffice.optimise.outcome import Outcome, Stop, outcome_of
 from suffice.optimise.owlqn import pseudo_gradient
 from suffice.priors.elastic import penalty_of
 from suffice.progress import Watch
@@ -43,8 +43,13 @@ WORDS = Text(
     Remedy("method", "lbfgs"),
     ", or 'owlqn' if c1 > 0, from these weights as 'init'.",
 )
-LEVEL = "The loss hardly falls from epoch to epoch; a smaller 'fall' goes on, and an exact method is faster from here."
-MORE = "The loss was still falling; allow more epochs by 'max_iter'."
+ADVICE = {
+    Stop.LEVEL: (
+        "The loss hardly falls from epoch to epoch; a smaller 'fall' goes on, and an exact method is faster from here."
+    ),
+    Stop.OUT_OF_STEPS: "The loss was still falling; allow more epochs by 'max_iter'.",
+}
+"""What to try where these searches end early."""
 
 
 class Rates(Protocol):
@@ -146,7 +151,7 @@ def _learned(problem: Problem, label: str, choose: Callable[[Batches, Floats, fl
     limit = problem.tol * max(problem.statistics.weight, 1.0)
     outcome = descend(
         batches, start, rates, stream, fall=options.fall, limit=limit, watch=problem.watch, at=follower.at,
-        epochs=follower.steps(label),
+        epochs=follower.until_worse(problem.watch.steps(label, problem.max_iter)),
     )  # fmt: skip
     solution = solution_of(problem, objective, outcome, follower)
     return replace(solution, remarks=(WORDS, *solution.remarks))
@@ -209,7 +214,7 @@ def descend(
         weights[~batches.heard] = 0.0
     value, gradient = batches.whole(weights)
     best, values, lows = (weights.copy(), value, gradient), list[float](), [value]
-    worst, trouble, n_shorter = value + ROUNDING * abs(value), MORE, 0
+    worst, stop, n_shorter = value + ROUNDING * abs(value), Stop.OUT_OF_STEPS, 0
     at(weights, value)
     for _ in epochs:
         found = _epoch(batches, weights, rates, stream, watch)
@@ -223,16 +228,16 @@ def descend(
         best = best if value >= best[1] else (found, value, gradient)
         lows.append(best[1])
         if np.abs(pseudo_gradient(found, gradient, c1)).max(initial=0.0) <= limit:
-            best, trouble = (found, value, gradient), ""
+            best, stop = (found, value, gradient), Stop.CONVERGED
             break
         if len(lows) > 2 and lows[-3] - lows[-1] < 2 * fall * abs(lows[-1]):
             if n_shorter == SHORTER:
-                trouble = LEVEL
+                stop = Stop.LEVEL
                 break
             # It may be level for the noise of the steps only.
             rates.rate, n_shorter = rates.rate / 4, n_shorter + 1
             weights, lows = best[0].copy(), lows[-1:]
-    return outcome_of(*best, values, len(values) + 1, trouble)
+    return outcome_of(*best, values, len(values) + 1, stop, ADVICE.get(stop, ""))
 
 
 def _dues(batches: Batches) -> Dues | None:

@@ -23,7 +23,7 @@ from suffice.learn.matching import Matching, joint_counts
 from suffice.learn.method import Problem, Solution, Step
 from suffice.models.cpds.tabular import describe_configuration
 from suffice.models.markov_net import MarkovNetwork
-from suffice.optimise.outcome import Outcome
+from suffice.optimise.outcome import Outcome, Stop, not_converged
 from suffice.priors.penalty import Laplace, Penalty
 from suffice.priors.pseudo_margins import CONSISTENT
 from suffice.stats.needs import Count
@@ -45,9 +45,10 @@ class CliqueEstimate:
         log ψ of all cells, flat; −inf for zero potentials.
     objectives : tuple of float
         The log-likelihood after every step, penalty included.
-    converged : bool
-    reason : str
-        Why it stopped.
+    stop : Stop
+        How it ended.
+    advice : str
+        What to try next, where the search knows better than ``stop`` does.
     remarks : tuple of str
     log_z : float or None
         That of the start, for methods that keep it.
@@ -55,10 +56,20 @@ class CliqueEstimate:
 
     theta: Floats
     objectives: tuple[float, ...]
-    converged: bool
-    reason: str = ""
+    stop: Stop
+    advice: str = ""
     remarks: tuple[str, ...] = ()
     log_z: float | None = None
+
+    @property
+    def converged(self) -> bool:
+        """Whether the optimum was found."""
+        return self.stop is Stop.CONVERGED
+
+    @property
+    def reason(self) -> str:
+        """Why it stopped, and what to try when it has not converged."""
+        return self.advice or self.stop.value
 
 
 Search = Callable[[Matching], CliqueEstimate]
@@ -69,7 +80,7 @@ SHOWN = 6
 def found_by(matching: Matching, outcome: Outcome) -> CliqueEstimate:
     """Translate what an optimiser returned."""
     objectives = tuple(matching.gain(value) for value in outcome.values)
-    return CliqueEstimate(matching.theta(outcome.x), objectives, outcome.converged, outcome.reason)
+    return CliqueEstimate(matching.theta(outcome.x), objectives, outcome.stop, outcome.advice)
 
 
 def solve_by(search: Search) -> Callable[[Problem], Solution]:
@@ -148,7 +159,7 @@ def solution(matching: Matching, found: CliqueEstimate, face: Face | None) -> So
             why = "the joint table is too large" if large else "other counts are too near to zero"
             remarks.append(f"The free parameters that the zeros leave are not counted: {why}.")
     if not found.converged and not problem.watch.interrupted:
-        remarks.append(f"Not converged after {plural(len(found.objectives), 'step')}: {found.reason}")
+        remarks.append(not_converged(len(found.objectives), found.reason))
     return Solution(
         model=network(matching, found.theta),
         log_likelihood=matching.log_likelihood(found.theta),

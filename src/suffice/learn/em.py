@@ -22,13 +22,14 @@ from typing import Any
 import numpy as np
 
 from suffice.data.schema import Schema
-from suffice.errors import ArgumentError, EstimationError, Mention, StatisticsError, require_whole, shown
-from suffice.learn.em_checkpoint import OUT_OF_STEPS, Checkpoint, Done, Resumed
-from suffice.learn.em_progress import Progress
+from suffice.errors import ArgumentError, EstimationError, Mention, StatisticsError, Text, require_whole, shown
+from suffice.learn.em_checkpoint import Checkpoint, Done, Resumed
+from suffice.learn.em_progress import REASONS, Progress
 from suffice.learn.em_walk import Taken, Walk, WarmStart
 from suffice.learn.expectation import Expectation, RuledOutError, moved
 from suffice.learn.method import Method, Problem, Solution, Start, Step
 from suffice.learn.observed_lbfgs import Ascent, Slopes
+from suffice.optimise.outcome import Stop, not_converged
 from suffice.stats.available import require_states
 from suffice.stats.needs import Count, Gap, Need
 from suffice.text import number, plural
@@ -43,7 +44,6 @@ PATIENCE = 10
 """After so many steps EM is slow, and L-BFGS goes on, where gradients are known."""
 LIFTS = 3
 """How often zeros with which the likelihood would rise are lifted."""
-NO_BETTER = "no better point was found along the last direction, so that further steps are lost in rounding error"
 LATENT_STARTS = 5
 """How often a fit with latent variables, or columns without a value, begins, unless told."""
 OPTIONS = ("memory", "start")
@@ -125,22 +125,30 @@ class EM:
             checkpoint.ended(ends[-1])
         best = _best(ends)
         if best.objective == -math.inf:
-            raise EstimationError(f"None of {plural(len(ends), 'start')} led anywhere. The first: {ends[0].reason}")
+            raise EstimationError(f"None of {plural(len(ends), 'start')} led anywhere. The first: ", ends[0].reason)
         return climb.solution(best, ends)
 
 
 @dataclass(eq=False)
 class End:
-    """Where a climb ended: the statistics S, the objective at M(S), the way there, and the state of the search."""
+    """Where a climb ended: the statistics S, the objective at M(S), the way there, and the state of the search.
+
+    ``stop`` says how it ended, and is None of one that is under way or was broken off; ``reason`` says it to people.
+    """
 
     name: str
     vector: Floats
     objective: float
     trace: list[float]
-    converged: bool = False
+    stop: Stop | None = None
     reason: str = ""
     undetermined: tuple[str, ...] = ()
     state: Callable[[], dict[str, Floats]] = dict
+
+    @property
+    def converged(self) -> bool:
+        """Whether the certificate's measure is small enough."""
+        return self.stop is Stop.CONVERGED
 
     @property
     def start(self) -> Start:
@@ -206,14 +214,15 @@ class Climb:
         if "coordinates" not in state and len(end.trace) < patience:
             walk = Walk(self, vector, memory, end.objective, state)
             self._follow(end, walk, itertools.islice(steps, patience - len(end.trace)), progress, checkpoint)
-        if by_slopes and len(end.trace) < limit and not (end.converged or end.reason or watch.interrupted):
+        if by_slopes and len(end.trace) < limit and end.stop is None and not watch.interrupted:
             assert isinstance(self.expectation, Slopes)
             self._ascend(end, steps, progress, checkpoint, state if "coordinates" in state else None)
         if end.objective == -math.inf:  # no step was allowed, or an interrupt came first
             end.objective = self.step(end.vector).objective
             end.trace.append(end.objective)
-        if not (end.converged or end.reason or watch.interrupted):
-            end.reason = f"{OUT_OF_STEPS} of {limit:,} steps was reached"
+        if end.stop is None and not watch.interrupted:
+            end.stop = Stop.OUT_OF_STEPS
+            end.reason = Text(Mention("max_iter", "'max_iter'"), f" of {limit:,} steps was reached")
         return end
 
     def _ascend(
@@ -237,7 +246,7 @@ class Climb:
             lifted = self.expectation.risen(self.expectation.coordinates(self.estimated(end.vector).model))
             if lifted is None or self.expectation.slope(lifted).objective < end.objective:
                 return
-            start, state, end.converged = lifted, None, False
+            start, state, end.stop = lifted, None, None
             progress.restart()
 
     def _follow(
@@ -250,16 +259,16 @@ class Climb:
 
         for _ in steps:
             if not search.advance():
-                end.reason = NO_BETTER
+                end.stop, end.reason = Stop.NO_BETTER, REASONS[Stop.NO_BETTER]
                 return
             if not end.trace:
                 self.estimated(search.expected, self.problem.unseen_parents)  # what no row can tell of is refused here
             end.vector, end.objective, end.state = search.vector, search.objective, state
             end.trace.append(end.objective)
             self.problem.watch.info = f"objective {end.objective:,.6f}, violation {search.gap:.1e}"
-            verdict = progress.add(end.objective, search.gap, search.gain, end.vector)
-            if verdict is not None:
-                end.converged, end.reason, end.undetermined = not verdict, verdict, progress.undetermined
+            end.stop = progress.add(end.objective, search.gap, search.gain, end.vector)
+            if end.stop is not None:
+                end.reason, end.undetermined = REASONS[end.stop], progress.undetermined
                 return
             checkpoint.at(end.vector, end.trace, end.state)
 
@@ -284,7 +293,7 @@ class Climb:
 
     def ended(self, done: Done) -> End:
         """Return an end that was reached before."""
-        end = End(done.name, done.vector, done.trace[-1], done.trace, done.converged, done.reason)
+        end = End(done.name, done.vector, done.trace[-1], done.trace, done.stop, done.reason)
         end.undetermined = done.undetermined
         return end
 
@@ -316,7 +325,7 @@ def _tolerant(climb: Callable[..., End], several: bool) -> Callable[..., End]:
         except EstimationError as error:
             if not several:
                 raise
-            return End(name, vector, -math.inf, [-math.inf], reason=str(error))
+            return End(name, vector, -math.inf, [-math.inf], Stop.FAILED, error.message)
 
     return tried
 
@@ -335,7 +344,7 @@ def _remarks(problem: Problem, best: End, ends: list[End]) -> Iterator[str]:
         listed = ", ".join(number(end.objective, 10) for end in ends[:12])
         yield f"EM began {plural(len(ends), 'time')}; start {at} was best. Objectives: {listed}."
     if not best.converged and not problem.watch.interrupted:
-        yield f"Not converged after {plural(len(best.trace), 'step')}: {best.reason}."
+        yield not_converged(len(best.trace), best.reason, ".")
 
 
 def _n_starts(problem: Problem) -> int:

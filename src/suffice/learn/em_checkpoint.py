@@ -16,11 +16,12 @@ import numpy as np
 from suffice.errors import ArgumentError, FileFormatError, shown
 from suffice.files import read_arrays, write_arrays
 from suffice.learn.method import Problem
+from suffice.optimise.outcome import Stop
 from suffice.types import Array, Floats
 
 KIND, VERSION = "em checkpoint", 1
-OUT_OF_STEPS = "'max_iter'"
-"""How the reason of a climb that was out of steps begins."""
+REASONS = (("'max_iter'", Stop.OUT_OF_STEPS), ("no better point", Stop.NO_BETTER), ("the objective rose", Stop.LEVEL))
+"""How the reasons of ends begin in files of earlier versions, which have nothing else to tell them by."""
 PAIRS = (("moves", "changes"), ("curvatures", "moves"))
 """Arrays of a state that have as many rows as each other."""
 SECONDS = 10.0
@@ -35,7 +36,7 @@ State = dict[str, Floats]
 
 
 class Done(NamedTuple):
-    """A climb that had ended: its name, statistics and way, whether it converged, and if not, why it ended.
+    """A climb that had ended: its name, statistics and way, how it ended, and if it has not converged, why.
 
     Of one that was out of steps the state is kept, so that it can go on.
     """
@@ -43,7 +44,7 @@ class Done(NamedTuple):
     name: str
     vector: Floats
     trace: list[float]
-    converged: bool
+    stop: Stop
     reason: str
     state: State = {}  # noqa: RUF012
     undetermined: tuple[str, ...] = ()
@@ -104,7 +105,7 @@ class Checkpoint:
                 f"The checkpoint {str(self.path)!r} is damaged: {error}. Remove it to begin anew."
             ) from None
         for i, one in enumerate(starts):
-            if one.reason.startswith(OUT_OF_STEPS) and len(one.trace) < self.max_iter:  # more are allowed now
+            if one.stop is Stop.OUT_OF_STEPS and len(one.trace) < self.max_iter:  # more are allowed now
                 self._done = starts[:i]
                 return Resumed(starts[:i], one.vector, one.trace, one.state)
         self._done = starts
@@ -119,12 +120,12 @@ class Checkpoint:
         """Keep a climb that has ended; one that was broken off stays under way."""
         if self.path is None:
             return
-        if not end.converged and not end.reason:
+        if end.stop is None:
             now = _named(end.state(), "state_now_")
             self._write({"vector": end.vector, "trace": np.array(end.trace), **now})
             return
-        state = end.state() if end.reason.startswith(OUT_OF_STEPS) else {}
-        self._done.append(Done(end.name, end.vector, end.trace, end.converged, end.reason, state, end.undetermined))
+        state = end.state() if end.stop is Stop.OUT_OF_STEPS else {}
+        self._done.append(Done(end.name, end.vector, end.trace, end.stop, end.reason, state, end.undetermined))
         self._write({})
 
     def _write(self, more: dict[str, Floats]) -> None:
@@ -133,9 +134,11 @@ class Checkpoint:
         for i, one in enumerate(self._done):
             arrays |= {f"vector_{i}": one.vector, f"trace_{i}": np.array(one.trace)}
             arrays |= _named(one.state, f"state_{i}_")
-        done = [[one.name, one.converged, one.reason] for one in self._done]
+        done = [[one.name, one.stop is Stop.CONVERGED, one.reason] for one in self._done]
+        stops = [one.stop.name for one in self._done]
         named = {str(i): list(one.undetermined) for i, one in enumerate(self._done) if one.undetermined}
-        meta = {"fingerprint": self.fingerprint, "settings": self.settings, "done": done, "undetermined": named}
+        meta = {"fingerprint": self.fingerprint, "settings": self.settings, "done": done, "stops": stops}
+        meta["undetermined"] = named
         write_arrays(self.path, KIND, VERSION, meta, arrays)
         self._kept = time.monotonic()
 
@@ -150,19 +153,34 @@ def _ended(meta: Mapping[str, Any], arrays: Arrays, size: int) -> list[Done]:
     named = meta.get("undetermined", {})
     match meta.get("done"):
         case list(entries) if all(map(_is_entry, entries)) and _are_named(named):
+            stops = _stops(meta.get("stops"), entries)
             return [
                 Done(
                     name,
                     _vector(arrays, f"vector_{i}", size),
                     _trace(arrays, f"trace_{i}"),
-                    converged,
+                    stop,
                     reason,
                     _state(arrays, f"state_{i}_", size),
                     tuple(named.get(str(i), ())),
                 )
-                for i, (name, converged, reason) in enumerate(entries)
+                for i, ((name, _, reason), stop) in enumerate(zip(entries, stops, strict=True))
             ]
     raise FileFormatError("its list of climbs does not give a name, an outcome and a reason for each of them")
+
+
+def _stops(names: object, entries: list[tuple[str, bool, str]]) -> list[Stop]:
+    """Return how each climb ended; of files of earlier versions from whether it converged, and from its reason."""
+    match names:
+        case None:
+            told = [
+                next((stop for words, stop in REASONS if reason.startswith(words)), Stop.FAILED)
+                for *_, reason in entries
+            ]
+            return [Stop.CONVERGED if entry[1] else stop for entry, stop in zip(entries, told, strict=True)]
+        case list() if len(names) == len(entries) and all(str(name) in Stop.__members__ for name in names):
+            return [Stop[str(name)] for name in names]
+    raise FileFormatError("its list of stops does not say of each climb how it ended")
 
 
 def _is_entry(entry: object) -> bool:

@@ -6,6 +6,7 @@ from collections.abc import Callable, Mapping, Sequence
 
 import numpy as np
 
+from suffice.optimise.outcome import Stop
 from suffice.types import Floats
 
 AIM, ENOUGH = 1 / 20, 1 / 4
@@ -18,10 +19,17 @@ GAIN = 1e-6
 """The nats that a step of EM may still promise at the end."""
 ROUNDED = 1e-12
 """Rises of the objective that are smaller, beside its size, are rounding error."""
-RIDGE = (
-    f"the objective rose by less than {FLAT:g} nats in any {STEPS} of the last {FLAT_STEPS} steps, so that it is flat "
-    "along a direction, and the data do not determine the parameters that lie along it"
-)
+REASONS = {
+    Stop.CONVERGED: "",
+    Stop.LEVEL: (
+        f"the objective rose by less than {FLAT:g} nats in any {STEPS} of the last {FLAT_STEPS} steps, so that it is "
+        "flat along a direction, and the data do not determine the parameters that lie along it"
+    ),
+    Stop.NO_BETTER: (
+        "no better point was found along the last direction, so that further steps are lost in rounding error"
+    ),
+}
+"""What the ends of a climb mean."""
 
 
 class Progress:
@@ -46,8 +54,8 @@ class Progress:
     Examples
     --------
     >>> progress = Progress(1e-8, lambda before, after: ())
-    >>> progress.add(-10.0, 1e-3, 0.0, np.zeros(1)), progress.add(-9.0, 1e-12, 0.0, np.ones(1))
-    (None, '')
+    >>> progress.add(-10.0, 1e-3, 0.0, np.zeros(1)) is None, progress.add(-9.0, 1e-12, 0.0, np.ones(1)).name
+    (True, 'CONVERGED')
     """
 
     def __init__(
@@ -73,8 +81,8 @@ class Progress:
         """Forget how small the violation has been: the climb goes on from elsewhere."""
         self._least, self._kept, self._n_flat = [], [], 0
 
-    def add(self, objective: float, gap: float, gain: float, vector: Floats) -> str | None:
-        """Take note of a step; return None to go on, "" when it has converged, and else why it should end.
+    def add(self, objective: float, gap: float, gain: float, vector: Floats) -> Stop | None:
+        """Take note of a step; return how the climb ends with it, or None to go on.
 
         ``gain`` is what a further step promises to add to the objective, in nats; ``vector`` are the statistics that
         the model is estimated from.
@@ -84,17 +92,17 @@ class Progress:
         self._objectives.append(objective)
         self._least.append(min(gap, self._least[-1]) if self._least else gap)
         if gap <= AIM * self.tol and gain <= GAIN:
-            return ""
+            return Stop.CONVERGED
         if not self._is_flat(objective):
             self._n_flat = 0
             return None
         if gap <= ENOUGH * self.tol and gain <= GAIN:
-            return ""
+            return Stop.CONVERGED
         self._n_flat += 1
         if self._n_flat <= FLAT_STEPS:
             return None
         self.undetermined = self._moved(self._kept[0], vector)
-        return RIDGE
+        return Stop.LEVEL
 
     def _is_flat(self, objective: float) -> bool:
         """Whether the last steps have neither raised the objective nor made the violation much smaller."""

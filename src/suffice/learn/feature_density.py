@@ -22,6 +22,7 @@ from suffice.learn.feature_setting import FeatureSetting
 from suffice.learn.method import Solution, Step
 from suffice.learn.weights import FoundWeights
 from suffice.models.log_linear_density import LogLinearDensity
+from suffice.optimise.outcome import not_converged
 from suffice.priors.penalty import Laplace
 from suffice.text import plural
 from suffice.types import Floats
@@ -83,19 +84,21 @@ def _density(setting: FeatureSetting, weights: Floats, placement: Placement) -> 
 
 
 def _unfinished(setting: FeatureSetting, found: FoundWeights) -> str:
-    said = f"Not converged after {plural(len(found.objectives), 'step')}: "
-    if len(found.objectives) >= setting.problem.max_iter:
-        return said + found.reason
+    n_steps = len(found.objectives)
+    if n_steps >= setting.problem.max_iter:
+        return not_converged(n_steps, found.reason)
     ends = [end for _, pair in setting.problem.structure.support for end in pair]
     if all(map(math.isfinite, ends)):
-        return (
-            f"{said}no better point was found. Expectations at the end of what is possible leave no density with "
-            "finite weights: it shrinks to a point, or to a part of the support. Change them, or give a prior."
+        return not_converged(
+            n_steps,
+            "no better point was found. Expectations at the end of what is possible leave no density with finite "
+            "weights: it shrinks to a point, or to a part of the support. Change them, or give a prior.",
         )
-    return (
-        f"{said}no better point was found. On a support without end there may be no density of this form with these "
+    return not_converged(
+        n_steps,
+        "no better point was found. On a support without end there may be no density of this form with these "
         "expectations: weights then stop where it can no longer be normalised, or it shrinks to a point. Bound the "
-        "support, change the features, or give a prior."
+        "support, change the features, or give a prior.",
     )
 
 

@@ -90,7 +90,7 @@ def _scaled(problem: Problem, setting: FeatureSetting) -> Solution:
         if unfinished or not np.isfinite(weights).all() or not matching.free.all():
             return found
         value, gradient = matching.evaluate(weights)
-        if Space(matching).done_by_weights(value, gradient):
+        if Space(matching).done_by_weights(weights, value, gradient):
             return found
         found = solve_by(ipf.ipf)(replace(problem, tol=tol))
     return found

@@ -150,7 +150,11 @@ class FeatureMatching:
         widths = self.widths if isinstance(self.penalty, Gaussian) else np.full(len(self.names), math.inf)
         return 1 / (widths[self.free] ** 2 * self.total)
 
-    def done(self, value: float, gradient: Floats) -> bool:
+    def done(self, x: Floats, value: float, gradient: Floats) -> bool:
+        """Whether a search may end at a point."""
+        return self.matches(gradient)
+
+    def matches(self, gradient: Floats) -> bool:
         """Whether the expectations match: twice as closely as the certificate asks, which measures anew."""
         gap = self.gap(gradient)
         self.problem.watch.info = f"gap {gap:.1e}"

@@ -10,11 +10,13 @@ from __future__ import annotations
 
 import numpy as np
 
-from suffice.errors import EstimationError, Mention, Remedy, Text
+from suffice.errors import EstimationError, Remedy, Text
 from suffice.learn.feature_matching import FeatureMatching
 from suffice.learn.weights import FoundWeights
+from suffice.optimise.outcome import MORE_STEPS, Stop
 from suffice.types import Floats
 
+SLOW = Text("iterative scaling is slow; ", MORE_STEPS, ", or use ", Remedy("method", "lbfgs"), ".")
 SLACK = 1e-12
 """A slack whose mean is less than this share of C is none."""
 
@@ -35,27 +37,16 @@ def gis(matching: FeatureMatching) -> FoundWeights:
     x, objectives = np.array(matching.start), list[float]()
     wanted = (matching.targets[free] - low) / unit
     if ceiling <= 0:
-        return FoundWeights(matching.weights(x), (), True, remarks=(remark,))
+        return FoundWeights(matching.weights(x), (), Stop.CONVERGED, remarks=(remark,))
     value, slope, point = matching.smooth(x)
     for _ in problem.watch.steps("iterative scaling", problem.max_iter):
-        if matching.done(value, slope):
+        if matching.matches(slope):
             break
         x = x + _step(wanted, (point.expected[free] - low) / unit, ceiling) / unit
         value, slope, point = matching.smooth(x)
         objectives.append(matching.gain(value))
-    converged = matching.done(value, slope)
-    reason = (
-        ""
-        if converged
-        else Text(
-            "iterative scaling is slow; allow more by ",
-            Mention("max_iter", "max_iter=…"),
-            ", or use ",
-            Remedy("method", "lbfgs"),
-            ".",
-        )
-    )
-    return FoundWeights(matching.weights(x), tuple(objectives), converged, reason, (remark,))
+    stop = Stop.CONVERGED if matching.matches(slope) else Stop.OUT_OF_STEPS
+    return FoundWeights(matching.weights(x), tuple(objectives), stop, SLOW, (remark,))
 
 
 def _step(wanted: Floats, found: Floats, ceiling: float) -> Floats:

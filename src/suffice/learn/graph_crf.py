@@ -23,12 +23,11 @@ from suffice.learn.method import Method, Problem, Solution, Step
 from suffice.models.graph_crf import GraphModel
 from suffice.models.graph_information import noticed
 from suffice.models.graph_layout import layout_of, shapes_of
-from suffice.optimise.outcome import Outcome
+from suffice.optimise.outcome import Outcome, not_converged
 from suffice.priors.elastic import Elastic
 from suffice.stats.needs import Count, Need
 from suffice.stats.source import BlockSource
 from suffice.structures.label_graph import LabelGraph
-from suffice.text import plural
 from suffice.types import Floats
 
 MARGIN = 0.5
@@ -181,7 +180,7 @@ def _remarks(problem: Problem, objective: GraphObjective, outcome: Outcome) -> t
             if problem.prior is not None
             else Text(" If labels follow from attributes, weights run away; try ", Remedy("c2", 1.0), ".")
         )
-        remarks.append(Text(f"Not converged after {plural(outcome.n_steps, 'step')}: {outcome.reason}", hint))
+        remarks.append(not_converged(outcome.n_steps, outcome.reason, hint))
     return tuple(remarks)
 
 

@@ -21,7 +21,7 @@ from suffice.optimise.decrement import LEFT
 from suffice.optimise.kinks import MOST_WRITTEN, Kinks
 from suffice.optimise.lbfgs import lbfgs
 from suffice.optimise.newton_cg import newton_cg
-from suffice.optimise.outcome import NO_BETTER, OUT_OF_STEPS, Outcome, outcome_of
+from suffice.optimise.outcome import Outcome, Stop, outcome_of
 from suffice.optimise.owlqn import owlqn
 from suffice.stats.source import Source
 from suffice.types import Floats
@@ -77,7 +77,7 @@ class GraphObjective:
 def smooth_search(objective: GraphObjective, enough: float, steps: Iterable[int]) -> Outcome:
     """Search for the minimum where there are no kinks, by L-BFGS."""
 
-    def done(_: float, gradient: Floats) -> bool:
+    def done(vector: Floats, value: float, gradient: Floats) -> bool:
         return bool(np.abs(gradient).max(initial=0.0) <= enough)
 
     gain, steps = LEFT / max(objective.total, 1.0), iter(steps)
@@ -123,7 +123,7 @@ class GraphL1Objective:
         if not free.any():
             return vector, True
 
-        def done(_: float, slopes: Floats) -> bool:
+        def done(part: Floats, value: float, slopes: Floats) -> bool:
             return bool(np.abs(slopes / self.units[free]).max() <= self.enough / 4)
 
         gain = LEFT / max(self.objective.total, 1.0)
@@ -150,7 +150,7 @@ def sparse_search(objective: GraphObjective, c1: float, enough: float, steps: It
     price, gain = c1 / objective.total, LEFT / max(objective.total, 1.0)
     plain = replace(objective, units=np.ones_like(objective.units))
     problem = GraphL1Objective(plain, Kinks(np.full(objective.layout.size, price)), objective.units, enough)
-    x, n_idle, trouble, values = np.zeros(objective.layout.size), 0, OUT_OF_STEPS, list[float]()
+    x, n_idle, stop, values = np.zeros(objective.layout.size), 0, Stop.OUT_OF_STEPS, list[float]()
     steps, n_evaluations, least = iter(steps), 0, 1e-5 * enough
     while True:
         found = owlqn(plain.at, x, price, done=problem.done, steps=islice(steps, IN_TURN), gain=gain)
@@ -162,20 +162,20 @@ def sparse_search(objective: GraphObjective, c1: float, enough: float, steps: It
         x, is_end = problem.polished(x)
         if found.converged and (is_end or np.array_equal(x, before)):
             if not problem.has_more_to_gain(x, is_end=is_end):
-                trouble = ""
+                stop = Stop.CONVERGED
                 break
             if problem.enough <= least:
-                trouble = NO_BETTER
+                stop = Stop.NO_BETTER
                 break
             problem = replace(problem, enough=problem.enough / 10)
         elif (found.n_steps < IN_TURN and not found.converged) or n_idle >= MOST_IDLE:
-            trouble = NO_BETTER if n_idle >= MOST_IDLE or found.reason == NO_BETTER else trouble
+            stop = Stop.NO_BETTER if n_idle >= MOST_IDLE else found.stop
             break
-    if trouble != OUT_OF_STEPS and 0 < len(x) <= MOST_WRITTEN:
+    if stop is not Stop.OUT_OF_STEPS and 0 < len(x) <= MOST_WRITTEN:
         asked = replace(problem, enough=enough)
         x, is_end = problem.kinks.finished(
             plain.twice_at, x, total=objective.total, gain=LEFT, done=lambda slopes: asked.done(x, 0.0, slopes)
         )
-        trouble = "" if is_end else NO_BETTER
+        stop = Stop.CONVERGED if is_end else Stop.NO_BETTER
     value, gradient = plain.at(x)
-    return outcome_of(x * objective.units, value + problem.kinks.value(x), gradient, values, n_evaluations + 1, trouble)
+    return outcome_of(x * objective.units, value + problem.kinks.value(x), gradient, values, n_evaluations + 1, stop)

@@ -12,14 +12,16 @@ from functools import partial
 
 import numpy as np
 
-from suffice.errors import ArgumentError, EstimationError, Mention, Remedy, Text, shown
+from suffice.errors import ArgumentError, EstimationError, Remedy, Text, shown
 from suffice.learn.cliques import CliqueEstimate, check, refuses_nothing, refuses_penalties, solve_by
 from suffice.learn.likelihood import newton
 from suffice.learn.matching import Matching, needs
 from suffice.learn.method import Method, Problem
+from suffice.optimise.outcome import MORE_STEPS, Stop
 from suffice.text import plural
 from suffice.types import Floats
 
+MORE_CYCLES = Text(MORE_STEPS, ", or use ", Remedy("method", "newton"), ".")
 PATIENCE = 30
 """Cycles after which the adaptive method asks how many more are to come."""
 
@@ -57,7 +59,7 @@ def _in_turn(matching: Matching, patience: int | None = None) -> CliqueEstimate:
         gains, _, gaps = scaling.cycle()
         if not np.isfinite(gains).all():
             if patience:
-                return CliqueEstimate(matching.start, (), False)
+                return CliqueEstimate(matching.start, (), Stop.FAILED)
             raise EstimationError(
                 "Proportional fitting left the range of floats: the start gives some cells of a margin no mass. "
                 "Start from the uniform distribution (init=None), or use ",
@@ -69,8 +71,8 @@ def _in_turn(matching: Matching, patience: int | None = None) -> CliqueEstimate:
         gap = float(gaps.max(initial=0.0))
         problem.watch.info = f"gap {gap:.1e}"
         # Gaps are taken before the steps; what the cycle leaves of them is foreseen before it is measured.
-        if gap * min(1.0, gap / before) <= problem.tol / 2 and matching.done(0.0, _gradient(matching, scaling.theta)):
-            return CliqueEstimate(scaling.theta, tuple(objectives), True, log_z=log_z)
+        if gap * min(1.0, gap / before) <= problem.tol / 2 and matching.matches(_gradient(matching, scaling.theta)):
+            return CliqueEstimate(scaling.theta, tuple(objectives), Stop.CONVERGED, log_z=log_z)
         before = gap
         if patience and step == patience // 2:
             halfway = matching.gap(_gradient(matching, scaling.theta))
@@ -78,9 +80,8 @@ def _in_turn(matching: Matching, patience: int | None = None) -> CliqueEstimate:
             gap = matching.gap(_gradient(matching, scaling.theta))
             if _cycles_left(halfway, gap, problem, patience) > patience:
                 break
-    converged = matching.done(0.0, _gradient(matching, scaling.theta))
-    reason = Text("allow more by ", Mention("max_iter", "max_iter=…"), ", or use ", Remedy("method", "newton"), ".")
-    return CliqueEstimate(scaling.theta, tuple(objectives), converged, reason, log_z=log_z)
+    stop = Stop.CONVERGED if matching.matches(_gradient(matching, scaling.theta)) else Stop.OUT_OF_STEPS
+    return CliqueEstimate(scaling.theta, tuple(objectives), stop, MORE_CYCLES, log_z=log_z)
 
 
 def _gradient(matching: Matching, theta: Floats) -> Floats:
@@ -103,14 +104,9 @@ def _all_at_once(matching: Matching) -> CliqueEstimate:
             theta[free] += np.log(matching.targets[free] / point.expected[free]) / n  # eq ipf-simultaneous
         point = matching.family.at(theta)
         objectives.append(matching.total * (float(matching.targets[free].dot(theta[free])) - point.log_z))
-        if matching.done(0.0, point.expected - matching.targets):
-            return CliqueEstimate(theta, tuple(objectives), True)
-    return CliqueEstimate(
-        theta,
-        tuple(objectives),
-        False,
-        Text("allow more by ", Mention("max_iter", "max_iter=…"), ", or use ", Remedy("method", "newton"), "."),
-    )
+        if matching.matches(point.expected - matching.targets):
+            return CliqueEstimate(theta, tuple(objectives), Stop.CONVERGED)
+    return CliqueEstimate(theta, tuple(objectives), Stop.OUT_OF_STEPS, MORE_CYCLES)
 
 
 _method = partial(

@@ -13,7 +13,6 @@ from itertools import islice
 import numpy as np
 from numpy.typing import NDArray
 
-from suffice.errors import Mention, Text
 from suffice.inference.interactions import Interactions, centred
 from suffice.learn.cliques import CliqueEstimate, check, refuses_nothing, refuses_smooth, solve_by
 from suffice.learn.matching import Matching, needs
@@ -21,6 +20,7 @@ from suffice.learn.method import Method
 from suffice.optimise.decrement import LEFT, decrement_by_products
 from suffice.optimise.kinks import up_to_zero
 from suffice.optimise.newton_cg import newton_cg
+from suffice.optimise.outcome import MORE_STEPS, Stop
 from suffice.optimise.proximal import proximal
 from suffice.types import Floats
 
@@ -38,16 +38,14 @@ def search(matching: Matching) -> CliqueEstimate:
         objectives += [matching.gain(value) for value in outcome.values]
         x = outcome.x
         if outcome.converged:
-            return CliqueEstimate(terms.theta(x), tuple(objectives), True)
+            return CliqueEstimate(terms.theta(x), tuple(objectives), Stop.CONVERGED)
         x = terms.finished(x, steps)
         if len(objectives) < matching.problem.max_iter:
             objectives.append(matching.gain(terms.evaluate(x)[0] + terms.kinks(x)))
         if terms.done(x, terms.evaluate(x)[1]):
-            return CliqueEstimate(terms.theta(x), tuple(objectives), True)
+            return CliqueEstimate(terms.theta(x), tuple(objectives), Stop.CONVERGED)
         if next(steps, None) is None:
-            return CliqueEstimate(
-                terms.theta(x), tuple(objectives), False, Text("allow more by ", Mention("max_iter", "max_iter=…"))
-            )
+            return CliqueEstimate(terms.theta(x), tuple(objectives), Stop.OUT_OF_STEPS, MORE_STEPS)
 
 
 class Terms:
@@ -161,7 +159,7 @@ class Terms:
 
         tol = self.matching.problem.tol
 
-        def done(_: float, g: Floats) -> bool:
+        def done(c: Floats, value: float, g: Floats) -> bool:
             return float(np.abs(g).max(initial=0.0)) <= tol / 100 and self._gap(place(g)) <= tol / 20
 
         gain = LEFT / self.matching.total / 10

@@ -85,21 +85,15 @@ def gradient(matching: Matching) -> CliqueEstimate:
         value, slope = matching.evaluate(np.log(psi))
         return value, slope / psi  # eq psi-gradient
 
-    def done(value: float, slope: Floats) -> bool:
-        return matching.done(value, latest[0] * slope)
-
-    latest = [np.exp(x)]
-
-    def followed(psi: Floats) -> tuple[float, Floats]:
-        latest[0] = psi
-        return in_psi(psi)
+    def done(psi: Floats, value: float, slope: Floats) -> bool:
+        return matching.matches(psi * slope)
 
     def is_near(psi: Floats) -> bool:
         return matching.is_near(np.log(psi))
 
-    outcome = gradient_descent(followed, np.exp(x), done=done, steps=steps, step=step, confirm=is_near)
+    outcome = gradient_descent(in_psi, np.exp(x), done=done, steps=steps, step=step, confirm=is_near)
     objectives = tuple(matching.gain(value) for value in outcome.values)
-    return CliqueEstimate(matching.theta(np.log(outcome.x)), objectives, outcome.converged, outcome.reason)
+    return CliqueEstimate(matching.theta(np.log(outcome.x)), objectives, outcome.stop, outcome.advice)
 
 
 _method = partial(

@@ -204,7 +204,11 @@ class Matching:
             found += self.interactions.adjoint(self.penalty.slope(terms)) / self.total  # the slope is linear
         return found[self.free]
 
-    def done(self, value: float, gradient: Floats) -> bool:
+    def done(self, x: Floats, value: float, gradient: Floats) -> bool:
+        """Whether a search may end at a point."""
+        return self.matches(gradient)
+
+    def matches(self, gradient: Floats) -> bool:
         """Whether the margins match: twice as closely as the certificate asks, which measures anew."""
         gap = self.gap(gradient)
         self.problem.watch.info = f"gap {gap:.1e}"

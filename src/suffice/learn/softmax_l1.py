@@ -17,7 +17,7 @@ from suffice.learn.softmax_passes import SoftmaxPoint
 from suffice.learn.softmax_search import null_point
 from suffice.optimise.decrement import LEFT
 from suffice.optimise.kinks import MOST_WRITTEN, Kinks
-from suffice.optimise.outcome import NO_BETTER, OUT_OF_STEPS, Outcome, outcome_of
+from suffice.optimise.outcome import Outcome, Stop, outcome_of
 from suffice.optimise.proximal import proximal
 from suffice.types import Floats
 
@@ -100,7 +100,7 @@ class SoftmaxL1Objective:
         """Return the optimum with the zeros and the signs held, or where the first sign would change; and which."""
         by_class = self._by_class[self.kinks.free(vector)]
 
-        def done(_: float, slope: Floats) -> bool:
+        def done(part: Floats, value: float, slope: Floats) -> bool:
             return bool(np.abs(slope * by_class).max() <= enough)
 
         gain = LEFT / self.objective.total
@@ -158,7 +158,7 @@ def sparse_search(
     x = problem.of(null_point(objective))
     value, gradient = problem.smooth(x)
     values: list[float] = []
-    n_evaluations, n_idle, trouble, limit = 1, 0, OUT_OF_STEPS, enough
+    n_evaluations, n_idle, stop, limit = 1, 0, Stop.OUT_OF_STEPS, enough
     for number in steps:
         n_steps = range(FIRST if number == 1 else AGAIN)
         found = proximal(
@@ -177,16 +177,16 @@ def sparse_search(
         n_evaluations += found.n_evaluations + 1
         values.append(value + problem.kinks.value(x))
         if is_end and problem.residual(x, gradient) <= enough:
-            trouble = ""
+            stop = Stop.CONVERGED
             break
         if found.converged:  # and yet signs or zeros are not those of the optimum
             limit /= 100
         n_idle = n_idle + 1 if before - values[-1] <= 1e-14 * abs(before) else 0
         if n_idle >= MOST_IDLE:
-            trouble = NO_BETTER
+            stop = Stop.NO_BETTER
             break
-    if trouble == NO_BETTER and problem.can_be_written:
+    if stop is Stop.NO_BETTER and problem.can_be_written:
         x, is_end = problem.finished(x)
         value, gradient = problem.smooth(x)
-        trouble = "" if is_end and problem.residual(x, gradient) <= enough else trouble
-    return problem.point(x), outcome_of(x, value + problem.kinks.value(x), gradient, values, n_evaluations, trouble)
+        stop = Stop.CONVERGED if is_end and problem.residual(x, gradient) <= enough else stop
+    return problem.point(x), outcome_of(x, value + problem.kinks.value(x), gradient, values, n_evaluations, stop)

@@ -37,11 +37,10 @@ from suffice.learn.softmax_search import newton, quasi_newton
 from suffice.learn.softmax_summary import centre_of, inputs_of, needs, summary_of
 from suffice.learn.softmax_trouble import accurate_root, require_classes
 from suffice.models.softmax_model import SoftmaxModel
-from suffice.optimise.outcome import Outcome
+from suffice.optimise.outcome import Outcome, not_converged
 from suffice.priors.penalty import Gaussian, Laplace, Penalty
 from suffice.stats.needs import Count
 from suffice.structures.softmax_regression import SoftmaxClasses
-from suffice.text import plural
 from suffice.types import Floats
 
 MARGIN = 0.5
@@ -221,7 +220,7 @@ def _remarks(problem: Problem, objective: SoftmaxObjective, point: SoftmaxPoint,
             if problem.prior is not None
             else Text(" If classes are separated, try ", Remedy("prior", made("Gaussian", 10)), ".")
         )
-        remarks.append(Text(f"Not converged after {plural(outcome.n_steps, 'step')}: {outcome.reason}", hint))
+        remarks.append(not_converged(outcome.n_steps, outcome.reason, hint))
     if problem.prior is None and objective.summary.correlations is None:
         remarks.append("With so many terms it was not looked at whether some are combinations of others.")
     return tuple(remarks)

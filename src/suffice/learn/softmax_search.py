@@ -79,31 +79,29 @@ class Search:
     ) -> None:
         self.objective, self.coordinates, self.enough = objective, coordinates, enough
         self.gain = left / objective.total
-        self._residuals: dict[int, float] = {}
+        self._tried: list[tuple[Floats, float]] = []
 
     def twice(self, vector: Floats) -> tuple[float, Floats, Callable[[Floats], Floats]]:
         """Return value, gradient and products with the Hessian."""
         value, gradient, product = self.objective.at(self.coordinates.point(vector))
-        flat = self._noted(gradient)
+        self._tried.append((vector, self.objective.residual(gradient)))
 
         def multiply(direction: Floats) -> Floats:
             return self.coordinates.pulled(product(self.coordinates.point(direction)))
 
-        return value, flat, multiply
+        return value, self.coordinates.pulled(gradient), multiply
 
     def once(self, vector: Floats) -> tuple[float, Floats]:
         """Return value and gradient."""
         value, gradient, _ = self.objective.at(self.coordinates.point(vector), curved=False)
-        return value, self._noted(gradient)
+        self._tried.append((vector, self.objective.residual(gradient)))
+        return value, self.coordinates.pulled(gradient)
 
-    def _noted(self, gradient: SoftmaxPoint) -> Floats:
-        flat = self.coordinates.pulled(gradient)
-        self._residuals[id(flat)] = self.objective.residual(gradient)  # of a vector that lives, or was the last
-        return flat
-
-    def done(self, value: float, gradient: Floats) -> bool:
-        """Whether the gradient is small enough on the scale of the terms."""
-        return self._residuals[id(gradient)] <= self.enough
+    def done(self, vector: Floats, value: float, gradient: Floats) -> bool:
+        """Whether the gradient is small enough on the scale of the terms; asked of one of the points tried last."""
+        residual = next(residual for tried, residual in reversed(self._tried) if tried is vector)
+        self._tried.clear()
+        return residual <= self.enough
 
     def newton(self, start: SoftmaxPoint, steps: Any) -> Outcome:
         """Search by Newton's method."""

@@ -11,6 +11,7 @@ from numpy.typing import NDArray
 from suffice.inference.dependence import Dependence, describe
 from suffice.learn.method import Problem, Step
 from suffice.learn.weights import FoundWeights
+from suffice.optimise.outcome import not_converged
 from suffice.text import plural
 
 if TYPE_CHECKING:
@@ -53,7 +54,7 @@ def unfinished(problem: Problem, found: FoundWeights, hint: str = "") -> list[st
     """Say that a search ended before its goal, and why."""
     if found.converged or problem.watch.interrupted:
         return []
-    return [f"Not converged after {plural(len(found.objectives), 'step')}: {found.reason}{hint}"]
+    return [not_converged(len(found.objectives), found.reason, hint)]
 
 
 def steps_of(found: FoundWeights) -> tuple[Step, ...]:

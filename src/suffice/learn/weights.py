@@ -12,7 +12,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from suffice.errors import ArgumentError, Mention, Text, require_number, shown
+from suffice.errors import ArgumentError, require_number, shown
 from suffice.inference.scaled_gaps import STANDARD_ERRORS
 from suffice.learn.feature_matching import FeatureMatching
 from suffice.optimise.conjugate_gradient import conjugate_gradient
@@ -21,7 +21,7 @@ from suffice.optimise.gradient import gradient_descent
 from suffice.optimise.kinks import MOST_WRITTEN, Kinks, up_to_zero
 from suffice.optimise.lbfgs import lbfgs as minimise_by_lbfgs
 from suffice.optimise.newton_cg import newton_cg
-from suffice.optimise.outcome import NO_BETTER, Outcome
+from suffice.optimise.outcome import MORE_STEPS, Outcome, Stop
 from suffice.optimise.proximal import proximal as minimise_by_proximal
 from suffice.types import Floats
 
@@ -46,17 +46,28 @@ class FoundWeights:
         All weights; those that are not free are zero.
     objectives : tuple of float
         The log-likelihood after every step, penalty included.
-    converged : bool
-    reason : str
-        Why it stopped.
+    stop : Stop
+        How it ended.
+    advice : str
+        What to try next, where the search knows better than ``stop`` does.
     remarks : tuple of str
     """
 
     weights: Floats
     objectives: tuple[float, ...]
-    converged: bool
-    reason: str = ""
+    stop: Stop
+    advice: str = ""
     remarks: tuple[str, ...] = ()
+
+    @property
+    def converged(self) -> bool:
+        """Whether the optimum was found."""
+        return self.stop is Stop.CONVERGED
+
+    @property
+    def reason(self) -> str:
+        """Why it stopped, and what to try when it has not converged."""
+        return self.advice or self.stop.value
 
 
 WeightSearch = Callable[[FeatureMatching], FoundWeights]
@@ -65,7 +76,7 @@ WeightSearch = Callable[[FeatureMatching], FoundWeights]
 def found_by(matching: FeatureMatching, outcome: Outcome) -> FoundWeights:
     """Translate what an optimiser returned."""
     objectives = tuple(matching.gain(value) for value in outcome.values)
-    return FoundWeights(matching.weights(outcome.x), objectives, outcome.converged, outcome.reason)
+    return FoundWeights(matching.weights(outcome.x), objectives, outcome.stop, outcome.advice)
 
 
 def quietly(search: WeightSearch, matching: FeatureMatching) -> FoundWeights:
@@ -158,13 +169,16 @@ class Space:
         value, gradient, product = self.matching.evaluate_twice(t @ y)
         return value, t.T @ gradient, lambda v: t.T @ product(t @ v)
 
-    def done(self, value: float, gradient: Floats) -> bool:
+    def done(self, y: Floats, value: float, gradient: Floats) -> bool:
         """Whether the expectations match."""
+        return self._matches(gradient)
+
+    def _matches(self, gradient: Floats) -> bool:
         if self._t is None:
-            return self.matching.done(value, gradient)
+            return self.matching.matches(gradient)
         if self.matching.root is not None and not self._is_close(gradient):
             return False
-        return self.matching.done(value, self._root.T @ gradient)
+        return self.matching.matches(self._root.T @ gradient)
 
     @property
     def gain(self) -> float:
@@ -177,9 +191,9 @@ class Space:
         distance = STANDARD_ERRORS * self.matching.problem.tol / 2
         return min(LEFT, distance**2 / 2) / self.matching.total
 
-    def done_by_weights(self, value: float, gradient: Floats) -> bool:
+    def done_by_weights(self, x: Floats, value: float, gradient: Floats) -> bool:
         """Whether the expectations match, given the gradient by the weights themselves."""
-        return self.done(value, gradient if self._t is None else self._t.T @ gradient)
+        return self._matches(gradient if self._t is None else self._t.T @ gradient)
 
     def is_near(self, y: Floats) -> bool:
         """Whether a Newton step would gain little, by the Hessian at the point itself: the certificate's measure."""
@@ -224,7 +238,7 @@ class Space:
         """Translate what an optimiser returned."""
         x = outcome.x if self._t is None else self._shortest(self._t @ outcome.x)
         objectives = tuple(self.matching.gain(value) for value in outcome.values)
-        return FoundWeights(self.matching.weights(x), objectives, outcome.converged, outcome.reason)
+        return FoundWeights(self.matching.weights(x), objectives, outcome.stop, outcome.advice)
 
 
 def gradient(matching: FeatureMatching) -> FoundWeights:
@@ -266,11 +280,9 @@ def proximal(matching: FeatureMatching) -> FoundWeights:
                 objectives.append(matching.gain(priced.evaluate(x)[0] + priced.kinks.value(x)))
         if outcome.converged or priced.done(x, priced.evaluate(x)[1]):
             x, is_end = priced.settled(x)
-            return FoundWeights(matching.weights(x), tuple(objectives), is_end, "" if is_end else NO_BETTER)
+            return FoundWeights(matching.weights(x), tuple(objectives), Stop.CONVERGED if is_end else Stop.NO_BETTER)
         if next(steps, None) is None:
-            return FoundWeights(
-                matching.weights(x), tuple(objectives), False, Text("allow more by ", Mention("max_iter", "max_iter=…"))
-            )
+            return FoundWeights(matching.weights(x), tuple(objectives), Stop.OUT_OF_STEPS, MORE_STEPS)
 
 
 class Priced:
@@ -292,7 +304,7 @@ class Priced:
 
     def done(self, x: Floats, slope: Floats) -> bool:
         """Whether no subgradient is left, and little to gain: slopes of weights at zero may be up to their price."""
-        return self.matching.done(0.0, self.kinks.left(x, slope)) and self.decrement(x) <= LEFT
+        return self.matching.matches(self.kinks.left(x, slope)) and self.decrement(x) <= LEFT
 
     def decrement(self, x: Floats) -> float:
         """Return what a Newton step would gain, in nats; weights leave zero only in the direction of their slopes."""
@@ -332,7 +344,7 @@ class Priced:
         """Return the optimum with the zeros of x and the slopes that its signs have."""
         tol, gain, free = self.matching.problem.tol / 20, LEFT / self.matching.total / 10, self.kinks.free(x)
 
-        def done(_: float, slope: Floats) -> bool:
+        def done(part: Floats, value: float, slope: Floats) -> bool:
             whole = np.zeros(len(x))
             whole[free] = slope
             return self.matching.gap(whole) <= tol

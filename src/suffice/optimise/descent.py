@@ -10,9 +10,8 @@ from numpy.typing import ArrayLike
 
 from suffice.optimise.line_search import Evaluate, Point, search
 from suffice.optimise.outcome import (
-    NO_BETTER,
-    OUT_OF_STEPS,
     Outcome,
+    Stop,
     outcome_of,
     require_inside,
     rounding_error,
@@ -27,7 +26,8 @@ MOST_IDLE = 200
 PATIENCE = 20
 """Steps after which a costly question is asked again although the gradient has not become much smaller."""
 
-Done = Callable[[float, Floats], bool]
+Done = Callable[[Floats, float, Floats], bool]
+"""Whether a point, the value and the gradient there are good enough; asked at the start and after every step."""
 Confirm = Callable[[Floats], bool]
 
 
@@ -91,22 +91,22 @@ def descend(
     x = start_of(start)
     value, gradient = evaluate(x)
     point = Point(0.0, x, require_inside(value), gradient, 0.0)
-    is_done = done(point.value, point.gradient)
+    is_done = done(point.x, point.value, point.gradient)
     if is_done and promised(directions, point.gradient, gain) <= gain and is_end(point.x, point.gradient):
         return outcome_of(x, point.value, gradient, (), 1)
     values: list[float] = []
     best, least, n_idle = point, dot(gradient, gradient), 0
-    n_evaluations, trouble, at_start = 1, OUT_OF_STEPS, point.value
+    n_evaluations, stop, at_start = 1, Stop.OUT_OF_STEPS, point.value
     for _ in steps:
         noise = rounding_error(at_start, point.value)
         after, n_more = next_point(evaluate, point, directions, noise)
         n_evaluations += n_more
         if after is None:
-            trouble = "" if is_done and is_end.at_last(point.x) else NO_BETTER
+            stop = Stop.CONVERGED if is_done and is_end.at_last(point.x) else Stop.NO_BETTER
             break
         point = after
         values.append(point.value)
-        is_done = done(point.value, point.gradient)
+        is_done = done(point.x, point.value, point.gradient)
         if is_done and promised(directions, point.gradient, gain) <= gain and is_end(point.x, point.gradient):
             return outcome_of(point.x, point.value, point.gradient, values, n_evaluations)
         size, lower = dot(point.gradient, point.gradient), point.value < best.value - noise
@@ -114,11 +114,11 @@ def descend(
         if lower or size < least:
             best, least = point, size
         if n_idle >= max(MOST_IDLE, len(values) / 2):
-            trouble = NO_BETTER
+            stop = Stop.NO_BETTER
             break
-    if not trouble:
+    if stop is Stop.CONVERGED:
         best = point
-    return outcome_of(best.x, best.value, best.gradient, values, n_evaluations, trouble)
+    return outcome_of(best.x, best.value, best.gradient, values, n_evaluations, stop)
 
 
 def promised(directions: Directions, gradient: Floats, gain: float) -> float:

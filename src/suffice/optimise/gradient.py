@@ -11,9 +11,8 @@ from suffice.errors import ArgumentError, EstimationError, require_number, shown
 from suffice.optimise.descent import Confirm, Confirmation, Done
 from suffice.optimise.line_search import Evaluate
 from suffice.optimise.outcome import (
-    NO_BETTER,
-    OUT_OF_STEPS,
     Outcome,
+    Stop,
     outcome_of,
     require_inside,
     rounding_error,
@@ -45,7 +44,7 @@ def gradient_descent(
         be a new array, or one that is not written to again.
     start : array_like of shape (n,)
     done : callable
-        Whether a value and a gradient are good enough.
+        Whether a point, the value and the gradient there are good enough; called at the start and after every step.
     steps : iterable of int
         The numbers of the steps; when it ends, so does the search.
     step : float, optional
@@ -67,7 +66,7 @@ def gradient_descent(
     --------
     >>> from suffice.progress import Watch
     >>> parabola = lambda x: (float(x @ x), 2 * x)
-    >>> small = lambda value, gradient: bool(abs(gradient).max() < 1e-10)
+    >>> small = lambda x, value, gradient: bool(abs(gradient).max() < 1e-10)
     >>> gradient_descent(parabola, [3.0], done=small, steps=Watch().steps("descent", 100), step=0.4).n_steps
     16
     >>> gradient_descent(parabola, [3.0], done=small, steps=Watch().steps("descent", 100), step=1.1)
@@ -82,7 +81,7 @@ def gradient_descent(
     agreed = Confirmation(confirm)
 
     def is_end(x: Floats, value: float, gradient: Floats) -> bool:
-        return done(value, gradient) and agreed(x, gradient)
+        return done(x, value, gradient) and agreed(x, gradient)
 
     if is_end(x, value, gradient):
         return outcome_of(x, value, gradient, (), 1)
@@ -120,7 +119,7 @@ def _with_fixed_step(
             return outcome_of(x, value, gradient, values, len(values) + 1)
         if value <= best[1] + noise:
             best = x, value, gradient
-    return outcome_of(*best, values, len(values) + 1, OUT_OF_STEPS)
+    return outcome_of(*best, values, len(values) + 1, Stop.OUT_OF_STEPS)
 
 
 # Steps that are found -----------------------------------------------------------------------------------------
@@ -130,7 +129,7 @@ def _with_found_steps(
     evaluate: Evaluate, x: Floats, value: float, gradient: Floats, is_end: _IsEnd, steps: Iterable[int]
 ) -> Outcome:
     values: list[float] = []
-    n_evaluations, trouble, at_start, slack = 1, OUT_OF_STEPS, value, 1.0
+    n_evaluations, stop, at_start, slack = 1, Stop.OUT_OF_STEPS, value, 1.0
     step = 1 / max(1.0, math.sqrt(dot(gradient, gradient)))
     for _ in steps:
         for halving in range(2 * MOST_HALVINGS):
@@ -144,15 +143,15 @@ def _with_found_steps(
                 break
             step /= 2
         else:
-            trouble = NO_BETTER
+            stop = Stop.NO_BETTER
             break
         x, value, gradient = new_x, float(new_value), new_gradient
         step *= 2
         values.append(value)
         if is_end(x, value, gradient):
-            trouble = ""
+            stop = Stop.CONVERGED
             break
-    return outcome_of(x, value, gradient, values, n_evaluations, trouble)
+    return outcome_of(x, value, gradient, values, n_evaluations, stop)
 
 
 def _falls_enough(

@@ -236,7 +236,7 @@ class Kinks:
             Value, gradient and products with the Hessian of the smooth function.
         x : array, shape (n,)
         done : callable
-            Whether the value of the sum and its slopes by the numbers that are `free` are good enough.
+            Whether a point, the value of the sum and its slopes are good enough, of the numbers that are `free` alone.
         steps : iterable of int
         gain : float
             The search goes on after ``done`` while the next step promises to lower the value by more than this.

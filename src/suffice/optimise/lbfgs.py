@@ -39,7 +39,7 @@ def lbfgs(
         be a new array, or one that is not written to again.
     start : array_like of shape (n,)
     done : callable
-        Whether a value and a gradient are good enough.
+        Whether a point, the value and the gradient there are good enough; called at the start and after every step.
     steps : iterable of int
         The numbers of the steps; when it ends, so does the search.
     memory : int
@@ -66,7 +66,7 @@ def lbfgs(
     >>> import numpy as np
     >>> from suffice.progress import Watch
     >>> valley = lambda x: (x[0] ** 2 + 100 * x[1] ** 2, np.array([2 * x[0], 200 * x[1]]))
-    >>> small = lambda value, gradient: bool(abs(gradient).max() < 1e-10)
+    >>> small = lambda x, value, gradient: bool(abs(gradient).max() < 1e-10)
     >>> found = lbfgs(valley, [3.0, 1.0], done=small, steps=Watch().steps("L-BFGS", 100))
     >>> found.converged, found.value < 1e-20
     (True, True)

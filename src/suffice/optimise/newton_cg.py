@@ -11,9 +11,8 @@ from numpy.typing import ArrayLike
 
 from suffice.optimise.descent import Done
 from suffice.optimise.outcome import (
-    NO_BETTER,
-    OUT_OF_STEPS,
     Outcome,
+    Stop,
     outcome_of,
     require_inside,
     rounding_error,
@@ -75,7 +74,7 @@ def newton_cg(
         again.
     start : array_like of shape (n,)
     done : callable
-        Whether a value and a gradient are good enough.
+        Whether a point, the value and the gradient there are good enough; called at the start and after every step.
     steps : iterable of int
         The numbers of the steps; when it ends, so does the search.
     scale : ndarray of shape (n,) or callable, optional
@@ -100,7 +99,7 @@ def newton_cg(
     >>> from suffice.progress import Watch
     >>> curvature = np.array([2.0, 200.0])
     >>> valley = lambda x: (float(x @ (curvature * x)) / 2, curvature * x, lambda v: curvature * v)
-    >>> small = lambda value, gradient: bool(abs(gradient).max() < 1e-12)
+    >>> small = lambda x, value, gradient: bool(abs(gradient).max() < 1e-12)
     >>> found = newton_cg(valley, [3.0, 1.0], done=small, steps=Watch().steps("Newton", 100))
     >>> found.converged, found.value < 1e-20
     (True, True)
@@ -108,37 +107,37 @@ def newton_cg(
     x = start_of(start)
     value, gradient, product = evaluate(x)
     place = first = _SmoothPoint(x, require_inside(value), gradient, product)
-    is_done = done(place.value, gradient)
+    is_done = done(x, place.value, gradient)
     if is_done and gain == math.inf:
         return outcome_of(x, place.value, gradient, (), 1)
     values: list[float] = []
-    n_evaluations, trouble, radius, at_start, flattest = 1, OUT_OF_STEPS, math.inf, math.nan, 0.0
+    n_evaluations, stop, radius, at_start, flattest = 1, Stop.OUT_OF_STEPS, math.inf, math.nan, 0.0
     for _ in steps:
         inverse = scale(place.x) if callable(scale) else scale
         size = _norm(place.gradient, inverse)
         if size == 0:
-            trouble = "" if is_done else NO_BETTER
+            stop = Stop.CONVERGED if is_done else Stop.NO_BETTER
             break
         at_start = size if math.isnan(at_start) else at_start
         most = CLOSELY if is_done else 0.5  # what is left to gain is asked of a step that is solved for more closely
         move = _solve(place, inverse, radius, min(most, math.sqrt(size), math.sqrt(size / at_start)) * size)
         promised = -(move.slope + move.curvature / 2)
         if is_done and promised <= gain:
-            trouble = ""
+            stop = Stop.CONVERGED
             break
         flattest = max(flattest, promised / size**2)
         after, radius, n_more = _go(evaluate, place, move, inverse, radius, rounding_error(first.value, place.value))
         n_evaluations += n_more
         if after is None:
-            trouble = "" if is_done else NO_BETTER
+            stop = Stop.CONVERGED if is_done else Stop.NO_BETTER
             break
         place = after
         values.append(place.value)
-        is_done = done(place.value, place.gradient)
+        is_done = done(place.x, place.value, place.gradient)
         if is_done and (gain == math.inf or flattest * _norm(place.gradient, inverse) ** 2 <= LITTLE * gain):
-            trouble = ""
+            stop = Stop.CONVERGED
             break
-    return outcome_of(place.x, place.value, place.gradient, values, n_evaluations, trouble)
+    return outcome_of(place.x, place.value, place.gradient, values, n_evaluations, stop)
 
 
 # The step of the model ----------------------------------------------------------------------------------------

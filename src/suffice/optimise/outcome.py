@@ -5,20 +5,46 @@ from __future__ import annotations
 import math
 from collections.abc import Sequence
 from dataclasses import dataclass
+from enum import Enum
 
 import numpy as np
 from numpy.typing import ArrayLike
 
-from suffice.errors import EstimationError
+from suffice.errors import EstimationError, Mention, Text
+from suffice.text import plural
 from suffice.types import Floats
 
 ROUNDING = 1e-12
 
-OUT_OF_STEPS = "The steps ended before the gradient was small enough; allow more steps, or start from this point."
-NO_BETTER = (
-    "No better point was found along the last direction; rounding error may not allow a smaller gradient, "
-    "so try a larger tolerance or another method."
-)
+
+class Stop(Enum):
+    """How a search ended. The value says so to people, with what to try next; files have the name.
+
+    Examples
+    --------
+    >>> print(Stop.CONVERGED.value)
+    The gradient is small enough.
+    """
+
+    CONVERGED = "The gradient is small enough."
+    OUT_OF_STEPS = Text(
+        "The steps ended before the gradient was small enough; ",
+        Mention("more steps", "allow more steps, or start from this point"),
+        ".",
+    )
+    NO_BETTER = Text(
+        "No better point was found along the last direction; rounding error may not allow a smaller gradient, so ",
+        Mention("larger tolerance", "try a larger tolerance or another method"),
+        ".",
+    )
+    LEVEL = "The objective hardly changes any more, although the gradient is not small enough."
+    HELD_OUT = "The loss of what was held out no longer falls."
+    FAILED = "The search met an error."
+    INTERRUPTED = "The search was interrupted."
+
+
+MORE_STEPS = Text("allow more by ", Mention("max_iter", "max_iter=…"))
+"""What to try after a search that was out of steps, where an argument gives their number."""
 
 
 @dataclass(frozen=True)
@@ -36,12 +62,12 @@ class Outcome:
         Steps that were accepted.
     n_evaluations : int
         Calls of ``evaluate``.
-    converged : bool
-        Whether ``done`` said yes at ``x``.
-    reason : str
-        Why it stopped, and what to try when it has not converged.
+    stop : Stop
+        How it ended.
     values : tuple of float
         The value after each accepted step.
+    advice : str
+        What to try next, where the search knows better than ``stop`` does.
     """
 
     x: Floats
@@ -49,20 +75,40 @@ class Outcome:
     gradient: Floats
     n_steps: int
     n_evaluations: int
-    converged: bool
-    reason: str
+    stop: Stop
     values: tuple[float, ...]
+    advice: str = ""
+
+    @property
+    def converged(self) -> bool:
+        """Whether ``done`` said yes at ``x``."""
+        return self.stop is Stop.CONVERGED
+
+    @property
+    def reason(self) -> str:
+        """Why it stopped, and what to try when it has not converged."""
+        return self.advice or self.stop.value
 
 
 def outcome_of(
-    x: Floats, value: float, gradient: Floats, values: Sequence[float], n_evaluations: int, trouble: str = ""
+    x: Floats,
+    value: float,
+    gradient: Floats,
+    values: Sequence[float],
+    n_evaluations: int,
+    stop: Stop = Stop.CONVERGED,
+    advice: str = "",
 ) -> Outcome:
-    """Freeze the last point; it has converged when there is no ``trouble``."""
+    """Freeze the last point."""
     x, gradient = x.copy(), gradient.copy()
     x.setflags(write=False)
     gradient.setflags(write=False)
-    reason = trouble or "The gradient is small enough."
-    return Outcome(x, value, gradient, len(values), n_evaluations, not trouble, reason, tuple(values))
+    return Outcome(x, value, gradient, len(values), n_evaluations, stop, tuple(values), advice)
+
+
+def not_converged(n_steps: int, reason: str, hint: str = "") -> Text:
+    """Say that a search ended before its goal, why, and what to try."""
+    return Text(f"Not converged after {plural(n_steps, 'step')}: ", reason, hint)
 
 
 def rounding_error(*values: float) -> float:

@@ -14,18 +14,18 @@ curvature sᵀy is the same without it.
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Iterable
+from collections.abc import Iterable
 from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import ArrayLike
 
+from suffice.optimise.descent import Done
 from suffice.optimise.lbfgs import PairMemory
 from suffice.optimise.line_search import EASY, Evaluate, Point
 from suffice.optimise.outcome import (
-    NO_BETTER,
-    OUT_OF_STEPS,
     Outcome,
+    Stop,
     outcome_of,
     require_inside,
     rounding_error,
@@ -33,8 +33,6 @@ from suffice.optimise.outcome import (
 )
 from suffice.optimise.vectors import dot
 from suffice.types import Floats
-
-Done = Callable[[Floats, float, Floats], bool]
 
 SUFFICIENT = 1e-4
 """The share of the promised decrease that a step must keep."""
@@ -105,13 +103,13 @@ def owlqn(
     is_done = done(x, place.value, place.slopes)
     if is_done and _promised(place, pairs, c1, gain) <= gain:
         return outcome_of(x, place.value, gradient, (), 1)
-    n_evaluations, trouble, at_start, best, n_idle = 1, OUT_OF_STEPS, place.value, place, 0
+    n_evaluations, stop, at_start, best, n_idle = 1, Stop.OUT_OF_STEPS, place.value, place, 0
     for _ in steps:
         noise = rounding_error(at_start, place.value)
         after, n_more = _next_place(evaluate, place, pairs, c1, noise)
         n_evaluations += n_more
         if after is None:
-            trouble = "" if is_done else NO_BETTER
+            stop = Stop.CONVERGED if is_done else Stop.NO_BETTER
             break
         place = after
         values.append(place.value)
@@ -125,10 +123,10 @@ def owlqn(
         if n_idle == MOST_IDLE:
             pairs.forget()
         elif n_idle == 2 * MOST_IDLE:
-            trouble = NO_BETTER
+            stop = Stop.NO_BETTER
             break
-    best = best if trouble else place
-    return outcome_of(best.x, best.value, best.gradient, values, n_evaluations, trouble)
+    best = place if stop is Stop.CONVERGED else best
+    return outcome_of(best.x, best.value, best.gradient, values, n_evaluations, stop)
 
 
 def _promised(place: _OrthantPoint, pairs: PairMemory, c1: float, gain: float) -> float:

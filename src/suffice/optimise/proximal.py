@@ -10,8 +10,8 @@ from numpy.typing import ArrayLike
 
 from suffice.optimise.line_search import Evaluate
 from suffice.optimise.outcome import (
-    OUT_OF_STEPS,
     Outcome,
+    Stop,
     outcome_of,
     require_inside,
     rounding_error,
@@ -74,7 +74,7 @@ def proximal(
     total, n_evaluations, values = value + kinks(x), 1, list[float]()
     if done(x, gradient):
         return outcome_of(x, total, gradient, (), 1)
-    y, slope, t, step, trouble = x, gradient, 1.0, 1.0, OUT_OF_STEPS
+    y, slope, t, step, stop = x, gradient, 1.0, 1.0, Stop.OUT_OF_STEPS
     for _ in steps:
         step *= 1.5
         while True:
@@ -97,9 +97,9 @@ def proximal(
         x, total = after, now
         values.append(total)
         if done(x, gradient):
-            trouble = ""
+            stop = Stop.CONVERGED
             break
         slope = evaluate(y)[1]
         n_evaluations += 1
     at_x = evaluate(x)[1]
-    return outcome_of(x, total, np.asarray(at_x), values, n_evaluations + 1, trouble)
+    return outcome_of(x, total, np.asarray(at_x), values, n_evaluations + 1, stop)

@@ -320,7 +320,7 @@ def _neighbourhood(objective: NodeObjective, enough: float) -> Floats:
     found = newton_cg(
         evaluate,
         np.zeros(objective.n_free),
-        done=lambda value, gradient: bool(np.abs(gradient).max() <= enough),
+        done=lambda x, value, gradient: bool(np.abs(gradient).max() <= enough),
         steps=range(200),
     )
     return np.asarray(found.x)
