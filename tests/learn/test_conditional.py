@@ -180,6 +180,22 @@ def test_penalties_are_those_of_the_explicit_likelihood(width: float) -> None:
     assert (laplace.model.weights.to_numpy()[np.abs(wanted) < 1e-8] == 0).all()
 
 
+@pytest.mark.parametrize("width", [0.1, 1.0, 55.5, 1e3])
+def test_a_penalised_slope_comes_back_from_where_no_probability_is_in_doubt(width: float) -> None:
+    seldom, often = [17458, 470379, 3051, 28, 1616, 1], [39374, 3692956, 16734479, 257851772, 565503853e3, 84904060e3]
+    rows = {"x": [0.51] * 6 + [0.14] * 6, "B": list("uuuvvv") * 2, "C": list("pqr") * 4}
+    specs = [
+        sf.indicator(B="u"),
+        sf.product("x", sf.indicator(B="u")),
+        sf.indicator(C="p"),
+        sf.indicator(B="u", C="q"),
+    ]
+    fit = sf.fit(sf.Features(specs, given=["x"]), rows, weights=[*seldom, *often], prior=sf.Laplace(width))
+    assert fit.certificate.ok, fit.certificate.verdict
+    share = sum(seldom[:3]) / sum(seldom)
+    assert fit.model.query("B", given={"x": 0.51}).values[0] == pytest.approx(share, abs=1e-3)
+
+
 def test_a_penalty_s_main_is_for_features_of_one_output_alone() -> None:
     rows = numbers(100)
     fit = sf.fit(classes("x"), rows, prior=sf.Gaussian(0.05, main=1e5), tol=1e-9)

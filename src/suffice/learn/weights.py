@@ -20,8 +20,9 @@ from suffice.optimise.decrement import LEFT, decrement_by_products
 from suffice.optimise.gradient import gradient_descent
 from suffice.optimise.kinks import MOST_WRITTEN, Kinks, up_to_zero
 from suffice.optimise.lbfgs import lbfgs as minimise_by_lbfgs
+from suffice.optimise.line_search import Point, search
 from suffice.optimise.newton_cg import newton_cg
-from suffice.optimise.outcome import MORE_STEPS, Outcome, Stop
+from suffice.optimise.outcome import MORE_STEPS, Outcome, Stop, rounding_error
 from suffice.optimise.proximal import proximal as minimise_by_proximal
 from suffice.types import Floats
 
@@ -34,6 +35,8 @@ NEGLIGIBLE = 1e-9
 """The part of what a step may still gain that is not looked at any closer."""
 ROUND, SMOOTH = 40, 50
 """Proximal steps between attempts to finish on the weights that are not zero, and steps of such an attempt."""
+PATIENT, LEVEL = 8 * ROUND, 1e-3
+"""Steps before flat directions are searched, and the part of the slope there that may be left."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -275,7 +278,7 @@ def proximal(matching: FeatureMatching) -> FoundWeights:
         objectives += [matching.gain(value) for value in outcome.values]
         x = outcome.x
         if not outcome.converged:
-            x = priced.finished(x, steps)
+            x = priced.finished(x, steps, flat=len(objectives) > PATIENT)
             if len(objectives) < matching.problem.max_iter:
                 objectives.append(matching.gain(priced.evaluate(x)[0] + priced.kinks.value(x)))
         if outcome.converged or priced.done(x, priced.evaluate(x)[1]):
@@ -329,19 +332,23 @@ class Priced:
             done=lambda slopes: self.matching.gap(slopes, squares) <= tol,
         )
 
-    def finished(self, x: Floats, steps: Iterator[int]) -> Floats:
+    def finished(self, x: Floats, steps: Iterator[int], flat: bool) -> Floats:
         """Return the optimum among weights with zeros and signs like those of x.
 
-        Weights that meet zero on the way there stay at zero, one after another.
+        Weights that meet zero on the way there stay at zero, one after another. Newton's method may step over the
+        minimum to where probabilities are zero and one, so that the objective is flat but for its slope, and creep from
+        there. With ``flat`` a line along that slope is searched.
         """
         while True:
-            y = self._on_support(x, islice(steps, SMOOTH))
+            y, is_end = self._on_support(x, islice(steps, SMOOTH))
+            if flat and not is_end and len(x) <= MOST_WRITTEN:
+                y = self._lowest(y)
             x = up_to_zero(x, y, (self.kinks.prices > 0) & (x != 0))
             if np.array_equal(x, y):
                 return x
 
-    def _on_support(self, x: Floats, steps: Iterable[int]) -> Floats:
-        """Return the optimum with the zeros of x and the slopes that its signs have."""
+    def _on_support(self, x: Floats, steps: Iterable[int]) -> tuple[Floats, bool]:
+        """Return the optimum with the zeros of x and the slopes that its signs have; and if it was reached."""
         tol, gain, free = self.matching.problem.tol / 20, LEFT / self.matching.total / 10, self.kinks.free(x)
 
         def done(part: Floats, value: float, slope: Floats) -> bool:
@@ -349,4 +356,26 @@ class Priced:
             whole[free] = slope
             return self.matching.gap(whole) <= tol
 
-        return self.kinks.on_support(self.evaluate_twice, x, done=done, steps=steps, gain=gain)[0]
+        return self.kinks.on_support(self.evaluate_twice, x, done=done, steps=steps, gain=gain)
+
+    def _lowest(self, x: Floats) -> Floats:
+        """Return about the lowest point along the part of the slope in whose direction there is no curvature."""
+        pull, free = np.sign(x) * self.kinks.prices, self.kinks.free(x)
+
+        def evaluate(z: Floats) -> tuple[float, Floats]:
+            value, slope = self.evaluate(z)
+            return value + float(pull.dot(z)), np.where(free, slope + pull, 0.0)
+
+        value, slope = evaluate(x)
+        product = self.evaluate_twice(x)[2]
+        hessian = np.array([product(unit) for unit in np.eye(len(x))])[np.ix_(free, free)]
+        units = np.sqrt(np.maximum(np.diag(hessian), 1e-300))
+        values, vectors = np.linalg.eigh(hessian / units[:, None] / units)
+        plane = vectors[:, values <= FLAT * values.max(initial=0.0)]
+        direction = np.zeros(len(x))
+        direction[free] = -(plane @ (plane.T @ (slope[free] / units))) / units
+        origin = Point(0.0, x, value, slope, float(slope.dot(direction)))
+        if not origin.slope < 0:
+            return x
+        found, _ = search(evaluate, origin, direction, 1.0, noise=rounding_error(value, value), sigma=LEVEL)
+        return x if found is None else found.x
