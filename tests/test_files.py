@@ -19,7 +19,7 @@ from hypothesis import strategies as st
 from hypothesis.extra import numpy as arrays_of
 
 from suffice.errors import FileAccessError, FileFormatError
-from suffice.files import DTYPES, atomic_write, read_arrays, read_bytes, write_arrays
+from suffice.files import DTYPES, atomic_write, kind_of, read_arrays, read_bytes, write_arrays
 
 # atomic_write -------------------------------------------------------------------------------------------------
 
@@ -476,3 +476,15 @@ def test_unreadable_paths_are_named(tmp_path: Path, name: str) -> None:
     (tmp_path / "file").write_text("")
     with pytest.raises(FileAccessError, match=f"Cannot read .*{name}"):
         read_bytes(tmp_path / name)
+
+
+def test_the_kind_of_a_file_is_known_without_its_arrays_or_not_at_all(tmp_path: Path) -> None:
+    path = tmp_path / "x"
+    write_arrays(path, "test", 3, {}, {"b": np.arange(3)})
+    assert kind_of(path) == "test"
+    whole = path.read_bytes()
+    for other in (b"", b"{}", whole[:8], whole[:30]):
+        path.write_bytes(other)
+        assert kind_of(path) is None
+    with pytest.raises(FileAccessError):
+        kind_of(tmp_path / "none")

@@ -260,6 +260,15 @@ def read_arrays(
     return header["meta"], _arrays(data[offset:-32], header["arrays"], named)
 
 
+def kind_of(path: str | os.PathLike[str]) -> str | None:
+    """Return the kind of a file of arrays; None where its header does not tell, for reasons that reading it gives."""
+    data = read_bytes(path)
+    try:
+        return str(_header(data, repr(str(path)))[0]["kind"]) if data.startswith(MAGIC) else None
+    except FileFormatError:
+        return None
+
+
 def _header(data: bytes, named: str) -> tuple[dict[str, Any], int]:
     """Return the header, and where the arrays begin."""
     end = 20 + int.from_bytes(data[12:20], "little")

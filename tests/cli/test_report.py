@@ -129,3 +129,12 @@ def test_missing_values_of_the_data_are_summed_out(hidden: sf.Fit) -> None:
     total = float(hidden.model.log_prob("gaps.csv", missing="marginalise").sum())
     assert f"{total:,.4f}" in text_of(read("out.html"))
     assert "--missing marginalise" in bad("report", "hidden.json", "gaps.csv", "--out", "out.html")
+
+
+def test_a_field_on_graphs_has_a_report_under_either_ending(folder: Path) -> None:
+    graphs = [{"nodes": [{"a": 1.0}, {"b": 1.0}, {"a": 1.0}], "edges": [(0, 1), (1, 2)]}] * 4
+    field = sf.GraphCRF().fit(graphs, [["p", "q", "p"], ["p", "q", "q"], ["q", "p", "p"], ["p", "q", "p"]])
+    for name in ("field.graph", "field.crf"):
+        field.save(name)
+        good("report", name, "--no-plots")
+        assert field.fit_.certificate.verdict in text_of(read("report.html"))

@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
+from suffice.cli.remedies import as_options
 from suffice.cli.shared import (
     DATA,
     JsonOption,
@@ -201,7 +202,7 @@ class PredictionSurvey:
             show_table((["predicted", "rows"], cells if self.rows.n_unanswered else cells[:-1], "<>"))
         notes = [
             textwrap.fill(f"- {visible(note)}", WIDTH, subsequent_indent="  ")
-            for note in (text.replace("; score() compares with it", "") for text in self.rows.notes())
+            for note in map(as_options, self.rows.notes())
         ]
         if notes:
             print("\n" + "\n".join(notes))

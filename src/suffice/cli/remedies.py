@@ -203,6 +203,7 @@ FORMS: Mapping[str, Callable[[Value], str]] = {
 """How the value of an argument is written, where it is not one word behind the option."""
 MENTIONS: Mapping[str, str | None] = {
     "feature": None,
+    "score()": None,
     "Categorical": 'type = "Categorical"',
     "MultivariateNormal": 'type = "MultivariateNormal"',
     "Bernoulli": "states = [failure, success]",

@@ -24,7 +24,7 @@ from suffice.cli.shared import (
     require_other_file,
     table,
 )
-from suffice.errors import ArgumentError, FileAccessError, FileFormatError
+from suffice.errors import ArgumentError, FileAccessError
 
 if TYPE_CHECKING:
     from suffice.report.page.content import Reported
@@ -76,21 +76,17 @@ def report(
 
 def _read(path: str) -> Reported:
     """Return the fit or model of a file; of labels of sequences and graphs also what their fit proved."""
+    from suffice.files import kind_of
     from suffice.io import read
     from suffice.io.chain_file import load_chain
     from suffice.io.graph_file import KIND, load_graph
 
     if path.lower().endswith(".graph"):
         return load_graph(path)
-    if not path.lower().endswith(".crf"):
-        thing: Reported = read(path)
-        return thing
-    try:
-        return load_chain(path)
-    except FileFormatError as error:
-        if repr(KIND) not in str(error):
-            raise
-        return load_graph(path)
+    if path.lower().endswith(".crf"):
+        return load_graph(path) if kind_of(path) == KIND else load_chain(path)
+    thing: Reported = read(path)
+    return thing
 
 
 def require_page(path: str) -> None:

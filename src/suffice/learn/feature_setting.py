@@ -142,13 +142,14 @@ class FeatureSetting:
         try:
             return family_of(list(self.design.names), layout.sizes, layout.scopes, self.base)
         except ModelError as error:
-            numbers = str(error).partition(" Observe")[0]
             raise EstimationError(
                 "These features make a graph that is too wide for exact expectations. ",
+                error.message,
+                " ",
                 Remedy("method", "pseudo_likelihood"),
                 " and ",
                 Remedy("method", "stochastic"),
-                f" do without; or use features of fewer variables. {numbers}",
+                " do without these tables; or use features of fewer variables.",
             ) from None
 
     @cached_property

@@ -324,12 +324,16 @@ class ClassGaussianModel(ClassModel, Posteriors, Prediction):
         """What the log-likelihood consists of."""
         return ("classes", "inputs")
 
-    def _cells(self) -> tuple[list[str], list[list[str]], str]:
+    @cached_property
+    def _n_shown(self) -> int:
+        """How many inputs a table has room for."""
         for n_shown in range(min(SHOWN_INPUTS, len(self.inputs)), 1, -1):
-            cells = self._cells_of(n_shown)
-            if len(plain_table(*cells).partition("\n")[0]) <= WIDEST:
-                return cells
-        return self._cells_of(1)
+            if len(plain_table(*self._cells_of(n_shown)).partition("\n")[0]) <= WIDEST:
+                return n_shown
+        return 1
+
+    def _cells(self) -> tuple[list[str], list[list[str]], str]:
+        return self._cells_of(self._n_shown)
 
     def _cells_of(self, n_shown: int) -> tuple[list[str], list[list[str]], str]:
         names = self.variables[:-1][:n_shown]
@@ -347,7 +351,7 @@ class ClassGaussianModel(ClassModel, Posteriors, Prediction):
 
     @property
     def _caption(self) -> str:
-        rest = len(self.inputs) - sum(title.startswith("mean of ") for title in self._cells()[0][2:])
+        rest = len(self.inputs) - self._n_shown
         more = f"; {plural(rest, 'further input')} not shown" if rest > 0 else ""
         kind = "normal inputs" if self.dof is None else "inputs of Student's t"
         return f"{kind}, covariance {self.structure.covariance.replace('_', ' ')}{more}"

@@ -15,7 +15,17 @@ from suffice.data.readers import open_raw
 from suffice.data.schema import Schema
 from suffice.data.table import UNKNOWN_POLICIES
 from suffice.data.variable import Variable
-from suffice.errors import DataError, ModelError, Remedy, listing, require_choice, require_fraction, suggestion
+from suffice.errors import (
+    DataError,
+    Mention,
+    ModelError,
+    Remedy,
+    Text,
+    listing,
+    require_choice,
+    require_fraction,
+    suggestion,
+)
 from suffice.models.evidence import Targets, targets_of
 from suffice.models.numeric_predictions import NumericPredictions
 from suffice.models.predictions import Predictions
@@ -161,7 +171,8 @@ class PredictedRows:
         if self.n_with_gaps:
             notes.append(f"{plural(self.n_with_gaps, 'row')} with missing values, which were summed or integrated out.")
         if present:
-            notes.append(f"No evidence, being what is predicted: {listing(present)}; score() compares with it.")
+            compares = Mention("score()", "; score() compares with it")
+            notes.append(Text(f"No evidence, being what is predicted: {listing(present)}", compares, "."))
         if self.n_unanswered:
             notes.append(f"{plural(self.n_unanswered, 'row')} impossible under the model, without an answer.")
         return (*notes, *self._reader.remarks())

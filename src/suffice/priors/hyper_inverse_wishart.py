@@ -157,13 +157,18 @@ class HyperInverseWishart(ComparedByContent):
 
     def describe(self) -> str:
         """Say in a few words what the prior is."""
+        return f"hyper inverse Wishart, {self._numbers}"
+
+    @property
+    def _numbers(self) -> str:
+        """The hyperparameters, in words."""
         kinds = {True: "diagonal", False: "full"}
         scale = f"{self.scale:g}" if isinstance(self.scale, float) else kinds[isinstance(self.scale, dict)]
         mean = "flat on the mean" if self.mean is None else f"mean counting for {plural(self.mean_weight, 'row')}"
-        return f"hyper inverse Wishart, dof {self.dof:g}, scale {scale}, {mean}"
+        return f"dof {self.dof:g}, scale {scale}, {mean}"
 
     def __repr__(self) -> str:
-        return f"HyperInverseWishart({self.describe().partition(', ')[2]})"
+        return f"HyperInverseWishart({self._numbers})"
 
     def to_dict(self) -> dict[str, Any]:
         """Return the prior as JSON-able data."""

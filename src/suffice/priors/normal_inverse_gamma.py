@@ -290,8 +290,8 @@ def _by_node(
     return check(argument, value, False)
 
 
-def _number(argument: str, value: OfNode, least: float, what: str) -> float:
-    if not is_number(value) or not least <= value <= LARGEST or (what.startswith("positive") and value == 0):
+def _number(argument: str, value: OfNode, what: str, suits: Callable[[float], bool]) -> float:
+    if not is_number(value) or not (abs(value) <= LARGEST and suits(value)):
         raise ArgumentError(
             f"The {argument!r} argument of the prior must be a {what}, or a mapping from nodes to such. "
             f"Got {shown(value)} instead."
@@ -300,22 +300,22 @@ def _number(argument: str, value: OfNode, least: float, what: str) -> float:
 
 
 def _positive(argument: str, value: OfNode, of_node: bool) -> float:
-    return _number(argument, value, 0.0, "positive, finite number")
+    return _number(argument, value, "positive, finite number", lambda number: number > 0)
 
 
 def _weight(argument: str, value: OfNode, of_node: bool) -> float:
-    return _number(argument, value, 0.0, "number of zero or more")
+    return _number(argument, value, "number of zero or more", lambda number: number >= 0)
 
 
 def _mean(argument: str, value: OfNode, of_node: bool) -> float | Floats:
     if is_number(value) or not of_node:
-        return _number(argument, value, -LARGEST, "finite number")
+        return _number(argument, value, "finite number", lambda number: True)
     return _array(argument, value, (1,))
 
 
 def _precision(argument: str, value: OfNode, of_node: bool) -> float | Floats:
     if is_number(value) or not of_node:
-        return _number(argument, value, 0.0, "positive, finite number")
+        return _positive(argument, value, of_node)
     return _array(argument, value, (1, 2))
 
 

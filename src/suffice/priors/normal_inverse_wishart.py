@@ -119,14 +119,19 @@ class NormalInverseWishart(ComparedByContent):
 
     def describe(self) -> str:
         """Say in a few words what the prior is."""
+        return f"normal-inverse-Wishart, {self._numbers}"
+
+    @property
+    def _numbers(self) -> str:
+        """The hyperparameters, in words."""
         kinds = {True: "diagonal", False: "full"}
         scale = f"{self.scale:g}" if isinstance(self.scale, float) else kinds[isinstance(self.scale, dict)]
         mean = f" {self.mean:g}" if isinstance(self.mean, float) else ""
         weight = plural(self.mean_weight, "row")
-        return f"normal-inverse-Wishart, dof {self.dof:g}, scale {scale}, mean{mean} counting for {weight}"
+        return f"dof {self.dof:g}, scale {scale}, mean{mean} counting for {weight}"
 
     def __repr__(self) -> str:
-        return f"NormalInverseWishart({self.describe().partition(', ')[2]})"
+        return f"NormalInverseWishart({self._numbers})"
 
     def to_dict(self) -> dict[str, Any]:
         """Return the prior as JSON-able data."""

@@ -50,14 +50,13 @@ SHOWN_WEIGHTS = 20
 
 def facts(fit: Fit) -> list[tuple[str, str]]:
     """List the fit's main numbers as (name, value)."""
-    by_hand = not fit.statistics.n_read and fit.n > 0  # targets in place of data
+    by_hand = _is_by_hand(fit)
     is_pseudo = fit.method == "pseudo_likelihood"
     given = bool(fit.structure.given)
-    points = CONDITIONAL_POINTS if given else INEXACT_POINTS.get(fit.method, OBSERVED_POINTS if fit.starts else POINTS)
     targets = "target expectations" if isinstance(fit.structure, Features) else "target margins"
     rows = [
         ("model", repr(fit.model) if len(repr(fit.model)) <= 80 else type(fit.model).__name__),
-        ("estimate", f"{_estimate(fit, points, by_hand)}, method {fit.method!r}"),
+        ("estimate", f"{estimate_of(fit)}, method {fit.method!r}"),
     ]
     if fit.prior is not None:
         rows.append(("prior", fit.prior.describe() if isinstance(fit.prior, Prior) else str(fit.prior)))
@@ -79,10 +78,19 @@ def facts(fit: Fit) -> list[tuple[str, str]]:
     return rows if fit.starts else rows + goodness_facts(fit)
 
 
-def _estimate(fit: Fit, points: dict[str, str], by_hand: bool) -> str:
+def _is_by_hand(fit: Fit) -> bool:
+    """Whether targets took the place of data."""
+    return not fit.statistics.n_read and fit.n > 0
+
+
+def estimate_of(fit: Fit) -> str:
     """Name the estimate; a structure whose settings change it has words of its own."""
     said: str | None = fit.structure.estimate
-    return said or f"{fit.certificate.claim if by_hand else points[fit.point]}{_unbiased(fit)}"
+    if said:
+        return said
+    points = INEXACT_POINTS.get(fit.method, OBSERVED_POINTS if fit.starts else POINTS)
+    points = CONDITIONAL_POINTS if fit.structure.given else points
+    return f"{fit.certificate.claim if _is_by_hand(fit) else points[fit.point]}{_unbiased(fit)}"
 
 
 def _unbiased(fit: Fit) -> str:

@@ -261,7 +261,9 @@ def _of_all(fit: Fit, problem: Problem) -> tuple[FeatureMatching, WeightFamily, 
     except EstimationError as error:
         raise EstimationError(
             "Standard errors come from the covariance of the features, which needs exact expectations, and these are "
-            f"out of reach. {str(error).split(' Use features')[0]} What remains is ",
+            "out of reach. ",
+            error.message,
+            " What remains is ",
             Remedy("method", "pseudo_likelihood"),
             ", whose standard errors need no more than the rows; the weights alone are fit.model.weights.",
         ) from None

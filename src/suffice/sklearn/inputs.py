@@ -161,9 +161,7 @@ def _as_numbers(
             shell, X, reset=first, dtype=np.float64, ensure_all_finite=False, accept_sparse=accepted
         )
         return found
-    except ValueError as error:
-        if "could not convert string to float" not in str(error):
-            raise
+    except ValueError:
         refuse_text(X, shell._if_text, first=first)
         raise
 

@@ -88,9 +88,10 @@ def columns_of_text(X: MatrixLike) -> list[str]:
             return []  # pandas tells without a look at the columns
         raw = frames.open_table(X)
         return [name for name in raw.names if _is_text(raw.column(name))]
-    array = np.asarray(X, dtype=object)
-    columns = array.T if array.ndim == 2 else ()  # other shapes are scikit-learn's to explain
-    return [f"x{place}" for place, column in enumerate(columns) if any(map(_is_word, column))]
+    array = as_array(X)
+    if not isinstance(array, np.ndarray) or array.ndim != 2 or array.dtype.kind not in "OUS":
+        return []  # numbers, or a shape that is scikit-learn's to explain
+    return [f"x{place}" for place, column in enumerate(array.T) if any(map(_is_word, column))]
 
 
 def _is_text(column: RawColumn) -> bool:

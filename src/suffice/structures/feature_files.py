@@ -184,7 +184,8 @@ def _windows(entry: Entry) -> FeatureSpec:
     if patterns is None or patterns == "all":
         return windows(over=scope, width=width)
     if not isinstance(patterns, list | tuple):
-        raise _wrong(entry, "windows", "a list of patterns, or \"all\" with a width, as in windows = 'all', width = 2")
+        example = "windows = 'all', width = 2"
+        raise _wrong(entry, "windows", 'a list of patterns, or "all" with a width', example)
     for pattern in patterns:
         if isinstance(pattern, str) and len(pattern) > len(scope):
             raise StructureError(
@@ -232,11 +233,13 @@ WRITTEN = tuple(kind for kind in KINDS if KINDS[kind].example)
 # Values -------------------------------------------------------------------------------------------------------
 
 
-def _wrong(entry: Entry, key: str, what: str) -> StructureError:
-    kind = KINDS.get(key)
-    example = f", as in {kind.example}" if kind and "as in" not in what else ""
+def _wrong(entry: Entry, key: str, what: str, example: str | None = None) -> StructureError:
+    """Say what an entry must be, with an example: that of its kind, unless another is given."""
+    if example is None and key in KINDS:
+        example = KINDS[key].example
+    such = "" if example is None else f", as in {example}"
     got = f"Got {shown(entry[key])} instead." if key in entry else "It is missing."
-    return StructureError(f"The entry {key!r} of a feature must be {what}{example}. {got}")
+    return StructureError(f"The entry {key!r} of a feature must be {what}{such}. {got}")
 
 
 def _names(entry: Entry, key: str) -> tuple[Any, ...]:

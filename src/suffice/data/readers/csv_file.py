@@ -254,13 +254,14 @@ class _explained:  # noqa: N801
             return
         refused = REFUSED_ROW.match(str(error)) if isinstance(error, pa.ArrowInvalid) else None
         if refused is not None:
-            where = "" if refused["row"] is None else f", row {int(refused['row']) - self.n_before}"
+            row = None if refused["row"] is None else int(refused["row"]) - self.n_before
+            where = "" if row is None else f", row {row}"
             raise DataError(
                 f"CSV file {self.path!r}{where}: expected {refused['expected']} fields, found {refused['found']}: "
                 f"{refused['text'][:80]!r}. Correct the row, or name another separator: ",
                 Remedy("separator", ";", call="sf.CSV(path, …)"),
                 ".",
-                self.remedy if where.endswith(" row 1") else "",
+                self.remedy if row == 1 else "",
             ) from None
         if isinstance(error, UnicodeError) or (isinstance(error, pa.ArrowInvalid) and "UTF8" in str(error)):
             raise DataError(

@@ -100,7 +100,7 @@ def relation_of(data: Any) -> Any:
     except duckdb.Error as error:
         remedy = (
             "It is open in this process: close that connection, or pass its own table, connection.table('name')"
-            if "different configuration" in str(error)
+            if isinstance(error, duckdb.ConnectionException)
             else "Mend the query, or name one of its tables"
         )
         raise DataError(

@@ -129,20 +129,23 @@ def given_rows(family: NodeFamily, given: Given) -> tuple[Ints, Floats]:
             raise ArgumentError(f"fixed[{name!r}] gives no rows. Give at least one, or leave the node out.")
         return np.array(codes, np.int64), _proper(family, np.array(rows))
     else:
-        given = whole_table(f"fixed[{name!r}]", family, given)
+        rows_instead = " Single rows are a mapping from the parents' states."
+        given = whole_table(f"fixed[{name!r}]", family, given, rows_instead)
     return all_configurations([parent.n_states for parent in family.parents]), _proper(family, np.array(given))
 
 
-def whole_table(what: str, family: NodeFamily, given: Given) -> Floats:
-    """Read a whole table, an array of shape (…parents' states, child's states); returns shape (n_rows, n_states)."""
+def whole_table(what: str, family: NodeFamily, given: Given, instead: str = "") -> Floats:
+    """Read a whole table, an array of shape (…parents' states, child's states); returns shape (n_rows, n_states).
+
+    ``instead`` says what else may be given, where the shape is another.
+    """
     given = getattr(given, "table", given)  # a CPD shows its table
     table = in_order_of(what, family, given) if isinstance(given, LabelledTable) else as_numbers(what, given)
     shape = tuple(variable.n_states for variable in family.variables)
     if table.shape != shape:
         raise ArgumentError(
             f"{what} must have shape {shape}: the parents {family.scope[:-1]} in order, then the states of "
-            f"{family.child.name!r}. Got shape {table.shape} instead."
-            + (" Single rows are a mapping from the parents' states." if what.startswith("fixed") else "")
+            f"{family.child.name!r}. Got shape {table.shape} instead.{instead}"
         )
     return table.reshape(-1, shape[-1])
 

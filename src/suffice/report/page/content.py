@@ -15,7 +15,7 @@ from suffice.models.model import Model
 from suffice.report.page.entries import Entry, ReportParts, table_from
 from suffice.report.page.scores import DataScore, ReadingOptions, score
 from suffice.result.fit import Fit
-from suffice.result.summary import facts
+from suffice.result.summary import estimate_of, facts
 from suffice.stats.missing import missing_by_variable
 from suffice.text import fixed, number, plural, shorten
 from suffice.types import TableLike
@@ -147,8 +147,7 @@ def _subtitle(fit: Fit | None, proof: Proof | None) -> str:
         return "A model file, with the verdict and the notes of its fit."
     if fit is None:
         return "A model file; nothing is known of how it was estimated."
-    said = dict(facts(fit))
-    return f"{said['estimate'].partition(', method')[0].capitalize()}; {said['data']}."
+    return f"{estimate_of(fit).capitalize()}; {dict(facts(fit))['data']}."
 
 
 def _facts(model: Model, fit: Fit | None, scored: DataScore | None, proof: Proof | None) -> list[tuple[str, str]]:
