@@ -11,6 +11,7 @@ import pytest
 import suffice as sf
 from suffice.certify import observed_mixed, observed_normal
 from suffice.certify.claim import Claim
+from suffice.certify.observed_discrete import Observed
 from suffice.certify.observed_scores import worst_of
 from suffice.data.stream import KEEP
 from suffice.data.table import open_table
@@ -43,6 +44,11 @@ def claim_of(structure: Any) -> Claim:
     return Claim(structure, fit.model, source.gather(wanted), fit.log_likelihood, source=source, incomplete=True)
 
 
+def measured(claim: Claim) -> Observed:
+    """Measure a network as such, and a normal distribution without a direction in its own way."""
+    return observed_mixed.measured(claim) if isinstance(claim.structure, sf.DAG) else observed_normal.measured(claim)
+
+
 def moved(model: Any, shift: float) -> Any:
     """The same model with the level of y moved."""
     if hasattr(model, "covariance"):
@@ -55,10 +61,10 @@ def moved(model: Any, shift: float) -> Any:
 @pytest.mark.parametrize("name", STRUCTURES)
 def test_the_end_of_em_has_no_slope_and_a_moved_model_has(name: str) -> None:
     claim = claim_of(STRUCTURES[name])
-    log_likelihood, residual, *_ = observed_normal.measured(claim)
+    log_likelihood, residual, *_ = measured(claim)
     assert log_likelihood == pytest.approx(claim.log_likelihood, rel=1e-10)
     assert residual < 1e-8
-    lower, slope, where, *_ = observed_normal.measured(replace(claim, model=moved(claim.model, 0.1)))
+    lower, slope, where, *_ = measured(replace(claim, model=moved(claim.model, 0.1)))
     assert lower < log_likelihood
     assert slope > 1e-3
     assert "y" in where
@@ -67,8 +73,8 @@ def test_the_end_of_em_has_no_slope_and_a_moved_model_has(name: str) -> None:
 def test_the_slope_of_a_mean_is_that_of_the_likelihood() -> None:
     claim = claim_of(STRUCTURES["regressions"])
     model = moved(claim.model, 0.3)
-    up, down = (observed_normal.measured(replace(claim, model=moved(model, h)))[0] for h in (1e-5, -1e-5))
-    _, slope, where, *_ = observed_normal.measured(replace(claim, model=model))
+    up, down = (measured(replace(claim, model=moved(model, h)))[0] for h in (1e-5, -1e-5))
+    _, slope, where, *_ = measured(replace(claim, model=model))
     assert where == "the intercept of y"
     wanted = abs(up - down) / 2e-5 * float(model.cpd("y").sd[0]) / 80
     assert slope == pytest.approx(wanted, rel=1e-6)
@@ -77,9 +83,9 @@ def test_the_slope_of_a_mean_is_that_of_the_likelihood() -> None:
 def test_both_ways_of_asking_agree(monkeypatch: Any) -> None:
     claim = claim_of(STRUCTURES["mixed"])
     moved_claim = replace(claim, model=moved(claim.model, 0.2))
-    listed = observed_normal.measured(moved_claim)
+    listed = measured(moved_claim)
     monkeypatch.setattr(observed_mixed, "MOST", 1)
-    asked = observed_normal.measured(moved_claim)
+    asked = measured(moved_claim)
     assert asked[0] == pytest.approx(listed[0], rel=1e-10)
     assert asked[1] == pytest.approx(listed[1], rel=1e-8)
 

@@ -11,7 +11,7 @@ import pytest
 
 import suffice as sf
 from suffice.certify.claim import Claim
-from suffice.certify.observed_undirected import measured
+from suffice.certify.observed_undirected import measured_cliques
 from suffice.families.proof import certify
 from suffice.opening import open_source
 from suffice.progress import Watch
@@ -103,12 +103,12 @@ def test_impossible_rows_and_zeros_that_should_not_be_are_named() -> None:
     fit = sf.fit(sf.Cliques("a:b"), rows, missing="em")
     claim = claim_of(fit, rows)
     none = sf.MarkovNetwork([(("a", "b"), [[0.0, 0.5], [0.25, 0.25]])], schema=fit.model.schema)
-    found = measured(replace(claim, model=none))
+    found = measured_cliques(replace(claim, model=none))
     assert found.residual == math.inf
     assert "2 rows that the potentials rule out" in found.worst
     # EM would stay where v, n is ruled out, though every gap of a margin is small beside what it keeps away.
     stuck = sf.MarkovNetwork([(("a", "b"), [[2 / 3, 1 / 6], [0.0, 1 / 6]])], schema=fit.model.schema)
-    assert "the likelihood rises with it" in measured(replace(claim, model=stuck)).worst
+    assert "the likelihood rises with it" in measured_cliques(replace(claim, model=stuck)).worst
 
 
 def test_a_support_that_the_rows_do_not_ask_for_is_refused() -> None:
@@ -119,7 +119,7 @@ def test_a_support_that_the_rows_do_not_ask_for_is_refused() -> None:
     support[0, 0, 0] = 0
     factors = [*fit.model.factors, (("a", "b", "c"), support)]
     cheat = sf.MarkovNetwork(factors, schema=fit.model.schema, properties={"base": 1})
-    assert measured(replace(claim_of(fit, rows), model=cheat)).residual == math.inf
+    assert measured_cliques(replace(claim_of(fit, rows), model=cheat)).residual == math.inf
 
 
 def test_wide_tables_go_along_a_tree() -> None:

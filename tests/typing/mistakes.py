@@ -3,8 +3,11 @@
 from __future__ import annotations
 
 import suffice as sf
+from suffice.certify import cliques as proof_of_cliques
+from suffice.certify import directed as proof_of_networks
 from suffice.certify.certificate import Certificate
 from suffice.certify.claim import Claim
+from suffice.learn import decomposable, directed, directed_em, undirected_em
 from suffice.learn.family import Family
 from suffice.learn.method import Method
 from suffice.models.markov_net import MarkovNetwork
@@ -42,3 +45,14 @@ def of_another_record(
     Family(structures=(sf.Cliques,), methods=lambda: methods, certify=certify)
     Family(structures=(sf.Cliques,), methods=lambda: methods_of_networks, certify=certify)  # flagged
     certify(certify_network)  # flagged
+
+
+def registered_in_another_record() -> None:
+    cliques, certify = (sf.Cliques,), proof_of_cliques.certify
+    Family(structures=cliques, methods=lambda: {"closed_form": decomposable.METHOD}, certify=certify)
+    Family(structures=cliques, methods=lambda: {"closed_form": directed.METHOD}, certify=certify)  # flagged
+    Family(structures=cliques, methods=lambda: {"em": undirected_em.CLIQUES}, certify=certify)
+    Family(structures=cliques, methods=lambda: {"em": directed_em.METHOD}, certify=certify)  # flagged
+    of_networks = proof_of_networks.certify
+    Family(structures=(DAG,), methods=lambda: {"closed_form": directed.METHOD}, certify=of_networks)
+    Family(structures=cliques, methods=lambda: {"closed_form": decomposable.METHOD}, certify=of_networks)  # flagged

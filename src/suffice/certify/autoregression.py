@@ -46,7 +46,7 @@ class _Errors:
     spread: Floats
 
 
-def certify(claim: Claim) -> Certificate:
+def certify(claim: Claim[Autoregression, AutoregressiveModel]) -> Certificate:
     """Measure how far the normal equations miss, and the covariance matrix, and the log-likelihood."""
     structure: Autoregression = claim.structure
     model: AutoregressiveModel = claim.model
@@ -89,7 +89,7 @@ def _claimed(point: str, structure: Autoregression) -> str:
     return f"{CLAIMS[point]}{given}{departs}"
 
 
-def _under_prior(claim: Claim, windows: Moments) -> tuple[Violation, Distance]:
+def _under_prior(claim: Claim[Autoregression, AutoregressiveModel], windows: Moments) -> tuple[Violation, Distance]:
     """Measure how far the conjugate formula misses, as for a node whose parents are its own past."""
     cpd, kind = node_cpd(claim.model), KINDS["linear_gaussian"]
     pseudo = claim.prior.pseudo(cpd.family, claim.point)

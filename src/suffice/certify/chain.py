@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
-from typing import Any, ClassVar, NamedTuple
+from typing import TYPE_CHECKING, Any, ClassVar, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -24,6 +24,9 @@ from suffice.stats.chain_counts import ChainCounts
 from suffice.stats.needs import Count, Sum
 from suffice.stats.sums import Sums
 from suffice.types import Floats, Ints
+
+if TYPE_CHECKING:
+    from suffice.structures.label_chain import LabelChain
 
 NAME = "chain proof"
 ROUNDING = 1e-16
@@ -59,7 +62,7 @@ class ChainRecount:
         whole = Sums(NAME, np.concatenate([[log_likelihood, off], gap, variance, counts]))
         return {whole.need: whole}
 
-    def over(self, claim: Claim) -> Recounted:
+    def over(self, claim: Claim[LabelChain, ChainModel]) -> Recounted:
         """Return the sums over the data of a claim."""
         assert claim.source is not None
         size, k = self.model.layout.size, self.model.label.n_states
@@ -98,7 +101,7 @@ class ChainRecountAlong:
         whole = Sums(self.name, found.reshape(-1))
         return {whole.need: whole}
 
-    def over(self, claim: Claim) -> Floats:
+    def over(self, claim: Claim[LabelChain, ChainModel]) -> Floats:
         """Return the sums over the data of a claim; shape (n_weights, D)."""
         assert claim.source is not None
         sums = claim.source.reduce(self)[Sum(self.name, self.directions.size)].values
@@ -167,7 +170,7 @@ def _sums_at(rows: Attributes, values: Floats, starts: Ints, codes: NDArray[np.i
     return found
 
 
-def certify(claim: Claim) -> Certificate:
+def certify(claim: Claim[LabelChain, ChainModel]) -> Certificate:
     """Measure the gradient of the conditional likelihood, and of the penalty."""
     model: ChainModel = claim.model
     k, size = model.label.n_states, model.layout.size
@@ -214,7 +217,7 @@ def _weight(model: ChainModel, place: int) -> str:
     return "no weight" if place < 0 else model.layout.names(place, model.structure, model.label.labels)
 
 
-def _decrement(claim: Claim, found: Recounted, units: Floats) -> Decrement:
+def _decrement(claim: Claim[LabelChain, ChainModel], found: Recounted, units: Floats) -> Decrement:
     """Return how much a Newton step would gain."""
     model: ChainModel = claim.model
     sizes = model.layout.gathered(_in_size(_counts_of(claim)))  # of values of both signs, sums would say too little
@@ -227,7 +230,7 @@ def _decrement(claim: Claim, found: Recounted, units: Floats) -> Decrement:
     return decrement_under(penalty_of(claim.prior), model.weights, -found.gap, curvature, noise)
 
 
-def _counts_of(claim: Claim) -> ChainCounts:
+def _counts_of(claim: Claim[LabelChain, ChainModel]) -> ChainCounts:
     """Return the counts of the features, of which the statistics hold one."""
     return next(held for held in claim.statistics.values() if isinstance(held, ChainCounts))
 

@@ -7,6 +7,8 @@ and changes nothing elsewhere. So the likelihood has no maximum. The converse is
 
 from __future__ import annotations
 
+from typing import TYPE_CHECKING
+
 import numpy as np
 
 from suffice.certify.claim import Claim
@@ -14,8 +16,11 @@ from suffice.models.chain_model import ChainModel
 from suffice.stats.chain_counts import ChainCounts
 from suffice.text import plural
 
+if TYPE_CHECKING:
+    from suffice.structures.label_chain import LabelChain
 
-def attribute_without_maximum(claim: Claim, counts: ChainCounts) -> str:
+
+def attribute_without_maximum(claim: Claim[LabelChain, ChainModel], counts: ChainCounts) -> str:
     """Say which attribute's weights have no maximum; nothing where none is found."""
     model: ChainModel = claim.model
     states, k = counts.states, model.label.n_states

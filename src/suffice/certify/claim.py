@@ -4,12 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Any, Generic
+from typing import TYPE_CHECKING, Any, Generic, TypeGuard
 
-from suffice.models.model import M_co
+from suffice.models.model import M, M_co, Model
 from suffice.stats.source import Source
 from suffice.stats.statistics import Statistics
-from suffice.structures.structure import S_co
+from suffice.structures.structure import S, S_co
 from suffice.values import Estimate
 
 if TYPE_CHECKING:
@@ -45,3 +45,8 @@ class Claim(Generic[S_co, M_co]):
     incomplete: bool = False
     starts: tuple[Start, ...] = ()
     undetermined: tuple[str, ...] = ()
+
+
+def is_of(claim: Claim[S, Model], kind: type[M]) -> TypeGuard[Claim[S, M]]:
+    """Whether the model of a claim is of some type, so that a certifier for this type can examine it."""
+    return isinstance(claim.model, kind)

@@ -36,7 +36,7 @@ from suffice.structures.class_gaussian import ClassGaussian
 from suffice.types import Floats
 
 
-def certify(claim: Claim) -> Certificate:
+def certify(claim: Claim[ClassGaussian, ClassGaussianModel]) -> Certificate:
     """Measure the gaps of class probabilities, means and covariances, and the log-likelihood."""
     structure: ClassGaussian = claim.structure
     model: ClassGaussianModel = claim.model
@@ -110,7 +110,9 @@ def _of_means(found: Violation, model: ClassGaussianModel, moments: Moments) -> 
     return found
 
 
-def _of_spread(found: Violation, claim: Claim, model: ClassGaussianModel, moments: Moments) -> Violation:
+def _of_spread(
+    found: Violation, claim: Claim[ClassGaussian, ClassGaussianModel], model: ClassGaussianModel, moments: Moments
+) -> Violation:
     wanted, intensities = wanted_spread(claim, moments)
     places = [(0, None)] if model.structure.is_tied else _seen(model, moments)
     for group, ((code, label), matrix) in enumerate(zip(places, wanted, strict=True)):
@@ -170,7 +172,7 @@ def _of_t(found: Violation, model: ClassGaussianModel, moments: Moments) -> Viol
 # Nats ---------------------------------------------------------------------------------------------------------
 
 
-def _distance(claim: Claim, model: ClassGaussianModel, moments: Moments) -> Distance:
+def _distance(claim: Claim[ClassGaussian, ClassGaussianModel], model: ClassGaussianModel, moments: Moments) -> Distance:
     """Return the decrement of class probabilities, means and covariances; of Student's t, standard deviations."""
     spec = model.structure.class_prior
     found = class_distance(spec, wanted_classes(spec, model.target, moments.weight), moments.weight, model.class_prior)
@@ -192,7 +194,9 @@ def _distance(claim: Claim, model: ClassGaussianModel, moments: Moments) -> Dist
     return found if model.structure.bayes else found + _spread_distance(claim, model, moments)
 
 
-def _spread_distance(claim: Claim, model: ClassGaussianModel, moments: Moments) -> Distance:
+def _spread_distance(
+    claim: Claim[ClassGaussian, ClassGaussianModel], model: ClassGaussianModel, moments: Moments
+) -> Distance:
     """Return the decrement of the covariances of every class, or of the one matrix of all of them."""
     structure, found = model.structure, Distance()
     wanted, intensities = wanted_spread(claim, moments)

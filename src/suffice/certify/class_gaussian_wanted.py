@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -17,8 +17,13 @@ from suffice.stats.sums import Sums
 from suffice.structures.class_gaussian import ClassGaussian
 from suffice.types import Floats
 
+if TYPE_CHECKING:
+    from suffice.models.class_gaussian import ClassGaussianModel
 
-def wanted_spread(claim: Claim, moments: Moments) -> tuple[list[Floats], list[float] | None]:
+
+def wanted_spread(
+    claim: Claim[ClassGaussian, ClassGaussianModel], moments: Moments
+) -> tuple[list[Floats], list[float] | None]:
     """Return the matrix of every class, or the one of all, and the shrinkage of each where there is some."""
     structure: ClassGaussian = claim.structure
     groups = _groups(structure, moments)
@@ -121,7 +126,7 @@ class _FourthPowers:
         return {sums.need: sums}
 
 
-def _fourth_powers(claim: Claim, moments: Moments) -> list[float]:
+def _fourth_powers(claim: Claim[ClassGaussian, ClassGaussianModel], moments: Moments) -> list[float]:
     """Return Σ w ‖x − x̄_k‖⁴ of every group: from the data where it is at hand, otherwise as the fitter found them."""
     target, tied, seen = moments.by[0], claim.structure.is_tied, moments.weight > 0
     if claim.source is not None:

@@ -7,9 +7,10 @@ fitter's. Beside them: whether the estimate exists, whether every step went up, 
 from __future__ import annotations
 
 import math
+from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -35,6 +36,11 @@ from suffice.priors.pseudo_margins import pseudo_margin
 from suffice.stats.needs import Count
 from suffice.types import Array, Floats
 
+if TYPE_CHECKING:
+    from suffice.learn.method import Step
+    from suffice.models.markov_net import MarkovNetwork
+    from suffice.structures.cliques import Cliques
+
 ROUNDING = 1e-15
 """Margins are known to this relative accuracy."""
 JOINT_CELLS = 1 << 14
@@ -45,7 +51,7 @@ STEADY = ("ipf", "adaptive")
 """The methods of which every step raises the likelihood."""
 
 
-def certify(claim: Claim) -> Certificate:
+def certify(claim: Claim[Cliques, MarkovNetwork]) -> Certificate:
     """Measure the model's margins, and everything that follows from them."""
     seen = ExaminedCliques(claim)
     if seen.malformed:
@@ -68,7 +74,7 @@ def certify(claim: Claim) -> Certificate:
             moment_gap=None if isinstance(claim.prior, Penalty) else float(np.abs(seen.expected - seen.targets).max()),
             kl=seen.kl,
             pythagoras=seen.pythagoras,
-            descent=largest_fall(claim, seen.rounding) if claim.method in STEADY else None,
+            descent=largest_fall(claim.trace, seen.rounding) if claim.method in STEADY else None,
             z_drift=seen.z_drift,
             boundary="" if face is None else boundary_of(seen.variables, face),
             rounding=seen.rounding,
@@ -79,7 +85,7 @@ def certify(claim: Claim) -> Certificate:
     )
 
 
-def _claim(claim: Claim, exists: str) -> str:
+def _claim(claim: Claim[Cliques, MarkovNetwork], exists: str) -> str:
     if claim.point == "mle" and not claim.statistics.n_read:
         return "least divergence from the base measure" if claim.base else "maximum entropy"
     if claim.point == "mle":
@@ -93,7 +99,7 @@ def _claim(claim: Claim, exists: str) -> str:
 class ExaminedCliques:
     """A model looked at anew."""
 
-    claim: Claim
+    claim: Claim[Cliques, MarkovNetwork]
 
     @cached_property
     def variables(self) -> tuple[Variable, ...]:
@@ -370,9 +376,9 @@ def _margin(held: dict[frozenset[int], Floats], wanted: frozenset[int]) -> Float
     return held[start]
 
 
-def largest_fall(claim: Claim, rounding: float) -> float:
+def largest_fall(trace: Sequence[Step], rounding: float) -> float:
     """Return the largest fall of the objective in one step, relative to its size; zero when every step went up."""
-    values = np.array([step.objective for step in claim.trace])
+    values = np.array([step.objective for step in trace])
     falls = values[:-1] - values[1:] - rounding
     return float(max(0.0, falls.max(initial=0.0))) / max(1.0, float(np.abs(values).max(initial=0.0)))
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterator
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -21,6 +21,10 @@ from suffice.stats.needs import Distinct
 from suffice.structures.feature_rules import main_effects
 from suffice.types import Floats
 
+if TYPE_CHECKING:
+    from suffice.models.conditional_log_linear import ConditionalLogLinear
+    from suffice.structures.features import Features
+
 BLOCK = 1 << 22
 """So many numbers are held at once."""
 LITTLE = 1e-9
@@ -31,7 +35,7 @@ MOST_COVARIANCE, MOST_PRODUCTS = 500, 5_000_000_000
 """Covariances of up to so many features, made of up to so many products, are written out."""
 
 
-def certify(claim: Claim) -> Certificate:
+def certify(claim: Claim[Features, ConditionalLogLinear]) -> Certificate:
     """Measure the gradient of the conditional likelihood."""
     structure, schema, model = claim.structure, claim.statistics.schema, claim.model
     features = structure.resolved(schema)
@@ -74,7 +78,7 @@ def certify(claim: Claim) -> Certificate:
     )
 
 
-def _separation(claim: Claim, features: Any) -> str:
+def _separation(claim: Claim[Features, ConditionalLogLinear], features: Any) -> str:
     """Say "no" where a combination of features is never less for the outputs seen than for others, and more for some.
 
     That is a linear program, which is asked where it is quick.
@@ -94,13 +98,13 @@ def _separation(claim: Claim, features: Any) -> str:
     return str(face(other - own, np.zeros(len(features))).exists)
 
 
-def _fall(claim: Claim) -> float:
+def _fall(claim: Claim[Features, ConditionalLogLinear]) -> float:
     from suffice.certify.cliques import largest_fall
 
-    return largest_fall(claim, 1e-13 * claim.statistics.weight)
+    return largest_fall(claim.trace, 1e-13 * claim.statistics.weight)
 
 
-def _claim(claim: Claim, on_boundary: bool) -> str:
+def _claim(claim: Claim[Features, ConditionalLogLinear], on_boundary: bool) -> str:
     if claim.point != "mle":
         return "posterior mode of the weights, given the inputs"
     limit = ", in the limit on the boundary" if on_boundary else ""
@@ -110,7 +114,7 @@ def _claim(claim: Claim, on_boundary: bool) -> str:
 class _RowSums:
     """Expectations and likelihood over the distinct rows, a block of rows at a time."""
 
-    def __init__(self, claim: Claim, features: Any) -> None:
+    def __init__(self, claim: Claim[Features, ConditionalLogLinear], features: Any) -> None:
         structure, rows = claim.structure, claim.statistics[Distinct(claim.structure.columns)]
         m, k = math.prod(claim.statistics.schema[name].n_states for name in structure.variables), len(features)
         total = claim.statistics.weight or 1.0
@@ -174,7 +178,13 @@ class _RowSums:
             found += np.einsum("ny,nyk->k", change, values)
         return found
 
-    def distance(self, claim: Claim, weights: Floats, limits: NDArray[np.bool_], main: NDArray[np.bool_]) -> float:
+    def distance(
+        self,
+        claim: Claim[Features, ConditionalLogLinear],
+        weights: Floats,
+        limits: NDArray[np.bool_],
+        main: NDArray[np.bool_],
+    ) -> float:
         """Return how far the optimum is, in whatever direction; see `newton_distance`."""
         if self.covariance is None:
             return 0.0

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from typing import TYPE_CHECKING
 
 import numpy as np
 
@@ -10,8 +11,12 @@ from suffice.certify.claim import Claim
 from suffice.certify.violation import Violation
 from suffice.models.cpds import CPD, Nodes, given_in
 
+if TYPE_CHECKING:
+    from suffice.models.bayes_net import BayesianNetwork
+    from suffice.structures.dag import DAG
 
-def constraint_violation(claim: Claim, group: tuple[str, ...], nodes: Nodes) -> Violation | None:
+
+def constraint_violation(claim: Claim[DAG, BayesianNetwork], group: tuple[str, ...], nodes: Nodes) -> Violation | None:
     """Return where nodes that share one distribution break what was given or tied; None where they keep all of it."""
     given = given_in(group, claim.fixed, nodes)
     lead = claim.model.cpd(group[0])

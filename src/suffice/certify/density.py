@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -19,8 +19,12 @@ from suffice.models.feature_base import BaseTerm
 from suffice.structures.feature_rules import main_effects
 from suffice.types import Floats
 
+if TYPE_CHECKING:
+    from suffice.models.log_linear_density import LogLinearDensity
+    from suffice.structures.features import Features
 
-def certify(claim: Claim) -> Certificate:
+
+def certify(claim: Claim[Features, LogLinearDensity]) -> Certificate:
     """Measure the expectations of the features on other nodes."""
     features = claim.structure.resolved(claim.statistics.schema)
     names = tuple(feature.name for feature in features)
@@ -68,7 +72,7 @@ def certify(claim: Claim) -> Certificate:
     )
 
 
-def _checking_nodes(claim: Claim) -> tuple[dict[str, Any], Floats]:
+def _checking_nodes(claim: Claim[Features, LogLinearDensity]) -> tuple[dict[str, Any], Floats]:
     """Return all configurations of states and of other nodes than the fitter's, and the logarithms of their weights."""
     rules, schema, names = claim.model.nodes(variant=1), claim.statistics.schema, claim.structure.variables
     sizes = tuple(len(rules[name].nodes) if name in rules else schema[name].n_states for name in names)
@@ -80,7 +84,7 @@ def _checking_nodes(claim: Claim) -> tuple[dict[str, Any], Floats]:
     return columns, volume
 
 
-def _log_base(claim: Claim, columns: Mapping[str, Any]) -> Floats:
+def _log_base(claim: Claim[Features, LogLinearDensity], columns: Mapping[str, Any]) -> Floats:
     """Return log h as the problem has it, whatever the model says."""
     total = np.zeros(len(next(iter(columns.values()))))
     with np.errstate(divide="ignore"):
@@ -101,7 +105,7 @@ def _normalised(values: Floats, weights: Floats, log_h: Floats) -> tuple[float, 
         return top + math.log(float(p.sum())) if math.isfinite(top) else math.nan, p / p.sum()
 
 
-def _off(claim: Claim, columns: Mapping[str, Any], volume: Floats, p: Floats) -> float:
+def _off(claim: Claim[Features, LogLinearDensity], columns: Mapping[str, Any], volume: Floats, p: Floats) -> float:
     """Return how far the model's own density is from these probabilities, and hence its total from one."""
     try:
         own = claim.model.log_prob_of(columns, len(p)) + volume
@@ -111,7 +115,7 @@ def _off(claim: Claim, columns: Mapping[str, Any], volume: Floats, p: Floats) ->
         return float(np.abs(np.exp(own) - p).sum())
 
 
-def _log_total(claim: Claim, columns: Mapping[str, Any], log_h: Floats) -> float:
+def _log_total(claim: Claim[Features, LogLinearDensity], columns: Mapping[str, Any], log_h: Floats) -> float:
     """Return the logarithm of h's total, for the divergence from h as a distribution; zero where it has no total."""
     for name, (low, high) in claim.structure.support:
         for end, last in ((low, columns[name].min()), (high, columns[name].max())):
@@ -121,7 +125,7 @@ def _log_total(claim: Claim, columns: Mapping[str, Any], log_h: Floats) -> float
     return float(np.logaddexp.reduce(log_h))
 
 
-def _claim(claim: Claim) -> str:
+def _claim(claim: Claim[Features, LogLinearDensity]) -> str:
     if claim.point != "mle":
         return "posterior mode of the weights"
     if claim.statistics.n_read:

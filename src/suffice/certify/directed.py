@@ -8,7 +8,7 @@ from __future__ import annotations
 import math
 from functools import reduce
 from operator import add
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from suffice.certify.certificate import Certificate, Measured
 from suffice.certify.claim import Claim
@@ -20,6 +20,10 @@ from suffice.optimise.distance import Distance
 from suffice.priors.binding import bound, prior_of, without_prior
 from suffice.stats.available import lack_rows
 
+if TYPE_CHECKING:
+    from suffice.models.bayes_net import BayesianNetwork
+    from suffice.structures.dag import DAG
+
 CLAIMS = {
     "mle": "maximum likelihood",
     "mean": "posterior mean, which is no optimum",
@@ -29,7 +33,7 @@ FEW = 4
 """So many nodes are named one by one."""
 
 
-def certify(claim: Claim) -> Certificate:
+def certify(claim: Claim[DAG, BayesianNetwork]) -> Certificate:
     """Measure every node's residual, through the distribution that users see."""
     found, normalisation, distance = Violation(0.0, "no node"), 0.0, Distance()
     terms: list[float] = []
@@ -71,7 +75,7 @@ def certify(claim: Claim) -> Certificate:
     )
 
 
-def _rows(claim: Claim) -> str:
+def _rows(claim: Claim[DAG, BayesianNetwork]) -> str:
     """Say that families are of rows of their own, where some rows lack values."""
     return ", each family from the rows that have it" if lack_rows(claim.statistics) else ""
 
@@ -91,12 +95,12 @@ def _condition(point: str, is_bare: bool) -> str:
     return "the conjugate formula, or the first-order condition," if is_bare else "the conjugate formula"
 
 
-def _renaming(claim: Claim, old: str, new: str) -> dict[str, Any]:
+def _renaming(claim: Claim[DAG, BayesianNetwork], old: str, new: str) -> dict[str, Any]:
     before, after = claim.model.cpd(old).family, claim.model.cpd(new).family
     return dict(zip(before.scope, after.variables, strict=True))
 
 
-def _together(claim: Claim, group: tuple[str, ...]) -> Any:
+def _together(claim: Claim[DAG, BayesianNetwork], group: tuple[str, ...]) -> Any:
     parts = []
     for node in group:
         cpd = claim.model.cpd(node)

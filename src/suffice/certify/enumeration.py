@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from fractions import Fraction
+from typing import TYPE_CHECKING
 
 import numpy as np
 from numpy.typing import NDArray
@@ -16,6 +17,9 @@ from suffice.priors.hypothesis_weights import prior_weights
 from suffice.stats.needs import Count
 from suffice.structures.hypotheses import Hypotheses
 
+if TYPE_CHECKING:
+    from suffice.models.hypothesis_mixture import HypothesisMixture
+
 CLAIMS = {
     "mle": "likeliest hypothesis",
     "mean": "average of the hypotheses under their posterior, which is no optimum",
@@ -24,7 +28,7 @@ CLAIMS = {
 EXACT_ROWS = 2000
 
 
-def certify(claim: Claim) -> Certificate:
+def certify(claim: Claim[Hypotheses, HypothesisMixture]) -> Certificate:
     """Recompute the weights of the hypotheses."""
     hypotheses: Hypotheses = claim.structure
     counts = claim.statistics[Count((hypotheses.over,))]
@@ -51,7 +55,7 @@ def certify(claim: Claim) -> Certificate:
     return judged(claim, measured)
 
 
-def _distance(claim: Claim, expected: NDArray[np.float64]) -> Distance:
+def _distance(claim: Claim[Hypotheses, HypothesisMixture], expected: NDArray[np.float64]) -> Distance:
     """Return how far weights are off: as means of what is true or false, in standard deviations √(w (1 − w)).
 
     A chosen hypothesis has all the weight, or none of it.
@@ -65,7 +69,7 @@ def _distance(claim: Claim, expected: NDArray[np.float64]) -> Distance:
     return Distance.of_rows(sds, lambda row: f"hypothesis {names[row]!r}", of_mean=True)
 
 
-def _log_p(claim: Claim, seen: list[tuple[object, float]]) -> list[float]:
+def _log_p(claim: Claim[Hypotheses, HypothesisMixture], seen: list[tuple[object, float]]) -> list[float]:
     return (
         []
         if not seen

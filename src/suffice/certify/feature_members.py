@@ -24,11 +24,14 @@ from suffice.types import Floats
 if TYPE_CHECKING:
     from scipy.sparse import csr_array
 
+    from suffice.models.log_linear import LogLinear
+    from suffice.structures.features import Features
+
 MOST_NUMBERS = 20_000_000
 """Tables of all features at all configurations are written out up to this size."""
 
 
-def member_of(claim: Claim, features: Sequence[Feature], weights: Floats) -> Enumerated | ByTree:
+def member_of(claim: Claim[Features, LogLinear], features: Sequence[Feature], weights: Floats) -> Enumerated | ByTree:
     """Return the model in the form that its size allows."""
     sizes = tuple(claim.statistics.schema[name].n_states for name in claim.structure.variables)
     small = math.prod(sizes) * max(len(features), len(sizes), 1) <= MOST_NUMBERS and len(sizes) <= 60
@@ -38,7 +41,9 @@ def member_of(claim: Claim, features: Sequence[Feature], weights: Floats) -> Enu
 class Enumerated:
     """A model by all its configurations."""
 
-    def __init__(self, claim: Claim, features: tuple[Feature, ...], sizes: tuple[int, ...], weights: Floats) -> None:
+    def __init__(
+        self, claim: Claim[Features, LogLinear], features: tuple[Feature, ...], sizes: tuple[int, ...], weights: Floats
+    ) -> None:
         self.claim, self.features, self.sizes, self.weights = claim, features, sizes, weights
         self.names: tuple[str, ...] = claim.structure.variables
 
@@ -136,7 +141,9 @@ class Enumerated:
 class ByTree:
     """A model along an elimination order that the fitter did not use."""
 
-    def __init__(self, claim: Claim, features: tuple[Feature, ...], sizes: tuple[int, ...], weights: Floats) -> None:
+    def __init__(
+        self, claim: Claim[Features, LogLinear], features: tuple[Feature, ...], sizes: tuple[int, ...], weights: Floats
+    ) -> None:
         self.claim, self.features, self.sizes, self.weights = claim, features, sizes, weights
         self.names: tuple[str, ...] = claim.structure.variables
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterable, Mapping, Sequence
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -15,11 +15,15 @@ from suffice.stats.rows import Rows
 from suffice.structures.feature_rules import Feature, Term
 from suffice.types import Floats
 
+if TYPE_CHECKING:
+    from suffice.models.feature_design import FeatureModel
+    from suffice.structures.features import Features
+
 PROBES = 256
 """Tables of up to so many cells are evaluated everywhere."""
 
 
-def data_moments(claim: Claim, features: Sequence[Feature]) -> tuple[Floats, Floats]:
+def data_moments(claim: Claim[Features, FeatureModel], features: Sequence[Feature]) -> tuple[Floats, Floats]:
     """Return the mean of every feature over the data, or as given by hand, and about its variance, term by term."""
     statistics = claim.statistics
     by_hand = Sum("features", len(features))
@@ -42,7 +46,7 @@ def data_moments(claim: Claim, features: Sequence[Feature]) -> tuple[Floats, Flo
     return means, variance
 
 
-def _rows(claim: Claim, scope: tuple[str, ...]) -> tuple[dict[str, Any], Floats]:
+def _rows(claim: Claim[Features, FeatureModel], scope: tuple[str, ...]) -> tuple[dict[str, Any], Floats]:
     """Return the configurations of a scope that occur, and how often."""
     statistics = claim.statistics
     if any(not statistics.schema[name].is_discrete for name in scope) or claim.structure.given:

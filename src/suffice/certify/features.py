@@ -10,14 +10,14 @@ import math
 from collections.abc import Callable
 from dataclasses import dataclass
 from functools import cached_property
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from suffice.certify import conditional, density, pseudo_likelihood, sampled
 from suffice.certify.certificate import Certificate, Measured, verdict
-from suffice.certify.claim import Claim
+from suffice.certify.claim import Claim, is_of
 from suffice.certify.cliques import largest_fall
 from suffice.certify.feature_members import ByTree, Enumerated, member_of
 from suffice.certify.feature_values import matrix_at
@@ -26,10 +26,17 @@ from suffice.certify.near_interior import is_near_interior
 from suffice.certify.weight_decrement import WeightCurvature, decrement_at
 from suffice.certify.weight_residual import newton_distance, prior_slopes, residual_of
 from suffice.inference.moment_hull import face
+from suffice.models.conditional_log_linear import ConditionalLogLinear
+from suffice.models.log_linear import LogLinear
+from suffice.models.log_linear_density import LogLinearDensity
 from suffice.priors.penalty import Laplace, Penalty
 from suffice.stats.needs import Count
 from suffice.structures.feature_rules import Feature, main_effects
 from suffice.types import Floats
+
+if TYPE_CHECKING:
+    from suffice.models.feature_design import FeatureModel
+    from suffice.structures.features import Features
 
 MOST_PRODUCTS = 200_000_000
 """Up to so many products, covariances are taken apart in full."""
@@ -39,12 +46,13 @@ STEADY = ("gis", "ipf")
 """The methods of which every step raises the likelihood."""
 
 
-def certify(claim: Claim) -> Certificate:
+def certify(claim: Claim[Features, FeatureModel]) -> Certificate:
     """Examine a log-linear fit by the objective that it claims to optimise."""
-    if claim.structure.given:
+    if is_of(claim, ConditionalLogLinear):
         return conditional.certify(claim)
-    if claim.structure.continuous:
+    if is_of(claim, LogLinearDensity):
         return density.certify(claim)
+    assert is_of(claim, LogLinear)
     if claim.method == "pseudo_likelihood":
         return pseudo_likelihood.certify(claim)
     if claim.method == "stochastic":
@@ -52,7 +60,7 @@ def certify(claim: Claim) -> Certificate:
     return _certify(claim)
 
 
-def _certify(claim: Claim) -> Certificate:
+def _certify(claim: Claim[Features, LogLinear]) -> Certificate:
     seen = ExaminedFeatures(claim)
     if seen.malformed:
         measured = Measured(claim_of(claim, "yes"), math.inf, seen.malformed, math.nan, math.nan, "undecided")
@@ -74,7 +82,7 @@ def _certify(claim: Claim) -> Certificate:
             moment_gap=None if claim.prior is not None else float(gaps.max(initial=0.0)),
             kl=seen.kl,
             pythagoras=seen.pythagoras,
-            descent=largest_fall(claim, seen.rounding) if claim.method in STEADY else None,
+            descent=largest_fall(claim.trace, seen.rounding) if claim.method in STEADY else None,
             boundary=seen.boundary,
             rounding=seen.rounding,
             dual=seen.dual,
@@ -85,7 +93,7 @@ def _certify(claim: Claim) -> Certificate:
     )
 
 
-def claim_of(claim: Claim, exists: str) -> str:
+def claim_of(claim: Claim[Features, LogLinear], exists: str) -> str:
     """Say what the fit claims to be."""
     if claim.point == "mle" and not claim.statistics.n_read:
         return "least divergence from the base measure" if claim.base else "maximum entropy"
@@ -98,7 +106,7 @@ def claim_of(claim: Claim, exists: str) -> str:
 class ExaminedFeatures:
     """A model looked at anew."""
 
-    claim: Claim
+    claim: Claim[Features, LogLinear]
 
     @cached_property
     def features(self) -> tuple[Feature, ...]:

@@ -38,7 +38,7 @@ SINGULAR = 1e-14
 """Eigenvalues of correlations up to this are zero but for rounding errors."""
 
 
-def certify(claim: Claim) -> Certificate:
+def certify(claim: Claim[GaussianMarkov, JointNormal]) -> Certificate:
     """Measure the gap between the moments of data and model, the zeros, and the log-likelihood."""
     structure: GaussianMarkov = claim.structure
     model: JointNormal = claim.model
@@ -64,18 +64,20 @@ def _is_unbiased(structure: GaussianMarkov) -> bool:
     return isinstance(structure, MultivariateNormal) and structure.divisor == "n-1"
 
 
-def _said(claim: Claim, is_unbiased: bool) -> str:
+def _said(claim: Claim[GaussianMarkov, JointNormal], is_unbiased: bool) -> str:
     if is_unbiased:
         return UNBIASED
     return MEAN_OF_COVARIANCE if claim.point == "mean" and not _is_of_precision(claim) else CLAIMS[claim.point]
 
 
-def _is_of_precision(claim: Claim) -> bool:
+def _is_of_precision(claim: Claim[GaussianMarkov, JointNormal]) -> bool:
     """Whether the estimate is the mean of the precision matrix, and not of the covariance matrix."""
     return claim.point == "mean" and not isinstance(claim.prior, NormalInverseWishart)
 
 
-def _violation(claim: Claim, structure: GaussianMarkov, model: JointNormal, moments: Moments) -> Violation:
+def _violation(
+    claim: Claim[GaussianMarkov, JointNormal], structure: GaussianMarkov, model: JointNormal, moments: Moments
+) -> Violation:
     if model.names != structure.variables:
         return Violation(math.inf, "the variables, which are not those of the structure")
     stray = _stray(structure, model.precision)
@@ -98,7 +100,9 @@ def _violation(claim: Claim, structure: GaussianMarkov, model: JointNormal, mome
     return worst
 
 
-def _distance(claim: Claim, structure: GaussianMarkov, model: JointNormal, moments: Moments) -> Distance:
+def _distance(
+    claim: Claim[GaussianMarkov, JointNormal], structure: GaussianMarkov, model: JointNormal, moments: Moments
+) -> Distance:
     """Return the decrement of means and covariances, or how far posterior means are off in standard deviations."""
     wanted_mean, wanted = _wanted(claim, structure, moments)
     of_mean, dof = _weights(claim, structure, moments)
@@ -116,7 +120,7 @@ def _distance(claim: Claim, structure: GaussianMarkov, model: JointNormal, momen
     return Distance.in_nats(nats, "the means") + Distance.in_nats(size, "the covariances")
 
 
-def _last_digits(claim: Claim, mean: Floats) -> Floats:
+def _last_digits(claim: Claim[GaussianMarkov, JointNormal], mean: Floats) -> Floats:
     """Return how far rounding may move means: those of the data are nearest floats, those with a prior's are sums."""
     return np.abs(mean) * (0.0 if claim.point == "mle" else 4 * EPS)
 
@@ -136,7 +140,9 @@ def free_entries(structure: GaussianMarkov) -> NDArray[np.bool_]:
     return free
 
 
-def _weights(claim: Claim, structure: GaussianMarkov, moments: Moments) -> tuple[float, float]:
+def _weights(
+    claim: Claim[GaussianMarkov, JointNormal], structure: GaussianMarkov, moments: Moments
+) -> tuple[float, float]:
     """Return for how many rows the means count, and the covariances: rows, or degrees of freedom after the data."""
     n, p = float(moments.weight), len(structure.variables)
     if claim.point == "mle":
@@ -161,7 +167,9 @@ def _stray(structure: GaussianMarkov, precision: Floats) -> str | None:
     return " - ".join(structure.variables[position] for position in found[0]) if len(found) else None
 
 
-def _wanted(claim: Claim, structure: GaussianMarkov, moments: Moments) -> tuple[Floats, Floats]:
+def _wanted(
+    claim: Claim[GaussianMarkov, JointNormal], structure: GaussianMarkov, moments: Moments
+) -> tuple[Floats, Floats]:
     """Return what the means, and the covariances (or the precisions, for their posterior mean), have to be."""
     n = float(moments.weight)
     seen = moments.mean + moments.rest

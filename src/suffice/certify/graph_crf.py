@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
-from typing import Any, ClassVar, NamedTuple
+from typing import TYPE_CHECKING, Any, ClassVar, NamedTuple
 
 import numpy as np
 
@@ -30,6 +30,9 @@ from suffice.stats.needs import Count, Sum
 from suffice.stats.sums import Sums
 from suffice.text import plural
 from suffice.types import Floats
+
+if TYPE_CHECKING:
+    from suffice.structures.label_graph import LabelGraph
 
 NAME = "graph proof"
 PSEUDO = "pseudo_likelihood"
@@ -111,7 +114,7 @@ class GraphRecount:
         gaps = [share - one for share, one in zip(shares, ones, strict=True)]
         return log_p, gaps, [share * (1 - share) for share in shares], off
 
-    def over(self, claim: Claim) -> GraphSums:
+    def over(self, claim: Claim[LabelGraph, GraphModel]) -> GraphSums:
         """Return the sums over the data of a claim."""
         assert claim.source is not None
         sizes = self.sizes
@@ -145,7 +148,7 @@ class GraphRecountAlong:
         sums = Sums(self.name, np.stack(found, axis=1).reshape(-1))
         return {sums.need: sums}
 
-    def over(self, claim: Claim) -> Floats:
+    def over(self, claim: Claim[LabelGraph, GraphModel]) -> Floats:
         """Return the sums over the data of a claim; shape (n_weights, D)."""
         assert claim.source is not None
         sums = claim.source.reduce(self)[Sum(self.name, self.directions.size)].values
@@ -160,7 +163,7 @@ def _graphs_of(block: Block) -> tuple[LabelledGraphs, Floats]:
     return graphs, np.ones(graphs.n_graphs) if columns.weights is None else np.asarray(columns.weights, np.float64)
 
 
-def certify(claim: Claim) -> Certificate:
+def certify(claim: Claim[LabelGraph, GraphModel]) -> Certificate:
     """Measure the gradient of the conditional likelihood, or of the pseudo-likelihood, and of the penalty."""
     model: GraphModel = claim.model
     is_pseudo = claim.method == PSEUDO
@@ -220,7 +223,7 @@ def _residual(model: GraphModel, slopes: Floats, units: Floats, total: float) ->
     return float(sizes.max()), str(model.name(int(np.argmax(sizes))))
 
 
-def _decrement(claim: Claim, found: GraphSums, units: Floats) -> Decrement:
+def _decrement(claim: Claim[LabelGraph, GraphModel], found: GraphSums, units: Floats) -> Decrement:
     """Return how much a Newton step would gain."""
     model, is_pseudo = claim.model, claim.method == PSEUDO
     seen = found.seen + np.abs(found.gap) + found.variance / units
@@ -232,7 +235,7 @@ def _decrement(claim: Claim, found: GraphSums, units: Floats) -> Decrement:
     return decrement_under(penalty_of(claim.prior), model.weights, found.gap, curvature, noise)
 
 
-def _existence(claim: Claim, found: GraphSums, units: Floats) -> tuple[str, str]:
+def _existence(claim: Claim[LabelGraph, GraphModel], found: GraphSums, units: Floats) -> tuple[str, str]:
     """Return whether the estimate exists, and which weights diverge if it does not.
 
     It does under a penalty. It does not if a feature of one sign is never seen though it could be: less weight on it
@@ -254,7 +257,9 @@ def _existence(claim: Claim, found: GraphSums, units: Floats) -> tuple[str, str]
     return ("yes", "") if reach < 0.5 else ("undecided", "")
 
 
-def _gaps_of_data(claim: Claim, found: GraphSums, units: Floats, total: float) -> tuple[float, str]:
+def _gaps_of_data(
+    claim: Claim[LabelGraph, GraphModel], found: GraphSums, units: Floats, total: float
+) -> tuple[float, str]:
     """Return how far a second count of the labels, of units and of the information is from those of the fit."""
     model: GraphModel = claim.model
     counted = np.asarray(claim.statistics[Count((model.label.name,))].table(), np.float64)

@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Iterable, Sequence
 from fractions import Fraction
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -24,11 +24,14 @@ from suffice.stats.needs import Count
 from suffice.stats.ordering import unique_rows
 from suffice.structures.class_prior import ClassPrior
 
+if TYPE_CHECKING:
+    from suffice.structures.joint_classes import JointClasses
+
 NATURAL = {"mle": "counted", "mean": "smoothed", "map": "counted"}
 """Class probabilities that are the same estimate as the tables are."""
 
 
-def certify(claim: Claim) -> Certificate:
+def certify(claim: Claim[JointClasses, JointClassModel]) -> Certificate:
     """Measure the residual of the class probabilities and of every class's table."""
     model: JointClassModel = claim.model
     counts: Counts = claim.statistics[Count(claim.structure.columns)]
@@ -101,7 +104,10 @@ def class_distance(spec: ClassPrior, wanted: Sequence[Fraction], m: Iterable[Any
 
 
 def _tables(
-    claim: Claim, cells: NDArray[np.int64], m: NDArray[np.float64], occurs: NDArray[np.float64]
+    claim: Claim[JointClasses, JointClassModel],
+    cells: NDArray[np.int64],
+    m: NDArray[np.float64],
+    occurs: NDArray[np.float64],
 ) -> tuple[NDArray[np.float64], NDArray[np.float64], list[Any]]:
     """Return (pseudo-)counts of inputs and their probabilities, both by configuration and class, and the classes.
 

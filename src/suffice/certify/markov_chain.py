@@ -20,10 +20,12 @@ from suffice.stats.counts import Counts
 from suffice.stats.needs import Count
 
 if TYPE_CHECKING:
+    from suffice.models.markov_chain import MarkovChainModel
+    from suffice.structures.markov_chain import MarkovChain
     from suffice.types import Array
 
 
-def certify(claim: Claim) -> Certificate:
+def certify(claim: Claim[MarkovChain, MarkovChainModel]) -> Certificate:
     """Measure every table's residual."""
     model, order = claim.model, claim.structure.order
     counts: Counts = claim.statistics[Count(window_names([model.variable.name], order))]

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import math
 from fractions import Fraction
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -24,6 +24,10 @@ from suffice.optimise.distance import Distance, beyond, shortfall
 from suffice.stats.needs import Count
 from suffice.types import Floats
 
+if TYPE_CHECKING:
+    from suffice.models.naive import NaiveModel
+    from suffice.structures.naive import Naive
+
 Wide = NDArray[np.longdouble]
 
 CLASS_PRIORS = {
@@ -34,7 +38,7 @@ CLASS_PRIORS = {
 }
 
 
-def certify(claim: Claim) -> Certificate:
+def certify(claim: Claim[Naive, NaiveModel]) -> Certificate:
     """Measure every residual, through the distributions that users see."""
     structure, schema, model = claim.structure, claim.statistics.schema, claim.model
     parts = parts_of(structure, schema)
@@ -83,7 +87,7 @@ def _is_normal(part: NaivePart, prior: Any) -> bool:
     return isinstance(part.kind, LinearGaussianKind) and prior_for(prior, part.kind) is None
 
 
-def _normal_gaps(claim: Claim, parts: dict[str, NaivePart]) -> tuple[Floats, Floats, list[float]]:
+def _normal_gaps(claim: Claim[Naive, NaiveModel], parts: dict[str, NaivePart]) -> tuple[Floats, Floats, list[float]]:
     """Return the largest miss of every normal column, its decrement, and terms that add up to their log-likelihood.
 
     Means miss in standard deviations, beyond the rounding of their last digit; variances relative to themselves.
@@ -141,7 +145,7 @@ def _loosely(prior: Any, target: Any, label: Any) -> Fraction:
     return next(Fraction(p) for told, p in prior.given if target.find(told) == target.code(label))
 
 
-def _claimed(claim: Claim, parts: dict[str, NaivePart]) -> str:
+def _claimed(claim: Claim[Naive, NaiveModel], parts: dict[str, NaivePart]) -> str:
     """Say what the fit claims to be: a prior may leave some columns to maximum likelihood."""
     said = CLAIMS[claim.point]
     kinds = {part.kind for part in parts.values()}

@@ -35,7 +35,9 @@ from suffice.text import plural
 from suffice.types import Floats
 
 if TYPE_CHECKING:
+    from suffice.models.bayes_net import BayesianNetwork
     from suffice.priors.prior import Prior
+    from suffice.structures.dag import DAG
 
 LIFT = 1e-9
 """What zeros are replaced by, to see whether the likelihood rises with them."""
@@ -112,7 +114,7 @@ class CountTally(NamedTuple):
     counts: Floats
 
 
-def measured(claim: Claim) -> Observed:
+def measured(claim: Claim[DAG, BayesianNetwork]) -> Observed:
     """Read the rows again, and measure the observed likelihood and its gradient."""
     return ExaminedNetwork(claim).observed
 
@@ -121,7 +123,7 @@ def measured(claim: Claim) -> Observed:
 class ExaminedNetwork:
     """A network looked at anew."""
 
-    claim: Claim
+    claim: Claim[DAG, BayesianNetwork]
 
     @cached_property
     def nodes(self) -> dict[str, Any]:

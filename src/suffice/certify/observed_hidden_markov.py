@@ -10,7 +10,7 @@ from __future__ import annotations
 import math
 from dataclasses import dataclass
 from itertools import pairwise
-from typing import Any, ClassVar
+from typing import TYPE_CHECKING, Any, ClassVar
 
 import numpy as np
 from numpy.typing import NDArray
@@ -33,6 +33,9 @@ from suffice.stats.sums import Sums
 from suffice.text import in_bytes
 from suffice.types import Array, Floats
 
+if TYPE_CHECKING:
+    from suffice.structures.markov_chain import MarkovChain
+
 Whole = NDArray[np.int64]
 SHORT = 256
 """Sequences up to this length are one piece."""
@@ -41,7 +44,7 @@ TOGETHER = 1 << 16
 ARRAYS = 6
 
 
-def measured(claim: Claim) -> Observed:
+def measured(claim: Claim[MarkovChain, HiddenMarkovModel]) -> Observed:
     """Return the observed log-likelihood, the largest derivative of the objective a position, and the decrement.
 
     Of a table: (m̄(x, pa) + α − (m̄(pa) + Σα) θ) / N. Of a normal distribution: by its mean in units of its standard
@@ -71,7 +74,7 @@ def measured(claim: Claim) -> Observed:
     return Observed(float(values[0]), found.size, found.where, distance=distance)
 
 
-def _with_prior(claim: Claim, cpd: TabularCPD, counts: Floats) -> Floats:
+def _with_prior(claim: Claim[MarkovChain, HiddenMarkovModel], cpd: TabularCPD, counts: Floats) -> Floats:
     """Return expected counts with what the prior adds."""
     if claim.prior is None:
         return counts

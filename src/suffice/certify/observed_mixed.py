@@ -13,7 +13,7 @@ import math
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -33,13 +33,17 @@ from suffice.stats.statistics import Statistics
 from suffice.stats.sums import Sums
 from suffice.types import Floats, Ints
 
+if TYPE_CHECKING:
+    from suffice.models.bayes_net import BayesianNetwork
+    from suffice.structures.dag import DAG
+
 MOST = 256
 """Most configurations of a row that are written out; of more, each family's are asked for."""
 CELLS = 2**20
 """Numbers that some rows hold for all their configurations."""
 
 
-def measured(claim: Claim) -> Observed:
+def measured(claim: Claim[DAG, BayesianNetwork]) -> Observed:
     """Return the observed log-likelihood, the largest derivative a row in standardised units, and the decrement."""
     assert claim.source is not None
     task = MixedEnumeration.of(claim)
@@ -93,7 +97,7 @@ class MixedEnumeration:
     without: frozenset[str] = frozenset()
 
     @classmethod
-    def of(cls, claim: Claim) -> MixedEnumeration:
+    def of(cls, claim: Claim[DAG, BayesianNetwork]) -> MixedEnumeration:
         """Bind the numbers of a claim's model."""
         nodes = nodes_of(claim.structure, claim.statistics.schema)
         shapes: dict[str, tuple[int, ...]] = {}

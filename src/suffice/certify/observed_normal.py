@@ -17,7 +17,6 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from suffice.certify import observed_mixed
 from suffice.certify.claim import Claim
 from suffice.certify.gaussian_markov import free_entries
 from suffice.certify.observed_discrete import Observed
@@ -36,15 +35,12 @@ STEP = 2**15
 """Rows that are looked at together."""
 
 
-def measured(claim: Claim) -> Observed:
+def measured(claim: Claim[GaussianMarkov, JointNormal]) -> Observed:
     """Return the observed log-likelihood, the largest derivative a row in standardised units, and the decrement.
 
     The decrement has the curvature of complete rows, N Σ⁻¹ for the means and (N/2) Σ ⊗ Σ for the precisions.
     """
-    if not isinstance(claim.structure, GaussianMarkov):
-        return observed_mixed.measured(claim)
-    structure: GaussianMarkov = claim.structure
-    model: JointNormal = claim.model
+    structure, model = claim.structure, claim.model
     assert claim.source is not None
     roots = np.sqrt(np.diag(model.covariance))
     task = _Scores(structure.variables, model.mean, roots, model.covariance / roots[:, None] / roots)

@@ -10,7 +10,7 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -27,12 +27,16 @@ from suffice.priors.binding import bound, prior_of
 from suffice.stats.counts import Counts
 from suffice.types import Floats
 
+if TYPE_CHECKING:
+    from suffice.models.bayes_net import BayesianNetwork
+    from suffice.structures.dag import DAG
+
 Units = Mapping[str, float]
 EPS = 2.0**-52
 
 
 def worst_of(
-    claim: Claim, expected: Mapping[str, Floats], centres: Units, spreads: Units, weight: float
+    claim: Claim[DAG, BayesianNetwork], expected: Mapping[str, Floats], centres: Units, spreads: Units, weight: float
 ) -> tuple[Violation, Distance]:
     """Return the largest derivative a row and where it is, and the decrement, with complete-data curvature."""
     nodes = nodes_of(claim.structure, claim.statistics.schema)
@@ -63,7 +67,7 @@ def worst_of(
     return worst, distance
 
 
-def _given(claim: Claim, group: tuple[str, ...], nodes: Nodes) -> Any:
+def _given(claim: Claim[DAG, BayesianNetwork], group: tuple[str, ...], nodes: Nodes) -> Any:
     """Return the parent configurations of a table that an expert gave, shape (k, n_parents); None without any."""
     given = given_in(group, claim.fixed, nodes)
     if given is None:
@@ -73,7 +77,7 @@ def _given(claim: Claim, group: tuple[str, ...], nodes: Nodes) -> Any:
 
 
 def _of_table(
-    claim: Claim, family: NodeFamily, counts: Floats, prior: Any, given: Any, weight: float
+    claim: Claim[DAG, BayesianNetwork], family: NodeFamily, counts: Floats, prior: Any, given: Any, weight: float
 ) -> tuple[Violation, Distance]:
     theta = whole_values(claim.model.cpd(family.child.name)).reshape(counts.shape)
     if prior is not None:
@@ -124,7 +128,7 @@ def _columns(family: NodeFamily) -> tuple[str, ...]:
 
 
 def _of_regression(
-    claim: Claim,
+    claim: Claim[DAG, BayesianNetwork],
     kind: Any,
     family: NodeFamily,
     products: Floats,

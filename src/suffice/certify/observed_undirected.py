@@ -11,6 +11,7 @@ import math
 from collections.abc import Iterator
 from dataclasses import dataclass
 from functools import cached_property
+from typing import TYPE_CHECKING
 
 import numpy as np
 from numpy.typing import NDArray
@@ -38,6 +39,11 @@ from suffice.structures.feature_rules import main_effects
 from suffice.text import plural
 from suffice.types import Floats
 
+if TYPE_CHECKING:
+    from suffice.models.log_linear import LogLinear
+    from suffice.models.markov_net import MarkovNetwork
+    from suffice.structures.features import Features
+
 LIFT = 1e-9
 """What zeros are replaced by, beside the largest of their table, to see whether the likelihood rises with them."""
 ROUNDING = 1e-15
@@ -45,9 +51,14 @@ ROUNDING = 1e-15
 RISES = ", where the potential is zero and the likelihood rises with it"
 
 
-def measured(claim: Claim) -> Observed:
-    """Read the rows again, and measure the observed likelihood and its gradient, a row."""
-    return _Cliques(claim).observed if isinstance(claim.structure, Cliques) else _Features(claim).observed
+def measured_cliques(claim: Claim[Cliques, MarkovNetwork]) -> Observed:
+    """Read the rows again, and measure the observed likelihood of a Markov random field and its gradient, a row."""
+    return _Cliques(claim).observed
+
+
+def measured_features(claim: Claim[Features, LogLinear]) -> Observed:
+    """Read the rows again, and measure the observed likelihood of a log-linear model and its gradient, a row."""
+    return _Features(claim).observed
 
 
 @dataclass(frozen=True, eq=False)
@@ -65,7 +76,7 @@ class _Tables:
         Other tables: supports, and ones for variables that have no table.
     """
 
-    claim: Claim
+    claim: Claim[Cliques | Features, MarkovNetwork]
     layout: Layout
     theta: Floats
     extra: tuple[Factor, ...]
@@ -126,7 +137,7 @@ class _Tables:
 class _Cliques:
     """A Markov random field looked at anew."""
 
-    claim: Claim
+    claim: Claim[Cliques, MarkovNetwork]
 
     @cached_property
     def seen(self) -> cliques.ExaminedCliques:
@@ -249,7 +260,7 @@ class _Cliques:
 class _Features:
     """A log-linear model looked at anew, its features evaluated by their rules."""
 
-    claim: Claim
+    claim: Claim[Features, LogLinear]
 
     @cached_property
     def seen(self) -> features.ExaminedFeatures:

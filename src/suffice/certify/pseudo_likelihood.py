@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterator
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -20,11 +20,15 @@ from suffice.stats.needs import Distinct
 from suffice.structures.feature_rules import main_effects
 from suffice.types import Floats
 
+if TYPE_CHECKING:
+    from suffice.models.log_linear import LogLinear
+    from suffice.structures.features import Features
+
 BLOCK = 1 << 14
 """Rows that are looked at together."""
 
 
-def certify(claim: Claim) -> Certificate:
+def certify(claim: Claim[Features, LogLinear]) -> Certificate:
     """Measure the gradient of the pseudo-likelihood."""
     features = claim.structure.resolved(claim.statistics.schema)
     names = tuple(feature.name for feature in features)
@@ -57,7 +61,9 @@ def certify(claim: Claim) -> Certificate:
     )
 
 
-def _exists(claim: Claim, weights: Floats, limits: NDArray[np.bool_], gaps: Floats, spread: Floats) -> bool:
+def _exists(
+    claim: Claim[Features, LogLinear], weights: Floats, limits: NDArray[np.bool_], gaps: Floats, spread: Floats
+) -> bool:
     """Whether a small change of the conditional probabilities has a gradient of zero: then the estimate exists."""
     from suffice.inference.pseudo_family import PseudoFamily
     from suffice.models.feature_design import design_of
@@ -72,7 +78,7 @@ def _exists(claim: Claim, weights: Floats, limits: NDArray[np.bool_], gaps: Floa
 class _Conditionals:
     """The conditional distributions of all variables, each feature evaluated anew on the distinct rows."""
 
-    def __init__(self, claim: Claim, features: Any, weights: Floats) -> None:
+    def __init__(self, claim: Claim[Features, LogLinear], features: Any, weights: Floats) -> None:
         self.claim, self.features, self.weights = claim, features, weights
         self.total = claim.statistics.weight or 1.0
         self.gaps, self.variance, self.size = (np.zeros(len(features)) for _ in range(3))
@@ -127,7 +133,7 @@ class _Conditionals:
         return found
 
 
-def _spread(claim: Claim, features: Any) -> Floats:
+def _spread(claim: Claim[Features, LogLinear], features: Any) -> Floats:
     """Return the largest minus the least value of every feature, term by term."""
     sizes = {name: claim.statistics.schema[name].n_states for name in claim.structure.variables}
     found, known = np.zeros(len(features)), dict[Any, float]()
@@ -142,7 +148,7 @@ def _spread(claim: Claim, features: Any) -> Floats:
     return found
 
 
-def _log_left(claim: Claim, name: str, columns: dict[str, Any]) -> Floats:
+def _log_left(claim: Claim[Features, LogLinear], name: str, columns: dict[str, Any]) -> Floats:
     """Return zero where the model's support leaves a configuration, else −inf."""
     left = np.ones(len(columns[name]))
     for table in claim.model.support:

@@ -11,7 +11,7 @@ import math
 import zlib
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -26,6 +26,10 @@ from suffice.models.clique_layout import factors_over
 from suffice.priors.penalty import Gaussian
 from suffice.structures.feature_rules import Feature, main_effects
 from suffice.types import Floats
+
+if TYPE_CHECKING:
+    from suffice.models.log_linear import LogLinear
+    from suffice.structures.features import Features
 
 CHAINS, BURN_IN, THIN = 512, 500, 10
 """Chains, sweeps before anything counts, and sweeps from one state that counts to the next."""
@@ -44,7 +48,7 @@ CHANCE = 1e-3
 """The probability that any gap of a perfect fit is called too large."""
 
 
-def certify(claim: Claim) -> Certificate:
+def certify(claim: Claim[Features, LogLinear]) -> Certificate:
     """Estimate the expectations anew."""
     features = claim.structure.resolved(claim.statistics.schema)
     names = tuple(feature.name for feature in features)
@@ -126,7 +130,7 @@ class Sampled:
     stuck: str
 
 
-def _fresh(claim: Claim, features: Sequence[Feature], spread: Floats) -> Sampled:
+def _fresh(claim: Claim[Features, LogLinear], features: Sequence[Feature], spread: Floats) -> Sampled:
     """Sample until errors are small and chains have mixed, or the sweeps are used up."""
     walk = _ChainWalk(claim, features, spread)
     walk.sweep(BURN_IN)
@@ -152,7 +156,7 @@ def _fresh(claim: Claim, features: Sequence[Feature], spread: Floats) -> Sampled
 class _ChainWalk:
     """Chains over a claimed model, and sums of the features at their states."""
 
-    def __init__(self, claim: Claim, features: Sequence[Feature], spread: Floats) -> None:
+    def __init__(self, claim: Claim[Features, LogLinear], features: Sequence[Feature], spread: Floats) -> None:
         self.features, self.variables = features, claim.structure.variables
         sizes = [claim.statistics.schema[name].n_states for name in self.variables]
         factors = factors_over(claim.model.factors, self.variables)
@@ -203,7 +207,7 @@ class _ChainWalk:
         return between, np.where(whole > 1e-12 * self.unit**2, whole, 0.0)
 
 
-def _spread(claim: Claim, features: Sequence[Feature]) -> Floats:
+def _spread(claim: Claim[Features, LogLinear], features: Sequence[Feature]) -> Floats:
     """Return the unit of every feature's gap: its range; of n terms, their summed ranges divided by √n."""
     schema, known = claim.statistics.schema, dict[Any, float]()
     sizes = {name: schema[name].n_states for name in claim.structure.variables}
@@ -217,7 +221,7 @@ def _spread(claim: Claim, features: Sequence[Feature]) -> Floats:
     return found
 
 
-def _exact(claim: Claim, weights: Floats, wanted: Floats) -> tuple[float, float]:
+def _exact(claim: Claim[Features, LogLinear], weights: Floats, wanted: Floats) -> tuple[float, float]:
     """Return the log-likelihood along another tree, and how far its total is from one, where trees are small."""
     if math.isnan(claim.log_likelihood):
         return math.nan, 0.0
@@ -237,7 +241,7 @@ def _exact(claim: Claim, weights: Floats, wanted: Floats) -> tuple[float, float]
     return claim.statistics.weight * (float(weights.dot(wanted)) - point.log_z - shift), abs(float(first.sum()) - 1)
 
 
-def _shift(claim: Claim, weights: Floats, factors: Any) -> float:
+def _shift(claim: Claim[Features, LogLinear], weights: Floats, factors: Any) -> float:
     """Return what the model's tables were lowered by to keep within the range of floats: at the first states of all."""
     schema, variables = claim.statistics.schema, claim.structure.variables
     zeros = {name: np.zeros(1, np.int64) for name in variables}

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from functools import cached_property
+from typing import TYPE_CHECKING
 
 import numpy as np
 from numpy.typing import NDArray
@@ -26,12 +27,18 @@ from suffice.optimise.decrement import (
 from suffice.priors.penalty import Gaussian, Laplace
 from suffice.types import Floats
 
+if TYPE_CHECKING:
+    from suffice.models.softmax_model import SoftmaxModel
+    from suffice.structures.softmax_regression import SoftmaxClasses
+
 MOST_SIDE, MOST_PRODUCTS = 400, 3e8
 """Parameters, and products, up to which second derivatives are written out."""
 ROUNDING = 4e-16
 
 
-def decrement(claim: Claim, found: Recomputed, slopes: Floats, smooth: Floats) -> tuple[float, int, int]:
+def decrement(
+    claim: Claim[SoftmaxClasses, SoftmaxModel], found: Recomputed, slopes: Floats, smooth: Floats
+) -> tuple[float, int, int]:
     """Return the decrement, and the term and the class that have the largest part in it; term 0 is the intercept.
 
     Parameters
@@ -100,7 +107,7 @@ def _shared_gains(weights: Floats, price: float) -> Floats:
 class _SecondDerivatives:
     """Second derivatives by the parameters of all classes, an array of shape (K, T + 1) or (K, T) made flat."""
 
-    claim: Claim
+    claim: Claim[SoftmaxClasses, SoftmaxModel]
     n_classes: int
     mean: Floats
     ridge: Floats

@@ -21,7 +21,7 @@ Bach (2010), Self-concordant analysis for logistic regression, EJS 4, 384–414.
 from __future__ import annotations
 
 import math
-from typing import NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
@@ -30,6 +30,10 @@ from suffice.certify.softmax_rows import Recomputed, cases_of, leverage, margins
 from suffice.inference.dependence import combination
 from suffice.models.cpds.softmax_trouble import separated
 from suffice.types import Floats
+
+if TYPE_CHECKING:
+    from suffice.models.softmax_model import SoftmaxModel
+    from suffice.structures.softmax_regression import SoftmaxClasses
 
 PROVEN = 0.9
 """Below one by so much that rounding error could not matter."""
@@ -50,7 +54,7 @@ class Existence(NamedTuple):
     boundary: str = ""
 
 
-def existence(claim: Claim, found: Recomputed) -> Existence:
+def existence(claim: Claim[SoftmaxClasses, SoftmaxModel], found: Recomputed) -> Existence:
     """Look for a proof, and else for a direction in which the likelihood grows for ever."""
     if found.curvature is not None and _is_proven(claim, found):
         return Existence("yes")
@@ -71,7 +75,7 @@ def existence(claim: Claim, found: Recomputed) -> Existence:
 # Proofs -------------------------------------------------------------------------------------------------------
 
 
-def _is_proven(claim: Claim, found: Recomputed) -> bool:
+def _is_proven(claim: Claim[SoftmaxClasses, SoftmaxModel], found: Recomputed) -> bool:
     """Whether the gradient is too small for the curvature to leave room for a direction of escape."""
     assert found.curvature is not None
     root = _inverse_root(found.curvature)
@@ -108,7 +112,7 @@ def _inverse_root(matrix: Floats) -> Floats | None:
 # Directions, shape (K − 1, T + 1) or (K − 1, T), the last class being at zero ------------------------------------
 
 
-def _of_weights(claim: Claim) -> Floats:
+def _of_weights(claim: Claim[SoftmaxClasses, SoftmaxModel]) -> Floats:
     """Return the weights themselves."""
     model = claim.model
     whole = np.concatenate([model.intercept[None], model.weights]) if claim.structure.intercept else model.weights
@@ -135,7 +139,7 @@ def _without_curvature(hessian: Floats, weights: Floats, found: Recomputed) -> F
     return np.asarray(part @ to_raw.T)
 
 
-def _separates(claim: Claim, direction: Floats) -> bool:
+def _separates(claim: Claim[SoftmaxClasses, SoftmaxModel], direction: Floats) -> bool:
     """Whether no row has less of the direction for its own class than for another, and some have more."""
     if not direction.any():
         return False
@@ -143,14 +147,14 @@ def _separates(claim: Claim, direction: Floats) -> bool:
     return most > 0 and least >= -KEPT * most
 
 
-def _named_by_program(claim: Claim, *, small: bool = True) -> str:
+def _named_by_program(claim: Claim[SoftmaxClasses, SoftmaxModel], *, small: bool = True) -> str:
     """Say what separates the classes as a linear program finds it; empty where it finds nothing, or is not asked."""
     cases = cases_of(claim, small=small) if claim.structure.intercept else None
     found = None if cases is None else separated(cases)
     return "" if found is None else _said(claim, found.state, found.other, found.coefficients)
 
 
-def _named(claim: Claim, direction: Floats, found: Recomputed) -> str:
+def _named(claim: Claim[SoftmaxClasses, SoftmaxModel], direction: Floats, found: Recomputed) -> str:
     slopes = np.concatenate([direction, np.zeros((1, direction.shape[1]))])[:, direction.shape[1] - len(found.units) :]
     gaps = np.abs((slopes[:, None] - slopes[None]) * found.units).max(axis=2)
     one, other = sorted(np.unravel_index(int(np.argmax(gaps)), gaps.shape))
@@ -160,7 +164,9 @@ def _named(claim: Claim, direction: Floats, found: Recomputed) -> str:
     return _said(claim, int(other), int(one), shown, bool((felt[shown == 0] > 0).any()))
 
 
-def _said(claim: Claim, state: int, other: int, coefficients: Floats, more_terms: bool = False) -> str:
+def _said(
+    claim: Claim[SoftmaxClasses, SoftmaxModel], state: int, other: int, coefficients: Floats, more_terms: bool = False
+) -> str:
     labels, names = claim.model.target.labels, [str(term) for term in claim.model.terms]
     terms = [(float(c), name) for c, name in zip(coefficients, names, strict=True) if c]
     more = " + …" if more_terms or len(terms) > SHOWN else ""

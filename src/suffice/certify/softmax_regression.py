@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import replace
+from typing import TYPE_CHECKING
 
 import numpy as np
 
@@ -15,10 +16,14 @@ from suffice.priors.penalty import Gaussian, Laplace
 from suffice.stats.needs import Count
 from suffice.types import Floats
 
+if TYPE_CHECKING:
+    from suffice.models.softmax_model import SoftmaxModel
+    from suffice.structures.softmax_regression import SoftmaxClasses
+
 WORDS = {"yes": "", "no": ", which does not exist", "undecided": ", if there is one, which is undecided"}
 
 
-def certify(claim: Claim) -> Certificate:
+def certify(claim: Claim[SoftmaxClasses, SoftmaxModel]) -> Certificate:
     """Measure the gradient of the conditional likelihood, and of the prior."""
     found = recomputed(claim)
     by_intercept, by_weights = found.by_intercept, found.by_weights
@@ -63,7 +68,7 @@ def certify(claim: Claim) -> Certificate:
     return certificate if exists != "no" or not certificate.ok else replace(certificate, verdict=_without(certificate))
 
 
-def _class(claim: Claim, code: int) -> str:
+def _class(claim: Claim[SoftmaxClasses, SoftmaxModel], code: int) -> str:
     return f"the class {claim.model.target.labels[code]!r}"
 
 
@@ -76,7 +81,7 @@ def _without(certificate: Certificate) -> str:
     )
 
 
-def _under_prior(claim: Claim, by_weights: Floats, found: Recomputed) -> Floats:
+def _under_prior(claim: Claim[SoftmaxClasses, SoftmaxModel], by_weights: Floats, found: Recomputed) -> Floats:
     """Return the derivatives with the prior's; where it has a kink, the smallest that one of its slopes leaves."""
     weights, prior = claim.model.weights, claim.prior
     if isinstance(prior, Gaussian):
@@ -87,13 +92,13 @@ def _under_prior(claim: Claim, by_weights: Floats, found: Recomputed) -> Floats:
     return np.where(weights == 0, at_kink, by_weights + cost * np.sign(weights))
 
 
-def _largest(claim: Claim, scaled: Floats, by_intercept: Floats) -> tuple[float, str]:
+def _largest(claim: Claim[SoftmaxClasses, SoftmaxModel], scaled: Floats, by_intercept: Floats) -> tuple[float, str]:
     sizes = np.abs(np.concatenate([by_intercept[None], scaled]))
     sizes = np.where(np.isnan(sizes), np.inf, sizes)
     term, code = np.unravel_index(int(np.argmax(sizes)), sizes.shape)
     return float(sizes[term, code]), _parameter(claim, int(term), int(code))
 
 
-def _parameter(claim: Claim, term: int, code: int) -> str:
+def _parameter(claim: Claim[SoftmaxClasses, SoftmaxModel], term: int, code: int) -> str:
     name = "the intercept" if term == 0 else f"the weight of {str(claim.model.terms[term - 1])!r}"
     return f"{name} for {claim.model.target.labels[code]!r}"

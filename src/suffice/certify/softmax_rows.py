@@ -6,7 +6,7 @@ import itertools
 import math
 from collections.abc import Iterator
 from dataclasses import dataclass
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -20,6 +20,9 @@ from suffice.stats.needs import Sum
 from suffice.stats.source import BlockSource
 from suffice.stats.sums import Sums
 from suffice.types import Floats
+
+if TYPE_CHECKING:
+    from suffice.structures.softmax_regression import SoftmaxClasses
 
 PIECE_NUMBERS = 1 << 17
 MOST_CURVATURE = 500
@@ -146,7 +149,7 @@ def _curvature(f: Floats, w: Floats) -> Floats:
     return np.asarray((whole * w) @ whole.T, np.float64)
 
 
-def recomputed(claim: Claim) -> Recomputed:
+def recomputed(claim: Claim[SoftmaxClasses, SoftmaxModel]) -> Recomputed:
     """Make the pass."""
     model, statistics = claim.model, claim.statistics
     assert claim.source is not None
@@ -200,7 +203,7 @@ class Leverage:
         return {found.need: found}
 
 
-def leverage(claim: Claim, root: Floats) -> float:
+def leverage(claim: Claim[SoftmaxClasses, SoftmaxModel], root: Floats) -> float:
     """Return a bound of √(fᵀA⁻¹f) for all rows."""
     assert claim.source is not None
     task = Leverage(claim.model, root, claim.structure.intercept)
@@ -249,7 +252,7 @@ def _of_others(p: Floats) -> Floats:
     return np.asarray(p @ (np.ones((k, k)) - np.eye(k)))
 
 
-def second_derivatives(claim: Claim, n_classes: int, centre: Floats) -> Floats:
+def second_derivatives(claim: Claim[SoftmaxClasses, SoftmaxModel], n_classes: int, centre: Floats) -> Floats:
     """Return the second derivatives of −Σ log p by the parameters of the first classes, terms less ``centre``."""
     assert claim.source is not None
     task = SecondDerivatives(claim.model, claim.structure.intercept, n_classes, centre)
@@ -277,7 +280,7 @@ class CurvatureProducts:
         return {found.need: found}
 
 
-def curvature_along(claim: Claim, direction: Floats) -> Floats:
+def curvature_along(claim: Claim[SoftmaxClasses, SoftmaxModel], direction: Floats) -> Floats:
     """Return the second derivatives of −Σ log p times a direction, both of shape (T + 1, K)."""
     assert claim.source is not None
     task = CurvatureProducts(claim.model, direction)
@@ -303,7 +306,7 @@ class OwnCurvature:
         return {found.need: found}
 
 
-def own_curvature(claim: Claim, centre: Floats) -> Floats:
+def own_curvature(claim: Claim[SoftmaxClasses, SoftmaxModel], centre: Floats) -> Floats:
     """Return the second derivatives by every intercept and weight alone, terms less ``centre``; shape (T + 1, K)."""
     assert claim.source is not None
     task, (t, k) = OwnCurvature(claim.model), claim.model.weights.shape
@@ -313,10 +316,11 @@ def own_curvature(claim: Claim, centre: Floats) -> Floats:
     return np.concatenate([sums[:1], np.maximum(around, 1e-12 * twice)])
 
 
-def information_gap(claim: Claim) -> float:
+def information_gap(claim: Claim[SoftmaxClasses, SoftmaxModel]) -> float:
     """Return how far the model's information is from the second derivatives, along a random direction; relatively."""
     assert claim.source is not None
     information = claim.model.information
+    assert information is not None
     k, t = claim.model.target.n_states, len(claim.model.terms) + 1
     if information.shape != (k * t, k * t):
         return math.inf
@@ -353,7 +357,7 @@ class Margins:
         return {found.need: found}
 
 
-def margins(claim: Claim, direction: Floats) -> tuple[float, float]:
+def margins(claim: Claim[SoftmaxClasses, SoftmaxModel], direction: Floats) -> tuple[float, float]:
     """Return bounds of the least and the largest margin of all rows; the direction is (K, T + 1) or (K, T)."""
     assert claim.source is not None
     task = Margins(claim.model, direction, claim.structure.intercept)
@@ -361,7 +365,7 @@ def margins(claim: Claim, direction: Floats) -> tuple[float, float]:
     return -below, above
 
 
-def cases_of(claim: Claim, *, small: bool) -> WeightedCases | None:
+def cases_of(claim: Claim[SoftmaxClasses, SoftmaxModel], *, small: bool) -> WeightedCases | None:
     """Return the rows in the form in which separation is looked for; None where there are too many."""
     model, source = claim.model, claim.source
     k, most = model.target.n_states, FEW_CASES if small else MOST_CASES

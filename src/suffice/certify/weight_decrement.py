@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from typing import TYPE_CHECKING
 
 import numpy as np
 from numpy.typing import NDArray
@@ -22,6 +23,10 @@ from suffice.optimise.decrement import (
 )
 from suffice.priors.penalty import Gaussian, Laplace
 from suffice.types import Floats
+
+if TYPE_CHECKING:
+    from suffice.models.feature_design import FeatureModel
+    from suffice.structures.features import Features
 
 ROUNDING = 1e-15
 """Expectations are known to this relative accuracy."""
@@ -50,7 +55,7 @@ class WeightCurvature:
 
 
 def decrement_at(
-    claim: Claim,
+    claim: Claim[Features, FeatureModel],
     names: Sequence[str],
     weights: Floats,
     limits: NDArray[np.bool_],

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
+from typing import TYPE_CHECKING
 
 import numpy as np
 from numpy.typing import NDArray
@@ -13,13 +14,19 @@ from suffice.inference.scaled_gaps import STANDARD_ERRORS, feature_gaps
 from suffice.priors.penalty import Gaussian, Laplace
 from suffice.types import Floats
 
+if TYPE_CHECKING:
+    from suffice.models.feature_design import FeatureModel
+    from suffice.structures.features import Features
+
 ROUNDING = 1e-15
 """Expectations are known to this relative accuracy."""
 FLAT = 1e-13
 """Directions in which features vary less than this, relatively, are taken for none."""
 
 
-def slopes_under(claim: Claim, weights: Floats, gaps: Floats, main: NDArray[np.bool_]) -> Floats:
+def slopes_under(
+    claim: Claim[Features, FeatureModel], weights: Floats, gaps: Floats, main: NDArray[np.bool_]
+) -> Floats:
     """Return the gaps with the slope of the prior, for one row; where that has a kink, what is beyond its reach."""
     total, prior = claim.statistics.weight or 1.0, claim.prior
     slopes = np.array(gaps, np.float64)
@@ -33,7 +40,7 @@ def slopes_under(claim: Claim, weights: Floats, gaps: Floats, main: NDArray[np.b
 
 
 def residual_of(
-    claim: Claim,
+    claim: Claim[Features, FeatureModel],
     names: Sequence[str],
     weights: Floats,
     gaps: Floats,
@@ -87,7 +94,9 @@ def newton_distance(rows: Floats, slopes: Floats, total: float, size: Floats) ->
     return math.sqrt(total) * float(np.linalg.norm(np.maximum(parts - doubt, 0.0))) / STANDARD_ERRORS
 
 
-def prior_slopes(claim: Claim, weights: Floats, main: NDArray[np.bool_]) -> tuple[Floats, Floats]:
+def prior_slopes(
+    claim: Claim[Features, FeatureModel], weights: Floats, main: NDArray[np.bool_]
+) -> tuple[Floats, Floats]:
     """Return the slope of a Gaussian prior for one row, and rows that add its curvature; zeros without one."""
     if not isinstance(claim.prior, Gaussian):
         return np.zeros_like(weights), np.zeros((0, len(weights)))

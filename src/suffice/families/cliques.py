@@ -48,9 +48,9 @@ def _certify(claim: Claim[Cliques, MarkovNetwork]) -> Certificate:
 
 
 def _measure_observed(claim: Claim[Cliques, MarkovNetwork]) -> Observed:
-    from suffice.certify.observed_undirected import measured
+    from suffice.certify.observed_undirected import measured_cliques
 
-    return measured(claim)
+    return measured_cliques(claim)
 
 
 def _model() -> type[MarkovNetwork]:

@@ -17,6 +17,7 @@ if TYPE_CHECKING:
     from suffice.data.schema import Schema
     from suffice.learn.family import Facts, Plot
     from suffice.models.conditional_log_linear import ConditionalLogLinear
+    from suffice.models.feature_design import FeatureModel
     from suffice.models.log_linear import LogLinear
     from suffice.models.log_linear_density import LogLinearDensity
     from suffice.report.page.entries import ReportParts
@@ -27,7 +28,7 @@ if TYPE_CHECKING:
     from suffice.stats.statistics import Statistics
 
 
-def _methods() -> dict[str, Method[Features, LogLinear | LogLinearDensity | ConditionalLogLinear]]:
+def _methods() -> dict[str, Method[Features, FeatureModel]]:
     from suffice.learn import feature_methods, undirected_em
 
     return {
@@ -44,16 +45,19 @@ def _methods() -> dict[str, Method[Features, LogLinear | LogLinearDensity | Cond
     }
 
 
-def _certify(claim: Claim[Features, LogLinear | LogLinearDensity | ConditionalLogLinear]) -> Certificate:
+def _certify(claim: Claim[Features, FeatureModel]) -> Certificate:
     from suffice.certify.features import certify
 
     return certify(claim)
 
 
-def _measure_observed(claim: Claim[Features, LogLinear | LogLinearDensity | ConditionalLogLinear]) -> Observed:
-    from suffice.certify.observed_undirected import measured
+def _measure_observed(claim: Claim[Features, FeatureModel]) -> Observed:
+    from suffice.certify.claim import is_of
+    from suffice.certify.observed_undirected import measured_features
+    from suffice.models.log_linear import LogLinear
 
-    return measured(claim)
+    assert is_of(claim, LogLinear)
+    return measured_features(claim)
 
 
 def _joint() -> type[LogLinear]:
@@ -74,7 +78,7 @@ def _conditional() -> type[ConditionalLogLinear]:
     return ConditionalLogLinear
 
 
-def _parts(model: LogLinear | LogLinearDensity | ConditionalLogLinear, fit: Fit | None) -> ReportParts:
+def _parts(model: FeatureModel, fit: Fit | None) -> ReportParts:
     from suffice.report.page.undirected import feature_parts
 
     return feature_parts(model, fit)
@@ -90,7 +94,7 @@ def _describe(model: LogLinearDensity | ConditionalLogLinear) -> Facts:
     return {"model": type(model).__name__, **feature_facts(model.features), "weights": len(model.weights)}
 
 
-def _structure_of(model: LogLinear | LogLinearDensity | ConditionalLogLinear, structure: object) -> Features:
+def _structure_of(model: FeatureModel, structure: object) -> Features:
     return model.features
 
 
@@ -119,9 +123,7 @@ def _files() -> dict[str, StructureForm[Features]]:
     }
 
 
-def _goodness(
-    fit: Fit[LogLinear | LogLinearDensity | ConditionalLogLinear, Features], statistics: Statistics
-) -> Goodness:
+def _goodness(fit: Fit[FeatureModel, Features], statistics: Statistics) -> Goodness:
     from suffice.result.goodness import goodness_of_table
 
     return goodness_of_table(fit, statistics)

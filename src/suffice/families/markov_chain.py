@@ -35,14 +35,20 @@ def _methods() -> dict[str, Method[MarkovChain, MarkovChainModel | HiddenMarkovM
 
 
 def _certify(claim: Claim[MarkovChain, MarkovChainModel | HiddenMarkovModel]) -> Certificate:
+    from suffice.certify.claim import is_of
     from suffice.certify.markov_chain import certify
+    from suffice.models.markov_chain import MarkovChainModel
 
+    assert is_of(claim, MarkovChainModel)
     return certify(claim)
 
 
 def _measure_observed(claim: Claim[MarkovChain, MarkovChainModel | HiddenMarkovModel]) -> Observed:
+    from suffice.certify.claim import is_of
     from suffice.certify.observed_hidden_markov import measured
+    from suffice.models.hidden_markov import HiddenMarkovModel
 
+    assert is_of(claim, HiddenMarkovModel)
     return measured(claim)
 
 

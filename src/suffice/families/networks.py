@@ -42,11 +42,11 @@ def _certify(claim: Claim[DAG, BayesianNetwork]) -> Certificate:
 
 def _measure_observed(claim: Claim[DAG, BayesianNetwork]) -> Observed:
     """Measure tables exactly; other networks as the joint distribution that their nodes make."""
-    from suffice.certify import observed, observed_discrete, observed_normal
+    from suffice.certify import observed, observed_discrete, observed_mixed
 
     if observed.is_discrete(claim):
         return observed_discrete.measured(claim)
-    return observed_normal.measured(claim)
+    return observed_mixed.measured(claim)
 
 
 def _model() -> type[BayesianNetwork]:

@@ -84,7 +84,7 @@ def refuses_prior(structure: Autoregression, prior: Any) -> str | None:
     return None
 
 
-def solve(problem: Problem) -> Solution:
+def solve(problem: Problem[Autoregression]) -> Solution[AutoregressiveModel]:
     """Fit all equations by least squares, and the first values of sequences where they have a distribution."""
     structure: Autoregression = problem.structure
     windows, first = structure.moments(problem.statistics)
@@ -107,7 +107,9 @@ def solve(problem: Problem) -> Solution:
     )
 
 
-def _posterior(problem: Problem, names: tuple[str, ...], windows: Moments) -> Solution:
+def _posterior(
+    problem: Problem[Autoregression], names: tuple[str, ...], windows: Moments
+) -> Solution[AutoregressiveModel]:
     """Return the estimate under a conjugate prior: the variable is a node whose parents are its own past."""
     structure: Autoregression = problem.structure
     if len(names) > 1:  # unnamed, so only the data tells
@@ -264,4 +266,6 @@ def _remarks(structure: Autoregression, names: tuple[str, ...], first: Moments |
     return tuple(remarks)
 
 
-METHOD = Method(refuses=accepts, needs=needs, solve=solve, check=check, refuses_prior=refuses_prior)
+METHOD: Method[Autoregression, AutoregressiveModel] = Method(
+    refuses=accepts, needs=needs, solve=solve, check=check, refuses_prior=refuses_prior
+)

@@ -73,7 +73,7 @@ def refuses_smooth(structure: LabelChain, prior: Prior | None) -> str | None:
     return None if has_l1 else NotFor("it is for penalties with c1 > 0.")
 
 
-def objective_of(problem: Problem) -> ChainObjective:
+def objective_of(problem: Problem[LabelChain]) -> ChainObjective:
     """Return the objective that a problem states."""
     structure: LabelChain = problem.structure
     counts = problem.statistics[needs(structure, problem.schema)[1]]
@@ -83,7 +83,7 @@ def objective_of(problem: Problem) -> ChainObjective:
     return ChainObjective(problem.source, structure, layout, layout.gathered(counts), penalty.c2)
 
 
-def start_of(problem: Problem, objective: ChainObjective) -> Floats:
+def start_of(problem: Problem[LabelChain], objective: ChainObjective) -> Floats:
     """Return where the search begins: at zero, or at the weights of a model, as far as it has the same features."""
     if problem.init is None:
         return np.zeros(objective.layout.size)
@@ -99,7 +99,7 @@ class Follower:
     ``patience`` says after how many steps without a smaller loss of those the search ends.
     """
 
-    problem: Problem
+    problem: Problem[LabelChain]
     objective: ChainObjective
     held_out: ChainObjective | None = None
     patience: int = 10
@@ -139,7 +139,7 @@ class Follower:
             yield step
 
 
-def follower_of(problem: Problem, objective: ChainObjective) -> Follower:
+def follower_of(problem: Problem[LabelChain], objective: ChainObjective) -> Follower:
     """Return what follows a search, from the options of its method."""
     sequences = problem.options.get("held_out")
     patience = require_whole("patience", problem.options.get("patience", 10), 1)
@@ -155,17 +155,17 @@ def follower_of(problem: Problem, objective: ChainObjective) -> Follower:
     return Follower(problem, objective, objective.of_others(sequences), patience)
 
 
-def by_lbfgs(problem: Problem) -> Solution:
+def by_lbfgs(problem: Problem[LabelChain]) -> Solution[ChainModel]:
     """Minimise a smooth objective by L-BFGS."""
     return _searched(problem, "L-BFGS")
 
 
-def by_owlqn(problem: Problem) -> Solution:
+def by_owlqn(problem: Problem[LabelChain]) -> Solution[ChainModel]:
     """Minimise an objective under L1, which is not differentiable at zero, by orthant-wise L-BFGS."""
     return _searched(problem, "OWL-QN")
 
 
-def _searched(problem: Problem, label: str) -> Solution:
+def _searched(problem: Problem[LabelChain], label: str) -> Solution[ChainModel]:
     whole = objective_of(problem)
     objective, c1 = whole.held(), penalty_of(problem.prior).c1
     follower = follower_of(problem, objective)
@@ -275,7 +275,9 @@ def _is_pulled_off_zero(outcome: Outcome, objective: ChainObjective, units: Floa
     return l1.decrement(outcome.x, slopes, product, seen, 1.0) > 10 * LEFT
 
 
-def solution_of(problem: Problem, objective: ChainObjective, outcome: Outcome, follower: Follower) -> Solution:
+def solution_of(
+    problem: Problem[LabelChain], objective: ChainObjective, outcome: Outcome, follower: Follower
+) -> Solution[ChainModel]:
     """Put the model together."""
     early = follower.is_early
     weights = np.array(follower.best if early else outcome.x)
@@ -294,7 +296,9 @@ def solution_of(problem: Problem, objective: ChainObjective, outcome: Outcome, f
     )
 
 
-def _remarks(problem: Problem, outcome: Outcome, follower: Follower, early: bool, weights: Floats) -> Iterator[str]:
+def _remarks(
+    problem: Problem[LabelChain], outcome: Outcome, follower: Follower, early: bool, weights: Floats
+) -> Iterator[str]:
     if penalty_of(problem.prior).c1:
         yield f"{int(np.count_nonzero(weights == 0)):,} of {weights.size:,} weights are zero."
     if early and follower.n_worse >= follower.patience:
@@ -314,7 +318,7 @@ def _remarks(problem: Problem, outcome: Outcome, follower: Follower, early: bool
 
 
 OPTIONS = ("held_out", "patience", "memory")
-LBFGS = Method(
+LBFGS: Method[LabelChain, ChainModel] = Method(
     refuses,
     needs,
     by_lbfgs,
@@ -325,7 +329,7 @@ LBFGS = Method(
     options=OPTIONS,
     takes_init=True,
 )
-OWLQN = Method(
+OWLQN: Method[LabelChain, ChainModel] = Method(
     refuses,
     needs,
     by_owlqn,

@@ -11,7 +11,7 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, replace
-from typing import Any, Protocol
+from typing import TYPE_CHECKING, Any, Protocol
 
 import numpy as np
 
@@ -25,6 +25,10 @@ from suffice.optimise.owlqn import pseudo_gradient
 from suffice.priors.elastic import penalty_of
 from suffice.progress import Watch
 from suffice.types import Floats, Ints
+
+if TYPE_CHECKING:
+    from suffice.models.chain_model import ChainModel
+    from suffice.structures.label_chain import LabelChain
 
 POSITIONS = 500
 """Positions of a batch, unless told."""
@@ -126,12 +130,12 @@ class Average:
         return np.asarray((self._sums + weights * (self._now + 1 - self._since)) / (self._now + 1))
 
 
-def by_sgd(problem: Problem) -> Solution:
+def by_sgd(problem: Problem[LabelChain]) -> Solution[ChainModel]:
     """Learn by plain stochastic steps."""
     return _learned(problem, "SGD", _plain)
 
 
-def by_adagrad(problem: Problem) -> Solution:
+def by_adagrad(problem: Problem[LabelChain]) -> Solution[ChainModel]:
     """Learn by AdaGrad."""
     return _learned(problem, "AdaGrad", lambda batches, start, rate: AdaptiveRates(rate or RATE, start.size))
 
@@ -141,7 +145,9 @@ def _plain(batches: Batches, start: Floats, rate: float | None) -> PlainRates:
     return PlainRates(rate or calibrated(batches, start), decay)
 
 
-def _learned(problem: Problem, label: str, choose: Callable[[Batches, Floats, float | None], Rates]) -> Solution:
+def _learned(
+    problem: Problem[LabelChain], label: str, choose: Callable[[Batches, Floats, float | None], Rates]
+) -> Solution[ChainModel]:
     objective, options = objective_of(problem), ChainStochasticSettings.of(problem.options)
     stream = np.random.Generator(np.random.Philox(key=np.array([stream_key(problem.seed), 0], np.uint64)))
     batches = batches_of(objective, penalty_of(problem.prior), options.batch, stream)
@@ -286,11 +292,11 @@ def calibrated(batches: Batches, start: Floats) -> float:
 
 
 OPTIONS = ("batch", "rate", "fall", "held_out", "patience")
-SGD = Method(
+SGD: Method[LabelChain, ChainModel] = Method(
     refuses, needs, by_sgd, passes="many", exact=False, check=check, points=("mle", "map"), options=OPTIONS,
     takes_init=True,
 )  # fmt: skip
-ADAGRAD = Method(
+ADAGRAD: Method[LabelChain, ChainModel] = Method(
     refuses, needs, by_adagrad, passes="many", exact=False, check=check, points=("mle", "map"), options=OPTIONS,
     takes_init=True,
 )  # fmt: skip

@@ -131,7 +131,7 @@ def check(structure: ClassGaussian, prior: Prior | None, fixed: Mapping[str, Any
 # Solving ------------------------------------------------------------------------------------------------------
 
 
-def solve(problem: Problem) -> Solution:
+def solve(problem: Problem[ClassGaussian]) -> Solution[ClassGaussianModel]:
     """Fit all classes from their moments."""
     structure: ClassGaussian = problem.structure
     moments: Moments = problem.statistics[Moment(structure.inputs, by=(structure.target,))]
@@ -182,7 +182,7 @@ class _Spread:
     diagnostics: Mapping[str, float] = field(default_factory=dict)
 
 
-def _estimated(problem: Problem, scatter: Scatter, moments: Moments) -> _Spread:
+def _estimated(problem: Problem[ClassGaussian], scatter: Scatter, moments: Moments) -> _Spread:
     """Divide the scatter, shrink it, and make its inverse sparse, as far as each is wanted."""
     structure = scatter.structure
     intensities, diagnostics = _intensities(problem, scatter, moments)
@@ -222,7 +222,9 @@ def _unseen_remarks(scatter: Scatter, prior: Floats) -> tuple[str, ...]:
     return (f"{scatter.target.name}: {who} no rows; {they} no probability, and {their} {what} {verb} unknown.",)
 
 
-def _intensities(problem: Problem, scatter: Scatter, moments: Moments) -> tuple[Floats | None, dict[str, float]]:
+def _intensities(
+    problem: Problem[ClassGaussian], scatter: Scatter, moments: Moments
+) -> tuple[Floats | None, dict[str, float]]:
     """Return ρ of every group, or None without shrinkage, and what the certificate needs to check it."""
     given = scatter.structure.shrinkage
     if given is None:
@@ -293,7 +295,7 @@ class FourthPowers:
 FOURTH = "fourth powers"
 
 
-def _fourth_powers(problem: Problem, moments: Moments) -> Floats:
+def _fourth_powers(problem: Problem[ClassGaussian], moments: Moments) -> Floats:
     """Return Σ w ‖x − x̄_k‖⁴ of every class, by a second pass; shape (K,)."""
     assert problem.source is not None
     target = moments.by[0]
@@ -304,7 +306,9 @@ def _fourth_powers(problem: Problem, moments: Moments) -> Floats:
 # Student's t --------------------------------------------------------------------------------------------------
 
 
-def _predictive(moments: Moments, scatter: Scatter, prior: Floats, means: Floats, remarks: tuple[str, ...]) -> Solution:
+def _predictive(
+    moments: Moments, scatter: Scatter, prior: Floats, means: Floats, remarks: tuple[str, ...]
+) -> Solution[ClassGaussianModel]:
     """Integrate means and variances out under the reference prior."""
     structure, target, seen = scatter.structure, scatter.target, scatter.seen
     d, k = len(structure.inputs), len(scatter.labels)
@@ -358,8 +362,8 @@ def _require_proper(scatter: Scatter, freedom: Floats) -> None:
     )
 
 
-CLOSED_FORM = Method(refuses=accepts, needs=needs, solve=solve, check=check)
-LEDOIT_WOLF = Method(
+CLOSED_FORM: Method[ClassGaussian, ClassGaussianModel] = Method(refuses=accepts, needs=needs, solve=solve, check=check)
+LEDOIT_WOLF: Method[ClassGaussian, ClassGaussianModel] = Method(
     refuses=accepts_second_pass,
     needs=needs,
     solve=solve,

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -14,8 +14,11 @@ from suffice.learn.method import Problem
 from suffice.models.markov_net import MarkovNetwork
 from suffice.types import Floats
 
+if TYPE_CHECKING:
+    from suffice.structures.cliques import Cliques
 
-def start_of(problem: Problem, layout: Layout) -> Floats:
+
+def start_of(problem: Problem[Cliques], layout: Layout) -> Floats:
     """Return θ = log ψ at the start, flat, from the argument ``init``.
 
     None is the uniform distribution, ``"random"`` standard normal θ from the seed; or a `MarkovNetwork`, or tables by

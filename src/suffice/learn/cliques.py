@@ -83,10 +83,10 @@ def found_by(matching: Matching, outcome: Outcome) -> CliqueEstimate:
     return CliqueEstimate(matching.theta(outcome.x), objectives, outcome.stop, outcome.advice)
 
 
-def solve_by(search: Search) -> Callable[[Problem], Solution]:
+def solve_by(search: Search) -> Callable[[Problem[Cliques]], Solution[MarkovNetwork]]:
     """Return the ``solve`` of a method from its search."""
 
-    def solve(problem: Problem) -> Solution:
+    def solve(problem: Problem[Cliques]) -> Solution[MarkovNetwork]:
         matching = Matching.of(problem)
         found = search(matching)
         face = None if problem.prior is not None or problem.watch.interrupted else boundary(matching, found)
@@ -143,7 +143,7 @@ def _hides(matching: Matching, face: Face) -> bool:
 # The solution -------------------------------------------------------------------------------------------------
 
 
-def solution(matching: Matching, found: CliqueEstimate, face: Face | None) -> Solution:
+def solution(matching: Matching, found: CliqueEstimate, face: Face | None) -> Solution[MarkovNetwork]:
     """Put the model together, and say what there is to say."""
     problem, layout = matching.problem, matching.layout
     n_free = problem.structure.n_free(problem.schema)

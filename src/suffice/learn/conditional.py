@@ -28,6 +28,8 @@ from suffice.types import Array, Floats
 if TYPE_CHECKING:
     from scipy.sparse import csr_array
 
+    from suffice.structures.features import Features
+
 EXTREME = 1e-12
 LARGE = 15.0
 SEPARATION_NUMBERS = 2_000_000
@@ -42,7 +44,7 @@ class ConditionalSetting:
     ``allowed`` are the outputs that may have mass, ``limits`` −inf or inf for weights that run away.
     """
 
-    problem: Problem
+    problem: Problem[Features]
     design: ConditionalDesign
     matrix: csr_array
     observed: Floats
@@ -50,7 +52,7 @@ class ConditionalSetting:
     limits: Floats
 
     @classmethod
-    def of(cls, problem: Problem) -> ConditionalSetting:
+    def of(cls, problem: Problem[Features]) -> ConditionalSetting:
         """Evaluate the features on the distinct rows."""
         structure = problem.structure
         design = conditional_design(structure, problem.schema)
@@ -229,7 +231,7 @@ def separating(setting: ConditionalSetting) -> Floats | None:
     return found.direction if found.exists == "no" else None
 
 
-def solve_conditional(problem: Problem, search: WeightSearch) -> Solution:
+def solve_conditional(problem: Problem[Features], search: WeightSearch) -> Solution[ConditionalLogLinear]:
     """Find the weights of a structure with inputs."""
     setting = ConditionalSetting.of(problem)
     if problem.prior is None:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -20,6 +20,9 @@ from suffice.stats.needs import Count
 from suffice.structures.cliques import Cliques
 from suffice.types import Floats
 
+if TYPE_CHECKING:
+    from suffice.models.markov_net import MarkovNetwork
+
 
 def refuses(cliques: Cliques, schema: Schema) -> str | None:
     """Refuse what is not decomposable, and say why it is not."""
@@ -32,7 +35,7 @@ def refuses(cliques: Cliques, schema: Schema) -> str | None:
     return "it is not decomposable."
 
 
-def solve(problem: Problem) -> Solution:
+def solve(problem: Problem[Cliques]) -> Solution[MarkovNetwork]:
     """Divide the margins of cliques by those of separators."""
     cliques: Cliques = problem.structure
     schema = problem.schema.select(cliques.variables)
@@ -102,7 +105,7 @@ def _log_evidence(sequence: Any, counts: list[Floats], pseudo: list[Floats]) -> 
     return total - starts * float(gammaln(ess + n) - gammaln(ess))
 
 
-METHOD = Method(
+METHOD: Method[Cliques, MarkovNetwork] = Method(
     refuses=refuses,
     needs=needs,
     solve=solve,

@@ -79,7 +79,7 @@ class NodeFit:
     remarks: tuple[str, ...]
 
 
-def solve(problem: Problem) -> Solution:
+def solve(problem: Problem[DAG]) -> Solution[BayesianNetwork]:
     """Fit every group of tied nodes, and put the network together."""
     if not all(v.n_states for v in problem.schema.variables if v.is_discrete) and lack_rows(problem.statistics):
         require_states(problem.schema)
@@ -149,7 +149,7 @@ def _some(names: list[str], most: int = 4) -> str:
     return ", ".join(names[:most]) + more
 
 
-def _fit_group(problem: Problem, prior: Prior | None, nodes: Nodes, group: tuple[str, ...]) -> NodeFit:
+def _fit_group(problem: Problem[DAG], prior: Prior | None, nodes: Nodes, group: tuple[str, ...]) -> NodeFit:
     kind, family = nodes[group[0]]
     statistic = reduce(add, in_terms_of_lead(problem.statistics, nodes, group))  # eq tied-statistics
     given = given_in(group, problem.fixed, nodes)
@@ -311,9 +311,9 @@ def remarks_on_rows(dag: DAG, statistics: Statistics) -> tuple[str, ...]:
     )
 
 
-METHOD = Method(
+METHOD: Method[DAG, BayesianNetwork] = Method(
     refuses=refuses, needs=needs, solve=solve, passes="one", exact=True, check=check, remarks=remarks_on_rows
 )
-NEWTON = Method(
+NEWTON: Method[DAG, BayesianNetwork] = Method(
     refuses=refuses_latent, needs=needs, solve=solve, passes="one", exact=True, check=check, remarks=remarks_on_rows
 )

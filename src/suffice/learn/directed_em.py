@@ -38,6 +38,7 @@ from suffice.text import plural
 from suffice.types import Floats
 
 if TYPE_CHECKING:
+    from suffice.models.bayes_net import BayesianNetwork
     from suffice.priors.prior import Prior
 
 SPREAD = 1.0
@@ -74,7 +75,7 @@ def needs(dag: DAG, schema: Schema) -> tuple[Need, ...]:
     return mixed_expectation.needs(dag, schema)
 
 
-def expectation(problem: Problem) -> Expectation:
+def expectation(problem: Problem[DAG]) -> Expectation:
     """Return the E-step that a network needs."""
     require_network(problem)
     if is_discrete(problem.structure, problem.schema):
@@ -84,7 +85,7 @@ def expectation(problem: Problem) -> Expectation:
     return mixed_expectation.expectation(problem)
 
 
-def inner(problem: Problem) -> Method:
+def inner(problem: Problem[DAG]) -> Method[DAG, BayesianNetwork]:
     """Return the estimator of complete data."""
     closed = all(kind.is_closed_form() for kind, _ in nodes_of(problem.structure, problem.schema).values())
     return directed.METHOD if closed else directed.NEWTON
@@ -93,7 +94,7 @@ def inner(problem: Problem) -> Method:
 class TableExpectation:
     """The E-step of a network of discrete variables: see `Expectation`."""
 
-    def __init__(self, problem: Problem) -> None:
+    def __init__(self, problem: Problem[DAG]) -> None:
         self.problem, dag = problem, problem.structure
         self.nodes = nodes_of(dag, problem.schema)
         self.layout = ExpectedVector([kind.need(family) for kind, family in self.nodes.values()], problem.schema)

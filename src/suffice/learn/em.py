@@ -17,7 +17,7 @@ import itertools
 import math
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field, replace
-from typing import Any
+from typing import Any, Generic
 
 import numpy as np
 
@@ -29,9 +29,11 @@ from suffice.learn.em_walk import Taken, Walk, WarmStart
 from suffice.learn.expectation import Expectation, RuledOutError, moved
 from suffice.learn.method import Method, Problem, Solution, Start, Step
 from suffice.learn.observed_lbfgs import Ascent, Slopes
+from suffice.models.model import M
 from suffice.optimise.outcome import Stop, not_converged
 from suffice.stats.available import require_states
 from suffice.stats.needs import Count, Gap, Need
+from suffice.structures.structure import S
 from suffice.text import number, plural
 from suffice.types import Floats
 from suffice.values import Estimate, UnseenParents
@@ -51,7 +53,7 @@ STARTS = ("available", "random")
 
 
 @dataclass(frozen=True)
-class EM:
+class EM(Generic[S, M]):
     """EM for one kind of structure: a method is made from it.
 
     Attributes
@@ -72,17 +74,17 @@ class EM:
         The settings that it knows.
     """
 
-    expectation: Callable[[Problem], Expectation]
-    inner: Callable[[Problem], Method]
-    refuses: Callable[[Any, Schema], str | None]
-    needs: Callable[[Any, Schema], tuple[Need, ...]]
-    check: Callable[[Any, Any, Mapping[str, Any]], None]
-    refuses_prior: Callable[[Any, Any], str | None] = lambda structure, prior: None
-    warm: Callable[[Problem], WarmStart] = lambda problem: WarmStart()
+    expectation: Callable[[Problem[S]], Expectation]
+    inner: Callable[[Problem[S]], Method[S, M]]
+    refuses: Callable[[S, Schema], str | None]
+    needs: Callable[[S, Schema], tuple[Need, ...]]
+    check: Callable[[S, Any, Mapping[str, Any]], None]
+    refuses_prior: Callable[[S, Any], str | None] = lambda structure, prior: None
+    warm: Callable[[Problem[S]], WarmStart] = lambda problem: WarmStart()
     patience: int = PATIENCE
     options: tuple[str, ...] = OPTIONS
 
-    def method(self, points: tuple[Estimate, ...] = ("mle", "map")) -> Method:
+    def method(self, points: tuple[Estimate, ...] = ("mle", "map")) -> Method[S, M]:
         """Return the method for the record of a family."""
         return Method(
             self.refuses,
@@ -98,14 +100,14 @@ class EM:
             expectation=self.expectation,
         )
 
-    def solve(self, problem: Problem) -> Solution:
+    def solve(self, problem: Problem[S]) -> Solution[M]:
         """Climb from every start, and keep the best end."""
         try:
             return self._climb(problem)
         except RuledOutError as error:  # users meet the errors of `suffice.errors` only
             raise EstimationError(str(error)) from None
 
-    def _climb(self, problem: Problem) -> Solution:
+    def _climb(self, problem: Problem[S]) -> Solution[M]:
         require_states(problem.schema)
         climb = Climb(problem, self.expectation(problem), self.inner(problem), self.patience, self.warm(problem))
         ends: list[End] = []
@@ -157,16 +159,16 @@ class End:
 
 
 @dataclass(eq=False)
-class Climb:
+class Climb(Generic[S, M]):
     """The steps of EM on one problem."""
 
-    problem: Problem
+    problem: Problem[S]
     expectation: Expectation
-    inner: Method
+    inner: Method[S, M]
     patience: int = PATIENCE
     warm: WarmStart = field(default_factory=WarmStart)
 
-    def estimated(self, vector: Floats, unseen: UnseenParents = "uniform") -> Solution:
+    def estimated(self, vector: Floats, unseen: UnseenParents = "uniform") -> Solution[M]:
         """Return M(S), estimated from statistics as if they had been counted."""
         told = replace(
             self.problem,
@@ -279,7 +281,7 @@ class Climb:
         except (EstimationError, StatisticsError, ArithmeticError, np.linalg.LinAlgError):
             return None
 
-    def _told(self, vector: Floats) -> Solution:
+    def _told(self, vector: Floats) -> Solution[M]:
         """Return M(S) under the policy for parents without data; what has faded to nothing on the way is unknown."""
         try:
             return self.estimated(vector, self.problem.unseen_parents)
@@ -297,7 +299,7 @@ class Climb:
         end.undetermined = done.undetermined
         return end
 
-    def solution(self, best: End, ends: list[End]) -> Solution:
+    def solution(self, best: End, ends: list[End]) -> Solution[M]:
         """Put together what is known of the best end."""
         found = self._told(best.vector)
         log_likelihood, expected = self.expectation.at(found.model)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from suffice.errors import ArgumentError, Mention, shown
 from suffice.learn.method import Problem
@@ -11,8 +11,12 @@ from suffice.models.bayes_net import BayesianNetwork
 from suffice.models.cpds import nodes_of
 from suffice.models.joint_normal import JointNormal
 
+if TYPE_CHECKING:
+    from suffice.structures.dag import DAG
+    from suffice.structures.gaussian_markov import GaussianMarkov
 
-def require_network(problem: Problem) -> None:
+
+def require_network(problem: Problem[DAG]) -> None:
     """Refuse to begin anywhere but at a network of the same families and states."""
     init = problem.init
     if init is None:
@@ -31,7 +35,7 @@ def require_network(problem: Problem) -> None:
             )
 
 
-def require_normal(problem: Problem) -> None:
+def require_normal(problem: Problem[GaussianMarkov]) -> None:
     """Refuse to begin anywhere but at a normal distribution of the same variables, in the same order."""
     if problem.init is not None:
         _require_model(problem.init, JointNormal)

@@ -69,7 +69,7 @@ def log_likelihoods(hypotheses: Hypotheses, counts: Counts) -> NDArray[np.float6
     return found
 
 
-def solve(problem: Problem) -> Solution:
+def solve(problem: Problem[Hypotheses]) -> Solution[HypothesisMixture]:
     """Weigh the hypotheses and return the best one, or their average."""
     hypotheses: Hypotheses = problem.structure
     counts: Counts = problem.statistics[Count((hypotheses.over,))]
@@ -135,4 +135,6 @@ def _posterior(
     return HypothesisPosterior(hypotheses, joint - evidence, evidence)
 
 
-METHOD = Method(refuses=refuses, needs=needs, solve=solve, passes="one", exact=True, check=check)
+METHOD: Method[Hypotheses, HypothesisMixture] = Method(
+    refuses=refuses, needs=needs, solve=solve, passes="one", exact=True, check=check
+)

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import math
 from dataclasses import replace
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -24,6 +24,10 @@ from suffice.models.log_linear import LogLinear
 from suffice.structures.cliques import Cliques
 from suffice.structures.feature_products import IndicatorsSpec
 
+if TYPE_CHECKING:
+    from suffice.models.markov_net import MarkovNetwork
+    from suffice.structures.features import Features
+
 
 def refuses(structure: Any, schema: Any) -> str | None:
     """Refuse features other than all configurations of scopes."""
@@ -35,7 +39,7 @@ def refuses(structure: Any, schema: Any) -> str | None:
     return None
 
 
-def solve(problem: Problem) -> Solution:
+def solve(problem: Problem[Features]) -> Solution[LogLinear]:
     """Fit the cliques in turn, and read the weights off their potentials."""
     setting = FeatureSetting.of(problem)
     design = setting.design
@@ -50,7 +54,7 @@ def solve(problem: Problem) -> Solution:
                 ".",
             )
     cliques = Cliques(scopes)
-    found = _scaled(replace(problem, structure=cliques), setting)
+    found = _scaled(problem.about(cliques), setting)
     # Variables that no feature holds are uniform.
     even = problem.statistics.weight * sum(math.log(problem.schema[name].n_states) for name in lonely)
     trace = tuple(Step(step.number, step.objective - even) for step in found.trace)
@@ -67,18 +71,18 @@ def solve(problem: Problem) -> Solution:
         support=_support(found.model, len(cliques.cliques), len(problem.base), factors),
         design=design,
     )
-    return replace(
-        found,
+    return Solution(
         model=model,
         log_likelihood=found.log_likelihood - even,
-        trace=trace,
         n_free=rank,
+        n_free_adjusted=found.n_free_adjusted,
+        trace=trace,
         remarks=(*found.remarks, *remarks),
-        diagnostics={},
+        interrupted=found.interrupted,
     )
 
 
-def _scaled(problem: Problem, setting: FeatureSetting) -> Solution:
+def _scaled(problem: Problem[Cliques], setting: FeatureSetting) -> Solution[MarkovNetwork]:
     """Scale the tables until their margins match, and so do the features' expectations, as the certificate asks."""
     found, n_cliques = solve_by(ipf.ipf)(problem), len(problem.structure.cliques)
     for tol in (problem.tol / 10, problem.tol / 100):

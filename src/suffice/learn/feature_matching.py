@@ -13,7 +13,7 @@ import math
 from collections.abc import Callable
 from dataclasses import dataclass
 from functools import cached_property
-from typing import Any, Protocol
+from typing import TYPE_CHECKING, Any, Protocol
 
 import numpy as np
 from numpy.typing import NDArray
@@ -25,6 +25,9 @@ from suffice.learn.method import Problem
 from suffice.optimise.decrement import LEFT
 from suffice.priors.penalty import Gaussian, Penalty
 from suffice.types import Floats
+
+if TYPE_CHECKING:
+    from suffice.structures.features import Features
 
 
 class Reach(Protocol):
@@ -75,7 +78,7 @@ class FeatureMatching:
         little. None where that is too much work.
     """
 
-    problem: Problem
+    problem: Problem[Features]
     names: tuple[str, ...]
     family: WeightFamily
     targets: Floats

@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 from dataclasses import dataclass, replace
 from functools import cached_property
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -26,6 +26,9 @@ from suffice.models.feature_design import PSEUDO_ROWS, FeatureDesign, data_covar
 from suffice.stats.needs import Count, Distinct
 from suffice.structures.feature_rules import main_effects
 from suffice.types import Array, Floats
+
+if TYPE_CHECKING:
+    from suffice.structures.features import Features
 
 MOST_METRIC, METRIC_NUMBERS = 1000, 600_000
 """Covariances of the features in the data are made of up to so many weights, and of about so many numbers."""
@@ -54,7 +57,7 @@ class FeatureSetting:
         −inf or inf for weights that run away, zero for others.
     """
 
-    problem: Problem
+    problem: Problem[Features]
     design: FeatureDesign
     nodes: dict[str, QuadratureRule]
     base: tuple[Factor, ...]
@@ -62,7 +65,7 @@ class FeatureSetting:
     limits: Floats
 
     @classmethod
-    def of(cls, problem: Problem) -> FeatureSetting:
+    def of(cls, problem: Problem[Features]) -> FeatureSetting:
         """Tabulate the features of a problem."""
         structure = problem.structure
         nodes = nodes_of(structure, problem.statistics)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -11,8 +11,11 @@ from suffice.errors import ArgumentError, listing, shown, suggestion
 from suffice.learn.method import Problem
 from suffice.types import Floats
 
+if TYPE_CHECKING:
+    from suffice.structures.features import Features
 
-def start_of(problem: Problem, names: Sequence[str]) -> Floats:
+
+def start_of(problem: Problem[Features], names: Sequence[str]) -> Floats:
     """Return the weights at the start from the argument ``init``.
 
     None is zero, the base measure itself; ``"random"`` standard normal weights from the seed; weights by name; or one

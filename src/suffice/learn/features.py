@@ -25,6 +25,7 @@ from suffice.learn.largest_sum import largest_sum
 from suffice.learn.method import Problem, Solution
 from suffice.learn.weight_remarks import SHOWN, related, sent_away, steps_of, unfinished, with_limits
 from suffice.learn.weights import FoundWeights, WeightSearch, quietly
+from suffice.models.feature_design import FeatureModel
 from suffice.models.log_linear import LogLinear
 from suffice.priors.penalty import Laplace, Penalty
 from suffice.structures.pairwise import SpinsSpec, spin_values
@@ -33,6 +34,7 @@ from suffice.types import Array, Floats
 
 if TYPE_CHECKING:
     from suffice.priors.prior import Prior
+    from suffice.structures.features import Features
 
 LARGE = 16.0
 """Probabilities of less than exp(−LARGE) of the uniform one, and weights that reach as far, are looked at twice."""
@@ -41,10 +43,10 @@ HULL_NUMBERS = 4_000_000
 """Hulls of more numbers than this are not looked into before the fit."""
 
 
-def solve_by(search: WeightSearch) -> Callable[[Problem], Solution]:
+def solve_by(search: WeightSearch) -> Callable[[Problem[Features]], Solution[FeatureModel]]:
     """Return the ``solve`` of a method from its search."""
 
-    def solve(problem: Problem) -> Solution:
+    def solve(problem: Problem[Features]) -> Solution[FeatureModel]:
         if problem.structure.given:
             return solve_conditional(problem, search)
         setting = FeatureSetting.of(problem)
@@ -200,7 +202,7 @@ def _spread_out(setting: FeatureSetting, support: NDArray[np.bool_]) -> NDArray[
 # The solution -------------------------------------------------------------------------------------------------
 
 
-def solution(setting: FeatureSetting, found: FoundWeights, on_face: HullFace | None) -> Solution:
+def solution(setting: FeatureSetting, found: FoundWeights, on_face: HullFace | None) -> Solution[LogLinear]:
     """Put the model together, and say what there is to say."""
     problem, design = setting.problem, setting.design
     point = setting.family.at(found.weights)
@@ -269,7 +271,7 @@ def rank_left(setting: FeatureSetting, rank: int) -> int:
     return relations(second - np.outer(mean, mean), setting.spread).rank
 
 
-def spin_remarks(problem: Problem) -> list[str]:
+def spin_remarks(problem: Problem[Features]) -> list[str]:
     """Say what text counts as, where spins are made of it."""
     spec = problem.structure.specs[0]
     if not isinstance(spec, SpinsSpec):

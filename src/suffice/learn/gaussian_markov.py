@@ -87,7 +87,7 @@ def check(structure: GaussianMarkov, prior: Any, fixed: Mapping[str, Any]) -> No
 # Closed form --------------------------------------------------------------------------------------------------
 
 
-def solve_closed_form(problem: Problem) -> Solution:
+def solve_closed_form(problem: Problem[GaussianMarkov]) -> Solution[JointNormal]:
     """Fit a chordal graph by the regressions of a perfect order, or its posterior under a conjugate prior."""
     structure, moments = _given(problem)
     if problem.prior is not None:
@@ -128,7 +128,7 @@ class _Iterative:
     label: str
     steps: Steps
 
-    def __call__(self, problem: Problem) -> Solution:
+    def __call__(self, problem: Problem[GaussianMarkov]) -> Solution[JointNormal]:
         """Step until model and data agree on the diagonal and on every edge, within a tenth of ``tol``.
 
         Of very many rows even that is worth nats; then steps go on while they lead closer.
@@ -155,7 +155,7 @@ class _Iterative:
             remarks=walk.remarks(problem),
         )
 
-    def _walk(self, correlations: Floats, problem: Problem, weight: float, roots: Floats) -> _Path:
+    def _walk(self, correlations: Floats, problem: Problem[GaussianMarkov], weight: float, roots: Floats) -> _Path:
         points = self.steps(correlations, problem.structure)
         here = best = next(points)
         waited = 0
@@ -181,7 +181,7 @@ class _Path:
     trace: list[Step]
     stalled: bool
 
-    def remarks(self, problem: Problem) -> tuple[str, ...]:
+    def remarks(self, problem: Problem[GaussianMarkov]) -> tuple[str, ...]:
         """Say why the steps ended before their goal, where they did."""
         if problem.watch.interrupted or (self.point.gap <= problem.tol and not self.stalled):
             return ()
@@ -202,13 +202,13 @@ def _log_likelihood(weight: float, point: GaussianPoint, log_scale: float) -> fl
     return -0.5 * weight * (p * math.log(2 * math.pi) + 2 * log_scale + point.objective)
 
 
-def _given(problem: Problem) -> tuple[GaussianMarkov, Moments]:
+def _given(problem: Problem[GaussianMarkov]) -> tuple[GaussianMarkov, Moments]:
     structure: GaussianMarkov = problem.structure
     moments: Moments = problem.statistics[Moment(structure.variables)]
     return structure, moments
 
 
-def _solution(structure: GaussianMarkov, model: JointNormal, moments: Moments, **facts: Any) -> Solution:
+def _solution(structure: GaussianMarkov, model: JointNormal, moments: Moments, **facts: Any) -> Solution[JointNormal]:
     local = chain_log_likelihoods(model, moments)
     posterior = facts.get("posterior")
     return Solution(
@@ -245,8 +245,10 @@ def refuses_prior(structure: GaussianMarkov, prior: Any) -> str | None:
     return "it gives maximum likelihood only; a prior needs a chordal graph and the method 'closed_form'."
 
 
-CLOSED_FORM = Method(refuses=accepts_chordal, needs=needs, solve=solve_closed_form, check=check)
-NEWTON = Method(
+CLOSED_FORM: Method[GaussianMarkov, JointNormal] = Method(
+    refuses=accepts_chordal, needs=needs, solve=solve_closed_form, check=check
+)
+NEWTON: Method[GaussianMarkov, JointNormal] = Method(
     refuses=accepts,
     needs=needs,
     solve=_Iterative("Newton steps", newton_steps),
@@ -254,7 +256,7 @@ NEWTON = Method(
     refuses_prior=refuses_prior,
     points=("mle",),
 )
-SCALING = Method(
+SCALING: Method[GaussianMarkov, JointNormal] = Method(
     refuses=accepts,
     needs=needs,
     solve=_Iterative("sweeps of scaling", scaling_steps),

@@ -63,10 +63,10 @@ def check(structure: LabelGraph, prior: Any, fixed: Mapping[str, Any]) -> None:
         )
 
 
-def _by(is_pseudo: bool) -> Callable[[Problem], Solution]:
+def _by(is_pseudo: bool) -> Callable[[Problem[LabelGraph]], Solution[GraphModel]]:
     """Return the solver of the likelihood, or of the pseudo-likelihood."""
 
-    def solve(problem: Problem) -> Solution:
+    def solve(problem: Problem[LabelGraph]) -> Solution[GraphModel]:
         _require_labels(problem)
         if not is_pseudo:
             _require_room(problem)
@@ -80,7 +80,7 @@ def _by(is_pseudo: bool) -> Callable[[Problem], Solution]:
     return solve
 
 
-def _require_labels(problem: Problem) -> None:
+def _require_labels(problem: Problem[LabelGraph]) -> None:
     label = problem.schema[problem.structure.label]
     counts = np.asarray(problem.statistics[Count((label.name,))].table(), np.float64)
     seen = [state for state, count in zip(label.labels, counts, strict=True) if count > 0]
@@ -91,7 +91,7 @@ def _require_labels(problem: Problem) -> None:
         )
 
 
-def _require_room(problem: Problem) -> None:
+def _require_room(problem: Problem[LabelGraph]) -> None:
     """Refuse graphs that are too wide before anything is allocated for them."""
     source = problem.source
     if not isinstance(source, BlockSource) or not isinstance(source.table, GraphTable):
@@ -108,7 +108,7 @@ def _require_room(problem: Problem) -> None:
         ) from None
 
 
-def _objective(problem: Problem, is_pseudo: bool) -> GraphObjective:
+def _objective(problem: Problem[LabelGraph], is_pseudo: bool) -> GraphObjective:
     """Return the function to be minimised."""
     structure, source = problem.structure, problem.source
     assert source is not None
@@ -121,7 +121,7 @@ def _objective(problem: Problem, is_pseudo: bool) -> GraphObjective:
     return GraphObjective(source, layout, units, problem.statistics.weight, c2, is_pseudo)
 
 
-def _solution(problem: Problem, objective: GraphObjective, outcome: Outcome) -> Solution:
+def _solution(problem: Problem[LabelGraph], objective: GraphObjective, outcome: Outcome) -> Solution[GraphModel]:
     weights = outcome.x / objective.units
     label = problem.schema[problem.structure.label]
     information = _information(problem, objective, outcome.x)
@@ -139,7 +139,7 @@ def _solution(problem: Problem, objective: GraphObjective, outcome: Outcome) -> 
     )
 
 
-def _information(problem: Problem, objective: GraphObjective, vector: Floats) -> Floats | None:
+def _information(problem: Problem[LabelGraph], objective: GraphObjective, vector: Floats) -> Floats | None:
     """Return the second derivatives of −Σ log p at a maximum-likelihood estimate, where they are few."""
     size = objective.layout.size
     if problem.prior is not None or objective.is_pseudo or size > MOST_WRITTEN or problem.watch.interrupted:
@@ -149,7 +149,7 @@ def _information(problem: Problem, objective: GraphObjective, vector: Floats) ->
     return np.asarray((scaled + scaled.T) / 2 * objective.units[:, None] * objective.units)
 
 
-def _n_free(problem: Problem, model: GraphModel) -> int:
+def _n_free(problem: Problem[LabelGraph], model: GraphModel) -> int:
     """Return how many weights are free: those that a penalty leaves, or less those that no labelling notices."""
     if model.information is None:
         return (
@@ -160,7 +160,7 @@ def _n_free(problem: Problem, model: GraphModel) -> int:
     return len(noticed(model.information, model.units)[0])
 
 
-def _remarks(problem: Problem, objective: GraphObjective, outcome: Outcome) -> tuple[str, ...]:
+def _remarks(problem: Problem[LabelGraph], objective: GraphObjective, outcome: Outcome) -> tuple[str, ...]:
     remarks = []
     if objective.is_pseudo:
         remarks.append(
@@ -184,10 +184,10 @@ def _remarks(problem: Problem, objective: GraphObjective, outcome: Outcome) -> t
     return tuple(remarks)
 
 
-EXACT = Method(
+EXACT: Method[LabelGraph, GraphModel] = Method(
     refuses, needs, _by(False), passes="many", check=check, refuses_prior=refuses_prior, points=("mle", "map")
 )
-PSEUDO_LIKELIHOOD = Method(
+PSEUDO_LIKELIHOOD: Method[LabelGraph, GraphModel] = Method(
     refuses,
     needs,
     _by(True),

@@ -84,7 +84,7 @@ def family_need(family: NodeFamily) -> Count | Moment:
 # The M-step ----------------------------------------------------------------------------------------------------
 
 
-def solve(problem: Problem) -> Solution:
+def solve(problem: Problem[MarkovChain]) -> Solution[HiddenMarkovModel]:
     """Estimate every distribution from its own statistic."""
     chain: MarkovChain = problem.structure
     families = hidden_families(chain, observed(chain, problem.schema))
@@ -110,7 +110,7 @@ def solve(problem: Problem) -> Solution:
     return Solution(model, math.nan, model.n_free, n_free_adjusted, remarks=remarks)  # the E-step tells its worth
 
 
-def _table(problem: Problem, family: NodeFamily, counts: Any) -> TabularCPD:
+def _table(problem: Problem[MarkovChain], family: NodeFamily, counts: Any) -> TabularCPD:
     if problem.prior is None:
         return KIND.mle(family, counts)
     rows = problem.prior.posterior(KIND.name, family, counts)
@@ -193,7 +193,7 @@ class HiddenPass:
 class HiddenExpectation:
     """The E-step of a hidden chain: see `suffice.learn.expectation.Expectation`."""
 
-    def __init__(self, problem: Problem) -> None:
+    def __init__(self, problem: Problem[MarkovChain]) -> None:
         self.problem = problem
         self.chain: MarkovChain = problem.structure
         self.observed = observed(self.chain, problem.schema)
@@ -429,7 +429,7 @@ class HiddenExpectation:
         return tuple(said)
 
 
-INNER = Method(refuses=refuses, needs=needs, solve=solve)
+INNER: Method[MarkovChain, HiddenMarkovModel] = Method(refuses=refuses, needs=needs, solve=solve)
 METHOD = EM(
     expectation=HiddenExpectation, inner=lambda problem: INNER, refuses=refuses, needs=needs, check=check
 ).method(("mle", "mean", "map"))

@@ -9,6 +9,7 @@ from __future__ import annotations
 import math
 from dataclasses import replace
 from functools import partial
+from typing import TYPE_CHECKING
 
 import numpy as np
 
@@ -20,6 +21,9 @@ from suffice.learn.method import Method, Problem
 from suffice.optimise.outcome import MORE_STEPS, Stop
 from suffice.text import plural
 from suffice.types import Floats
+
+if TYPE_CHECKING:
+    from suffice.structures.cliques import Cliques
 
 MORE_CYCLES = Text(MORE_STEPS, ", or use ", Remedy("method", "newton"), ".")
 PATIENCE = 30
@@ -88,7 +92,7 @@ def _gradient(matching: Matching, theta: Floats) -> Floats:
     return matching.family.at(theta).expected - matching.targets
 
 
-def _cycles_left(before: float, gap: float, problem: Problem, patience: int) -> float:
+def _cycles_left(before: float, gap: float, problem: Problem[Cliques], patience: int) -> float:
     """Return how many more cycles it takes if the gap goes on to fall as it did in the second half."""
     rate = math.log(before / gap) / (patience - patience // 2) if 0 < gap < before else 0.0
     return math.log(gap / (problem.tol / 2)) / rate if rate > 0 else math.inf

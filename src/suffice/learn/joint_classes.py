@@ -68,7 +68,7 @@ def needs(structure: JointClasses, schema: Schema) -> tuple[Count, ...]:
     return (Count(structure.columns),)
 
 
-def solve(problem: Problem) -> Solution:
+def solve(problem: Problem[JointClasses]) -> Solution[JointClassModel]:
     """Divide the counts of every class by their total."""
     structure: JointClasses = problem.structure
     reason = refuses(structure, problem.schema)  # all states of a stream are known only now
@@ -254,4 +254,6 @@ def check(structure: JointClasses, prior: Any, fixed: Mapping[str, Any]) -> None
         )
 
 
-METHOD = Method(refuses=refuses, needs=needs, solve=solve, passes="one", exact=True, check=check)
+METHOD: Method[JointClasses, JointClassModel] = Method(
+    refuses=refuses, needs=needs, solve=solve, passes="one", exact=True, check=check
+)

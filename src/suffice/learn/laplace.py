@@ -9,6 +9,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Iterator
 from functools import cached_property
 from itertools import islice
+from typing import TYPE_CHECKING
 
 import numpy as np
 from numpy.typing import NDArray
@@ -23,6 +24,10 @@ from suffice.optimise.newton_cg import newton_cg
 from suffice.optimise.outcome import MORE_STEPS, Stop
 from suffice.optimise.proximal import proximal
 from suffice.types import Floats
+
+if TYPE_CHECKING:
+    from suffice.models.markov_net import MarkovNetwork
+    from suffice.structures.cliques import Cliques
 
 ROUND, SMOOTH = 40, 50
 """Proximal steps between attempts to finish on the cells that are not zero, and steps of such an attempt."""
@@ -228,7 +233,7 @@ def _free_directions(held: NDArray[np.bool_]) -> Floats:
     return basis
 
 
-METHOD = Method(
+METHOD: Method[Cliques, MarkovNetwork] = Method(
     refuses=refuses_nothing,
     needs=needs,
     solve=solve_by(search),

@@ -80,7 +80,7 @@ def symbol_codes(lag: Variable, variable: Variable) -> NDArray[np.int64]:
     return np.array([by_text[str(label)] for label in lag.labels], np.int64)
 
 
-def solve(problem: Problem) -> Solution:
+def solve(problem: Problem[MarkovChain]) -> Solution[MarkovChainModel]:
     """Fit every table from its own counts, and put the chain together."""
     chain: MarkovChain = problem.structure
     variable = problem.schema[symbol_name(chain, problem.schema)]
@@ -162,4 +162,6 @@ def check(chain: MarkovChain, prior: Any, fixed: Mapping[str, Any]) -> None:
         )
 
 
-METHOD = Method(refuses=refuses, needs=needs, solve=solve, passes="one", exact=True, check=check)
+METHOD: Method[MarkovChain, MarkovChainModel] = Method(
+    refuses=refuses, needs=needs, solve=solve, passes="one", exact=True, check=check
+)

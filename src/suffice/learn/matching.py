@@ -73,7 +73,7 @@ class Matching:
         N, pseudo-counts included.
     """
 
-    problem: Problem
+    problem: Problem[Cliques]
     variables: tuple[Variable, ...]
     layout: Layout
     base: tuple[Factor, ...]
@@ -81,7 +81,7 @@ class Matching:
     total: float
 
     @classmethod
-    def of(cls, problem: Problem) -> Matching:
+    def of(cls, problem: Problem[Cliques]) -> Matching:
         """Take the margins from a problem's statistics and prior."""
         structure: Cliques = problem.structure
         variables = tuple(problem.schema[name] for name in structure.variables)
@@ -278,7 +278,7 @@ def _require_every_state(prior: Penalty, structure: Cliques, schema: Schema, tab
                 )
 
 
-def clique_table(problem: Problem, clique: tuple[str, ...]) -> Floats:
+def clique_table(problem: Problem[Cliques], clique: tuple[str, ...]) -> Floats:
     """Return the counts of one clique as a full table; an error with numbers when that is too large."""
     counts = problem.statistics[Count(clique)]
     need, allowed = 8 * COPIES * counts.n_cells, settings().memory
@@ -294,7 +294,7 @@ def clique_table(problem: Problem, clique: tuple[str, ...]) -> Floats:
     return table
 
 
-def joint_counts(problem: Problem) -> Array | None:
+def joint_counts(problem: Problem[Cliques]) -> Array | None:
     """Return the whole table of counts, if it was collected and is small enough to be written out."""
     need = Count(problem.structure.variables)
     if need not in problem.statistics or problem.statistics[need].cells is not None:

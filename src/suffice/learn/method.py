@@ -14,7 +14,7 @@ from suffice.progress import Watch
 from suffice.stats.needs import Need
 from suffice.stats.source import Source
 from suffice.stats.statistics import Statistics
-from suffice.structures.structure import S_co, S_contra
+from suffice.structures.structure import S, S_co, S_contra
 from suffice.values import Estimate, UnseenParents
 
 
@@ -69,6 +69,10 @@ class Problem(Generic[S_co]):
     def schema(self) -> Schema:
         """The variables with their states."""
         return self.statistics.schema
+
+    def about(self, structure: S) -> Problem[S]:
+        """Return the same problem of another structure over the same variables."""
+        return Problem(**{**vars(self), "structure": structure})
 
 
 @dataclass(frozen=True)

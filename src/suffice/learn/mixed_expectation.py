@@ -65,7 +65,7 @@ def needs(dag: DAG, schema: Schema) -> tuple[Need, ...]:
     return tuple(dict.fromkeys([*need_of(dag, schema).values(), *single_needs(continuous), *alone]))
 
 
-def expectation(problem: Problem) -> Expectation:
+def expectation(problem: Problem[DAG]) -> Expectation:
     """Return the E-step of a network with continuous nodes, the problem's data bound."""
     dag, schema = problem.structure, problem.schema
     log_prior = None
@@ -83,7 +83,7 @@ def expectation(problem: Problem) -> Expectation:
 class MixedExpectation:
     """The E-step of a network of discrete and normal variables."""
 
-    def __init__(self, problem: Problem, log_prior: NetworkLogPrior | None = None) -> None:
+    def __init__(self, problem: Problem[DAG], log_prior: NetworkLogPrior | None = None) -> None:
         assert problem.source is not None
         self.problem, self.shape = problem, Shape.of(problem.structure, problem.schema)
         self._log_prior = log_prior
@@ -100,7 +100,8 @@ class MixedExpectation:
         self.layout = ExpectedVector(held, problem.schema, *named)
         self.units = self.layout.units
         self.complete = self.layout.vector(problem.statistics)
-        self._free, self._nodes = free_regressions(problem), nodes_of(problem.structure, problem.schema)
+        self._free = free_regressions(problem.structure, problem.schema, problem.fixed)
+        self._nodes = nodes_of(problem.structure, problem.schema)
         self._planner = Planner(shape)
         limit = min(HELD, max(1, settings().memory // (8 * 8 * (len(names) + 2))))
         need = GapRow(names, limit)

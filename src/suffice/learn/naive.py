@@ -87,7 +87,7 @@ class _PartEstimate:
     remarks: tuple[str, ...]
 
 
-def solve(problem: Problem) -> Solution:
+def solve(problem: Problem[Naive]) -> Solution[NaiveModel]:
     """Fit the class and every part, and put the model together."""
     naive, schema = problem.structure, problem.schema
     target = schema[naive.target]
@@ -124,7 +124,7 @@ def solve(problem: Problem) -> Solution:
     )
 
 
-def _fit(problem: Problem, part: NaivePart, absent: NDArray[np.bool_]) -> _PartEstimate:
+def _fit(problem: Problem[Naive], part: NaivePart, absent: NDArray[np.bool_]) -> _PartEstimate:
     kind, family, statistic = part.kind, part.family, part.statistic(problem.statistics)
     name, prior = family.child.name, prior_for(problem.prior, part.kind)
     if _weight(statistic) == 0 and (prior is None or family.child.states == ()):
@@ -273,4 +273,6 @@ def check(naive: Naive, prior: Prior | None, fixed: Mapping[str, Any]) -> None:
         )
 
 
-METHOD = Method(refuses=refuses, needs=needs, solve=solve, passes="one", exact=True, check=check)
+METHOD: Method[Naive, NaiveModel] = Method(
+    refuses=refuses, needs=needs, solve=solve, passes="one", exact=True, check=check
+)

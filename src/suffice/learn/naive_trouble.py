@@ -38,7 +38,7 @@ def require_two_states(naive: Naive, schema: Schema) -> None:
             )
 
 
-def require_spread(problem: Problem, kind: Any, statistic: Any, name: str) -> None:
+def require_spread(problem: Problem[Naive], kind: Any, statistic: Any, name: str) -> None:
     """Refuse a normal column that is constant within a class: the likelihood has no maximum."""
     if not isinstance(statistic, Moments):
         return
@@ -73,7 +73,7 @@ def require_plain(kind: AnyKind, name: str) -> None:
         )
 
 
-def require_rows(problem: Problem, kinds: Collection[AnyKind], bare: Classes) -> None:
+def require_rows(problem: Problem[Naive], kinds: Collection[AnyKind], bare: Classes) -> None:
     """Refuse classes that have no rows and yet a probability, where neither a prior nor a policy says what they are.
 
     Parameters
@@ -101,7 +101,7 @@ def require_rows(problem: Problem, kinds: Collection[AnyKind], bare: Classes) ->
     )
 
 
-def require_values(problem: Problem, kind: AnyKind, cpd: Any) -> None:
+def require_values(problem: Problem[Naive], kind: AnyKind, cpd: Any) -> None:
     """Refuse a column that has no value in some class, where neither a prior nor a policy says what it is there."""
     unknown: Classes = cpd.unknown if _is_normal(kind) else np.isnan(cpd.values).any(axis=1)
     if not unknown.any() or not _stays(kind, problem.unseen_parents):

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from functools import reduce
 from operator import add
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from suffice.learn.directed import in_terms_of_lead
 from suffice.learn.method import Problem
@@ -12,8 +12,11 @@ from suffice.models.cpds import Nodes, given_in
 from suffice.priors.binding import bound, prior_of
 from suffice.stats.statistics import Statistics
 
+if TYPE_CHECKING:
+    from suffice.structures.dag import DAG
 
-def network_gain(problem: Problem, nodes: Nodes, model: Any, expected: Statistics) -> float:
+
+def network_gain(problem: Problem[DAG], nodes: Nodes, model: Any, expected: Statistics) -> float:
     """Return the distance of every node from its optimum at expected statistics, added up.
 
     Under a prior the objective of EM has a mode, whatever point of the posterior was asked for: there is no conjugate

@@ -9,7 +9,7 @@ from __future__ import annotations
 import itertools
 import math
 from collections.abc import Callable, Mapping, Sequence
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -40,6 +40,9 @@ from suffice.structures.gaussian_markov import GaussianMarkov
 from suffice.text import plural
 from suffice.types import Floats
 
+if TYPE_CHECKING:
+    from suffice.models.joint_normal import JointNormal
+
 FEW = 4
 """So many pairs of columns are named one by one."""
 Joint = tuple[Floats, Floats]
@@ -64,7 +67,7 @@ class NormalExpectation:
 
     def __init__(
         self,
-        problem: Problem,
+        problem: Problem[GaussianMarkov | DAG],
         variables: Sequence[str],
         needs: Sequence[Need],
         joint: Callable[[Any, Floats, Floats], Joint],
@@ -81,7 +84,8 @@ class NormalExpectation:
         self.gaps = NormalGaps(self.moments, self.centres, self.spreads)
         self.n = self.gaps.weight
         place = {name: at for at, name in enumerate(self.variables)}
-        self._free = free_regressions(problem) if isinstance(problem.structure, DAG) else None
+        structure, fixed = problem.structure, problem.fixed
+        self._free = free_regressions(structure, problem.schema, fixed) if isinstance(structure, DAG) else None
         self._places = {need: [place[name] for name in need.columns] for need in self.layout.needs}
 
     def at(self, model: Any) -> tuple[float, Floats]:
@@ -123,7 +127,7 @@ class NormalExpectation:
         structure = self.problem.structure
         if isinstance(structure, DAG):
             nodes = nodes_of(structure, self.problem.schema)
-            return network_gain(self.problem, nodes, model, self.statistics(expected))
+            return network_gain(self.problem.about(structure), nodes, model, self.statistics(expected))
         roots = np.sqrt(np.diag(model.covariance))
         _, sums, products = (part[0] for part in self.layout.parts(Moment(self.variables), expected))
         mean, centre = sums / self.n, model.mean - self.centres
@@ -164,7 +168,7 @@ class NormalExpectation:
         seen = (~self.moments.missing).astype(np.float64)
         together = (seen * self.moments.weight[:, None]).T @ seen
         joined = {(a, b) for need in self.layout.needs for a, b in itertools.combinations(self._places[need], 2)}
-        if edges := getattr(self.problem.structure, "edges", None):
+        if edges := self.problem.structure.edges:
             place = {name: at for at, name in enumerate(self.variables)}
             joined &= {(place[a], place[b]) for a, b in edges} | {(place[b], place[a]) for a, b in edges}
         apart = [f"{self.variables[a]} and {self.variables[b]}" for a, b in sorted(joined) if together[a, b] == 0]
@@ -198,13 +202,13 @@ def units_of(statistics: Statistics, names: Sequence[str]) -> tuple[Floats, Floa
     return centres, spreads
 
 
-def free_regressions(problem: Problem) -> dict[Need, tuple[Any, Any]]:
+def free_regressions(dag: DAG, schema: Schema, fixed: Mapping[str, Any]) -> dict[Need, tuple[Any, Any]]:
     """Return the kind and the family of every regression whose parameters are its own, by its need."""
-    tied = {node for group in problem.structure.tie for node in group}
+    tied = {node for group in dag.tie for node in group}
     return {
         kind.need(family): (kind, family)
-        for node, (kind, family) in nodes_of(problem.structure, problem.schema).items()
-        if kind.name == "linear_gaussian" and node not in tied and node not in problem.fixed
+        for node, (kind, family) in nodes_of(dag, schema).items()
+        if kind.name == "linear_gaussian" and node not in tied and node not in fixed
     }
 
 
@@ -255,13 +259,13 @@ def _refuses_prior(structure: GaussianMarkov, prior: Any) -> str | None:
     return None
 
 
-def _inner(problem: Problem) -> Method:
+def _inner(problem: Problem[GaussianMarkov]) -> Method[GaussianMarkov, JointNormal]:
     return gaussian_markov.CLOSED_FORM if problem.structure.is_chordal else gaussian_markov.NEWTON
 
 
-def _expectation(problem: Problem) -> NormalExpectation:
+def _expectation(problem: Problem[GaussianMarkov]) -> NormalExpectation:
     require_normal(problem)
-    structure: GaussianMarkov = problem.structure
+    structure = problem.structure
     prior = None if problem.prior is None else _LogPrior(structure, problem.prior)
     return NormalExpectation(problem, structure.variables, [Moment(structure.variables)], _joint_of_normal, prior)
 

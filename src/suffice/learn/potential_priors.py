@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -15,8 +15,11 @@ from suffice.models.log_linear import LogLinear
 from suffice.models.markov_net import MarkovNetwork
 from suffice.priors.penalty import Laplace, Penalty
 from suffice.priors.pseudo_margins import pseudo_margin
-from suffice.structures.cliques import Cliques
 from suffice.structures.feature_rules import main_effects
+
+if TYPE_CHECKING:
+    from suffice.structures.cliques import Cliques
+    from suffice.structures.features import Features
 
 PotentialPrior = Callable[[Any], float]
 """From a model to the logarithm of its prior density, up to a constant."""
@@ -27,9 +30,9 @@ def no_prior(model: Any) -> float:
     return 0.0
 
 
-def clique_prior(problem: Problem) -> PotentialPrior:
+def clique_prior(problem: Problem[Cliques]) -> PotentialPrior:
     """Return the prior on potentials: Σ α log p of pseudo-counts α, or less a penalty on the u-terms."""
-    structure: Cliques = problem.structure
+    structure = problem.structure
     if problem.prior is None:
         return no_prior
     layout = layout_of(structure, problem.schema)
@@ -55,7 +58,7 @@ def clique_prior(problem: Problem) -> PotentialPrior:
     return counted
 
 
-def weight_prior(problem: Problem, design: FeatureDesign) -> PotentialPrior:
+def weight_prior(problem: Problem[Features], design: FeatureDesign) -> PotentialPrior:
     """Return the prior on weights: less their penalty."""
     penalty = problem.prior
     if not isinstance(penalty, Penalty):

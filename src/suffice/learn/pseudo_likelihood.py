@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import replace
 from functools import cached_property
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -19,6 +19,10 @@ from suffice.learn.weights import WeightSearch, lbfgs, proximal
 from suffice.priors.penalty import Laplace
 from suffice.stats.needs import Distinct
 from suffice.types import Floats
+
+if TYPE_CHECKING:
+    from suffice.models.log_linear import LogLinear
+    from suffice.structures.features import Features
 
 FAR = 8.0
 """Weights that reach farther are remarked on."""
@@ -72,7 +76,7 @@ class PseudoSetting(FeatureSetting):
         return replace(held, targets=self.family.targets)
 
 
-def solve(problem: Problem) -> Solution:
+def solve(problem: Problem[Features]) -> Solution[LogLinear]:
     """Climb the pseudo-likelihood."""
     setting: Any = PseudoSetting.of(problem)
     if problem.prior is None:

@@ -3,21 +3,25 @@
 from __future__ import annotations
 
 from dataclasses import replace
+from typing import TYPE_CHECKING
 
 from suffice.data.variable import Variable
 from suffice.errors import Mention, StructureError, Text, listing
 from suffice.learn import directed
-from suffice.learn.method import Problem, Solution
+from suffice.learn.method import Method, Problem, Solution
 from suffice.structures.dag import DAG
 from suffice.structures.single import Bernoulli, Categorical
 
+if TYPE_CHECKING:
+    from suffice.models.bayes_net import BayesianNetwork
 
-def solve(problem: Problem) -> Solution:
+
+def solve(problem: Problem[Categorical]) -> Solution[BayesianNetwork]:
     """Fit the variable as a network of one node, which is what the model is."""
-    structure: Categorical = problem.structure
+    structure = problem.structure
     if isinstance(structure, Bernoulli):
         _require_two(problem.schema[structure.variable])
-    return directed.solve(replace(problem, structure=DAG(structure)))
+    return directed.solve(problem.about(DAG(structure)))
 
 
 def _require_two(variable: Variable) -> None:
@@ -36,4 +40,5 @@ def _require_two(variable: Variable) -> None:
     )
 
 
-METHOD = replace(directed.METHOD, solve=solve)
+NETWORKS: Method[Categorical, BayesianNetwork] = directed.METHOD
+METHOD = replace(NETWORKS, solve=solve)

@@ -112,10 +112,12 @@ def check(structure: SoftmaxClasses, prior: Any, fixed: Mapping[str, Any]) -> No
         raise ArgumentError(the_argument("prior"), " does not fit a softmax regression: ", reason)
 
 
-def _by(search: Callable[..., tuple[SoftmaxPoint, Outcome]], label: str) -> Callable[[Problem], Solution]:
+def _by(
+    search: Callable[..., tuple[SoftmaxPoint, Outcome]], label: str
+) -> Callable[[Problem[SoftmaxClasses]], Solution[SoftmaxModel]]:
     """Return the solver that a smooth search makes."""
 
-    def solve(problem: Problem) -> Solution:
+    def solve(problem: Problem[SoftmaxClasses]) -> Solution[SoftmaxModel]:
         objective = objective_of(problem)
         root = accurate_root(objective) if problem.prior is None else None
         steps = problem.watch.steps(label, problem.max_iter)
@@ -124,13 +126,13 @@ def _by(search: Callable[..., tuple[SoftmaxPoint, Outcome]], label: str) -> Call
     return solve
 
 
-def _by_proximal(problem: Problem) -> Solution:
+def _by_proximal(problem: Problem[SoftmaxClasses]) -> Solution[SoftmaxModel]:
     objective = objective_of(problem)
     steps = problem.watch.steps("proximal", problem.max_iter)
     return _solution(problem, objective, *sparse_search(objective, problem.prior.width, MARGIN * problem.tol, steps))
 
 
-def objective_of(problem: Problem) -> SoftmaxObjective:
+def objective_of(problem: Problem[SoftmaxClasses]) -> SoftmaxObjective:
     """Return the function to be minimised, its rows in memory where they fit."""
     structure, statistics = problem.structure, problem.statistics
     target = problem.schema[structure.target]
@@ -150,7 +152,9 @@ def objective_of(problem: Problem) -> SoftmaxObjective:
     return SoftmaxObjective(source, design, summary, statistics.weight, structure.intercept, ridge)
 
 
-def _solution(problem: Problem, objective: SoftmaxObjective, found: SoftmaxPoint, outcome: Outcome) -> Solution:
+def _solution(
+    problem: Problem[SoftmaxClasses], objective: SoftmaxObjective, found: SoftmaxPoint, outcome: Outcome
+) -> Solution[SoftmaxModel]:
     point, design = _centred(found, problem.prior), objective.design
     penalty = _penalty(problem.prior, point) / objective.total
     n_free = _n_free(problem.prior, point) + (design.n_classes - 1) * int(objective.intercept)
@@ -196,7 +200,7 @@ def _penalty(prior: Any, point: SoftmaxPoint) -> float:
     return float(np.abs(point.slopes).sum()) / prior.width if isinstance(prior, Laplace) else 0.0
 
 
-def _information(problem: Problem, objective: SoftmaxObjective, point: SoftmaxPoint) -> Floats | None:
+def _information(problem: Problem[SoftmaxClasses], objective: SoftmaxObjective, point: SoftmaxPoint) -> Floats | None:
     """Return the second derivatives of −Σ log p at a maximum-likelihood estimate, where that takes little time."""
     design = objective.design
     size = design.n_classes * (1 + design.n_terms)
@@ -206,7 +210,9 @@ def _information(problem: Problem, objective: SoftmaxObjective, point: SoftmaxPo
     return objective.total * objective.hessian(point)
 
 
-def _remarks(problem: Problem, objective: SoftmaxObjective, point: SoftmaxPoint, outcome: Outcome) -> tuple[str, ...]:
+def _remarks(
+    problem: Problem[SoftmaxClasses], objective: SoftmaxObjective, point: SoftmaxPoint, outcome: Outcome
+) -> tuple[str, ...]:
     remarks = []
     if problem.prior is not None:
         with_intercept = "; the intercepts have none" if objective.intercept else ""
@@ -226,7 +232,7 @@ def _remarks(problem: Problem, objective: SoftmaxObjective, point: SoftmaxPoint,
     return tuple(remarks)
 
 
-def _weakness(problem: Problem, objective: SoftmaxObjective, point: SoftmaxPoint) -> list[str]:
+def _weakness(problem: Problem[SoftmaxClasses], objective: SoftmaxObjective, point: SoftmaxPoint) -> list[str]:
     """Say that a prior pulls less than the tolerance lets pass, where it alone keeps slopes from running away."""
     units = objective.summary.units
     reach = float(np.abs(point.slopes * units).max(initial=0.0))
@@ -241,7 +247,7 @@ def _weakness(problem: Problem, objective: SoftmaxObjective, point: SoftmaxPoint
     ]
 
 
-NEWTON = Method(
+NEWTON: Method[SoftmaxClasses, SoftmaxModel] = Method(
     refuses,
     needs,
     _by(newton, "Newton"),
@@ -250,7 +256,7 @@ NEWTON = Method(
     refuses_prior=refuses_prior,
     points=("mle", "map"),
 )
-LBFGS = Method(
+LBFGS: Method[SoftmaxClasses, SoftmaxModel] = Method(
     refuses,
     needs,
     _by(quasi_newton, "L-BFGS"),
@@ -259,6 +265,6 @@ LBFGS = Method(
     refuses_prior=refuses_prior,
     points=("mle", "map"),
 )
-PROXIMAL = Method(
+PROXIMAL: Method[SoftmaxClasses, SoftmaxModel] = Method(
     refuses, needs, _by_proximal, passes="many", check=check, refuses_prior=refuses_smooth, points=("map",)
 )

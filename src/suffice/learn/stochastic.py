@@ -37,7 +37,9 @@ from suffice.types import Array, Floats
 if TYPE_CHECKING:
     from scipy.sparse import csr_array
 
+    from suffice.models.log_linear import LogLinear
     from suffice.priors.prior import Prior
+    from suffice.structures.features import Features
 
 LARGEST_BATCH = 1_000_000
 OPTIONS = ("chains", "sweeps", "step", "delay", "batch", "start", "error")
@@ -122,7 +124,7 @@ def refuses_prior(structure: Any, prior: Prior | None) -> str | None:
     return None
 
 
-def solve(problem: Problem) -> Solution:
+def solve(problem: Problem[Features]) -> Solution[LogLinear]:
     """Follow estimated gradients, and average."""
     settings = StochasticSettings.of(problem.options)
     setting: Any = PseudoSetting.of(problem)
@@ -174,7 +176,7 @@ class StochasticClimb:
 
     def __init__(self, setting: Any, settings: StochasticSettings, key: int, begin: Floats) -> None:
         self.setting, self.settings, self.key = setting, settings, key
-        self.problem: Problem = setting.problem
+        self.problem: Problem[Features] = setting.problem
         self.layout = setting.design.layout
         matching = setting.matching()
         self.free, self.precision = matching.free, matching.precision

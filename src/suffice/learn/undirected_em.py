@@ -24,9 +24,11 @@ from suffice.models.clique_layout import layout_of
 from suffice.models.feature_design import design_of
 from suffice.models.log_linear import LogLinear
 from suffice.models.markov_net import MarkovNetwork
+from suffice.models.model import M
 from suffice.stats.needs import Count, Gap, Need
 from suffice.structures.cliques import Cliques
 from suffice.structures.features import Features
+from suffice.structures.structure import S
 from suffice.types import Floats
 
 STEPS = 100
@@ -73,10 +75,10 @@ class _Warm(WarmStart):
         self._last = arrays.get("warm")
 
 
-def _inner(methods: Mapping[str, Method]) -> Callable[[Problem], Method]:
+def _inner(methods: Mapping[str, Method[S, M]]) -> Callable[[Problem[S]], Method[S, M]]:
     """Return what chooses the method of the M-step: the one that was named, or the first that does not refuse."""
 
-    def chosen(problem: Problem) -> Method:
+    def chosen(problem: Problem[S]) -> Method[S, M]:
         name = problem.options.get("inner")
         if name is not None and (not isinstance(name, str) or name not in methods):
             raise ArgumentError(f"The 'inner' option must be one of {list(methods)}. Got {shown(name)} instead.")
@@ -93,7 +95,7 @@ def _inner(methods: Mapping[str, Method]) -> Callable[[Problem], Method]:
     return chosen
 
 
-def _clique_warm(problem: Problem) -> WarmStart:
+def _clique_warm(problem: Problem[Cliques]) -> WarmStart:
     """Begin searches for potentials at the last ones; zeros are found again from the counts."""
     layout, scopes = layout_of(problem.structure, problem.schema), problem.structure.cliques
 
@@ -108,7 +110,7 @@ def _clique_warm(problem: Problem) -> WarmStart:
     return _Warm(begin, lambda flat: dict(zip(scopes, layout.tables(flat), strict=True)))
 
 
-def _weight_warm(problem: Problem) -> WarmStart:
+def _weight_warm(problem: Problem[Features]) -> WarmStart:
     """Begin searches for weights at the last ones."""
 
     def begin(model: LogLinear) -> Floats | None:
@@ -134,8 +136,8 @@ def _clique_needs(structure: Cliques, schema: Schema) -> tuple[Need, ...]:
     return _with_gaps(structure.cliques)
 
 
-def _clique_expectation(problem: Problem) -> UndirectedExpectation:
-    structure: Cliques = problem.structure
+def _clique_expectation(problem: Problem[Cliques]) -> UndirectedExpectation:
+    structure = problem.structure
     layout = layout_of(structure, problem.schema)
 
     def given() -> MarkovNetwork:
@@ -198,8 +200,8 @@ def _refuses_features(structure: Features, schema: Schema) -> str | None:
     return None
 
 
-def _feature_expectation(problem: Problem) -> UndirectedExpectation:
-    structure: Features = problem.structure
+def _feature_expectation(problem: Problem[Features]) -> UndirectedExpectation:
+    structure = problem.structure
     design = design_of(structure, problem.schema)
 
     def given() -> MarkovNetwork:

@@ -11,7 +11,7 @@ from __future__ import annotations
 import math
 from collections.abc import Callable
 from functools import cached_property
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -32,6 +32,10 @@ from suffice.stats.needs import Count, Gap
 from suffice.stats.statistics import Statistics
 from suffice.text import plural
 from suffice.types import Floats
+
+if TYPE_CHECKING:
+    from suffice.structures.cliques import Cliques
+    from suffice.structures.features import Features
 
 Scopes = tuple[tuple[str, ...], ...]
 LEAST = 0.05
@@ -59,7 +63,11 @@ class UndirectedExpectation:
     """
 
     def __init__(
-        self, problem: Problem, scopes: Scopes, prior: PotentialPrior, given: Callable[[], MarkovNetwork]
+        self,
+        problem: Problem[Cliques | Features],
+        scopes: Scopes,
+        prior: PotentialPrior,
+        given: Callable[[], MarkovNetwork],
     ) -> None:
         self.problem, self.scopes, self._prior, self._given = problem, scopes, prior, given
         statistics = problem.statistics

@@ -15,6 +15,7 @@ from suffice.optimise.outcome import not_converged
 from suffice.text import plural
 
 if TYPE_CHECKING:
+    from suffice.structures.features import Features
     from suffice.types import Array
 
 SHOWN, RELATIONS = 6, 3
@@ -50,7 +51,7 @@ def no_estimate(names: Sequence[str], which: Array) -> list[str]:
     return [f"The estimate does not exist: means at the end of their range let weights run away: {named}."]
 
 
-def unfinished(problem: Problem, found: FoundWeights, hint: str = "") -> list[str]:
+def unfinished(problem: Problem[Features], found: FoundWeights, hint: str = "") -> list[str]:
     """Say that a search ended before its goal, and why."""
     if found.converged or problem.watch.interrupted:
         return []

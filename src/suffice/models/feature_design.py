@@ -11,7 +11,7 @@ import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, TypeAlias
 
 import numpy as np
 
@@ -29,6 +29,13 @@ from suffice.types import Array, Bools, Floats, Ints
 
 if TYPE_CHECKING:
     from scipy.sparse import csr_array
+
+    from suffice.models.conditional_log_linear import ConditionalLogLinear
+    from suffice.models.log_linear import LogLinear
+    from suffice.models.log_linear_density import LogLinearDensity
+
+FeatureModel: TypeAlias = "LogLinear | LogLinearDensity | ConditionalLogLinear"
+"""What is learnt from features: of all variables, of continuous ones, or of some given others."""
 
 LARGEST = 1e100
 """Squares of larger values would overflow."""
