@@ -363,6 +363,16 @@ def test_a_constant_feature_is_said_to_be_one() -> None:
     assert fit.model.query("A").values == pytest.approx([0.5, 0.5])
 
 
+def test_features_that_add_up_to_a_constant_are_found_where_all_but_one_are_rare() -> None:
+    first = [144792225, 9, 266, 1, 1853, 1, 27, 1, 1, 1, 1, 1, 3841, 1, 4, 1, 1, 1]
+    counts = [*first, 2, 1, 1, 1, 1, 1, 33, 1, 9, 1, 1, 1, 1, 1, 1, 1, 1, 1]
+    cells = list(itertools.product("xyz", "uv", "pqr", "uv"))
+    rows = {name: [cell[at] for cell in cells] for at, name in enumerate("ABCD")}
+    specs = [sf.indicator(A="x"), sf.indicator(B="u"), sf.indicator(A="y", B="v"), sf.indicators("C", "D")]
+    fit = sf.fit(sf.Features(specs), rows, weights=counts)
+    assert fit.certificate.ok, fit.certificate.verdict
+
+
 @given(cases())
 @settings(max_examples=30)
 def test_relations_are_as_many_as_weights_without_a_say(case: Case) -> None:

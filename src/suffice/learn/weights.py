@@ -30,7 +30,8 @@ FLAT = 1e-13
 """Directions of less curvature than this, relatively, are left alone."""
 SUSPECT = 1e-8
 """Columns of which combinations of others leave less than this, relatively, are looked at again."""
-EPS = float(np.finfo(np.float64).eps)
+ROUNDED = 256 * float(np.finfo(np.float64).eps)
+"""What rounding may leave of them, for coefficients that add up to one; a single row of 10¹⁵ leaves far more."""
 NEGLIGIBLE = 1e-9
 """The part of what a step may still gain that is not looked at any closer."""
 ROUND, SMOOTH = 40, 50
@@ -125,7 +126,7 @@ def _dependent(root: Floats) -> NDArray[np.bool_]:
     for column in np.flatnonzero(~found & (np.abs(np.diag(root)) <= SUSPECT)):
         before = np.flatnonzero(~found[:column])
         coefficients = np.linalg.solve(root[np.ix_(before, before)], root[before, column])
-        rounding = 16 * EPS * (1 + float(np.abs(coefficients).sum()))
+        rounding = ROUNDED * (1 + float(np.abs(coefficients).sum()))
         found[column] = abs(root[column, column]) <= rounding
     return found
 
