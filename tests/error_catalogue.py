@@ -144,7 +144,9 @@ class World:
 
     def hidden(self) -> sf.BayesianNetwork:
         """A network of which a row is unknown."""
-        return self.network(B=[[1, 0], [np.nan, np.nan]])
+        rows = {"A": ["x", "x"], "B": ["u", "u"]}
+        how: dict[str, Any] = {"schema": self.schema, "fixed": {"A": [0.5, 0.5]}, "unseen_parents": "nan"}
+        return sf.fit(self.dag, rows, **how).model
 
     def markov(self, *factors: Any, **schema: Any) -> sf.MarkovNetwork:
         return sf.MarkovNetwork(factors or [(("A", "B"), np.ones((2, 2)))], schema={**self.schema, **schema})

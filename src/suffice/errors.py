@@ -76,7 +76,7 @@ class Remedy:
 
     def __str__(self) -> str:
         given = f"{self.argument}={self.value!r}"
-        others = "".join(f" with {name}={value!r}" for name, value in self.beside)
+        others = " with " * bool(self.beside) + ", ".join(f"{name}={value!r}" for name, value in self.beside)
         return (self.call.replace("…", given) or given) + others + f" {self.why}" * bool(self.why)
 
 

@@ -10,7 +10,7 @@ from suffice.data.latent import LatentTable
 from suffice.data.readers.frames import unwrapped
 from suffice.data.schema import Declaration, Schema, SchemaLike, declarations
 from suffice.data.sequences import remedies_for_gaps
-from suffice.data.stream import KEEP, Policies
+from suffice.data.stream import DROP, KEEP, Policies
 from suffice.data.table import UNKNOWN_POLICIES, Weights, open_table
 from suffice.data.variable import Variable
 from suffice.engines import TableKind, kind_of
@@ -28,6 +28,8 @@ from suffice.types import TableLike
 
 EM = "em"
 """The policy that maximises the likelihood of what was observed."""
+LEARN = Text(DROP, ", or ", Remedy("missing", EM, "to learn from what they have"))
+"""What can be done about missing values by calls that also learn from incomplete rows."""
 
 
 @dataclass(frozen=True)
@@ -40,6 +42,8 @@ class StructureOpening:
     known : schema or None
         Declarations, the structure's own among them.
     missing, unknown_states : str
+    if_missing : str
+        What the call can do about missing values, for the error.
     weights : str, sequence or None
     part : bool
         Whether tables are parts of one.
@@ -51,6 +55,7 @@ class StructureOpening:
     unknown_states: str = "error"
     weights: Weights = None
     part: bool = False
+    if_missing: str = DROP
 
     @property
     def policies(self) -> Policies:
@@ -63,6 +68,7 @@ class StructureOpening:
             column,
             reading_of_gaps(self.structure, self.missing),
             self.unknown_states,
+            if_missing=self.if_missing,
         )
 
     @property
@@ -96,7 +102,14 @@ class StructureOpening:
         if not self.structure.reads_rows:
             kind = CheckedSource if self.structure.latent else BlockSource
             return kind(self.structure.open(data, **how), watch)
-        table = open_table(data, self.structure.columns, continuous=self.structure.continuous, part=self.part, **how)
+        table = open_table(
+            data,
+            self.structure.columns,
+            continuous=self.structure.continuous,
+            part=self.part,
+            if_missing=self.if_missing,
+            **how,
+        )
         return source_over(self.structure, table, watch, self.missing)
 
 
@@ -111,12 +124,15 @@ def open_source(
     weights: Weights = None,
     checkpoint: str | os.PathLike[str] | None = None,
     damaged: str = "error",
+    learns: bool = True,
 ) -> Source:
-    """Open data for a structure, wherever it lives."""
+    """Open data for a structure, wherever it lives, to learn from incomplete rows, too, or complete ones alone."""
     require_choice("damaged", damaged, ("error", "skip"))
     require_choice("unknown_states", unknown_states, UNKNOWN_POLICIES)
     known = {**structure.declared, **declarations(schema)} if structure.declared else schema
-    opening = StructureOpening(structure, known, missing, unknown_states, weights)
+    learns = learns and any(method.incomplete for method in methods_for(structure).values())
+    if_missing = LEARN if learns else DROP
+    opening = StructureOpening(structure, known, missing, unknown_states, weights, if_missing=if_missing)
     if isinstance(data, Statistics):
         raise ArgumentError(
             "The 'data' argument must be a table, and statistics are what is collected from one. Estimate from them: "

@@ -37,7 +37,7 @@ def test_by_default_the_first_missing_value_is_an_error_with_column_and_row(rows
     for position, name in enumerate(("x", "y")):
         gaps = [index for index, row in enumerate(rows) if row[position] is None]
         if gaps:
-            with pytest.raises(DataError, match=f"Column '{name}', row {gaps[0] + 1}: the value is missing.*drop"):
+            with pytest.raises(DataError, match=f"Column '{name}', row {gaps[0] + 1}: the value is missing"):
                 open_table(data, ["x", "y"], **options)
             return
     assert open_table(data, ["x", "y"], **options).n_dropped == 0
@@ -89,9 +89,24 @@ def test_unknown_policy_lists_the_words(argument):
 
 def test_unknown_state_is_an_error_with_column_row_states_and_remedy():
     with pytest.raises(DataError) as caught:
-        open_table({"smoke": ["no", "yes", "mabye"]}, ["smoke"], schema={"smoke": ["no", "yes"]})
+        open_table(
+            {"smoke": ["no", "yes", "mabye"]}, ["smoke"], schema={"smoke": ["no", "yes"]}, unknown_states="error"
+        )
     assert "Column 'smoke', row 3: state 'mabye' is not one of ['no', 'yes']." in str(caught.value)
     assert "unknown_states='missing'" in str(caught.value)
+
+
+def test_errors_propose_only_what_the_call_takes():
+    model = sf.fit(sf.DAG("A"), {"A": ["x", "y"]}).model
+    with pytest.raises(DataError) as unknown:
+        model.log_prob({"A": ["z"]})
+    assert not unknown.value.remedies
+    with pytest.raises(DataError) as lacking:
+        model.log_prob({"A": ["x", None]})
+    assert [remedy.value for remedy in lacking.value.remedies] == ["marginalise"]
+    with pytest.raises(DataError) as checked:
+        sf.check(sf.DAG("A -> B"), {"A": ["x", None], "B": ["u", "v"]})
+    assert [remedy.value for remedy in checked.value.remedies] == ["drop"]
 
 
 def test_unknown_states_may_count_as_missing_and_are_remarked():

@@ -68,7 +68,7 @@ def all_pairs(w: World, n_missing: int) -> sf.Fit:
     pairs = list(itertools.combinations(names, 2))
     rows = {name: [0, 1, None if i < n_missing else 1] for i, name in enumerate(names)}
     init = dict.fromkeys(pairs, np.ones((2, 2)))
-    return w.within(100_000, lambda: em(sf.Cliques(pairs), rows, init=init))
+    return w.within(100_000, lambda: em(sf.Cliques(pairs), rows, init=init, max_iter=1))
 
 
 # Structures ---------------------------------------------------------------------------------------------------

@@ -40,7 +40,7 @@ entry(
     D,
     lambda w: open_table(numbers(1.0, np.nan), ("x",)),
     "Column 'x', row 2: the value is missing, NaN (1 missing value",
-    "missing='drop'",
+    "Fill it in",
 )
 entry(
     "a matrix without the column",
@@ -64,7 +64,7 @@ entry(
 entry(
     "an unknown state in a matrix",
     D,
-    lambda w: known_matrix(np.array([[0], [7]]), [Variable("x", (0, 1))]),
+    lambda w: known_matrix(np.array([[0], [7]]), [Variable("x", (0, 1))], "error"),
     "Column 'x', row 2: state 7 is not one of [0, 1]",
     "unknown_states='missing'",
 )

@@ -51,8 +51,9 @@ class Fixed:
 
 def unknown_table() -> sf.BayesianNetwork:
     """The same with an unknown row in the table of A's child, of which x is a child."""
-    tables = {"A": [0.5, 0.5], "B": [[0.5, 0.5], [np.nan] * 2], "x": {"intercept": [0.0, 1.0], "sd": 1.0}}
-    return sf.BayesianNetwork(sf.DAG("A -> B -> x"), tables, schema={"A": ["u", "v"], "B": ["p", "q"]})
+    rows = {"A": ["u"] * 4, "B": ["p", "p", "q", "q"], "x": [0.0, 2.0, 1.0, 3.0]}
+    schema: dict[str, Any] = {"A": ["u", "v"], "B": ["p", "q"]}
+    return sf.fit(sf.DAG("A -> B -> x"), rows, schema=schema, fixed={"A": [0.5, 0.5]}, unseen_parents="nan").model
 
 
 def softmax() -> sf.BayesianNetwork:

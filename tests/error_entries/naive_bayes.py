@@ -16,12 +16,18 @@ from suffice.models.naive import NaiveModel
 from suffice.structures.naive import Naive
 
 MIXED = {"c": ["u", "v", "v", "u"], "x": [1.0, 2.0, 4.0, 7.0], "n": [1, 0, 2, 3], "y": ["a", "a", "b", "b"]}
-COUNTS = Naive("y", ["n"], kinds={"n": "multinomial"})
-TIED = Naive("y", ["x"], kinds={"x": "tied_gaussian"})
 
 
 def _fit(naive: Naive, prior: Any = None, **changed: Any) -> sf.Fit:
     return sf.fit(naive, {**MIXED, **changed}, prior=prior, missing="available")
+
+
+def _counts() -> Naive:
+    return Naive("y", ["n"], kinds={"n": "multinomial"})
+
+
+def _tied() -> Naive:
+    return Naive("y", ["x"], kinds={"x": "tied_gaussian"})
 
 
 def _cut(threshold: float) -> Naive:
@@ -62,9 +68,9 @@ entry("unknown kind of an input", A, lambda w: Naive("y", ["x"], kinds={"x": "no
       "'tied_gaussian'", "Got 'normal' instead")  # fmt: skip
 entry("row without a class", D, lambda w: _fit(Naive("y", ["c"]), y=["a", None, "b", "b"]), "Column 'y', row 2",
       "the class is missing", "Leave such rows out", "EM")  # fmt: skip
-entry("negative count", D, lambda w: _fit(COUNTS, n=[1, 0, -2, 3]), "Column 'n', row 3", "the count is -2",
+entry("negative count", D, lambda w: _fit(_counts(), n=[1, 0, -2, 3]), "Column 'n', row 3", "the count is -2",
       "Negative values in data", "kinds={'n': 'gaussian'}")  # fmt: skip
-entry("missing count", D, lambda w: _fit(COUNTS, n=[1, None, 2, 3]), "Column 'n', row 2", "the count is missing (NaN)",
+entry("missing count", D, lambda w: _fit(_counts(), n=[1, None, 2, 3]), "Column 'n', row 2", "is missing (NaN)",
       "Correct it")  # fmt: skip
 entry("threshold that is no number", A, lambda w: Naive("y", ["x"], binarize="high"), "'binarize' argument",
       "a finite number", "Got 'high' instead")  # fmt: skip
@@ -74,7 +80,7 @@ entry("parts of other thresholds", sf.StatisticsError,
 entry("infinite number in a Bernoulli column", D,
       lambda w: _fit(Naive("y", ["c"], kinds={"c": "bernoulli"}), c=[0.0, 1.0, float("inf"), 0.0]), "Column 'c', row 3",
       "inf is not a finite number", "Correct it")  # fmt: skip
-entry("negative count to classify", D, lambda w: _fit(COUNTS).model.query("y", {"n": -1}), "Column 'n', row 1",
+entry("negative count to classify", D, lambda w: _fit(_counts()).model.query("y", {"n": -1}), "Column 'n', row 1",
       "the count is -1", "Correct it")  # fmt: skip
 entry("gaps in another structure", A, lambda w: sf.fit(sf.Cliques("A:B"), w.data, missing="available"),
       "missing='available'", "Cliques",
@@ -85,7 +91,7 @@ entry("Bernoulli column of three states", S,
 entry("Bernoulli column of one state", S,
       lambda w: _fit(Naive("y", ["c"], kinds={"c": "bernoulli"}), c=["u"] * 4), "'c' has ['u']",
       "declare them by schema=")  # fmt: skip
-entry("input of another kind", E_, lambda w: sf.fit(TIED, MIXED, schema={"x": sf.categorical()}), "'x'",
+entry("input of another kind", E_, lambda w: sf.fit(_tied(), MIXED, schema={"x": sf.categorical()}), "'x'",
       "'tied_gaussian'", "its column is discrete", "schema={'x': sf.continuous()}")  # fmt: skip
 entry("continuous class", E_, lambda w: sf.fit(Naive("x", ["c"]), MIXED, schema={"x": sf.continuous()}),
       "the class 'x' is continuous", "schema={'x': sf.categorical()}")  # fmt: skip
@@ -94,7 +100,7 @@ entry("column without values", E_, lambda w: _fit(Naive("y", ["c"]), c=[None] * 
 entry("column of naive Bayes constant in a class", E_, lambda w: _fit(Naive("y", ["x"]), x=[1.0, 1.0, 2.0, 3.0]),
       "Column 'x' does not vary within the class 'a', of 2 rows", "kinds={'x': 'tied_gaussian'}",
       "prior=sf.NormalInverseGamma(2, 1.0)")  # fmt: skip
-entry("column constant in all classes", E_, lambda w: _fit(TIED, x=[1.0, 1.0, 2.0, 2.0]),
+entry("column constant in all classes", E_, lambda w: _fit(_tied(), x=[1.0, 1.0, 2.0, 2.0]),
       "Column 'x' does not vary within any class",
       "Leave it out; or pass a prior: prior=sf.NormalInverseGamma(2, 1.0) with kinds={'x': 'gaussian'}")  # fmt: skip
 entry("column without values in a class", E_, lambda w: _fit(Naive("y", ["x"]), x=[1, 2, None, None]),
@@ -103,7 +109,7 @@ entry("class without rows that has a probability", E_,
       lambda w: sf.fit(Naive("y", ["c", "x"], class_prior=1.0), MIXED, schema={"y": ["a", "b", "z"]}),
       "class 'z' of 'y' has no rows", "class_prior='counted'",
       "prior=[sf.Dirichlet(1.0), sf.NormalInverseGamma(2, 1.0)]")  # fmt: skip
-entry("shared variance with a prior", E_, lambda w: _fit(TIED, sf.NormalInverseGamma(2, 1.0)), "'x'",
+entry("shared variance with a prior", E_, lambda w: _fit(_tied(), sf.NormalInverseGamma(2, 1.0)), "'x'",
       "one variance for all classes", "Leave one of them out")  # fmt: skip
 entry("unbiased variance with a prior", E_,
       lambda w: _fit(Naive("y", ["x"], divisor="n-1"), sf.NormalInverseGamma(2, 1.0)), "'x'", "unbiased variances",
@@ -112,7 +118,7 @@ entry("prior of something else", A, lambda w: _fit(Naive("y", ["c"]), sf.Gaussia
       "sf.Dirichlet(1.0)", "sf.NormalInverseGamma(2, 1.0)", "Got Gaussian")  # fmt: skip
 entry("prior of the class", U, lambda w: _fit(Naive("y", ["c"]), sf.Dirichlet({"y": 1.0}, rest=1.0)), "'y'", "['c']",
       "class_prior")  # fmt: skip
-entry("prior of one count", U, lambda w: _fit(COUNTS, sf.Dirichlet({"n": 1.0}, rest=1.0)), "'n'", "['column']")
+entry("prior of one count", U, lambda w: _fit(_counts(), sf.Dirichlet({"n": 1.0}, rest=1.0)), "'n'", "['column']")
 entry("given parameters of naive Bayes", A, lambda w: sf.fit(Naive("y", ["c"]), MIXED, fixed={"c": [0.5, 0.5]}),
       "'fixed' argument must be left out", "Got ['c']", "class_prior")  # fmt: skip
 entry("class probabilities of no sum", M, lambda w: _model((0.5, 0.6)), "'class_prior'", "['a', 'b']",
@@ -122,5 +128,5 @@ entry("variance of zero in a class", M, lambda w: _without_spread(), "above zero
 entry("distribution of no input", U, lambda w: _model().cpd("d"), "no distribution of 'd'", "['y', 'c']")
 entry("probability for a class that never occurred", M, lambda w: _unseen_class(), "'b' never occurred",
       "must be zero", "prior=sf.Dirichlet(1.0)")  # fmt: skip
-entry("draws of counts", M, lambda w: _fit(COUNTS).model.sample(3), "['n']", "how many draws", "cpd('column')")
-entry("network of counts", M, lambda w: _fit(COUNTS).model.network, "['n']", "no node", "query_rows")
+entry("draws of counts", M, lambda w: _fit(_counts()).model.sample(3), "['n']", "how many draws", "cpd('column')")
+entry("network of counts", M, lambda w: _fit(_counts()).model.network, "['n']", "no node", "query_rows")

@@ -116,7 +116,7 @@ def check(
     require_checkable(structure)
     watch = watch_for(progress)
     reading: dict[str, Any] = {"weights": weights, "missing": missing, "unknown_states": unknown_states}
-    source = open_source(structure, data, watch, schema=schema, **reading)
+    source = open_source(structure, data, watch, schema=schema, learns=False, **reading)
     asked = questions_of(structure, source.schema, most)
     needs, is_own = _fit_needs(structure, source.schema, method)
     statistics = source.gather([*needs, *asked.needs, *_closure_needs(asked, source.schema)])

@@ -41,9 +41,7 @@ def option_of(part: Remedy | Passed | Mention | Made) -> Part | None:
         return f"The option {NAMES[part.what]}" if is_option else MENTIONS.get(part.what, part)
     if isinstance(part, Passed):
         return _option(part)
-    if part.call == "log_prob(…)":
-        return None
-    others = "".join(f" with {_option(Passed(name, value))}" for name, value in part.beside)
+    others = " with " * bool(part.beside) + " ".join(_option(Passed(name, value)) for name, value in part.beside)
     return f"{_option(part)}{others} {part.why}".rstrip()
 
 

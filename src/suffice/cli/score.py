@@ -84,7 +84,7 @@ def score(
 def of_scores(part: Remedy | Passed | Mention | Made) -> Part | None:
     """Return a part as an option of scores, which sum missing values out where fits learn from incomplete rows."""
     if isinstance(part, Remedy) and part.argument == "missing" and part.value == "em":
-        return None if part.call else option_of(replace(part, value="marginalise"))
+        return option_of(replace(part, value="marginalise", why=""))
     return option_of(replace(part, call="") if isinstance(part, Remedy) else part)
 
 

@@ -26,7 +26,7 @@ from suffice.data.table import Weights, open_table
 from suffice.data.variable import Variable
 from suffice.engines import kind_of
 from suffice.errors import ArgumentError, Remedy, listing, require_choice, require_seed, require_whole, the_argument
-from suffice.opening import EM, reading_of_gaps
+from suffice.opening import EM, LEARN, reading_of_gaps
 from suffice.progress import Display, Watch, watch_for
 from suffice.result.fit import Fit
 from suffice.result.notes import Note, notes_on
@@ -205,6 +205,7 @@ def _open(entries: list[GivenModel], data: TableLike, reading: Keywords) -> Tabl
         weights=reading["weights"],
         missing=policies.pop(),
         unknown_states=reading["unknown_states"],
+        if_missing=LEARN,
     )
 
 

@@ -24,7 +24,7 @@ from suffice.data.float_kinds import FRACTION, SAMPLE_ROWS, Trait, traits_of
 from suffice.data.raw import ArrowColumn, RawColumn, is_number
 from suffice.data.schema import Declaration
 from suffice.data.variable import Variable, sort_labels
-from suffice.errors import DataError, Mention, Remedy, SchemaError, listing, made, suggestion
+from suffice.errors import DataError, Mention, Remedy, SchemaError, Text, listing, made, suggestion
 from suffice.text import plural
 from suffice.types import Array, Codes
 from suffice.values import Label
@@ -33,6 +33,8 @@ MAX_INTEGER_STATES = 20
 MANY_STATES = 10_000
 MISSING, UNKNOWN = -1, -2
 MARK = "mark"
+REFUSE = "refuse"
+"""As ``"error"``, where the call that reads the column takes no policy, so that the error proposes none."""
 """The policy that keeps values outside the states apart from missing ones, as the code −2."""
 CANONICAL_INTEGER = re.compile(r"-?[1-9][0-9]{0,17}|0")
 SPELLINGS_OF_MISSING = frozenset({"NA", "N/A", "n/a", "NaN", "nan", "NULL", "null", "None", "none", ".", "", "?"})
@@ -87,6 +89,18 @@ def encode(
     return Encoded(settled.variable, values, encoder.remarks(), encoder.traits)
 
 
+def unknown_state(variable: Variable, label: object, row: int, has_policy: bool) -> DataError:
+    """Refuse a value outside the states of a variable; with a policy, say which would take it."""
+    policy = Text(
+        Mention("unknown state", "Add it to the schema"), ", or pass ", Remedy("unknown_states", "missing"), "."
+    )
+    return DataError(
+        f"Column {variable.name!r}, row {row + 1}: state {label!r} is not one of {listing(variable.labels)}."
+        f"{suggestion(label, variable.labels)} ",
+        policy if has_policy else "Correct it, or fit the model with it among the states.",
+    )
+
+
 @dataclass(frozen=True)
 class Settled:
     """A variable with its states in final order, and the final code of each code in order of appearance.
@@ -108,7 +122,7 @@ class ColumnEncoder:
         What the user said of the column.
     must_be_continuous : bool
         The structure gives this variable a continuous role.
-    unknown_states : {"error", "missing", "mark"}
+    unknown_states : {"error", "missing", "mark", "refuse"}
         What to do with values outside the declared states.
     text : bool
         The values are text as a file wrote it.
@@ -252,16 +266,8 @@ class ColumnEncoder:
             return found
         row = int(np.argmax(unknown))
         label = raw.labels[raw.codes[row]]
-        if self.unknown_states == "error":
-            states = self.variable.labels
-            raise DataError(
-                f"Column {self.name!r}, row {first_row + row + 1}: state {label!r} is not one of {listing(states)}."
-                f"{suggestion(label, states)} ",
-                Mention("unknown state", "Add it to the schema"),
-                ", or pass ",
-                Remedy("unknown_states", "missing"),
-                ".",
-            )
+        if self.unknown_states in ("error", REFUSE):
+            raise unknown_state(self.variable, label, first_row + row, self.unknown_states == "error")
         self.n_unknown += int(unknown.sum())
         self.first_unknown = label if self.first_unknown is None else self.first_unknown
         if self.unknown_states == MARK:

@@ -16,9 +16,9 @@ from numpy.typing import ArrayLike
 
 from suffice.data.block import BLOCK_ROWS, Block, BlockColumns, SettledTable
 from suffice.data.schema import Schema
-from suffice.data.stream import KEEP, checked_weights
+from suffice.data.stream import KEEP, checked_weights, or_else
 from suffice.data.variable import Variable
-from suffice.errors import DataError, Remedy, listing, shown, suggestion
+from suffice.errors import DataError, listing, shown, suggestion
 from suffice.text import plural
 from suffice.types import Array, Codes, Columns, Floats
 
@@ -156,7 +156,9 @@ class MatrixTable:
         """Rows that the table has."""
         return len(self.matrix) + self.n_dropped
 
-    def under(self, columns: Sequence[str], missing: str = "error", weights: Any = None) -> MatrixTable:
+    def under(
+        self, columns: Sequence[str], missing: str = "error", weights: Any = None, if_missing: str = ""
+    ) -> MatrixTable:
         """Return the table as a fit wants it: with these columns, without gaps unless it keeps them, and weighted."""
         absent = [name for name in columns if name not in self.schema]
         if absent:
@@ -169,9 +171,9 @@ class MatrixTable:
         found = self if weights is None else replace(self, weights=weights)
         if missing == KEEP or not self.has_gaps:
             return found
-        return found._without_gaps(columns, missing)
+        return found._without_gaps(columns, missing, if_missing)
 
-    def _without_gaps(self, columns: Sequence[str], missing: str) -> MatrixTable:
+    def _without_gaps(self, columns: Sequence[str], missing: str, if_missing: str) -> MatrixTable:
         held = self._columns
         gaps = {name: np.isnan(held[name]) if held[name].dtype.kind == "f" else held[name] < 0 for name in columns}
         for name, gap in gaps.items():
@@ -179,8 +181,8 @@ class MatrixTable:
                 raise DataError(
                     f"Column {name!r}, row {int(np.argmax(gap)) + 1}: the value is missing, NaN "
                     f"({plural(int(gap.sum()), 'missing value')} in the column). "
-                    "Fill it in or leave out incomplete rows; fits and counts do that with ",
-                    Remedy("missing", "drop"),
+                    "Fill it in",
+                    or_else(if_missing),
                     ".",
                 )
         keep = ~np.logical_or.reduce(list(gaps.values()))

@@ -9,10 +9,9 @@ from numpy.typing import NDArray
 
 from suffice.data.block import EXACT, code_dtype
 from suffice.data.class_codes import class_codes
-from suffice.data.encode import MAX_INTEGER_STATES, above, remark_on_numbers
+from suffice.data.encode import MAX_INTEGER_STATES, REFUSE, above, remark_on_numbers, unknown_state
 from suffice.data.schema import Declaration, SchemaLike, declarations
 from suffice.data.variable import Variable
-from suffice.errors import DataError, Mention, Remedy, listing, suggestion
 from suffice.native.codes import encode_known, encode_small
 from suffice.types import Array, Codes
 
@@ -32,7 +31,7 @@ def suits_codes(matrix: Array) -> bool:
 
 
 def states_of_matrix(
-    matrix: Array, names: Sequence[str], schema: SchemaLike | None = None, unknown_states: str = "error"
+    matrix: Array, names: Sequence[str], schema: SchemaLike | None = None, unknown_states: str = REFUSE
 ) -> tuple[Codes, tuple[Variable, ...], tuple[str, ...]] | None:
     """Read a matrix as the columns of a table would be read, all columns at once.
 
@@ -116,7 +115,7 @@ def _recoded(codes: NDArray[np.int8], tables: NDArray[np.int8]) -> NDArray[np.in
     return found
 
 
-def known_matrix(matrix: Array, variables: Sequence[Variable], unknown_states: str = "error") -> Codes:
+def known_matrix(matrix: Array, variables: Sequence[Variable], unknown_states: str = REFUSE) -> Codes:
     """Return the codes of a matrix of whole numbers or bools whose variables are known.
 
     Parameters
@@ -124,7 +123,7 @@ def known_matrix(matrix: Array, variables: Sequence[Variable], unknown_states: s
     matrix : array, shape (n_rows, p)
     variables : sequence of p discrete variables
         For which `have_whole_states` holds.
-    unknown_states : {"error", "missing"}
+    unknown_states : {"error", "missing", "refuse"}
         What to do with numbers that are no states; missing ones have the code −1.
 
     Examples
@@ -138,8 +137,9 @@ def known_matrix(matrix: Array, variables: Sequence[Variable], unknown_states: s
         codes, n_unknown = _by_tables(matrix, numbers, _dtype_for(variables))
     else:
         codes, n_unknown = _by_search(matrix, numbers, _dtype_for(variables))
-    if n_unknown and unknown_states == "error":
-        _refuse(matrix, codes, variables)
+    if n_unknown and unknown_states in ("error", REFUSE):
+        row, place = np.argwhere(codes < 0)[0].tolist()
+        raise unknown_state(variables[place], matrix[row, place].item(), row, unknown_states == "error")
     return codes
 
 
@@ -172,19 +172,6 @@ def _by_search(matrix: Array, numbers: Sequence[NDArray[np.int64]], dtype: type[
             near = np.minimum(np.searchsorted(states, column, sorter=order), len(states) - 1)
             codes[:, place] = np.where(states[order][near] == column, order[near], -1)
     return codes, int((codes < 0).sum())
-
-
-def _refuse(matrix: Array, codes: Codes, variables: Sequence[Variable]) -> None:
-    row, place = np.argwhere(codes < 0)[0].tolist()
-    variable, label = variables[place], matrix[row, place].item()
-    raise DataError(
-        f"Column {variable.name!r}, row {row + 1}: state {label!r} is not one of "
-        f"{listing(variable.labels)}.{suggestion(label, variable.labels)} ",
-        Mention("unknown state", "Add it to the schema"),
-        ", or pass ",
-        Remedy("unknown_states", "missing"),
-        ".",
-    )
 
 
 def _dtype_for(variables: Sequence[Variable]) -> type[np.int8] | type[np.int16] | type[np.int32]:

@@ -16,11 +16,13 @@ from suffice.data.encode import ColumnEncoder, missing_in
 from suffice.data.float_kinds import Trait, refuse_unclear, unclear_in
 from suffice.data.raw import Batch, RawStream
 from suffice.data.schema import Declaration, Schema, declarations
-from suffice.errors import DataError, Remedy, also
+from suffice.errors import DataError, Remedy, Text
 from suffice.text import plural
 from suffice.types import Array, Codes, Columns
 
 KEEP = "keep"
+DROP = Text("pass ", Remedy("missing", "drop", "to leave out incomplete rows"))
+"""What can be done about missing values by calls that can leave rows out."""
 """The policy that keeps gaps as they are, −1 or NaN; for evidence, not for fits."""
 
 
@@ -28,7 +30,8 @@ KEEP = "keep"
 class Policies:
     """How a table is to be read: declarations by column, roles, weights, and what to do with missing values.
 
-    A ``part`` of a larger table tells what its floats are, and does not judge them.
+    A ``part`` of a larger table tells what its floats are, and does not judge them. ``if_missing`` says what the call
+    that reads the table can do about missing values, for the error.
     """
 
     columns: tuple[str, ...]
@@ -38,6 +41,7 @@ class Policies:
     missing: str = "error"
     unknown_states: str = "error"
     part: bool = False
+    if_missing: str = ""
 
     def encoder(self, name: str, text: bool) -> ColumnEncoder:
         """Return a fresh encoder for one column."""
@@ -185,7 +189,7 @@ class StreamedTable:
         if self.policies.weights:
             numbers = piece.column(self.policies.weights).numbers(start)
             weights = checked_weights(numbers, f"column {self.policies.weights!r}", start)
-        keep = complete_rows(columns, self.policies.missing, start)
+        keep = complete_rows(columns, self.policies.missing, start, self.policies.if_missing)
         n_dropped = 0
         if keep is not None:
             n_dropped = int((~keep).sum())
@@ -249,7 +253,12 @@ def require_exact(total: float, where: str) -> None:
         )
 
 
-def complete_rows(columns: Columns, missing: str, first_row: int = 0) -> NDArray[np.bool_] | None:
+def or_else(advice: str) -> str:
+    """Return what else can be done, as the end of a sentence."""
+    return Text(", or ", advice) if advice else ""
+
+
+def complete_rows(columns: Columns, missing: str, first_row: int = 0, if_missing: str = "") -> NDArray[np.bool_] | None:
     """Return which rows to keep, or None when all are complete, or incomplete ones are wanted."""
     if missing == KEEP:
         return None
@@ -264,10 +273,8 @@ def complete_rows(columns: Columns, missing: str, first_row: int = 0) -> NDArray
             raise DataError(
                 f"Column {name!r}, row {first_row + int(np.argmax(gaps)) + 1}: the value is missing "
                 f"({plural(int(gaps.sum()), 'missing value')} in the rows read so far). "
-                "Fill it in, or pass ",
-                Remedy("missing", "drop", "to leave out incomplete rows"),
-                also(", ", Remedy("missing", "em", "to learn from what they have", call="sf.fit(…)")),
-                also(", ", Remedy("missing", "marginalise", "to sum out what they lack", call="log_prob(…)")),
+                "Fill it in",
+                or_else(if_missing),
                 ".",
             )
         incomplete = gaps if incomplete is None else incomplete | gaps

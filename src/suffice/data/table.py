@@ -7,7 +7,7 @@ from collections.abc import Collection, Sequence
 import numpy as np
 
 from suffice.data.block import EncodedTable
-from suffice.data.encode import MARK, encode
+from suffice.data.encode import MARK, REFUSE, encode
 from suffice.data.float_kinds import Trait, refuse_unclear
 from suffice.data.matrix import MatrixTable
 from suffice.data.raw import RawStream, RawTable
@@ -30,9 +30,10 @@ def open_table(
     continuous: Collection[str] = (),
     weights: Weights = None,
     missing: str = "error",
-    unknown_states: str = "error",
+    unknown_states: str = REFUSE,
     part: bool = False,
     if_absent: str = "",
+    if_missing: str = "",
 ) -> EncodedTable | StreamedTable | MatrixTable:
     """Open any kind of table and encode the columns that a structure names.
 
@@ -49,18 +50,21 @@ def open_table(
     weights : str, sequence or None
         Row weights, or the column that holds them.
     missing, unknown_states : str
-        Policies, ``"error"`` by default.
+        Policies; both are errors by default. ``unknown_states="error"`` is for calls that take the argument, so that
+        the error proposes it.
     part : bool
         The table is a part of a larger one, so that what its floats are is told and not judged.
     if_absent : str
         What else can be done where a column is absent; a sentence for the error.
+    if_missing : str
+        What the call can do about missing values, such as "pass missing='drop'"; the end of a sentence.
     """
     if missing is not KEEP:
         require_choice("missing", missing, MISSING_POLICIES)
-    if unknown_states is not MARK:
+    if unknown_states not in (MARK, REFUSE):
         require_choice("unknown_states", unknown_states, UNKNOWN_POLICIES)
     if isinstance(data, MatrixTable):
-        return data.under(columns, missing, weights)
+        return data.under(columns, missing, weights, if_missing)
     raw = open_raw(data)
     weight_column = _weight_column(raw, weights)
     _require_columns(raw, columns, if_absent)
@@ -71,7 +75,7 @@ def open_table(
                 f"The schema declares {name!r}, but the table has no such column. It has {listing(raw.names, 12)}."
                 + suggestion(name, raw.names)
             )
-    policies = Policies(tuple(columns), declared, continuous, weight_column, missing, unknown_states, part)
+    policies = Policies(tuple(columns), declared, continuous, weight_column, missing, unknown_states, part, if_missing)
     used = {*columns, weight_column}
     ignored = [name for name in raw.names if name not in used]
     remarks = (f"Columns outside the structure were ignored: {listing(ignored, 6)}.",) if ignored else ()
@@ -98,7 +102,7 @@ def _whole_table(raw: RawTable, policies: Policies, weights: Weights, remarks: t
     ]
     values = {column.variable.name: column.values for column in encoded}
     row_weights = _row_weights(raw, weights)
-    keep = complete_rows(values, policies.missing)
+    keep = complete_rows(values, policies.missing, if_missing=policies.if_missing)
     traits = frozenset[Trait]().union(*(column.traits for column in encoded))
     if not policies.part:
         refuse_unclear(traits)

@@ -239,7 +239,9 @@ class DatabaseSource:
             if is_number and name not in declared and not self.table.is_continuous(name):  # decimals without digits
                 answer = answer.set_column(place, name, answer.column(name).cast(pa.int64()))
         try:
-            table = open_table(answer.select([*names, W]), tuple(names), schema=declared, weights=W)
+            table = open_table(
+                answer.select([*names, W]), tuple(names), schema=declared, weights=W, unknown_states="error"
+            )
         except SufficeError as error:  # no row of the table itself, nor its column
             told = MARK_OF_ROW.sub("", str(error)).replace(repr(W), repr(self.policies.weights))
             raise type(error)(told) from None

@@ -18,10 +18,10 @@ import pyarrow as pa
 from suffice.data.block import EXACT
 from suffice.data.float_kinds import FRACTION, MISSING, WHOLE, Trait, refuse_unclear
 from suffice.data.schema import Declaration, Schema
-from suffice.data.stream import Policies
+from suffice.data.stream import Policies, or_else
 from suffice.data.variable import Variable
 from suffice.engines.database_moments import OWN, N, W
-from suffice.errors import DataError, Remedy, SchemaError, SufficeError, listing, shown, suggestion
+from suffice.errors import DataError, SchemaError, SufficeError, listing, shown, suggestion
 from suffice.text import plural
 
 WITHOUT_NAN = ("sqlite", "mysql", "mssql")
@@ -194,10 +194,8 @@ class DatabaseRows:
                 example = self._example(self.columns.filter(self.gap(name)), name)
                 raise DataError(
                     f"Column {name!r} lacks {plural(count, 'value')} in the table of the database{example}. "
-                    "Fill them in, leave out incomplete rows with ",
-                    Remedy("missing", "drop"),
-                    ", or learn from what they have with ",
-                    Remedy("missing", "em"),
+                    "Fill them in",
+                    or_else(self.policies.if_missing),
                     ".",
                 )
 

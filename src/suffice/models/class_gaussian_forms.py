@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from suffice.data.table import open_table
-from suffice.errors import ModelError, Passed, Remedy
+from suffice.errors import ModelError, Passed, Remedy, Text
 from suffice.models.basis import InputProduct, Linear, Term
 from suffice.models.class_gaussian_scores import linear_weights, whitening
 from suffice.stats.source import BlockSource
@@ -133,13 +133,13 @@ def discriminants(model: ClassGaussianModel) -> Discriminants:
     The scaling is that of R's ``MASS::lda``: the singular values are of √(n π_k / (K − 1)) (μ_k − μ) whitened by the
     covariance; with divisor n the K − 1 is K, as there under ``method="mle"``.
     """
-    if model.structure.covariance != "tied" or model.dof is not None or not (~model.unknown).sum() > 1:
+    normal = model.dof is None
+    tied = Remedy("covariance", "tied", beside=() if normal else (("bayes", False),))
+    needed = tied if model.structure.covariance != "tied" else None if normal else Remedy("bayes", False)
+    if needed or not (~model.unknown).sum() > 1:
         raise ModelError(
-            "Fisher's directions are those of two or more classes that share one covariance matrix. Fit with ",
-            Remedy("covariance", "tied"),
-            " and ",
-            Remedy("bayes", False),
-            ".",
+            "Fisher's directions are those of two or more classes that share one covariance matrix",
+            Text(". Fit with ", needed, ".") if needed else ", and this model knows of fewer.",
         )
     known = ~model.unknown
     prior, means, k = model.class_prior[known], model.means[known], int(known.sum())

@@ -268,7 +268,9 @@ class ConditionalLogLinear(Prediction):
         require_choice("unknown_states", unknown_states, UNKNOWN_POLICIES)
         known, names = self.schema.select(names), tuple(names)
         if unknown_states == "error":
-            return BlockSource(open_table(data, names, schema=known)).each(lambda block: block)
+            return BlockSource(open_table(data, names, schema=known, unknown_states=unknown_states)).each(
+                lambda block: block
+            )
         table = open_table(data, names, schema=known, missing=KEEP, unknown_states=MARK)
 
         def checked(block: Block) -> Block:

@@ -19,6 +19,7 @@ Filled = tuple[Ints, Floats, Floats]
 MARGINALISE = "marginalise"
 POLICIES = ("error", MARGINALISE)
 IF_ABSENT = Text("To score rows by the variables that they have, pass ", Remedy("missing", "marginalise"), ".")
+IF_MISSING = Text("pass ", Remedy("missing", "marginalise", "to sum out what they lack"))
 RANGE = 2**22
 """Values that are laid out as rows at a time."""
 

@@ -17,6 +17,7 @@ from suffice.errors import ModelError, require_choice
 from suffice.models.imputation import Imputer, imputed
 from suffice.models.incomplete_rows import (
     IF_ABSENT,
+    IF_MISSING,
     MARGINALISE,
     POLICIES,
     no_variable,
@@ -91,7 +92,8 @@ class RowModel:
         require_choice("missing", missing, POLICIES)
         names = self.columns_in(data, missing)
         policy = KEEP if missing == MARGINALISE else missing
-        table = open_table(data, names, schema=self.schema.select(names), missing=policy, if_absent=IF_ABSENT)
+        schema = self.schema.select(names)
+        table = open_table(data, names, schema=schema, missing=policy, if_absent=IF_ABSENT, if_missing=IF_MISSING)
         whole = missing != MARGINALISE and len(names) == len(self.schema)
         log_of = self.log_prob_of if whole else self.log_observed_of
         return np.concatenate(list(BlockSource(table).each(lambda block: log_of(block.columns, block.n_rows))))

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from suffice.data.encode import MARK, ColumnEncoder
+from suffice.data.encode import MARK, REFUSE, ColumnEncoder
 from suffice.data.raw import RawColumn, RawStream, RawTable
 from suffice.data.schema import Schema, declarations
 from suffice.data.variable import Variable
@@ -59,7 +59,7 @@ class RowReader:
         The columns that the table has.
     description : str
         The table in a few words, for errors.
-    unknown_states : {"error", "missing"}
+    unknown_states : {"error", "missing", "refuse"}
     text : bool
         The values are text as a file wrote it.
     lenient : collection of str
@@ -73,7 +73,7 @@ class RowReader:
         schema: Schema,
         names: Collection[str],
         description: str,
-        unknown_states: str = "error",
+        unknown_states: str = REFUSE,
         text: bool = False,
         lenient: Collection[str] = (),
         marked: Collection[str] = (),

@@ -8,9 +8,10 @@ from typing import Any
 import numpy as np
 
 from suffice.data.block import Block, Table
-from suffice.data.stream import KEEP
+from suffice.data.stream import DROP, KEEP
 from suffice.data.table import open_table
-from suffice.models.incomplete_rows import IF_ABSENT, MARGINALISE
+from suffice.errors import Text
+from suffice.models.incomplete_rows import IF_ABSENT, IF_MISSING, MARGINALISE
 from suffice.models.model import Model, RowLikelihood
 from suffice.models.row_model import RowModel
 from suffice.stats.needs import Need, Sum
@@ -53,14 +54,16 @@ def open_rows(model: Model, data: TableLike, *, missing: str = "error", **polici
 
     Latent variables need no column. With ``missing="marginalise"`` values and whole columns may be missing.
     """
-    names, observed, if_absent = list(model.variables), False, ""
+    names, observed, if_absent, if_missing = list(model.variables), False, "", DROP
     if isinstance(model, RowModel):
-        if_absent = IF_ABSENT
+        if_absent, if_missing = IF_ABSENT, Text(DROP, ", or ", IF_MISSING)
         names = model.columns_in(data, missing)
         observed = missing == MARGINALISE or len(names) < len(model.schema)
     how = KEEP if missing == MARGINALISE else missing
     schema = model.schema.select(names)
-    return open_table(data, names, schema=schema, missing=how, if_absent=if_absent, **policies), observed
+    policies = {"unknown_states": "error", **policies}
+    table = open_table(data, names, schema=schema, missing=how, if_absent=if_absent, if_missing=if_missing, **policies)
+    return table, observed
 
 
 def log_likelihood(model: Any, source: Source, observed: bool = False) -> tuple[float, Statistics]:

@@ -63,7 +63,7 @@ def credible(
                 absence
                 or Text(
                     "Fit a network with a prior, such as ",
-                    Remedy("prior", made("BDeu", 10)),
+                    made("BDeu", 10),
                     "; a Markov random field's margins have them in fit.posterior.intervals(0.9, margin=['A', 'B']).",
                 )
             )

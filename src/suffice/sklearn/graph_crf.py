@@ -15,7 +15,7 @@ from sklearn.utils.validation import check_is_fitted
 from suffice.data.graph_codes import GraphTable, LabelledGraphs
 from suffice.data.graph_reading import GraphRead, GraphWords, read_graphs
 from suffice.data.label_codes import LabelRead, read_labels
-from suffice.errors import DataError, EstimationError, ModelError, Remedy, Text, require_choice, require_whole
+from suffice.errors import DataError, EstimationError, ModelError, Remedy, Text, Value, require_choice, require_whole
 from suffice.fitting import fit as fit_structure
 from suffice.io.chain_file import Proof
 from suffice.io.graph_file import load_graph, save_graph
@@ -358,13 +358,11 @@ class GraphCRF(BaseEstimator):
         if "fit_" not in self.__dict__ and self.model_.information is not None:
             return self._errors(self.model_.information)  # a file holds it where there are errors
         if self.fit_.prior is not None or self.fit_.method != "exact":
+            needed: list[tuple[str, Value]] = [(name, 0) for name in ("c1", "c2") if getattr(self, name)]
+            needed += [("method", "exact")] if self.fit_.method != "exact" else []
             raise EstimationError(
                 "Standard errors come from the curvature of the likelihood at its maximum. Fit with ",
-                Remedy("c1", 0),
-                ", ",
-                Remedy("c2", 0),
-                " and ",
-                Remedy("method", "exact"),
+                Remedy(*needed[0], beside=tuple(needed[1:])) if needed else "neither a prior nor another method",
                 ".",
             )
         if self.fit_.certificate.exists == "no":
@@ -373,9 +371,7 @@ class GraphCRF(BaseEstimator):
                 "penalty, such as ",
                 Remedy("c2", 1.0),
                 ", or leave out such weights: ",
-                Remedy("states", "observed"),
-                ", ",
-                Remedy("cliques", "observed"),
+                Remedy("states", "observed", beside=(("cliques", "observed"),)),
                 ".",
             )
         size = self.model_.layout.size

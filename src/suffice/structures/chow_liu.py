@@ -16,7 +16,7 @@ from numpy.typing import NDArray
 
 from suffice.data.readers import open_raw
 from suffice.data.schema import Schema, SchemaLike
-from suffice.data.stream import StreamedTable
+from suffice.data.stream import DROP, StreamedTable
 from suffice.data.table import Weights, open_table
 from suffice.errors import (
     ArgumentError,
@@ -112,7 +112,15 @@ def chow_liu(
             f"The 'root' argument must be one of the variables, {listing(names, 12)}. Got {shown(root)} instead."
             + suggestion(root, names)
         )
-    table = open_table(data, names, schema=schema, weights=weights, missing=missing, unknown_states=unknown_states)
+    table = open_table(
+        data,
+        names,
+        schema=schema,
+        weights=weights,
+        missing=missing,
+        unknown_states=unknown_states,
+        if_missing=DROP,
+    )
     source = BlockSource(table, watch_for(progress))
     at_once = MOST_PAIRS if isinstance(table, StreamedTable) and table.stream.once else PAIRS_A_PASS
     pairs = np.array(list(itertools.combinations(range(len(names)), 2)), np.int64).reshape(-1, 2)
@@ -167,7 +175,7 @@ def _is_discrete(schema: Schema, names: Sequence[str]) -> bool:
             f"The mutual information of a discrete and a continuous variable has no closed form, and the table has "
             f"both: {listing(discrete, 4)} and {listing(continuous, 4)}. Name columns of one kind, variables=[…], "
             "declare numbers of few values as states, ",
-            Remedy("schema", {"x": made("categorical")}),
+            Remedy("schema", dict.fromkeys(continuous, made("categorical"))) if len(continuous) <= 4 else "schema={…}",
             ", or cut them into classes first.",
         )
     return bool(discrete)

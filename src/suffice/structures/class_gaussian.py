@@ -313,8 +313,10 @@ def _shrinkage(shrinkage: Any, covariance: str, towards: str) -> float | str | N
             f"shrinkage={shrinkage!r} is for whole covariance matrices that are shrunk towards the identity: ",
             Passed("covariance", "full"),
             ", 'tied' or 'sparse' with ",
-            Remedy("towards", "identity"),
-            ". Give a number from 0 to 1 instead.",
+            (Passed if covariance.endswith("diagonal") else Remedy)("towards", "identity"),
+            ". Give a number from 0 to 1 instead, such as ",
+            Remedy("shrinkage", 0.1),
+            ".",
         )
     return shrinkage if named else float(shrinkage)
 

@@ -15,7 +15,17 @@ from typing import ClassVar
 import numpy as np
 from numpy.typing import NDArray
 
-from suffice.errors import ArgumentError, ModelError, Remedy, is_number, listing, require_mapping, shown, suggestion
+from suffice.errors import (
+    ArgumentError,
+    ModelError,
+    Remedy,
+    is_number,
+    listing,
+    made,
+    require_mapping,
+    shown,
+    suggestion,
+)
 from suffice.models.cpds.by_configuration import ByConfiguration
 from suffice.models.cpds.kind import Given, NodeFamily
 from suffice.models.cpds.rows import all_configurations
@@ -183,8 +193,8 @@ class LinearGaussianCPD(ByConfiguration):
             raise ModelError(
                 f"Cannot sample {self.family.child.name!r}: its row for "
                 f"{self.describe_row(int(row[np.argmax(self.unknown[row])]))} is unknown (NaN), because the data had "
-                "too few such cases. Fit with a prior, or tie the rows: ",
-                Remedy("kinds", {self.family.child.name: {"tied": "both"}}),
+                "too few such cases. Fit with a prior: ",
+                Remedy("prior", {self.family.child.name: made("NormalInverseGamma", 2, 1.0)}),
                 ".",
             )
         return drawn
