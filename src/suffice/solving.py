@@ -26,6 +26,7 @@ from suffice.errors import (
 from suffice.families.proof import examined
 from suffice.learn.method import Method, Problem, Solution, check_options
 from suffice.models.model import M
+from suffice.optimise.outcome import Stop
 from suffice.priors.prior import Prior
 from suffice.priors.several import Priors
 from suffice.progress import Watch
@@ -146,6 +147,7 @@ def finish(
         trace=solution.trace,
         notes=_notes(statistics, solution, certificate, method.remarks(structure, statistics)),
         starts=solution.starts,
+        stop=Stop.INTERRUPTED if solution.interrupted else solution.stop,
     )
 
 

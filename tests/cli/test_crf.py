@@ -145,6 +145,14 @@ def test_held_out_sentences_stop_learning_and_that_is_no_failure(folder: Path) -
     assert "Stopped early" in good("crf", "show", "m.crf")
 
 
+def test_an_optimum_that_is_given_up_for_held_out_sentences_is_no_failure(folder: Path) -> None:
+    text = good(*FIT, "--c2", "0.001", "--dev", "test.txt", "--patience", "10000")
+    assert "The weights are those with which the loss of what was held out was least" in text
+    assert "– Not certified" in text
+    assert "✗" not in text
+    assert "– Not certified" in good("crf", "show", "m.crf")
+
+
 def test_uncertified_fits_are_written_and_told_by_the_exit_code(folder: Path) -> None:
     os.remove("m.crf")
     done = run(*FIT, "--max-iter", "1")

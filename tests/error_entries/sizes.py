@@ -99,6 +99,8 @@ entry("keys of many parts", F, lambda w: read_structure(w.file("x.toml", "type='
       "x.toml", "more than 50 parts")  # fmt: skip
 entry("climbs that are none", F, lambda w: resumed(w, lambda m, a: m.update(done=5)), "x.checkpoint", "list of climbs",
       "Remove it")  # fmt: skip
+entry("climbs whose ends are none", F, lambda w: resumed(w, lambda m, a: m.update(stops=["LATER"])), "x.checkpoint",
+      "list of stops", "Remove it")  # fmt: skip
 entry("climb without statistics", F, lambda w: resumed(w, lambda m, a: a.pop("vector_0")), "x.checkpoint", "'vector_0'",
       "6 finite numbers")  # fmt: skip
 entry("climb without a trace", F, lambda w: resumed(w, lambda m, a: a.update(trace_0=np.array([np.nan]))), "'trace_0'",

@@ -27,6 +27,7 @@ from suffice.io.name_arrays import names_from_arrays, names_to_arrays
 from suffice.models.chain_layout import ChainLayout
 from suffice.models.chain_model import ChainModel
 from suffice.models.chain_pruned import pruned
+from suffice.optimise.outcome import Stop
 from suffice.sklearn.sequence_inputs import SequenceReader
 from suffice.structures.label_chain import LabelChain, LocalChain
 
@@ -219,11 +220,25 @@ def test_models_and_fits_are_written_by_the_registry(tmp_path: Path) -> None:
 
 def test_all_that_a_file_holds_is_read(tmp_path: Path) -> None:
     model = sf.ChainCRF().fit(X, Y).model_
-    layout, proof = TextLayout("columns", 3, 1, "\t"), Proof(False, "Not certified: …", ("one", "two"), -12.5)
+    layout = TextLayout("columns", 3, 1, "\t")
+    proof = Proof(False, "Not certified: …", ("one", "two"), -12.5, Stop.HELD_OUT)
     reading = FeatureRecipe(None, ("w",), 0)
     save_chain(ChainFile(model, reading, {"c1": 1, "seed": None}, layout, proof), str(tmp_path / "m.crf"))
     found = load_chain(str(tmp_path / "m.crf"))
     assert (found.reading, found.params, found.layout, found.proof) == (reading, {"c1": 1, "seed": None}, layout, proof)
+
+
+@pytest.mark.parametrize(("note", "stop"), [("Stopped early: the loss …", Stop.HELD_OUT), ("Something else.", None)])
+def test_proofs_in_files_of_earlier_versions_tell_by_their_notes_whether_learning_stopped_early(
+    note: str, stop: Stop | None
+) -> None:
+    proof = Proof(False, "Not certified: …", ("one", note), -12.5, Stop.CONVERGED)
+    entry = json.loads(json.dumps(proof.to_dict()))
+    assert Proof.from_dict(entry).stop is Stop.CONVERGED
+    del entry["stop"]
+    assert Proof.from_dict(entry).stop is stop
+    with pytest.raises(sf.SufficeError, match="'stop'"):
+        Proof.from_dict({**entry, "stop": "LATER"})
 
 
 def test_zero_weights_make_the_file_small(tmp_path: Path) -> None:

@@ -14,6 +14,7 @@ from tests.models.chain_twin import Toy, toy_of
 import suffice as sf
 from suffice.data.variable import Variable
 from suffice.learn.chain import Follower
+from suffice.optimise.outcome import Stop
 from suffice.priors.elastic import Elastic
 from suffice.structures.label_chain import LabelChain
 
@@ -118,6 +119,7 @@ def test_the_weights_with_the_least_loss_of_others_are_kept() -> None:
     assert len(fit.trace) == best + 3
     assert fit.log_likelihood == pytest.approx(fit.model.log_prob(train.sequences).sum())
     assert not fit.certificate.ok
+    assert fit.stop is Stop.HELD_OUT
 
 
 def test_the_least_loss_counts_even_if_the_search_ends_before_patience_does() -> None:
@@ -127,6 +129,9 @@ def test_the_least_loss_counts_even_if_the_search_ends_before_patience_does() ->
     np.testing.assert_array_equal(few.model.weights, patient.model.weights)
     assert len(patient.trace) > len(few.trace)
     assert any(note.text.startswith("The weights are those with which") for note in patient.notes)
+    assert patient.stop is Stop.HELD_OUT
+    short = {"held_out": other.table, "patience": 10_000}
+    assert fitted(train, train.structure(), WEAK, options=short, max_iter=2).stop is Stop.OUT_OF_STEPS
 
 
 @pytest.mark.parametrize(

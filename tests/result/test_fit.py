@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import dataclasses
 import math
+import signal
 from pathlib import Path
 from typing import Any
 
@@ -11,7 +12,9 @@ import numpy as np
 import pytest
 
 import suffice as sf
+from suffice.optimise.outcome import Stop
 from suffice.structures.class_gaussian import ClassGaussian
+from suffice.structures.softmax_regression import SoftmaxClasses
 
 DATA = {"A": list("xxyyyx"), "B": list("uvuuvu")}
 DAG = sf.DAG("A -> B")
@@ -176,3 +179,49 @@ def test_what_holds_of_many_columns_is_said_once_of_statistics_from_a_file(tmp_p
     sf.collect(structure, many).save(path)
     (note,) = sf.estimate(structure, sf.Statistics.load(path)).notes
     assert note.text == "x0, x1, x2, x3 and 5 more: whole numbers read as discrete variables."
+
+
+CHANCE = np.random.default_rng(5)
+SHARED = CHANCE.integers(0, 3, 200)
+CYCLE = {name: np.where(CHANCE.random(200) < 0.3, SHARED > 0, CHANCE.random(200) < 0.5).astype(int) for name in "abcd"}
+RING = "a:b + b:c + c:d + a:d"
+CLASSES = {"x": CHANCE.normal(size=200), "y": np.array(list("uvw"))[SHARED]}
+GAPS = {"A": ["x", "y", None, "y", "x", "y"], "B": [*"uvuuv", None]}
+
+
+class InterruptsAtOnce:
+    """A display that sends Ctrl-C after the first step."""
+
+    def begin(self, label: str, total: float | None, unit: str) -> None:
+        self.counts = unit == "steps"
+
+    def update(self, done: float, info: str) -> None:
+        if self.counts:
+            signal.raise_signal(signal.SIGINT)
+
+    def end(self) -> None:
+        pass
+
+
+@pytest.mark.parametrize(
+    ("structure", "data", "how"),
+    [
+        *[(sf.Cliques(RING), CYCLE, {"method": name}) for name in ("ipf", "newton", "lbfgs", "cg", "gradient")],
+        (sf.Cliques(RING), CYCLE, {"prior": sf.Laplace(1.0)}),
+        *[(sf.Ising(RING), CYCLE, {"method": name}) for name in ("gis", "lbfgs", "pseudo_likelihood")],
+        (sf.Ising(RING), CYCLE, {"prior": sf.Laplace(1.0)}),
+        (SoftmaxClasses("y", ["x"]), CLASSES, {"prior": sf.Gaussian(1.0), "method": "lbfgs"}),
+        (DAG, GAPS, {"missing": "em"}),
+        (sf.GaussianMarkov("a:b + b:c + c:d + a:d"), {n: CHANCE.normal(size=50) for n in "abcd"}, {"method": "newton"}),
+    ],
+)
+def test_fits_know_how_their_search_ended(structure: Any, data: Any, how: dict[str, Any]) -> None:
+    whole = sf.fit(structure, data, max_iter=10_000, **how)
+    assert whole.certificate.ok
+    assert whole.stop is Stop.CONVERGED
+    assert sf.fit(structure, data, progress=InterruptsAtOnce(), **how).stop is Stop.INTERRUPTED
+    assert sf.fit(structure, data, max_iter=0, **how).stop is Stop.OUT_OF_STEPS
+
+
+def test_fits_in_closed_form_have_no_search() -> None:
+    assert sf.fit(DAG, DATA).stop is None

@@ -110,8 +110,9 @@ def fit(
     """
     with reported(as_json):
         import suffice
-        from suffice.cli.crf_report import LearningBar, stopped_early
+        from suffice.cli.crf_report import LearningBar
         from suffice.cli.crf_text import read_like, read_training
+        from suffice.optimise.outcome import Stop
 
         require_choice("model", model, MODELS, "option")
         _require_place(out)
@@ -144,7 +145,7 @@ def fit(
         _write(tagger, sentences, out)
         scores = {name: _scores(tagger, other, scheme) for name, other in others.items()}
         _report(tagger, sentences, scores, seconds, out, as_json)
-        failed = not tagger.fit_.certificate.ok and not stopped_early([note.text for note in tagger.fit_.notes])
+        failed = not tagger.fit_.certificate.ok and tagger.fit_.stop is not Stop.HELD_OUT
     if failed:
         raise typer.Exit(1)
 
@@ -200,8 +201,7 @@ def _report(
         print_document({**fit_document(tagger, sentences, seconds), "out": out, **more})
         return
     show_facts(fit_facts(tagger, sentences, seconds))
-    proof = Proof.of(tagger.fit_)
-    show_verdict(proof.ok, proof.verdict, proof.notes)
+    show_verdict(Proof.of(tagger.fit_))
     for name, found in scores.items():
         print(f"\nScores on {name}")
         show_scores(found)

@@ -6,7 +6,7 @@ import json
 import sys
 import textwrap
 import warnings
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from itertools import chain
 from typing import TYPE_CHECKING
@@ -22,7 +22,7 @@ if TYPE_CHECKING:
     from suffice.cli.crf_text import Sentences
     from suffice.cli.shared import Document
     from suffice.data.attributes import Vocabulary
-    from suffice.io.chain_file import ChainFile
+    from suffice.io.chain_file import ChainFile, Proof
     from suffice.priors.elastic import Elastic
     from suffice.result.chain_weights import TopWeights
     from suffice.result.fit import Fit
@@ -159,14 +159,10 @@ def _penalty(prior: Elastic | None) -> Document:
     return {"c1": c1, "c2": c2, "penalty": said}
 
 
-def stopped_early(notes: Sequence[str]) -> bool:
-    """Whether learning ended where the loss of sentences that were held out was least, as was asked for."""
-    return any(note.startswith("Stopped early") for note in notes)
-
-
-def show_verdict(ok: bool, verdict: str, notes: Sequence[str]) -> None:
-    """Print what the proof says, and the notes; where learning stopped early, no optimum was asked for."""
-    mark, colour = ("✓", "green") if ok else ("–", "dim") if stopped_early(notes) else ("✗", "bold red")
+def show_verdict(proof: Proof) -> None:
+    """Print what a proof says, and the notes; where the weights are those that what was held out likes best, "–"."""
+    mark, colour = ("✓", "green") if proof.ok else ("–", "dim") if proof.is_early else ("✗", "bold red")
+    verdict, notes = proof.verdict, proof.notes
     if not sys.stdout.isatty():
         print("\n" + _hanging(f"{mark} {verdict}", WIDTH))
         for note in notes:

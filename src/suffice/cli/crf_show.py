@@ -69,7 +69,7 @@ def _print(file: ChainFile, tables: Mapping[str, TopWeights]) -> None:
         facts.append(("−log-likelihood", fixed(-file.proof.log_likelihood)))
     show_facts(facts)
     if file.proof is not None:
-        show_verdict(file.proof.ok, file.proof.verdict, file.proof.notes)
+        show_verdict(file.proof)
     for name, table in tables.items():
         print(f"\nLargest weights of {name}")
         show_table(table._cells())

@@ -6,7 +6,7 @@ weights: answers stay the same, and a model that was learnt with c1 > 0 becomes 
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -21,6 +21,7 @@ from suffice.io.json_values import Entry, flag, number, text, texts, whole
 from suffice.io.name_arrays import counts, narrow, put_vocabulary, take_vocabulary
 from suffice.models.chain_model import ChainModel
 from suffice.models.chain_pruned import pruned
+from suffice.optimise.outcome import Stop
 from suffice.result.fit import Fit
 from suffice.types import Array, Json
 
@@ -73,28 +74,48 @@ class TextLayout:
 
 @dataclass(frozen=True)
 class Proof:
-    """What was said of a fit: whether it is certified, in words, its notes, and its conditional log-likelihood."""
+    """What was said of a fit: whether it is certified, in words, its notes, its log-likelihood, and how learning ended.
+
+    The log-likelihood is that of the labels given the inputs.
+    """
 
     ok: bool
     verdict: str
     notes: tuple[str, ...]
     log_likelihood: float
+    stop: Stop | None = None
+
+    @property
+    def is_early(self) -> bool:
+        """Whether the weights are those with which the loss of what was held out was least, and no optimum."""
+        return self.stop is Stop.HELD_OUT
 
     @classmethod
     def of(cls, fit: Fit) -> Proof:
         """Return what a fit says."""
         notes = tuple(str(note) for note in fit.notes)
-        return cls(fit.certificate.ok, fit.certificate.verdict, notes, float(fit.log_likelihood))
+        return cls(fit.certificate.ok, fit.certificate.verdict, notes, float(fit.log_likelihood), fit.stop)
 
     def to_dict(self) -> dict[str, Json]:
         """Return what was said as JSON-able data."""
-        return dict(vars(self))
+        return {**vars(self), "stop": None if self.stop is None else self.stop.name}
 
     @classmethod
     def from_dict(cls, entry: Entry) -> Proof:
         """Rebuild it from `to_dict`'s data."""
         notes = tuple(texts(entry, "notes"))
-        return cls(flag(entry, "ok"), text(entry, "verdict"), notes, number(entry, "log_likelihood"))
+        stop = _stop(entry["stop"]) if "stop" in entry else _stop_of_notes(notes)
+        return cls(flag(entry, "ok"), text(entry, "verdict"), notes, number(entry, "log_likelihood"), stop)
+
+
+def _stop(name: object) -> Stop | None:
+    """Return the end of a search from its name in a file."""
+    return None if name is None else Stop[require_choice("stop", name, tuple(Stop.__members__), "entry")]
+
+
+def _stop_of_notes(notes: Sequence[str]) -> Stop | None:
+    """Return what the notes tell of it in files of earlier versions, which have nothing else to tell it by."""
+    return Stop.HELD_OUT if any(note.startswith("Stopped early") for note in notes) else None
 
 
 @dataclass(frozen=True, eq=False)

@@ -280,6 +280,7 @@ def solution_of(
 ) -> Solution[ChainModel]:
     """Put the model together."""
     early = follower.is_early
+    is_meant = early and (follower.n_worse >= follower.patience or outcome.converged)
     weights = np.array(follower.best if early else outcome.x)
     penalty = penalty_of(problem.prior)
     log_likelihood = -objective.likelihood(weights)[0] if early else penalty.value(weights) - outcome.value
@@ -291,6 +292,7 @@ def solution_of(
         n_free=n_free,
         n_free_adjusted=n_free,
         trace=tuple(Step(number, -value) for number, value in enumerate(outcome.values, 1)),
+        stop=Stop.HELD_OUT if is_meant else outcome.stop,
         remarks=tuple(_remarks(problem, outcome, follower, early, weights)),
         interrupted=problem.watch.interrupted,
     )

@@ -166,6 +166,7 @@ def solution(matching: Matching, found: CliqueEstimate, face: Face | None) -> So
         n_free=n_free,
         n_free_adjusted=adjusted,
         trace=tuple(Step(number, value) for number, value in enumerate(found.objectives, 1)),
+        stop=found.stop,
         remarks=tuple(remarks),
         interrupted=problem.watch.interrupted,
         explains_boundary=face is not None and face.exists == "no",

@@ -283,6 +283,7 @@ def solve_conditional(problem: Problem[Features], search: WeightSearch) -> Solut
         n_free=rank,
         n_free_adjusted=max(rank - len(ran_away), 0),
         trace=steps_of(found),
+        stop=found.stop,
         remarks=tuple(remarks),
         interrupted=problem.watch.interrupted,
         explains_boundary=bool(len(ran_away)) or direction is not None,

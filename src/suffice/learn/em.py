@@ -314,6 +314,7 @@ class Climb(Generic[S, M]):
             interrupted=self.problem.watch.interrupted,
             starts=tuple(end.start for end in ends),
             undetermined=best.undetermined,
+            stop=best.stop,
             statistics=replace(self.expectation.statistics(expected), remarks=self.problem.statistics.remarks),
         )
 

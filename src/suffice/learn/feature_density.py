@@ -22,7 +22,7 @@ from suffice.learn.feature_setting import FeatureSetting
 from suffice.learn.method import Solution, Step
 from suffice.learn.weights import FoundWeights
 from suffice.models.log_linear_density import LogLinearDensity
-from suffice.optimise.outcome import not_converged
+from suffice.optimise.outcome import Stop, not_converged
 from suffice.priors.penalty import Laplace
 from suffice.text import plural
 from suffice.types import Floats
@@ -58,6 +58,7 @@ def density_solution(setting: FeatureSetting, found: FoundWeights) -> Solution:
         weights, placement, finished = _finished(setting, search, weights, placement)
     model = _density(setting, weights, placement)
     _require_end(model)
+    stop = Stop.CONVERGED if finished else found.stop if not found.converged else Stop.NO_BETTER
     remarks = list(found.remarks)
     if not finished and not problem.watch.interrupted:
         remarks.append(_unfinished(setting, found))
@@ -72,6 +73,7 @@ def density_solution(setting: FeatureSetting, found: FoundWeights) -> Solution:
         n_free=rank,
         n_free_adjusted=rank,
         trace=tuple(Step(number, value) for number, value in enumerate(found.objectives, 1)),
+        stop=stop,
         remarks=(*remarks, *more, f"Integrals by quadrature, on {sizes:,} nodes."),
         interrupted=problem.watch.interrupted,
     )

@@ -225,6 +225,7 @@ def solution(setting: FeatureSetting, found: FoundWeights, on_face: HullFace | N
         n_free=rank,
         n_free_adjusted=max(adjusted, 0),
         trace=steps_of(found),
+        stop=found.stop,
         remarks=(*found.remarks, *remarks),
         interrupted=problem.watch.interrupted,
         explains_boundary=bool(len(ran_away)) or is_on_face,

@@ -26,6 +26,7 @@ from suffice.learn.method import Method, Problem, Solution, Step
 from suffice.models.gaussian_regressions import clique_factor, precision_of, regressions_of, require_spread
 from suffice.models.joint_normal import JointNormal
 from suffice.optimise.decrement import LEFT
+from suffice.optimise.outcome import Stop
 from suffice.priors.hyper_inverse_wishart import HyperInverseWishart
 from suffice.priors.normal_inverse_wishart import NormalInverseWishart
 from suffice.stats.moments import Moments
@@ -152,6 +153,7 @@ class _Iterative:
             moments,
             trace=tuple(walk.trace),
             interrupted=problem.watch.interrupted,
+            stop=walk.stop,
             remarks=walk.remarks(problem),
         )
 
@@ -166,11 +168,12 @@ class _Iterative:
             ):
                 break
             if waited == PATIENCE:
-                return _Path(best, trace, stalled=True)
+                return _Path(best, trace, Stop.NO_BETTER)
             here = next(points)
             best, waited = (here, 0) if here.gap < best.gap else (best, waited + 1)
             trace.append(Step(step, _log_likelihood(weight, here, float(np.log(roots).sum()))))
-        return _Path(best if best.gap <= problem.tol / 10 else here, trace, stalled=False)
+        end = best if best.gap <= problem.tol / 10 else here
+        return _Path(end, trace, Stop.CONVERGED if end.gap <= problem.tol else Stop.OUT_OF_STEPS)
 
 
 @dataclass(frozen=True)
@@ -179,14 +182,14 @@ class _Path:
 
     point: GaussianPoint
     trace: list[Step]
-    stalled: bool
+    stop: Stop
 
     def remarks(self, problem: Problem[GaussianMarkov]) -> tuple[str, ...]:
         """Say why the steps ended before their goal, where they did."""
-        if problem.watch.interrupted or (self.point.gap <= problem.tol and not self.stalled):
+        if problem.watch.interrupted or self.stop is Stop.CONVERGED:
             return ()
         end = f"with a gap of {self.point.gap:.3g} between the correlations of data and model"
-        if self.stalled:
+        if self.stop is Stop.NO_BETTER:
             return (
                 f"Stopped after {len(self.trace)} steps {end}: rounding hides what is left, as some columns are nearly "
                 "combinations of others.",

@@ -10,6 +10,7 @@ from typing import Any, Generic, Literal
 from suffice.data.schema import Schema
 from suffice.errors import ArgumentError, listing, require_mapping, suggestion
 from suffice.models.model import M_co
+from suffice.optimise.outcome import Stop
 from suffice.progress import Watch
 from suffice.stats.needs import Need
 from suffice.stats.source import Source
@@ -129,6 +130,8 @@ class Solution(Generic[M_co]):
         Those that the model was estimated from, where they are not the ones that were collected: expected statistics.
     undetermined : tuple of str
         Parameters along which a search found its objective flat.
+    stop : Stop or None
+        How its search ended, where there was one.
     explains_boundary : bool
         Whether the remarks say already that the estimate lies on the boundary, and what runs away there.
     """
@@ -147,6 +150,7 @@ class Solution(Generic[M_co]):
     starts: tuple[Start, ...] = ()
     statistics: Statistics | None = None
     undetermined: tuple[str, ...] = ()
+    stop: Stop | None = None
     explains_boundary: bool = False
 
 

@@ -105,6 +105,7 @@ def solve(problem: Problem[Features]) -> Solution[LogLinear]:
         n_free=rank,
         n_free_adjusted=max(rank - len(ran_away), 0),
         trace=steps_of(found),
+        stop=found.stop,
         remarks=(*found.remarks, *remarks),
         interrupted=problem.watch.interrupted,
         explains_boundary=bool(len(ran_away)),

@@ -174,6 +174,7 @@ def _solution(
         n_free=n_free,
         n_free_adjusted=n_free,
         trace=tuple(Step(number, -objective.total * value) for number, value in enumerate(outcome.values, 1)),
+        stop=outcome.stop,
         remarks=_remarks(problem, objective, point, outcome),
         interrupted=problem.watch.interrupted,
     )

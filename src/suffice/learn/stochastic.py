@@ -30,6 +30,7 @@ from suffice.learn.weight_remarks import no_estimate
 from suffice.learn.weights import lbfgs
 from suffice.models.feature_design import data_covariance
 from suffice.models.sampling import stream_key
+from suffice.optimise.outcome import Stop
 from suffice.priors.penalty import Gaussian
 from suffice.text import plural
 from suffice.types import Array, Floats
@@ -152,6 +153,7 @@ def solve(problem: Problem[Features]) -> Solution[LogLinear]:
         n_free=rank,
         n_free_adjusted=max(rank - len(ran_away), 0),
         remarks=tuple(remarks),
+        stop=Stop.CONVERGED if climb.is_settled else Stop.OUT_OF_STEPS,
         interrupted=problem.watch.interrupted,
         explains_boundary=bool(len(ran_away)),
     )
@@ -199,6 +201,11 @@ class StochasticClimb:
         """The average of the later weights; the last ones while there are none."""
         return self._sum / self._collected if self._collected else self.weights
 
+    @property
+    def is_settled(self) -> bool:
+        """Whether the Monte-Carlo error is as small as was asked for."""
+        return self.error <= self.settings.error
+
     def run(self) -> int:
         """Step until the Monte-Carlo error is small enough; return how many steps were made."""
         settings, n_steps = self.settings, 0
@@ -226,7 +233,7 @@ class StochasticClimb:
             return False
         self.error = self._error()
         self.problem.watch.info = f"Monte-Carlo error {self.error:.1e}"
-        return self._collected >= LEAST_STEPS and self.error <= self.settings.error
+        return self._collected >= LEAST_STEPS and self.is_settled
 
     def _error(self) -> float:
         """Return the largest standard error of the mean of all ᾱ_t − Ê_t[f], in units of a feature's range.
@@ -255,7 +262,7 @@ class StochasticClimb:
                 )
             ]
         said = [f"{drawn}; the Monte-Carlo error of the expectations is about {self.error:.2g} of their range."]
-        if self.error > settings.error and not self.problem.watch.interrupted:
+        if not self.is_settled and not self.problem.watch.interrupted:
             said.append(
                 Text(
                     f"The steps ended before the error asked for, {settings.error:g}, was reached; allow more by ",

@@ -14,6 +14,7 @@ from suffice.errors import AbsentError, ArgumentError, listing
 from suffice.families import family_of
 from suffice.learn.method import Start, Step
 from suffice.models.model import M_co
+from suffice.optimise.outcome import Stop
 from suffice.result.notes import Note
 from suffice.result.observed_errors import ObservedErrors, observed_errors
 from suffice.result.summary import html_summary, plain_summary
@@ -67,6 +68,9 @@ class Fit(Generic[M_co, S_co]):
         Every choice that was made on the way.
     starts : tuple of Start
         Where a method began that may end in a local optimum, and what came of each; the best was kept.
+    stop : Stop or None
+        How the search of an iterative method ended: ``fit.stop.name`` is such as ``CONVERGED`` or ``OUT_OF_STEPS``.
+        None where there was none, and of fits read from files.
 
     Examples
     --------
@@ -94,6 +98,7 @@ class Fit(Generic[M_co, S_co]):
     trace: tuple[Step, ...] = field(repr=False)
     notes: tuple[Note, ...] = field(repr=False)
     starts: tuple[Start, ...] = field(default=(), repr=False)
+    stop: Stop | None = field(default=None, repr=False)
 
     @property
     def n(self) -> float:

@@ -24,6 +24,7 @@ from suffice.errors import ArgumentError, DataError, Mention, Text, require_whol
 from suffice.fitting import fit as fit_structure
 from suffice.io.chain_file import Proof, load_chain, save_chain
 from suffice.models.chain_model import ChainModel
+from suffice.optimise.outcome import Stop
 from suffice.priors.elastic import elastic
 from suffice.progress import Display
 from suffice.result.chain_weights import TopWeights, state_dict, state_table, transition_dict, transition_table
@@ -194,9 +195,7 @@ class SequenceShell(BaseEstimator):
             warnings.warn(idle, UserWarning, stacklevel=2)
         self._take(found.model, reader)
         self.fit_ = found
-        said = "\n".join(note.text for note in found.notes)
-        meant = "held out was least" in said and "Interrupted" not in said and "Not converged" not in said
-        if not found.certificate.ok and not meant:
+        if not found.certificate.ok and found.stop is not Stop.HELD_OUT:
             warnings.warn(f"{found.certificate.verdict} See fit_.notes.", ConvergenceWarning, stacklevel=2)
         return self
 
