@@ -67,6 +67,11 @@ def postgres_programs() -> Path | None:
     return folders[-1] if folders and (folders[-1] / "initdb").exists() else None
 
 
+def without_sanitizers() -> dict[str, str]:
+    """Return the environment for programs that are not ours: a sanitizer's libraries would make them fail, or wait."""
+    return {name: value for name, value in os.environ.items() if name != "LD_PRELOAD"}
+
+
 COMPONENTS = {"data": _data, "chromium": _chromium, "postgres": _postgres, "java": _java, "node": _node}
 """What tests may need: each says why it is absent, or None when it is there."""
 

@@ -12,7 +12,7 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
-from tests.conftest import postgres_programs
+from tests.conftest import postgres_programs, without_sanitizers
 
 
 @contextlib.contextmanager
@@ -27,8 +27,7 @@ def running(where: Path) -> Iterator[Any]:
         free.bind(("127.0.0.1", 0))
         port = free.getsockname()[1]
     store = str(where / "store")
-    # a server waits for ever for a lock of its own if the libraries of a sanitizer are loaded into it
-    env = {name: value for name, value in os.environ.items() if name != "LD_PRELOAD"}
+    env = without_sanitizers()  # with their libraries a server waits for ever for a lock of its own
     quiet: dict[str, Any] = {"stdout": subprocess.DEVNULL, "stderr": subprocess.DEVNULL, "cwd": where, "env": env}
     begin = [*as_user, str(programs / "initdb"), "-D", store, "-U", "tester", "-A", "trust", "-E", "UTF8"]
     subprocess.run(begin, check=True, **quiet)

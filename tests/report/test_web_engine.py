@@ -13,6 +13,7 @@ from typing import Any
 import numpy as np
 import pytest
 from tests import published_networks
+from tests.conftest import without_sanitizers
 
 import suffice as sf
 from suffice.report.page.inference import MOST_CELLS, MOST_NORMAL, normal_spec, tree_spec
@@ -97,7 +98,9 @@ def coded(model: Any, nodes: list[str], given: dict[str, Any]) -> dict[str, Any]
 
 def ask_node(**request: Any) -> Any:
     asked = json.dumps(request, allow_nan=False)
-    found = subprocess.run(["node", SCRIPT], input=asked, capture_output=True, text=True, check=False)
+    found = subprocess.run(
+        ["node", SCRIPT], input=asked, capture_output=True, text=True, check=False, env=without_sanitizers()
+    )
     assert found.returncode == 0, found.stderr
     return json.loads(found.stdout)
 
