@@ -127,3 +127,6 @@ entry("noisy-OR, cause never seen", E_, lambda w: noisily(schema={"D": ["n", "y"
       "unseen_parents='uniform'")  # fmt: skip
 entry("noisy-OR that does not converge", E_,
       lambda w: with_limit("noisy_or_search.MOST_STEPS", 0, noisily), "'E': no maximum", "fixed={…}")  # fmt: skip
+entry("node asked for as another kind", M,
+      lambda w: sf.BayesianNetwork(sf.DAG("A"), {"A": [0.5, 0.5]}, schema={"A": ["n", "y"]}).cpd("A", NoisyOrCPD),
+      "'A' is a TabularCPD, not a NoisyOrCPD", "leave 'kind' out")  # fmt: skip

@@ -13,6 +13,7 @@ from tests.learn.test_directed import Case, cases, cells_of
 
 import suffice as sf
 from suffice.models.cpds import NodeFamily
+from suffice.models.cpds.linear_gaussian import LinearGaussianCPD
 from suffice.models.cpds.tabular import TabularCPD
 
 BLOCK = 1 << 16
@@ -83,6 +84,12 @@ def test_malformed_networks_are_explained(tables: Any, schema: Any, complaint: s
 def test_unknown_node_is_explained(lawn: sf.BayesianNetwork) -> None:
     with pytest.raises(sf.UnknownNameError, match="Did you mean 'rain'"):
         lawn.cpd("rains")
+
+
+def test_a_distribution_can_be_asked_for_by_its_class(lawn: sf.BayesianNetwork) -> None:
+    assert lawn.cpd("rain", TabularCPD) is lawn.cpd("rain")
+    with pytest.raises(sf.ModelError, match="'rain' is a TabularCPD, not a LinearGaussianCPD"):
+        lawn.cpd("rain", LinearGaussianCPD)
 
 
 def test_tables_of_other_families_are_refused(lawn: sf.BayesianNetwork) -> None:

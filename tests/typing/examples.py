@@ -6,6 +6,8 @@ from collections.abc import Sequence
 from typing import assert_type
 
 import suffice as sf
+from suffice.models.cpds import CPD
+from suffice.models.cpds.tabular import TabularCPD
 from suffice.models.hypothesis_mixture import HypothesisMixture
 from suffice.models.model import Model
 from suffice.result.expected import ExpectedTable
@@ -26,6 +28,12 @@ def networks(data: Labels) -> None:
     assert_type(fit.certificate, sf.Certificate)
     assert_type(fit.log_likelihood, float)
     assert_type(sf.estimate(sf.DAG("A -> B"), sf.collect(sf.DAG("A -> B"), data)), NetworkFit)
+
+
+def nodes(network: sf.BayesianNetwork) -> None:
+    assert_type(network.cpd("A"), CPD)
+    assert_type(network.cpd("A").family.scope, tuple[str, ...])
+    assert_type(network.cpd("A", TabularCPD), TabularCPD)
 
 
 def trees(data: Labels) -> None:

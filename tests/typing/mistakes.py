@@ -26,6 +26,7 @@ def of_another_family(data: Labels) -> None:
     network, field = sf.fit(sf.DAG("A -> B"), data), sf.fit(sf.Cliques("A:B"), data)
     field.model.cpd("A")  # flagged
     network.u_terms()  # flagged
+    network.model.cpd("A").table()  # flagged
     network.model.cpd("A")
     field.u_terms()
 

@@ -20,6 +20,7 @@ from suffice.certify.constraints import constraint_violation
 from suffice.certify.violation import Violation
 from suffice.data.variable import Variable
 from suffice.models.cpds import NodeFamily, Nodes, given_in, nodes_of
+from suffice.models.cpds.linear_gaussian import LinearGaussianCPD
 from suffice.models.cpds.linear_gaussian_prior import RegressionPseudo
 from suffice.models.cpds.tabular import describe_configuration, whole_values
 from suffice.optimise.distance import Distance, beyond, quadratic_loss, shortfall, table_losses
@@ -137,7 +138,7 @@ def _of_regression(
     spreads: Units,
     weight: float,
 ) -> tuple[Violation, Distance]:
-    name, cpd = family.child.name, claim.model.cpd(family.child.name)
+    name, cpd = family.child.name, claim.model.cpd(family.child.name, LinearGaussianCPD)
     intercept, slopes, v = standardised(cpd, name, centres, spreads)
     held = products[:, 0, 0] > 0
     rows = products[:, 0, 0].copy()

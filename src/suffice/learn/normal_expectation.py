@@ -41,6 +41,7 @@ from suffice.text import plural
 from suffice.types import Floats
 
 if TYPE_CHECKING:
+    from suffice.models.bayes_net import BayesianNetwork
     from suffice.models.joint_normal import JointNormal
 
 FEW = 4
@@ -220,19 +221,19 @@ def single_needs(names: Sequence[str]) -> tuple[Need, ...]:
 # Normal distributions and Gaussian Markov fields ----------------------------------------------------------------
 
 
-def _joint_of_normal(model: Any, centres: Floats, spreads: Floats) -> Joint:
+def _joint_of_normal(model: JointNormal, centres: Floats, spreads: Floats) -> Joint:
     return (model.mean - centres) / spreads, model.covariance / spreads[:, None] / spreads
 
 
-def joint_of_network(variables: Sequence[str]) -> Callable[[Any, Floats, Floats], Joint]:
+def joint_of_network(variables: Sequence[str]) -> Callable[[BayesianNetwork, Floats, Floats], Joint]:
     """Return how a network of regressions becomes a joint normal distribution over some order of its variables."""
     place = {name: at for at, name in enumerate(variables)}
 
-    def joint(model: Any, centres: Floats, spreads: Floats) -> Joint:
+    def joint(model: BayesianNetwork, centres: Floats, spreads: Floats) -> Joint:
         p = len(variables)
         mean, root = np.zeros(p), np.zeros((p, p))
         for node in model.dag.order:
-            cpd: LinearGaussianCPD = model.cpd(node)
+            cpd = model.cpd(node, LinearGaussianCPD)
             above, at = [place[parent.name] for parent in cpd.family.continuous], place[node]
             intercept, slopes, variance = standardised(cpd, centres[above], spreads[above], centres[at], spreads[at])
             mean[at] = intercept[0] + slopes[0] @ mean[above]

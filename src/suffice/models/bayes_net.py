@@ -25,6 +25,7 @@ from suffice.inference.derivatives import gradients
 from suffice.inference.product import Factor, Product
 from suffice.models.by_hand import cpd_from, variables_of
 from suffice.models.cpds import CPD, NodeFamily, kind_named
+from suffice.models.cpds.kind import C
 from suffice.models.cpds.tabular import whole_values
 from suffice.models.discrete_engine import DiscreteEngine
 from suffice.models.engine import Answer, AnswersOfRows
@@ -131,14 +132,34 @@ class BayesianNetwork(Queries[Answer, AnswersOfRows], RowModel, Prediction):
     def _schema(self) -> Schema:
         return Schema(tuple(cpd.family.child for cpd in self.cpds))
 
-    def cpd(self, node: str) -> Any:
-        """Return the conditional distribution of one node."""
+    @overload
+    def cpd(self, node: str) -> CPD: ...
+
+    @overload
+    def cpd(self, node: str, kind: type[C]) -> C: ...
+
+    def cpd(self, node: str, kind: type[CPD] | None = None) -> CPD:
+        """Return the conditional distribution of one node.
+
+        Parameters
+        ----------
+        node : str
+        kind : type, optional
+            The class that it must be of, such as ``TabularCPD``, so that a type checker knows what it offers; one of
+            another class is refused.
+        """
         if not isinstance(node, str) or node not in self._by_name:
             raise UnknownNameError(
                 f"The network has no node {node!r}. Its nodes are {listing(self.dag.nodes, 12)}."
                 + suggestion(node, self.dag.nodes)
             )
-        return self._by_name[node]
+        found = self._by_name[node]
+        if kind is not None and not isinstance(found, kind):
+            raise ModelError(
+                f"The distribution of {node!r} is a {type(found).__name__}, not a {kind.__name__}. Ask for the former, "
+                "or leave 'kind' out."
+            )
+        return found
 
     def __repr__(self) -> str:
         return f"BayesianNetwork({plural(len(self.cpds), 'node')}, {plural(len(self.dag.edges), 'edge')})"

@@ -11,6 +11,7 @@ import numpy as np
 from suffice.errors import ArgumentError, ModelError, shown
 from suffice.models.bayes_net import BayesianNetwork
 from suffice.models.capabilities import model_of
+from suffice.models.cpds.linear_gaussian import LinearGaussianCPD
 from suffice.models.joint_normal import JointNormal
 from suffice.models.log_linear import LogLinear
 from suffice.models.markov_net import MarkovNetwork
@@ -119,7 +120,7 @@ def _standardised(model: BayesianNetwork, edges: Sequence[Edge]) -> Floats:
     sd = dict(zip(joint.variables, joint.sd.tolist(), strict=True))
     found = []
     for parent, child in edges:
-        cpd = model.cpd(child)
+        cpd = model.cpd(child, LinearGaussianCPD)
         slope = float(cpd.coefficients.reshape(-1)[model.dag.parents[child].index(parent)])
         found.append(slope * sd[parent] / sd[child])
     return np.array(found)

@@ -68,9 +68,8 @@ Family = NodeFamily
 class CPD(Protocol):
     """A conditional probability distribution p(child | parents): frozen parameters of one node."""
 
-    @property
-    def kind(self) -> str:
-        """The name of the node kind."""
+    kind: ClassVar[str]
+    """The name of the node kind."""
 
     @property
     def family(self) -> NodeFamily:

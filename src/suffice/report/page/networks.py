@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Protocol
+from typing import TYPE_CHECKING, Protocol, runtime_checkable
 
 from suffice.models.bayes_net import BayesianNetwork
 from suffice.models.cpds import CPD
@@ -70,6 +70,7 @@ def network_parts(model: BayesianNetwork, fit: Fit | None = None) -> ReportParts
     return ReportParts(entries, ReportGraph(colours, edges, True, strengths, what))
 
 
+@runtime_checkable
 class ShownCPD(CPD, Framed, Protocol):
     """A conditional distribution that can be shown as a table."""
 
@@ -79,7 +80,7 @@ class ShownCPD(CPD, Framed, Protocol):
 
 
 def _tables(
-    cpd: TabularCPD | ShownCPD, place: dict[str, int], posterior: NodePosterior | None, fit: Fit | None, most: int
+    cpd: CPD, place: dict[str, int], posterior: NodePosterior | None, fit: Fit | None, most: int
 ) -> list[HtmlTable | Sheet]:
     """Return what is known of a node: its table with intervals, or its coefficients with standard errors."""
     if isinstance(cpd, TabularCPD):
@@ -93,4 +94,4 @@ def _tables(
         coefficients = tried(fit.coefficients, cpd.family.child.name, LEVEL)
         if coefficients is not None:
             found.append(table_of(coefficients, f"least squares, {100 * LEVEL:g} % confidence intervals"))
-    return [table_of(cpd, cpd.title), *found]
+    return [table_of(cpd, cpd.title), *found] if isinstance(cpd, ShownCPD) else found
