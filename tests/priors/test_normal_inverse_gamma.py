@@ -352,6 +352,17 @@ def test_the_proof_of_a_nearly_exact_line_is_as_exact_as_its_moments(point: str)
     assert posterior_residual(exact, moments(family(1), rows), pseudo) < 1e-14
 
 
+@pytest.mark.parametrize("point", ["mean", "map"])
+@pytest.mark.parametrize("slope", [1e3, 1e4, 1e5])
+def test_the_variance_around_a_nearly_exact_line_keeps_its_digits(slope: float, point: str) -> None:
+    rng = np.random.default_rng(0)
+    x, noise = rng.normal(size=(2, 50))
+    prior = sf.NormalInverseGamma(2, 1.0, precision=1e-12)
+    fit = sf.fit(sf.DAG("x -> y"), {"x": x, "y": slope * x + noise}, prior=prior, point=point)
+    assert fit.certificate.ok, fit.certificate.verdict
+    assert fit.certificate.gradient_norm < 2e-9
+
+
 def test_collinear_parents_are_told_apart_by_the_prior_only() -> None:
     x = np.linspace(-1, 1, 9)
     data = {"a": x, "b": 2 * x, "y": 3 * x + np.cos(40 * x)}

@@ -25,6 +25,7 @@ from suffice.data.schema import Schema
 from suffice.data.table import open_table
 from suffice.errors import EstimationError, ModelError, Remedy, is_number, require_fraction, require_seed, shown
 from suffice.models.cpds import NodeFamily
+from suffice.models.cpds.least_squares import left_over
 from suffice.models.cpds.linear_gaussian import LinearGaussianCPD
 from suffice.models.cpds.linear_gaussian_prior import RegressionPseudo, shape_after
 from suffice.models.cpds.tabular import describe_configuration
@@ -43,6 +44,8 @@ if TYPE_CHECKING:
 
 SINGULAR = 1e-14
 """Relative to its own squares, what the other parents must leave of a parent."""
+NEARLY_NONE = 1e-6
+"""Squares that a line leaves are summed anew if they are less than this part of those around the prior's line."""
 ARRAYS = ("weight", "centre", "level", "slopes", "spread", "shape", "scale")
 
 
@@ -135,13 +138,17 @@ class RegressionPosterior:
         miss = gap @ direction - (t * s).sum(axis=1)
         downward = np.swapaxes(upward, 1, 2)
         turned = (w / (growth + np.sqrt(growth)))[:, None, None] * t[:, :, None] * t[:, None, :]
+        slopes = prior.slopes + _times(downward, s + (w * miss / growth)[:, None] * t)  # eq nig-mean
         added = (squares + w * miss**2 / growth) / 2
+        before = cross @ direction + w * (gap @ direction) ** 2
+        for row in np.flatnonzero((n > 0) & (2 * added <= NEARLY_NONE * before)):  # a difference without its digits
+            added[row] = _squares_around(slopes[row], prior, scatter[row], gap[row], w[row]) / 2
         found = cls(
             family,
             weight=total,
             centre=prior.centre + share[:, None] * gap[:, :q],
             level=prior.level + share * gap[:, q],
-            slopes=prior.slopes + _times(downward, s + (w * miss / growth)[:, None] * t),  # eq nig-mean
+            slopes=slopes,
             spread=downward @ (np.eye(q) - turned),  # F = L⁻ᵀ (I + w t tᵀ)^(−1/2)
             shape=shape_after(prior, n),
             scale=prior.scale + added,  # eq nig-scale
@@ -385,6 +392,13 @@ def _times(matrices: Floats, vectors: Floats) -> Floats:
     """Return a matrix times a vector, row by row; shapes (n_rows, q, q) and (n_rows, q)."""
     found: Floats = (matrices @ vectors[:, :, None])[:, :, 0]
     return found
+
+
+def _squares_around(slopes: Floats, prior: RegressionPseudo, scatter: Floats, gap: Floats, w: float) -> float:
+    """Return the squares of data and prior around a line; ``gap`` is between their centres, with the weight ``w``."""
+    wide = slopes.astype(np.longdouble)
+    apart, off = wide - prior.slopes, gap[-1] - gap[:-1] @ wide
+    return left_over(scatter, slopes) + float(apart @ prior.scatter @ apart + w * off * off)
 
 
 def _factor(family: NodeFamily, matrices: Floats) -> Floats:
