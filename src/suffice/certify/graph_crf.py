@@ -202,12 +202,15 @@ def certify(claim: Claim[LabelGraph, GraphModel]) -> Certificate:
         claim.tol,
         claim.interrupted,
     )
-    return certificate if exists != "no" or not certificate.ok else replace(certificate, verdict=_without(certificate))
+    return (
+        certificate
+        if exists != "no" or not certificate.ok
+        else replace(certificate, verdict=_without(kind, certificate))
+    )
 
 
-def _without(certificate: Certificate) -> str:
-    """Say first that there is no maximum, then what holds where the search ended."""
-    kind = certificate.claim.removesuffix(WORDS["no"])
+def _without(kind: str, certificate: Certificate) -> str:
+    """Say first that there is no maximum of this kind, then what holds where the search ended."""
     return (
         f"The {kind} does not exist: {certificate.boundary}. Where the search ended, the first-order condition holds "
         f"within {certificate.gradient_norm:.2g} (tolerance {certificate.tol:g}), so that little is left to gain."
